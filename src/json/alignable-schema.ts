@@ -1,0 +1,21 @@
+import type { Path } from './repair.js';
+import type { StandardSchema } from './standard-schema.js';
+
+/** One change the aligner made to bring a value into the schema's shape. */
+export interface AlignmentChange {
+  readonly path: Path;
+  readonly rule: string;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+/** An aligned value and every change that led to it. */
+export interface Alignment {
+  readonly value: unknown;
+  readonly changes: readonly AlignmentChange[];
+}
+
+/** A schema that can also align: made by `fromJsonSchema` or `alignable` of `sluice/json-schema`. */
+export interface AlignableSchema<Input = unknown, Output = Input> extends StandardSchema<Input, Output> {
+  readonly '~sluice': { readonly align: (value: unknown) => Alignment };
+}

@@ -1,0 +1,2 @@
+export { SluiceError, isSluiceError } from './sluice-error.js';
+export type { ParseOptions } from './parse-options.js';

@@ -1,0 +1,56 @@
+import { SluiceError } from './sluice-error.js';
+import type { Candidate } from './candidate.js';
+import type { SchemaIssue } from './standard-schema.js';
+
+/** Why a text gave no value. A closed list: `docs/errors.md` says what to do about each. */
+export const PARSE_ERROR_CODES = [
+  'EMPTY_INPUT',
+  'NO_JSON',
+  'SYNTAX',
+  'TRUNCATED',
+  'ROOT_NOT_OBJECT',
+  'SCHEMA_MISMATCH',
+  'NORMALIZER_FAILED',
+  'LIMIT_EXCEEDED',
+] as const;
+
+/** One of {@link PARSE_ERROR_CODES}. */
+export type ParseErrorCode = (typeof PARSE_ERROR_CODES)[number];
+
+/** One candidate that was tried and why it was not taken. */
+export interface Attempt {
+  readonly candidate: Candidate;
+  readonly code: ParseErrorCode;
+  readonly message: string;
+}
+
+/** What a {@link ParseError} knows beyond its message. */
+export interface ParseErrorDetails {
+  readonly issues?: readonly SchemaIssue[];
+  readonly value?: unknown;
+  readonly attempts: readonly Attempt[];
+  readonly cause?: unknown;
+}
+
+/**
+ * A text that gave no value: the furthest any candidate came, with all attempts behind it.
+ *
+ * @example
+ * const result = parse('{"line": 0}', schema)
+ * if (!result.ok && result.status === 'failed') console.log(result.error.code, result.error.issues)
+ */
+export class ParseError extends SluiceError<ParseErrorCode> {
+  override readonly name = 'ParseError';
+  /** With `SCHEMA_MISMATCH`: what the schema objects to, and where. */
+  readonly issues?: readonly SchemaIssue[];
+  /** The value that failed the schema, or was given to the normalizer that threw. */
+  readonly value?: unknown;
+  readonly attempts: readonly Attempt[];
+
+  constructor(code: ParseErrorCode, message: string, details: ParseErrorDetails) {
+    super(code, message, details.cause === undefined ? undefined : { cause: details.cause });
+    if (details.issues !== undefined) this.issues = details.issues;
+    if ('value' in details) this.value = details.value;
+    this.attempts = details.attempts;
+  }
+}

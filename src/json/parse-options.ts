@@ -1,0 +1,37 @@
+/** Which seed document's rules to follow; `default` takes whatever any of them would. */
+export type Profile = 'default' | 'generic' | 'tagged' | 'unified';
+
+/**
+ * Brings a parsed value into the schema's shape before validation, for example by mapping field names. Runs in the
+ * order given; one that throws ends the parse with `NORMALIZER_FAILED`.
+ */
+export type Normalizer = (value: unknown) => unknown;
+
+/** Bounds on the work one text may cause. */
+export interface Limits {
+  /** Longest text read, in UTF-8 bytes at most. Default 64 MiB. */
+  readonly bytes?: number;
+  /** Deepest nesting of the value. Default 1000. */
+  readonly depth?: number;
+  /** Most candidates read. Default 256. */
+  readonly candidates?: number;
+}
+
+/** Options of `parse` and everything built on it. */
+export interface ParseOptions {
+  readonly profile?: Profile;
+  /** Take a value that was cut off, as far as it came. Default false: it is an error, `TRUNCATED`. */
+  readonly allowPartial?: boolean;
+  /** Bring near misses into the schema's shape; needs a schema from `sluice/json-schema`. Default false. */
+  readonly align?: boolean;
+  /** Take the first or the last candidate that passes, wherever it stands, instead of the default order. */
+  readonly prefer?: 'first' | 'last';
+  readonly normalizers?: readonly Normalizer[];
+  /** Says in messages whose output this was: `research/valuation`. */
+  readonly label?: string;
+  readonly limits?: Limits;
+  /** `bigint`: integers a double cannot hold. `raw`: numbers a double cannot hold, as their source text. */
+  readonly numbers?: 'double' | 'bigint' | 'raw';
+  /** Warn about duplicate keys in valid JSON too; costs the fast path. Default false. */
+  readonly detectDuplicates?: boolean;
+}

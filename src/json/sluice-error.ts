@@ -1,0 +1,31 @@
+const MARK: unique symbol = Symbol.for('sluice.error');
+
+/**
+ * The base of every error Sluice throws. Branch on `code`; the message says what to do.
+ *
+ * @example
+ * try { parseOrThrow(text, schema) } catch (error) {
+ *   if (isSluiceError(error) && error.code === 'TRUNCATED') askForTheRest()
+ * }
+ */
+export class SluiceError<Code extends string = string> extends Error {
+  override readonly name: string = 'SluiceError';
+  readonly code: Code;
+  /** Survives two copies of the package in one program, where `instanceof` would not. */
+  readonly [MARK] = true;
+
+  constructor(code: Code, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/**
+ * Tells a Sluice error from any other thrown value.
+ *
+ * @example
+ * isSluiceError(new SluiceError('NO_JSON', 'no JSON found')) // true
+ */
+export function isSluiceError(thrown: unknown): thrown is SluiceError {
+  return typeof thrown === 'object' && thrown !== null && MARK in thrown;
+}
