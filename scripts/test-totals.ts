@@ -1,0 +1,41 @@
+/** What a test run counted. */
+export interface Totals {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/** The part of the test runner's report that counting needs. */
+export interface ReportedModule {
+  readonly children: { allTests(): Iterable<{ result(): { readonly state: string } }> };
+  errors(): readonly unknown[];
+}
+
+/**
+ * Counts every test, and as failed also what is no test: a file that could not be loaded and an error outside all tests.
+ */
+export function countTests(modules: Iterable<ReportedModule>, strayErrors: number): Totals {
+  let passed = 0;
+  let failed = strayErrors;
+  let skipped = 0;
+  for (const module of modules) {
+    failed += module.errors().length;
+    for (const test of module.children.allTests()) {
+      const { state } = test.result();
+      if (state === 'passed') passed += 1;
+      else if (state === 'skipped') skipped += 1;
+      else failed += 1;
+    }
+  }
+  return { passed, failed, skipped };
+}
+
+/** A run that tested nothing has not passed. */
+export function hasPassed({ passed, failed }: Totals): boolean {
+  return failed === 0 && passed > 0;
+}
+
+/** The last line of the test command. */
+export function renderTotals({ passed, failed, skipped }: Totals): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}

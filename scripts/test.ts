@@ -1,0 +1,24 @@
+/**
+ * The test command: `npm test [-- FILTER… | OPTIONS]`. Runs vitest and ends with the line `N passed, N failed`, also
+ * when the runner itself could not start.
+ */
+import { parseCLI, startVitest } from 'vitest/node';
+import { countTests, hasPassed, renderTotals, type Totals } from './test-totals.js';
+
+async function runTests(): Promise<Totals> {
+  const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
+  const vitest = await startVitest('test', filter, { ...options, watch: false });
+  const totals = countTests(vitest.state.getTestModules(), vitest.state.getUnhandledErrors().length);
+  await vitest.close();
+  return totals;
+}
+
+let totals: Totals;
+try {
+  totals = await runTests();
+} catch (error) {
+  console.error(error);
+  totals = { passed: 0, failed: 1, skipped: 0 };
+}
+process.exitCode = hasPassed(totals) ? 0 : 1;
+process.stdout.write(`${renderTotals(totals)}\n`);
