@@ -1,0 +1,45 @@
+import { FLOORS } from './floors.js';
+import type { ImportEdge, ImportGraph } from './import-graph.js';
+
+/** Every import that the house does not allow, as a sentence. */
+export function checkLayering({ edges, files }: ImportGraph): string[] {
+  return [
+    ...files.filter((file) => FLOORS[floorOf(file)] === undefined).map((file) => `${file}: no such floor in the house`),
+    ...edges.flatMap((edge) => {
+      const objection = objectTo(edge);
+      return objection === undefined ? [] : [`${edge.from} → ${edge.to}: ${objection}`];
+    }),
+  ];
+}
+
+function objectTo({ from, to, kind, typeOnly }: ImportEdge): string | undefined {
+  const name = floorOf(from);
+  const floor = FLOORS[name];
+  if (floor === undefined) return undefined;
+  switch (kind) {
+    case 'unresolved':
+      return 'cannot be resolved';
+    case 'node':
+      return floor.browserSafe === true ? `${name} must load in a browser` : undefined;
+    case 'package':
+      return floor.packages === 'any' || floor.packages.includes(packageOf(to)) ? undefined : `${name} may not use it`;
+    case 'file': {
+      const target = floorOf(to);
+      if (target === name || floor.imports.includes(target)) return undefined;
+      if (floor.types?.includes(target) !== true) return `${name} may not import ${target}`;
+      return typeOnly ? undefined : `${name} may import only types of ${target}`;
+    }
+  }
+}
+
+function floorOf(file: string): string {
+  const parts = file.split('/');
+  return parts.length > 2 ? (parts[1] ?? '') : '';
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}

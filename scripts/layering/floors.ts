@@ -1,0 +1,34 @@
+/** What one folder of `src/` may import, beside itself. */
+export interface Floor {
+  readonly imports: readonly string[];
+  /** Floors of which only types may be imported. */
+  readonly types?: readonly string[];
+  /** Packages it may import; `'any'` at the edges. */
+  readonly packages: readonly string[] | 'any';
+  /** Must load in a browser: no module of Node.js. */
+  readonly browserSafe?: boolean;
+}
+
+const CORE = ['json', 'json-schema', 'events', 'audit', 'runs', 'orders', 'store', 'dispatch'];
+
+/**
+ * The house, from the ground up: `docs/architecture.md` draws it. Floors that are still to be built are listed too, so
+ * that their first file is already held to the plan.
+ */
+export const FLOORS: Readonly<Record<string, Floor>> = {
+  json: { imports: [], packages: [], browserSafe: true },
+  'json-schema': { imports: ['json'], packages: ['ajv', '@valibot/to-json-schema'], browserSafe: true },
+  events: { imports: ['json'], packages: [], browserSafe: true },
+  audit: { imports: ['events'], packages: [] },
+  runs: { imports: ['json', 'events', 'audit'], packages: 'any' },
+  orders: { imports: ['json', 'runs'], types: ['events'], packages: [] },
+  store: { imports: [], types: ['runs', 'orders'], packages: 'any' },
+  dispatch: { imports: ['runs', 'orders', 'store'], packages: 'any' },
+  api: { imports: [], types: CORE, packages: 'any', browserSafe: true },
+  config: { imports: CORE, packages: 'any' },
+  server: { imports: [...CORE, 'api', 'config'], packages: 'any' },
+  client: { imports: ['api', 'json'], types: CORE, packages: [], browserSafe: true },
+  cli: { imports: [...CORE, 'api', 'config', 'server', 'client'], packages: 'any' },
+  /** `src/index.ts`, the root entry. */
+  '': { imports: ['json'], packages: [], browserSafe: true },
+};

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of the project. */
+export const PROJECT = fileURLToPath(new URL('..', import.meta.url));
+
+/** How a program ended and what it printed. */
+export interface ToolRun {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs an installed development tool (`tsc`, `publint`, …) in a folder; a failure of the tool is a result. */
+export async function runTool(name: string, args: readonly string[], cwd: string): Promise<ToolRun> {
+  return run(join(PROJECT, 'node_modules', '.bin', name), args, cwd);
+}
+
+/** Runs a program in a folder and waits for its end. */
+export async function run(program: string, args: readonly string[], cwd: string, input = ''): Promise<ToolRun> {
+  return new Promise((resolve, reject) => {
+    // On Windows the tools are command files, which only a shell can start.
+    const child = spawn(program, args, { cwd, shell: process.platform === 'win32' });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    child.on('error', reject);
+    child.on('close', (code) => {
+      resolve({ exitCode: code ?? 1, stdout, stderr });
+    });
+    child.stdin.end(input);
+  });
+}
