@@ -1,0 +1,63 @@
+/** How an attempt stands when it has ended. */
+export const COMPLETION_STATES = ['completed', 'awaiting_user_input', 'interrupted', 'unknown'] as const;
+
+/** One of {@link COMPLETION_STATES}. */
+export type CompletionState = (typeof COMPLETION_STATES)[number];
+
+/** What the launcher of a run knows and the bytes cannot tell. */
+export const VERDICTS = ['validated', 'not_validated', 'comment', 'canceled', 'timed_out', 'limit'] as const;
+
+/** One of {@link VERDICTS}. */
+export type Verdict = (typeof VERDICTS)[number];
+
+/** Why an attempt counts as completed. */
+export const COMPLETED_REASONS = {
+  DONE_MARKER_FOUND: 'The agent said `"__SKILL_DONE__": true` in its own words.',
+  OUTPUT_VALIDATED: 'The output passed the schema of the contract.',
+  OUTPUT_DEGRADED_TO_COMMENT: 'The output has no value and is kept as a comment, as the contract allows.',
+  CLEAN_END: 'There is no contract, and the engine ended cleanly.',
+} as const;
+
+/** Why an attempt counts as failed: the `error.code` of `conversation.failed`. */
+export const FAILURE_CODES = {
+  PROCESS_EXIT_NON_ZERO: 'The process ended with an exit code other than 0.',
+  PROCESS_SIGNALED: 'The process was ended by a signal.',
+  ENGINE_RUNTIME_ERROR: 'The engine reported an error that ended its work.',
+  OUTPUT_NOT_VALIDATED: 'The output did not pass the schema of the contract.',
+  RUN_CANCELED: 'The run was canceled by its owner.',
+  RUN_TIMED_OUT: 'The run took longer than it was allowed to.',
+  RUN_LIMIT_EXCEEDED: 'The run went over one of its limits (bytes, line length, tokens, cost).',
+} as const;
+
+/** Why an attempt is neither. */
+export const OPEN_REASONS = {
+  TERMINAL_SIGNAL_WITHOUT_DONE_MARKER: 'The engine ended its turn without the done marker: it waits for an answer.',
+  INSUFFICIENT_EVIDENCE: 'Nothing says how the attempt ended.',
+} as const;
+
+/** Every `reason_code`, with its meaning. */
+export const REASON_CODES = { ...COMPLETED_REASONS, ...OPEN_REASONS, ...FAILURE_CODES } as const;
+
+export type CompletedReason = keyof typeof COMPLETED_REASONS;
+export type FailureCode = keyof typeof FAILURE_CODES;
+export type ReasonCode = keyof typeof REASON_CODES;
+
+/** Who is to blame for a failure. */
+export const ERROR_CATEGORIES = ['canceled', 'timeout', 'limit', 'engine', 'process', 'output'] as const;
+
+/** One of {@link ERROR_CATEGORIES}. */
+export type ErrorCategory = (typeof ERROR_CATEGORIES)[number];
+
+/** The end signals of the engines that have one; `evidence.end_signal` names the one that was seen. */
+export const END_SIGNALS = [
+  'CODEX_TURN_COMPLETED',
+  'GEMINI_RESPONSE_OBJECT_FINISHED',
+  'GEMINI_STREAM_RESULT_SUCCESS',
+  'IFLOW_EXECUTION_INFO_CLOSED',
+  'OPENCODE_STEP_FINISH_STOP',
+  'CLAUDE_RESULT_SUCCESS',
+  'QWEN_RESULT_SUCCESS',
+] as const;
+
+/** One of {@link END_SIGNALS}. */
+export type EndSignal = (typeof END_SIGNALS)[number];

@@ -1,0 +1,16 @@
+import { name, object } from './schema-type.js';
+import type { FromSchema } from './schema-type.js';
+
+/** What an event belongs to. A key that is not known yet, or never, is absent. */
+export const correlationSchema = object(
+  {},
+  {
+    session_id: name,
+    tool_call_id: name,
+    message_id: name,
+    interaction_id: name,
+  },
+);
+
+/** See {@link correlationSchema}. */
+export type Correlation = FromSchema<typeof correlationSchema>;

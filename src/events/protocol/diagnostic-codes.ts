@@ -1,0 +1,46 @@
+/** What the reading of an agent's output may have to say. A closed list, each with its meaning. */
+export const DIAGNOSTIC_CODES = {
+  UNPARSED_CONTENT_FELL_BACK_TO_RAW: 'These bytes could not be read as the engine prints them; they are kept as raw.',
+  LOW_CONFIDENCE_PARSE: 'The reading is a guess; the confidence says how good.',
+  UNKNOWN_EVENT_TYPE: 'The engine printed a type this version does not know; it is kept as raw.',
+  UNKNOWN_FIELD: 'A known type carries a field this version does not know; the event is kept.',
+  MALFORMED_RECORD: 'A known type does not have the fields it must have; it is kept as raw.',
+  TRUNCATED_RECORD: 'A value was cut off in the middle.',
+  DUPLICATE_KEY: 'An object names a key twice; the last one counts.',
+  INVALID_UTF8: 'These bytes are not UTF-8; the text shows substitutes, the raw reference has the bytes.',
+  RAW_TEXT_SHORTENED: 'The raw event shows only the beginning of its bytes; the raw reference has them all.',
+  VALUE_TOO_DEEP: 'A value is nested deeper than the limit; it is kept as raw.',
+
+  PTY_STREAM_MISMATCH: 'The terminal and stdout do not say the same; the message tells what was restored or set aside.',
+  STREAM_DRIFT_OBSERVED: 'The engine’s document came on another stream than it should.',
+  INTERLEAVING_UNKNOWN: 'No timing is recorded: stdout, stderr and terminal are read one after the other.',
+  TIMING_INCONSISTENT: 'The recorded timing does not fit the recorded bytes; it is used as far as it fits.',
+
+  UNKNOWN_ENGINE_PROFILE: 'The engine could not be told from its output; it is read as plain text.',
+  ENGINE_MISMATCH: 'The output does not look like the engine it is said to come from.',
+  NO_OUTPUT: 'The agent printed nothing.',
+
+  SESSION_ID_CHANGED: 'The session id is not the one seen before; the latest counts.',
+  SESSION_ID_MISSING: 'No session id was printed, so the session cannot be resumed.',
+  TOOL_CALL_UNFINISHED: 'A tool call was started and its end was never printed.',
+  TOOL_CALL_START_MISSING: 'A tool’s result was printed without its start.',
+  DUPLICATE_MESSAGE_SUPPRESSED: 'The engine printed the same message again as a repeat of its own; it is told once.',
+
+  EARLY_END_OF_STREAM: 'The output stopped before the engine’s end signal.',
+  SILENCE_AFTER_END: 'The process went on for long after the engine’s end signal without a word.',
+  OUTPUT_AFTER_END: 'The engine went on printing after its end signal.',
+  TERMINAL_STATUS_COMPLETION_CONFLICT: 'Exit code, signal, marker and end signal contradict each other; the order of precedence decided.',
+  INCOMPLETE_STATE_CLASSIFICATION: 'Nothing says how the attempt ended.',
+  DONE_MARKER_REPEATED: 'The done marker was said more than once.',
+
+  ENGINE_ERROR: 'The engine reported an error.',
+  ENGINE_WARNING: 'The engine reported something that did not stop it.',
+  ENGINE_RETRYING: 'The engine failed to reach its model and tries again.',
+  ENGINE_RATE_LIMIT_HINT: 'The engine was told to slow down.',
+  ENGINE_AUTH_HINT: 'The engine was not allowed in; its credentials need attention.',
+  ENGINE_DEPRECATION_WARNING: 'The engine says that something it was asked to use will go away.',
+  IFLOW_EXECUTION_INFO_PARSE_FAILED: 'The `<Execution Info>` block is there and cannot be read.',
+} as const;
+
+/** One of the keys of {@link DIAGNOSTIC_CODES}. */
+export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;

@@ -1,0 +1,97 @@
+import { COMPLETED_REASONS } from './completion.js';
+import { correlationSchema } from './correlation.js';
+import { ENGINE_NAMES } from './engine-names.js';
+import {
+  artifact,
+  diagnostic,
+  failure,
+  inputReplied,
+  inputRequired,
+  messageDelta,
+  messageFinal,
+  raw,
+  reasoning,
+} from './event-data.js';
+import { rawRefSchema } from './raw-ref.js';
+import { anything, confidence, keysOf, name, object, oneOf, ordinal, text, timestamp } from './schema-type.js';
+import type { FromSchema, ObjectSchema, Schema } from './schema-type.js';
+import { usageSchema } from './usage.js';
+
+/** The last event of an attempt also tells what the session has used so far. */
+function withUsage<R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
+  schema: ObjectSchema<R, O>,
+): ObjectSchema<R, O & { readonly usage: typeof usageSchema }> {
+  return { ...schema, properties: { ...schema.properties, usage: usageSchema } };
+}
+
+/** What each type of FCMP event says: the one place where types and their data are listed. */
+export const FCMP_DATA = {
+  /** `session_id` is null where the engine has not told one. */
+  'conversation.started': object({ session_id: { anyOf: [name, { type: 'null' }] } }),
+  'assistant.message.delta': messageDelta,
+  'assistant.message.final': messageFinal,
+  'assistant.reasoning': reasoning,
+  'assistant.tool_call': object(
+    { tool_call_id: name, name, status: oneOf(['started', 'completed', 'failed']) },
+    { input: anything, output: anything, error: text, parent_tool_call_id: name },
+  ),
+  'user.input.required': withUsage(inputRequired),
+  'user.input.replied': inputReplied,
+  'conversation.completed': withUsage(
+    object({
+      state: { const: 'completed' },
+      reason_code: oneOf(keysOf(COMPLETED_REASONS)),
+    }),
+  ),
+  'conversation.failed': withUsage(object({ error: failure })),
+  'artifact.created': artifact,
+  'diagnostic.warning': withUsage(diagnostic),
+  'raw.stdout': raw,
+  'raw.stderr': raw,
+} as const;
+
+const envelope = object({
+  protocol_version: { const: 'fcmp/1.0' },
+  run_id: name,
+  seq: ordinal,
+  ts: timestamp,
+  engine: oneOf(ENGINE_NAMES),
+  type: name,
+  data: { type: 'object' },
+  meta: object({ attempt: ordinal }, { confidence }),
+  correlation: correlationSchema,
+  raw_ref: { anyOf: [rawRefSchema, { type: 'null' }] },
+});
+
+/** A type of FCMP event. */
+export type FcmpType = keyof typeof FCMP_DATA;
+
+/** What an event of a type says: `FcmpData<'assistant.message.final'>['text']`. */
+export type FcmpData<Type extends FcmpType> = FromSchema<(typeof FCMP_DATA)[Type]>;
+
+/**
+ * One thing a person following the conversation wants to know. `type` narrows `data`.
+ *
+ * @example
+ * if (event.type === 'assistant.message.final') console.log(event.data.text)
+ */
+export type FcmpEvent<Type extends FcmpType = FcmpType> = Type extends FcmpType
+  ? Omit<FromSchema<typeof envelope>, 'type' | 'data'> & { readonly type: Type; readonly data: FcmpData<Type> }
+  : never;
+
+/** All types, in the order in which they are documented. */
+export const FCMP_TYPES = keysOf(FCMP_DATA);
+
+/** The JSON Schema (draft 2020-12) of FCMP events, published as `sluice/schemas/fcmp.json`. */
+export const fcmpSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:sluice:schema:fcmp:1.0',
+  title: 'FCMP 1.0 event',
+  ...envelope,
+  properties: { ...envelope.properties, type: oneOf(FCMP_TYPES) },
+  // One condition a type: a wrong `data` is reported against its own shape, not against all of them.
+  allOf: FCMP_TYPES.map((type) => ({
+    if: { properties: { type: { const: type } } },
+    then: { properties: { data: FCMP_DATA[type] } },
+  })),
+};

@@ -1,0 +1,10 @@
+import { name, object } from './schema-type.js';
+import type { FromSchema } from './schema-type.js';
+
+const paths = { type: 'array', items: name } as const;
+
+/** What changed in the working folder during an attempt: paths relative to it, with forward slashes. */
+export const fsDiffSchema = object({ created: paths, modified: paths, deleted: paths });
+
+/** See {@link fsDiffSchema}. */
+export type FsDiff = FromSchema<typeof fsDiffSchema>;

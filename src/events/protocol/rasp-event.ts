@@ -1,0 +1,157 @@
+import { COMPLETION_STATES, END_SIGNALS, REASON_CODES, VERDICTS } from './completion.js';
+import { correlationSchema } from './correlation.js';
+import { ENGINE_NAMES, PARSER_NAMES } from './engine-names.js';
+import {
+  artifact,
+  diagnostic,
+  diagnosticCode,
+  failure,
+  inputReplied,
+  inputRequired,
+  messageDelta,
+  messageFinal,
+  raw,
+  reasoning,
+} from './event-data.js';
+import { rawRefSchema } from './raw-ref.js';
+import { anything, confidence, count, flag, keysOf, name, object, oneOf, ordinal, text, timestamp } from './schema-type.js';
+import type { FromSchema } from './schema-type.js';
+import { usageSchema } from './usage.js';
+
+const exitCode = { type: ['integer', 'null'] } as const;
+const signal = { type: ['string', 'null'] } as const;
+const reasonCode = oneOf(keysOf(REASON_CODES));
+const toolCall = { input: anything, parent_tool_call_id: name } as const;
+
+/** What each type of RASP event says: the one place where types and their data are listed. */
+export const RASP_DATA = {
+  'lifecycle.run.started': object({ mode: oneOf(['auto', 'interactive']), resumed: flag }),
+  /** `status` is the engine's own word for what happened (`thread.started`, `step_finish`, `init`). */
+  'lifecycle.run.status': object(
+    { status: name },
+    { session_id: name, model: name, engine_version: name, usage: usageSchema, reason: text, detail: anything },
+  ),
+  'lifecycle.run.completed': object({ reason_code: reasonCode, exit_code: exitCode, signal }, { usage: usageSchema }),
+  'lifecycle.run.failed': object({ error: failure, exit_code: exitCode, signal }, { usage: usageSchema }),
+  'lifecycle.run.canceled': object({ error: failure, exit_code: exitCode, signal }, { usage: usageSchema }),
+  'lifecycle.completion.state': object({
+    state: oneOf(COMPLETION_STATES),
+    reason_code: reasonCode,
+    confidence,
+    evidence: object({
+      done_marker: flag,
+      end_signal: { anyOf: [oneOf(END_SIGNALS), { type: 'null' }] },
+      runtime_error: { type: ['string', 'null'] },
+      exit_code: exitCode,
+      signal,
+      verdict: { anyOf: [oneOf(VERDICTS), { type: 'null' }] },
+    }),
+  }),
+  'agent.message.delta': messageDelta,
+  'agent.message.final': messageFinal,
+  'agent.reasoning.summary': reasoning,
+  'interaction.user_input.required': inputRequired,
+  'interaction.user_input.replied': inputReplied,
+  'tool.call.started': object({ tool_call_id: name, name }, toolCall),
+  'tool.call.completed': object({ tool_call_id: name, name }, { ...toolCall, output: anything, exit_code: exitCode }),
+  'tool.call.failed': object(
+    { tool_call_id: name, name, error: text },
+    { ...toolCall, output: anything, exit_code: exitCode },
+  ),
+  'artifact.created': artifact,
+  'artifact.modified': artifact,
+  'artifact.deleted': artifact,
+  'diagnostic.parser.warning': diagnostic,
+  'diagnostic.parser.error': diagnostic,
+  /** `retrying` tells a retry from a failure; `http_status` and `attempt` where the engine says them. */
+  'diagnostic.engine.error': object(
+    { code: diagnosticCode, message: text, severity: oneOf(['warning', 'error']), retrying: flag },
+    { http_status: count, attempt: count, max_attempts: count, detail: anything },
+  ),
+  'raw.stdout': raw,
+  'raw.stderr': raw,
+  'raw.pty': raw,
+} as const;
+
+/** Which parser read an event, and how sure it is. */
+const sourceSchema = object({
+  engine: oneOf(ENGINE_NAMES),
+  parser: oneOf(PARSER_NAMES),
+  parser_version: name,
+  confidence,
+});
+
+const envelope = object({
+  protocol_version: { const: 'rasp/1.0' },
+  run_id: name,
+  attempt_number: ordinal,
+  seq: ordinal,
+  ts: timestamp,
+  source: sourceSchema,
+  event: object({ category: name, type: name }),
+  data: { type: 'object' },
+  correlation: correlationSchema,
+  raw_ref: { anyOf: [rawRefSchema, { type: 'null' }] },
+});
+
+/** A type of RASP event. */
+export type RaspType = keyof typeof RASP_DATA;
+
+/** The first word of a type. */
+export type RaspCategory = CategoryOf<RaspType>;
+
+type CategoryOf<Type> = Type extends `${infer Category}.${string}` ? Category : never;
+
+/** What an event of a type says: `RaspData<'agent.message.final'>['text']`. */
+export type RaspData<Type extends RaspType> = FromSchema<(typeof RASP_DATA)[Type]>;
+
+/** Which parser read an event, and how sure it is. */
+export type RaspSource = FromSchema<typeof sourceSchema>;
+
+/**
+ * One fact about a run, with the bytes it was read from. The type stands one level down, where TypeScript does not
+ * narrow by itself: ask {@link isRasp}.
+ */
+export type RaspEvent<Type extends RaspType = RaspType> = Type extends RaspType
+  ? Omit<FromSchema<typeof envelope>, 'event' | 'data'> & {
+      readonly event: { readonly category: CategoryOf<Type>; readonly type: Type };
+      readonly data: RaspData<Type>;
+    }
+  : never;
+
+/** All types, in the order in which they are documented. */
+export const RASP_TYPES = keysOf(RASP_DATA);
+
+/**
+ * Narrows an event by its type.
+ *
+ * @example
+ * if (isRasp(event, 'agent.message.final')) console.log(event.data.text)
+ */
+export function isRasp<Type extends RaspType>(event: RaspEvent, type: Type): event is RaspEvent<Type> {
+  return event.event.type === type;
+}
+
+/** The category of a type: its first word. */
+export function categoryOf<Type extends RaspType>(type: Type): CategoryOf<Type> {
+  return type.slice(0, type.indexOf('.')) as CategoryOf<Type>;
+}
+
+/** The JSON Schema (draft 2020-12) of RASP events, published as `sluice/schemas/rasp.json`. */
+export const raspSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:sluice:schema:rasp:1.0',
+  title: 'RASP 1.0 event',
+  ...envelope,
+  properties: {
+    ...envelope.properties,
+    event: object({ category: oneOf([...new Set(RASP_TYPES.map(categoryOf))]), type: oneOf(RASP_TYPES) }),
+  },
+  // One condition a type: a wrong `data` is reported against its own shape, not against all of them.
+  allOf: RASP_TYPES.map((type) => ({
+    if: { properties: { event: { properties: { type: { const: type } } } } },
+    then: {
+      properties: { event: { properties: { category: { const: categoryOf(type) } } }, data: RASP_DATA[type] },
+    },
+  })),
+};

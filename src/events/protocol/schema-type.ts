@@ -1,0 +1,121 @@
+/**
+ * The part of JSON Schema (draft 2020-12) in which the wire shapes are written. A shape is written once, as a
+ * schema; its TypeScript type is computed from it by {@link FromSchema}, so the two cannot drift apart.
+ */
+export interface Schema {
+  readonly type?: TypeName | readonly TypeName[];
+  readonly const?: string | number | boolean | null;
+  readonly enum?: readonly (string | number | boolean | null)[];
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+  readonly items?: Schema;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly pattern?: string;
+  readonly description?: string;
+}
+
+type TypeName = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object';
+
+/**
+ * The type of the values a schema admits.
+ *
+ * @example
+ * const point = object({ x: { type: 'number' } }, { label: { type: 'string' } })
+ * type Point = FromSchema<typeof point> // { readonly x: number; readonly label?: string }
+ */
+export type FromSchema<S extends Schema> = S extends { readonly const: infer Value }
+  ? Value
+  : S extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : S extends { readonly anyOf: readonly (infer Choice)[] }
+      ? Choice extends Schema
+        ? FromSchema<Choice>
+        : never
+      : S extends { readonly type: TypeName | readonly TypeName[] }
+        ? FromTypeName<S, S['type'] extends readonly (infer One)[] ? One : S['type']>
+        : unknown;
+
+type FromTypeName<S extends Schema, Name> = Name extends 'string'
+  ? string
+  : Name extends 'number' | 'integer'
+    ? number
+    : Name extends 'boolean'
+      ? boolean
+      : Name extends 'null'
+        ? null
+        : Name extends 'array'
+          ? S extends { readonly items: infer Items extends Schema }
+            ? readonly FromSchema<Items>[]
+            : readonly unknown[]
+          : FromObject<S>;
+
+type FromObject<S extends Schema> = S extends {
+  readonly properties: infer Properties extends Readonly<Record<string, Schema>>;
+  readonly required: readonly (infer Required)[];
+}
+  ? Flat<
+      { readonly [Key in keyof Properties as Key extends Required ? Key : never]: FromSchema<Properties[Key]> } & {
+        readonly [Key in keyof Properties as Key extends Required ? never : Key]?: FromSchema<Properties[Key]>;
+      }
+    >
+  : S extends { readonly additionalProperties: infer Value extends Schema }
+    ? Readonly<Record<string, FromSchema<Value>>>
+    : Readonly<Record<string, unknown>>;
+
+type Flat<T> = { [Key in keyof T]: T[Key] };
+
+/** A closed object: the first argument's keys must be there, the second's may be, others may not. */
+export function object<
+  const Required extends Readonly<Record<string, Schema>>,
+  const Optional extends Readonly<Record<string, Schema>> = Record<never, Schema>,
+>(required: Required, optional?: Optional): ObjectSchema<Required, Optional> {
+  return {
+    type: 'object',
+    properties: { ...required, ...(optional ?? ({} as Optional)) },
+    required: Object.keys(required),
+    additionalProperties: false,
+  };
+}
+
+export interface ObjectSchema<
+  Required extends Readonly<Record<string, Schema>>,
+  Optional extends Readonly<Record<string, Schema>>,
+> {
+  readonly type: 'object';
+  readonly properties: Required & Optional;
+  readonly required: readonly (keyof Required & string)[];
+  readonly additionalProperties: false;
+}
+
+/** Any string. */
+export const text = { type: 'string' } as const;
+/** A string that names something, so it is not empty. */
+export const name = { type: 'string', minLength: 1 } as const;
+/** Any JSON value. */
+export const anything = {} as const;
+/** A count, or the number of something that starts at 0. */
+export const count = { type: 'integer', minimum: 0 } as const;
+/** The number of something that starts at 1. */
+export const ordinal = { type: 'integer', minimum: 1 } as const;
+/** From 0 (a guess) to 1 (read exactly). */
+export const confidence = { type: 'number', minimum: 0, maximum: 1 } as const;
+export const flag = { type: 'boolean' } as const;
+/** UTC with milliseconds, as `Date.prototype.toISOString` writes it; years of four digits only. */
+export const timestamp = {
+  type: 'string',
+  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
+} as const;
+
+/** One of a closed list of words. */
+export function oneOf<const Words extends readonly string[]>(words: Words): { readonly enum: Words } {
+  return { enum: words };
+}
+
+/** The keys of a table, typed as such: for tables written out in the source, which hold no others. */
+export function keysOf<Table extends object>(table: Table): readonly (keyof Table & string)[] {
+  return Object.keys(table) as (keyof Table & string)[];
+}

@@ -1,0 +1,25 @@
+import { count, name, object, oneOf } from './schema-type.js';
+import type { FromSchema } from './schema-type.js';
+
+/**
+ * Tokens and money. `scope` says of what: one `turn`, or the `total` of the session so far.
+ * `input_tokens` includes what came from a cache; `cost` is in US dollars as the engine reports it.
+ */
+export const usageSchema = object(
+  {
+    scope: oneOf(['turn', 'total']),
+    input_tokens: count,
+    output_tokens: count,
+  },
+  {
+    cached_input_tokens: count,
+    cache_write_tokens: count,
+    reasoning_tokens: count,
+    total_tokens: count,
+    cost: { type: 'number', minimum: 0 },
+    model: name,
+  },
+);
+
+/** See {@link usageSchema}. */
+export type Usage = FromSchema<typeof usageSchema>;
