@@ -149,9 +149,12 @@ export const raspSchema = {
   },
   // One condition a type: a wrong `data` is reported against its own shape, not against all of them.
   allOf: RASP_TYPES.map((type) => ({
-    if: { properties: { event: { properties: { type: { const: type } } } } },
+    if: { properties: { event: { type: 'object', properties: { type: { const: type } } } } },
     then: {
-      properties: { event: { properties: { category: { const: categoryOf(type) } } }, data: RASP_DATA[type] },
+      properties: {
+        event: { type: 'object', properties: { category: { const: categoryOf(type) } } },
+        data: RASP_DATA[type],
+      },
     },
   })),
 };
