@@ -1,0 +1,14 @@
+import { runTool } from '../run-tool.js';
+import type { Tarball } from './pack.js';
+
+/** Everything that is wrong with a packed package: its manifest, its types, its contents. Empty when all is well. */
+export async function inspectTarball({ path, files }: Tarball, folder: string): Promise<string[]> {
+  const manifest = await runTool('publint', ['run', path, '--strict'], folder);
+  const types = await runTool('attw', [path, '--profile', 'esm-only', '--no-color', '--format', 'ascii'], folder);
+  const strays = files.filter((file) => /\.(test|contract)\.|(^|\/)fixtures\//.test(file));
+  return [
+    ...(manifest.exitCode === 0 ? [] : [`publint: ${manifest.stdout}${manifest.stderr}`]),
+    ...(types.exitCode === 0 ? [] : [`attw: ${types.stdout}${types.stderr}`]),
+    ...strays.map((file) => `${file} has no place in the package`),
+  ];
+}

@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import { isSluiceError, repairJson } from '../../json/index.js';
+import type { CommandIo } from '../command-io.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { MAX_INPUT_BYTES } from '../input-limit.js';
+import { readInput } from '../read-input.js';
+
+/** Adds `sluice repair` to the program. */
+export function addRepairCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  program
+    .command('repair')
+    .description('print broken JSON as valid JSON text')
+    .argument('[file]', 'the text; standard input if none is named')
+    .action(async (file: string | undefined) => {
+      end(await runRepair(file, io));
+    });
+}
+
+async function runRepair(file: string | undefined, io: CommandIo): Promise<ExitCode> {
+  const input = await readInput(file, MAX_INPUT_BYTES, io);
+  if ('tooLong' in input) return refuse(`the text is longer than ${MAX_INPUT_BYTES} bytes; cut it first`, io);
+  let repaired: string;
+  try {
+    repaired = repairJson(input.text);
+  } catch (error) {
+    if (isSluiceError(error)) return refuse(`${error.code}: ${error.message}`, io);
+    throw error;
+  }
+  await io.stdout.write(`${repaired.trimEnd()}\n`);
+  return EXIT.success;
+}
+
+async function refuse(reason: string, io: CommandIo): Promise<ExitCode> {
+  await io.stderr.write(`sluice: ${reason}\n`);
+  return EXIT.failed;
+}

@@ -1,0 +1,62 @@
+import type {
+  AlignmentChange,
+  Attempt,
+  Candidate,
+  ParseError,
+  ParseResult,
+  Repair,
+  RepairLevel,
+  SchemaIssue,
+  Warning,
+} from '../json/index.js';
+
+/** What `sluice parse` prints. */
+export interface ParseOutput {
+  readonly status: 'success' | 'failed' | 'comment';
+  /** With `success`. */
+  readonly value?: unknown;
+  /** With `comment`: the whole text, to be shown to a person. */
+  readonly comment?: string;
+  readonly repair_level: RepairLevel;
+  readonly repairs: readonly Repair[];
+  /** With `success` of `--align`, when something was changed. */
+  readonly alignment?: readonly AlignmentChange[];
+  readonly warnings: readonly Warning[];
+  /** With `failed`. */
+  readonly error?: ParseOutputError;
+  /** With `success`: where the value stood; offsets are UTF-16 units of the text without its byte order mark. */
+  readonly candidate?: Candidate;
+}
+
+/** Why there is no value, and what was tried. */
+export interface ParseOutputError {
+  readonly code: string;
+  readonly message: string;
+  readonly issues?: readonly SchemaIssue[];
+  readonly attempts: readonly Attempt[];
+}
+
+/** Brings a result into the shape that is printed. */
+export function toParseOutput(result: ParseResult<unknown>): ParseOutput {
+  const { status, warnings } = result;
+  switch (status) {
+    case 'success':
+      return {
+        status,
+        value: result.value,
+        repair_level: result.repairLevel,
+        repairs: result.repairs,
+        ...(result.alignment.length > 0 && { alignment: result.alignment }),
+        warnings,
+        candidate: result.candidate,
+      };
+    case 'failed':
+      return { status, repair_level: result.repairLevel, repairs: [], warnings, error: toOutputError(result.error) };
+    case 'comment':
+      return { status, comment: result.comment, repair_level: result.repairLevel, repairs: [], warnings };
+  }
+}
+
+function toOutputError({ code, message, issues, attempts }: ParseError): ParseOutputError {
+  return { code, message, ...(issues !== undefined && { issues }), attempts };
+}

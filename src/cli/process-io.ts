@@ -1,0 +1,31 @@
+import { createReadStream } from 'node:fs';
+import type { CommandIo, InputStream, OutputStream } from './command-io.js';
+
+/** The real surroundings: this process's streams and the file system. */
+export function createProcessIo(): CommandIo {
+  return {
+    openStdin: (): InputStream => ({
+      isTerminal: Boolean(process.stdin.isTTY),
+      [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator](),
+    }),
+    openFile: (path) => createReadStream(path),
+    stdout: toOutput(process.stdout),
+    stderr: toOutput(process.stderr),
+  };
+}
+
+function toOutput(stream: NodeJS.WriteStream): OutputStream {
+  // A reader that has gone (`sluice parse | head -1`) is no error of ours: what is left has nowhere to go.
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+  return {
+    isTerminal: Boolean(stream.isTTY),
+    write: async (text) =>
+      new Promise((resolve) => {
+        stream.write(text, () => {
+          resolve();
+        });
+      }),
+  };
+}

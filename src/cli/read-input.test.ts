@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryIo } from './fixtures/memory-io.js';
+import { MisuseError } from './misuse-error.js';
+import { readInput } from './read-input.js';
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+describe('readInput', () => {
+  it('reads the file that is named', async () => {
+    const io = createMemoryIo({ 'a.txt': 'grüße 😀' }, { stdin: 'not this' });
+    expect(await readInput('a.txt', 100, io)).toEqual({ text: 'grüße 😀' });
+  });
+
+  it('reads standard input where no file is named, and for "-"', async () => {
+    const io = createMemoryIo({}, { stdin: 'piped' });
+    expect(await readInput(undefined, 100, io)).toEqual({ text: 'piped' });
+    expect(await readInput('-', 100, io)).toEqual({ text: 'piped' });
+    expect(io.printed.stderr).toBe('');
+  });
+
+  it('tells a person at a terminal that it waits for them', async () => {
+    const io = createMemoryIo({}, { stdin: 'typed', isTerminal: true });
+    await readInput(undefined, 100, io);
+    expect(io.printed.stderr).toContain('Ctrl-D');
+  });
+
+  it('takes off a byte order mark', async () => {
+    expect(await readInput('a', 100, createMemoryIo({ a: encode('\uFEFF{}') }))).toEqual({ text: '{}' });
+  });
+
+  it('replaces bytes that are no UTF-8', async () => {
+    const io = createMemoryIo({ a: Uint8Array.of(0x7b, 0xff, 0xc3, 0x7d) });
+    expect(await readInput('a', 100, io)).toEqual({ text: '{\uFFFD\uFFFD}' });
+  });
+
+  it('accepts exactly the limit and stops reading beyond it', async () => {
+    let served = 0;
+    const endless = {
+      async *[Symbol.asyncIterator]() {
+        for (;;) {
+          served += 1;
+          yield encode('0123456789');
+        }
+      },
+    };
+    const io = { ...createMemoryIo({ a: '0123456789' }), openStdin: () => ({ isTerminal: false, ...endless }) };
+    expect(await readInput('a', 10, io)).toEqual({ text: '0123456789' });
+    expect(await readInput(undefined, 1000, io)).toEqual({ tooLong: true });
+    expect(served).toBe(101);
+  });
+
+  it('says which file cannot be read and why', async () => {
+    await expect(readInput('gone.txt', 10, createMemoryIo({}))).rejects.toEqual(
+      new MisuseError('cannot read gone.txt: there is no such file'),
+    );
+  });
+});

@@ -1,0 +1,69 @@
+interface OpenContainer {
+  readonly close: ']' | '}';
+  readonly entries: Iterator<readonly [key: string | undefined, value: unknown]>;
+  isEmpty: boolean;
+}
+
+/**
+ * Writes a value as JSON text. Differs from `JSON.stringify` where a command needs it: a bigint becomes a number, depth
+ * is bounded by memory alone, and control characters that a terminal might obey are escaped.
+ */
+export function renderJson(value: unknown, indent = 0): string {
+  const parts: string[] = [];
+  const open: OpenContainer[] = [];
+  const breakLine = (): void => {
+    if (indent > 0) parts.push('\n', ' '.repeat(indent * open.length));
+  };
+  const begin = (item: unknown): void => {
+    const container = enter(item);
+    if (container === undefined) {
+      parts.push(renderScalar(item));
+      return;
+    }
+    parts.push(container.close === ']' ? '[' : '{');
+    open.push(container);
+  };
+
+  begin(value);
+  for (let container = open.at(-1); container !== undefined; container = open.at(-1)) {
+    const next = container.entries.next();
+    if (next.done === true) {
+      open.pop();
+      if (!container.isEmpty) breakLine();
+      parts.push(container.close);
+      continue;
+    }
+    const [key, item] = next.value;
+    if (!container.isEmpty) parts.push(',');
+    container.isEmpty = false;
+    breakLine();
+    if (key !== undefined) parts.push(renderScalar(key), indent > 0 ? ': ' : ':');
+    begin(item);
+  }
+  return parts.join('');
+}
+
+function enter(value: unknown): OpenContainer | undefined {
+  if (Array.isArray(value)) return { close: ']', entries: elementsOf(value), isEmpty: true };
+  if (typeof value === 'object' && value !== null) return { close: '}', entries: membersOf(value), isEmpty: true };
+  return undefined;
+}
+
+function* elementsOf(array: readonly unknown[]): Generator<readonly [undefined, unknown]> {
+  for (const element of array) yield [undefined, element];
+}
+
+function* membersOf(object: object): Generator<readonly [string, unknown]> {
+  for (const [key, member] of Object.entries(object)) if (member !== undefined) yield [key, member];
+}
+
+function renderScalar(value: unknown): string {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'string')
+    return JSON.stringify(value).replaceAll(/[\u007F-\u009F\u2028\u2029]/g, escapeCharacter);
+  return JSON.stringify(value) ?? 'null';
+}
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

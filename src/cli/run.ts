@@ -1,0 +1,43 @@
+import { Command, CommanderError } from 'commander';
+import type { CommandIo } from './command-io.js';
+import { addParseCommand } from './commands/parse.js';
+import { addRepairCommand } from './commands/repair.js';
+import { EXIT, type ExitCode } from './exit-code.js';
+import { MisuseError } from './misuse-error.js';
+import { VERSION } from './version.js';
+
+/**
+ * Runs one command and answers with its exit code. Data goes to stdout, talk to stderr.
+ *
+ * @example
+ * await run(['parse', 'answer.txt', '--schema', 'issue.schema.json'], io) // 0, 1 or 2
+ */
+export async function run(argv: readonly string[], io: CommandIo): Promise<ExitCode> {
+  let exitCode: ExitCode = EXIT.success;
+  let talk = '';
+  let help = '';
+  const program = new Command('sluice')
+    .description('Raw agent output in, validated results out.')
+    .version(VERSION)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => (help += text), writeErr: (text) => (talk += text) })
+    .showSuggestionAfterError()
+    .showHelpAfterError('(sluice --help lists what there is)')
+    .addHelpText('after', '\nExit codes: 0 done, 1 the answer is no, 2 called wrongly.');
+  const end = (code: ExitCode): void => {
+    exitCode = code;
+  };
+  addParseCommand(program, io, end);
+  addRepairCommand(program, io, end);
+
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (error instanceof MisuseError) talk += `sluice: ${error.message}\n`;
+    else if (!(error instanceof CommanderError)) throw error;
+    exitCode = error instanceof CommanderError && error.exitCode === 0 ? EXIT.success : EXIT.misuse;
+  }
+  if (help !== '') await io.stdout.write(help);
+  if (talk !== '') await io.stderr.write(talk);
+  return exitCode;
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { PROJECT, runTool } from '../scripts/run-tool.js';
+import { makeFolder } from './temporary-folder.js';
+
+async function checkLayering(files: Readonly<Record<string, string>>) {
+  const folder = await makeFolder({ 'package.json': '{"type":"module"}', ...files });
+  const { exitCode, stderr } = await runTool('tsx', ['scripts/layering.ts', folder], PROJECT);
+  return { exitCode, violations: stderr.trim().split('\n') };
+}
+
+const lower = { 'src/json/index.ts': 'export type A = 1; export const a = 1;' };
+
+describe('npm run layering', () => {
+  it('lets imports go down', async () => {
+    const files = { ...lower, 'src/events/index.ts': `import { a } from '../json/index.js'; export const b = a;` };
+    expect(await checkLayering(files)).toEqual({ exitCode: 0, violations: [''] });
+  });
+
+  it('refuses imports that go up, in every form', async () => {
+    const files = {
+      'src/events/index.ts': 'export type A = 1; export const a = 1;',
+      'src/json/value.ts': `import { a } from '../events/index.js'; export const b = a;`,
+      'src/json/type.ts': `import type { A } from '../events/index.js'; export type B = A;`,
+      'src/json/again.ts': `export { a } from '../events/index.js';`,
+      'src/json/lazy.ts': `export const load = () => import('../events/index.js');`,
+    };
+    const { exitCode, violations } = await checkLayering(files);
+    expect(exitCode).toBe(1);
+    expect(violations.toSorted()).toEqual(
+      ['again', 'lazy', 'type', 'value'].map(
+        (name) => `src/json/${name}.ts → src/events/index.ts: json may not import events`,
+      ),
+    );
+  });
+
+  it('lets only types through where the house says so', async () => {
+    const files = {
+      'src/runs/index.ts': 'export type A = 1; export const a = 1;',
+      'src/store/type.ts': `import type { A } from '../runs/index.js'; export type B = A;`,
+      'src/store/value.ts': `import { a, type A } from '../runs/index.js'; export const b: A = a;`,
+    };
+    expect(await checkLayering(files)).toEqual({
+      exitCode: 1,
+      violations: ['src/store/value.ts → src/runs/index.ts: store may import only types of runs'],
+    });
+  });
+
+  it('keeps packages and Node.js out of the floors that browsers load', async () => {
+    const files = {
+      'node_modules/left/package.json': '{"name":"left","main":"index.js"}',
+      'node_modules/left/index.js': '',
+      'src/json/index.ts': `import 'node:fs'; import 'left';`,
+    };
+    expect(await checkLayering(files)).toEqual({
+      exitCode: 1,
+      violations: [
+        'src/json/index.ts → fs: json must load in a browser',
+        'src/json/index.ts → left: json may not use it',
+      ],
+    });
+  });
+
+  it('refuses a folder that is no floor, an import that leads nowhere, and an empty graph', async () => {
+    const lost = { ...lower, 'src/helpers/index.ts': '', 'src/json/lost.ts': `import './gone.js';` };
+    expect(await checkLayering(lost)).toEqual({
+      exitCode: 1,
+      violations: [
+        'src/helpers/index.ts: no such floor in the house',
+        'src/json/lost.ts → ./gone.js: cannot be resolved',
+      ],
+    });
+    expect(await checkLayering({ 'src/json/a.test.ts': '' })).toEqual({ exitCode: 1, violations: [''] });
+  });
+});

@@ -1,0 +1,20 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { gzippedSize } from '../scripts/package/gzipped-size.js';
+import { makeFolder } from './temporary-folder.js';
+
+describe('npm run size', () => {
+  it('measures what a browser would load', async () => {
+    const folder = await makeFolder({
+      'small.js': 'export const a = 1;',
+      'large.js': `export const a = ${JSON.stringify(Array.from({ length: 5000 }, (_, index) => Math.sin(index)))};`,
+    });
+    expect(await gzippedSize(join(folder, 'small.js'))).toBeLessThan(100);
+    expect(await gzippedSize(join(folder, 'large.js'))).toBeGreaterThan(15_000);
+  });
+
+  it('refuses a module that needs Node.js', async () => {
+    const folder = await makeFolder({ 'a.js': `import { readFileSync } from 'node:fs'; readFileSync('x');` });
+    await expect(gzippedSize(join(folder, 'a.js'))).rejects.toThrow('node:fs');
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { PROJECT, runTool } from '../scripts/run-tool.js';
+import { makeFolder } from './temporary-folder.js';
+
+async function runTestCommand(files: Readonly<Record<string, string>>) {
+  const folder = await makeFolder(files);
+  const { exitCode, stdout } = await runTool('tsx', ['scripts/test.ts', '--root', folder, '--globals'], PROJECT);
+  return { exitCode, lastLine: stdout.trimEnd().split('\n').at(-1) };
+}
+
+describe('npm test', () => {
+  it('ends with the totals and succeeds when all tests pass', async () => {
+    const passing = 'test("a", () => {}); describe("b", () => test("c", () => {}));';
+    expect(await runTestCommand({ 'a.test.js': passing })).toEqual({ exitCode: 0, lastLine: '2 passed, 0 failed' });
+  });
+
+  it('fails with the true counts when a test fails', async () => {
+    const mixed = 'test("a", () => {}); test("b", () => { throw new Error("planted"); }); test.skip("c", () => {});';
+    expect(await runTestCommand({ 'a.test.js': mixed })).toEqual({
+      exitCode: 1,
+      lastLine: '1 passed, 1 failed, 1 skipped',
+    });
+  });
+
+  it('counts a file that cannot be loaded and an error outside all tests as failures', async () => {
+    const files = {
+      'a.test.js': 'throw new Error("planted")',
+      'b.test.js': 'test("b", () => { Promise.reject(new Error("planted")); });',
+    };
+    expect(await runTestCommand(files)).toEqual({ exitCode: 1, lastLine: '1 passed, 2 failed' });
+  });
+
+  it('does not take a run without tests for a success', async () => {
+    expect(await runTestCommand({ 'a.js': '' })).toEqual({ exitCode: 1, lastLine: '0 passed, 0 failed' });
+  });
+});
