@@ -1,0 +1,13 @@
+import { z } from 'zod';
+
+/** What an agent that reviews code is asked to answer with, inside `<json>` tags. */
+export const AnalysisResult = z.object({
+  issues: z.array(
+    z.object({
+      file: z.string().min(1),
+      line: z.int().min(1),
+      severity: z.enum(['critical', 'high', 'medium', 'low']),
+      message: z.string().min(1),
+    }),
+  ),
+});

@@ -1,0 +1,38 @@
+/** A code review in `<json>` tags, as agents really send it: clean, dirty, cut off, wrong, and not at all. */
+import { parse } from 'sluice/json';
+import { AnalysisResult } from './analysis-result.js';
+
+const ISSUE = '{"file": "src/pay.ts", "line": 12, "severity": "high", "message": "amount is not checked"}';
+
+const ANSWERS = {
+  clean: `<thinking>Look at pay.ts first.</thinking>\n<json>{"issues": [${ISSUE}]}</json>`,
+  dirty: `Sure, here is the json: <json> { issues: [${ISSUE},], } </json> Hope this helps!`,
+  'several blocks': `<json>{"issues": []}</json> On second thought: <json>{"issues": [${ISSUE}]}</json>`,
+  'cut off': `<json>{"issues": [${ISSUE}, {"file": "src/pay.ts", "line": 3`,
+  'wrong line': '<json>{"issues": [{"file": "a.ts", "line": 0, "severity": "low", "message": "x"}]}</json>',
+  'no tag': 'I found nothing worth reporting.',
+};
+
+for (const [name, answer] of Object.entries(ANSWERS)) {
+  const result = parse(answer, AnalysisResult, { profile: 'tagged', label: 'review' });
+  switch (result.status) {
+    case 'success': {
+      const lines = result.value.issues.map(({ file, line, severity }) => `${severity} in ${file}:${line}`);
+      console.log(`${name}: ${result.repairLevel}, ${lines.join(', ')}`);
+      break;
+    }
+    case 'failed': {
+      const places = result.error.issues?.map(({ path }) => path.join('.')) ?? [];
+      console.log(`${name}: ${result.error.code}${places.length > 0 ? ` at ${places.join(', ')}` : ''}`);
+      break;
+    }
+    case 'comment':
+      console.log(`${name}: posted as a comment, ${result.warnings.map(({ code }) => code).join(', ')}`);
+  }
+}
+
+// A cut answer may be taken as far as it came; what is missing is never filled in, so here the schema still refuses it.
+const partial = parse(ANSWERS['cut off'], AnalysisResult, { profile: 'tagged', allowPartial: true });
+console.log(`cut off, partial allowed: ${partial.ok ? 'success' : partial.status}`);
+const whole = parse(`<json>{"issues": [${ISSUE}`, AnalysisResult, { profile: 'tagged', allowPartial: true });
+console.log(`cut off after a whole issue, partial allowed: ${whole.ok ? 'success' : whole.status}`);

@@ -1,0 +1,18 @@
+import { z } from 'zod';
+
+/** What both advocates answer with. */
+export const Advocacy = z.object({
+  thesis: z.string(),
+  supporting_arguments: z.array(z.string()).min(1),
+});
+
+/** Models like to send `{ "argument": …, "evidence": … }` where a sentence was asked for: keep the sentence. */
+export function flattenArguments(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('supporting_arguments' in value)) return value;
+  const list = value.supporting_arguments;
+  return Array.isArray(list) ? { ...value, supporting_arguments: list.map(toSentence) } : value;
+}
+
+function toSentence(argument: unknown): unknown {
+  return typeof argument === 'object' && argument !== null && 'argument' in argument ? argument.argument : argument;
+}

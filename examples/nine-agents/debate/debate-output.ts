@@ -1,0 +1,26 @@
+import { ParseError, parseOrThrow, type Normalizer, type StandardSchema } from 'sluice/json';
+
+/** An answer of a debate agent that could not be used. The context owns its error; the reasons are in `cause`. */
+export class DebateOutputError extends Error {
+  override readonly name = 'DebateOutputError';
+  override readonly cause: ParseError;
+
+  constructor(cause: ParseError) {
+    super(`debate output rejected: ${cause.message}`);
+    this.cause = cause;
+  }
+}
+
+/** Reads a debate agent's answer. */
+export function readDebateOutput<Output>(
+  agent: string,
+  raw: string,
+  schema: StandardSchema<unknown, Output>,
+  normalizers: readonly Normalizer[] = [],
+): Output {
+  try {
+    return parseOrThrow(raw, schema, { profile: 'unified', label: `debate/${agent}`, normalizers });
+  } catch (error) {
+    throw error instanceof ParseError ? new DebateOutputError(error) : error;
+  }
+}

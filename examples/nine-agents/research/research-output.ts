@@ -1,0 +1,26 @@
+import { ParseError, parseOrThrow, type Normalizer, type StandardSchema } from 'sluice/json';
+
+/** An answer of a research agent that could not be used. The context owns its error; the reasons are in `cause`. */
+export class ResearchOutputError extends Error {
+  override readonly name = 'ResearchOutputError';
+  override readonly cause: ParseError;
+
+  constructor(cause: ParseError) {
+    super(`research output rejected: ${cause.message}`);
+    this.cause = cause;
+  }
+}
+
+/** Reads a research agent's answer. */
+export function readResearchOutput<Output>(
+  agent: string,
+  raw: string,
+  schema: StandardSchema<unknown, Output>,
+  normalizers: readonly Normalizer[] = [],
+): Output {
+  try {
+    return parseOrThrow(raw, schema, { profile: 'unified', label: `research/${agent}`, normalizers });
+  } catch (error) {
+    throw error instanceof ParseError ? new ResearchOutputError(error) : error;
+  }
+}

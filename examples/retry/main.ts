@@ -1,0 +1,27 @@
+/** A model that gets it wrong first: the error goes back into the prompt, and the second answer passes. */
+import { generateAndParse } from 'sluice/json';
+import { z } from 'zod';
+
+const Verdict = z.object({ verdict: z.enum(['buy', 'hold', 'sell']), confidence: z.number().min(0).max(1) });
+
+/** Stands for a real model: says these things, one a call. */
+function scriptedModel(...answers: string[]) {
+  return async ({ attempt }: { readonly attempt: number }): Promise<string> => answers[attempt - 1] ?? '';
+}
+
+for (const language of ['en', 'zh'] as const) {
+  const call = scriptedModel(
+    'I would say {"verdict": "strong buy", "confidence": 0.9}',
+    '{"verdict": "buy", "confidence": 0.9}',
+  );
+  const value = await generateAndParse(call, Verdict, {
+    prompt: 'Judge ACME. Answer with a JSON object.',
+    retryPrompt: language,
+    maxRetries: 1,
+    label: 'judge/verdict',
+    onAttempt: ({ attempt, prompt, result }) => {
+      console.log(`attempt ${attempt}: ${result.status}\n${prompt.replaceAll(/^/gm, '  | ')}`);
+    },
+  });
+  console.log(`${value.verdict} at ${value.confidence}\n`);
+}

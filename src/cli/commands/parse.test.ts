@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryIo, type MemoryIo } from '../fixtures/memory-io.js';
+import { MAX_INPUT_BYTES } from '../input-limit.js';
+import { run } from '../run.js';
+
+const ISSUE_SCHEMA = JSON.stringify({
+  type: 'object',
+  required: ['file', 'line'],
+  properties: { file: { type: 'string' }, line: { type: 'integer', minimum: 1 } },
+});
+
+async function parseCommand(
+  text: string | Uint8Array,
+  args: readonly string[] = [],
+  files: Record<string, string> = {},
+) {
+  const io = createMemoryIo({ 'issue.json': ISSUE_SCHEMA, ...files }, { stdin: text });
+  const exitCode = await run(['parse', ...args], io);
+  return { exitCode, output: readOutput(io), stderr: io.printed.stderr };
+}
+
+function readOutput({ printed }: MemoryIo): unknown {
+  return printed.stdout === '' ? undefined : JSON.parse(printed.stdout);
+}
+
+describe('sluice parse', () => {
+  it('prints the value of valid JSON unchanged, with nothing repaired', async () => {
+    expect(await parseCommand('{"a":[1,2]}')).toEqual({
+      exitCode: 0,
+      stderr: '',
+      output: {
+        status: 'success',
+        value: { a: [1, 2] },
+        repair_level: 'none',
+        repairs: [],
+        warnings: [],
+        candidate: { finder: 'whole', start: 0, end: 11 },
+      },
+    });
+  });
+
+  it('reads the file that is named', async () => {
+    const { exitCode, output } = await parseCommand('', ['answer.txt'], { 'answer.txt': '{"a":1}' });
+    expect(exitCode).toBe(0);
+    expect(output).toMatchObject({ status: 'success', value: { a: 1 } });
+  });
+
+  it('tells what it repaired, where the value stood, and that the caller should know', async () => {
+    const { exitCode, output } = await parseCommand('Here you are: {file: "a.ts", "line": 3,} Bye.', [
+      '--schema',
+      'issue.json',
+    ]);
+    expect(exitCode).toBe(0);
+    expect(output).toMatchObject({
+      status: 'success',
+      value: { file: 'a.ts', line: 3 },
+      repair_level: 'deterministic_generic',
+      repairs: expect.arrayContaining([
+        expect.objectContaining({ kind: 'extracted' }),
+        expect.objectContaining({ kind: 'unquoted_key' }),
+        expect.objectContaining({ kind: 'extra_comma' }),
+      ]),
+      warnings: [expect.objectContaining({ code: 'OUTPUT_REPAIRED_GENERIC' })],
+      candidate: { finder: 'prose' },
+    });
+  });
+
+  it('ends with 1 and the issues when the schema refuses the value, which it does not print', async () => {
+    const { exitCode, output } = await parseCommand('{"file": "a.ts", "line": 0}', [
+      '--schema',
+      'issue.json',
+      '--label',
+      'review',
+    ]);
+    expect(exitCode).toBe(1);
+    expect(output).toMatchObject({
+      status: 'failed',
+      repair_level: 'none',
+      repairs: [],
+      error: {
+        code: 'SCHEMA_MISMATCH',
+        message: expect.stringContaining('review'),
+        issues: [expect.objectContaining({ path: ['line'] })],
+      },
+    });
+    expect(output).not.toHaveProperty('value');
+  });
+
+  it('ends with 1 when there is no JSON, and when there is no text', async () => {
+    expect(await parseCommand('I could not do it.')).toMatchObject({
+      exitCode: 1,
+      output: { error: { code: 'NO_JSON' } },
+    });
+    expect(await parseCommand('')).toMatchObject({ exitCode: 1, output: { error: { code: 'EMPTY_INPUT' } } });
+  });
+
+  it('hands an answer without a tag on as a comment in profile tagged, and calls that a success', async () => {
+    const { exitCode, output } = await parseCommand('All fine.', ['--profile', 'tagged']);
+    expect(exitCode).toBe(0);
+    expect(output).toMatchObject({
+      status: 'comment',
+      comment: 'All fine.',
+      repair_level: 'none',
+      warnings: [expect.objectContaining({ code: 'OUTPUT_DEGRADED_TO_COMMENT' })],
+    });
+  });
+
+  it('takes a cut value only with --allow-partial', async () => {
+    const cut = '<json>{"a":1';
+    expect(await parseCommand(cut, ['--profile', 'tagged'])).toMatchObject({
+      exitCode: 1,
+      output: { error: { code: 'TRUNCATED' } },
+    });
+    expect(await parseCommand(cut, ['--profile', 'tagged', '--allow-partial'])).toMatchObject({
+      exitCode: 0,
+      output: {
+        value: { a: 1 },
+        warnings: expect.arrayContaining([expect.objectContaining({ code: 'PARTIAL_VALUE' })]),
+      },
+    });
+  });
+
+  it('takes the candidate that is preferred', async () => {
+    const two = 'First {"file":"a","line":1} then {"file":"b","line":2}.';
+    for (const [prefer, file] of [
+      ['first', 'a'],
+      ['last', 'b'],
+    ] as const) {
+      const { output } = await parseCommand(two, ['--prefer', prefer, '--schema', 'issue.json']);
+      expect(output).toMatchObject({ value: { file } });
+    }
+  });
+
+  it('prints integers beyond a double as they came with --numbers bigint', async () => {
+    const io = createMemoryIo({}, { stdin: '{"id":12345678901234567890}' });
+    expect(await run(['parse', '--numbers', 'bigint'], io)).toBe(0);
+    expect(io.printed.stdout).toContain('"value":{"id":12345678901234567890}');
+  });
+
+  it('reads past a byte order mark and bytes that are no UTF-8', async () => {
+    const text = Uint8Array.of(0xef, 0xbb, 0xbf, ...Buffer.from('{"a":"'), 0xff, ...Buffer.from('"}'));
+    expect(await parseCommand(text)).toMatchObject({
+      exitCode: 0,
+      output: { value: { a: '\uFFFD' }, repair_level: 'none' },
+    });
+  });
+
+  it.each(['{"a":', '['])('answers valid JSON 100,000 levels of %s deep with a typed error', async (opening) => {
+    const deep = opening.repeat(100_000) + '1' + (opening === '[' ? ']' : '}').repeat(100_000);
+    for (const args of [[], ['--schema', 'issue.json'], ['--numbers', 'bigint']]) {
+      expect(await parseCommand(deep, args)).toMatchObject({
+        exitCode: 1,
+        output: { error: { code: 'LIMIT_EXCEEDED' } },
+      });
+    }
+  });
+
+  it('stops reading at the byte limit and says so', async () => {
+    const block = new Uint8Array(1024 * 1024).fill(0x20);
+    const endless = {
+      isTerminal: false,
+      async *[Symbol.asyncIterator]() {
+        for (;;) yield block;
+      },
+    };
+    const io = { ...createMemoryIo({}), openStdin: () => endless };
+    expect(await run(['parse', '--label', 'agent'], io)).toBe(1);
+    expect(readOutput(io)).toMatchObject({
+      error: {
+        code: 'LIMIT_EXCEEDED',
+        message: expect.stringMatching(new RegExp(`^agent: .*${MAX_INPUT_BYTES} bytes`)),
+      },
+    });
+  });
+
+  it('indents for a person at a terminal', async () => {
+    const io = createMemoryIo({ a: '{"a":1}' }, { isTerminal: true });
+    await run(['parse', 'a'], io);
+    expect(io.printed.stdout).toContain('\n  "status": "success",\n');
+  });
+
+  it.each([
+    ['an unknown option', ['--shema', 'x'], '--shema'],
+    ['an unknown profile', ['--profile', 'strict'], 'default, generic, tagged, unified'],
+    ['a file that is not there', ['gone.txt'], 'gone.txt: there is no such file'],
+    ['a schema that is not there', ['--schema', 'gone.json'], 'gone.json: there is no such file'],
+    ['a schema that is no JSON', ['--schema', 'broken.json'], 'broken.json is not a usable JSON Schema'],
+    ['a schema that is no schema', ['--schema', 'wrong.json'], 'wrong.json is not a usable JSON Schema'],
+    ['--align without a schema', ['--align'], '--schema'],
+    ['two files', ['a', 'b'], 'too many arguments'],
+  ])('ends with 2 and says what is wrong: %s', async (_, args, message) => {
+    const { exitCode, output, stderr } = await parseCommand('{}', args, {
+      'broken.json': '{',
+      'wrong.json': '{"type": 3}',
+    });
+    expect(exitCode).toBe(2);
+    expect(output).toBeUndefined();
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+});

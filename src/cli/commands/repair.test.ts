@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryIo } from '../fixtures/memory-io.js';
+import { run } from '../run.js';
+
+async function repairCommand(text: string, args: readonly string[] = []) {
+  const io = createMemoryIo({ 'broken.json': "{'a': 1,}" }, { stdin: text });
+  return { exitCode: await run(['repair', ...args], io), ...io.printed };
+}
+
+describe('sluice repair', () => {
+  it('prints valid JSON text', async () => {
+    expect(await repairCommand('{a: [1, 2')).toEqual({ exitCode: 0, stdout: '{"a": [1, 2]}\n', stderr: '' });
+  });
+
+  it('reads the file that is named', async () => {
+    const { exitCode, stdout } = await repairCommand('', ['broken.json']);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ a: 1 });
+  });
+
+  it('leaves valid JSON as it is, up to the line end', async () => {
+    expect(await repairCommand('{ "a" : 1.0e2 }\n')).toMatchObject({ stdout: '{ "a" : 1.0e2 }\n' });
+  });
+
+  it('ends with 1 and the reason when nothing can be made of the text', async () => {
+    const { exitCode, stdout, stderr } = await repairCommand('');
+    expect(exitCode).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^sluice: [A-Z_]+: /);
+  });
+
+  it('ends with 2 when the file cannot be read', async () => {
+    expect(await repairCommand('', ['gone.txt'])).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: 'sluice: cannot read gone.txt: there is no such file\n',
+    });
+  });
+});

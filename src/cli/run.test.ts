@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryIo } from './fixtures/memory-io.js';
+import { run } from './run.js';
+import { VERSION } from './version.js';
+
+async function sluice(...argv: string[]) {
+  const io = createMemoryIo({});
+  return { exitCode: await run(argv, io), ...io.printed };
+}
+
+describe('sluice', () => {
+  it('prints help on stdout when asked', async () => {
+    const { exitCode, stdout, stderr } = await sluice('--help');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/parse .*\n.*repair /);
+    expect(stderr).toBe('');
+  });
+
+  it('prints help on stderr when called without a command, which is misuse', async () => {
+    const { exitCode, stdout, stderr } = await sluice();
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('Usage: sluice');
+  });
+
+  it('prints its version', async () => {
+    expect(await sluice('--version')).toEqual({ exitCode: 0, stdout: `${VERSION}\n`, stderr: '' });
+    expect(VERSION).toMatch(/^\d+\.\d+\.\d+/);
+  });
+
+  it('suggests the command that was meant', async () => {
+    const { exitCode, stderr } = await sluice('prase');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('Did you mean parse?');
+  });
+});

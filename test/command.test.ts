@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PROJECT, run } from '../scripts/run-tool.js';
+import { makeFolder } from './temporary-folder.js';
+
+const MAIN = join(PROJECT, 'dist/cli/main.js');
+
+describe('the built command', () => {
+  it('parses standard input', async () => {
+    const { exitCode, stdout, stderr } = await run(process.execPath, [MAIN, 'parse'], PROJECT, 'It is {"a": 1,}.');
+    expect(exitCode).toBe(0);
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'success', value: { a: 1 } });
+  });
+
+  it('parses a file against a schema and ends with 1 when it fails', async () => {
+    const folder = await makeFolder({
+      'answer.txt': '{"a": "x"}',
+      'schema.json': '{"properties":{"a":{"type":"number"}}}',
+    });
+    const { exitCode, stdout } = await run(
+      process.execPath,
+      [MAIN, 'parse', 'answer.txt', '--schema', 'schema.json'],
+      folder,
+    );
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'failed', error: { code: 'SCHEMA_MISMATCH' } });
+  });
+
+  it('ends with 2 and one line when a file is missing or a folder', async () => {
+    for (const [file, reason] of [
+      ['gone.txt', 'there is no such file'],
+      ['.', 'it is a folder'],
+    ] as const) {
+      const { exitCode, stderr } = await run(process.execPath, [MAIN, 'repair', file], PROJECT);
+      expect(exitCode).toBe(2);
+      expect(stderr).toBe(`sluice: cannot read ${file}: ${reason}\n`);
+    }
+  });
+
+  it('answers JSON 100,000 levels deep with LIMIT_EXCEEDED', async () => {
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    const { exitCode, stdout } = await run(process.execPath, [MAIN, 'parse'], PROJECT, deep);
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'LIMIT_EXCEEDED' } });
+  });
+
+  it('writes large output to the end', async () => {
+    const text = JSON.stringify({ list: Array.from({ length: 200_000 }, (_, index) => `item ${index}`) });
+    const { exitCode, stdout } = await run(process.execPath, [MAIN, 'parse'], PROJECT, text);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ value: JSON.parse(text) });
+  });
+
+  it('ends quietly when nobody reads its output', async () => {
+    const child = spawn(process.execPath, [MAIN, 'repair'], { cwd: PROJECT });
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    child.stdout.destroy();
+    child.stdin.end(`["${'x'.repeat(2_000_000)}"]`);
+    const exitCode = await new Promise((resolve) => child.on('close', resolve));
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  });
+
+  it('does not wait for standard input when a file is named', async () => {
+    const folder = await makeFolder({ 'a.json': '{}' });
+    const child = spawn(process.execPath, [MAIN, 'repair', 'a.json'], { cwd: folder });
+    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
+    child.stdin.destroy();
+  });
+});
