@@ -29,7 +29,8 @@ export const DIAGNOSTIC_CODES = {
   EARLY_END_OF_STREAM: 'The output stopped before the engine’s end signal.',
   SILENCE_AFTER_END: 'The process went on for long after the engine’s end signal without a word.',
   OUTPUT_AFTER_END: 'The engine went on printing after its end signal.',
-  TERMINAL_STATUS_COMPLETION_CONFLICT: 'Exit code, signal, marker and end signal contradict each other; the order of precedence decided.',
+  TERMINAL_STATUS_COMPLETION_CONFLICT:
+    'Exit code, signal, marker and end signal contradict each other; the order of precedence decided.',
   INCOMPLETE_STATE_CLASSIFICATION: 'Nothing says how the attempt ended.',
   DONE_MARKER_REPEATED: 'The done marker was said more than once.',
 

@@ -14,7 +14,10 @@ export const diagnosticCode = oneOf(keysOf(DIAGNOSTIC_CODES));
 export const messageDelta = object({ message_id: name, text }, { parent_tool_call_id: name });
 
 /** A whole message. `structured_payload` is the JSON value its text holds, if it holds one. */
-export const messageFinal = object({ message_id: name, text }, { structured_payload: anything, parent_tool_call_id: name });
+export const messageFinal = object(
+  { message_id: name, text },
+  { structured_payload: anything, parent_tool_call_id: name },
+);
 
 /** A thought the engine shows. `partial` marks a piece of a longer one: the whole follows under the same id. */
 export const reasoning = object({ text }, { reasoning_id: name, partial: flag, parent_tool_call_id: name });

@@ -54,11 +54,20 @@ describe('the schema of FCMP', () => {
     ['a missing field', { ...failed, meta: undefined }],
     ['an unknown type', { ...failed, type: 'raw.pty', data: { text: '' } }],
     ['data of another type', { ...failed, type: 'assistant.message.final' }],
-    ['a completion in another state', { ...failed, type: 'conversation.completed', data: { state: 'unknown', reason_code: 'CLEAN_END' } }],
-    ['a failure reason on a completion', { ...failed, type: 'conversation.completed', data: { state: 'completed', reason_code: 'RUN_CANCELED' } }],
+    [
+      'a completion in another state',
+      { ...failed, type: 'conversation.completed', data: { state: 'unknown', reason_code: 'CLEAN_END' } },
+    ],
+    [
+      'a failure reason on a completion',
+      { ...failed, type: 'conversation.completed', data: { state: 'completed', reason_code: 'RUN_CANCELED' } },
+    ],
     ['an unlisted error category', { ...failed, data: { error: { ...failed.data.error, category: 'weather' } } }],
     ['usage of unknown scope', { ...failed, data: { ...failed.data, usage: { input_tokens: 1, output_tokens: 1 } } }],
-    ['usage where an attempt does not end', { ...failed, type: 'conversation.started', data: { session_id: 's', usage: failed.data.usage } }],
+    [
+      'usage where an attempt does not end',
+      { ...failed, type: 'conversation.started', data: { session_id: 's', usage: failed.data.usage } },
+    ],
   ])('refuses %s', (_, event) => {
     expect(validate(JSON.parse(JSON.stringify(event)))).toBe(false);
   });
@@ -67,7 +76,9 @@ describe('the schema of FCMP', () => {
 test('type narrows data', () => {
   const event: FcmpEvent = failed;
   expect(event.type === 'conversation.failed' && event.data.error.category).toBe('process');
-  expectTypeOf<FcmpEvent<'assistant.tool_call'>['data']['status']>().toEqualTypeOf<'started' | 'completed' | 'failed'>();
+  expectTypeOf<FcmpEvent<'assistant.tool_call'>['data']['status']>().toEqualTypeOf<
+    'started' | 'completed' | 'failed'
+  >();
   expectTypeOf<FcmpEvent<'user.input.required'>['data']['usage']>().toEqualTypeOf<Usage | undefined>();
   expectTypeOf<FcmpEvent<'conversation.started'>['data']>().toEqualTypeOf<{ readonly session_id: string | null }>();
 });

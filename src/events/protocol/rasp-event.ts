@@ -14,7 +14,19 @@ import {
   reasoning,
 } from './event-data.js';
 import { rawRefSchema } from './raw-ref.js';
-import { anything, confidence, count, flag, keysOf, name, object, oneOf, ordinal, text, timestamp } from './schema-type.js';
+import {
+  anything,
+  confidence,
+  count,
+  flag,
+  keysOf,
+  name,
+  object,
+  oneOf,
+  ordinal,
+  text,
+  timestamp,
+} from './schema-type.js';
 import type { FromSchema } from './schema-type.js';
 import { usageSchema } from './usage.js';
 

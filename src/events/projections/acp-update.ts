@@ -1,0 +1,50 @@
+import type { ToolKind } from './tool-kind.js';
+
+/** A `session/update` notification's parameters, as ACP version 1 has them; the tests check them with its schemas. */
+export interface AcpSessionNotification {
+  readonly sessionId: string;
+  readonly update: AcpUpdate;
+}
+
+export interface AcpText {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+interface AcpChunk {
+  readonly content: AcpText;
+  readonly messageId: string;
+  readonly _meta?: AcpMeta;
+}
+
+/** ACP reserves `_meta` for what it has no word for; Sluice puts it under its own name. */
+export interface AcpMeta {
+  readonly sluice: Readonly<Record<string, unknown>>;
+}
+
+export interface AcpToolContent {
+  readonly type: 'content';
+  readonly content: AcpText;
+}
+
+/** The updates Sluice produces. */
+export type AcpUpdate =
+  | ({ readonly sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk' | 'user_message_chunk' } & AcpChunk)
+  | {
+      readonly sessionUpdate: 'tool_call';
+      readonly toolCallId: string;
+      readonly title: string;
+      readonly name: string;
+      readonly kind: ToolKind;
+      readonly status: 'in_progress';
+      readonly rawInput?: unknown;
+      readonly _meta?: AcpMeta;
+    }
+  | {
+      readonly sessionUpdate: 'tool_call_update';
+      readonly toolCallId: string;
+      readonly status: 'completed' | 'failed';
+      readonly content?: readonly AcpToolContent[];
+      readonly rawOutput?: unknown;
+    }
+  | { readonly sessionUpdate: 'session_info_update'; readonly updatedAt: string; readonly _meta: AcpMeta };

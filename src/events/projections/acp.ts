@@ -1,0 +1,156 @@
+import type { FcmpData, FcmpEvent } from '../protocol/fcmp-event.js';
+import type { AcpMeta, AcpSessionNotification, AcpUpdate } from './acp-update.js';
+import { projectAll } from './projection.js';
+import type { Projection } from './projection.js';
+import { createStreamedTexts } from './streamed-text.js';
+import { toolKind } from './tool-kind.js';
+import { toolResultText } from './tool-text.js';
+
+/**
+ * Tells FCMP events as the session updates of the Agent Client Protocol, version 1. A Sluice run is a session.
+ * What ACP has no word for (warnings, artifacts, how the conversation ended, raw output) is a
+ * `session_info_update` with the FCMP event under `_meta.sluice`, which clients are free to ignore.
+ *
+ * @example
+ * toAcp(fcmpEvents)[0]
+ * // { sessionId: '01J…', update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Hello' }, … } }
+ */
+export function toAcp(events: Iterable<FcmpEvent>): AcpSessionNotification[] {
+  return projectAll(createAcpProjection(), events);
+}
+
+/** The same, one event at a time. It keeps what is open in the current attempt, nothing more. */
+export function createAcpProjection(): Projection<AcpSessionNotification> {
+  const texts = createStreamedTexts();
+  const openCalls = new Set<string>();
+  let sessionId = '';
+  let attempt = 0;
+
+  /** A call whose end was never printed cannot have succeeded. */
+  function closeAttempt(): AcpUpdate[] {
+    texts.clear();
+    const closing = [...openCalls].map((toolCallId): AcpUpdate => ({
+      sessionUpdate: 'tool_call_update',
+      toolCallId,
+      status: 'failed',
+    }));
+    openCalls.clear();
+    return closing;
+  }
+
+  function message(data: FcmpData<'assistant.message.final'>, event: FcmpEvent): AcpUpdate[] {
+    const { rest, diverged } = texts.finish(data.message_id, data.text);
+    const updates: AcpUpdate[] = [];
+    if (rest !== '') updates.push(chunk('agent_message_chunk', data.message_id, rest, data.parent_tool_call_id));
+    if (diverged || data.structured_payload !== undefined) updates.push(asInfo(event));
+    return updates;
+  }
+
+  function thought(data: FcmpData<'assistant.reasoning'>, event: FcmpEvent): AcpUpdate[] {
+    const messageId = `reasoning_${event.meta.attempt}_${data.reasoning_id ?? event.seq}`;
+    if (data.partial === true) texts.append(messageId, data.text);
+    const told = data.partial === true ? data.text : texts.finish(messageId, data.text).rest;
+    return told === '' ? [] : [chunk('agent_thought_chunk', messageId, told, data.parent_tool_call_id)];
+  }
+
+  function toolCall(data: FcmpData<'assistant.tool_call'>): AcpUpdate[] {
+    // Engines number their calls anew in each attempt; a session needs ids that stay apart.
+    const toolCallId = attempt === 1 ? data.tool_call_id : `${attempt}:${data.tool_call_id}`;
+    const updates: AcpUpdate[] = [];
+    if (!openCalls.has(toolCallId)) {
+      openCalls.add(toolCallId);
+      updates.push({
+        sessionUpdate: 'tool_call',
+        toolCallId,
+        title: title(data),
+        name: data.name,
+        kind: toolKind(data.name),
+        status: 'in_progress',
+        ...(data.input === undefined ? {} : { rawInput: data.input }),
+        ...subagentMeta(data.parent_tool_call_id),
+      });
+    }
+    if (data.status === 'started') return updates;
+    openCalls.delete(toolCallId);
+    const text = toolResultText(data);
+    updates.push({
+      sessionUpdate: 'tool_call_update',
+      toolCallId,
+      status: data.status,
+      ...(text === '' ? {} : { content: [{ type: 'content', content: { type: 'text', text } }] }),
+      ...(data.output === undefined ? {} : { rawOutput: data.output }),
+    });
+    return updates;
+  }
+
+  function tell(event: FcmpEvent): AcpUpdate[] {
+    switch (event.type) {
+      case 'assistant.message.delta': {
+        const { message_id, text, parent_tool_call_id } = event.data;
+        if (text === '') return [];
+        texts.append(message_id, text);
+        return [chunk('agent_message_chunk', message_id, text, parent_tool_call_id)];
+      }
+      case 'assistant.message.final':
+        return message(event.data, event);
+      case 'assistant.reasoning':
+        return thought(event.data, event);
+      case 'assistant.tool_call':
+        return toolCall(event.data);
+      case 'user.input.replied': {
+        const { interaction_id, text } = event.data;
+        return text === '' ? [] : [chunk('user_message_chunk', `${interaction_id}_reply`, text, undefined)];
+      }
+      case 'user.input.required':
+      case 'conversation.completed':
+      case 'conversation.failed':
+        return [...closeAttempt(), asInfo(event)];
+      case 'conversation.started':
+      case 'artifact.created':
+      case 'diagnostic.warning':
+      case 'raw.stdout':
+      case 'raw.stderr':
+        return [asInfo(event)];
+    }
+  }
+
+  return {
+    push(event) {
+      const updates = event.meta.attempt === attempt ? [] : closeAttempt();
+      sessionId = event.run_id;
+      attempt = event.meta.attempt;
+      updates.push(...tell(event));
+      return updates.map((update) => ({ sessionId, update }));
+    },
+    end() {
+      return closeAttempt().map((update) => ({ sessionId, update }));
+    },
+  };
+}
+
+function chunk(
+  sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk' | 'user_message_chunk',
+  messageId: string,
+  text: string,
+  parentCall: string | undefined,
+): AcpUpdate {
+  return { sessionUpdate, content: { type: 'text', text }, messageId, ...subagentMeta(parentCall) };
+}
+
+function subagentMeta(parentCall: string | undefined): { readonly _meta?: AcpMeta } {
+  return parentCall === undefined ? {} : { _meta: { sluice: { parent_tool_call_id: parentCall } } };
+}
+
+function asInfo(event: FcmpEvent): AcpUpdate {
+  const { type, data, seq } = event;
+  return { sessionUpdate: 'session_info_update', updatedAt: event.ts, _meta: { sluice: { type, data, seq } } };
+}
+
+/** A command is its own best title; cut, because some are whole programs. */
+function title(data: FcmpData<'assistant.tool_call'>): string {
+  const input = data.input;
+  if (typeof input !== 'object' || input === null || !('command' in input)) return data.name;
+  return typeof input.command === 'string' && input.command !== '' ? input.command.slice(0, TITLE_LENGTH) : data.name;
+}
+
+const TITLE_LENGTH = 200;

@@ -1,0 +1,114 @@
+/** The AG-UI 1.0 events Sluice produces. The published package's own schemas check them in the tests. */
+export type AgUiEvent =
+  | AgUiRunEvent
+  | AgUiTextEvent
+  | AgUiToolEvent
+  | AgUiReasoningEvent
+  | AgUiSubagentEvent
+  | AgUiOpenEvent;
+
+interface Timed {
+  /** Milliseconds since 1970. */
+  readonly timestamp: number;
+}
+
+interface Attributed extends Timed {
+  readonly subagentRunId?: string;
+}
+
+/** Tokens in AG-UI's accounting: the cached and reasoning counts are parts of the two totals. */
+export interface AgUiUsage {
+  readonly model?: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  readonly reasoningTokens?: number;
+  readonly cachedInputTokens?: number;
+  readonly cacheWriteInputTokens?: number;
+}
+
+export interface AgUiInterrupt {
+  readonly id: string;
+  readonly reason: string;
+  readonly message?: string;
+  readonly responseSchema: Readonly<Record<string, unknown>>;
+}
+
+export type AgUiOutcome =
+  | { readonly type: 'success' }
+  | { readonly type: 'cancelled' }
+  | { readonly type: 'interrupt'; readonly interrupts: readonly AgUiInterrupt[] };
+
+export type AgUiRunEvent = Timed &
+  (
+    | {
+        readonly type: 'RUN_STARTED';
+        readonly threadId: string;
+        readonly runId: string;
+        readonly protocolVersion: '1.0';
+      }
+    | {
+        readonly type: 'RUN_FINISHED';
+        readonly threadId: string;
+        readonly runId: string;
+        readonly outcome: AgUiOutcome;
+        readonly usage?: readonly AgUiUsage[];
+      }
+    | {
+        readonly type: 'RUN_ERROR';
+        readonly message: string;
+        readonly code: string;
+        readonly usage?: readonly AgUiUsage[];
+      }
+  );
+
+export type AgUiTextEvent = Attributed &
+  (
+    | { readonly type: 'TEXT_MESSAGE_START'; readonly messageId: string; readonly role: 'assistant' | 'user' }
+    | { readonly type: 'TEXT_MESSAGE_CONTENT'; readonly messageId: string; readonly delta: string }
+    | { readonly type: 'TEXT_MESSAGE_END'; readonly messageId: string }
+  );
+
+export type AgUiToolEvent = Attributed &
+  (
+    | { readonly type: 'TOOL_CALL_START'; readonly toolCallId: string; readonly toolCallName: string }
+    | { readonly type: 'TOOL_CALL_ARGS'; readonly toolCallId: string; readonly delta: string }
+    | { readonly type: 'TOOL_CALL_END'; readonly toolCallId: string }
+    | {
+        readonly type: 'TOOL_CALL_RESULT';
+        readonly messageId: string;
+        readonly toolCallId: string;
+        readonly content: string;
+        readonly role: 'tool';
+        readonly metadata?: { readonly error: string };
+      }
+  );
+
+export type AgUiReasoningEvent = Attributed &
+  (
+    | { readonly type: 'REASONING_START'; readonly messageId: string }
+    | { readonly type: 'REASONING_MESSAGE_START'; readonly messageId: string; readonly role: 'reasoning' }
+    | { readonly type: 'REASONING_MESSAGE_CONTENT'; readonly messageId: string; readonly delta: string }
+    | { readonly type: 'REASONING_MESSAGE_END'; readonly messageId: string }
+    | { readonly type: 'REASONING_END'; readonly messageId: string }
+  );
+
+export type AgUiSubagentEvent = Timed &
+  (
+    | {
+        readonly type: 'SUBAGENT_STARTED';
+        readonly subagentRunId: string;
+        readonly name: string;
+        readonly parentToolCallId: string;
+        readonly parentSubagentRunId?: string;
+      }
+    | { readonly type: 'SUBAGENT_FINISHED'; readonly subagentRunId: string }
+    | { readonly type: 'SUBAGENT_ERROR'; readonly subagentRunId: string; readonly message: string }
+  );
+
+/** What AG-UI has no word for: Sluice's own event under its own name, or raw bytes as text. */
+export type AgUiOpenEvent = Attributed &
+  (
+    | { readonly type: 'CUSTOM'; readonly name: string; readonly value: unknown }
+    | { readonly type: 'RAW'; readonly event: unknown; readonly source: string }
+  );

@@ -1,0 +1,283 @@
+import { EventSchemas } from '@ag-ui/core/schemas';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { AgUiEvent } from './ag-ui-event.js';
+import { createAgUiProjection, toAgUi } from './ag-ui.js';
+import { brokenRules } from './fixtures/ag-ui-rules.js';
+import { anyConversation, conversation } from './fixtures/conversation.js';
+import type { Said } from './fixtures/conversation.js';
+
+const started: Said = { type: 'conversation.started', data: { session_id: 's-1' } };
+const completed: Said = {
+  type: 'conversation.completed',
+  data: { state: 'completed', reason_code: 'DONE_MARKER_FOUND' },
+};
+const final = (message_id: string, text: string): Said => ({
+  type: 'assistant.message.final',
+  data: { message_id, text },
+});
+const delta = (message_id: string, text: string): Said => ({
+  type: 'assistant.message.delta',
+  data: { message_id, text },
+});
+
+const failed = (category: 'engine' | 'canceled'): Said => ({
+  type: 'conversation.failed',
+  data: {
+    error: { category, code: 'ENGINE_RUNTIME_ERROR', message: 'quota' },
+    usage: { scope: 'total', input_tokens: 3, output_tokens: 4, cached_input_tokens: 1 },
+  },
+});
+
+/** The events without what every one of them has. */
+function bare(events: readonly AgUiEvent[]): object[] {
+  return events.map((event) => Object.fromEntries(Object.entries(event).filter(([key]) => key !== 'timestamp')));
+}
+
+function textOf(events: readonly AgUiEvent[], messageId: string): string {
+  return events
+    .map((event) => (event.type === 'TEXT_MESSAGE_CONTENT' && event.messageId === messageId ? event.delta : ''))
+    .join('');
+}
+
+describe('toAgUi', () => {
+  test('an attempt is a run of the thread that the Sluice run is', () => {
+    expect(bare(toAgUi(conversation([started, final('m_1_1', 'Hello.'), completed])))).toEqual([
+      { type: 'RUN_STARTED', threadId: 'run-1', runId: 'run-1:1', protocolVersion: '1.0' },
+      { type: 'CUSTOM', name: 'conversation.started', value: { session_id: 's-1' } },
+      { type: 'TEXT_MESSAGE_START', messageId: 'm_1_1', role: 'assistant' },
+      { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm_1_1', delta: 'Hello.' },
+      { type: 'TEXT_MESSAGE_END', messageId: 'm_1_1' },
+      { type: 'RUN_FINISHED', threadId: 'run-1', runId: 'run-1:1', outcome: { type: 'success' } },
+    ]);
+  });
+
+  test('carries the time of each event in milliseconds', () => {
+    const [event] = conversation([started]);
+    expect(toAgUi(event === undefined ? [] : [event])[0]?.timestamp).toBe(Date.parse(event?.ts ?? ''));
+  });
+
+  test('a final that follows its deltas adds only what they lack', () => {
+    const events = toAgUi(
+      conversation([delta('m', 'Hel'), delta('m', ''), delta('m', 'lo'), final('m', 'Hello.'), completed]),
+    );
+    expect(textOf(events, 'm')).toBe('Hello.');
+    expect(events.filter((event) => event.type === 'TEXT_MESSAGE_START')).toHaveLength(1);
+  });
+
+  test('a final that only trims its deltas adds nothing', () => {
+    const events = toAgUi(conversation([delta('m', ' Hello \n'), final('m', 'Hello'), completed]));
+    expect(textOf(events, 'm')).toBe(' Hello \n');
+    expect(events.some((event) => event.type === 'CUSTOM')).toBe(false);
+  });
+
+  test('a final that contradicts its deltas does not double them and is told whole on the side', () => {
+    const events = toAgUi(conversation([delta('m', 'Hullo'), final('m', 'Hello'), completed]));
+    expect(textOf(events, 'm')).toBe('Hullo');
+    expect(bare(events)).toContainEqual({
+      type: 'CUSTOM',
+      name: 'assistant.message.final',
+      value: { message_id: 'm', text: 'Hello' },
+    });
+  });
+
+  test('a tool call has its arguments, then its result', () => {
+    const call = { tool_call_id: 't', name: 'Bash' };
+    const events = toAgUi(
+      conversation([
+        { type: 'assistant.tool_call', data: { ...call, status: 'started', input: { command: 'ls' } } },
+        { type: 'assistant.tool_call', data: { ...call, status: 'completed', output: { files: 2 } } },
+        completed,
+      ]),
+    );
+    expect(bare(events).slice(1, -1)).toEqual([
+      { type: 'TOOL_CALL_START', toolCallId: 't', toolCallName: 'Bash' },
+      { type: 'TOOL_CALL_ARGS', toolCallId: 't', delta: '{"command":"ls"}' },
+      { type: 'TOOL_CALL_END', toolCallId: 't' },
+      { type: 'TOOL_CALL_RESULT', messageId: 't_result', toolCallId: 't', content: '{"files":2}', role: 'tool' },
+    ]);
+  });
+
+  test('arguments that are known only at the end still come before it', () => {
+    const call = { tool_call_id: 't', name: 'Bash' };
+    const events = toAgUi(
+      conversation([
+        { type: 'assistant.tool_call', data: { ...call, status: 'started' } },
+        { type: 'assistant.tool_call', data: { ...call, status: 'failed', input: {}, error: 'denied', output: 'log' } },
+        completed,
+      ]),
+    );
+    expect(bare(events).slice(1, -1)).toEqual([
+      { type: 'TOOL_CALL_START', toolCallId: 't', toolCallName: 'Bash' },
+      { type: 'TOOL_CALL_ARGS', toolCallId: 't', delta: '{}' },
+      { type: 'TOOL_CALL_END', toolCallId: 't' },
+      {
+        type: 'TOOL_CALL_RESULT',
+        messageId: 't_result',
+        toolCallId: 't',
+        content: 'denied\nlog',
+        role: 'tool',
+        metadata: { error: 'denied' },
+      },
+    ]);
+  });
+
+  test('an unfinished tool call is answered with an error, so that nobody is asked to answer it', () => {
+    const events = toAgUi(
+      conversation([
+        { type: 'assistant.tool_call', data: { tool_call_id: 't', name: 'Bash', status: 'started' } },
+        completed,
+      ]),
+    );
+    expect(events.map((event) => event.type)).toEqual([
+      'RUN_STARTED',
+      'TOOL_CALL_START',
+      'TOOL_CALL_END',
+      'TOOL_CALL_RESULT',
+      'RUN_FINISHED',
+    ]);
+  });
+
+  test('reasoning is a span of its own, whole or in pieces', () => {
+    const events = toAgUi(
+      conversation([
+        { type: 'assistant.reasoning', data: { reasoning_id: 'r', text: 'Let me ', partial: true } },
+        { type: 'assistant.reasoning', data: { reasoning_id: 'r', text: 'Let me see.' } },
+        completed,
+      ]),
+    );
+    expect(bare(events).slice(1, -1)).toEqual([
+      { type: 'REASONING_START', messageId: 'reasoning_1_r' },
+      { type: 'REASONING_MESSAGE_START', messageId: 'reasoning_1_r', role: 'reasoning' },
+      { type: 'REASONING_MESSAGE_CONTENT', messageId: 'reasoning_1_r', delta: 'Let me ' },
+      { type: 'REASONING_MESSAGE_CONTENT', messageId: 'reasoning_1_r', delta: 'see.' },
+      { type: 'REASONING_MESSAGE_END', messageId: 'reasoning_1_r' },
+      { type: 'REASONING_END', messageId: 'reasoning_1_r' },
+    ]);
+  });
+
+  test('a sub-agent’s words carry its name and end with the call that started it', () => {
+    const call = { tool_call_id: 't', name: 'Task' };
+    const events = toAgUi(
+      conversation([
+        { type: 'assistant.tool_call', data: { ...call, status: 'started', input: {} } },
+        { type: 'assistant.message.delta', data: { message_id: 'm', text: 'I look', parent_tool_call_id: 't' } },
+        { type: 'assistant.tool_call', data: { ...call, status: 'completed', output: 'seen' } },
+        completed,
+      ]),
+    );
+    expect(bare(events).slice(4, -1)).toEqual([
+      { type: 'SUBAGENT_STARTED', subagentRunId: 'subagent_1_1', name: 'Task', parentToolCallId: 't' },
+      { type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant', subagentRunId: 'subagent_1_1' },
+      { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'I look', subagentRunId: 'subagent_1_1' },
+      { type: 'TEXT_MESSAGE_END', messageId: 'm', subagentRunId: 'subagent_1_1' },
+      { type: 'SUBAGENT_FINISHED', subagentRunId: 'subagent_1_1' },
+      { type: 'TOOL_CALL_RESULT', messageId: 't_result', toolCallId: 't', content: 'seen', role: 'tool' },
+    ]);
+  });
+
+  test('a turn that waits for a person is an interrupt, and the answer opens the next run', () => {
+    const events = toAgUi(
+      conversation(
+        [
+          {
+            type: 'user.input.required',
+            data: { interaction_id: 'ix_1', kind: 'open_text', prompt: 'Which?', options: ['a', 'b'] },
+          },
+        ],
+        [{ type: 'user.input.replied', data: { interaction_id: 'ix_1', text: 'a' } }, completed],
+      ),
+    );
+    expect(bare(events)).toEqual([
+      { type: 'RUN_STARTED', threadId: 'run-1', runId: 'run-1:1', protocolVersion: '1.0' },
+      {
+        type: 'RUN_FINISHED',
+        threadId: 'run-1',
+        runId: 'run-1:1',
+        outcome: {
+          type: 'interrupt',
+          interrupts: [
+            {
+              id: 'ix_1',
+              reason: 'user_input_required',
+              message: 'Which?',
+              responseSchema: { type: 'string', enum: ['a', 'b'] },
+            },
+          ],
+        },
+      },
+      { type: 'RUN_STARTED', threadId: 'run-1', runId: 'run-1:2', protocolVersion: '1.0' },
+      { type: 'TEXT_MESSAGE_START', messageId: 'ix_1_reply', role: 'user' },
+      { type: 'TEXT_MESSAGE_CONTENT', messageId: 'ix_1_reply', delta: 'a' },
+      { type: 'TEXT_MESSAGE_END', messageId: 'ix_1_reply' },
+      { type: 'RUN_FINISHED', threadId: 'run-1', runId: 'run-1:2', outcome: { type: 'success' } },
+    ]);
+  });
+
+  test('tool ids that a later attempt uses again stay apart', () => {
+    const call: Said = {
+      type: 'assistant.tool_call',
+      data: { tool_call_id: 'item_1', name: 'Bash', status: 'completed' },
+    };
+    const ids = toAgUi(conversation([call], [call])).flatMap((event) =>
+      event.type === 'TOOL_CALL_START' ? [event.toolCallId] : [],
+    );
+    expect(ids).toEqual(['item_1', '2:item_1']);
+  });
+
+  test('a failure is an error with its code and what was used, a cancellation is no error', () => {
+    const usage = [{ inputTokens: 3, outputTokens: 4, totalTokens: 7, cachedInputTokens: 1 }];
+    expect(bare(toAgUi(conversation([failed('engine')]))).at(-1)).toEqual({
+      type: 'RUN_ERROR',
+      message: 'quota',
+      code: 'ENGINE_RUNTIME_ERROR',
+      usage,
+    });
+    expect(bare(toAgUi(conversation([failed('canceled')]))).at(-1)).toMatchObject({
+      type: 'RUN_FINISHED',
+      outcome: { type: 'cancelled' },
+      usage,
+    });
+  });
+
+  test('an attempt of which nobody knows how it ended is an error', () => {
+    const events = toAgUi(conversation([started], [started]));
+    expect(bare(events).filter((event) => 'code' in event)).toEqual([
+      { type: 'RUN_ERROR', message: 'Nothing says how this attempt ended.', code: 'INSUFFICIENT_EVIDENCE' },
+      { type: 'RUN_ERROR', message: 'Nothing says how this attempt ended.', code: 'INSUFFICIENT_EVIDENCE' },
+    ]);
+  });
+
+  test('no events give no events', () => {
+    expect(toAgUi([])).toEqual([]);
+  });
+
+  test('whatever FCMP says, the events are valid and in legal order', () => {
+    fc.assert(
+      fc.property(anyConversation, (events) => {
+        const told = toAgUi(events);
+        expect(brokenRules(told)).toEqual([]);
+        for (const event of told) expect(EventSchemas.parse(event)).toEqual(event);
+      }),
+    );
+  });
+
+  test('one event at a time gives the same as all at once', () => {
+    fc.assert(
+      fc.property(anyConversation, (events) => {
+        const projection = createAgUiProjection();
+        expect([...events.flatMap((event) => projection.push(event)), ...projection.end()]).toEqual(toAgUi(events));
+      }),
+    );
+  });
+});
+
+describe('the rules of the order', () => {
+  test('are broken by a projection that forgets an end', () => {
+    const events = toAgUi(conversation([final('m', 'x'), completed]));
+    expect(brokenRules(events.filter((event) => event.type !== 'TEXT_MESSAGE_END'))).toEqual([
+      'the run ends while open: text m',
+    ]);
+    expect(brokenRules(events.slice(1))).toContain('TEXT_MESSAGE_START outside a run');
+  });
+});

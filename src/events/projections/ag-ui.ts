@@ -1,0 +1,165 @@
+import type { FcmpData, FcmpEvent } from '../protocol/fcmp-event.js';
+import type { Usage } from '../protocol/usage.js';
+import type { AgUiEvent, AgUiOutcome, AgUiUsage } from './ag-ui-event.js';
+import { createAgUiParts } from './ag-ui-parts.js';
+import { projectAll } from './projection.js';
+import type { Projection } from './projection.js';
+
+/**
+ * Tells FCMP events as AG-UI 1.0 events. A Sluice run is a thread, each of its attempts a run of that thread: a turn
+ * that waits for a person ends as an interrupt, and the answer opens the next run. An attempt of which nobody knows
+ * how it ended is an error, never a success. What AG-UI has no word for is a CUSTOM event under its FCMP name.
+ *
+ * @example
+ * toAgUi(fcmpEvents).map((event) => event.type)
+ * // ['RUN_STARTED', 'TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END', 'RUN_FINISHED']
+ */
+export function toAgUi(events: Iterable<FcmpEvent>): AgUiEvent[] {
+  return projectAll(createAgUiProjection(), events);
+}
+
+/** The same, one event at a time. It keeps what is open in the current attempt, nothing more. */
+export function createAgUiProjection(): Projection<AgUiEvent> {
+  let run: OpenRun | undefined;
+  /** Nothing may follow the last event of a run, so what an attempt says after its end is not told. */
+  let endedAttempt = 0;
+
+  function close(last: (run: OpenRun) => AgUiEvent): AgUiEvent[] {
+    if (run === undefined) return [];
+    const closing = [...run.parts.closeAll(run.timestamp), last(run)];
+    endedAttempt = run.attempt;
+    run = undefined;
+    return closing;
+  }
+
+  function closeUnjudged(): AgUiEvent[] {
+    return close(({ timestamp }) => ({
+      type: 'RUN_ERROR',
+      timestamp,
+      message: 'Nothing says how this attempt ended.',
+      code: 'INSUFFICIENT_EVIDENCE',
+    }));
+  }
+
+  return {
+    push(event) {
+      const { attempt } = event.meta;
+      if (attempt === endedAttempt) return [];
+      const out: AgUiEvent[] = [];
+      if (run !== undefined && run.attempt !== attempt) out.push(...closeUnjudged());
+      const timestamp = Date.parse(event.ts);
+      if (run === undefined) {
+        run = {
+          threadId: event.run_id,
+          runId: `${event.run_id}:${attempt}`,
+          attempt,
+          timestamp,
+          parts: createAgUiParts(),
+        };
+        out.push({ type: 'RUN_STARTED', timestamp, threadId: run.threadId, runId: run.runId, protocolVersion: '1.0' });
+      }
+      run.timestamp = timestamp;
+      out.push(...tell(event, run));
+      const last = lastEvent(event);
+      if (last !== undefined) out.push(...close(last));
+      return out;
+    },
+    end: closeUnjudged,
+  };
+}
+
+interface OpenRun {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly attempt: number;
+  timestamp: number;
+  readonly parts: ReturnType<typeof createAgUiParts>;
+}
+
+function tell(event: FcmpEvent, run: OpenRun): AgUiEvent[] {
+  const { parts, timestamp } = run;
+  const at = { attempt: run.attempt, seq: event.seq, timestamp };
+  switch (event.type) {
+    case 'assistant.message.delta':
+      return parts.messageDelta(event.data, at);
+    case 'assistant.message.final':
+      return parts.messageFinal(event.data, at);
+    case 'assistant.reasoning':
+      return parts.reasoning(event.data, at);
+    case 'assistant.tool_call':
+      return parts.toolCall(event.data, at);
+    case 'user.input.replied': {
+      const messageId = `${event.data.interaction_id}_reply`;
+      const start = { type: 'TEXT_MESSAGE_START', timestamp, messageId, role: 'user' } as const;
+      const end = { type: 'TEXT_MESSAGE_END', timestamp, messageId } as const;
+      if (event.data.text === '') return [start, end];
+      return [start, { type: 'TEXT_MESSAGE_CONTENT', timestamp, messageId, delta: event.data.text }, end];
+    }
+    case 'conversation.started':
+    case 'artifact.created':
+    case 'diagnostic.warning':
+      return [{ type: 'CUSTOM', timestamp, name: event.type, value: event.data }];
+    case 'raw.stdout':
+    case 'raw.stderr':
+      return [{ type: 'RAW', timestamp, event: event.data, source: event.type.slice('raw.'.length) }];
+    case 'user.input.required':
+    case 'conversation.completed':
+    case 'conversation.failed':
+      return [];
+  }
+}
+
+/** The event that closes the run, for the FCMP events that end an attempt. */
+function lastEvent(event: FcmpEvent): ((run: OpenRun) => AgUiEvent) | undefined {
+  if (event.type === 'conversation.completed') return finished({ type: 'success' }, event.data.usage);
+  if (event.type === 'conversation.failed') return failed(event.data);
+  if (event.type === 'user.input.required') return interrupted(event.data);
+  return undefined;
+}
+
+function failed({ error, usage }: FcmpData<'conversation.failed'>): (run: OpenRun) => AgUiEvent {
+  if (error.category === 'canceled') return finished({ type: 'cancelled' }, usage);
+  return ({ timestamp }) => ({
+    type: 'RUN_ERROR',
+    timestamp,
+    message: error.message,
+    code: error.code,
+    ...usageList(usage),
+  });
+}
+
+function interrupted(data: FcmpData<'user.input.required'>): (run: OpenRun) => AgUiEvent {
+  const interrupt = {
+    id: data.interaction_id,
+    reason: 'user_input_required',
+    ...(data.prompt === '' ? {} : { message: data.prompt }),
+    responseSchema: { type: 'string', ...(data.options === undefined ? {} : { enum: data.options }) },
+  };
+  return finished({ type: 'interrupt', interrupts: [interrupt] }, data.usage);
+}
+
+function finished(outcome: AgUiOutcome, usage: Usage | undefined): (run: OpenRun) => AgUiEvent {
+  return ({ threadId, runId, timestamp }) => ({
+    type: 'RUN_FINISHED',
+    timestamp,
+    threadId,
+    runId,
+    outcome,
+    ...usageList(usage),
+  });
+}
+
+function usageList(usage: Usage | undefined): { readonly usage?: readonly AgUiUsage[] } {
+  if (usage === undefined) return {};
+  const { model, reasoning_tokens, cached_input_tokens, cache_write_tokens } = usage;
+  const told: AgUiUsage = {
+    inputTokens: usage.input_tokens,
+    outputTokens: usage.output_tokens,
+    totalTokens: usage.input_tokens + usage.output_tokens,
+    ...(model === undefined ? {} : { model }),
+    ...(reasoning_tokens === undefined ? {} : { reasoningTokens: reasoning_tokens }),
+    ...(cached_input_tokens === undefined ? {} : { cachedInputTokens: cached_input_tokens }),
+    ...(cache_write_tokens === undefined ? {} : { cacheWriteInputTokens: cache_write_tokens }),
+  };
+  return { usage: [told] };
+}

@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createStreamedTexts } from './streamed-text.js';
+
+test('a whole text adds what its pieces lack', () => {
+  const texts = createStreamedTexts();
+  texts.append('m', 'Hel');
+  texts.append('n', 'Bye');
+  expect(texts.finish('m', 'Hello')).toEqual({ rest: 'lo', diverged: false });
+  expect(texts.finish('n', 'Bye')).toEqual({ rest: '', diverged: false });
+});
+
+test('a text without pieces is told whole, also under an id that was finished before', () => {
+  const texts = createStreamedTexts();
+  texts.append('m', 'Hello');
+  texts.finish('m', 'Hello');
+  expect(texts.finish('m', 'Hello')).toEqual({ rest: 'Hello', diverged: false });
+});
+
+test('white space around the whole does not make it another text, other words do', () => {
+  const texts = createStreamedTexts();
+  texts.append('m', ' Hello\n');
+  expect(texts.finish('m', 'Hello')).toEqual({ rest: '', diverged: false });
+  texts.append('m', 'Hello, world');
+  expect(texts.finish('m', 'Hello')).toEqual({ rest: '', diverged: true });
+});
+
+test('pieces and rest are the whole, however it is cut', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string()), fc.string(), (pieces, last) => {
+      const texts = createStreamedTexts();
+      for (const piece of pieces) texts.append('m', piece);
+      const whole = pieces.join('') + last;
+      expect(pieces.join('') + texts.finish('m', whole).rest).toBe(whole);
+    }),
+  );
+});

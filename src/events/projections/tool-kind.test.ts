@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { toolKind } from './tool-kind.js';
+
+test.each([
+  ['Bash', 'execute'],
+  ['command_execution', 'execute'],
+  ['write_file', 'edit'],
+  ['Grep', 'search'],
+  ['WebSearch', 'fetch'],
+  ['constructor', 'other'],
+])('%s is of kind %s', (name, kind) => {
+  expect(toolKind(name)).toBe(kind);
+});
