@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PROJECT } from '../scripts/run-tool.js';
+import { REASON_CODES } from '../src/events/protocol/completion.js';
+import { DIAGNOSTIC_CODES } from '../src/events/protocol/diagnostic-codes.js';
+import { PARSE_ERROR_CODES } from '../src/json/parse-error.js';
+import { REPAIR_KINDS } from '../src/json/repair.js';
+import { WARNING_CODES } from '../src/json/warning.js';
+
+/** The codes in the first column of the tables of a page, by section. */
+function readSections(page: string): Map<string, string[]> {
+  const sections = new Map<string, string[]>();
+  for (const section of page.split(/^## /m).slice(1)) {
+    const title = section.slice(0, section.indexOf('\n'));
+    sections.set(
+      title,
+      [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code ?? ''),
+    );
+  }
+  return sections;
+}
+
+/** Codes of errors that are thrown for misuse, as they stand in the source. */
+function findThrownCodes(): string[] {
+  const files = readdirSync(join(PROJECT, 'src'), { recursive: true, encoding: 'utf8' });
+  const codes = files
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .flatMap((file) => [
+      ...readFileSync(join(PROJECT, 'src', file), 'utf8').matchAll(/SluiceError(?:\(|<)'([A-Z_]+)'/g),
+    ])
+    .map(([, code]) => code ?? '');
+  return [...new Set(codes)].filter((code) => !(PARSE_ERROR_CODES as readonly string[]).includes(code));
+}
+
+describe('docs/errors.md', () => {
+  const sections = readSections(readFileSync(join(PROJECT, 'docs/errors.md'), 'utf8'));
+
+  it.each([
+    ['Parse errors', [...PARSE_ERROR_CODES]],
+    ['Repairs', [...REPAIR_KINDS]],
+    ['Warnings', [...WARNING_CODES]],
+    ['Misuse', findThrownCodes()],
+    ['Diagnostics of events', Object.keys(DIAGNOSTIC_CODES)],
+    ["Reasons of an attempt's end", Object.keys(REASON_CODES)],
+  ])('lists every code of the section %s, once', (title, codes) => {
+    expect(sections.get(title)?.toSorted()).toEqual(codes.toSorted());
+  });
+
+  it('has no section that nothing is compared with', () => {
+    expect(sections.size).toBe(6);
+  });
+
+  it('would notice a code that is missing from the page', () => {
+    const page = '## Warnings\n\n| code | meaning |\n| --- | --- |\n| `PLANTED` | x |\n';
+    expect(readSections(page)).toEqual(new Map([['Warnings', ['PLANTED']]]));
+  });
+});

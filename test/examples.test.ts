@@ -1,0 +1,12 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PROJECT, runTool } from '../scripts/run-tool.js';
+
+describe('the examples', () => {
+  it.each(readdirSync(join(PROJECT, 'examples')))('%s runs and prints its output.txt', async (name) => {
+    const { exitCode, stdout, stderr } = await runTool('tsx', [`examples/${name}/main.ts`], PROJECT);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    await expect(stdout).toMatchFileSnapshot(join(PROJECT, 'examples', name, 'output.txt'));
+  });
+});

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseSync, type ModuleItem } from '@swc/core';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { PROJECT } from '../scripts/run-tool.js';
+
+const Manifest = z.object({ exports: z.record(z.string(), z.union([z.string(), z.object({ default: z.string() })])) });
+const { exports } = Manifest.parse(JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')));
+const entries = Object.entries(exports).flatMap(([name, target]) =>
+  typeof target === 'string' ? [] : [{ name, built: target.default }],
+);
+
+/** Names an entry lists, types marked; a star stands for all names of another entry. */
+function listNames(source: string): string[] {
+  const { body } = parseSync(source, { syntax: 'typescript', target: 'es2022' });
+  return body.flatMap(namesOf).toSorted();
+}
+
+function namesOf(item: ModuleItem): string[] {
+  if (item.type === 'ExportAllDeclaration') return [`* from ${item.source.value}`];
+  if (item.type !== 'ExportNamedDeclaration') return [`not a plain list: ${item.type}`];
+  return item.specifiers.map((specifier) => {
+    if (specifier.type !== 'ExportSpecifier') return `not a plain name: ${specifier.type}`;
+    const name = (specifier.exported ?? specifier.orig).value;
+    return item.typeOnly || specifier.isTypeOnly ? `type ${name}` : name;
+  });
+}
+
+describe('the entries of the package', () => {
+  it.each(entries)('$name exports exactly these names', async ({ name, built }) => {
+    const source = readFileSync(join(PROJECT, built.replace('./dist/', 'src/').replace(/\.js$/, '.ts')), 'utf8');
+    const names = listNames(source);
+    await expect(`${names.join('\n')}\n`).toMatchFileSnapshot(`exports/${name === '.' ? 'root' : name.slice(2)}.txt`);
+  });
+
+  it.each(entries)('$name exports when built what its source lists', async ({ name, built }) => {
+    const source = readFileSync(join(PROJECT, built.replace('./dist/', 'src/').replace(/\.js$/, '.ts')), 'utf8');
+    const listed = name === '.' ? readFileSync(join(PROJECT, 'src/json/index.ts'), 'utf8') : source;
+    const loaded = (await import(join(PROJECT, built))) as object;
+    expect(Object.keys(loaded).toSorted()).toEqual(listNames(listed).filter((text) => !text.startsWith('type ')));
+  });
+
+  it('tells a list of names from anything else', () => {
+    const source = `export { a, b as c } from './x.js'; export type { D } from './y.js'; export * from './z.js'; export const e = 1;`;
+    expect(listNames(source)).toEqual(['* from ./z.js', 'a', 'c', 'not a plain list: ExportDeclaration', 'type D']);
+  });
+});
