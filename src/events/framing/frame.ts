@@ -1,0 +1,42 @@
+import type { RAW_ENCODINGS, StreamName } from '../protocol/raw-ref.js';
+
+/** What is wrong with a piece of text that began like a value and is none. */
+export type FrameProblem = 'truncated' | 'too_deep' | 'too_long';
+
+interface Span {
+  readonly stream: StreamName;
+  /** First byte of the frame. Frames of a stream follow each other without a gap. */
+  readonly from: number;
+  /** First byte after it; terminators, escape sequences and blank bytes around belong to the frame. */
+  readonly to: number;
+  readonly encoding: (typeof RAW_ENCODINGS)[number];
+}
+
+/** A whole JSON object or array. `text` is its source, without escape sequences. */
+export interface JsonFrame extends Span {
+  readonly kind: 'json';
+  readonly value: object;
+  readonly text: string;
+}
+
+/** A line, or a part of one, that is no JSON value. */
+export interface TextFrame extends Span {
+  readonly kind: 'text';
+  readonly text: string;
+  readonly problem: FrameProblem | null;
+}
+
+/** The header or footer that `script` writes around a terminal recording. */
+export interface ScriptFrame extends Span {
+  readonly kind: 'script';
+  readonly text: string;
+}
+
+/** Nothing but line ends, blanks and escape sequences. */
+export interface BlankFrame extends Span {
+  readonly kind: 'blank';
+  readonly text: '';
+}
+
+/** One piece of a stream, the smallest unit an event can be read from. Every byte is in exactly one frame. */
+export type Frame = JsonFrame | TextFrame | ScriptFrame | BlankFrame;

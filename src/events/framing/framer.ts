@@ -1,0 +1,152 @@
+import type { StreamName } from '../protocol/raw-ref.js';
+import type { Frame } from './frame.js';
+import { isTooDeep } from './lenient-json.js';
+import { LinePiece } from './line-piece.js';
+import { createLineSplitter } from './line-splitter.js';
+import type { Line } from './line-splitter.js';
+import { MultiLineValue } from './multi-line-value.js';
+import { isBlank, segmentLine } from './segment-line.js';
+
+/** How a stream is cut into frames. */
+export interface FramerOptions {
+  readonly stream: StreamName;
+  /** `json`: values and what is between them. `text`: one frame a line, whatever it holds. */
+  readonly framing: 'json' | 'text';
+  /** Whether a value found inside of other text is one of the engine's records. */
+  readonly recognises: (value: object) => boolean;
+  readonly onFrame: (frame: Frame) => void;
+  /** Longest line read whole; for tests. */
+  readonly maxLineBytes?: number;
+}
+
+/** Cuts one stream into frames. */
+export interface Framer {
+  push(bytes: Uint8Array): void;
+  end(): void;
+}
+
+/**
+ * A piece is held back for at most this many values that come to nothing: it bounds the work per byte. A torn record
+ * before a document needs one.
+ */
+const MAX_HOLDS = 8;
+
+const SCRIPT_LINE = /^Script (?:started|done) on .*\d\d:\d\d:\d\d/u;
+
+const OPENING_BRACE = 0x7b;
+
+/**
+ * Cuts a stream into frames so that every byte is in exactly one of them. Frames are handed out at line ends only
+ * and depend on nothing but the bytes, so the cut of the pushes leaves no trace.
+ *
+ * @example
+ * const framer = createFramer({ stream: 'stdout', framing: 'json', recognises: () => true, onFrame: console.log })
+ * framer.push(bytes)
+ * framer.end()
+ */
+export function createFramer(options: FramerOptions): Framer {
+  const { stream, framing, recognises, onFrame } = options;
+  let open: MultiLineValue | null = null;
+
+  function frameLine(line: Line): void {
+    if (framing === 'text') return emitLineAsText(line);
+    if (line.tooLong) {
+      giveUpOpen();
+      return emitLineAsText(line);
+    }
+    if (open === null && line.text.charCodeAt(0) === OPENING_BRACE && emitWholeLine(line)) return;
+    readPieces([new LinePiece(line, 0)]);
+  }
+
+  /** The plain case, and the fast one: the line is a JSON object. */
+  function emitWholeLine(line: Line): boolean {
+    const { text, from, to } = line;
+    let value: object;
+    try {
+      value = JSON.parse(text) as object;
+    } catch {
+      return false;
+    }
+    if (isTooDeep(value, text)) return false;
+    onFrame({ kind: 'json', stream, from, to, encoding: line.invalid === null ? 'utf-8' : 'binary', value, text });
+    return true;
+  }
+
+  function emitLineAsText(line: Line): void {
+    const { from, to } = line;
+    const plain = new LinePiece(line, 0).plain;
+    const encoding = line.invalid === null ? ('utf-8' as const) : ('binary' as const);
+    if (stream === 'pty' && SCRIPT_LINE.test(plain)) {
+      return onFrame({ kind: 'script', stream, from, to, encoding, text: plain });
+    }
+    onFrame({ kind: 'text', stream, from, to, encoding, text: plain, problem: line.tooLong ? 'too_long' : null });
+  }
+
+  /** Reads pieces in order; those of a value that came to nothing are put back in front. */
+  function readPieces(pieces: readonly LinePiece[]): void {
+    const stack = pieces.toReversed();
+    for (let piece = stack.pop(); piece !== undefined; piece = stack.pop()) {
+      if (open === null) {
+        readPiece(piece);
+        continue;
+      }
+      const step = open.add(piece);
+      if (step === 'open') continue;
+      const { pieces: held, from } = open;
+      open = null;
+      if (step === 'broken') {
+        stack.push(piece);
+        for (const again of givenUp(held).toReversed()) stack.push(again);
+        continue;
+      }
+      const end = isBlank(piece.plain, step.end) ? piece.plain.length : step.end;
+      const encoding = piece.isValidUtf8 && held.every((line) => line.isValidUtf8) ? 'utf-8' : 'binary';
+      const { to } = piece.span(stream, 0, end);
+      onFrame({ kind: 'json', stream, from, to, encoding, value: step.value, text: step.text });
+      if (end < piece.plain.length) stack.push(piece.rest(end));
+    }
+  }
+
+  function readPiece(piece: LinePiece): void {
+    const { plain } = piece;
+    if (isBlank(plain)) return onFrame({ kind: 'blank', ...piece.span(stream, 0, plain.length), text: '' });
+    if (SCRIPT_LINE.test(plain)) return onFrame({ kind: 'script', ...piece.span(stream, 0, plain.length), text: plain });
+    const line = segmentLine(plain, recognises, piece.holds < MAX_HOLDS);
+    for (const segment of line.segments) {
+      const span = piece.span(stream, segment.start, segment.end);
+      if (segment.kind === 'json') onFrame({ kind: 'json', ...span, value: segment.value, text: segment.text });
+      else {
+        const text = plain.slice(segment.start, segment.end);
+        onFrame({ kind: 'text', ...span, text, problem: segment.problem });
+      }
+    }
+    if (line.open !== null) {
+      const { start, valueStart, scanner } = line.open;
+      open = new MultiLineValue(piece.rest(start), valueStart - start, scanner);
+    }
+  }
+
+  /** A value whose end never came; what was held back for it is read for itself. */
+  function giveUpOpen(): void {
+    while (open !== null) {
+      const { pieces } = open;
+      open = null;
+      readPieces(givenUp(pieces));
+    }
+  }
+
+  const splitter = createLineSplitter(frameLine, options.maxLineBytes);
+
+  return {
+    push: splitter.push,
+    end() {
+      splitter.end();
+      giveUpOpen();
+    },
+  };
+}
+
+/** The pieces of a value that came to nothing: the first cannot begin one again, the others may. */
+function givenUp(pieces: readonly LinePiece[]): readonly LinePiece[] {
+  return pieces.map((piece, index) => piece.withHolds(index === 0 ? MAX_HOLDS : piece.holds + 1));
+}

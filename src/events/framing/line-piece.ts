@@ -1,0 +1,71 @@
+import type { StreamName } from '../protocol/raw-ref.js';
+import { bytePosition } from './byte-position.js';
+import type { Line } from './line-splitter.js';
+import { originalPosition, stripEscapes } from './terminal-escapes.js';
+import type { PlainText } from './terminal-escapes.js';
+
+/** A line, or the rest of one, seen as plain text with the way back to its bytes. */
+export class LinePiece {
+  readonly #line: Line;
+  readonly #stripped: PlainText;
+  /** Without escape sequences and carriage return at the end. */
+  readonly plain: string;
+  /** How often the piece was held back for a value that came to nothing. */
+  readonly holds: number;
+
+  constructor(line: Line, holds: number) {
+    this.#line = line;
+    this.#stripped = stripEscapes(line.text);
+    const { text } = this.#stripped;
+    this.plain = text.endsWith('\r') ? text.slice(0, -1) : text;
+    this.holds = holds;
+  }
+
+  get from(): number {
+    return this.#line.from;
+  }
+
+  get to(): number {
+    return this.#line.to;
+  }
+
+  get isValidUtf8(): boolean {
+    return this.#line.invalid === null;
+  }
+
+  get bytes(): number {
+    return this.#line.to - this.#line.from;
+  }
+
+  /** The place of a frame that reaches from one position of the plain text to another. */
+  span(stream: StreamName, start: number, end: number) {
+    const encoding = this.isValidUtf8 ? ('utf-8' as const) : ('binary' as const);
+    // An empty piece still owns its line end: position 0 is both its start and its end.
+    const to = end >= this.plain.length ? this.#line.to : this.#byteAt(end);
+    return { stream, from: this.#byteAt(start), to, encoding };
+  }
+
+  /** The byte behind the character before a position; the escape sequences in between come after it. */
+  #byteAt(position: number): number {
+    if (position <= 0) return this.#line.from;
+    return this.#line.from + bytePosition(this.#line.text, this.#originalAt(position), this.#line.invalid);
+  }
+
+  /** The piece from a position on. */
+  rest(position: number): LinePiece {
+    if (position <= 0) return this;
+    const from = this.#byteAt(position);
+    const invalid = this.#line.invalid?.subarray(from - this.#line.from) ?? null;
+    const text = this.#line.text.slice(this.#originalAt(position));
+    return new LinePiece({ ...this.#line, text, from, invalid }, this.holds);
+  }
+
+  /** The same piece with another number of holds. */
+  withHolds(holds: number): LinePiece {
+    return new LinePiece(this.#line, holds);
+  }
+
+  #originalAt(position: number): number {
+    return originalPosition(this.#stripped, position - 1) + 1;
+  }
+}

@@ -1,0 +1,97 @@
+import type { FrameProblem } from './frame.js';
+import { JsonScanner } from './json-scanner.js';
+import { isTooDeep, readJson } from './lenient-json.js';
+
+/** A part of a line, by positions in its plain text. */
+export type Segment =
+  | { readonly kind: 'json'; readonly start: number; readonly end: number; readonly text: string; readonly value: object }
+  | { readonly kind: 'text'; readonly start: number; readonly end: number; readonly problem: FrameProblem | null };
+
+/** A line cut into its parts, without a gap. `open` is the part with a value that the line does not finish. */
+export interface SegmentedLine {
+  readonly segments: readonly Segment[];
+  readonly open: { readonly start: number; readonly valueStart: number; readonly scanner: JsonScanner } | null;
+}
+
+/** A prefix some programs put before a document they print as an error; it is taken as a part of the document. */
+const LOG_PREFIX = /\[[A-Z]{3,8}\]\s+(?=[{[])/uy;
+
+/** Blanks, and what holds no text: NUL and the byte order mark. */
+const BLANK = new RegExp(String.raw`[\s\u0000\ufeff]*`, 'uy');
+
+/** Values looked for inside the text of one line; each may cost a scan to the line's end. */
+const MAX_EMBEDDED = 16;
+
+/** Whether there is nothing to read from a position on. */
+export function isBlank(text: string, start = 0): boolean {
+  return skip(BLANK, text, start) === text.length;
+}
+
+/**
+ * Finds the values in a line. At its start, after a log prefix and behind another value every object or array
+ * counts; inside of other text only what the engine recognises, because error messages quote JSON too.
+ * `mayContinue` says whether a value that the line does not finish may go on on the next one.
+ */
+export function segmentLine(
+  text: string,
+  recognises: (value: object) => boolean,
+  mayContinue: boolean,
+): SegmentedLine {
+  const segments: Segment[] = [];
+  let problem: FrameProblem | null = null;
+  let covered = 0;
+
+  while (covered < text.length) {
+    const start = skip(LOG_PREFIX, text, skip(BLANK, text, covered));
+    let found: Found | null = null;
+    if (text[start] === '{' || text[start] === '[') {
+      const scanner = new JsonScanner();
+      const scan = scanner.scan(text, start);
+      if (scan.kind === 'open' && mayContinue) return { segments, open: { start: covered, valueStart: start, scanner } };
+      if (scan.kind === 'open') problem = 'truncated';
+      else if (scan.kind === 'broken') problem = scan.tooDeep ? 'too_deep' : problem;
+      else found = read(text, start, scan.end);
+    }
+    if (found === null) {
+      found = findEmbedded(text, start + 1, recognises);
+      const end = found?.start ?? text.length;
+      segments.push({ kind: 'text', start: covered, end, problem });
+      covered = end;
+    }
+    if (found !== null) {
+      // What is blank up to the line's end has no frame of its own.
+      const end = isBlank(text, found.end) ? text.length : found.end;
+      segments.push({ kind: 'json', start: covered, end, text: text.slice(found.start, found.end), value: found.value });
+      covered = end;
+    }
+  }
+  return { segments, open: null };
+}
+
+interface Found {
+  readonly start: number;
+  readonly end: number;
+  readonly value: object;
+}
+
+function read(text: string, start: number, end: number): Found | null {
+  const source = text.slice(start, end);
+  const value = readJson(source);
+  return value === null || isTooDeep(value, source) ? null : { start, end, value };
+}
+
+function findEmbedded(text: string, from: number, recognises: (value: object) => boolean): Found | null {
+  let start = text.indexOf('{"', from);
+  for (let tries = 0; start >= 0 && tries < MAX_EMBEDDED; tries++) {
+    const scan = new JsonScanner().scan(text, start);
+    const found = scan.kind === 'complete' ? read(text, start, scan.end) : null;
+    if (found !== null && recognises(found.value)) return found;
+    start = text.indexOf('{"', start + 1);
+  }
+  return null;
+}
+
+function skip(pattern: RegExp, text: string, start: number): number {
+  pattern.lastIndex = start;
+  return pattern.test(text) ? pattern.lastIndex : start;
+}

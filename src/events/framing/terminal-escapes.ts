@@ -1,0 +1,47 @@
+/** A text without its escape sequences, and where they stood in the original. */
+export interface PlainText {
+  readonly text: string;
+  /** Position in the original and length of what was taken out, in order. */
+  readonly removed: readonly (readonly [position: number, length: number])[];
+}
+
+/*
+ * CSI, OSC (title, links), DCS and the like, then the two-byte ones. A sequence without its end loses only its
+ * first two characters, so that a torn one cannot swallow the JSON behind it.
+ */
+const ESCAPES = new RegExp(
+  [
+    String.raw`\u001b\[[0-?]*[ -/]*[@-~]`,
+    String.raw`\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)`,
+    String.raw`\u001b[PX^_][^\u001b]*\u001b\\`,
+    String.raw`\u001b[ -/]*[0-~]?`,
+    String.raw`\u009b[0-?]*[ -/]*[@-~]`,
+  ].join('|'),
+  'g',
+);
+
+/**
+ * Takes the escape sequences of terminals out of a text.
+ *
+ * @example
+ * stripEscapes('\u001b[32mgreen\u001b[0m').text // 'green'
+ */
+export function stripEscapes(text: string): PlainText {
+  if (!text.includes('\u001b') && !text.includes('\u009b')) return { text, removed: [] };
+  const removed: (readonly [number, number])[] = [];
+  const plain = text.replace(ESCAPES, (sequence: string, position: number) => {
+    removed.push([position, sequence.length]);
+    return '';
+  });
+  return { text: plain, removed };
+}
+
+/** Where a character of the plain text stood in the original. */
+export function originalPosition(plain: PlainText, position: number): number {
+  let original = position;
+  for (const [start, length] of plain.removed) {
+    if (start > original) break;
+    original += length;
+  }
+  return original;
+}
