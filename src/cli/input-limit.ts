@@ -1,2 +1,4 @@
+import { resolveLimits } from '../json/limits.js';
+
 /** Most bytes a command reads of one input: the default of `limits.bytes`, since no option of a command raises it. */
-export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
+export const MAX_INPUT_BYTES = resolveLimits(undefined).bytes;

@@ -12,7 +12,7 @@ describe('sluice', () => {
   it('prints help on stdout when asked', async () => {
     const { exitCode, stdout, stderr } = await sluice('--help');
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/parse .*\n.*repair /);
+    expect(stdout).toMatch(/^ {2}parse .*\n(?: {20}.*\n)*^ {2}repair /m);
     expect(stderr).toBe('');
   });
 
