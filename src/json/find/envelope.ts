@@ -1,0 +1,58 @@
+/** Fields in which programs hand on what a model said, most telling first. */
+const TEXT_FIELDS = [
+  'structured_output',
+  'response',
+  'result',
+  'output',
+  'content',
+  'text',
+  'message',
+  'arguments',
+  'input',
+] as const;
+/** Fields that only lead to those above. */
+const WRAPPER_FIELDS = ['item', 'part', 'parts', 'data', 'delta', 'choices', 'candidates', 'tool_calls', 'function', 'messages', 'event'] as const;
+const FOREIGN_ROLES: ReadonlySet<unknown> = new Set(['user', 'system', 'tool', 'developer', 'tool_result', 'function']);
+/** Containers looked into per envelope, and how deep. */
+const MOST_CONTAINERS = 64;
+const DEEPEST = 8;
+
+/**
+ * What an envelope may hold, in the order to try: texts, and objects in a place for answers. A JSON string holding JSON
+ * is an envelope too. What a user or a tool said is left out.
+ */
+export function envelopeContents(value: unknown): readonly unknown[] {
+  if (typeof value === 'string') return [value];
+  const contents: unknown[] = [];
+  collect(value, 0, contents, { containers: 0 });
+  return contents;
+}
+
+function collect(value: unknown, depth: number, contents: unknown[], seen: { containers: number }): void {
+  if (typeof value !== 'object' || value === null || depth > DEEPEST || ++seen.containers > MOST_CONTAINERS) return;
+  if (Array.isArray(value)) {
+    const texts = textBlocks(value);
+    if (texts.length > 1) contents.push(texts.join(''));
+    for (const item of value.toReversed()) collect(item, depth + 1, contents, seen);
+    return;
+  }
+  const fields: Record<string, unknown> = { ...value };
+  if (FOREIGN_ROLES.has(fields['role']) || FOREIGN_ROLES.has(fields['type'])) return;
+  for (const name of TEXT_FIELDS) {
+    const content = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (typeof content === 'string') contents.push(content);
+    else if (typeof content === 'object' && content !== null) {
+      if (!Array.isArray(content)) contents.push(content);
+      collect(content, depth + 1, contents, seen);
+    }
+  }
+  for (const name of WRAPPER_FIELDS) if (Object.hasOwn(fields, name)) collect(fields[name], depth + 1, contents, seen);
+}
+
+/** The texts of content blocks, which together are one message. */
+function textBlocks(blocks: readonly unknown[]): string[] {
+  return blocks.flatMap((block) => {
+    if (typeof block !== 'object' || block === null || !('text' in block)) return [];
+    return typeof block.text === 'string' ? [block.text] : [];
+  });
+}

@@ -1,0 +1,69 @@
+import { errorOfComment, parseAsync } from './parse.js';
+import type { ParseError } from './parse-error.js';
+import type { ParseOptions } from './parse-options.js';
+import type { ParseResult } from './parse-result.js';
+import { renderRetryPrompt, type RetryPrompt } from './retry-prompt.js';
+import type { StandardSchema } from './standard-schema.js';
+
+/** What the caller's function is given for each attempt. */
+export interface ModelCall {
+  readonly prompt: string;
+  readonly systemMessage: string | undefined;
+  readonly temperature: number;
+  readonly signal: AbortSignal | undefined;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+/** One attempt as `onAttempt` sees it, failed ones included. */
+export interface AttemptReport<T> {
+  readonly attempt: number;
+  readonly prompt: string;
+  readonly raw: string;
+  readonly result: ParseResult<T>;
+}
+
+/** Options of {@link generateAndParse}; all options of `parse` too. */
+export interface GenerateOptions<T> extends ParseOptions {
+  readonly prompt: string;
+  readonly systemMessage?: string;
+  /** Default 0.7. */
+  readonly temperature?: number;
+  /** Calls after the first one, at most. Default 1; 0 asks once. */
+  readonly maxRetries?: number;
+  readonly signal?: AbortSignal;
+  readonly onAttempt?: (report: AttemptReport<T>) => void;
+  /** Default `'en'`. */
+  readonly retryPrompt?: RetryPrompt;
+}
+
+/**
+ * Asks a model, parses what it says, and asks again with the error if that fails. Knows no provider: `call` is any
+ * function that returns text. A rejected `call` is not retried; an abort throws the signal's reason.
+ *
+ * @example
+ * const verdict = await generateAndParse(
+ *   ({ prompt, signal }) => model.complete(prompt, { signal }),
+ *   z.object({ verdict: z.enum(['buy', 'hold', 'sell']) }),
+ *   { prompt: 'Judge this company. Answer as JSON.' },
+ * )
+ */
+export async function generateAndParse<T>(
+  call: (request: ModelCall) => Promise<string>,
+  schema: StandardSchema<unknown, T>,
+  options: GenerateOptions<T>,
+): Promise<T> {
+  const { systemMessage, temperature = 0.7, maxRetries = 1, signal, onAttempt, retryPrompt = 'en' } = options;
+  let { prompt } = options;
+  for (let attempt = 1; ; attempt++) {
+    signal?.throwIfAborted();
+    const raw = await call({ prompt, systemMessage, temperature, signal, attempt });
+    signal?.throwIfAborted();
+    const result = await parseAsync(raw, schema, options);
+    onAttempt?.({ attempt, prompt, raw, result });
+    if (result.ok) return result.value;
+    const error: ParseError = result.status === 'failed' ? result.error : errorOfComment(options.label);
+    if (attempt > maxRetries) throw error;
+    prompt = renderRetryPrompt(retryPrompt, error, options.prompt);
+  }
+}

@@ -1,0 +1,47 @@
+import type { Limits } from './parse-options.js';
+
+/** The bounds in force: those given, and the defaults for the rest. */
+export function resolveLimits(limits: Limits | undefined): Required<Limits> {
+  return {
+    bytes: limits?.bytes ?? 64 * 1024 * 1024,
+    depth: limits?.depth ?? 1000,
+    candidates: limits?.candidates ?? 256,
+  };
+}
+
+/** Whether the text takes more than `limit` bytes in UTF-8. Counts only where the length does not tell. */
+export function exceedsBytes(text: string, limit: number): boolean {
+  if (text.length > limit) return true;
+  if (text.length * 3 <= limit) return false;
+  let bytes = 0;
+  for (let at = 0; at < text.length && bytes <= limit; at++) {
+    const code = text.charCodeAt(at);
+    // Each half of a surrogate pair counts for two of the pair's four bytes.
+    bytes += code < 0x80 ? 1 : code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 2 : 3;
+  }
+  return bytes > limit;
+}
+
+/** Whether a value is nested deeper than `limit`, without recursion. */
+export function isDeeperThan(value: unknown, limit: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const open: object[] = [value];
+  const depths: number[] = [1];
+  for (let container = open.pop(); container !== undefined; container = open.pop()) {
+    const depth = depths.pop() ?? 0;
+    if (depth > limit) return true;
+    if (Array.isArray(container)) {
+      for (const item of container) pushContainer(item, depth + 1, open, depths);
+    } else {
+      const fields = container as Readonly<Record<string, unknown>>;
+      for (const key in fields) pushContainer(fields[key], depth + 1, open, depths);
+    }
+  }
+  return false;
+}
+
+function pushContainer(value: unknown, depth: number, open: object[], depths: number[]): void {
+  if (typeof value !== 'object' || value === null) return;
+  open.push(value);
+  depths.push(depth);
+}

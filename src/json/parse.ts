@@ -1,0 +1,95 @@
+import type { AlignableSchema } from './alignable-schema.js';
+import { ParseError } from './parse-error.js';
+import type { ParseOptions } from './parse-options.js';
+import type { ParseResult } from './parse-result.js';
+import { runPipeline, type CheckAnswer, type SchemaPort } from './pipeline.js';
+import { SluiceError } from './sluice-error.js';
+import type { StandardIssue, StandardResult, StandardSchema } from './standard-schema.js';
+
+/**
+ * Finds, reads and validates the JSON value in a model's or agent's text. Never throws on bad input; a schema that
+ * answers asynchronously is misuse and throws `ASYNC_SCHEMA` (use {@link parseAsync}).
+ *
+ * @example
+ * const result = parse('Sure! ```json\n{"line": 3,}\n```', z.object({ line: z.number() }))
+ * if (result.ok) console.log(result.value.line, result.repairs)
+ */
+export function parse(raw: string, schema?: undefined, options?: ParseOptions): ParseResult<unknown>;
+export function parse<T>(raw: string, schema: StandardSchema<unknown, T>, options?: ParseOptions): ParseResult<T>;
+export function parse<T>(raw: string, schema: StandardSchema<unknown, T> | undefined, options?: ParseOptions): ParseResult<T>;
+export function parse(raw: string, schema?: StandardSchema, options: ParseOptions = {}): ParseResult<unknown> {
+  const pipeline = runPipeline(raw, portOf(schema, options), options);
+  let step = pipeline.next();
+  while (step.done !== true) {
+    const answer = schema?.['~standard'].validate(step.value.value) ?? { value: step.value.value };
+    if (answer instanceof Promise) throw new SluiceError('ASYNC_SCHEMA', 'the schema answers asynchronously; use parseAsync');
+    step = pipeline.next(answerOf(answer));
+  }
+  return step.value;
+}
+
+/**
+ * {@link parse} for schemas that answer asynchronously.
+ *
+ * @example
+ * const result = await parseAsync(text, z.object({ user: z.string().refine(existsInDatabase) }))
+ */
+export async function parseAsync<T>(raw: string, schema?: StandardSchema<unknown, T>, options: ParseOptions = {}): Promise<ParseResult<T>> {
+  const pipeline = runPipeline(raw, portOf(schema, options), options);
+  let step = pipeline.next();
+  while (step.done !== true) {
+    const answer = await (schema?.['~standard'].validate(step.value.value) ?? { value: step.value.value });
+    step = pipeline.next(answerOf(answer));
+  }
+  return step.value as ParseResult<T>;
+}
+
+/**
+ * {@link parse}, but the value itself is returned and a failure is thrown as a {@link ParseError}. A comment (profile
+ * `tagged` without a tag) is thrown as `NO_JSON`.
+ *
+ * @example
+ * const { line } = parseOrThrow('{"line": 3}', z.object({ line: z.number() }))
+ */
+export function parseOrThrow(raw: string, schema?: undefined, options?: ParseOptions): unknown;
+export function parseOrThrow<T>(raw: string, schema: StandardSchema<unknown, T>, options?: ParseOptions): T;
+export function parseOrThrow<T>(raw: string, schema?: StandardSchema<unknown, T>, options: ParseOptions = {}): T {
+  return valueOrThrow(parse(raw, schema, options), options.label);
+}
+
+/** The value of a result, or its error thrown. */
+export function valueOrThrow<T>(result: ParseResult<T>, label: string | undefined): T {
+  if (result.ok) return result.value;
+  throw result.status === 'failed' ? result.error : errorOfComment(label);
+}
+
+/** A comment where a value was needed. */
+export function errorOfComment(label: string | undefined): ParseError {
+  const prefix = label === undefined ? '' : `${label}: `;
+  return new ParseError('NO_JSON', `${prefix}the text has no <json> block`, { attempts: [] });
+}
+
+function portOf(schema: StandardSchema | undefined, options: ParseOptions): SchemaPort | undefined {
+  if (schema === undefined) return undefined;
+  if (options.align !== true) return { align: undefined };
+  if (!isAlignable(schema)) {
+    throw new SluiceError('ALIGN_UNSUPPORTED', 'align needs a schema from fromJsonSchema or alignable of sluice/json-schema');
+  }
+  return { align: (value) => schema['~sluice'].align(value) };
+}
+
+function isAlignable(schema: StandardSchema): schema is AlignableSchema {
+  return '~sluice' in schema;
+}
+
+function answerOf(answer: StandardResult<unknown>): CheckAnswer {
+  if (answer.issues === undefined) return { value: answer.value };
+  return { issues: answer.issues.map((issue) => ({ message: issue.message, path: plainPath(issue) })) };
+}
+
+function plainPath(issue: StandardIssue): (string | number)[] {
+  return (issue.path ?? []).map((step) => {
+    const key = typeof step === 'object' ? step.key : step;
+    return typeof key === 'number' ? key : String(key);
+  });
+}

@@ -1,0 +1,157 @@
+import type { Path } from '../repair.js';
+import type { Warning } from '../warning.js';
+
+/** Told about the value while it grows; used by streams. */
+export interface ValueListener {
+  /** The value at this path appeared or grew. */
+  changed(path: Path): void;
+  /** The value at this path will never change again. */
+  finished(path: Path, value: unknown): void;
+}
+
+interface Frame {
+  readonly container: unknown[] | Record<string, unknown>;
+  readonly isArray: boolean;
+  key: string;
+  /** An unfinished value is already shown in its place. */
+  shown: boolean;
+}
+
+/** More duplicate keys than this are not reported one by one. */
+const MOST_DUPLICATES = 100;
+
+/**
+ * Puts values in their places while they are read. Open containers grow in place; a container that was closed is never
+ * touched again.
+ */
+export class ValueBuilder {
+  root: unknown = undefined;
+  readonly duplicates: Warning[] = [];
+  private readonly frames: Frame[] = [];
+  private readonly listener: ValueListener | undefined;
+  private top: Frame | undefined;
+  private arrays = 0;
+
+  constructor(listener: ValueListener | undefined) {
+    this.listener = listener;
+  }
+
+  get depth(): number {
+    return this.frames.length;
+  }
+
+  get inArray(): boolean {
+    return this.top?.isArray === true;
+  }
+
+  get inObject(): boolean {
+    return this.top?.isArray === false;
+  }
+
+  /** Some open container around the innermost one is an array. */
+  get arrayAbove(): boolean {
+    return this.arrays > (this.inArray ? 1 : 0);
+  }
+
+  get objectAbove(): boolean {
+    return this.frames.length - this.arrays > (this.inObject ? 1 : 0);
+  }
+
+  open(isArray: boolean): void {
+    const container = isArray ? [] : {};
+    this.put(container);
+    this.push({ container, isArray, key: '', shown: false });
+    this.listener?.changed(this.pathOfTop());
+  }
+
+  /** Makes the finished root the first item of an array, so that more roots can follow. */
+  wrapRoot(): void {
+    this.root = [this.root];
+    this.push({ container: this.root as unknown[], isArray: true, key: '', shown: false });
+  }
+
+  close(): void {
+    const closed = this.frames.pop();
+    if (closed?.isArray === true) this.arrays--;
+    this.top = this.frames.at(-1);
+    if (this.listener !== undefined && closed !== undefined) this.listener.finished(this.pathOfValue(), closed.container);
+  }
+
+  /** Names the next member of the innermost object. */
+  setKey(key: string, offset: number): void {
+    if (this.top === undefined) return;
+    this.top.key = key;
+    this.top.shown = false;
+    if (Object.hasOwn(this.top.container, key) && this.duplicates.length < MOST_DUPLICATES) {
+      const path = this.pathOfValue();
+      this.duplicates.push({ code: 'DUPLICATE_KEY', message: `the key ${quoted(key)} occurs twice; the last value counts`, offset, path });
+    }
+  }
+
+  /** Places a finished scalar. */
+  place(value: unknown): void {
+    this.put(value);
+    if (this.top !== undefined) this.top.shown = false;
+    if (this.listener === undefined) return;
+    const path = this.pathOfValue();
+    this.listener.changed(path);
+    this.listener.finished(path, value);
+  }
+
+  /** Shows a scalar that is not finished yet. */
+  show(value: unknown): void {
+    this.put(value);
+    if (this.top !== undefined) this.top.shown = true;
+    this.listener?.changed(this.pathOfValue());
+  }
+
+  /** The scalar placed last; undefined if none was. */
+  get last(): unknown {
+    if (this.top === undefined) return this.root;
+    if (Array.isArray(this.top.container)) return this.top.container.at(-1);
+    return Object.hasOwn(this.top.container, this.top.key) ? this.top.container[this.top.key] : undefined;
+  }
+
+  /** The next value takes the place of the one placed last. */
+  reopenLast(): void {
+    if (this.top !== undefined) this.top.shown = true;
+  }
+
+  private put(value: unknown): void {
+    const { top } = this;
+    if (top === undefined) {
+      this.root = value;
+    } else if (Array.isArray(top.container)) {
+      if (top.shown) top.container[top.container.length - 1] = value;
+      else top.container.push(value);
+    } else if (top.key === '__proto__') {
+      // A plain assignment would replace the prototype.
+      Object.defineProperty(top.container, top.key, { value, writable: true, enumerable: true, configurable: true });
+    } else {
+      top.container[top.key] = value;
+    }
+  }
+
+  private push(frame: Frame): void {
+    if (this.top !== undefined) this.top.shown = false;
+    this.frames.push(frame);
+    this.top = frame;
+    if (frame.isArray) this.arrays++;
+  }
+
+  private pathOfTop(): Path {
+    return this.frames.slice(0, -1).map(stepOf);
+  }
+
+  private pathOfValue(): Path {
+    return this.frames.map(stepOf);
+  }
+}
+
+function stepOf(frame: Frame): string | number {
+  return Array.isArray(frame.container) ? frame.container.length - 1 : frame.key;
+}
+
+function quoted(key: string): string {
+  return JSON.stringify(key.length > 80 ? `${key.slice(0, 80)}…` : key);
+}

@@ -1,0 +1,37 @@
+import { resolveLimits } from './limits.js';
+import type { Limits, ParseOptions, Profile } from './parse-options.js';
+import { repairSets } from './reader/reader-policy.js';
+import type { RepairKind } from './repair.js';
+
+/** The options of one call, with defaults filled in and what follows from the profile. */
+export interface SearchSettings {
+  readonly profile: Profile;
+  readonly repairs: ReadonlySet<RepairKind>;
+  /** In running text without a schema, unquoted words are no values: nothing would tell prose from an answer. */
+  readonly repairsInProse: ReadonlySet<RepairKind>;
+  readonly limits: Required<Limits>;
+  readonly numbers: NonNullable<ParseOptions['numbers']>;
+  /** `JSON.parse` cannot answer what was asked for: our own reader takes its place. */
+  readonly needsOwnReader: boolean;
+}
+
+export function resolveSettings(options: ParseOptions, hasSchema: boolean): SearchSettings {
+  const profile = options.profile ?? 'default';
+  const repairs = REPAIRS[profile];
+  const numbers = options.numbers ?? 'double';
+  return {
+    profile,
+    repairs,
+    repairsInProse: hasSchema || repairs !== repairSets.syntax ? repairs : repairSets.syntaxInProse,
+    limits: resolveLimits(options.limits),
+    numbers,
+    needsOwnReader: numbers !== 'double' || options.detectDuplicates === true,
+  };
+}
+
+const REPAIRS: Readonly<Record<Profile, ReadonlySet<RepairKind>>> = {
+  default: repairSets.syntax,
+  generic: repairSets.none,
+  tagged: repairSets.syntax,
+  unified: repairSets.controlCharacters,
+};
