@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT, run } from '../scripts/run-tool.js';
@@ -47,10 +48,10 @@ describe('the built command', () => {
   });
 
   it('writes large output to the end', async () => {
-    const text = JSON.stringify({ list: Array.from({ length: 200_000 }, (_, index) => `item ${index}`) });
-    const { exitCode, stdout } = await run(process.execPath, [MAIN, 'parse'], PROJECT, text);
+    const value = { list: Array.from({ length: 200_000 }, (_, index) => `item ${index}`) };
+    const { exitCode, stdout } = await run(process.execPath, [MAIN, 'parse'], PROJECT, JSON.stringify(value));
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ value: JSON.parse(text) });
+    expect(JSON.parse(stdout)).toMatchObject({ value });
   });
 
   it('ends quietly when nobody reads its output', async () => {
@@ -59,14 +60,14 @@ describe('the built command', () => {
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
     child.stdout.destroy();
     child.stdin.end(`["${'x'.repeat(2_000_000)}"]`);
-    const exitCode = await new Promise((resolve) => child.on('close', resolve));
+    const [exitCode]: unknown[] = await once(child, 'close');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   });
 
   it('does not wait for standard input when a file is named', async () => {
     const folder = await makeFolder({ 'a.json': '{}' });
     const child = spawn(process.execPath, [MAIN, 'repair', 'a.json'], { cwd: folder });
-    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
+    expect((await once(child, 'close'))[0]).toBe(0);
     child.stdin.destroy();
   });
 });

@@ -16,6 +16,19 @@ describe('npm run layering', () => {
     expect(await checkLayering(files)).toEqual({ exitCode: 0, violations: [''] });
   });
 
+  it('lets every floor have the base of all errors, and nothing else from there', async () => {
+    const files = {
+      'src/json/sluice-error.ts': 'export class SluiceError extends Error {}',
+      'src/json/index.ts': `export { SluiceError } from './sluice-error.js';`,
+      'src/audit/base.ts': `import { SluiceError } from '../json/sluice-error.js'; export class A extends SluiceError {}`,
+      'src/audit/entry.ts': `import { SluiceError } from '../json/index.js'; export class B extends SluiceError {}`,
+    };
+    expect(await checkLayering(files)).toEqual({
+      exitCode: 1,
+      violations: ['src/audit/entry.ts → src/json/index.ts: audit may not import json'],
+    });
+  });
+
   it('refuses imports that go up, in every form', async () => {
     const files = {
       'src/events/index.ts': 'export type A = 1; export const a = 1;',

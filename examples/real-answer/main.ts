@@ -1,19 +1,14 @@
 /**
- * What Sluice makes of the output of two real coding agents: where it found the value, what it repaired, what it returned.
- * Run it with `npm run demo`.
+ * What Sluice makes of the output of two real coding agents, and of an answer as bad as they come: where it found the
+ * value, what it repaired, what it returned. Run it with `npm run demo`.
  */
 import { readFileSync } from 'node:fs';
 import { parse, type ParseResult } from 'sluice/json';
 import { z } from 'zod';
 
-const Notes = z.object({
-  __SKILL_DONE__: z.literal(true),
-  title: z.string(),
-  word_count: z.number().optional(),
-  items: z.array(z.string()).optional(),
-});
+const Notes = z.looseObject({ __SKILL_DONE__: z.literal(true), title: z.string() });
 
-for (const file of ['gemini-0.61.0-fenced.log', 'codex-0.166.0-tagged.log']) {
+for (const file of ['gemini-0.61.0-fenced.log', 'codex-0.166.0-tagged.log', 'made-up-worst-case.log']) {
   const text = readFileSync(new URL(`fixtures/${file}`, import.meta.url), 'utf8');
   console.log(`── ${file}, ${text.length} characters ${'─'.repeat(60 - file.length)}`);
   console.log(`${shorten(text, 300)}\n`);

@@ -1,6 +1,9 @@
 import { FLOORS } from './floors.js';
 import type { ImportEdge, ImportGraph } from './import-graph.js';
 
+/** The base of all errors: every floor needs it, whatever else it may import. */
+const ERROR_BASE = 'src/json/sluice-error.ts';
+
 /** Every import that the house does not allow, as a sentence. */
 export function checkLayering({ edges, files }: ImportGraph): string[] {
   return [
@@ -25,7 +28,7 @@ function objectTo({ from, to, kind, typeOnly }: ImportEdge): string | undefined 
       return floor.packages === 'any' || floor.packages.includes(packageOf(to)) ? undefined : `${name} may not use it`;
     case 'file': {
       const target = floorOf(to);
-      if (target === name || floor.imports.includes(target)) return undefined;
+      if (target === name || to === ERROR_BASE || floor.imports.includes(target)) return undefined;
       if (floor.types?.includes(target) !== true) return `${name} may not import ${target}`;
       return typeOnly ? undefined : `${name} may import only types of ${target}`;
     }

@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
 import { parse, ParseError, type ParseOptions, type ParseResult, type StandardSchema } from '../../json/index.js';
+import type { JsonSchema } from '../../json-schema/index.js';
 import type { CommandIo } from '../command-io.js';
 import { describeFileError } from '../describe-file-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -47,10 +48,10 @@ async function runParse(file: string | undefined, flags: ParseFlags, io: Command
 async function readSchema(file: string, io: CommandIo): Promise<StandardSchema> {
   const input = await readInput(file, MAX_INPUT_BYTES, io);
   if ('tooLong' in input) throw new MisuseError(`the schema ${file} is longer than ${MAX_INPUT_BYTES} bytes`);
-  // Loaded only here: its validator takes longer to load than most answers take to parse.
+  // Loaded only here: its validator takes longer to load than most answers take to parse. It checks the schema itself.
   const { fromJsonSchema } = await import('../../json-schema/index.js');
   try {
-    return fromJsonSchema(JSON.parse(input.text));
+    return fromJsonSchema(JSON.parse(input.text) as JsonSchema);
   } catch (error) {
     throw new MisuseError(`${file} is not a usable JSON Schema: ${describeFileError(error)}`, { cause: error });
   }
