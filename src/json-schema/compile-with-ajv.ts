@@ -1,0 +1,58 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { FORMATS } from './formats.js';
+import { invalidSchema } from './invalid-schema.js';
+import { hasUniqueItems } from './json-equality.js';
+import type { SchemaNode } from './json-schema.js';
+import { isMultipleOf } from './multiple-of.js';
+import { toRegExp } from './patterns.js';
+
+/** The verdict alone; the interpreter names the issues of the few values that fail. */
+export type Verdict = (value: unknown) => boolean;
+
+/** Known once the first attempt was refused, so that a page's policy is violated, and reported, only once. */
+let isForbidden = false;
+
+/**
+ * Compiles a checked schema to a generated function; undefined where the page or process forbids generating code.
+ * An Ajv of its own for each schema, so that equal `$id`s do not meet and nothing is kept once the schema is gone.
+ */
+export function compileWithAjv(schema: SchemaNode): Verdict | undefined {
+  if (isForbidden) return undefined;
+  const ajv = new Ajv2020({
+    strict: false,
+    validateSchema: false,
+    meta: false,
+    messages: false,
+    logger: false,
+    // A required `constructor` is not met by the one every object inherits.
+    ownProperties: true,
+    formats: Object.fromEntries(FORMATS),
+    code: { regExp: Object.assign((source: string) => toRegExp(source, '#'), { code: 'sluice' }) },
+  });
+  // Keeping track of what was evaluated makes Ajv throw on some schemas; those that need it are interpreted.
+  ajv.opts.unevaluated = false;
+  // Ajv compares list items in pairs and divides doubles; ours are linear, and exact for decimals.
+  ajv.removeKeyword('uniqueItems');
+  ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    validate: (isUnique: boolean, items: readonly unknown[]) => !isUnique || hasUniqueItems(items),
+  });
+  ajv.removeKeyword('multipleOf');
+  ajv.addKeyword({
+    keyword: 'multipleOf',
+    type: 'number',
+    schemaType: 'number',
+    validate: (divisor: number, value: number) => isMultipleOf(value, divisor),
+  });
+  try {
+    return ajv.compile(schema);
+  } catch (cause) {
+    if (cause instanceof EvalError) {
+      isForbidden = true;
+      return undefined;
+    }
+    throw invalidSchema('#', cause instanceof Error ? cause.message : String(cause), cause);
+  }
+}

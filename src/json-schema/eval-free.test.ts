@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, expect, test } from 'vitest';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'sluice-eval-free-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Bundles a program that imports from the entry, as a page's bundler would. */
+function bundle(program: string, outfile: string) {
+  return build({
+    stdin: { contents: program, resolveDir: here, loader: 'ts' },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    outfile: join(folder, outfile),
+    metafile: true,
+    logLevel: 'error',
+  });
+}
+
+test('a bundle that only interprets holds no Ajv', async () => {
+  const program = "import { interpretJsonSchema } from './index.js'; console.log(interpretJsonSchema({}))";
+  const { metafile } = await bundle(program, 'interpret.mjs');
+  const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
+  const held = inputs.filter(([, input]) => input.bytesInOutput > 0).map(([name]) => name);
+  expect(held.some((name) => name.includes('interpreter/'))).toBe(true);
+  expect(held.filter((name) => name.includes('node_modules'))).toEqual([]);
+});
+
+test('where code generation is forbidden fromJsonSchema works all the same', async () => {
+  const program = `
+    import { fromJsonSchema } from './index.js';
+    let forbidden = false;
+    try { new Function('') } catch { forbidden = true }
+    const schema = fromJsonSchema({ type: 'string', pattern: '^(?=a)' });
+    console.log(forbidden, 'value' in schema['~standard'].validate('a'), 'value' in schema['~standard'].validate('b'));`;
+  await bundle(program, 'forbidden.mjs');
+  const flags = ['--disallow-code-generation-from-strings', join(folder, 'forbidden.mjs')];
+  expect(execFileSync(process.execPath, flags, { encoding: 'utf8' }).trim()).toBe('true true false');
+});

@@ -1,0 +1,299 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonSchema } from './json-schema.js';
+import { fromJsonSchema } from './from-json-schema.js';
+
+const ways = [{ trusted: true }, { trusted: false }];
+
+function validate(schema: JsonSchema, value: unknown, trusted: boolean) {
+  const result = fromJsonSchema(schema, { trusted })['~standard'].validate(value);
+  if (result instanceof Promise) throw new Error('validation must not be asynchronous');
+  return result;
+}
+
+function isValid(schema: JsonSchema, value: unknown, trusted: boolean): boolean {
+  return validate(schema, value, trusted).issues === undefined;
+}
+
+function errorOf(schema: unknown, trusted: boolean): unknown {
+  try {
+    fromJsonSchema(schema as JsonSchema, { trusted });
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+const finding = {
+  type: 'object',
+  properties: {
+    file: { type: 'string' },
+    line: { type: 'integer', minimum: 1 },
+    severity: { enum: ['low', 'high'] },
+  },
+  required: ['file', 'line', 'severity'],
+  additionalProperties: false,
+};
+
+describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
+  test('says what is wrong and where', () => {
+    const result = validate({ type: 'array', items: finding }, [{ file: 1, line: 0, other: true }], trusted);
+    expect(result.issues).toEqual([
+      { path: [0, 'severity'], message: 'required, but missing' },
+      { path: [0, 'file'], message: 'expected string, got number' },
+      { path: [0, 'line'], message: 'must be at least 1' },
+      { path: [0, 'other'], message: 'this property is not allowed' },
+    ]);
+  });
+
+  test('names the issues of the one alternative that is meant', () => {
+    const schema = { anyOf: [{ type: 'null' }, { type: 'object', properties: { a: { type: 'string' } } }] };
+    expect(validate(schema, { a: 1 }, trusted).issues).toEqual([
+      { path: ['a'], message: 'expected string, got number' },
+    ]);
+    expect(validate(schema, 1, trusted).issues).toEqual([{ path: [], message: 'matches none of the 2 alternatives' }]);
+  });
+
+  test('stops at 32 issues', () => {
+    const values = Array.from({ length: 100_000 }, () => 'x');
+    expect(validate({ items: { type: 'number' } }, values, trusted).issues).toHaveLength(32);
+  });
+
+  test('applies no default and coerces nothing', () => {
+    const schema = { type: 'object', properties: { a: { type: 'number', default: 1 } }, required: ['a'] };
+    expect(isValid(schema, {}, trusted)).toBe(false);
+    expect(isValid(schema, { a: '1' }, trusted)).toBe(false);
+  });
+
+  test('checks a value a thousand levels deep', () => {
+    const tree = {
+      $ref: '#/$defs/node',
+      $defs: {
+        node: {
+          type: 'object',
+          properties: {
+            child: { anyOf: [{ type: 'null' }, { $ref: '#/$defs/node' }] },
+            list: { items: { $ref: '#' } },
+          },
+        },
+      },
+    };
+    expect(isValid(tree, deepen({ child: null }), trusted)).toBe(true);
+    expect(isValid(tree, deepen({ child: 1 }), trusted)).toBe(false);
+  });
+
+  test('answers with an issue, not an exception, where a value is deeper than the call stack', () => {
+    let value: unknown = [];
+    for (let level = 0; level < 200_000; level += 1) value = [value];
+    const schema = { type: 'array', items: { allOf: [{ $ref: '#' }] } };
+    expect(validate(schema, value, trusted).issues).toEqual([{ path: [], message: 'nested too deeply to be checked' }]);
+  });
+
+  test('takes inherited names for what they are: absent', () => {
+    expect(isValid({ required: ['constructor'] }, {}, trusted)).toBe(false);
+    expect(isValid({ properties: { toString: { type: 'string' } } }, {}, trusted)).toBe(true);
+    const schema = JSON.parse('{"properties":{"__proto__":{"type":"string"}},"additionalProperties":false}') as object;
+    expect(isValid(schema, JSON.parse('{"__proto__":"a"}'), trusted)).toBe(true);
+    expect(isValid(schema, JSON.parse('{"__proto__":1}'), trusted)).toBe(false);
+    expect(isValid({ enum: [{ valueOf: 1 }] }, { valueOf: 1 }, trusted)).toBe(true);
+  });
+
+  test.each([
+    [19.99, 0.01, true],
+    [0.3, 0.1, true],
+    [1e21, 1, true],
+    [7, 2, false],
+    [0.35, 0.1, false],
+    [5e-324, 5e-324, true],
+  ])('%d a multiple of %d: %s, as decimals', (value, multipleOf, expected) => {
+    expect(isValid({ multipleOf }, value, trusted)).toBe(expected);
+  });
+
+  test.each<[string, object, unknown, boolean]>([
+    ['a key that properties knows', { properties: { a: true }, unevaluatedProperties: false }, { a: 1 }, true],
+    ['a key nobody knows', { properties: { a: true }, unevaluatedProperties: false }, { b: 1 }, false],
+    [
+      'a key of a branch that passed',
+      { anyOf: [{ properties: { a: { const: 1 } }, required: ['a'] }, true], unevaluatedProperties: false },
+      { a: 1 },
+      true,
+    ],
+    [
+      'a key of a branch that failed',
+      { anyOf: [{ properties: { a: { const: 1 } }, required: ['a'] }, true], unevaluatedProperties: false },
+      { a: 2 },
+      false,
+    ],
+    [
+      'a key of a neighbour',
+      { allOf: [{ properties: { a: true } }, { unevaluatedProperties: false }] },
+      { a: 1 },
+      false,
+    ],
+    [
+      'a key behind a reference',
+      { $ref: '#/$defs/x', unevaluatedProperties: false, $defs: { x: { properties: { a: true } } } },
+      { a: 1 },
+      true,
+    ],
+    ['a key of the condition', { if: { properties: { a: true } }, unevaluatedProperties: false }, { a: 1 }, true],
+    ['an item of the prefix', { prefixItems: [true], unevaluatedItems: false }, [1], true],
+    ['an item after the prefix', { prefixItems: [true], unevaluatedItems: false }, [1, 2], false],
+    ['an item that is contained', { contains: { const: 1 }, unevaluatedItems: false }, [1, 1], true],
+    ['an item that is not contained', { contains: { const: 1 }, unevaluatedItems: false }, [1, 2], false],
+  ])('unevaluated: %s', (_title, schema, value, expected) => {
+    expect(isValid(schema, value, trusted)).toBe(expected);
+  });
+
+  test.each<[object, unknown, boolean]>([
+    [{ contains: { $ref: '#/$defs/any' }, $defs: { any: true } }, [], false],
+    [{ contains: { type: 'number' }, minContains: 2 }, [1, 'a', 2], true],
+    [{ contains: { type: 'number' }, minContains: 2 }, [1, 'a'], false],
+    [{ contains: { type: 'number' }, maxContains: 1 }, [1, 2], false],
+    [{ contains: { type: 'number' }, minContains: 0 }, [], true],
+  ])('contains: %j accepts %j: %s', (schema, value, expected) => {
+    expect(isValid(schema, value, trusted)).toBe(expected);
+  });
+
+  test('follows references by pointer, by anchor, by id, and below keywords it does not know', () => {
+    const schema = {
+      $id: 'https://example.org/root',
+      properties: {
+        pointer: { $ref: '#/$defs/a~1b%25' },
+        anchor: { $ref: '#word' },
+        id: { $ref: 'other' },
+        dynamic: { $dynamicRef: '#word' },
+        unknown: { $ref: '#/components/schemas/Name' },
+      },
+      $defs: {
+        'a/b%': { type: 'string' },
+        anchored: { $anchor: 'word', type: 'string' },
+      },
+      components: { schemas: { Name: { type: 'string', nullable: true } } },
+    };
+    const value = { pointer: 'a', anchor: 'a', dynamic: 'a', unknown: null };
+    const { id: _id, ...rest } = schema.properties;
+    expect(isValid({ ...schema, properties: rest }, value, trusted)).toBe(true);
+    for (const key of Object.keys(rest)) {
+      expect(isValid({ ...schema, properties: rest }, { ...value, [key]: 1 }, trusted)).toBe(false);
+    }
+    const { dynamic: _dynamic, ...withId } = schema.properties;
+    const twoResources = {
+      ...schema,
+      properties: withId,
+      $defs: { ...schema.$defs, other: { $id: 'other', type: 'string' } },
+    };
+    expect(isValid(twoResources, { id: 'a' }, trusted)).toBe(true);
+    expect(isValid(twoResources, { id: 1 }, trusted)).toBe(false);
+  });
+
+  test.each<[string, object, unknown, unknown]>([
+    ['items as a list', { items: [{ type: 'string' }], additionalItems: false }, ['a'], ['a', 1]],
+    ['dependencies', { dependencies: { a: ['b'], c: { required: ['d'] } } }, { a: 1, b: 1 }, { c: 1 }],
+    ['a boolean exclusiveMinimum', { minimum: 1, exclusiveMinimum: true }, 2, 1],
+    ['nullable', { type: 'string', nullable: true }, null, 1],
+    ['definitions', { $ref: '#/definitions/a', definitions: { a: { type: 'string' } } }, 'a', 1],
+    ['the draft 7 $schema', { $schema: 'http://json-schema.org/draft-07/schema#', type: 'string' }, 'a', 1],
+    ['the draft 4 id', { id: 'x', type: 'string' }, 'a', 1],
+    ['$async', { $async: true, type: 'string' }, 'a', 1],
+    ['unknown keywords and formats', { type: 'string', format: 'phone', 'x-order': 1, example: {} }, 'a', 1],
+    ['a pattern that is only valid without the u flag', { pattern: '^[\\w-.]+$' }, 'a-.b', 'a b'],
+  ])('understands older spellings: %s', (_title, schema, good, bad) => {
+    expect(isValid(schema, good, trusted)).toBe(true);
+    expect(isValid(schema, bad, trusted)).toBe(false);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['a type that is none', { properties: { a: { type: 'strin' } } }, '#/properties/a/type: "strin" is no type'],
+    ['properties that are no object', { items: { properties: [] } }, '#/items/properties: expected an object'],
+    ['required as a flag', { properties: { a: { required: true } } }, '#/properties/a/required: expected a list'],
+    ['an empty enum', { enum: [] }, '#/enum: expected a list of at least one value'],
+    ['a negative length', { minLength: -1 }, '#/minLength: expected a whole number'],
+    ['a schema that is a string', { items: 'string' }, '#/items: a schema is an object or a boolean, not "string"'],
+    ['no schema at all', undefined, '#: a schema is an object or a boolean'],
+    ['a broken pattern', { $defs: { a: { pattern: '(' } } }, '#/$defs/a/pattern: "(" is no regular expression'],
+    ['a broken pattern as a key', { patternProperties: { '[': true } }, '#/patternProperties/[: "[" is no regular'],
+    ['a reference to nothing', { items: { $ref: '#/$defs/b' } }, '#/items: "#/$defs/b" is not in this schema'],
+    ['a remote reference', { $ref: 'https://example.org/x' }, '#: "https://example.org/x" is not in this schema'],
+    ['a reference in a circle', { $ref: '#/$defs/a', $defs: { a: { allOf: [{ $ref: '#' }] } } }, 'refers to itself'],
+    ['a schema deeper than 256', deepSchema(300), 'nested deeper than'],
+  ])('refuses %s, and says where', (_title, schema, message) => {
+    expect(errorOf(schema, trusted)).toMatchObject({
+      code: 'INVALID_SCHEMA',
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
+  test('refuses a schema that contains itself as an object', () => {
+    const schema: Record<string, unknown> = {};
+    schema['items'] = schema;
+    expect(errorOf(schema, trusted)).toMatchObject({ code: 'INVALID_SCHEMA' });
+  });
+});
+
+function deepen(leaf: unknown): unknown {
+  let value: unknown = leaf;
+  for (let level = 0; level < 500; level += 1) value = { child: { list: [value] } };
+  return value;
+}
+
+function deepSchema(depth: number): object {
+  let schema: object = {};
+  for (let level = 0; level < depth; level += 1) schema = { items: schema };
+  return schema;
+}
+
+describe('a schema from a stranger', () => {
+  test('cannot make a check exponential', () => {
+    const $defs: Record<string, object> = { d0: { type: 'string' } };
+    for (let level = 1; level <= 60; level += 1) {
+      const $ref = `#/$defs/d${level - 1}`;
+      $defs[`d${level}`] = {
+        anyOf: [
+          { $ref, minLength: 1 },
+          { $ref, minLength: 2 },
+        ],
+      };
+    }
+    const result = validate({ $ref: '#/$defs/d60', $defs }, 1, false);
+    expect(result.issues).toEqual([{ path: [], message: 'checking this takes more than 20000000 steps' }]);
+  });
+
+  test('cannot make a pattern exponential', () => {
+    const schema = { pattern: '^(?:a+)+$', patternProperties: { '^(?:b|b?)+$': true } };
+    expect(isValid(schema, 'a'.repeat(50_000), false)).toBe(true);
+    expect(isValid(schema, `${'a'.repeat(50_000)}!`, false)).toBe(false);
+    expect(isValid({ ...schema, additionalProperties: false }, { [`${'b'.repeat(5000)}!`]: 1 }, false)).toBe(false);
+  });
+
+  test.each([
+    ['look-ahead', '^(?=a)', 'look-around'],
+    ['look-behind', '(?<!a)b', 'look-around'],
+    ['a back-reference', '(a)\\1', 'back-references'],
+    ['a named back-reference', '(?<x>a)\\k<x>', 'back-references'],
+    ['a pattern that unfolds to millions', '(?:(?:a{100}){100}){100}', 'too large'],
+    ['a pattern of empty groups', '(?:(?:(?:){100000}b?){100000}){100000}', 'too large'],
+    ['a pattern of nested groups', '(?:'.repeat(200) + ')'.repeat(200), 'too many groups'],
+  ])('may not use %s in a pattern', (_title, pattern, message) => {
+    expect(errorOf({ pattern }, false)).toMatchObject({
+      code: 'INVALID_SCHEMA',
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
+  test('may not be larger than 20000 values', () => {
+    const schema = { enum: Array.from({ length: 20_001 }, (_, index) => index) };
+    expect(errorOf(schema, false)).toMatchObject({
+      code: 'INVALID_SCHEMA',
+      message: expect.stringContaining('20000') as string,
+    });
+    expect(errorOf(schema, true)).toBeUndefined();
+  });
+
+  test('may not use dynamic references across several resources', () => {
+    const schema = { $dynamicRef: '#a', $dynamicAnchor: 'b', $defs: { x: { $id: 'x' }, a: { $dynamicAnchor: 'a' } } };
+    expect(errorOf(schema, false)).toMatchObject({
+      code: 'INVALID_SCHEMA',
+      message: expect.stringContaining('$dynamicRef') as string,
+    });
+  });
+});

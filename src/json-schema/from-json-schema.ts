@@ -1,0 +1,54 @@
+import type { AlignableSchema } from '../json/alignable-schema.js';
+import { compileWithAjv } from './compile-with-ajv.js';
+import type { Verdict } from './compile-with-ajv.js';
+import { compileSchema } from './interpreter/compile-schema.js';
+import { interpretJsonSchema } from './interpret-json-schema.js';
+import { isLeftToInterpreter } from './is-left-to-interpreter.js';
+import type { JsonSchema } from './json-schema.js';
+import { compileNativePattern } from './patterns.js';
+import { readSchema, TRUSTED_BOUNDS } from './read-schema.js';
+import { indexSchema } from './schema-references.js';
+import { UNEXPLAINED, validateWithChecks } from './schema-validator.js';
+import type { SchemaValidator } from './schema-validator.js';
+import { toAlignableSchema } from './to-alignable-schema.js';
+
+/** Options of {@link fromJsonSchema}. */
+export interface FromJsonSchemaOptions {
+  /** False for a schema from a stranger: no code is generated from it, and what it may cost is bounded. Default true. */
+  readonly trusted?: boolean;
+}
+
+/**
+ * Makes a JSON Schema (draft 2020-12) a schema that `parse` takes, able to align. The value is returned as given: no
+ * defaults, no coercion. Throws `INVALID_SCHEMA`, with the place, for a schema that cannot be used.
+ *
+ * @example
+ * const schema = fromJsonSchema<{ line: number }>({ type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] })
+ * const result = parse('{"line": 3}', schema)
+ */
+export function fromJsonSchema<T = unknown>(
+  schema: JsonSchema,
+  { trusted = true }: FromJsonSchemaOptions = {},
+): AlignableSchema<T> {
+  if (!trusted) return interpretJsonSchema<T>(schema);
+  const document = indexSchema(readSchema(schema, '#', TRUSTED_BOUNDS), TRUSTED_BOUNDS);
+  const checks = compileSchema(document, compileNativePattern);
+  const verdict = isLeftToInterpreter(document.root.node) ? undefined : compileWithAjv(document.root.node);
+  const explain = validateWithChecks(checks(document.root.node), Infinity);
+  const validate = verdict === undefined ? explain : validateWithVerdict(verdict, explain);
+  return toAlignableSchema<T>(document, checks, validate);
+}
+
+/** Ajv gives the verdict, the interpreter the reasons: one wording for both, and no cost where a value passes. */
+function validateWithVerdict(passes: Verdict, explain: SchemaValidator): SchemaValidator {
+  return (value) => {
+    try {
+      if (passes(value)) return { value };
+    } catch {
+      // A value too deep for Ajv, or one that its comparison of objects trips over (`{ "valueOf": 1 }`).
+      return explain(value);
+    }
+    const result = explain(value);
+    return result.issues === undefined ? { issues: [UNEXPLAINED] } : result;
+  };
+}

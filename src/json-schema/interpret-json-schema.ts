@@ -1,0 +1,22 @@
+import type { AlignableSchema } from '../json/alignable-schema.js';
+import { compileSchema } from './interpreter/compile-schema.js';
+import type { JsonSchema } from './json-schema.js';
+import { compileSafePattern } from './patterns.js';
+import { readSchema, UNTRUSTED_BOUNDS } from './read-schema.js';
+import { indexSchema } from './schema-references.js';
+import { UNTRUSTED_STEPS, validateWithChecks } from './schema-validator.js';
+import { toAlignableSchema } from './to-alignable-schema.js';
+
+/**
+ * The eval-free half of `fromJsonSchema`, alone: for pages whose policy forbids code generation, and for schemas from
+ * strangers. Bounded in size, depth, steps and pattern cost; a bundle that uses only this one holds no Ajv.
+ *
+ * @example
+ * const schema = interpretJsonSchema(await request.json())
+ * parse(text, schema)
+ */
+export function interpretJsonSchema<T = unknown>(schema: JsonSchema): AlignableSchema<T> {
+  const document = indexSchema(readSchema(schema, '#', UNTRUSTED_BOUNDS), UNTRUSTED_BOUNDS);
+  const checks = compileSchema(document, compileSafePattern);
+  return toAlignableSchema<T>(document, checks, validateWithChecks(checks(document.root.node), UNTRUSTED_STEPS));
+}

@@ -1,0 +1,95 @@
+import { hasUniqueItems } from '../json-equality.js';
+import { fail, isSettled, nothingEvaluated, passes } from './check.js';
+import type { Check, CompiledSchema } from './check.js';
+import type { KeywordContext } from './compile-schema.js';
+
+/** The keywords for lists. `unevaluatedItems` comes last: it needs what all others have looked at. */
+export function arrayChecks(context: KeywordContext): Check[] {
+  const { schema, compile } = context;
+  const minItems = schema['minItems'];
+  const maxItems = schema['maxItems'];
+  const checks: Check[] = [];
+  if (typeof minItems === 'number') {
+    checks.push(
+      (value, run) =>
+        !Array.isArray(value) || value.length >= minItems || fail(run, `must have at least ${minItems} items`),
+    );
+  }
+  if (typeof maxItems === 'number') {
+    checks.push(
+      (value, run) =>
+        !Array.isArray(value) || value.length <= maxItems || fail(run, `must have at most ${maxItems} items`),
+    );
+  }
+  if (schema['uniqueItems'] === true) {
+    checks.push((value, run) => {
+      if (!Array.isArray(value)) return true;
+      run.steps -= value.length;
+      return hasUniqueItems(value) || fail(run, 'must not have equal items');
+    });
+  }
+  if ('prefixItems' in schema || 'items' in schema) checks.push(itemsCheck(context));
+  if ('contains' in schema) checks.push(containsCheck(context));
+  return 'unevaluatedItems' in schema ? [...checks, unevaluatedCheck(compile(schema['unevaluatedItems']))] : checks;
+}
+
+function itemsCheck({ schema, compile }: KeywordContext): Check {
+  const prefix = Array.isArray(schema['prefixItems']) ? schema['prefixItems'].map(compile) : [];
+  const rest = 'items' in schema ? compile(schema['items']) : undefined;
+  return (value, run, evaluated) => {
+    if (!Array.isArray(value)) return true;
+    let passed = true;
+    const end = rest === undefined ? Math.min(prefix.length, value.length) : value.length;
+    for (let index = 0; index < end; index += 1) {
+      const item = prefix[index] ?? rest;
+      if (item === undefined) continue;
+      run.steps -= 1;
+      run.path.push(index);
+      const fits = item.check(value[index], run, undefined);
+      run.path.pop();
+      if (fits) continue;
+      passed = false;
+      if (isSettled(run)) return false;
+    }
+    if (evaluated !== undefined) evaluated.items = Math.max(evaluated.items, end);
+    return passed;
+  };
+}
+
+function containsCheck({ schema, compile }: KeywordContext): Check {
+  const inner = compile(schema['contains']);
+  const least = typeof schema['minContains'] === 'number' ? schema['minContains'] : 1;
+  const most = typeof schema['maxContains'] === 'number' ? schema['maxContains'] : Infinity;
+  return (value, run, evaluated) => {
+    if (!Array.isArray(value)) return true;
+    let count = 0;
+    for (let index = 0; index < value.length; index += 1) {
+      run.steps -= 1;
+      if (run.steps < 0) return false;
+      if (!passes(inner, value[index], run)) continue;
+      count += 1;
+      evaluated?.contained.add(index);
+    }
+    if (count < least) return fail(run, `must contain at least ${least} fitting item${least === 1 ? '' : 's'}`);
+    return count <= most || fail(run, `must contain at most ${most} fitting items`);
+  };
+}
+
+function unevaluatedCheck(inner: CompiledSchema): Check {
+  return (value, run, evaluated) => {
+    if (!Array.isArray(value)) return true;
+    const looked = evaluated ?? nothingEvaluated();
+    let passed = true;
+    for (let index = looked.items; index < value.length; index += 1) {
+      if (looked.contained.has(index)) continue;
+      run.path.push(index);
+      const fits = inner.check(value[index], run, undefined);
+      run.path.pop();
+      if (fits) continue;
+      passed = false;
+      if (isSettled(run)) return false;
+    }
+    looked.items = value.length;
+    return passed;
+  };
+}

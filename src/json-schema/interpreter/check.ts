@@ -1,0 +1,69 @@
+import type { SchemaIssue } from '../../json/standard-schema.js';
+
+/** Most issues one validation reports; after that it stops. */
+export const MOST_ISSUES = 32;
+
+/** One validation under way. */
+export interface CheckRun {
+  /** Steps left; below zero the whole validation has failed, whatever the schema says. */
+  steps: number;
+  /** Where the value being checked stands. */
+  readonly path: (string | number)[];
+  /** Where issues go; undefined while only the verdict is wanted, as inside `anyOf`. */
+  issues: SchemaIssue[] | undefined;
+  /** How many alternatives are being explained inside one another. */
+  explaining: number;
+}
+
+/** Which keys and items of the value some schema has already looked at, for `unevaluatedProperties` and `-Items`. */
+export interface Evaluated {
+  readonly keys: Set<string>;
+  /** All items before this index. */
+  items: number;
+  readonly contained: Set<number>;
+}
+
+/** One schema, or one keyword of it, as a function: true if the value passes. */
+export type Check = (value: unknown, run: CheckRun, evaluated: Evaluated | undefined) => boolean;
+
+/**
+ * A schema's check, made before it is known what it does: schemas refer to each other in circles. Calling through
+ * the box costs no call on the stack, and a value may be a thousand levels deep.
+ */
+export interface CompiledSchema {
+  check: Check;
+}
+
+/** Records an issue at the current place, or below it at `key`. Always false, so that a check can return it. */
+export function fail(run: CheckRun, message: string, key?: string | number): false {
+  if (run.issues !== undefined && run.issues.length < MOST_ISSUES) {
+    run.issues.push({ message, path: key === undefined ? [...run.path] : [...run.path, key] });
+  }
+  return false;
+}
+
+/** Tells whether a failed check may stop: the verdict is known and nobody wants further issues. */
+export function isSettled(run: CheckRun): boolean {
+  return run.issues === undefined || run.issues.length >= MOST_ISSUES || run.steps < 0;
+}
+
+/** Asks for the verdict only. */
+export function passes(schema: CompiledSchema, value: unknown, run: CheckRun): boolean {
+  const issues = run.issues;
+  run.issues = undefined;
+  const passed = schema.check(value, run, undefined);
+  run.issues = issues;
+  return passed;
+}
+
+/** A record in which nothing has been looked at yet. */
+export function nothingEvaluated(): Evaluated {
+  return { keys: new Set(), items: 0, contained: new Set() };
+}
+
+/** Adds what a branch that passed has looked at. */
+export function addEvaluated(evaluated: Evaluated, more: Evaluated): void {
+  for (const key of more.keys) evaluated.keys.add(key);
+  for (const index of more.contained) evaluated.contained.add(index);
+  evaluated.items = Math.max(evaluated.items, more.items);
+}

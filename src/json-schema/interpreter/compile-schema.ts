@@ -1,0 +1,131 @@
+import { isJsonObject } from '../json-schema.js';
+import type { SchemaNode, SchemaObject } from '../json-schema.js';
+import type { PatternCompiler } from '../patterns.js';
+import { KEYWORD_SHAPES } from '../schema-keywords.js';
+import { childSchemas } from '../schema-references.js';
+import type { LocatedSchema, SchemaDocument } from '../schema-references.js';
+import { arrayChecks } from './array-checks.js';
+import { addEvaluated, fail, isSettled, nothingEvaluated } from './check.js';
+import type { Check, CompiledSchema } from './check.js';
+import { logicChecks } from './logic-checks.js';
+import { numberChecks } from './number-checks.js';
+import { objectChecks } from './object-checks.js';
+import { refuseEndlessReferences } from './refuse-endless-references.js';
+import { stringChecks } from './string-checks.js';
+import { valueChecks } from './value-checks.js';
+
+/** What the keywords of one schema object are compiled with. */
+export interface KeywordContext {
+  readonly schema: SchemaObject;
+  readonly location: string;
+  readonly compile: (node: unknown) => CompiledSchema;
+  readonly follow: (reference: string) => CompiledSchema;
+  readonly compilePattern: PatternCompiler;
+}
+
+/** Gives the compiled form of any schema of the document. */
+export type SchemaChecks = (node: SchemaNode) => CompiledSchema;
+
+const ANYTHING: CompiledSchema = { check: () => true };
+const NOTHING: CompiledSchema = { check: (_value, run) => fail(run, 'nothing is allowed here') };
+
+/**
+ * Compiles a whole document into functions without generating code, and with it finds what is wrong in it: references
+ * that lead nowhere or in circles, patterns that are none.
+ */
+export function compileSchema(document: SchemaDocument, compilePattern: PatternCompiler): SchemaChecks {
+  refuseEndlessReferences(document);
+  const compiled = new Map<SchemaObject, CompiledSchema>();
+  const waiting: LocatedSchema[] = [document.root];
+  const done = new Set<SchemaObject>();
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) fill(next);
+  return compile;
+
+  function fill({ node, location }: LocatedSchema): void {
+    if (typeof node === 'boolean' || done.has(node)) return;
+    done.add(node);
+    const context: KeywordContext = {
+      schema: node,
+      location,
+      compile,
+      compilePattern,
+      follow: (reference) => {
+        const target = document.resolve(reference, node, location);
+        waiting.push(target);
+        return compile(target.node);
+      },
+    };
+    for (const child of childSchemas(node, location)) waiting.push(child);
+    const check = joinChecks(context);
+    if (isBareReference(node)) return;
+    compile(node).check =
+      'unevaluatedProperties' in node || 'unevaluatedItems' in node ? recordEvaluated(check) : check;
+  }
+
+  function compile(node: unknown): CompiledSchema {
+    if (!isJsonObject(node)) return node === false ? NOTHING : ANYTHING;
+    const target = skipBareReferences(node);
+    if (!isJsonObject(target)) return target ? ANYTHING : NOTHING;
+    const known = compiled.get(target);
+    if (known !== undefined) return known;
+    const empty: CompiledSchema = { check: ANYTHING.check };
+    compiled.set(target, empty);
+    return empty;
+  }
+
+  /** A schema that is nothing but a `$ref` is the schema it refers to. */
+  function skipBareReferences(node: SchemaObject): SchemaNode {
+    let target: SchemaNode = node;
+    while (isJsonObject(target) && isBareReference(target)) {
+      target = document.resolve(String(target['$ref']), target, '#').node;
+    }
+    return target;
+  }
+}
+
+function isBareReference(node: SchemaObject): boolean {
+  return '$ref' in node && Object.keys(node).every((keyword) => keyword === '$ref' || !DECIDING.has(keyword));
+}
+
+/** Keywords that say something about a value. */
+const DECIDING = new Set(
+  [...KEYWORD_SHAPES.keys()].filter(
+    (keyword) => !['$defs', 'definitions', '$id', '$anchor', '$dynamicAnchor'].includes(keyword),
+  ),
+);
+
+/** The order decides which issue comes first: type, then the value itself, then what is inside it. */
+function joinChecks(context: KeywordContext): Check {
+  const keywords: Check[] = [
+    ...valueChecks(context.schema),
+    ...numberChecks(context.schema),
+    ...stringChecks(context),
+    ...logicChecks(context),
+    ...arrayChecks(context),
+    ...objectChecks(context),
+  ];
+  const [only] = keywords;
+  if (only === undefined) return ANYTHING.check;
+  if (keywords.length === 1) return only;
+  return (value, run, evaluated) => {
+    run.steps -= keywords.length;
+    if (run.steps < 0) return false;
+    let passed = true;
+    for (let index = 0; index < keywords.length; index += 1) {
+      if (keywords[index]?.(value, run, evaluated) === true) continue;
+      passed = false;
+      if (isSettled(run)) return false;
+    }
+    return passed;
+  };
+}
+
+/** `unevaluated…` sees what its own schema object has looked at, not what a neighbour has. */
+function recordEvaluated(check: Check): Check {
+  return (value, run, evaluated) => {
+    const looked = nothingEvaluated();
+    const passed = check(value, run, looked);
+    if (evaluated !== undefined) addEvaluated(evaluated, looked);
+    return passed;
+  };
+}

@@ -1,0 +1,114 @@
+import { isJsonObject } from '../json-schema.js';
+import { addEvaluated, fail, nothingEvaluated, passes } from './check.js';
+import type { Check, CheckRun, CompiledSchema, Evaluated } from './check.js';
+import type { KeywordContext } from './compile-schema.js';
+import { typesOf } from './value-checks.js';
+
+/** Everything that applies further schemas to the same value. */
+export function logicChecks(context: KeywordContext): Check[] {
+  const { schema, compile, follow } = context;
+  const checks: Check[] = [];
+  for (const keyword of ['$ref', '$dynamicRef']) {
+    const reference = schema[keyword];
+    if (typeof reference === 'string') checks.push(applyCheck(follow(reference)));
+  }
+  if (Array.isArray(schema['allOf'])) checks.push(...schema['allOf'].map((node) => applyCheck(compile(node))));
+  if (Array.isArray(schema['anyOf'])) checks.push(anyOfCheck(schema['anyOf'], schema['anyOf'].map(compile)));
+  if (Array.isArray(schema['oneOf'])) checks.push(oneOfCheck(schema['oneOf'], schema['oneOf'].map(compile)));
+  if ('not' in schema) {
+    const inner = compile(schema['not']);
+    checks.push((value, run) => !passes(inner, value, run) || fail(run, 'must not match the schema under "not"'));
+  }
+  if ('if' in schema) checks.push(conditionCheck(context));
+  return checks;
+}
+
+function applyCheck(inner: CompiledSchema): Check {
+  return (value, run, evaluated) => {
+    run.steps -= 1;
+    return run.steps >= 0 && inner.check(value, run, evaluated);
+  };
+}
+
+/** Tries the alternatives for the verdict only. */
+function anyOfCheck(schemas: readonly unknown[], branches: readonly CompiledSchema[]): Check {
+  return (value, run, evaluated) => {
+    if (countPassing(branches, value, run, evaluated, evaluated === undefined ? 1 : Infinity) > 0) return true;
+    return explainBranches(schemas, branches, value, run);
+  };
+}
+
+function oneOfCheck(schemas: readonly unknown[], branches: readonly CompiledSchema[]): Check {
+  return (value, run, evaluated) => {
+    const count = countPassing(branches, value, run, evaluated, 2);
+    if (count === 1) return true;
+    if (count > 1) return fail(run, 'matches more than one of the alternatives under "oneOf"');
+    return explainBranches(schemas, branches, value, run);
+  };
+}
+
+/** How many alternatives pass; counting ends at `enough`. */
+function countPassing(
+  branches: readonly CompiledSchema[],
+  value: unknown,
+  run: CheckRun,
+  evaluated: Evaluated | undefined,
+  enough: number,
+): number {
+  const issues = run.issues;
+  run.issues = undefined;
+  run.steps -= branches.length;
+  let count = 0;
+  for (let index = 0; index < branches.length && count < enough && run.steps >= 0; index += 1) {
+    const looked = evaluated === undefined ? undefined : nothingEvaluated();
+    if (branches[index]?.check(value, run, looked) !== true) continue;
+    count += 1;
+    if (evaluated !== undefined && looked !== undefined) addEvaluated(evaluated, looked);
+  }
+  run.issues = issues;
+  return count;
+}
+
+/** Alternatives inside alternatives are explained only so far: each level checks everything below it again. */
+const DEEPEST_EXPLANATION = 8;
+
+/** If only one alternative is meant for such a value, its issues say more than "none fits". */
+function explainBranches(
+  schemas: readonly unknown[],
+  branches: readonly CompiledSchema[],
+  value: unknown,
+  run: CheckRun,
+): boolean {
+  if (run.issues === undefined) return false;
+  const meant = branches.filter((_branch, index) => isMeantFor(schemas[index], value));
+  const [only] = meant;
+  if (meant.length === 1 && only !== undefined && run.explaining < DEEPEST_EXPLANATION) {
+    run.explaining += 1;
+    const passed = only.check(value, run, undefined);
+    run.explaining -= 1;
+    if (!passed) return false;
+  }
+  return fail(run, `matches none of the ${branches.length} alternatives`);
+}
+
+function isMeantFor(schema: unknown, value: unknown): boolean {
+  if (!isJsonObject(schema)) return schema === true;
+  const types = typesOf(schema);
+  if (typeof value !== 'object' || value === null) return false;
+  return types.length === 0 || types.includes(Array.isArray(value) ? 'array' : 'object');
+}
+
+function conditionCheck({ schema, compile }: KeywordContext): Check {
+  const condition = compile(schema['if']);
+  const whenTrue = compile(schema['then'] ?? true);
+  const whenFalse = compile(schema['else'] ?? true);
+  return (value, run, evaluated) => {
+    const issues = run.issues;
+    run.issues = undefined;
+    const looked = evaluated === undefined ? undefined : nothingEvaluated();
+    const passed = condition.check(value, run, looked);
+    run.issues = issues;
+    if (passed && evaluated !== undefined && looked !== undefined) addEvaluated(evaluated, looked);
+    return (passed ? whenTrue : whenFalse).check(value, run, evaluated);
+  };
+}

@@ -1,0 +1,155 @@
+import { isJsonObject } from '../json-schema.js';
+import type { Pattern } from '../patterns.js';
+import { escapePointer } from '../read-schema.js';
+import { fail, isSettled, nothingEvaluated, passes } from './check.js';
+import type { Check, CheckRun, CompiledSchema } from './check.js';
+import type { KeywordContext } from './compile-schema.js';
+
+/** The keywords for objects. `unevaluatedProperties` comes last: it needs what all others have looked at. */
+export function objectChecks(context: KeywordContext): Check[] {
+  const { schema, compile } = context;
+  const checks: Check[] = [];
+  if (Array.isArray(schema['required'])) checks.push(requiredCheck(schema['required'].map(String)));
+  const minProperties = schema['minProperties'];
+  const maxProperties = schema['maxProperties'];
+  if (typeof minProperties === 'number') {
+    checks.push(
+      objectCheck(
+        (value, run) =>
+          Object.keys(value).length >= minProperties || fail(run, `must have at least ${minProperties} properties`),
+      ),
+    );
+  }
+  if (typeof maxProperties === 'number') {
+    checks.push(
+      objectCheck(
+        (value, run) =>
+          Object.keys(value).length <= maxProperties || fail(run, `must have at most ${maxProperties} properties`),
+      ),
+    );
+  }
+  if ('propertyNames' in schema) checks.push(namesCheck(compile(schema['propertyNames'])));
+  if (isJsonObject(schema['dependentRequired'])) checks.push(dependentRequiredCheck(schema['dependentRequired']));
+  if (isJsonObject(schema['dependentSchemas']))
+    checks.push(...dependentSchemaChecks(context, schema['dependentSchemas']));
+  if (['properties', 'patternProperties', 'additionalProperties'].some((keyword) => keyword in schema)) {
+    checks.push(propertiesCheck(context));
+  }
+  return 'unevaluatedProperties' in schema
+    ? [...checks, unevaluatedCheck(compile(schema['unevaluatedProperties']))]
+    : checks;
+}
+
+function objectCheck(check: (value: Readonly<Record<string, unknown>>, run: CheckRun) => boolean): Check {
+  return (value, run) => !isJsonObject(value) || check(value, run);
+}
+
+function requiredCheck(names: readonly string[]): Check {
+  return objectCheck((value, run) => {
+    let passed = true;
+    for (const name of names) {
+      if (hasProperty(value, name)) continue;
+      passed = fail(run, 'required, but missing', name);
+      if (isSettled(run)) return false;
+    }
+    return passed;
+  });
+}
+
+function hasProperty(value: Readonly<Record<string, unknown>>, name: string): boolean {
+  return Object.hasOwn(value, name) && value[name] !== undefined;
+}
+
+function namesCheck(inner: CompiledSchema): Check {
+  return objectCheck((value, run) => {
+    const wrong = Object.keys(value).find((name) => !passes(inner, name, run));
+    return wrong === undefined || fail(run, 'this property name is not allowed', wrong);
+  });
+}
+
+function dependentRequiredCheck(dependencies: Readonly<Record<string, unknown>>): Check {
+  const entries = Object.entries(dependencies).map(
+    ([name, needed]) => [name, Array.isArray(needed) ? needed.map(String) : []] as const,
+  );
+  return objectCheck((value, run) => {
+    for (const [name, needed] of entries) {
+      if (!hasProperty(value, name)) continue;
+      const missing = needed.find((other) => !hasProperty(value, other));
+      if (missing !== undefined) return fail(run, `required beside ${JSON.stringify(name)}, but missing`, missing);
+    }
+    return true;
+  });
+}
+
+function dependentSchemaChecks({ compile }: KeywordContext, dependencies: Readonly<Record<string, unknown>>): Check[] {
+  return Object.entries(dependencies).map(([name, schema]): Check => {
+    const inner = compile(schema);
+    return (value, run, evaluated) =>
+      !isJsonObject(value) || !hasProperty(value, name) || inner.check(value, run, evaluated);
+  });
+}
+
+function propertiesCheck({ schema, location, compile, compilePattern }: KeywordContext): Check {
+  const named = new Map<string, CompiledSchema>();
+  if (isJsonObject(schema['properties'])) {
+    for (const [name, node] of Object.entries(schema['properties'])) named.set(name, compile(node));
+  }
+  const patterns: { readonly pattern: Pattern; readonly schema: CompiledSchema }[] = [];
+  if (isJsonObject(schema['patternProperties'])) {
+    for (const [source, node] of Object.entries(schema['patternProperties'])) {
+      const pattern = compilePattern(source, `${location}/patternProperties/${escapePointer(source)}`);
+      patterns.push({ pattern, schema: compile(node) });
+    }
+  }
+  const additional = compileAdditional(schema['additionalProperties'], compile);
+  return (value, run, evaluated) => {
+    if (!isJsonObject(value)) return true;
+    let passed = true;
+    for (const key of Object.keys(value)) {
+      const property = named.get(key);
+      const inner = value[key];
+      let known = property !== undefined;
+      run.steps -= 1;
+      run.path.push(key);
+      let fits = property === undefined || property.check(inner, run, undefined);
+      for (const entry of patterns) {
+        if (!entry.pattern.test(key, run)) continue;
+        known = true;
+        fits = entry.schema.check(inner, run, undefined) && fits;
+      }
+      if (!known && additional !== undefined) fits = additional.check(inner, run, undefined);
+      run.path.pop();
+      if (known || additional !== undefined) evaluated?.keys.add(key);
+      if (fits) continue;
+      passed = false;
+      if (isSettled(run)) return false;
+    }
+    return passed;
+  };
+}
+
+const CLOSED: CompiledSchema = { check: (_value, run) => fail(run, 'this property is not allowed') };
+
+function compileAdditional(schema: unknown, compile: KeywordContext['compile']): CompiledSchema | undefined {
+  if (schema === undefined) return undefined;
+  return schema === false ? CLOSED : compile(schema);
+}
+
+function unevaluatedCheck(inner: CompiledSchema): Check {
+  return (value, run, evaluated) => {
+    if (!isJsonObject(value)) return true;
+    const looked = evaluated ?? nothingEvaluated();
+    let passed = true;
+    for (const key of Object.keys(value)) {
+      if (looked.keys.has(key)) continue;
+      looked.keys.add(key);
+      run.path.push(key);
+      const fits = inner.check(value[key], run, undefined);
+      run.path.pop();
+      if (fits) continue;
+      passed = false;
+      if (isSettled(run)) return false;
+    }
+    return passed;
+  };
+}

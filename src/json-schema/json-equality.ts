@@ -1,0 +1,34 @@
+import { isJsonObject } from './json-schema.js';
+
+/**
+ * A text that is the same for two JSON values exactly if they are equal: `1` and `1.0` are, the order of keys does not
+ * count. One pass, so that sets of values stay linear where comparing each with each would not.
+ */
+export function equalityKey(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(equalityKey).join(',')}]`;
+  if (isJsonObject(value)) {
+    const entries = Object.keys(value)
+      .toSorted()
+      .map((key) => `${JSON.stringify(key)}:${equalityKey(value[key])}`);
+    return `{${entries.join(',')}}`;
+  }
+  return value === 0 ? '0' : String(value);
+}
+
+/** Tells whether two JSON values are equal. */
+export function jsonEquals(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  return equalityKey(left) === equalityKey(right);
+}
+
+/** Tells whether no two items of a list are equal. */
+export function hasUniqueItems(items: readonly unknown[]): boolean {
+  const seen = new Set<string>();
+  for (const item of items) {
+    const size = seen.size;
+    if (seen.add(equalityKey(item)).size === size) return false;
+  }
+  return true;
+}

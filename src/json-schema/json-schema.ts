@@ -1,0 +1,27 @@
+/** A JSON Schema, draft 2020-12, as plain data: an object of keywords, or `true` (anything) or `false` (nothing). */
+export type JsonSchema = boolean | object;
+
+/** A JSON Schema that is an object: keyword → value. */
+export type SchemaObject = Readonly<Record<string, unknown>>;
+
+/** A JSON Schema after `readSchema` has checked it. */
+export type SchemaNode = boolean | SchemaObject;
+
+/** Tells a JSON object from arrays, null and scalars. */
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value of a key the object itself has; never one that every object inherits, such as `constructor`. */
+export function ownValue(object: Readonly<Record<string, unknown>>, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** Sets a key as an ordinary own property, `__proto__` too. */
+export function setOwnValue(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    object[key] = value;
+  }
+}

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { compileNativePattern, compileSafePattern } from './patterns.js';
+
+const atom = fc.constantFrom(
+  'a',
+  'b',
+  '.',
+  '\\d',
+  '\\w',
+  '\\s',
+  '[ab]',
+  '[^a]',
+  '[\\]-]',
+  '\\.',
+  '\\u0061',
+  '\\x62',
+  '\\p{L}',
+  '\\P{Lu}',
+  '😀',
+  '\\u{1F600}',
+  '\\ud83d\\ude00',
+  '^',
+  '$',
+  '\\b',
+  '\\B',
+);
+const quantifier = fc.constantFrom('', '', '*', '+', '?', '{2}', '{1,}', '{0,2}', '*?', '+?', '{1,2}?');
+
+/** Random regular expressions of everything that can be matched in linear time. */
+const randomPattern = fc.letrec<{ choice: string; sequence: string; term: string }>((tie) => ({
+  choice: fc.array(tie('sequence'), { minLength: 1, maxLength: 3 }).map((parts) => parts.join('|')),
+  sequence: fc.array(tie('term'), { maxLength: 4 }).map((parts) => parts.join('')),
+  term: fc.oneof(
+    { maxDepth: 2 },
+    fc.tuple(atom, quantifier).map(([part, count]) => (/^(?:[\^$]|\\[bB])$/.test(part) ? part : part + count)),
+    fc
+      .tuple(fc.constantFrom('(', '(?:'), tie('choice'), quantifier)
+      .map(([open, part, count]) => `${open}${part})${count}`),
+  ),
+})).choice;
+
+const randomText = fc
+  .array(fc.constantFrom('a', 'b', 'A', '1', ' ', '.', '-', ']', '😀', '\ud83d', '\n', '_'), { maxLength: 6 })
+  .map((parts) => parts.join(''));
+
+test('the linear matcher agrees with the regular expressions of the engine', () => {
+  let matched = 0;
+  fc.assert(
+    fc.property(randomPattern, fc.array(randomText, { minLength: 8, maxLength: 8 }), (pattern, texts) => {
+      const native = compileNativePattern(pattern, '#');
+      const linear = compileSafePattern(pattern, '#');
+      for (const text of texts) {
+        const expected = native.test(text, { steps: 0 });
+        expect(linear.test(text, { steps: 100_000 }), `${pattern} on ${JSON.stringify(text)}`).toBe(expected);
+        if (expected) matched += 1;
+      }
+    }),
+    { numRuns: 500 },
+  );
+  expect(matched).toBeGreaterThan(500);
+});
+
+test.each([
+  ['^[\\w-.]+$', 'a-.', true],
+  ['^\\p{L}\\-$', 'é-', false],
+  ['^\\p{L}\\-$', 'p{L}-', true],
+  ['a{,2}\\-', 'a{,2}-', true],
+  ['^.\\-$', '😀-', false],
+  ['^..\\-$', '😀-', true],
+])('a pattern that is only valid without the u flag is read without it: %s on %j is %s', (pattern, text, expected) => {
+  expect(() => new RegExp(pattern, 'u')).toThrow(SyntaxError);
+  expect(new RegExp(pattern).test(text)).toBe(expected);
+  expect(compileSafePattern(pattern, '#').test(text, { steps: 1000 })).toBe(expected);
+});
+
+test('a text that costs more than what is left does not match', () => {
+  const allowance = { steps: 100 };
+  expect(compileSafePattern('^a*$', '#').test('a'.repeat(1000), allowance)).toBe(false);
+  expect(allowance.steps).toBeLessThan(0);
+});

@@ -1,0 +1,143 @@
+import { invalidSchema } from './invalid-schema.js';
+
+/** A regular expression taken apart. */
+export type PatternPart =
+  | { readonly kind: 'character'; readonly matches: (code: number) => boolean }
+  | { readonly kind: 'assert'; readonly assertion: 'start' | 'end' | 'boundary' | 'inside' }
+  | { readonly kind: 'sequence'; readonly parts: readonly PatternPart[] }
+  | { readonly kind: 'choice'; readonly parts: readonly PatternPart[] }
+  | { readonly kind: 'repeat'; readonly part: PatternPart; readonly least: number; readonly most: number };
+
+/** Deepest nesting of groups. */
+const MOST_GROUPS = 100;
+
+const UNICODE_ESCAPE =
+  /\\(?:u\{[\da-f]+\}|ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|u[\da-f]{4}|x[\da-f]{2}|c[a-z]|p\{[^}]*\}|[^])/iuy;
+const PLAIN_ESCAPE = /\\(?:u[\da-f]{4}|x[\da-f]{2}|c[a-z]|[^])/iy;
+const CLASS = /\[(?:\\[^]|[^\]\\])*\]/uy;
+const QUANTIFIER = /(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/y;
+const GROUP = /\((?:\?:|\?<[^=!>][^>]*>)?/y;
+
+/**
+ * Reads the structure of a regular expression that the engine has already accepted under these flags. What one
+ * character may be is left to the engine (a class cannot backtrack); look-around and back-references are refused,
+ * because they cannot be matched in linear time.
+ */
+export function parsePattern(source: string, flags: string, location: string): PatternPart {
+  let at = 0;
+  let depth = 0;
+  return parseChoice();
+
+  function parseChoice(): PatternPart {
+    depth += 1;
+    if (depth > MOST_GROUPS) throw invalidSchema(location, 'this pattern nests too many groups');
+    const parts: PatternPart[] = [parseSequence()];
+    while (source[at] === '|') {
+      at += 1;
+      parts.push(parseSequence());
+    }
+    depth -= 1;
+    const [only] = parts;
+    return parts.length === 1 && only !== undefined ? only : { kind: 'choice', parts };
+  }
+
+  function parseSequence(): PatternPart {
+    const parts: PatternPart[] = [];
+    while (at < source.length && source[at] !== '|' && source[at] !== ')') parts.push(parseTerm());
+    return { kind: 'sequence', parts };
+  }
+
+  function parseTerm(): PatternPart {
+    const part = parseAtom();
+    const quantifier = take(QUANTIFIER);
+    if (quantifier === undefined) return part;
+    const [text, least = '', comma, most = ''] = quantifier;
+    switch (text.charAt(0)) {
+      case '*':
+        return { kind: 'repeat', part, least: 0, most: Infinity };
+      case '+':
+        return { kind: 'repeat', part, least: 1, most: Infinity };
+      case '?':
+        return { kind: 'repeat', part, least: 0, most: 1 };
+      default:
+        return {
+          kind: 'repeat',
+          part,
+          least: Number(least),
+          most: comma === '' ? Number(least) : most === '' ? Infinity : Number(most),
+        };
+    }
+  }
+
+  function parseAtom(): PatternPart {
+    switch (source.charAt(at)) {
+      case '^':
+        at += 1;
+        return { kind: 'assert', assertion: 'start' };
+      case '$':
+        at += 1;
+        return { kind: 'assert', assertion: 'end' };
+      case '(':
+        return parseGroup();
+      case '[':
+        return character(take(CLASS)?.[0] ?? refuse());
+      case '\\':
+        return parseEscape(take(flags.includes('u') ? UNICODE_ESCAPE : PLAIN_ESCAPE)?.[0] ?? refuse());
+      default: {
+        const code = flags.includes('u') ? (source.codePointAt(at) ?? 0) : source.charCodeAt(at);
+        at += code > 0xffff ? 2 : 1;
+        return code === DOT ? character('.') : { kind: 'character', matches: (other) => other === code };
+      }
+    }
+  }
+
+  function parseGroup(): PatternPart {
+    if (/^\(\?(?:<?[=!])/.test(source.slice(at, at + 4))) return refuse();
+    if (take(GROUP) === undefined) return refuse();
+    const part = parseChoice();
+    if (source[at] !== ')') return refuse();
+    at += 1;
+    return part;
+  }
+
+  function parseEscape(escape: string): PatternPart {
+    if (escape === String.raw`\b`) return { kind: 'assert', assertion: 'boundary' };
+    if (escape === String.raw`\B`) return { kind: 'assert', assertion: 'inside' };
+    if (/^\\[1-9k]/.test(escape)) return refuse();
+    return character(escape);
+  }
+
+  function character(expression: string): PatternPart {
+    return { kind: 'character', matches: toCharacterTest(new RegExp(`^${expression}$`, flags)) };
+  }
+
+  function take(expression: RegExp): RegExpExecArray | undefined {
+    expression.lastIndex = at;
+    const match = expression.exec(source);
+    if (match === null) return undefined;
+    at += match[0].length;
+    return match;
+  }
+
+  function refuse(): never {
+    throw invalidSchema(
+      location,
+      'look-around and back-references are not supported in the pattern of a schema from a stranger',
+    );
+  }
+}
+
+const DOT = 46;
+
+/** Asks the engine once for each character below 128, which nearly all are. */
+function toCharacterTest(expression: RegExp): (code: number) => boolean {
+  const known = new Int8Array(128);
+  return (code) => {
+    if (code >= 128) return expression.test(String.fromCodePoint(code));
+    const answer = known[code];
+    if (answer !== undefined && answer !== 0) return answer === 1;
+    const matches = expression.test(String.fromCharCode(code));
+    known[code] = matches ? 1 : -1;
+    return matches;
+  };
+}

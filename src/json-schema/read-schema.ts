@@ -1,0 +1,149 @@
+import { invalidSchema } from './invalid-schema.js';
+import { isJsonObject, setOwnValue } from './json-schema.js';
+import type { SchemaNode } from './json-schema.js';
+import { modernizeSchema } from './modernize-schema.js';
+import { KEYWORD_SHAPES, TYPE_NAMES } from './schema-keywords.js';
+import type { DataShape, KeywordShape } from './schema-keywords.js';
+
+/** How large a schema may be. */
+export interface SchemaBounds {
+  /** Most JSON values in the schema, counted with every keyword and nested schema. */
+  readonly nodes: number;
+  /** Deepest nesting of the schema itself. */
+  readonly depth: number;
+}
+
+/** Bounds for schemas the program itself wrote: they only catch objects that contain themselves. */
+export const TRUSTED_BOUNDS: SchemaBounds = { nodes: 1_000_000, depth: 256 };
+
+/** Bounds for schemas from strangers: compiling one takes a few milliseconds at most. */
+export const UNTRUSTED_BOUNDS: SchemaBounds = { nodes: 20_000, depth: 64 };
+
+/**
+ * Copies a schema in today's spelling and checks the shape of every keyword, so that everything after this can rely
+ * on it. Throws `INVALID_SCHEMA` with the place.
+ */
+export function readSchema(schema: unknown, location: string, bounds: SchemaBounds): SchemaNode {
+  let nodes = 0;
+  return readNode(schema, location, 0);
+
+  function enter(place: string, depth: number): void {
+    nodes += 1;
+    if (nodes > bounds.nodes) throw invalidSchema(place, `more than ${bounds.nodes} values; use a smaller schema`);
+    if (depth > bounds.depth) throw invalidSchema('#', `nested deeper than ${bounds.depth}; move parts to $defs`);
+  }
+
+  function readNode(node: unknown, place: string, depth: number): SchemaNode {
+    enter(place, depth);
+    if (typeof node === 'boolean') return node;
+    if (!isJsonObject(node)) throw invalidSchema(place, `a schema is an object or a boolean, not ${describe(node)}`);
+    const read: Record<string, unknown> = {};
+    for (const [keyword, value] of modernizeSchema(node)) {
+      const shape = KEYWORD_SHAPES.get(keyword);
+      const inner = `${place}/${escapePointer(keyword)}`;
+      setOwnValue(
+        read,
+        keyword,
+        shape === undefined ? readData(value, inner, depth + 1) : readKeyword(shape, value, inner, depth + 1),
+      );
+    }
+    return read;
+  }
+
+  function readKeyword(shape: KeywordShape, value: unknown, place: string, depth: number): unknown {
+    switch (shape) {
+      case 'schema':
+        return readNode(value, place, depth);
+      case 'schemas':
+        if (!Array.isArray(value) || value.length === 0)
+          throw invalidSchema(place, 'expected a list of at least one schema');
+        return value.map((item, index) => readNode(item, `${place}/${index}`, depth));
+      case 'schemaMap':
+        return readMap(value, place, depth, readNode);
+      case 'stringsMap':
+        return readMap(value, place, depth, (item, inner) => readKeyword('strings', item, inner, depth));
+      case 'string':
+      case 'boolean':
+      case 'number':
+      case 'positive':
+      case 'count':
+      case 'types':
+      case 'values':
+      case 'strings':
+      case 'anything':
+        checkData(shape, value, place);
+        return readData(value, place, depth);
+    }
+  }
+
+  function readData(value: unknown, place: string, depth: number): unknown {
+    enter(place, depth);
+    if (Array.isArray(value)) return value.map((item, index) => readData(item, `${place}/${index}`, depth + 1));
+    if (isJsonObject(value)) return readMap(value, place, depth + 1, readData);
+    return value;
+  }
+}
+
+function readMap(
+  value: unknown,
+  place: string,
+  depth: number,
+  read: (item: unknown, place: string, depth: number) => unknown,
+): Record<string, unknown> {
+  if (!isJsonObject(value)) throw invalidSchema(place, `expected an object, not ${describe(value)}`);
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    setOwnValue(copy, key, read(value[key], `${place}/${escapePointer(key)}`, depth));
+  }
+  return copy;
+}
+
+function checkData(shape: DataShape, value: unknown, place: string): void {
+  const problem = problemOf(shape, value);
+  if (problem !== undefined) throw invalidSchema(place, problem);
+}
+
+function problemOf(shape: DataShape, value: unknown): string | undefined {
+  switch (shape) {
+    case 'string':
+      return typeof value === 'string' ? undefined : `expected a string, not ${describe(value)}`;
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : `expected true or false, not ${describe(value)}`;
+    case 'number':
+      return Number.isFinite(value) ? undefined : `expected a number, not ${describe(value)}`;
+    case 'positive':
+      return Number.isFinite(value) && Number(value) > 0 ? undefined : 'expected a number above 0';
+    case 'count':
+      return Number.isInteger(value) && Number(value) >= 0 ? undefined : 'expected a whole number of at least 0';
+    case 'values':
+      return Array.isArray(value) && value.length > 0 ? undefined : 'expected a list of at least one value';
+    case 'strings':
+      return Array.isArray(value) && value.every((item) => typeof item === 'string')
+        ? undefined
+        : 'expected a list of property names';
+    case 'types':
+      return typesProblem(value);
+    case 'anything':
+      return undefined;
+  }
+}
+
+function typesProblem(value: unknown): string | undefined {
+  const names: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (names.length === 0) return 'expected at least one type';
+  const unknown = names.find((name) => typeof name !== 'string' || !TYPE_NAMES.has(name));
+  if (unknown === undefined) return undefined;
+  return `${describe(unknown)} is no type; use ${[...TYPE_NAMES].join(', ')}`;
+}
+
+function describe(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : `a value of type ${typeof value}`;
+}
+
+/** One step of a JSON pointer, as RFC 6901 escapes it. */
+export function escapePointer(step: string): string {
+  return step.replaceAll('~', '~0').replaceAll('/', '~1');
+}

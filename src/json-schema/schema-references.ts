@@ -1,0 +1,135 @@
+import { invalidSchema } from './invalid-schema.js';
+import { isJsonObject, ownValue } from './json-schema.js';
+import type { SchemaNode, SchemaObject } from './json-schema.js';
+import { escapePointer, readSchema } from './read-schema.js';
+import type { SchemaBounds } from './read-schema.js';
+import { KEYWORD_SHAPES } from './schema-keywords.js';
+
+/** A schema inside a document, and where it stands. */
+export interface LocatedSchema {
+  readonly node: SchemaNode;
+  readonly location: string;
+}
+
+/** A checked schema with its `$id`s and anchors found, so that `$ref` can be followed. Nothing is ever fetched. */
+export interface SchemaDocument {
+  readonly root: LocatedSchema;
+  /** The schema a `$ref` or `$dynamicRef` in `from` means. Throws `INVALID_SCHEMA` if the document does not have it. */
+  readonly resolve: (reference: string, from: SchemaObject, location: string) => LocatedSchema;
+}
+
+/** What relative references are relative to, in a schema without `$id`. */
+const BASE = 'https://schema.invalid/';
+
+/**
+ * Finds every `$id` and anchor of a schema.
+ *
+ * Dynamic references are followed like plain ones, which is exact as long as the document is one resource; with
+ * several a `$dynamicRef` is refused rather than guessed.
+ */
+export function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
+  const targets = new Map<string, LocatedSchema>();
+  const bases = new WeakMap<SchemaObject, string>();
+  const extra = new Map<unknown, LocatedSchema>();
+  let resources = 1;
+  targets.set(BASE, { node: root, location: '#' });
+  index(root, BASE, '#');
+  return { root: { node: root, location: '#' }, resolve };
+
+  function index(node: SchemaNode, base: string, location: string): void {
+    if (typeof node === 'boolean') return;
+    const id = node['$id'];
+    const ownBase = typeof id === 'string' ? withoutFragment(resolveUri(id, base, location)) : base;
+    if (ownBase !== base) {
+      if (location !== '#') resources += 1;
+      targets.set(ownBase, { node, location });
+    }
+    bases.set(node, ownBase);
+    for (const keyword of ['$anchor', '$dynamicAnchor']) {
+      const anchor = node[keyword];
+      if (typeof anchor === 'string') targets.set(`${ownBase}#${anchor}`, { node, location });
+    }
+    for (const child of childSchemas(node, location)) index(child.node, ownBase, child.location);
+  }
+
+  function resolve(reference: string, from: SchemaObject, location: string): LocatedSchema {
+    const uri = resolveUri(reference, bases.get(from) ?? BASE, location);
+    const resource = targets.get(withoutFragment(uri));
+    const fragment = decodeFragment(uri);
+    const missing = `${JSON.stringify(reference)} is not in this schema; references are never fetched, put the target under $defs`;
+    if (resource === undefined) throw invalidSchema(location, missing);
+    if (fragment === '') return resource;
+    if (!fragment.startsWith('/')) {
+      const anchored = targets.get(`${withoutFragment(uri)}#${fragment}`);
+      if (anchored === undefined) throw invalidSchema(location, missing);
+      if (resources > 1 && '$dynamicRef' in from) {
+        throw invalidSchema(location, '$dynamicRef is not supported in a schema with several $id; use $ref');
+      }
+      return anchored;
+    }
+    let target: unknown = resource.node;
+    for (const step of fragment.slice(1).split('/')) {
+      const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+      target = Array.isArray(target) ? target[Number(key)] : isJsonObject(target) ? ownValue(target, key) : undefined;
+    }
+    if (typeof target !== 'boolean' && !isJsonObject(target)) throw invalidSchema(location, missing);
+    return locate(target, `${resource.location}${fragment}`, withoutFragment(uri));
+  }
+
+  /** A pointer may lead below a keyword nobody knows; what stands there has not been read as a schema yet. */
+  function locate(target: SchemaNode, location: string, base: string): LocatedSchema {
+    if (typeof target === 'boolean' || bases.has(target)) return { node: target, location };
+    const known = extra.get(target);
+    if (known !== undefined) return known;
+    const located: LocatedSchema = { node: readSchema(target, location, bounds), location };
+    extra.set(target, located);
+    index(located.node, base, location);
+    return located;
+  }
+}
+
+/** The schemas directly inside a schema object, whatever keyword they stand under. */
+export function childSchemas(node: SchemaObject, location: string): LocatedSchema[] {
+  const children: LocatedSchema[] = [];
+  for (const keyword of Object.keys(node)) {
+    const shape = KEYWORD_SHAPES.get(keyword);
+    const value = node[keyword];
+    const place = `${location}/${escapePointer(keyword)}`;
+    if (shape === 'schema') {
+      pushSchema(children, value, place);
+    } else if (shape === 'schemas' && Array.isArray(value)) {
+      for (const [position, item] of value.entries()) pushSchema(children, item, `${place}/${position}`);
+    } else if (shape === 'schemaMap' && isJsonObject(value)) {
+      for (const key of Object.keys(value)) pushSchema(children, value[key], `${place}/${escapePointer(key)}`);
+    }
+  }
+  return children;
+}
+
+function pushSchema(children: LocatedSchema[], node: unknown, location: string): void {
+  if (typeof node === 'boolean' || isJsonObject(node)) children.push({ node, location });
+}
+
+function resolveUri(reference: string, base: string, location: string): string {
+  try {
+    return new URL(reference, base).href;
+  } catch (cause) {
+    throw invalidSchema(location, `${JSON.stringify(reference)} is no URI reference`, cause);
+  }
+}
+
+function withoutFragment(uri: string): string {
+  const hash = uri.indexOf('#');
+  return hash === -1 ? uri : uri.slice(0, hash);
+}
+
+function decodeFragment(uri: string): string {
+  const hash = uri.indexOf('#');
+  if (hash === -1) return '';
+  const fragment = uri.slice(hash + 1);
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
