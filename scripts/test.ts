@@ -7,7 +7,8 @@ import { countTests, hasPassed, renderTotals, type Totals } from './test-totals.
 
 async function runTests(): Promise<Totals> {
   const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
-  const vitest = await startVitest('test', filter, { ...options, watch: false });
+  // A snapshot that is not there yet is a failure unless the caller asks to write it, here as in CI.
+  const vitest = await startVitest('test', filter, { update: 'none', allowOnly: false, ...options, watch: false });
   const totals = countTests(vitest.state.getTestModules(), vitest.state.getUnhandledErrors().length);
   await vitest.close();
   return totals;

@@ -30,6 +30,14 @@ describe('npm test', () => {
     expect(await runTestCommand(files)).toEqual({ exitCode: 1, lastLine: '1 passed, 2 failed' });
   });
 
+  it('neither writes a missing snapshot nor runs a focused test alone', async () => {
+    const files = {
+      'a.test.js': 'test("a", () => expect(1).toMatchSnapshot());',
+      'b.test.js': 'test.only("b", () => {});',
+    };
+    expect(await runTestCommand(files)).toEqual({ exitCode: 1, lastLine: '0 passed, 2 failed' });
+  });
+
   it('does not take a run without tests for a success', async () => {
     expect(await runTestCommand({ 'a.js': '' })).toEqual({ exitCode: 1, lastLine: '0 passed, 0 failed' });
   });

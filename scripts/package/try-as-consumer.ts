@@ -6,7 +6,8 @@ const TSCONFIG = {
   compilerOptions: {
     target: 'es2023',
     module: 'nodenext',
-    lib: ['es2023'],
+    // A program has `AbortSignal` from the browser's types or from Node.js's; these need no package.
+    lib: ['es2023', 'dom'],
     types: [],
     strict: true,
     exactOptionalPropertyTypes: true,

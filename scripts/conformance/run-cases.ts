@@ -1,0 +1,64 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isSluiceError, parseOrThrow, repairJson } from '../../src/json/index.js';
+import { fromJsonSchema } from '../../src/json-schema/index.js';
+import type { ConformanceCase } from './conformance-case.js';
+
+/** What a case gave: a value, or the code of the refusal. A `crash` is an exception that is not one of Sluice's own. */
+export type Answer = { readonly value: unknown } | { readonly error: string } | { readonly crash: string };
+
+/** A case that gave something else than its project expects. */
+export interface Miss {
+  readonly id: string;
+  readonly input: string;
+  readonly expectation: ConformanceCase['expectation'];
+  readonly answer: Answer;
+}
+
+/** How a set of cases went. */
+export interface Score {
+  readonly cases: number;
+  readonly misses: readonly Miss[];
+}
+
+/** Sends every case through the function its kind is for. */
+export function runCases(cases: readonly ConformanceCase[]): Score {
+  const misses = cases.flatMap((one): Miss[] => {
+    const answer = answerTo(one);
+    return isExpected(answer, one.expectation)
+      ? []
+      : [{ id: one.id, input: one.input, expectation: one.expectation, answer }];
+  });
+  return { cases: cases.length, misses };
+}
+
+function answerTo(one: ConformanceCase): Answer {
+  try {
+    return { value: valueOf(one) };
+  } catch (thrown) {
+    if (isSluiceError(thrown)) return { error: thrown.code };
+    return { crash: thrown instanceof Error ? thrown.message : String(thrown) };
+  }
+}
+
+function valueOf({ kind, input, schema = true }: ConformanceCase): unknown {
+  switch (kind) {
+    case 'repair':
+      return JSON.parse(repairJson(input));
+    case 'extract':
+      return parseOrThrow(input);
+    case 'partial':
+      return parseOrThrow(input, undefined, { allowPartial: true });
+    case 'schema':
+      return parseOrThrow(input, fromJsonSchema(schema), { align: true });
+  }
+}
+
+function isExpected(answer: Answer, expectation: ConformanceCase['expectation']): boolean {
+  if (expectation === 'error') return 'error' in answer;
+  return 'value' in answer && isDeepStrictEqual(plain(answer.value), plain(expectation.value));
+}
+
+/** JSON has one zero, and no tool that wrote the cases kept its sign. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
