@@ -6,6 +6,7 @@ import type { SearchSettings } from './search-settings.js';
 
 /** Repairs after which a text without brackets still counts as a value; with any other it is prose. */
 const SCALAR_REPAIRS: ReadonlySet<RepairKind> = new Set<RepairKind>(['truncated', 'literal', 'number', 'whitespace', 'comment']);
+const DOUBTFUL_REPAIRS: ReadonlySet<RepairKind> = new Set<RepairKind>(['unescaped_quote', 'missing_quote']);
 /** A character a JSON text may begin with, behind white space. */
 const JSON_START = /^[ \t\r\n]*["[{\d\-tfn]/;
 
@@ -20,7 +21,19 @@ export function readBlock(text: string, start: number, end: number, settings: Se
 
 /** Reads a value that begins at `start`; where it ends is for the reader to find out. */
 export function readOpen(text: string, start: number, limit: number, settings: SearchSettings, truncation: boolean): Reading {
-  return readValue(text.slice(start, limit), start, policyOf(settings, settings.repairsInProse, false, truncation));
+  const reading = readValue(text.slice(start, limit), start, policyOf(settings, settings.repairsInProse, false, truncation));
+  return reading.ok && endsInDoubt(text, reading) ? inDoubt(reading) : reading;
+}
+
+/** Where quotes had to be guessed and structure goes on behind the value, it probably ended too early. */
+function endsInDoubt(text: string, reading: Reading & { readonly ok: true }): boolean {
+  if (!reading.repairs.some((repair) => DOUBTFUL_REPAIRS.has(repair.kind))) return false;
+  return /^\s*["',:}\]]/.test(text.slice(reading.end, reading.end + 64));
+}
+
+function inDoubt(reading: Reading & { readonly ok: true }): Reading {
+  const failure = { code: 'SYNTAX', message: 'quotes are missing or unescaped, and where the value ends is in doubt', offset: reading.end } as const;
+  return { ok: false, failure, plausible: true, end: reading.end };
 }
 
 /** The fast way: what `JSON.parse` accepts is taken as it is. Undefined if it is not valid JSON. */

@@ -2,7 +2,7 @@ import type { Region } from './region.js';
 
 /**
  * The lines that hold a JSON value each, last first, if the text is NDJSON: at least two such lines, log lines between
- * them allowed. A line that could only stand inside a value written over several lines rules it out.
+ * them allowed. A fence, or a line that could only stand inside a value written over several lines, rules it out.
  */
 export function findNdjsonLines(text: string, regions: readonly Region[], most: number): readonly Region[] {
   const lines: Region[] = [];
@@ -27,7 +27,7 @@ function kindOfLine(text: string, start: number, end: number): 'value' | 'inside
   while (last > first && text.charCodeAt(last) <= 0x20) last--;
   if (first >= end) return 'other';
   const opening = text[first];
-  if (opening === '}' || opening === ']' || opening === '"') return 'inside';
+  if (opening === '}' || opening === ']' || opening === '"' || text.startsWith('```', first)) return 'inside';
   if (opening !== '{' && opening !== '[') return 'other';
   const closing = opening === '{' ? '}' : ']';
   if (text[last] === closing && last > first) return 'value';

@@ -53,7 +53,7 @@ function* findWhole(text: string, regions: readonly Region[], settings: SearchSe
   if (only === undefined || second !== undefined) return;
   const whole = only.start === 0 && only.end === text.length;
   const { start, end } = whole ? only : trimmed(text, only);
-  const optional = !/^[\s\uFEFF]*["[{]/.test(text.slice(start, start + 64));
+  const optional = !/^[\s\uFEFF]*[[{]/.test(text.slice(start, start + 64));
   yield {
     finder: 'whole',
     start,

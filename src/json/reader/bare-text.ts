@@ -34,7 +34,7 @@ const JSON_LITERALS = ['true', 'false', 'null'] as const;
 /** Words, dates, addresses, paths: text without brackets, operators and calls. */
 const PLAIN_TEXT = /^[\p{L}\p{N}_@#/~.][\p{L}\p{N}\p{M}_@#%/~. :'+&-]*$/u;
 /** `process.env.HOME` and `new Date` are code; so is everything with `: ` in it a member that lost its comma. */
-const CODE = /^[\p{L}_$][\w$]*(?:\.[\p{L}_$][\w$]*)+$|^(?:new|function|await|async|typeof|void|delete|class|this|return|lambda|not) |: |:$| [+&-] /u;
+const CODE = /^[\p{L}_$][\w$]*(?:\.[\p{L}_$][\w$]*)+$|^(?:new|function|await|async|typeof|void|delete|class|this|return|lambda|not) |: |:$| [+&-] |\w\+\w/u;
 const PLAIN_KEY = /^[\p{L}\p{N}_$@][\p{L}\p{N}\p{M}_$@ ./-]*$/u;
 const LONGEST_KEY = 256;
 

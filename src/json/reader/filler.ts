@@ -20,10 +20,13 @@ export class Filler {
   /** A line break was passed since the flag was last taken back. */
   lineFeedSeen = false;
   private readonly source: Source;
+  /** A fence behind the beginning of the value is where the text ends; otherwise it is a slip and passed over. */
+  private readonly endsAtFence: boolean;
   private comment: 'none' | 'line' | 'block' = 'none';
 
-  constructor(source: Source) {
+  constructor(source: Source, endsAtFence: boolean) {
     this.source = source;
+    this.endsAtFence = endsAtFence;
   }
 
   /** Moves to the next significant character and returns its code; -1 if the text so far has none. */
@@ -106,6 +109,10 @@ export class Filler {
     if (depth === 1 && (state === 'first-item' || state === 'first-key')) {
       source.fail('SYNTAX', 'a fence stands inside brackets that hold nothing else', source.offset(position));
       return 'token';
+    }
+    if (this.endsAtFence && state !== 'root') {
+      source.endHere();
+      return 'more';
     }
     FENCE.lastIndex = position;
     FENCE.test(text);

@@ -129,14 +129,15 @@ class Lookahead {
     const next = this.skipSpace(from);
     if (next >= this.edge) return this.ranOut();
     const code = this.codeAt(next);
-    if (isQuote(code) || code === BACKSLASH) return this.isQuotedKey(next);
+    if (isQuote(code) || code === BACKSLASH) return this.isQuotedKey(next, from !== next || separated);
     if (!separated) return 'content';
     if (code === CLOSE_BRACE || code === COMMA || code === DOT || startsComment(this.text, next)) return 'ends';
     if (code === CLOSE_BRACKET || code === OPEN_BRACE) return this.around.arrayAbove ? 'ends' : 'content';
     return isWordCharacter(code) && this.hasLineFeed(after, next) ? this.isBareKey(next) : this.isBareKeyWithQuotedValue(next);
   }
 
-  private isQuotedKey(at: number): QuoteVerdict {
+  /** A key in quotes and its colon. Behind a comma a key that was cut counts too. */
+  private isQuotedKey(at: number, cutAllowed: boolean): QuoteVerdict {
     const open = this.codeAt(at) === BACKSLASH ? at + 1 : at;
     for (let end = open + 1; end < this.edge; end++) {
       const code = this.text.charCodeAt(end);
@@ -149,7 +150,7 @@ class Lookahead {
         return follower === COLON || follower === EQUALS || isQuote(follower) ? 'ends' : 'content';
       }
     }
-    return this.ranOut();
+    return cutAllowed || !this.final ? this.ranOut() : 'content';
   }
 
   private isBareKey(at: number): QuoteVerdict {

@@ -64,6 +64,7 @@ export class Reader implements StringSurroundings {
   private rootsWrapped = false;
   private rootCommaSeen = false;
   private partsRead = 0;
+  private keyWasBare = false;
   /** An unclosed string was read again up to the next delimiter; later ones must not run to the end of the text either. */
   private readonly rereadsUnclosed: boolean;
   private readUnclosedBefore = false;
@@ -72,7 +73,7 @@ export class Reader implements StringSurroundings {
     this.policy = policy;
     this.source = new Source(offset, policy.repairs);
     this.builder = new ValueBuilder(listener);
-    this.filler = new Filler(this.source);
+    this.filler = new Filler(this.source, !policy.rootMustEnd);
     this.rootMustEnd = policy.rootMustEnd;
     this.rereadsUnclosed = policy.bareText === 'any';
   }
@@ -292,6 +293,8 @@ export class Reader implements StringSurroundings {
     if (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET || code === SEMICOLON) {
       return this.refuse('a key has neither colon nor value');
     }
+    // Words before a bracket or a string are rather code or prose than a key.
+    if (this.keyWasBare && this.policy.bareText === 'cautious') return this.refuse('a colon should stand behind this key');
     source.repair('missing_colon', 'added a colon behind a key', this.offset);
     this.state = 'member';
     return true;
@@ -428,7 +431,7 @@ export class Reader implements StringSurroundings {
     const { source } = this;
     this.role = role;
     if (this.readUnclosedBefore) return this.rereadAsBareText(source.position);
-    this.string.open(source);
+    if (!this.string.open(source)) return false;
     this.token = 'string';
     return source.failure === undefined;
   }
@@ -440,13 +443,19 @@ export class Reader implements StringSurroundings {
     this.token = 'none';
     if (this.role === 'key') {
       this.builder.setKey(this.string.content, this.string.offset);
+      this.keyWasBare = false;
       this.state = 'colon';
       return true;
     }
+    if (this.isQuotedProse()) return this.refuse('this is quoted text, not JSON');
     this.placeScalar(this.joined(this.string.content));
     if (this.string.separatorPassed === 'comma') this.state = this.builder.inArray ? 'item' : 'key';
     if (this.string.separatorPassed === 'plus') this.concatenate();
     return true;
+  }
+
+  private isQuotedProse(): boolean {
+    return this.role === 'root' && this.string.unescapedSeen && this.policy.bareText === 'cautious';
   }
 
   private joined(content: string): string {
@@ -465,6 +474,14 @@ export class Reader implements StringSurroundings {
       this.readUnclosedBefore = true;
       return this.rereadAsBareText(opened);
     }
+    if (this.isQuotedProse()) return this.refuse('this is quoted text, not JSON');
+    const lineEnd = this.findLostLineEnd(opened);
+    if (lineEnd !== -1) {
+      this.string.endAtLine(source, lineEnd);
+      this.token = 'none';
+      this.placeScalar(this.joined(this.string.content));
+      return true;
+    }
     source.repair('truncated', 'the text ends inside a string', source.offset(source.text.length));
     if (source.failure !== undefined) return false;
     this.token = 'none';
@@ -475,6 +492,27 @@ export class Reader implements StringSurroundings {
       this.placeScalar(this.joined(this.string.content));
     }
     return true;
+  }
+
+  /**
+   * Index of the line break that ends a string without end quote: behind it stand just the brackets that close all that is
+   * open. -1 if the string was really cut.
+   */
+  private findLostLineEnd(opened: number): number {
+    if (this.role === 'key' || this.role === 'root') return -1;
+    const { text } = this.source;
+    let brackets = '';
+    for (let at = text.length - 1; at > Math.max(opened, -1); at--) {
+      const character = text.charAt(at);
+      if (character === '\n') {
+        if (brackets === this.builder.closingBrackets) return at;
+      } else if (character === '}' || character === ']') {
+        brackets = character + brackets;
+      } else if (character.trim() !== '') {
+        return -1;
+      }
+    }
+    return -1;
   }
 
   /** A string whose end quote is missing, read up to the next delimiter instead of to the end of the text. */
@@ -508,6 +546,7 @@ export class Reader implements StringSurroundings {
     else if (bare.strayQuote) source.repair('missing_quote', 'added the missing quote of a key', bare.offset);
     else source.repair('unquoted_key', 'put a key in quotes', bare.offset);
     this.builder.setKey(bare.text, bare.offset);
+    this.keyWasBare = !bare.strayQuote;
     this.state = 'colon';
     return true;
   }
@@ -533,6 +572,7 @@ export class Reader implements StringSurroundings {
   }
 
   private placeScalar(value: unknown): void {
+    if (this.source.failure !== undefined) return;
     this.builder.place(value);
     this.partsRead++;
     this.filler.lineFeedSeen = false;

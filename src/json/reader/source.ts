@@ -39,6 +39,12 @@ export class Source {
     this.position -= dropped;
   }
 
+  /** The text ends at `position`, whatever follows. */
+  endHere(): void {
+    this.text = this.text.slice(0, this.position);
+    this.final = true;
+  }
+
   /** Offset in the whole of an index into `text`. */
   offset(index: number): number {
     return this.base + index;

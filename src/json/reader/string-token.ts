@@ -55,20 +55,28 @@ export class StringToken {
   private controlSeen = false;
   private escapeSeen = false;
   /** An unescaped quote was found: from here on brackets opened inside the string must be closed before it may end. */
-  private unescapedSeen = false;
+  unescapedSeen = false;
+  private triple = false;
   private openBrackets = 0;
   private lastCode = 0;
 
-  /** Starts at the opening quote (or at the backslash before it) under `source.position`. */
-  open(source: Source): void {
+  /**
+   * Starts at the opening quote (or at the backslash before it) under `source.position`; false if more text is needed to
+   * tell three quotes in a row, as Python writes them, from an empty string.
+   */
+  open(source: Source): boolean {
     const code = source.text.charCodeAt(source.position);
+    const quotes = /^(?:"{1,3}|'{1,3})/.exec(source.text.slice(source.position, source.position + 3))?.[0].length ?? 0;
+    if (quotes === 2 && source.position + 2 === source.text.length && !source.final) return false;
+    this.triple = quotes === 3;
     this.escapedQuotes = code === BACKSLASH;
     this.offset = source.offset(source.position);
     const quote = this.escapedQuotes ? source.text.charCodeAt(source.position + 1) : code;
     this.opened = quoteClass(quote);
+    if (this.triple) source.repair('quote_style', 'replaced triple quotes by double quotes', this.offset, 3);
     if (this.escapedQuotes) source.repair('escaped_quotes', 'removed the backslash before a quote', this.offset, 2);
-    if (quote !== DOUBLE_QUOTE) source.repair('quote_style', 'replaced quotation marks by double quotes', this.offset);
-    source.position += this.escapedQuotes ? 2 : 1;
+    else if (quote !== DOUBLE_QUOTE) source.repair('quote_style', 'replaced quotation marks by double quotes', this.offset);
+    source.position += this.triple ? 3 : this.escapedQuotes ? 2 : 1;
     this.content = '';
     this.separatorPassed = 'none';
     this.controlSeen = false;
@@ -76,6 +84,7 @@ export class StringToken {
     this.unescapedSeen = false;
     this.openBrackets = 0;
     this.lastCode = 0;
+    return true;
   }
 
   read(source: Source, around: StringSurroundings): StringProgress {
@@ -117,14 +126,24 @@ export class StringToken {
     return this.lastCode >= 0xd800 && this.lastCode <= 0xdbff ? this.content.slice(0, -1) : this.content;
   }
 
+  /** Ends the string at a line break before which its end quote is missing. */
+  endAtLine(source: Source, lineEnd: number): void {
+    const lost = source.text.length - lineEnd;
+    this.content = this.content.slice(0, this.content.length - lost).trimEnd();
+    source.repair('missing_quote', 'added the missing end quote of a string', source.offset(lineEnd));
+    source.position = lineEnd;
+  }
+
   private takeQuote(source: Source, at: number, around: StringSurroundings): StringProgress | 'content' {
+    if (this.triple) return this.takeTripleQuote(source, at);
     const verdict = judgeQuote(source.text, at + 1, source.text.length, source.final, around);
     if (verdict === 'unknown') return 'more';
-    if (verdict === 'ends' && !(this.unescapedSeen && this.openBrackets > 0)) {
+    const mayEnd = this.openBrackets === 0;
+    if (verdict === 'ends' && mayEnd) {
       source.position = at + 1;
       return 'done';
     }
-    const missing = this.judgeMissingEnd(source, at, around);
+    const missing = mayEnd ? this.judgeMissingEnd(source, at, around) : 'content';
     if (missing === 'unknown') return 'more';
     if (missing === 'ends') {
       this.endBefore(source, at);
@@ -136,6 +155,14 @@ export class StringToken {
       this.countBrackets(this.content);
     }
     return 'content';
+  }
+
+  private takeTripleQuote(source: Source, at: number): StringProgress | 'content' {
+    if (at + 3 > source.text.length && !source.final) return 'more';
+    const end = source.text.charAt(at).repeat(3);
+    if (!source.text.startsWith(end, at)) return 'content';
+    source.position = at + 3;
+    return 'done';
   }
 
   /** `"a": "text, "b": 1`: this quote opens the next key, item or operand, and the end of this string is missing. */

@@ -57,6 +57,11 @@ export class ValueBuilder {
     return this.frames.length - this.arrays > (this.inObject ? 1 : 0);
   }
 
+  /** The brackets that would close all that is open. */
+  get closingBrackets(): string {
+    return this.frames.map((frame) => (frame.isArray ? ']' : '}')).toReversed().join('');
+  }
+
   open(isArray: boolean): void {
     const container = isArray ? [] : {};
     this.put(container);
