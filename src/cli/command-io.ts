@@ -16,4 +16,6 @@ export interface InputStream extends AsyncIterable<Uint8Array> {
 export interface OutputStream {
   readonly isTerminal: boolean;
   readonly write: (text: string) => Promise<void>;
+  /** The reader has gone (`| head -1`): what is written from now on has nowhere to go. */
+  readonly isGone?: () => boolean;
 }

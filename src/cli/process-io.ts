@@ -16,9 +16,11 @@ export function createProcessIo(): CommandIo {
 }
 
 function toOutput(stream: NodeJS.WriteStream & { readonly fd: number }): OutputStream {
+  let gone = false;
   // A reader that has gone (`sluice parse | head -1`) is no error of ours: what is left has nowhere to go.
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
+    gone = true;
   });
   return {
     isTerminal: isatty(stream.fd),
@@ -28,5 +30,6 @@ function toOutput(stream: NodeJS.WriteStream & { readonly fd: number }): OutputS
           resolve();
         });
       }),
+    isGone: () => gone,
   };
 }

@@ -2,6 +2,8 @@ import { Command, CommanderError } from 'commander';
 import type { CommandIo } from './command-io.js';
 import { addParseCommand } from './commands/parse.js';
 import { addRepairCommand } from './commands/repair.js';
+import { addReplayCommand } from './commands/replay.js';
+import { addTranslateCommand } from './commands/translate.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { MisuseError } from './misuse-error.js';
 import { VERSION } from './version.js';
@@ -29,6 +31,8 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
   };
   addParseCommand(program, io, end);
   addRepairCommand(program, io, end);
+  addTranslateCommand(program, io, end);
+  addReplayCommand(program, io, end);
 
   try {
     await program.parseAsync(argv, { from: 'user' });

@@ -1,0 +1,81 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { StreamName } from '../events/protocol/raw-ref.js';
+import type { FsDiff } from '../events/protocol/fs-diff.js';
+import type { AttemptMeta } from './attempt-meta.js';
+import type { AttemptFile } from './file-names.js';
+import type { RunFolder } from './open-run-folder.js';
+import { replaceFile } from './replace-file.js';
+import { openForAppending } from './safe-file.js';
+
+/** Writes down what an attempt prints, as it comes. */
+export interface AttemptCapture {
+  /** Keeps bytes and when they came (milliseconds since the attempt began); in the files when this resolves. */
+  write(stream: StreamName, bytes: Uint8Array, ms: number): Promise<void>;
+  /** Keeps what was given to the agent. */
+  writeInput(bytes: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the raw logs of an attempt. The bytes are written before their timing, so that timing never speaks of bytes
+ * that are not there. Replayed with the same start, the events get the times they had.
+ */
+export async function openAttemptCapture(folder: RunFolder, attempt: number): Promise<AttemptCapture> {
+  const timing = await openForAppending(folder.attemptPath('timing', attempt));
+  const files = new Map<AttemptFile, OpenLog>();
+  let last: Promise<void> = Promise.resolve();
+
+  /** Opened with the first byte; what an earlier process wrote stays and counts. */
+  async function append(name: AttemptFile, bytes: Uint8Array): Promise<number> {
+    let log = files.get(name);
+    if (log === undefined) {
+      const file = await openForAppending(folder.attemptPath(name, attempt));
+      log = { file, length: (await file.stat()).size };
+      files.set(name, log);
+    }
+    const offset = log.length;
+    await log.file.appendFile(bytes);
+    log.length += bytes.length;
+    return offset;
+  }
+
+  function inTurn(step: () => Promise<void>): Promise<void> {
+    last = last.then(step);
+    return last;
+  }
+
+  return {
+    write: async (stream, bytes, ms) =>
+      inTurn(async () => {
+        const offset = await append(stream, bytes);
+        await timing.appendFile(`${JSON.stringify({ ms, stream, offset, bytes: bytes.length })}\n`);
+      }),
+    writeInput: async (bytes) =>
+      inTurn(async () => {
+        await append('stdin', bytes);
+      }),
+    async close() {
+      await last.catch(() => undefined);
+      await Promise.all([timing, ...[...files.values()].map((log) => log.file)].map(async (file) => file.close()));
+    },
+  };
+}
+
+interface OpenLog {
+  readonly file: FileHandle;
+  length: number;
+}
+
+/** Writes an attempt's meta, whole: once when it starts, once more when it has ended. */
+export async function writeAttemptMeta(folder: RunFolder, attempt: number, meta: AttemptMeta): Promise<void> {
+  await writeJson(folder.attemptPath('meta', attempt), meta);
+}
+
+/** Writes what an attempt changed in its working folder. */
+export async function writeFsDiff(folder: RunFolder, attempt: number, diff: FsDiff): Promise<void> {
+  await writeJson(folder.attemptPath('fsDiff', attempt), diff);
+}
+
+async function writeJson(path: string, value: object): Promise<void> {
+  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`);
+}

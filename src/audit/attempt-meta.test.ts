@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { hasEnded, readAttemptMeta } from './attempt-meta.js';
+
+describe('readAttemptMeta', () => {
+  test('takes what is there and leaves the fields of others alone', () => {
+    expect(
+      readAttemptMeta({ engine: 'codex', exit_code: null, signal: 'SIGTERM', scenario: 'x', session_id: null }),
+    ).toEqual({
+      meta: { engine: 'codex', exit_code: null, signal: 'SIGTERM', session_id: null },
+      ignored: [],
+    });
+  });
+
+  test('names what is not of the right shape', () => {
+    expect(
+      readAttemptMeta({
+        engine: 7,
+        started_at: 'soon',
+        exit_code: 1.5,
+        mode: 'fast',
+        verdict: 'fine',
+        command: [1],
+        version: null,
+      }),
+    ).toEqual({ meta: {}, ignored: ['engine', 'command', 'mode', 'started_at', 'exit_code', 'verdict'] });
+  });
+
+  test.each([null, [], 'text', undefined])('%j is no meta', (value) => {
+    expect(readAttemptMeta(value)).toEqual({ meta: {}, ignored: ['the whole'] });
+  });
+
+  test('is not fooled by what every object inherits', () => {
+    expect(readAttemptMeta(Object.create({ engine: 'codex' }))).toEqual({ meta: {}, ignored: [] });
+  });
+});
+
+test.each([
+  [{}, false],
+  [{ started_at: '2026-01-01T00:00:00.000Z', exit_code: null, signal: null }, false],
+  [{ finished_at: '2026-01-01T00:00:00.000Z' }, true],
+  [{ exit_code: 0 }, true],
+  [{ signal: 'SIGKILL' }, true],
+])('%j: ended %s', (meta, ended) => {
+  expect(hasEnded(meta)).toBe(ended);
+});

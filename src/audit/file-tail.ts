@@ -1,0 +1,46 @@
+import type { FileHandle } from 'node:fs/promises';
+import { openForReading } from './safe-file.js';
+
+/** Reads a file from its beginning, piece by piece, also while it grows or before it exists. */
+export interface FileTail {
+  /** How many bytes were taken. */
+  readonly position: number;
+  /** The next bytes, at most `max`; undefined if there are none now. */
+  take(max: number): Promise<Uint8Array | undefined>;
+  close(): Promise<void>;
+}
+
+/** Small enough to keep memory flat, large enough that reading is not the cost. */
+const BLOCK = 256 * 1024;
+
+/** See {@link FileTail}. A file that does not exist is an empty one, for now. */
+export function openFileTail(path: string): FileTail {
+  let handle: FileHandle | undefined;
+  let position = 0;
+  let ahead = new Uint8Array(0);
+
+  return {
+    get position() {
+      return position;
+    },
+    async take(max) {
+      if (ahead.length === 0) {
+        handle ??= await openForReading(path);
+        if (handle === undefined) return undefined;
+        // A new block each time: what was handed out may still be in use.
+        const block = new Uint8Array(BLOCK);
+        const { bytesRead } = await handle.read(block, 0, BLOCK, position);
+        if (bytesRead === 0) return undefined;
+        ahead = block.subarray(0, bytesRead);
+      }
+      const taken = ahead.subarray(0, max);
+      ahead = ahead.subarray(taken.length);
+      position += taken.length;
+      return taken;
+    },
+    async close() {
+      await handle?.close();
+      handle = undefined;
+    },
+  };
+}

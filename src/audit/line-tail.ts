@@ -1,0 +1,58 @@
+import { openFileTail } from './file-tail.js';
+
+/** Reads a file line by line, also while it grows. A last line without its newline is not a line yet. */
+export interface LineTail {
+  /** The next complete line with where it starts; undefined if there is none now. */
+  next(): Promise<FileLine | undefined>;
+  /** Bytes after the last newline: a line that is still being written, or that was torn by a crash. */
+  unfinished(): number;
+  close(): Promise<void>;
+}
+
+/** A complete line; `text` is undefined if it is longer than the limit. */
+export interface FileLine {
+  readonly number: number;
+  readonly offset: number;
+  readonly text: string | undefined;
+}
+
+const NEWLINE = 0x0a;
+
+/** See {@link LineTail}. Memory is bounded by `maxBytes`: of a longer line nothing is kept. */
+export function openLineTail(path: string, maxBytes: number): LineTail {
+  const file = openFileTail(path);
+  let block: Uint8Array = new Uint8Array(0);
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  let number = 0;
+  let offset = 0;
+
+  function keep(part: Uint8Array): void {
+    length += part.length;
+    if (length > maxBytes) parts = [];
+    else if (part.length > 0) parts.push(part);
+  }
+
+  return {
+    async next() {
+      for (;;) {
+        const end = block.indexOf(NEWLINE);
+        if (end >= 0) {
+          keep(block.subarray(0, end));
+          block = block.subarray(end + 1);
+          number += 1;
+          const line = { number, offset, text: length > maxBytes ? undefined : Buffer.concat(parts).toString('utf8') };
+          offset += length + 1;
+          parts = [];
+          length = 0;
+          return line;
+        }
+        keep(block);
+        block = (await file.take(Number.MAX_SAFE_INTEGER)) ?? new Uint8Array(0);
+        if (block.length === 0) return undefined;
+      }
+    },
+    unfinished: () => length,
+    close: async () => file.close(),
+  };
+}

@@ -1,0 +1,79 @@
+import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { makeRunFolder } from './fixtures/make-run-folder.js';
+import { replayRunFolder } from './replay-run-folder.js';
+import { rewriteRunLogs } from './rewrite-run-logs.js';
+
+const RECORDED = fileURLToPath(new URL('./fixtures/codex-resumed', import.meta.url));
+
+async function written(): Promise<string> {
+  const dir = await makeRunFolder({});
+  await cp(RECORDED, dir, { recursive: true });
+  for await (const _ of rewriteRunLogs(dir));
+  return dir;
+}
+
+async function editLine(path: string, number: number, edit: (line: string) => string): Promise<void> {
+  const all = (await readFile(path, 'utf8')).split('\n');
+  all[number - 1] = edit(all[number - 1] ?? '');
+  await writeFile(path, all.join('\n'));
+}
+
+describe('replayRunFolder', () => {
+  test('logs that say what the bytes say are the same', async () => {
+    const dir = await written();
+    const rows = (await readFile(join(dir, 'fcmp.jsonl'), 'utf8')).split('\n').length - 1;
+    expect(await replayRunFolder(dir)).toMatchObject({ status: 'same', compared: { fcmp: rows } });
+  });
+
+  test('only the logs that are there are compared; without any there is nothing to compare', async () => {
+    const dir = await written();
+    await rm(join(dir, 'events.jsonl'));
+    await rm(join(dir, 'parser_diagnostics.jsonl'));
+    expect(await replayRunFolder(dir)).toEqual({ status: 'same', compared: { fcmp: expect.any(Number) } });
+    await rm(join(dir, 'fcmp.jsonl'));
+    expect(await replayRunFolder(dir)).toEqual({ status: 'nothing_stored' });
+  });
+
+  test('tells the first difference: log, row, place and both values', async () => {
+    const dir = await written();
+    await editLine(join(dir, 'fcmp.jsonl'), 2, (line) => line.replace('"seq":2', '"seq":99'));
+    expect(await replayRunFolder(dir)).toEqual({
+      status: 'different',
+      difference: { log: 'fcmp.jsonl', row: 2, path: ['seq'], stored: 99, rebuilt: 2 },
+    });
+  });
+
+  test('a row too few and a row too many are differences', async () => {
+    const dir = await written();
+    await appendFile(join(dir, 'fcmp.jsonl'), '{"seq":1000}\n');
+    expect(await replayRunFolder(dir)).toMatchObject({
+      difference: { log: 'fcmp.jsonl', path: [], stored: { seq: 1000 } },
+    });
+    await writeFile(join(dir, 'fcmp.jsonl'), '');
+    expect(await replayRunFolder(dir)).toMatchObject({
+      status: 'different',
+      difference: { log: 'fcmp.jsonl', row: 1, path: [], stored: undefined, rebuilt: { seq: 1 } },
+    });
+  });
+
+  test('bytes that were changed show', async () => {
+    const dir = await written();
+    await editLine(join(dir, 'stdout.1.log'), 3, (line) => line.replace('"text":"', '"text":"NOT '));
+    const result = await replayRunFolder(dir);
+    expect(result).toMatchObject({ status: 'different', difference: { log: 'events.jsonl' } });
+  });
+
+  test('spaces and the order of keys are no difference', async () => {
+    const dir = await written();
+    await editLine(join(dir, 'fcmp.jsonl'), 1, (line) =>
+      JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(line) as object).toReversed()), null, 1).replaceAll(
+        '\n',
+        '',
+      ),
+    );
+    expect(await replayRunFolder(dir)).toMatchObject({ status: 'same' });
+  });
+});

@@ -1,0 +1,85 @@
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { makeRunFolder } from './fixtures/make-run-folder.js';
+import { rewriteRunLogs } from './rewrite-run-logs.js';
+import { translateRunFolder } from './translate-run-folder.js';
+
+const RECORDED = fileURLToPath(new URL('./fixtures/codex-resumed', import.meta.url));
+const LOGS = ['events.jsonl', 'fcmp.jsonl', 'parser_diagnostics.jsonl'];
+
+async function recorded(): Promise<string> {
+  const dir = await makeRunFolder({});
+  await cp(RECORDED, dir, { recursive: true });
+  return dir;
+}
+
+async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const value of values) all.push(value);
+  return all;
+}
+
+async function rowsOf(path: string): Promise<unknown[]> {
+  const text = await readFile(path, 'utf8');
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line): unknown => JSON.parse(line));
+}
+
+test('the logs hold the events that are handed out, each protocol in its own', async () => {
+  const dir = await recorded();
+  const handedOut = await collect(rewriteRunLogs(dir));
+  expect(handedOut).toEqual(await collect(translateRunFolder(RECORDED)).then((all) => renamed(all, dir)));
+  expect(await rowsOf(join(dir, 'events.jsonl'))).toEqual(
+    handedOut.flatMap(({ protocol, event }) => (protocol === 'rasp' ? [event] : [])),
+  );
+  expect(await rowsOf(join(dir, 'fcmp.jsonl'))).toEqual(
+    handedOut.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [event] : [])),
+  );
+});
+
+/** The run's name is its folder's. */
+function renamed<T>(value: T, dir: string): T {
+  return JSON.parse(JSON.stringify(value).replaceAll('codex-resumed', dir.slice(dir.lastIndexOf('/') + 1))) as T;
+}
+
+test('diagnostics stand in a log of their own, and drift is counted at the end of an attempt', async () => {
+  const dir = await makeRunFolder({
+    'stdout.1.log': '{"type":"thread.sings"}\n{"type":"thread.sings"}\nnot json\n',
+    'meta.1.json': '{"engine":"codex","version":"9.9.9","exit_code":0}',
+  });
+  await collect(rewriteRunLogs(dir));
+  const rows = await rowsOf(join(dir, 'parser_diagnostics.jsonl'));
+  expect(rows.length).toBeGreaterThan(2);
+  expect(rows.at(-1)).toMatchObject({
+    summary: 'drift',
+    attempt_number: 1,
+    engine: 'codex',
+    unknown_types: { 'thread.sings': 2 },
+  });
+});
+
+test('writing twice gives the same bytes', async () => {
+  const dir = await recorded();
+  await collect(rewriteRunLogs(dir));
+  const first = await Promise.all(LOGS.map(async (log) => readFile(join(dir, log), 'utf8')));
+  await collect(rewriteRunLogs(dir));
+  expect(await Promise.all(LOGS.map(async (log) => readFile(join(dir, log), 'utf8')))).toEqual(first);
+});
+
+test('who stops early leaves the old logs as they were, and nothing else', async () => {
+  const dir = await recorded();
+  await writeFile(join(dir, 'fcmp.jsonl'), 'old\n');
+  for await (const emitted of rewriteRunLogs(dir)) if (emitted.event.seq === 2) break;
+  expect(await readFile(join(dir, 'fcmp.jsonl'), 'utf8')).toBe('old\n');
+  expect((await readdir(dir)).filter((name) => name.includes('tmp') || name === 'events.jsonl')).toEqual([]);
+});
+
+test('a folder without a run is refused', async () => {
+  await expect(collect(rewriteRunLogs(await makeRunFolder({})))).rejects.toMatchObject({
+    code: 'RUN_FOLDER_EMPTY',
+  });
+});

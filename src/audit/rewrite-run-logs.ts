@@ -1,0 +1,42 @@
+import type { Emitted } from '../events/protocol/emitted.js';
+import { AuditError } from './audit-error.js';
+import { rowOfDrift, rowsOf } from './event-rows.js';
+import type { Row } from './event-rows.js';
+import { openRunFolder } from './open-run-folder.js';
+import { replaceRunLogs } from './run-logs-replacement.js';
+import { translateFolder } from './translate-run-folder.js';
+import type { TranslateOptions } from './translate-run-folder.js';
+
+/**
+ * Translates a run folder and writes its logs anew, all attempts. The events are also handed out; the logs change
+ * only once the last one was taken, so who stops early leaves them as they were.
+ *
+ * @example
+ * for await (const emitted of rewriteRunLogs('runs/01J…')) show(emitted)
+ */
+export async function* rewriteRunLogs(
+  dir: string,
+  options: Omit<TranslateOptions, 'attempt' | 'follow'> = {},
+): AsyncGenerator<Emitted> {
+  const folder = await openRunFolder(dir);
+  if ((await folder.attempts()).length === 0) {
+    throw new AuditError('RUN_FOLDER_EMPTY', `${folder.auditFolder} holds no run, so there is nothing to write.`);
+  }
+  const logs = await replaceRunLogs(folder);
+  try {
+    const waiting: Row[] = [];
+    const onDrift: TranslateOptions['onDrift'] = (summary) => {
+      waiting.push(rowOfDrift(summary));
+      options.onDrift?.(summary);
+    };
+    for await (const emitted of translateFolder(folder, { ...options, onDrift })) {
+      for (const row of waiting.splice(0)) await logs.add(row);
+      for (const row of rowsOf(emitted)) await logs.add(row);
+      yield emitted;
+    }
+    for (const row of waiting) await logs.add(row);
+    await logs.commit();
+  } finally {
+    await logs.discard();
+  }
+}

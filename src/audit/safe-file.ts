@@ -1,0 +1,72 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { AuditError } from './audit-error.js';
+
+/*
+ * A worker can write into its run folder, so a name there may be a link to somewhere else or a pipe that never ends.
+ * Links are not followed and only regular files are opened.
+ */
+
+// Windows has neither; links there need rights that workers do not have.
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+const NO_WAIT = constants.O_NONBLOCK ?? 0;
+
+/** Opens a regular file for reading; undefined if there is none. */
+export async function openForReading(path: string): Promise<FileHandle | undefined> {
+  return openRegular(path, constants.O_RDONLY | NO_FOLLOW | NO_WAIT);
+}
+
+/** Opens a regular file for reading and for appending, and makes it if there is none. */
+export async function openForAppending(path: string): Promise<FileHandle> {
+  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW | NO_WAIT;
+  const handle = await openRegular(path, flags);
+  if (handle === undefined) throw new AuditError('FILE_UNREADABLE', `${path} cannot be made: its folder is gone.`);
+  return handle;
+}
+
+/** Makes a new file for writing; it is an error if the name is taken. */
+export async function openNew(path: string): Promise<FileHandle> {
+  return open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, 0o666);
+}
+
+async function openRegular(path: string, flags: number): Promise<FileHandle | undefined> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, flags, 0o666);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT') return undefined;
+    if (code === 'ELOOP')
+      throw new AuditError('UNSAFE_FILE', `${path} is a link; links are not followed.`, { cause: error });
+    throw new AuditError('FILE_UNREADABLE', `${path} cannot be opened.`, { cause: error });
+  }
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw new AuditError('UNSAFE_FILE', `${path} is not a regular file.`);
+}
+
+/** Reads a whole small file as text; undefined if there is none. */
+export async function readSmallFile(path: string, maxBytes: number): Promise<string | undefined> {
+  const handle = await openForReading(path);
+  if (handle === undefined) return undefined;
+  try {
+    // One byte more than allowed is asked for, because a file may grow after its size was taken.
+    const buffer = Buffer.alloc(Math.min((await handle.stat()).size, maxBytes) + 1);
+    let length = 0;
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+      length += bytesRead;
+      if (bytesRead === 0 || length === buffer.length) break;
+    }
+    if (length > maxBytes) {
+      throw new AuditError(
+        'FILE_TOO_LARGE',
+        `${path} is longer than ${maxBytes} bytes, more than such a file can need.`,
+      );
+    }
+    return buffer.toString('utf8', 0, length);
+  } finally {
+    await handle.close();
+  }
+}

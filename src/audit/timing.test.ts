@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { parseTimingLine } from './timing.js';
+
+test('a line says which bytes came when', () => {
+  const entry = { ms: 12.5, stream: 'pty', offset: 3, bytes: 4 };
+  expect(parseTimingLine(JSON.stringify(entry))).toEqual(entry);
+});
+
+test.each([
+  '',
+  'null',
+  '[]',
+  '{"ms":1,"stream":"stdout","offset":0',
+  '{"ms":-1,"stream":"stdout","offset":0,"bytes":1}',
+  '{"ms":1e300,"stream":"stdout","offset":0,"bytes":1}',
+  '{"ms":"1","stream":"stdout","offset":0,"bytes":1}',
+  '{"ms":1,"stream":"stdin","offset":0,"bytes":1}',
+  '{"ms":1,"stream":"constructor","offset":0,"bytes":1}',
+  '{"ms":1,"stream":"stdout","offset":-1,"bytes":1}',
+  '{"ms":1,"stream":"stdout","offset":0,"bytes":1.5}',
+  '{"ms":1,"stream":"stdout","offset":0}',
+])('%s says nothing', (line) => {
+  expect(parseTimingLine(line)).toBeUndefined();
+});

@@ -1,0 +1,45 @@
+import type { Command } from 'commander';
+import { replayRunFolder } from '../../audit/replay-run-folder.js';
+import type { ReplayResult } from '../../audit/replay-run-folder.js';
+import type { EngineName } from '../../events/protocol/engine-names.js';
+import type { CommandIo } from '../command-io.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { MisuseError } from '../misuse-error.js';
+import { renderJson } from '../render-json.js';
+import { asMisuse, collectWarnings, engineOption } from '../run-folder.js';
+
+interface ReplayFlags {
+  readonly engine?: EngineName | 'auto';
+}
+
+/** Adds `sluice replay` to the program. */
+export function addReplayCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  program
+    .command('replay')
+    .description('rebuild the events of a run folder from its bytes and compare them with its logs')
+    .argument('<dir>', 'the run folder: its files are in .audit or directly in it')
+    .addOption(engineOption())
+    .addHelpText('after', '\nExit codes: 0 the same, 1 different, 2 the folder cannot be read or holds no logs.')
+    .action(async (dir: string, flags: ReplayFlags) => {
+      end(await runReplay(dir, flags, io));
+    });
+}
+
+async function runReplay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<ExitCode> {
+  const warnings = collectWarnings();
+  let result: ReplayResult;
+  try {
+    result = await replayRunFolder(dir, {
+      onWarning: warnings.add,
+      ...(flags.engine === undefined ? {} : { engine: flags.engine }),
+    });
+  } catch (error) {
+    throw asMisuse(error);
+  }
+  await io.stderr.write(warnings.text());
+  if (result.status === 'nothing_stored') {
+    throw new MisuseError(`${dir} holds no logs to compare with: 'sluice translate ${dir} --write' writes them`);
+  }
+  await io.stdout.write(`${renderJson(result, io.stdout.isTerminal ? 2 : 0)}\n`);
+  return result.status === 'same' ? EXIT.success : EXIT.failed;
+}

@@ -1,0 +1,131 @@
+import { EventSchemas } from '@ag-ui/core/schemas';
+import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createMemoryIo } from '../fixtures/memory-io.js';
+import { run } from '../run.js';
+
+const RECORDED = fileURLToPath(new URL('../../audit/fixtures/codex-resumed', import.meta.url));
+
+async function command(...args: readonly string[]) {
+  const io = createMemoryIo({});
+  const exitCode = await run(args, io);
+  const rows = io.printed.stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  return { exitCode, rows, stderr: io.printed.stderr };
+}
+
+async function recorded(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'sluice-translate-'));
+  onTestFinished(async () => rm(dir, { recursive: true, force: true }));
+  await cp(RECORDED, dir, { recursive: true });
+  return dir;
+}
+
+describe('sluice translate', () => {
+  test('prints FCMP, one event a line', async () => {
+    const { exitCode, rows, stderr } = await command('translate', RECORDED);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(rows.map(({ protocol_version }) => protocol_version)).toEqual(rows.map(() => 'fcmp/1.0'));
+    expect(rows.at(-1)).toMatchObject({ type: 'conversation.completed', meta: { attempt: 2 } });
+  });
+
+  test('prints RASP, AG-UI or ACP when asked', async () => {
+    const rasp = await command('translate', RECORDED, '--to', 'rasp', '--engine', 'codex');
+    expect(rasp.rows[0]).toMatchObject({ protocol_version: 'rasp/1.0', seq: 1 });
+    const agui = await command('translate', RECORDED, '--to', 'agui');
+    for (const row of agui.rows) expect(EventSchemas.parse(row)).toEqual(row);
+    expect(agui.rows.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
+    const acp = await command('translate', RECORDED, '--to', 'acp');
+    expect(acp.rows[0]).toHaveProperty('update.sessionUpdate');
+  });
+
+  test('prints one attempt alone', async () => {
+    const { rows } = await command('translate', RECORDED, '--attempt', '2');
+    expect(new Set(rows.map(({ meta }) => JSON.stringify(meta)))).toEqual(new Set(['{"attempt":2}']));
+  });
+
+  test('tells the engine from the bytes when asked', async () => {
+    const { rows } = await command('translate', RECORDED, '--engine', 'auto');
+    expect(rows[0]).toMatchObject({ engine: 'codex' });
+  });
+
+  test('writes the logs and prints all the same', async () => {
+    const dir = await recorded();
+    const { exitCode, rows } = await command('translate', dir, '--write');
+    expect(exitCode).toBe(0);
+    const text = await readFile(join(dir, 'fcmp.jsonl'), 'utf8');
+    expect(
+      text
+        .split('\n')
+        .filter(Boolean)
+        .map((line): unknown => JSON.parse(line)),
+    ).toEqual(rows);
+  });
+
+  test('tells on stderr what the folder does not say', async () => {
+    const dir = await recorded();
+    await rm(join(dir, 'timing.1.jsonl'));
+    const { exitCode, stderr } = await command('translate', dir);
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(/^sluice: warning INTERLEAVING_UNKNOWN: .*\n$/);
+  });
+
+  test('follows a folder until Ctrl-C', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'sluice-translate-'));
+    onTestFinished(async () => rm(dir, { recursive: true, force: true }));
+    await writeFile(join(dir, 'stdout.1.log'), '');
+    const io = createMemoryIo({});
+    const done = run(['translate', dir, '--follow', '--engine', 'codex'], io);
+    await appendFile(join(dir, 'stdout.1.log'), '{"type":"thread.started","thread_id":"t"}\n{"type":"turn.started"}\n');
+    await expect.poll(() => io.printed.stdout).toContain('conversation.started');
+    process.emit('SIGINT');
+    expect(await done).toBe(0);
+  });
+
+  test('stops quietly when nobody reads any more', async () => {
+    const io = createMemoryIo({});
+    const gone = { ...io, stdout: { ...io.stdout, isGone: () => true } };
+    expect(await run(['translate', RECORDED], gone)).toBe(0);
+    expect(io.printed).toEqual({ stdout: '', stderr: '' });
+  });
+
+  test.each([
+    [['translate'], 'missing required argument'],
+    [['translate', 'no-such-folder'], 'RUN_FOLDER_NOT_FOUND'],
+    [['translate', RECORDED, '--attempt', '9'], 'ATTEMPT_NOT_FOUND'],
+    [['translate', RECORDED, '--attempt', 'x'], 'numbered from 1'],
+    [['translate', RECORDED, '--engine', 'hal'], 'codex, gemini'],
+    [['translate', RECORDED, '--to', 'xml'], 'rasp, fcmp'],
+    [['translate', RECORDED, '--write', '--follow'], 'leave out'],
+    [['translate', RECORDED, '--write', '--attempt', '1'], 'leave out'],
+  ])('%j is called wrongly', async (args, reason) => {
+    const { exitCode, stderr } = await command(...args);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(reason);
+  });
+});
+
+describe('sluice replay', () => {
+  test('ends with 0 if the logs say what the bytes say, with 1 and the place if not', async () => {
+    const dir = await recorded();
+    await command('translate', dir, '--write');
+    expect(await command('replay', dir)).toMatchObject({ exitCode: 0, rows: [{ status: 'same' }], stderr: '' });
+    const log = join(dir, 'fcmp.jsonl');
+    await writeFile(log, (await readFile(log, 'utf8')).replace('"seq":1,', '"seq":7,'));
+    expect(await command('replay', dir)).toMatchObject({
+      exitCode: 1,
+      rows: [{ status: 'different', difference: { log: 'fcmp.jsonl', row: 1, path: ['seq'], stored: 7, rebuilt: 1 } }],
+    });
+  });
+
+  test('says what to do where nothing is stored', async () => {
+    const { exitCode, stderr } = await command('replay', RECORDED);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('--write');
+  });
+});

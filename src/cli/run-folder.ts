@@ -1,0 +1,32 @@
+import { Option } from 'commander';
+import type { AuditWarning } from '../audit/audit-warning.js';
+import { ENGINE_NAMES } from '../events/protocol/engine-names.js';
+import { isSluiceError } from '../json/index.js';
+import { MisuseError } from './misuse-error.js';
+
+/** The option that names an engine, for the commands that read run folders. */
+export function engineOption(): Option {
+  const names = [...ENGINE_NAMES, 'auto'];
+  return new Option('--engine <name>', 'who printed the bytes; by default the meta tells').choices(names);
+}
+
+/** A damaged folder can give a warning a line. */
+const MAX_WARNINGS = 20;
+
+/** Collects what a folder's reading has to say, for stderr. */
+export function collectWarnings(): { readonly add: (warning: AuditWarning) => void; readonly text: () => string } {
+  const lines: string[] = [];
+  let more = 0;
+  return {
+    add({ code, message }) {
+      if (lines.length < MAX_WARNINGS) lines.push(`sluice: warning ${code}: ${message}\n`);
+      else more += 1;
+    },
+    text: () => lines.join('') + (more === 0 ? '' : `sluice: and ${more} warnings more\n`),
+  };
+}
+
+/** A folder that cannot be read is a command called wrongly; anything else is thrown as it is. */
+export function asMisuse(error: unknown): unknown {
+  return isSluiceError(error) ? new MisuseError(`${error.code}: ${error.message}`, { cause: error }) : error;
+}
