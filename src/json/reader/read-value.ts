@@ -22,6 +22,6 @@ export function readValue(text: string, offset: number, policy: ReaderPolicy): R
   reader.push(text);
   reader.end();
   const { failure, repairs } = reader.source;
-  if (failure !== undefined) return { ok: false, failure, plausible: reader.plausible, end: reader.offset };
-  return { ok: true, value: reader.builder.root, repairs, duplicates: reader.builder.duplicates, end: reader.offset };
+  if (failure !== undefined) return { ok: false, failure, plausible: reader.structure.plausible, end: reader.offset };
+  return { ok: true, value: reader.value, repairs, duplicates: reader.structure.builder.duplicates, end: reader.offset };
 }

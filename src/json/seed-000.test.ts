@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { errorOf, successOf, warningsOf } from './fixtures/outcome.js';
+import { parse, type ParseOptions } from './index.js';
+
+/** The `output.schema` of the document's examples. */
+const Digest = z.object({
+  digest_path: z.string(),
+  references_path: z.string(),
+  provenance: z.object({ generated_at: z.string(), input_hash: z.string(), model: z.string() }),
+  warnings: z.array(z.string()),
+  error: z.null(),
+});
+
+const DIGEST = {
+  digest_path: '.../artifacts/digest.md',
+  references_path: '.../artifacts/references.json',
+  provenance: { generated_at: '2026-02-14T00:00:00Z', input_hash: 'sha256:...', model: 'gemini-3-pro-preview' },
+  warnings: [],
+  error: null,
+};
+const TEXT = JSON.stringify(DIGEST);
+const PROFILES: readonly ParseOptions[] = [{ profile: 'generic' }, { profile: 'default' }];
+
+describe.each(PROFILES)('seed 000, profile $profile', (options) => {
+  test('the raw text is read first: valid JSON that fits the schema is taken with repair level none', () => {
+    const result = parse(TEXT, Digest, options);
+    expect(result).toMatchObject({ ok: true, status: 'success', value: DIGEST, repairLevel: 'none', repairs: [], warnings: [] });
+    expect(successOf(result).candidate).toEqual({ finder: 'whole', start: 0, end: TEXT.length });
+  });
+
+  test('示例 1: a code fence around the JSON is peeled off', () => {
+    const result = parse(`任务已完成。\n\`\`\`json\n${TEXT}\n\`\`\``, Digest, options);
+    expect(successOf(result).value).toEqual(DIGEST);
+    expect(successOf(result).candidate.finder).toBe('fence');
+  });
+
+  test('示例 2: the response field of an envelope holds the JSON as a string', () => {
+    const envelope = JSON.stringify({ session_id: 'xxx', response: TEXT }, undefined, 2);
+    const result = parse(envelope, Digest, options);
+    expect(successOf(result).value).toEqual(DIGEST);
+    expect(successOf(result).candidate).toEqual({ finder: 'envelope', start: 0, end: envelope.length });
+  });
+
+  test('示例 2: an envelope whose content does not fit the schema stays failed', () => {
+    const { error: _, ...incomplete } = DIGEST;
+    const envelope = JSON.stringify({ session_id: 'xxx', response: JSON.stringify(incomplete) });
+    expect(errorOf(parse(envelope, Digest, options)).code).toBe('SCHEMA_MISMATCH');
+  });
+
+  test('示例 3: the first JSON object is taken out of the text around it', () => {
+    const text = `The task is complete.\nResult:\n${TEXT}\n附加统计信息...`;
+    const result = parse(text, Digest, options);
+    const start = text.indexOf('{');
+    expect(successOf(result).value).toEqual(DIGEST);
+    expect(successOf(result).candidate).toEqual({ finder: 'prose', start, end: start + TEXT.length });
+  });
+
+  test.each([
+    ['示例 1', `Done.\n\`\`\`json\n${TEXT}\n\`\`\``],
+    ['示例 2', JSON.stringify({ response: TEXT })],
+    ['示例 3', `Result:\n${TEXT}\nBye`],
+  ])('%s: success has repair level deterministic_generic and the warning OUTPUT_REPAIRED_GENERIC', (_, text) => {
+    const result = parse(text, Digest, options);
+    expect(successOf(result).repairLevel).toBe('deterministic_generic');
+    expect(warningsOf(result)).toEqual(['OUTPUT_REPAIRED_GENERIC']);
+    expect(successOf(result).repairs.map(({ kind }) => kind)).toEqual(['extracted']);
+  });
+
+  test('示例 4: JSON without required fields fails, and nothing is filled in', () => {
+    const incomplete = { digest_path: DIGEST.digest_path, references_path: DIGEST.references_path };
+    const result = parse(JSON.stringify(incomplete), Digest, options);
+    const error = errorOf(result);
+    expect(result).toMatchObject({ ok: false, status: 'failed', repairLevel: 'none', warnings: [] });
+    expect(error.code).toBe('SCHEMA_MISMATCH');
+    expect(error.value).toEqual(incomplete);
+    expect(error.issues?.map((issue) => issue.path)).toEqual([['provenance'], ['warnings'], ['error']]);
+  });
+
+  test('示例 4 in a fence: extraction alone is no success, the repair level stays none', () => {
+    const result = parse('```json\n{"digest_path":"a"}\n```', Digest, options);
+    expect(errorOf(result).code).toBe('SCHEMA_MISMATCH');
+    expect(result.repairLevel).toBe('none');
+    expect(warningsOf(result)).toEqual([]);
+  });
+
+  test('the schema decides between the envelope and its content', () => {
+    const envelope = JSON.stringify({ response: TEXT });
+    expect(successOf(parse(envelope, z.object({ response: z.string() }), options)).candidate.finder).toBe('whole');
+    expect(successOf(parse(envelope, Digest, options)).candidate.finder).toBe('envelope');
+  });
+
+  test('an envelope may hold a fence, and the fence the JSON', () => {
+    const envelope = JSON.stringify({ response: `Here you are:\n\`\`\`json\n${TEXT}\n\`\`\`` });
+    expect(successOf(parse(envelope, Digest, options)).value).toEqual(DIGEST);
+  });
+
+  test('white space around the JSON needs no repair', () => {
+    expect(successOf(parse(`\n\n  ${TEXT}\n`, Digest, options)).repairLevel).toBe('none');
+  });
+
+  test('an answer without JSON fails with NO_JSON', () => {
+    expect(errorOf(parse('任务已完成，没有输出。', Digest, options)).code).toBe('NO_JSON');
+  });
+});
+
+describe('seed 000: deterministic, and generic only', () => {
+  test('the same text gives the same result every time', () => {
+    const text = `Done.\n\`\`\`json\n${TEXT}\n\`\`\``;
+    expect(parse(text, Digest, { profile: 'generic' })).toEqual(parse(text, Digest, { profile: 'generic' }));
+  });
+
+  test.each(['{"digest_path": "a",}', "{'digest_path': 'a'}", '{digest_path: "a"}', '{"digest_path": "a"', '{"a": None}'])(
+    'profile generic does not mend the JSON itself: %s',
+    (text) => {
+      const error = errorOf(parse(text, undefined, { profile: 'generic' }));
+      expect(['SYNTAX', 'TRUNCATED']).toContain(error.code);
+    },
+  );
+
+  test('the issues of the best candidate are reported, not those of the last', () => {
+    const text = `Log {not json} and {"digest_path": 7} and more`;
+    const error = errorOf(parse(text, z.object({ digest_path: z.string() })));
+    expect(error.code).toBe('SCHEMA_MISMATCH');
+    expect(error.issues?.[0]?.path).toEqual(['digest_path']);
+  });
+});
