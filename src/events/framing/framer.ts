@@ -110,7 +110,8 @@ export function createFramer(options: FramerOptions): Framer {
   function readPiece(piece: LinePiece): void {
     const { plain } = piece;
     if (isBlank(plain)) return onFrame({ kind: 'blank', ...piece.span(stream, 0, plain.length), text: '' });
-    if (SCRIPT_LINE.test(plain)) return onFrame({ kind: 'script', ...piece.span(stream, 0, plain.length), text: plain });
+    if (SCRIPT_LINE.test(plain))
+      return onFrame({ kind: 'script', ...piece.span(stream, 0, plain.length), text: plain });
     const line = segmentLine(plain, recognises, piece.holds < MAX_HOLDS);
     for (const segment of line.segments) {
       const span = piece.span(stream, segment.start, segment.end);
@@ -138,7 +139,7 @@ export function createFramer(options: FramerOptions): Framer {
   const splitter = createLineSplitter(frameLine, options.maxLineBytes);
 
   return {
-    push: splitter.push,
+    push: (bytes) => splitter.push(bytes),
     end() {
       splitter.end();
       giveUpOpen();

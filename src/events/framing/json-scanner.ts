@@ -133,7 +133,5 @@ function isWordStart(char: number): boolean {
 }
 
 function isWordPart(char: number): boolean {
-  return (
-    (char >= 0x30 && char <= 0x39) || (char >= 0x61 && char <= 0x7a) || [0x2b, 0x2d, 0x2e, 0x45].includes(char)
-  );
+  return (char >= 0x30 && char <= 0x39) || (char >= 0x61 && char <= 0x7a) || [0x2b, 0x2d, 0x2e, 0x45].includes(char);
 }

@@ -54,7 +54,12 @@ export function createLineSplitter(
     while (char < text.length) {
       const charEnd = text.indexOf('\n', char);
       const byteEnd = aligned ? charEnd : block.indexOf(LINE_FEED, byte);
-      emitLine(text.slice(char, charEnd), base + byte, base + byteEnd + 1, invalid ? block.subarray(byte, byteEnd) : null);
+      emitLine(
+        text.slice(char, charEnd),
+        base + byte,
+        base + byteEnd + 1,
+        invalid ? block.subarray(byte, byteEnd) : null,
+      );
       char = charEnd + 1;
       byte = byteEnd + 1;
     }

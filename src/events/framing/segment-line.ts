@@ -4,7 +4,13 @@ import { isTooDeep, readJson } from './lenient-json.js';
 
 /** A part of a line, by positions in its plain text. */
 export type Segment =
-  | { readonly kind: 'json'; readonly start: number; readonly end: number; readonly text: string; readonly value: object }
+  | {
+      readonly kind: 'json';
+      readonly start: number;
+      readonly end: number;
+      readonly text: string;
+      readonly value: object;
+    }
   | { readonly kind: 'text'; readonly start: number; readonly end: number; readonly problem: FrameProblem | null };
 
 /** A line cut into its parts, without a gap. `open` is the part with a value that the line does not finish. */
@@ -32,11 +38,7 @@ export function isBlank(text: string, start = 0): boolean {
  * counts; inside of other text only what the engine recognises, because error messages quote JSON too.
  * `mayContinue` says whether a value that the line does not finish may go on on the next one.
  */
-export function segmentLine(
-  text: string,
-  recognises: (value: object) => boolean,
-  mayContinue: boolean,
-): SegmentedLine {
+export function segmentLine(text: string, recognises: (value: object) => boolean, mayContinue: boolean): SegmentedLine {
   const segments: Segment[] = [];
   let problem: FrameProblem | null = null;
   let covered = 0;
@@ -47,7 +49,8 @@ export function segmentLine(
     if (text[start] === '{' || text[start] === '[') {
       const scanner = new JsonScanner();
       const scan = scanner.scan(text, start);
-      if (scan.kind === 'open' && mayContinue) return { segments, open: { start: covered, valueStart: start, scanner } };
+      if (scan.kind === 'open' && mayContinue)
+        return { segments, open: { start: covered, valueStart: start, scanner } };
       if (scan.kind === 'open') problem = 'truncated';
       else if (scan.kind === 'broken') problem = scan.tooDeep ? 'too_deep' : problem;
       else found = read(text, start, scan.end);
@@ -61,7 +64,13 @@ export function segmentLine(
     if (found !== null) {
       // What is blank up to the line's end has no frame of its own.
       const end = isBlank(text, found.end) ? text.length : found.end;
-      segments.push({ kind: 'json', start: covered, end, text: text.slice(found.start, found.end), value: found.value });
+      segments.push({
+        kind: 'json',
+        start: covered,
+        end,
+        text: text.slice(found.start, found.end),
+        value: found.value,
+      });
       covered = end;
     }
   }

@@ -5,7 +5,7 @@ export const COMPLETION_STATES = ['completed', 'awaiting_user_input', 'interrupt
 export type CompletionState = (typeof COMPLETION_STATES)[number];
 
 /** What the launcher of a run knows and the bytes cannot tell. */
-export const VERDICTS = ['validated', 'not_validated', 'comment', 'canceled', 'timed_out', 'limit'] as const;
+export const VERDICTS = ['validated', 'not_validated', 'comment', 'no_contract', 'canceled', 'timed_out', 'limit'] as const;
 
 /** One of {@link VERDICTS}. */
 export type Verdict = (typeof VERDICTS)[number];

@@ -1,0 +1,116 @@
+import { writeArtifacts } from './artifacts.js';
+import type { Attempt } from './attempt.js';
+import { judge } from './completion.js';
+import type { Judgement } from './completion.js';
+import type { Engine } from './engine.js';
+import type { EventWriter } from './event-writer.js';
+import type { Verdict } from './protocol/completion.js';
+import { DIAGNOSTIC_CODES } from './protocol/diagnostic-codes.js';
+import type { DiagnosticCode } from './protocol/diagnostic-codes.js';
+import type { FsDiff } from './protocol/fs-diff.js';
+
+/** What is known when the process has ended. */
+export interface AttemptEnd {
+  /** Null if it was ended by a signal, or is not known. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly fsDiff?: FsDiff | undefined;
+  /** What the launcher of the run knows and the bytes cannot tell. */
+  readonly verdict?: Verdict | undefined;
+}
+
+interface Circumstances {
+  readonly engine: Engine;
+  readonly mode: 'auto' | 'interactive';
+  readonly end: AttemptEnd;
+  readonly bytes: number;
+  /** Time since the last byte. */
+  readonly silenceMs: number;
+}
+
+/** A process that lives on for longer than this after its end signal hangs. */
+const SILENCE_MS = 30_000;
+
+/** Tells how the attempt ended: loose ends, artifacts, the judgement, and exactly one last event. */
+export function endAttempt(attempt: Attempt, writer: EventWriter, circumstances: Circumstances): void {
+  const { end, mode } = circumstances;
+  const evidence = {
+    doneMarker: attempt.messages.doneMarkers > 0,
+    endSignal: attempt.endSignalSeen,
+    runtimeError: attempt.runtimeErrorSeen,
+    lastError: attempt.lastErrorSeen,
+    exitCode: end.exitCode,
+    signal: end.signal,
+    verdict: end.verdict ?? null,
+  };
+  if (end.fsDiff !== undefined) writeArtifacts(writer, attempt.tools.touches, end.fsDiff);
+  startUnnamed(attempt, writer, circumstances.engine);
+  for (const code of looseEnds(attempt, circumstances)) warn(writer, code);
+  const judgement = judge(mode, evidence);
+  writer.write('lifecycle.completion.state', {
+    state: judgement.state,
+    reason_code: judgement.reason,
+    confidence: judgement.confidence,
+    evidence: {
+      done_marker: evidence.doneMarker,
+      end_signal: evidence.endSignal,
+      runtime_error: evidence.runtimeError,
+      exit_code: evidence.exitCode,
+      signal: evidence.signal,
+      verdict: evidence.verdict,
+    },
+  });
+  if (judgement.conflict !== null) {
+    const message = `The attempt counts as ${judgement.state} (${judgement.reason}), but: ${judgement.conflict}`;
+    warn(writer, 'TERMINAL_STATUS_COMPLETION_CONFLICT', message);
+  }
+  writeLast(attempt, writer, judgement, end);
+}
+
+/** The agent spoke, but no session came: the conversation has started all the same. */
+function startUnnamed(attempt: Attempt, writer: EventWriter, engine: Engine): void {
+  if (attempt.conversation.isStarted || !attempt.hasSpoken) return;
+  attempt.conversation.start(writer.sessionId);
+  if (engine.promises.session) warn(writer, 'SESSION_ID_MISSING');
+}
+
+function looseEnds(attempt: Attempt, { engine, end, bytes, silenceMs }: Circumstances): DiagnosticCode[] {
+  const codes: DiagnosticCode[] = [];
+  const isStopped = end.verdict === 'canceled' || end.verdict === 'timed_out' || end.verdict === 'limit';
+  const hasEnded = attempt.endSignalSeen !== null || attempt.runtimeErrorSeen !== null;
+  if (bytes === 0) codes.push('NO_OUTPUT');
+  else if (engine.promises.endSignal && !hasEnded && !isStopped) codes.push('EARLY_END_OF_STREAM');
+  if (hasEnded && silenceMs > SILENCE_MS) codes.push('SILENCE_AFTER_END');
+  if (attempt.messages.doneMarkers > 1) codes.push('DONE_MARKER_REPEATED');
+  return codes;
+}
+
+function writeLast(attempt: Attempt, writer: EventWriter, judgement: Judgement, end: AttemptEnd): void {
+  writer.usage = attempt.usage.total;
+  const usage = writer.usage === null ? undefined : { usage: writer.usage };
+  const exit = { exit_code: end.exitCode, signal: end.signal };
+  switch (judgement.state) {
+    case 'completed':
+      return writer.write('lifecycle.run.completed', { reason_code: judgement.reason, ...exit, ...usage });
+    case 'interrupted': {
+      const { failure } = judgement;
+      const type = failure.category === 'canceled' ? 'lifecycle.run.canceled' : 'lifecycle.run.failed';
+      return writer.write(type, { error: failure, ...exit, ...usage });
+    }
+    case 'awaiting_user_input': {
+      const id = `ix_${writer.attempt}`;
+      const data = { interaction_id: id, kind: 'open_text', prompt: attempt.messages.last } as const;
+      return writer.write('interaction.user_input.required', data, { interaction_id: id });
+    }
+    case 'unknown':
+      return warn(writer, 'INCOMPLETE_STATE_CLASSIFICATION', undefined, judgement.confidence);
+  }
+}
+
+function warn(writer: EventWriter, code: DiagnosticCode, message?: string, confidence?: number): void {
+  writer.write('diagnostic.parser.warning', {
+    code,
+    message: message ?? DIAGNOSTIC_CODES[code],
+    ...(confidence === undefined ? undefined : { confidence }),
+  });
+}

@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import type { Fixture, RecordedPush } from './engine-fixture.contract.js';
+
+/** One harm done to a recording. Positions are shares of its length, so they fit every recording. */
+export type Damage =
+  | { readonly kind: 'truncate'; readonly at: number }
+  | { readonly kind: 'delete'; readonly at: number; readonly length: number }
+  | { readonly kind: 'repeat'; readonly at: number; readonly length: number }
+  | { readonly kind: 'replace'; readonly at: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'insert'; readonly at: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'swap streams' };
+
+export type Cut = (bytes: Uint8Array) => readonly Uint8Array[];
+
+export const cutByByte: Cut = (bytes) => Array.from(bytes, (byte) => Uint8Array.of(byte));
+
+export const cutByLine: Cut = (bytes) => {
+  const pieces: Uint8Array[] = [];
+  for (let start = 0; start < bytes.length;) {
+    const lineFeed = bytes.indexOf(0x0a, start);
+    const end = lineFeed < 0 ? bytes.length : lineFeed + 1;
+    pieces.push(bytes.subarray(start, end));
+    start = end;
+  }
+  return pieces;
+};
+
+/** Cuts into pieces of sizes that repeat. */
+export function arbitraryCut(): fc.Arbitrary<Cut> {
+  const sizes = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 8 });
+  return sizes.map((lengths) => (bytes: Uint8Array) => {
+    const pieces: Uint8Array[] = [];
+    for (let start = 0, turn = 0; start < bytes.length; turn++) {
+      const end = start + (lengths[turn % lengths.length] ?? 1);
+      pieces.push(bytes.subarray(start, end));
+      start = end;
+    }
+    return pieces;
+  });
+}
+
+/** One to four damages. Garbage is made of the bytes that matter to a framer, and of any others. */
+export function arbitraryDamage(): fc.Arbitrary<readonly Damage[]> {
+  const at = fc.double({ min: 0, max: 1, noNaN: true });
+  const length = fc.integer({ min: 1, max: 300 });
+  const special = fc.constantFrom(...new TextEncoder().encode('{}[]",:\\\n\r\u0000\u001b'), 0xff, 0xc3, 0x80);
+  const bytes = fc
+    .array(fc.oneof(special, fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 12 })
+    .map((values) => Uint8Array.from(values));
+  return fc.array(
+    fc.oneof(
+      fc.record({ kind: fc.constant('truncate' as const), at }),
+      fc.record({ kind: fc.constant('delete' as const), at, length }),
+      fc.record({ kind: fc.constant('repeat' as const), at, length }),
+      fc.record({ kind: fc.constant('replace' as const), at, bytes }),
+      fc.record({ kind: fc.constant('insert' as const), at, bytes }),
+      fc.record({ kind: fc.constant('swap streams' as const) }),
+    ),
+    { minLength: 1, maxLength: 4 },
+  );
+}
+
+export function applyDamage(fixture: Fixture, damages: readonly Damage[]): Fixture {
+  const attempts = fixture.attempts.map((attempt) => ({
+    ...attempt,
+    pushes: damages.reduce<readonly RecordedPush[]>(damagePushes, attempt.pushes),
+  }));
+  return { ...fixture, attempts };
+}
+
+/** Hits the push in which the position lies; the others keep their bytes. */
+function damagePushes(pushes: readonly RecordedPush[], damage: Damage): readonly RecordedPush[] {
+  if (damage.kind === 'swap streams') {
+    return pushes.map((push) => ({ ...push, stream: push.stream === 'stdout' ? 'stderr' : 'stdout' }));
+  }
+  const total = pushes.reduce((sum, push) => sum + push.bytes.length, 0);
+  let position = Math.floor(damage.at * total);
+  const damaged: RecordedPush[] = [];
+  for (const push of pushes) {
+    const isHit = position >= 0 && position < push.bytes.length;
+    damaged.push(isHit ? { ...push, bytes: damageBytes(push.bytes, position, damage) } : push);
+    if (isHit && damage.kind === 'truncate') break;
+    position -= push.bytes.length;
+  }
+  return damaged;
+}
+
+function damageBytes(bytes: Uint8Array, at: number, damage: Exclude<Damage, { kind: 'swap streams' }>): Uint8Array {
+  const before = bytes.subarray(0, at);
+  switch (damage.kind) {
+    case 'truncate':
+      return before;
+    case 'delete':
+      return join(before, bytes.subarray(at + damage.length));
+    case 'repeat':
+      return join(bytes.subarray(0, at + damage.length), bytes.subarray(at));
+    case 'replace':
+      return join(before, damage.bytes, bytes.subarray(at + damage.bytes.length));
+    case 'insert':
+      return join(before, damage.bytes, bytes.subarray(at));
+  }
+}
+
+function join(...parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

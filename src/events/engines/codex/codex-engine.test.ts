@@ -1,0 +1,3 @@
+import { describeEngineContract } from '../../engine.contract.js';
+
+describeEngineContract('codex', new URL('./fixtures/', import.meta.url));

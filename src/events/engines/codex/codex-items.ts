@@ -1,0 +1,86 @@
+import { arrayField, field, isRecord, nameField, numberField, objectField, stringField } from '../../record-fields.js';
+import type { Report, ToolEndReport } from '../../report.js';
+import { ITEM_FIELDS } from './records.js';
+
+/** Reads `item.started`, `item.updated` and `item.completed`. */
+export function readItem(phase: string, record: object, report: Report): void {
+  const item = objectField(record, 'item');
+  const type = item === null ? null : stringField(item, 'type');
+  if (item === null || type === null)
+    return report.unparsed('MALFORMED_RECORD', `item.${phase} has no item with a type.`);
+  const known = ITEM_FIELDS[type];
+  if (known === undefined) return report.unknownType(`item.${phase} ${type}`);
+  report.checkFields(item, known, `item(${type})`);
+  switch (type) {
+    case 'agent_message':
+    case 'reasoning':
+    case 'error':
+      return readWords(type, phase, item, report);
+    case 'todo_list':
+      return report.status({ status: `item.${phase} todo_list`, detail: { items: arrayField(item, 'items') } });
+    default:
+      return readCall(type, phase, item, report);
+  }
+}
+
+/** Codex prints these once, when they are whole. */
+function readWords(type: 'agent_message' | 'reasoning' | 'error', phase: string, item: object, report: Report): void {
+  if (phase !== 'completed') return report.unknownType(`item.${phase} ${type}`);
+  const text = stringField(item, type === 'error' ? 'message' : 'text');
+  if (text === null) return report.unparsed('MALFORMED_RECORD', `An item of type ${type} has no text.`);
+  if (type === 'agent_message') return report.message(text);
+  if (type === 'error') return report.engineError({ message: text, severity: 'warning' });
+  const id = nameField(item, 'id');
+  report.reasoning(text, id === null ? {} : { id });
+}
+
+/** Item ids restart with every process, so they are unique within an attempt only. */
+function readCall(type: string, phase: string, item: object, report: Report): void {
+  const id = nameField(item, 'id');
+  if (id === null) return report.unparsed('MALFORMED_RECORD', `An item of type ${type} has no id.`);
+  const call: ToolEndReport = { id, ...describeCall(type, item) };
+  if (phase !== 'completed') return report.toolStarted(call);
+  const error = failureOf(item);
+  if (error === null) report.toolCompleted({ ...call, ...resultOf(item) });
+  else report.toolFailed({ ...call, ...resultOf(item), error });
+}
+
+function describeCall(type: string, item: object): Omit<ToolEndReport, 'id'> {
+  switch (type) {
+    case 'command_execution':
+      return { name: type, input: { command: field(item, 'command') } };
+    case 'file_change': {
+      const changes = arrayField(item, 'changes');
+      const paths = changes.filter(isRecord).map((change) => stringField(change, 'path'));
+      return { name: type, input: { changes }, paths: paths.filter((path) => path !== null) };
+    }
+    case 'mcp_tool_call': {
+      const tool = nameField(item, 'tool') ?? type;
+      const server = nameField(item, 'server');
+      return { name: server === null ? tool : `${server}.${tool}`, input: field(item, 'arguments') };
+    }
+    case 'collab_tool_call': {
+      const input = { prompt: field(item, 'prompt'), receiver_thread_ids: arrayField(item, 'receiver_thread_ids') };
+      return { name: nameField(item, 'tool') ?? type, input };
+    }
+    default:
+      return { name: type, input: { query: field(item, 'query'), action: field(item, 'action') } };
+  }
+}
+
+/** The first of the places where the kinds of calls put what they found. */
+function resultOf(item: object): Pick<ToolEndReport, 'output' | 'exitCode'> {
+  const output = field(item, 'aggregated_output') ?? field(item, 'result') ?? field(item, 'agents_states');
+  const exitCode = numberField(item, 'exit_code');
+  return { output: output ?? undefined, ...(exitCode === null ? undefined : { exitCode }) };
+}
+
+/** Why the call failed; null if it did not. */
+function failureOf(item: object): string | null {
+  const status = stringField(item, 'status');
+  const error = stringField(objectField(item, 'error') ?? {}, 'message');
+  if (error !== null) return error;
+  if (status !== 'failed' && status !== 'declined') return null;
+  const exitCode = numberField(item, 'exit_code');
+  return exitCode === null ? status : `${status} with exit code ${exitCode}`;
+}

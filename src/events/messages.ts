@@ -1,0 +1,104 @@
+import { hasDoneMarker } from './done-marker.js';
+import type { EventWriter } from './event-writer.js';
+import type { MessageOptions } from './report.js';
+import { structuredPayload } from './structured-payload.js';
+
+interface OpenMessage {
+  readonly id: string;
+  readonly parent: string | null;
+  text: string;
+}
+
+/** Messages that may be open at once; a program that opens more loses the oldest to its final. */
+const MAX_OPEN = 256;
+
+/** Gives every message an id, ends each exactly once, and listens for the done marker in the agent's own words. */
+export class Messages {
+  readonly #writer: EventWriter;
+  readonly #open = new Map<string, OpenMessage>();
+  #count = 0;
+  #last = '';
+  #doneMarkers = 0;
+
+  constructor(writer: EventWriter) {
+    this.#writer = writer;
+  }
+
+  /** Whether the agent has said anything. */
+  get any(): boolean {
+    return this.#count > 0;
+  }
+
+  /** The agent's last whole message: what it asks, if it asks. */
+  get last(): string {
+    return this.#last;
+  }
+
+  /** How many messages carried the done marker. */
+  get doneMarkers(): number {
+    return this.#doneMarkers;
+  }
+
+  delta(text: string, options: MessageOptions | undefined): void {
+    const message = this.#opened(options);
+    message.text += text;
+    this.#writer.write(
+      'agent.message.delta',
+      { message_id: message.id, text, ...withParent(message) },
+      { message_id: message.id },
+    );
+  }
+
+  final(text: string, options: MessageOptions | undefined): void {
+    const key = options?.key ?? '';
+    const open = this.#open.get(key);
+    if (open !== undefined) this.#open.delete(key);
+    this.#finish(open?.id ?? this.#nextId(), text, open?.parent ?? options?.parent ?? null);
+  }
+
+  close(options: MessageOptions | undefined): void {
+    const key = options?.key ?? '';
+    const open = this.#open.get(key);
+    if (open === undefined) return;
+    this.#open.delete(key);
+    this.#finish(open.id, open.text, open.parent);
+  }
+
+  /** Ends what the engine left open, in the order in which it was opened. */
+  closeAll(): void {
+    for (const key of this.#open.keys()) this.close({ key });
+  }
+
+  #opened(options: MessageOptions | undefined): OpenMessage {
+    const key = options?.key ?? '';
+    const open = this.#open.get(key);
+    if (open !== undefined) return open;
+    if (this.#open.size >= MAX_OPEN) this.close({ key: this.#open.keys().next().value ?? '' });
+    const message = { id: this.#nextId(), parent: options?.parent ?? null, text: '' };
+    this.#open.set(key, message);
+    return message;
+  }
+
+  #finish(id: string, text: string, parent: string | null): void {
+    const payload = structuredPayload(text);
+    const data = {
+      message_id: id,
+      text,
+      ...(payload === undefined ? undefined : { structured_payload: payload }),
+      ...withParent({ parent }),
+    };
+    this.#writer.write('agent.message.final', data, { message_id: id });
+    if (parent !== null) return;
+    this.#last = text;
+    if (hasDoneMarker(text)) this.#doneMarkers += 1;
+  }
+
+  #nextId(): string {
+    this.#count += 1;
+    return `m_${this.#writer.attempt}_${this.#count}`;
+  }
+}
+
+function withParent({ parent }: { readonly parent: string | null }): { parent_tool_call_id: string } | undefined {
+  return parent === null || parent === '' ? undefined : { parent_tool_call_id: parent };
+}

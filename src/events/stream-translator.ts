@@ -1,0 +1,120 @@
+import { endAttempt } from './attempt-end.js';
+import type { AttemptEnd } from './attempt-end.js';
+import { Attempt } from './attempt.js';
+import { CoverageLedger } from './coverage-ledger.js';
+import type { Engine } from './engine.js';
+import { EventWriter } from './event-writer.js';
+import type { Frame } from './framing/frame.js';
+import { createFramer } from './framing/framer.js';
+import type { Framer } from './framing/framer.js';
+import type { Coverage } from './protocol/coverage.js';
+import type { DriftSummary } from './protocol/drift-summary.js';
+import type { Emitted } from './protocol/emitted.js';
+import type { StreamName } from './protocol/raw-ref.js';
+import { toTimestamp } from './timestamp.js';
+
+/** Which attempt is translated. */
+export interface AttemptStart {
+  readonly runId: string;
+  readonly attempt: number;
+  readonly mode: 'auto' | 'interactive';
+  readonly fcmpSeq: number;
+  readonly sessionId: string | null;
+  readonly reply: string | null;
+}
+
+/** Translates the streams of one attempt whose engine is known. The time comes with the bytes. */
+export class StreamTranslator {
+  readonly #engine: Engine;
+  readonly #start: AttemptStart;
+  readonly #writer: EventWriter;
+  readonly #attempt: Attempt;
+  readonly #framers: Readonly<Record<StreamName, Framer>>;
+  readonly #ledgers: Readonly<Record<StreamName, CoverageLedger>>;
+  #isStarted = false;
+  #lastByteMs = 0;
+  #bytes = 0;
+
+  constructor(engine: Engine, start: AttemptStart) {
+    this.#engine = engine;
+    this.#start = start;
+    const { runId, attempt, fcmpSeq, sessionId } = start;
+    const { name, parser, parserVersion } = engine;
+    this.#writer = new EventWriter({ runId, attempt, engine: name, parser, parserVersion, fcmpSeq, sessionId });
+    this.#attempt = new Attempt(engine, this.#writer);
+    this.#ledgers = { stdout: new CoverageLedger(), stderr: new CoverageLedger(), pty: new CoverageLedger() };
+    this.#framers = {
+      stdout: this.#createFramer('stdout', (frame) => this.#read(frame)),
+      stderr: this.#createFramer('stderr', (frame) => this.#read(frame)),
+      pty: this.#createFramer('pty', (frame) => this.#attempt.setAside(frame)),
+    };
+  }
+
+  /** Takes the next bytes of a stream, which came at a time. */
+  push(stream: StreamName, bytes: Uint8Array, atMs: number): Emitted[] {
+    if (bytes.length === 0) return [];
+    this.#begin(atMs);
+    this.#lastByteMs = atMs;
+    this.#bytes += bytes.length;
+    this.#ledgers[stream].receive(bytes.length);
+    this.#framers[stream].push(bytes);
+    return this.#writer.take();
+  }
+
+  /** The process has ended, and all bytes have come. */
+  end(end: AttemptEnd, atMs: number): Emitted[] {
+    this.#begin(atMs);
+    for (const framer of Object.values(this.#framers)) framer.end();
+    this.#attempt.endReading();
+    const silenceMs = this.#bytes === 0 ? 0 : atMs - this.#lastByteMs;
+    const { mode } = this.#start;
+    endAttempt(this.#attempt, this.#writer, { engine: this.#engine, mode, end, bytes: this.#bytes, silenceMs });
+    return this.#writer.take();
+  }
+
+  coverage(): Coverage {
+    const { stdout, stderr, pty } = this.#ledgers;
+    return { stdout: stdout.report(), stderr: stderr.report(), pty: pty.report() };
+  }
+
+  /** What of the engine's output this version does not know; null if it knows everything. */
+  drift(): DriftSummary | null {
+    return this.#attempt.drift.summary({
+      run_id: this.#start.runId,
+      attempt_number: this.#start.attempt,
+      engine: this.#engine.name,
+      engine_version: this.#attempt.version,
+    });
+  }
+
+  /** The first event says what follows: a fresh attempt, or the answer to the one before. */
+  #begin(atMs: number): void {
+    this.#writer.time = toTimestamp(atMs);
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    const { mode, attempt, reply, sessionId } = this.#start;
+    this.#writer.write('lifecycle.run.started', { mode, resumed: reply !== null || sessionId !== null });
+    if (reply === null) return;
+    const id = `ix_${Math.max(1, attempt - 1)}`;
+    this.#writer.write('interaction.user_input.replied', { interaction_id: id, text: reply }, { interaction_id: id });
+  }
+
+  #createFramer(stream: StreamName, onFrame: (frame: Frame) => void): Framer {
+    const ledger = this.#ledgers[stream];
+    const { framing } = this.#engine;
+    return createFramer({
+      stream,
+      framing,
+      recognises: (value) => this.#engine.detect(value) > 0,
+      onFrame(frame) {
+        ledger.claim(frame.from, frame.to);
+        onFrame(frame);
+      },
+    });
+  }
+
+  #read(frame: Frame): void {
+    if (frame.kind === 'json' || frame.kind === 'text') this.#attempt.read(frame);
+    else if (frame.kind === 'script') this.#attempt.setAside(frame);
+  }
+}

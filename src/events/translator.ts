@@ -1,0 +1,86 @@
+import { SluiceError } from '../json/index.js';
+import type { AttemptEnd } from './attempt-end.js';
+import { ENGINES } from './engines/index.js';
+import type { Coverage } from './protocol/coverage.js';
+import type { DriftSummary } from './protocol/drift-summary.js';
+import type { Emitted } from './protocol/emitted.js';
+import { isEngineName } from './protocol/engine-names.js';
+import type { EngineName } from './protocol/engine-names.js';
+import type { StreamName } from './protocol/raw-ref.js';
+import { StreamTranslator } from './stream-translator.js';
+
+/** What is translated, and how. */
+export interface TranslatorOptions {
+  /** Which program printed the bytes; `auto` tells it from them. */
+  readonly engine: EngineName | 'auto';
+  readonly runId: string;
+  /** From 1. */
+  readonly attempt: number;
+  /** `interactive` (default): the agent may ask, and a person answers. `auto`: the verdict on the output decides. */
+  readonly mode?: 'auto' | 'interactive' | undefined;
+  /** The last FCMP number the run has used; 0 for the first attempt. */
+  readonly fcmpSeq?: number | undefined;
+  /** The session this attempt resumes. */
+  readonly sessionId?: string | undefined;
+  /** The answer this attempt was started with. */
+  readonly reply?: string | undefined;
+  /** Milliseconds since 1970; asked once per push. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** Turns the bytes of one attempt into events. */
+export interface Translator {
+  /** Takes the next bytes of a stream; they may be cut anywhere. */
+  push(stream: StreamName, bytes: Uint8Array): Emitted[];
+  /** Takes the end of the process: tells what was left open and judges how the attempt ended. */
+  end(end: AttemptEnd): Emitted[];
+  /** The account of every byte so far. */
+  coverage(): Coverage;
+  /** What of the output this version does not know; null if it knows everything. */
+  drift(): DriftSummary | null;
+}
+
+/**
+ * Translates what an agent prints into RASP and FCMP, live or from a recording: the events depend on the bytes, the
+ * order of the streams and the clock, never on where the bytes are cut. Bad bytes never throw.
+ *
+ * @example
+ * const translator = createTranslator({ engine: 'codex', runId: 'r1', attempt: 1 })
+ * for (const { protocol, event } of translator.push('stdout', bytes)) if (protocol === 'fcmp') show(event)
+ * translator.end({ exitCode: 0, signal: null })
+ */
+export function createTranslator(options: TranslatorOptions): Translator {
+  const {
+    runId,
+    attempt,
+    mode = 'interactive',
+    fcmpSeq = 0,
+    sessionId = null,
+    reply = null,
+    clock = Date.now,
+  } = options;
+  const start = { runId, attempt, mode, fcmpSeq, sessionId, reply };
+  const translator = new StreamTranslator(engineOf(options.engine), start);
+  let hasEnded = false;
+  return {
+    push(stream, bytes) {
+      if (hasEnded)
+        throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended; create a translator for the next.');
+      return translator.push(stream, bytes, clock());
+    },
+    end(end) {
+      if (hasEnded) throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended already; end it once.');
+      hasEnded = true;
+      return translator.end(end, clock());
+    },
+    coverage: () => translator.coverage(),
+    drift: () => translator.drift(),
+  };
+}
+
+function engineOf(name: string) {
+  const engine = isEngineName(name) ? ENGINES[name] : undefined;
+  if (engine !== undefined) return engine;
+  const known = ['auto', ...Object.keys(ENGINES)].join(', ');
+  throw new SluiceError('UNKNOWN_ENGINE', `There is no engine called ${JSON.stringify(name)}; use one of: ${known}.`);
+}

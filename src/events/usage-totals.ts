@@ -1,0 +1,39 @@
+import type { Usage } from './protocol/usage.js';
+
+const COUNTS = [
+  'input_tokens',
+  'output_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'reasoning_tokens',
+  'total_tokens',
+  'cost',
+] as const;
+
+/**
+ * Adds up what an attempt has used. A total told by the engine counts as it is; otherwise the turns are added up.
+ */
+export class UsageTotals {
+  #total: Usage | null = null;
+  #turns: Usage | null = null;
+
+  add(usage: Usage): void {
+    if (usage.scope === 'total') this.#total = usage;
+    else this.#turns = this.#turns === null ? usage : sum(this.#turns, usage);
+  }
+
+  /** What was used so far; null if the engine has not said. */
+  get total(): Usage | null {
+    if (this.#total !== null) return this.#total;
+    return this.#turns === null ? null : { ...this.#turns, scope: 'total' };
+  }
+}
+
+function sum(one: Usage, other: Usage): Usage {
+  const added: { -readonly [Key in keyof Usage]: Usage[Key] } = { ...one };
+  for (const key of COUNTS) {
+    const value = other[key];
+    if (value !== undefined) added[key] = (one[key] ?? 0) + value;
+  }
+  return added;
+}
