@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
+import { AUDIT_ERROR_CODES } from '../src/audit/audit-error.js';
+import { AUDIT_WARNING_CODES } from '../src/audit/audit-warning.js';
 import { REASON_CODES } from '../src/events/protocol/completion.js';
 import { DIAGNOSTIC_CODES } from '../src/events/protocol/diagnostic-codes.js';
 import { PARSE_ERROR_CODES } from '../src/json/parse-error.js';
@@ -43,12 +45,14 @@ describe('docs/errors.md', () => {
     ['Misuse', findThrownCodes()],
     ['Diagnostics of events', Object.keys(DIAGNOSTIC_CODES)],
     ["Reasons of an attempt's end", Object.keys(REASON_CODES)],
+    ['Run folders', [...AUDIT_ERROR_CODES]],
+    ['Warnings of run folders', [...AUDIT_WARNING_CODES]],
   ])('lists every code of the section %s, once', (title, codes) => {
     expect(sections.get(title)?.toSorted()).toEqual(codes.toSorted());
   });
 
   it('has no section that nothing is compared with', () => {
-    expect(sections.size).toBe(6);
+    expect(sections.size).toBe(8);
   });
 
   it('would notice a code that is missing from the page', () => {

@@ -4,11 +4,14 @@
  */
 import { readBearCase } from './debate/bear-advocate.js';
 import { readBullCase } from './debate/bull-advocate.js';
+import { DebateOutputError } from './debate/debate-output.js';
 import { readResolution } from './debate/resolution.js';
+import { JudgeOutputError } from './judge/judge-output.js';
 import { readVerdict } from './judge/verdict.js';
 import { readCatalysts } from './research/catalyst-detective.js';
 import { readAudit } from './research/financial-auditor.js';
 import { readMacroView } from './research/macro-intelligence.js';
+import { ResearchOutputError } from './research/research-output.js';
 import { readTechnicalView } from './research/technical-analyst.js';
 import { readValuation } from './research/valuation-modeler.js';
 
@@ -40,11 +43,16 @@ const AGENTS: readonly (readonly [name: string, read: (raw: string) => unknown, 
   ['judge/verdict', readVerdict, '{"action": "buy", "confidence": 1.7, "reasons": []}'],
 ];
 
+/** Each context would catch its own; this program stands above all three. */
+function isRejection(error: unknown): error is ResearchOutputError | DebateOutputError | JudgeOutputError {
+  return [ResearchOutputError, DebateOutputError, JudgeOutputError].some((kind) => error instanceof kind);
+}
+
 for (const [name, read, raw] of AGENTS) {
   try {
     console.log(`${name}: ${JSON.stringify(read(raw))}`);
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
+    if (!isRejection(error)) throw error;
     console.log(`${name}: ${error.name}: ${error.message}`);
   }
 }

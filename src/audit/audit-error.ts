@@ -1,4 +1,4 @@
-import { SluiceError } from '../json/index.js';
+import { SluiceError } from '../json/sluice-error.js';
 
 /** What can be wrong with a run folder. A closed list: `docs/errors.md` says what to do about each. */
 export const AUDIT_ERROR_CODES = [
