@@ -25,7 +25,14 @@ const PROFILES: readonly ParseOptions[] = [{ profile: 'generic' }, { profile: 'd
 describe.each(PROFILES)('seed 000, profile $profile', (options) => {
   test('the raw text is read first: valid JSON that fits the schema is taken with repair level none', () => {
     const result = parse(TEXT, Digest, options);
-    expect(result).toMatchObject({ ok: true, status: 'success', value: DIGEST, repairLevel: 'none', repairs: [], warnings: [] });
+    expect(result).toMatchObject({
+      ok: true,
+      status: 'success',
+      value: DIGEST,
+      repairLevel: 'none',
+      repairs: [],
+      warnings: [],
+    });
     expect(successOf(result).candidate).toEqual({ finder: 'whole', start: 0, end: TEXT.length });
   });
 
@@ -110,13 +117,16 @@ describe('seed 000: deterministic, and generic only', () => {
     expect(parse(text, Digest, { profile: 'generic' })).toEqual(parse(text, Digest, { profile: 'generic' }));
   });
 
-  test.each(['{"digest_path": "a",}', "{'digest_path': 'a'}", '{digest_path: "a"}', '{"digest_path": "a"', '{"a": None}'])(
-    'profile generic does not mend the JSON itself: %s',
-    (text) => {
-      const error = errorOf(parse(text, undefined, { profile: 'generic' }));
-      expect(['SYNTAX', 'TRUNCATED']).toContain(error.code);
-    },
-  );
+  test.each([
+    '{"digest_path": "a",}',
+    "{'digest_path': 'a'}",
+    '{digest_path: "a"}',
+    '{"digest_path": "a"',
+    '{"a": None}',
+  ])('profile generic does not mend the JSON itself: %s', (text) => {
+    const error = errorOf(parse(text, undefined, { profile: 'generic' }));
+    expect(['SYNTAX', 'TRUNCATED']).toContain(error.code);
+  });
 
   test('the issues of the best candidate are reported, not those of the last', () => {
     const text = `Log {not json} and {"digest_path": 7} and more`;

@@ -1,0 +1,238 @@
+import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { errorOf, kindsOf, successOf } from './fixtures/outcome.js';
+import { isSluiceError, parse, ParseError, parseOrThrow, type Normalizer, type ParseResult } from './index.js';
+
+const Verdict = z.object({ verdict: z.enum(['buy', 'hold', 'sell']), confidence: z.number() });
+const GOOD = '{"verdict": "hold", "confidence": 0.5}';
+const VALUE = { verdict: 'hold', confidence: 0.5 };
+
+function parseUnified(raw: string, normalizers: readonly Normalizer[] = []): ParseResult<unknown> {
+  return parse(raw, undefined, { profile: 'unified', normalizers });
+}
+
+function lowerCaseVerdict(value: unknown): unknown {
+  const fields = value as { readonly verdict: string };
+  return { ...fields, verdict: fields.verdict.toLowerCase() };
+}
+
+/** Changes what it was given, as a careless normalizer does. */
+function takeVerdictOut(value: unknown): unknown {
+  const fields = value as Record<string, unknown>;
+  const { verdict, confidence } = fields;
+  fields['verdict'] = undefined;
+  return { verdict, confidence };
+}
+
+function adding(name: string): Normalizer {
+  return (value) => [...(Array.isArray(value) ? (value as unknown[]) : []), name];
+}
+
+function throwText(): never {
+  // oxlint-disable-next-line typescript/only-throw-error -- what strangers throw is not always an Error
+  throw 'just text';
+}
+
+describe('seed 003, D3: the nine steps, in this order', () => {
+  test.each(['', ' ', '\n\t \r\n'])('step 1: an empty or blank text is refused at once (%j)', (raw) => {
+    expect(errorOf(parse(raw, Verdict, { profile: 'unified' })).code).toBe('EMPTY_INPUT');
+  });
+
+  test('step 2: think blocks are stripped, over line breaks and more than one', () => {
+    const raw = `<think>first\n{"verdict": "buy"}</think>${GOOD}<think>was that right?</think>`;
+    expect(successOf(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
+  });
+
+  test('step 2 before step 3: a fence inside the thinking is not the fence of the answer', () => {
+    const raw = `<think>\`\`\`json\n{"verdict": "buy"}\n\`\`\`</think>\n\`\`\`json\n${GOOD}\n\`\`\``;
+    expect(successOf(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
+  });
+
+  test.each([
+    ['with the language json', `\`\`\`json\n${GOOD}\n\`\`\``],
+    ['without a language', `\`\`\`\n${GOOD}\n\`\`\``],
+    ['with a language in capitals', `\`\`\`JSON\n${GOOD}\n\`\`\``],
+    ['on one line', `\`\`\`json ${GOOD}\`\`\``],
+    ['with text around it', `Here:\n\`\`\`json\n${GOOD}\n\`\`\`\nAnything else?`],
+  ])('step 3: the Markdown fence is stripped, %s', (_, raw) => {
+    expect(successOf(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
+  });
+
+  test('step 3: from the first fence to the last, so a fence inside a string does not cut the answer', () => {
+    const raw = '```json\n{"code": "```js\\nf()\\n```", "n": 1}\n```';
+    expect(successOf(parseUnified(raw)).value).toEqual({ code: '```js\nf()\n```', n: 1 });
+  });
+
+  test.each([
+    ['a line feed', '{"a": "one\ntwo"}', 'one\ntwo'],
+    ['a carriage return', '{"a": "one\r\ntwo"}', 'one\r\ntwo'],
+    ['a tab', '{"a": "one\ttwo"}', 'one\ttwo'],
+    ['all of them in one string', '{"a": "\tone\r\ntwo\n"}', '\tone\r\ntwo\n'],
+  ])('step 4: %s inside a string is read as its escape', (_, raw, text) => {
+    const result = parseUnified(raw);
+    expect(successOf(result).value).toEqual({ a: text });
+    expect(kindsOf(result)).toContain('control_character');
+  });
+
+  test('step 4: control characters between tokens are left alone', () => {
+    expect(successOf(parseUnified('{\r\n\t"a":\t1\r\n}'))).toMatchObject({ value: { a: 1 }, repairLevel: 'none' });
+  });
+
+  test('step 5: what JSON.parse reads is the value', () => {
+    expect(successOf(parse(GOOD, Verdict, { profile: 'unified' }))).toMatchObject({
+      value: VALUE,
+      repairLevel: 'none',
+      repairs: [],
+    });
+  });
+
+  test('step 5 comes first: a think tag inside a string of valid JSON is content', () => {
+    const raw = '{"note": "<think>x</think>", "fence": "```"}';
+    expect(successOf(parseUnified(raw)).value).toEqual({ note: '<think>x</think>', fence: '```' });
+  });
+
+  test('step 6: failing that, from the first brace to its pair', () => {
+    const raw = `The verdict is ${GOOD} as explained {above}.`;
+    expect(successOf(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
+  });
+
+  test('step 6: braces inside strings do not count', () => {
+    expect(successOf(parseUnified('So: {"a": "} {", "b": {"c": 1}} ok')).value).toEqual({ a: '} {', b: { c: 1 } });
+  });
+
+  test('steps 4 and 6 together: control characters are mended in the extracted object too', () => {
+    expect(successOf(parseUnified('So: {"a": "x\ny"} ok')).value).toEqual({ a: 'x\ny' });
+  });
+
+  test.each(['[1, 2]', '"text"', '42', 'true', 'null', '```json\n[{"a": 1}]\n```'])(
+    'step 7: the root must be an object: %s',
+    (raw) => {
+      expect(errorOf(parseUnified(raw)).code).toBe('ROOT_NOT_OBJECT');
+    },
+  );
+
+  test('step 7 before step 8: normalizers never see a root that is no object', () => {
+    const normalizer = vi.fn<Normalizer>((value) => value);
+    parseUnified('[1]', [normalizer]);
+    expect(normalizer).not.toHaveBeenCalled();
+  });
+
+  test('step 8 before step 9: the schema sees what the normalizers made', () => {
+    const result = parse('{"verdict": "HOLD", "confidence": 0.5}', Verdict, {
+      profile: 'unified',
+      normalizers: [lowerCaseVerdict],
+    });
+    expect(successOf(result).value).toEqual(VALUE);
+  });
+
+  test('step 9: the schema decides, with the place of each objection', () => {
+    const error = errorOf(parse('{"verdict": "maybe", "confidence": "high"}', Verdict, { profile: 'unified' }));
+    expect(error.code).toBe('SCHEMA_MISMATCH');
+    expect(error.issues?.map((issue) => issue.path)).toEqual([['verdict'], ['confidence']]);
+  });
+
+  test('the first successful read is final: a later object is not tried when the schema refuses the first', () => {
+    const raw = `First {"verdict": "maybe"} then ${GOOD}`;
+    expect(errorOf(parse(raw, Verdict, { profile: 'unified' })).code).toBe('SCHEMA_MISMATCH');
+  });
+
+  test.each(["{'verdict': 'hold'}", '{"verdict": "hold",}', '{verdict: "hold"}', '// note\n{"a": 1'])(
+    'no other repair is made: %s',
+    (raw) => {
+      expect(errorOf(parseUnified(raw)).code).toMatch(/SYNTAX|TRUNCATED|NO_JSON/);
+    },
+  );
+
+  test('an unclosed think block is left to step 6', () => {
+    expect(successOf(parse(`<think>hm ${GOOD}`, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
+  });
+
+  test('prose is NO_JSON', () => {
+    expect(errorOf(parseUnified('抱歉，我无法回答这个问题。')).code).toBe('NO_JSON');
+  });
+});
+
+describe('seed 003, D4: normalizers', () => {
+  test('run in the order given, each on what the one before returned', () => {
+    const result = parse('{"a": 1}', undefined, { normalizers: [adding('first'), adding('second'), adding('third')] });
+    expect(successOf(result).value).toEqual(['first', 'second', 'third']);
+  });
+
+  test('are not run on a text without a value', () => {
+    const normalizer = vi.fn<Normalizer>((value) => value);
+    parse('no JSON here', undefined, { normalizers: [normalizer] });
+    expect(normalizer).not.toHaveBeenCalled();
+  });
+
+  test('are given the parsed value itself', () => {
+    const normalizer = vi.fn<Normalizer>((value) => value);
+    parse('```json\n{"a": [1, {"b": null}]}\n```', undefined, { normalizers: [normalizer] });
+    expect(normalizer).toHaveBeenCalledWith({ a: [1, { b: null }] });
+  });
+
+  test('risk "hooks may have bugs": one that throws gives NORMALIZER_FAILED with the value it was given and the cause', () => {
+    const bug = new TypeError('cannot read verdict');
+    const broken: Normalizer = () => {
+      throw bug;
+    };
+    const error = errorOf(
+      parse('{"a": 1}', undefined, { profile: 'unified', normalizers: [() => ({ renamed: true }), broken] }),
+    );
+    expect(error.code).toBe('NORMALIZER_FAILED');
+    expect(error.value).toEqual({ renamed: true });
+    expect(error.cause).toBe(bug);
+    expect(error.message).toContain('cannot read verdict');
+  });
+
+  test('one that throws something that is no error is told too', () => {
+    const error = errorOf(parse('{"a": 1}', undefined, { normalizers: [throwText] }));
+    expect(error).toMatchObject({ code: 'NORMALIZER_FAILED', value: { a: 1 }, cause: 'just text' });
+  });
+
+  test('a normalizer that changes the value in place does not spoil the next candidate', () => {
+    const raw = JSON.stringify({ response: GOOD });
+    expect(successOf(parse(raw, Verdict, { normalizers: [takeVerdictOut] })).value).toEqual(VALUE);
+  });
+});
+
+describe('seed 003, D2 and D6: plain functions, one error that modules wrap', () => {
+  class ResearchError extends Error {
+    override readonly name = 'ResearchError';
+  }
+
+  test('parseOrThrow returns the validated value', () => {
+    expect(parseOrThrow(`<think>x</think>${GOOD}`, Verdict, { profile: 'unified' })).toEqual(VALUE);
+  });
+
+  test('parseOrThrow throws a ParseError, which is a SluiceError', () => {
+    let thrown: unknown;
+    try {
+      parseOrThrow('nothing', Verdict);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(ParseError);
+    expect(isSluiceError(thrown)).toBe(true);
+  });
+
+  test('a thin parser wraps it as its own error in three lines', () => {
+    const readVerdict = (raw: string): z.infer<typeof Verdict> => {
+      try {
+        return parseOrThrow(raw, Verdict, { profile: 'unified', label: 'judge/verdict' });
+      } catch (error) {
+        throw error instanceof ParseError ? new ResearchError(error.message, { cause: error }) : error;
+      }
+    };
+    expect(readVerdict(GOOD)).toEqual(VALUE);
+    expect(() => readVerdict('{"verdict": 1}')).toThrow(ResearchError);
+    expect(() => readVerdict('{"verdict": 1}')).toThrow(/^judge\/verdict: /);
+  });
+
+  test('the context label stands in every message', () => {
+    for (const raw of ['', 'prose', '[1]', '{"verdict": 1}', '{"a": ']) {
+      expect(errorOf(parse(raw, Verdict, { profile: 'unified', label: 'research/macro' })).message).toMatch(
+        /^research\/macro: /,
+      );
+    }
+  });
+});
