@@ -45,8 +45,8 @@ export async function replayRunFolder(
     if (stored.size === 0) return { status: 'nothing_stored' };
     const waiting: Row[] = [];
     const onDrift: TranslateOptions['onDrift'] = (summary) => waiting.push(rowOfDrift(summary));
-    for await (const emitted of translateFolder(folder, { ...options, onDrift })) {
-      const difference = await compare([...waiting.splice(0), ...rowsOf(emitted)], stored);
+    for await (const events of translateFolder(folder, { ...options, onDrift })) {
+      const difference = await compare([...waiting.splice(0), ...events.flatMap(rowsOf)], stored);
       if (difference !== undefined) return { status: 'different', difference };
     }
     const difference = (await compare(waiting, stored)) ?? (await firstLeftOver(stored));

@@ -29,12 +29,11 @@ export async function* rewriteRunLogs(
       waiting.push(rowOfDrift(summary));
       options.onDrift?.(summary);
     };
-    for await (const emitted of translateFolder(folder, { ...options, onDrift })) {
-      for (const row of waiting.splice(0)) await logs.add(row);
-      for (const row of rowsOf(emitted)) await logs.add(row);
-      yield emitted;
+    for await (const events of translateFolder(folder, { ...options, onDrift })) {
+      await logs.add([...waiting.splice(0), ...events.flatMap(rowsOf)]);
+      for (const emitted of events) yield emitted;
     }
-    for (const row of waiting) await logs.add(row);
+    await logs.add(waiting);
     await logs.commit();
   } finally {
     await logs.discard();

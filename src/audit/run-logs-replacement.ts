@@ -8,7 +8,7 @@ import type { Row } from './event-rows.js';
 
 /** The three logs of a run, written anew. */
 export interface RunLogsReplacement {
-  add(row: Row): Promise<void>;
+  add(rows: readonly Row[]): Promise<void>;
   commit(): Promise<void>;
   discard(): Promise<void>;
 }
@@ -31,14 +31,17 @@ export async function replaceRunLogs(folder: RunFolder): Promise<RunLogsReplacem
     throw error;
   }
   return {
-    async add(row) {
-      const log = logs.get(row.log);
-      if (log === undefined) return;
-      log.lines += `${JSON.stringify(row.value)}\n`;
-      if (log.lines.length < BATCH) return;
-      const { lines } = log;
-      log.lines = '';
-      await log.replacement.file.appendFile(lines);
+    async add(rows) {
+      for (const { log, value } of rows) {
+        const target = logs.get(log);
+        if (target !== undefined) target.lines += `${JSON.stringify(value)}\n`;
+      }
+      for (const log of logs.values()) {
+        if (log.lines.length < BATCH) continue;
+        const { lines } = log;
+        log.lines = '';
+        await log.replacement.file.appendFile(lines);
+      }
     },
     async commit() {
       for (const { replacement, lines } of logs.values()) await replacement.file.appendFile(lines);

@@ -44,11 +44,11 @@ const POLL_MS = 100;
  */
 export async function* translateRunFolder(dir: string, options: TranslateOptions = {}): AsyncGenerator<Emitted> {
   const folder = await openRunFolder(dir);
-  yield* translateFolder(folder, options);
+  for await (const events of translateFolder(folder, options)) for (const emitted of events) yield emitted;
 }
 
-/** The same for a folder that is open. */
-export async function* translateFolder(folder: RunFolder, options: TranslateOptions): AsyncGenerator<Emitted> {
+/** The same for a folder that is open, in lists of the events that came together: waiting costs, per event, too much. */
+export async function* translateFolder(folder: RunFolder, options: TranslateOptions): AsyncGenerator<Emitted[]> {
   await checkAttempt(folder, options);
   let handover: Handover = { fcmpSeq: 0, sessionId: null };
   let runId: string | undefined;
@@ -56,11 +56,10 @@ export async function* translateFolder(folder: RunFolder, options: TranslateOpti
   while (attempt !== undefined && attempt <= (options.attempt ?? Number.POSITIVE_INFINITY)) {
     const meta = await folder.meta(attempt, options.onWarning);
     runId ??= meta.run_id ?? folder.name;
-    const events = translateAttempt(folder, { attempt, meta, runId, handover }, options);
-    for await (const emitted of events) {
-      handover = follows(handover, emitted);
+    for await (const events of translateAttempt(folder, { attempt, meta, runId, handover }, options)) {
+      handover = follows(handover, events);
       // Earlier attempts are read all the same: they decide the numbers and the session of this one.
-      if (options.attempt === undefined || options.attempt === attempt) yield emitted;
+      if (options.attempt === undefined || options.attempt === attempt) yield events;
     }
     if (options.follow?.aborted === true) return;
     attempt = await nextAttempt(folder, attempt);
@@ -71,7 +70,7 @@ async function* translateAttempt(
   folder: RunFolder,
   start: { readonly attempt: number; readonly meta: AttemptMeta; readonly runId: string; readonly handover: Handover },
   options: TranslateOptions,
-): AsyncGenerator<Emitted> {
+): AsyncGenerator<Emitted[]> {
   const { attempt, meta, handover } = start;
   const warn = options.onWarning ?? ignore;
   const startedAt = startTime(meta, attempt, warn);
@@ -94,14 +93,14 @@ async function* translateAttempt(
   for await (const { ms, stream, bytes } of attemptChunks(folder, attempt, warn, following)) {
     // Clocks may be set back between two chunks; the time of events is not.
     if (ms !== null) now = Math.max(now, startedAt + ms);
-    yield* translator.push(stream, bytes);
+    yield translator.push(stream, bytes);
   }
   if (options.follow?.aborted === true) return;
 
   const last = following === undefined ? meta : await folder.meta(attempt, warn);
   if (last.finished_at !== undefined) now = Math.max(now, Date.parse(last.finished_at));
   const fsDiff = await readFsDiff(folder, attempt, warn);
-  yield* translator.end({
+  yield translator.end({
     exitCode: last.exit_code ?? null,
     signal: last.signal ?? null,
     ...(fsDiff === undefined ? {} : { fsDiff }),
@@ -111,10 +110,10 @@ async function* translateAttempt(
   if (drift !== null) options.onDrift?.(drift);
 }
 
-function follows(handover: Handover, emitted: Emitted): Handover {
-  if (emitted.protocol !== 'fcmp') return handover;
-  const sessionId = emitted.event.correlation.session_id ?? handover.sessionId;
-  return { fcmpSeq: emitted.event.seq, sessionId };
+function follows(handover: Handover, events: readonly Emitted[]): Handover {
+  const last = events.findLast(({ protocol }) => protocol === 'fcmp');
+  if (last?.protocol !== 'fcmp') return handover;
+  return { fcmpSeq: last.event.seq, sessionId: last.event.correlation.session_id ?? handover.sessionId };
 }
 
 function engineOf(options: TranslateOptions, meta: AttemptMeta, attempt: number): EngineName | 'auto' {

@@ -59,9 +59,13 @@ function* membersOf(object: object): Generator<readonly [string, unknown]> {
 
 function renderScalar(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
-  if (typeof value === 'string')
-    return JSON.stringify(value).replaceAll(/[\u007F-\u009F\u2028\u2029]/g, escapeCharacter);
+  if (typeof value === 'string') return escapeControls(JSON.stringify(value));
   return JSON.stringify(value) ?? 'null';
+}
+
+/** Escapes in JSON text the control characters that `JSON.stringify` leaves and a terminal might obey. */
+export function escapeControls(json: string): string {
+  return json.replaceAll(/[\u007F-\u009F\u2028\u2029]/g, escapeCharacter);
 }
 
 function escapeCharacter(character: string): string {

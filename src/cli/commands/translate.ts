@@ -11,7 +11,7 @@ import type { EngineName } from '../../events/protocol/engine-names.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { MisuseError } from '../misuse-error.js';
-import { renderJson } from '../render-json.js';
+import { escapeControls } from '../render-json.js';
 import { asMisuse, collectWarnings, engineOption } from '../run-folder.js';
 
 interface TranslateFlags {
@@ -129,8 +129,11 @@ function projected(projection: Projection<object>): Teller {
   };
 }
 
+/** Events are plain and of bounded depth, so the built-in writer can do it, many times faster than `renderJson`. */
 function asLines(values: readonly object[]): string {
-  return values.map((value) => `${renderJson(value)}\n`).join('');
+  let lines = '';
+  for (const value of values) lines += `${escapeControls(JSON.stringify(value))}\n`;
+  return lines;
 }
 
 function listenForInterruption(): { readonly signal: AbortSignal; stopListening(): void } {
