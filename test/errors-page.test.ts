@@ -4,8 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 import { AUDIT_ERROR_CODES } from '../src/audit/audit-error.js';
 import { AUDIT_WARNING_CODES } from '../src/audit/audit-warning.js';
-import { AUDIT_ERROR_CODES } from '../src/audit/audit-error.js';
-import { AUDIT_WARNING_CODES } from '../src/audit/audit-warning.js';
 import { REASON_CODES } from '../src/events/protocol/completion.js';
 import { DIAGNOSTIC_CODES } from '../src/events/protocol/diagnostic-codes.js';
 import { PARSE_ERROR_CODES } from '../src/json/parse-error.js';
@@ -45,8 +43,6 @@ describe('docs/errors.md', () => {
     ['Repairs', [...REPAIR_KINDS]],
     ['Warnings', [...WARNING_CODES]],
     ['Misuse', findThrownCodes()],
-    ['Run folders', [...AUDIT_ERROR_CODES]],
-    ['Warnings of run folders', [...AUDIT_WARNING_CODES]],
     ['Diagnostics of events', Object.keys(DIAGNOSTIC_CODES)],
     ["Reasons of an attempt's end", Object.keys(REASON_CODES)],
     ['Run folders', [...AUDIT_ERROR_CODES]],
