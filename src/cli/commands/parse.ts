@@ -38,6 +38,7 @@ export function addParseCommand(program: Command, io: CommandIo, end: (code: Exi
 async function runParse(file: string | undefined, flags: ParseFlags, io: CommandIo): Promise<ExitCode> {
   const { schema: schemaFile, ...options } = flags;
   if (options.align === true && schemaFile === undefined) throw new MisuseError('--align needs a --schema to align to');
+  if (schemaFile === '-') throw new MisuseError('--schema needs a file; standard input is for the answer');
   const schema = schemaFile === undefined ? undefined : await readSchema(schemaFile, io);
   const input = await readInput(file, MAX_INPUT_BYTES, io);
   const result = 'tooLong' in input ? refuseTooLong(options.label) : parse(input.text, schema, options);

@@ -1,0 +1,41 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { PROJECT, runTool } from '../scripts/run-tool.js';
+
+/** What a reader of the example would want to see printed. */
+const PRINT = `
+if (!result.ok) throw new Error(result.status);
+console.log(JSON.stringify([result.value, result.repairs.map(({ kind }) => kind), result.repairLevel]));
+`;
+
+describe('README.md', () => {
+  it('shows an example that compiles and does what its comments say', async () => {
+    const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
+    const example = /^```ts\n([^]*?)^```$/m.exec(readme)?.[1] ?? '';
+    // Inside the project, so that the names of the packages mean the same as in the examples.
+    const folder = await mkdtemp(join(PROJECT, 'dist', 'readme-'));
+    onTestFinished(async () => rm(folder, { recursive: true, force: true }));
+    await writeFile(join(folder, 'tsconfig.json'), '{ "extends": "../../tsconfig.json", "include": ["."] }');
+    await writeFile(join(folder, 'example.ts'), example + PRINT);
+
+    expect(await runTool('tsc', ['-p', folder], PROJECT)).toMatchObject({ exitCode: 0, stdout: '' });
+    const { stdout, stderr } = await runTool('tsx', [join(folder, 'example.ts')], PROJECT);
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual([
+      { file: 'a.ts', line: 3 },
+      ['extracted', 'unquoted_key', 'extra_comma'],
+      'deterministic_generic',
+    ]);
+  });
+
+  it('names the two commands that a newcomer needs, and scripts that exist', async () => {
+    const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
+    const { scripts } = JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8')) as { scripts: object };
+    expect(readme).toContain('\nnpm ci && npm run demo ');
+    expect(readme).toContain('\nnpm ci && npm test ');
+    const contributing = await readFile(join(PROJECT, 'CONTRIBUTING.md'), 'utf8');
+    const named = [...`${readme}${contributing}`.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name ?? '');
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named));
+  });
+});
