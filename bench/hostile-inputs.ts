@@ -1,0 +1,59 @@
+/** A text made to hurt, at any size. */
+export interface HostileInput {
+  readonly name: string;
+  /** Its size in characters, as the bench runs it; every input is also run at twice the size. */
+  readonly size: number;
+  readonly make: (size: number) => string;
+  /** The value, where the text is valid JSON: levels of nesting. */
+  readonly depth?: (size: number) => number;
+}
+
+const MEGABYTE = 1_000_000;
+
+/** The texts the peers crash on or hang at, and some more of the kind. */
+export const HOSTILE_INPUTS: readonly HostileInput[] = [
+  repeated('200,000 ×  [', '[', 200_000),
+  repeated('1 MB of {"a":', '{"a":'),
+  repeated('1 MB of "', '"'),
+  repeated('1 MB of \\', '\\'),
+  repeated('1 MB of ,', ','),
+  repeated('1 MB of fences', '```json\n'),
+  wrapped('1 MB of unescaped quotes', '{"a": "', 'he said "no" and ', '"}'),
+  wrapped('1 MB of quotes and commas', '["', 'a", "b" c, ', '"]'),
+  wrapped('10 MB unclosed string', '{"a": "', 'x', '', 10 * MEGABYTE),
+  {
+    name: 'valid, 100,000 levels of [',
+    size: 200_000,
+    make: (size) => '['.repeat(size / 2) + ']'.repeat(size / 2),
+    depth: (size) => size / 2,
+  },
+  {
+    name: 'valid, 100,000 levels of {"a":',
+    size: 600_000,
+    make: (size) => `${'{"a":'.repeat(size / 6)}1${'}'.repeat(size / 6)}`,
+    depth: (size) => size / 6,
+  },
+  repeated('1 MB of { ', '{ '),
+  repeated('1 MB of {x} ', '{x} '),
+  repeated('1 MB of [1] ', '[1] '),
+  repeated('1 MB of {"a":1}', '{"a":1}\n'),
+  repeated('1 MB of <think>', '<think>'),
+  repeated('1 MB of <json>', '<json>'),
+  repeated('1 MB of <json>{', '<json>{"a": '),
+  repeated('1 MB of harmony markers', '<|channel|>final<|message|>{'),
+  repeated("1 MB of '", "'"),
+  repeated('1 MB of /*', '/*'),
+  repeated('1 MB of [//', '[//'),
+  repeated('1 MB of f(', 'f('),
+  repeated('1 MB of - and .', '[-.'),
+  wrapped('1 MB of "a" +', '[', '"a" + ', '"b"]'),
+  wrapped('1 MB of members without commas', '{', '"a" "b" ', '}'),
+];
+
+function repeated(name: string, unit: string, size = MEGABYTE): HostileInput {
+  return wrapped(name, '', unit, '', size);
+}
+
+function wrapped(name: string, before: string, unit: string, after: string, size = MEGABYTE): HostileInput {
+  return { name, size, make: (length) => before + unit.repeat(Math.ceil(length / unit.length)) + after };
+}

@@ -1,0 +1,35 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Subject } from './measure.js';
+import type { Peer } from './peers.js';
+
+/** A peer, and whether what it reads is what the text means. */
+export interface JudgedPeer {
+  readonly name: string;
+  readonly verdict: 'right' | 'wrong' | 'refuses' | 'too slow';
+  /** Undefined where there is nothing to time. */
+  readonly subject?: Subject;
+}
+
+/** A single run longer than this is not repeated. */
+const LONGEST_RUN = 3000;
+
+/** Runs each peer once and compares with the value that is meant. */
+export async function judgePeers(peers: readonly Peer[], text: string, meant: unknown): Promise<JudgedPeer[]> {
+  const judged: JudgedPeer[] = [];
+  for (const { name, read, run } of peers) {
+    const start = performance.now();
+    const verdict = await judge(read, text, meant);
+    if (verdict === 'refuses') judged.push({ name, verdict });
+    else if (performance.now() - start > LONGEST_RUN) judged.push({ name, verdict: 'too slow' });
+    else judged.push({ name, verdict, subject: { name, run: () => run(text) } });
+  }
+  return judged;
+}
+
+async function judge(read: Peer['read'], text: string, meant: unknown): Promise<'right' | 'wrong' | 'refuses'> {
+  try {
+    return isDeepStrictEqual(await read(text), meant) ? 'right' : 'wrong';
+  } catch {
+    return 'refuses';
+  }
+}

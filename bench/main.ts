@@ -1,0 +1,61 @@
+/**
+ * The bench: `npm run bench [-- --only a,b]`. Measures the built package beside its peers, as ratios in one process, and
+ * writes `RESULTS.md` and `results.svg`. Parts left out keep their last results.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { PartResult } from './part-result.js';
+import { renderChart } from './render-chart.js';
+import { renderResults, type RecordedPart } from './render-results.js';
+
+const FOLDER = fileURLToPath(new URL('.', import.meta.url));
+
+/** Loaded one by one, after the peers are installed. */
+const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
+  a: async () => (await import('./part-valid.js')).runValid(),
+  b: async () => (await import('./part-broken.js')).runBroken(),
+  c: async () => (await import('./part-prose.js')).runProse(),
+  d: async () => (await import('./part-hostile.js')).runHostile(),
+  f: async () => (await import('./part-size.js')).runSize(),
+};
+
+const { values } = parseArgs({ options: { only: { type: 'string', default: Object.keys(PARTS).join(',') } } });
+const chosen = values.only.split(',');
+const unknown = chosen.filter((name) => !(name in PARTS));
+if (unknown.length > 0) throw new Error(`no part ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
+
+if (!existsSync(`${FOLDER}node_modules`)) {
+  console.error('installing the peers');
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], {
+    cwd: FOLDER,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+}
+
+await mkdir(`${FOLDER}results`, { recursive: true });
+for (const [name, run] of Object.entries(PARTS).filter(([part]) => chosen.includes(part))) {
+  console.error(`part ${name}`);
+  const recorded: RecordedPart = { result: await run(), environment: environment() };
+  await writeFile(`${FOLDER}results/${name}.json`, `${JSON.stringify(recorded, null, 2)}\n`);
+  for (const { what, limit, measured, met } of recorded.result.targets)
+    console.log(`${met ? 'met   ' : 'MISSED'} ${what}: ${measured} (${limit})`);
+}
+
+const parts: RecordedPart[] = [];
+for (const name of Object.keys(PARTS)) {
+  if (existsSync(`${FOLDER}results/${name}.json`))
+    parts.push(JSON.parse(await readFile(`${FOLDER}results/${name}.json`, 'utf8')) as RecordedPart);
+}
+await writeFile(`${FOLDER}RESULTS.md`, renderResults(parts));
+await writeFile(`${FOLDER}results.svg`, renderChart(parts.flatMap(({ result }) => result.groups)));
+
+function environment(): string {
+  const [first] = cpus();
+  const date = new Date().toISOString().slice(0, 10);
+  return `${date}, Node.js ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} × ${first?.model.trim() ?? 'unknown processor'}`;
+}

@@ -1,0 +1,93 @@
+/** Something to be timed. What it returns may be a promise. */
+export interface Subject {
+  readonly name: string;
+  readonly run: () => unknown;
+}
+
+/** The time of one subject, and its ratio to the first one. */
+export interface Timing {
+  readonly name: string;
+  readonly milliseconds: number;
+  readonly ratio: number;
+}
+
+/** How long to measure. */
+export interface Effort {
+  readonly rounds: number;
+  /** Time a subject may take in all; a slow one takes part in fewer rounds. */
+  readonly budget: number;
+}
+
+/** A sample shorter than this is more noise than time, so the subject is run several times for one. */
+const SHORTEST_SAMPLE = 4;
+const LONGEST_WARM_UP = 400;
+const FEWEST_ROUNDS = 3;
+
+interface Entry {
+  readonly subject: Subject;
+  readonly repeats: number;
+  readonly samples: number[];
+  spent: number;
+}
+
+/**
+ * Times subjects side by side: in every round each runs once, so that a busy machine is busy for all of them. The ratio
+ * is the median of the rounds' ratios to the first subject.
+ */
+export async function compare(
+  subjects: readonly Subject[],
+  effort: Effort = { rounds: 25, budget: 4000 },
+): Promise<Timing[]> {
+  const entries: Entry[] = [];
+  for (const subject of subjects)
+    entries.push({ subject, repeats: await warmUp(subject, effort), samples: [], spent: 0 });
+  for (let round = 0; round < effort.rounds; round++) {
+    for (const entry of entries) {
+      if (round >= FEWEST_ROUNDS && entry.spent > effort.budget) continue;
+      const elapsed = await time(entry.subject, entry.repeats);
+      entry.samples.push(elapsed / entry.repeats);
+      entry.spent += elapsed;
+    }
+  }
+  const [base] = entries;
+  return entries.map(({ subject, samples }) => ({
+    name: subject.name,
+    milliseconds: median(samples),
+    ratio: median(
+      samples
+        .map((sample, round) => sample / (base?.samples[round] ?? Number.NaN))
+        .filter((ratio) => !Number.isNaN(ratio)),
+    ),
+  }));
+}
+
+/** Lets the engine compile what is hot, and tells how many runs make one sample. */
+async function warmUp(subject: Subject, effort: Effort): Promise<number> {
+  const until = Math.min(LONGEST_WARM_UP, effort.budget / 10);
+  let spent = 0;
+  let last = 0;
+  let repeats = 1;
+  while (spent < until) {
+    last = (await time(subject, repeats)) / repeats;
+    spent += last * repeats;
+    repeats = Math.max(1, Math.min(repeats * 2, Math.ceil(SHORTEST_SAMPLE / Math.max(last, 1e-6))));
+  }
+  return Math.max(1, Math.ceil(SHORTEST_SAMPLE / Math.max(last, 1e-6)));
+}
+
+async function time(subject: Subject, repeats: number): Promise<number> {
+  const start = performance.now();
+  for (let count = 0; count < repeats; count++) {
+    const result = subject.run();
+    if (result instanceof Promise) await result;
+  }
+  return performance.now() - start;
+}
+
+/** The middle of the numbers. */
+export function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((left, right) => left - right);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}

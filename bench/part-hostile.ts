@@ -1,0 +1,127 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { HOSTILE_INPUTS, type HostileInput } from './hostile-inputs.js';
+import { compare } from './measure.js';
+import { milliseconds, times, type PartResult, type Target } from './part-result.js';
+import { PEERS } from './peers.js';
+import { fromJsonSchema, parse, repairJson } from './product.js';
+import { runTrial } from './run-trial.js';
+
+const LIMIT = 2.3;
+const COMMAND = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+
+const schema = fromJsonSchema({ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] });
+
+/** The ways a hostile text may come in; each tells its outcome in a word. */
+const WAYS: readonly { readonly name: string; readonly run: (text: string) => string }[] = [
+  { name: 'parse', run: (text) => outcomeOf(parse(text)) },
+  { name: 'allowPartial', run: (text) => outcomeOf(parse(text, undefined, { allowPartial: true })) },
+  { name: 'schema', run: (text) => outcomeOf(parse(text, schema)) },
+  { name: 'repairJson', run: (text) => repairOutcome(text) },
+];
+
+/** Hostile input: always an answer or a typed error, in time that grows with the text and not with its square. */
+export async function runHostile(): Promise<PartResult> {
+  const targets: Target[] = [];
+  const rows: string[][] = [];
+  const peerRows: string[][] = [];
+  for (const input of HOSTILE_INPUTS) {
+    const row = [code(input.name)];
+    for (const way of WAYS) {
+      const { outcome, growth, time } = await measure(input, way.run);
+      row.push(`${outcome}, ${milliseconds(time)}, ${times(growth)}`);
+      targets.push({
+        what: `${input.name}: ${way.name}`,
+        limit: `≤ ${LIMIT} × the time for twice the text`,
+        measured: times(growth),
+        met: growth <= LIMIT && outcome !== 'CRASH',
+      });
+    }
+    rows.push(row);
+  }
+  for (const input of HOSTILE_INPUTS) {
+    const outcomes: string[] = [];
+    for (const peer of Object.keys(PEERS)) outcomes.push(await runTrial(peer, input.name));
+    peerRows.push([code(input.name), ...outcomes]);
+  }
+  for (const input of HOSTILE_INPUTS.filter(({ depth }) => depth !== undefined)) targets.push(throughCommand(input));
+  return {
+    title: 'Hostile input',
+    targets: summarize(targets),
+    tables: [
+      {
+        title: 'Sluice: outcome, time, and how the time grows when the text is twice as long',
+        columns: ['', ...WAYS.map(({ name }) => name)],
+        rows,
+      },
+      { title: 'Peers: one run, at most 5 s and 1.5 GB', columns: ['', ...Object.keys(PEERS)], rows: peerRows },
+    ],
+    groups: [],
+  };
+}
+
+async function measure(
+  input: HostileInput,
+  run: (text: string) => string,
+): Promise<{ outcome: string; growth: number; time: number }> {
+  const once = input.make(input.size);
+  const twice = input.make(2 * input.size);
+  const outcome = run(once);
+  const [small, large] = await compare(
+    [
+      { name: 'once', run: () => run(once) },
+      { name: 'twice', run: () => run(twice) },
+    ],
+    { rounds: 9, budget: 1500 },
+  );
+  return { outcome, growth: large?.ratio ?? Number.NaN, time: small?.milliseconds ?? Number.NaN };
+}
+
+function outcomeOf(result: ReturnType<typeof parse>): string {
+  return result.status === 'failed' ? result.error.code : result.status;
+}
+
+function repairOutcome(text: string): string {
+  try {
+    repairJson(text);
+    return 'success';
+  } catch (error) {
+    return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'CRASH';
+  }
+}
+
+function throughCommand(input: HostileInput): Target {
+  const what = `${input.name}: sluice parse`;
+  const limit = 'LIMIT_EXCEEDED';
+  try {
+    const printed = execFileSync(process.execPath, [COMMAND, 'parse'], {
+      input: input.make(input.size),
+      encoding: 'utf8',
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    return { what, limit, measured: printed.slice(0, 40), met: false };
+  } catch (error) {
+    const printed = error instanceof Error && 'stdout' in error ? String(error.stdout) : '';
+    const found = /"code":\s*"(\w+)"/.exec(printed)?.[1] ?? 'crash';
+    return { what, limit, measured: found, met: found === limit };
+  }
+}
+
+/** All that hold are one line, each that does not is one of its own. */
+function summarize(targets: readonly Target[]): Target[] {
+  const missed = targets.filter((target) => !target.met);
+  const met = targets.length - missed.length;
+  return [
+    {
+      what: 'hostile texts: an answer or a typed error, linear time',
+      limit: `${targets.length} of ${targets.length}`,
+      measured: `${met} of ${targets.length}`,
+      met: missed.length === 0,
+    },
+    ...missed,
+  ];
+}
+
+function code(text: string): string {
+  return text.includes('`') ? text : `\`${text}\``;
+}

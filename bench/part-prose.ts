@@ -1,0 +1,62 @@
+import { isDeepStrictEqual } from 'node:util';
+import { compare } from './measure.js';
+import { atMost, milliseconds, times, type BarGroup, type PartResult, type Target } from './part-result.js';
+import { PEERS } from './peers.js';
+import { parse } from './product.js';
+import { VERDICT } from './prose.js';
+import { runTrial } from './run-trial.js';
+import { PROSE_TRIALS, TRIAL_TEXTS } from './trial-texts.js';
+
+const LIMIT = 5;
+
+/** One unfenced object in a long text: finding it may cost little more than looking at every character. */
+export async function runProse(): Promise<PartResult> {
+  const targets: Target[] = [];
+  const groups: BarGroup[] = [];
+  const rows: string[][] = [['**Sluice `parse`**'], ...Object.keys(PEERS).map((peer) => [peer])];
+  for (const name of PROSE_TRIALS) {
+    const text = TRIAL_TEXTS.get(name)?.make() ?? '';
+    const result = parse(text);
+    const found = result.ok && isDeepStrictEqual(result.value, VERDICT);
+    const [, own] = await compare([
+      { name: 'loop', run: () => sumOf(text) },
+      { name: 'parse', run: () => parse(text) },
+    ]);
+    const ratio = own?.ratio ?? Number.NaN;
+    if (name !== PROSE_TRIALS[0]) {
+      const target = atMost(
+        `parse, one object in ${name}${found ? '' : ' (not found)'}`,
+        ratio,
+        LIMIT,
+        'a charCodeAt loop',
+      );
+      targets.push({ ...target, met: target.met && found });
+      groups.push({
+        title: `one object in ${name}`,
+        base: 'a charCodeAt loop',
+        limit: LIMIT,
+        bars: [{ name: 'parse', ratio }],
+      });
+    }
+    rows[0]?.push(
+      `${found ? 'found' : 'not found'}, ${times(ratio)} (${milliseconds(own?.milliseconds ?? Number.NaN)})`,
+    );
+    for (const [index, peer] of Object.keys(PEERS).entries()) {
+      const outcome = await runTrial(peer, name);
+      rows[index + 1]?.push(outcome === 'ok' ? 'found' : outcome === 'wrong' ? 'another value' : outcome);
+    }
+  }
+  return {
+    title: 'One object in prose',
+    targets,
+    tables: [{ title: 'One unfenced object in prose (peers: at most 5 s)', columns: ['', ...PROSE_TRIALS], rows }],
+    groups,
+  };
+}
+
+/** The least any reader must do: look at every character. */
+function sumOf(text: string): number {
+  let sum = 0;
+  for (let at = 0; at < text.length; at++) sum = (sum + text.charCodeAt(at)) | 0;
+  return sum;
+}

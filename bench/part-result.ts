@@ -1,0 +1,47 @@
+/** One thing that must hold. */
+export interface Target {
+  readonly what: string;
+  /** The limit as a sentence: `≤ 1.2 × JSON.parse`. */
+  readonly limit: string;
+  readonly measured: string;
+  readonly met: boolean;
+}
+
+/** Rows under a heading. */
+export interface Table {
+  readonly title: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Bars of one group of the chart, as multiples of a base that is 1. */
+export interface BarGroup {
+  readonly title: string;
+  readonly base: string;
+  readonly bars: readonly { readonly name: string; readonly ratio: number; readonly note?: string }[];
+  /** Multiple that must not be exceeded. */
+  readonly limit?: number;
+}
+
+/** What one part of the bench found. */
+export interface PartResult {
+  readonly title: string;
+  readonly targets: readonly Target[];
+  readonly tables: readonly Table[];
+  readonly groups: readonly BarGroup[];
+}
+
+/** A target of the form "at most so many times". */
+export function atMost(what: string, ratio: number, limit: number, base: string): Target {
+  return { what, limit: `≤ ${limit} × ${base}`, measured: times(ratio), met: ratio <= limit };
+}
+
+/** A ratio for people. */
+export function times(ratio: number): string {
+  return `${ratio < 10 ? ratio.toFixed(2) : ratio < 100 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString('en-US')} ×`;
+}
+
+/** A time for people. */
+export function milliseconds(time: number): string {
+  return `${time < 1 ? time.toFixed(3) : time < 100 ? time.toFixed(1) : Math.round(time).toLocaleString('en-US')} ms`;
+}

@@ -1,0 +1,34 @@
+/**
+ * One peer, one dangerous text, in a process of its own: `peer-trial.ts PEER TEXT`, run by `run-trial.ts`. Prints how it
+ * ended; a crash or a hang is for the parent to see.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { loadPeers } from './peers.js';
+import { TRIAL_TEXTS } from './trial-texts.js';
+
+const [peerName = '', textName = ''] = process.argv.slice(2);
+const [peer] = await loadPeers([peerName]);
+const text = TRIAL_TEXTS.get(textName);
+if (peer === undefined || text === undefined) throw new Error(`no such trial: ${peerName}, ${textName}`);
+
+const content = text.make();
+process.stdout.write('ready\n');
+try {
+  const value = await peer.read(content);
+  process.stdout.write(isRight(value) ? 'ok\n' : 'wrong\n');
+} catch (error) {
+  const overflow = error instanceof RangeError && error.message.includes('call stack');
+  process.stdout.write(overflow ? 'crash\n' : 'refuses\n');
+}
+
+function isRight(value: unknown): boolean {
+  if (text?.depth !== undefined) return depthOf(value) === text.depth;
+  return text?.value === undefined || isDeepStrictEqual(value, text.value);
+}
+
+function depthOf(value: unknown): number {
+  let depth = 0;
+  for (let inner: unknown = value; typeof inner === 'object' && inner !== null; depth++)
+    inner = Object.values(inner)[0];
+  return depth;
+}

@@ -1,0 +1,87 @@
+import { createRequire } from 'node:module';
+import { makeBamlReader } from './baml.js';
+
+/** Another library, brought into one shape: a value, a promise of one, or an exception. */
+export interface Peer {
+  readonly name: string;
+  readonly read: (text: string) => unknown;
+  /** What is timed: for one that repairs text, without the `JSON.parse` behind it. */
+  readonly run: (text: string) => unknown;
+}
+
+type Call = (...args: unknown[]) => unknown;
+
+/** Names of the peers, with the package each comes from. */
+export const PEERS: Readonly<Record<string, string>> = {
+  jsonrepair: 'jsonrepair',
+  'llm-json-repair': 'llm-json-repair',
+  'partial-json': 'partial-json',
+  'best-effort': 'best-effort-json-parser',
+  json5: 'json5',
+  'AI SDK': 'ai',
+  BAML: '@boundaryml/baml',
+};
+
+/** The peers' types are not installed with the project's own dependencies: what a package exports is looked at here. */
+export async function loadModule(name: string): Promise<Readonly<Record<string, unknown>>> {
+  return (await import(name)) as Readonly<Record<string, unknown>>;
+}
+
+/** The version of an installed package, from its own manifest. */
+export function versionOf(name: string): string {
+  const found = createRequire(import.meta.url).resolve.paths(name)?.[0] ?? '';
+  const manifest: unknown = createRequire(import.meta.url)(`${found}/${name}/package.json`);
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest
+    ? String(manifest.version)
+    : 'unknown';
+}
+
+/** Loads peers by name, in the order given. */
+export async function loadPeers(names: readonly string[]): Promise<Peer[]> {
+  const peers: Peer[] = [];
+  for (const name of names) peers.push(await loadPeer(name));
+  return peers;
+}
+
+async function loadPeer(name: string): Promise<Peer> {
+  const exported = await loadModule(PEERS[name] ?? name);
+  if (name === 'jsonrepair') {
+    const run = functionOf(exported['jsonrepair']);
+    return { name, read: (text) => JSON.parse(String(run(text))) as unknown, run };
+  }
+  const read = readerOf(name, exported);
+  return { name, read, run: read };
+}
+
+function readerOf(name: string, exported: Readonly<Record<string, unknown>>): Peer['read'] {
+  switch (name) {
+    case 'llm-json-repair':
+      return functionOf(exported['repairJsonOrThrow']);
+    case 'partial-json':
+      return functionOf(exported['parse']);
+    case 'best-effort':
+      functionOf(exported['disableErrorLogging'])();
+      return functionOf(exported['parse']);
+    case 'json5': {
+      const { parse } = exported['default'] as Readonly<Record<string, unknown>>;
+      return functionOf(parse);
+    }
+    case 'AI SDK': {
+      const parsePartialJson = functionOf(exported['parsePartialJson']);
+      return async (text) => {
+        const { value } = (await parsePartialJson(text)) as { readonly value: unknown };
+        if (value === undefined) throw new Error('no value');
+        return value;
+      };
+    }
+    case 'BAML':
+      return makeBamlReader(exported);
+    default:
+      throw new Error(`no such peer: ${name}`);
+  }
+}
+
+function functionOf(value: unknown): Call {
+  if (typeof value !== 'function') throw new TypeError('the peer does not export what it did');
+  return (...args) => Reflect.apply(value, undefined, args) as unknown;
+}

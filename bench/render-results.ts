@@ -1,0 +1,43 @@
+import type { PartResult, Table } from './part-result.js';
+
+/** A part as it was measured, and where and when. */
+export interface RecordedPart {
+  readonly result: PartResult;
+  readonly environment: string;
+}
+
+const INTRODUCTION = `# Results of \`npm run bench\`
+
+Ratios, measured side by side in one process: in every round each tool runs once, and the figure is the median over the rounds. Trust ratios, not milliseconds: the machine may be shared. Sluice is the built package (\`dist\`);
+the texts come from a seeded generator. \`right\` is checked: a tool that reads another value than the one meant is marked \`wrong\`, one that gives none \`refuses\`.
+
+![Multiples of the base, shorter is better](results.svg)
+`;
+
+/** The page with all results. */
+export function renderResults(parts: readonly RecordedPart[]): string {
+  const targets: Table = {
+    title: 'Targets',
+    columns: ['what', 'target', 'measured', ''],
+    rows: parts.flatMap(({ result }) =>
+      result.targets.map(({ what, limit, measured, met }) => [what, limit, measured, met ? 'met' : '**missed**']),
+    ),
+  };
+  const sections = parts.map(({ result, environment }) =>
+    [
+      `## ${result.title}`,
+      `${environment}.`,
+      ...result.tables.map((table) => `### ${table.title}\n\n${renderTable(table)}`),
+    ].join('\n\n'),
+  );
+  return `${[INTRODUCTION, `## Targets\n\n${renderTable(targets)}`, ...sections].join('\n\n')}\n`;
+}
+
+function renderTable({ columns, rows }: Table): string {
+  const lines = [
+    columns,
+    columns.map(() => '---'),
+    ...rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|'))),
+  ];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}

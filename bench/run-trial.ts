@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** How a peer fared: `ok` a value (the right one, where there is one), `crash` also a stack overflow, `memory` over the limit. */
+export type TrialOutcome = 'ok' | 'wrong' | 'refuses' | 'crash' | 'hang' | 'memory';
+
+const TIME_OUT = 5000;
+const MEMORY_LIMIT = 1_500_000_000;
+const PROGRAM = fileURLToPath(new URL('peer-trial.ts', import.meta.url));
+
+/** Lets a peer read a dangerous text in a process of its own, with limits of time (from when it starts to read) and memory. */
+export async function runTrial(peer: string, text: string): Promise<TrialOutcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['--max-old-space-size=1024', '--import', 'tsx', PROGRAM, peer, text], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let printed = '';
+    let stopped: TrialOutcome | undefined;
+    let deadline: NodeJS.Timeout | undefined;
+    const stop = (outcome: TrialOutcome): void => {
+      stopped ??= outcome;
+      child.kill('SIGKILL');
+    };
+    const watch = setInterval(() => {
+      if (residentBytes(child.pid) > MEMORY_LIMIT) stop('memory');
+    }, 100);
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      printed += chunk;
+      if (printed.startsWith('ready\n')) deadline ??= setTimeout(stop, TIME_OUT, 'hang');
+    });
+    child.on('error', reject);
+    child.on('close', () => {
+      clearInterval(watch);
+      clearTimeout(deadline);
+      const outcome = printed.trimEnd().split('\n')[1];
+      if (!printed.startsWith('ready\n')) reject(new Error(`the trial of ${peer} on ${text} did not start`));
+      else resolve(outcome === 'ok' || outcome === 'wrong' || outcome === 'refuses' ? outcome : (stopped ?? 'crash'));
+    });
+  });
+}
+
+/** Memory of a process in use, where the system tells; 0 elsewhere, and the limit of the engine's heap alone holds. */
+function residentBytes(pid: number | undefined): number {
+  try {
+    const status = readFileSync(`/proc/${pid ?? ''}/status`, 'utf8');
+    return 1024 * Number(/VmRSS:\s*(\d+)/.exec(status)?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
