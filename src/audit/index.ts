@@ -5,7 +5,7 @@ export type { AuditWarning } from './audit-warning.js';
 export { AUDIT_FOLDER, RUN_LOGS, attemptFileName } from './file-names.js';
 export type { AttemptFile, RunLog } from './file-names.js';
 export type { AttemptMeta } from './attempt-meta.js';
-export { openRunFolder } from './open-run-folder.js';
+export { createRunFolder, openRunFolder } from './open-run-folder.js';
 export type { RunFolder } from './open-run-folder.js';
 export { openAttemptCapture, writeAttemptMeta, writeFsDiff } from './attempt-capture.js';
 export type { AttemptCapture } from './attempt-capture.js';

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { AuditWarning } from './audit-warning.js';
 import { makeRunFolder } from './fixtures/make-run-folder.js';
-import { openRunFolder } from './open-run-folder.js';
+import { createRunFolder, openRunFolder } from './open-run-folder.js';
 
 describe('openRunFolder', () => {
   test('finds the files in .audit, or in the folder itself', async () => {
@@ -14,6 +14,18 @@ describe('openRunFolder', () => {
     expect((await openRunFolder(inner)).logPath('diagnostics')).toBe(
       join(await realpath(inner), 'parser_diagnostics.jsonl'),
     );
+  });
+
+  test('an empty .audit does not hide files that lie beside it', async () => {
+    const dir = await makeRunFolder({ '.audit/notes.txt': '', 'stdout.7.log': '' });
+    expect(await (await openRunFolder(dir)).attempts()).toEqual([7]);
+  });
+
+  test('is made for a new run, with an .audit of its own', async () => {
+    const dir = join(await makeRunFolder({}), 'runs', 'r-1');
+    const folder = await createRunFolder(dir);
+    expect(folder.auditFolder).toBe(join(await realpath(dir), '.audit'));
+    expect(await folder.attempts()).toEqual([]);
   });
 
   test('is named after the run folder, also when .audit itself is opened', async () => {

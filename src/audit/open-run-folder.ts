@@ -1,4 +1,4 @@
-import { lstat, opendir, realpath, stat } from 'node:fs/promises';
+import { lstat, mkdir, opendir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { AuditError } from './audit-error.js';
 import { readAttemptMeta } from './attempt-meta.js';
@@ -58,6 +58,12 @@ export async function openRunFolder(dir: string): Promise<RunFolder> {
   };
 }
 
+/** Makes the folder of a new run, with an empty `.audit`, and opens it. */
+export async function createRunFolder(dir: string): Promise<RunFolder> {
+  await mkdir(join(dir, AUDIT_FOLDER), { recursive: true });
+  return openRunFolder(dir);
+}
+
 async function findFolder(dir: string): Promise<string> {
   try {
     const root = await realpath(dir);
@@ -72,8 +78,11 @@ async function findAuditFolder(root: string): Promise<string> {
   const inside = join(root, AUDIT_FOLDER);
   const found = await lstat(inside).catch(() => undefined);
   if (found === undefined) return root;
-  if (found.isDirectory()) return inside;
-  throw new AuditError('UNSAFE_FILE', `${inside} is not a folder of its own; links are not followed.`);
+  if (!found.isDirectory()) {
+    throw new AuditError('UNSAFE_FILE', `${inside} is not a folder of its own; links are not followed.`);
+  }
+  const isElsewhere = (await listAttempts(inside)).length === 0 && (await listAttempts(root)).length > 0;
+  return isElsewhere ? root : inside;
 }
 
 async function listAttempts(auditFolder: string): Promise<number[]> {

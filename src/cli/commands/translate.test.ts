@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { EventSchemas } from '@ag-ui/core/schemas';
 import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,6 +26,16 @@ async function recorded(): Promise<string> {
   onTestFinished(async () => rm(dir, { recursive: true, force: true }));
   await cp(RECORDED, dir, { recursive: true });
   return dir;
+}
+
+/** The command as a process of its own. */
+function start(...args: readonly string[]) {
+  const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, ...args]);
+  let stderr = '';
+  child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
+  const ended = once(child, 'close').then(([exitCode]: unknown[]) => ({ exitCode, stderr }));
+  return { child, ended };
 }
 
 describe('sluice translate', () => {
@@ -85,6 +97,25 @@ describe('sluice translate', () => {
     await expect.poll(() => io.printed.stdout).toContain('conversation.started');
     process.emit('SIGINT');
     expect(await done).toBe(0);
+  });
+
+  test('follows a folder to its end and closes what a projection has open', async () => {
+    const dir = await recorded();
+    const followed = await command('translate', dir, '--follow', '--to', 'agui');
+    expect(followed).toMatchObject({ exitCode: 0, rows: (await command('translate', dir, '--to', 'agui')).rows });
+  });
+
+  test('ends quietly as a process, on Ctrl-C and when its reader goes', { timeout: 30_000 }, async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'sluice-translate-'));
+    onTestFinished(async () => rm(dir, { recursive: true, force: true }));
+    await writeFile(join(dir, 'meta.1.json'), '{"engine":"generic","started_at":"2026-01-01T00:00:00.000Z"}');
+    await writeFile(join(dir, 'stdout.1.log'), 'a line of text\n'.repeat(20_000));
+    const interrupted = start('translate', dir, '--follow');
+    interrupted.child.stdout.once('data', () => interrupted.child.kill('SIGINT'));
+    const left = start('translate', dir);
+    left.child.stdout.once('data', () => left.child.stdout.destroy());
+    expect(await interrupted.ended).toEqual({ exitCode: 0, stderr: '' });
+    expect(await left.ended).toEqual({ exitCode: 0, stderr: '' });
   });
 
   test('stops quietly when nobody reads any more', async () => {

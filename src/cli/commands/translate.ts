@@ -56,7 +56,10 @@ async function runTranslate(dir: string, flags: TranslateFlags, io: CommandIo): 
   try {
     if (flags.write === true) await print(rewriteRunLogs(dir, options), flags, io);
     else if (interruption === undefined) await print(translateRunFolder(dir, options), flags, io);
-    else await printAtOnce(translateRunFolder(dir, { ...options, follow: interruption.signal }), flags.to, io);
+    else {
+      const { signal } = interruption;
+      await printAtOnce(translateRunFolder(dir, { ...options, follow: signal }), flags, io, signal);
+    }
   } catch (error) {
     throw asMisuse(error);
   } finally {
@@ -96,13 +99,20 @@ async function print(
 }
 
 /** Prints each event as soon as it is there. */
-async function printAtOnce(events: AsyncIterable<Emitted>, to: TranslateFlags['to'], io: CommandIo): Promise<void> {
+async function printAtOnce(
+  events: AsyncIterable<Emitted>,
+  { to }: TranslateFlags,
+  io: CommandIo,
+  interrupted: AbortSignal,
+): Promise<void> {
   const tell = createTeller(to);
   for await (const emitted of events) {
     const text = asLines(tell.push(emitted));
     if (text !== '') await io.stdout.write(text);
     if (io.stdout.isGone?.() === true) return;
   }
+  // An interrupted reader does not know the end, so it tells none.
+  if (!interrupted.aborted) await io.stdout.write(asLines(tell.end()));
 }
 
 interface Teller {
