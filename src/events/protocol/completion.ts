@@ -5,7 +5,15 @@ export const COMPLETION_STATES = ['completed', 'awaiting_user_input', 'interrupt
 export type CompletionState = (typeof COMPLETION_STATES)[number];
 
 /** What the launcher of a run knows and the bytes cannot tell. */
-export const VERDICTS = ['validated', 'not_validated', 'comment', 'no_contract', 'canceled', 'timed_out', 'limit'] as const;
+export const VERDICTS = [
+  'validated',
+  'not_validated',
+  'comment',
+  'no_contract',
+  'canceled',
+  'timed_out',
+  'limit',
+] as const;
 
 /** One of {@link VERDICTS}. */
 export type Verdict = (typeof VERDICTS)[number];
@@ -30,7 +38,7 @@ export const FAILURE_CODES = {
 } as const;
 
 /** Why an attempt is neither. */
-export const OPEN_REASONS = {
+const OPEN_REASONS = {
   TERMINAL_SIGNAL_WITHOUT_DONE_MARKER: 'The engine ended its turn without the done marker: it waits for an answer.',
   INSUFFICIENT_EVIDENCE: 'Nothing says how the attempt ended.',
 } as const;
