@@ -1,5 +1,5 @@
 import type { Path } from './repair.js';
-import type { StandardSchema } from './standard-schema.js';
+import type { SchemaIssue, StandardSchema } from './standard-schema.js';
 
 /** One change the aligner made to bring a value into the schema's shape. */
 export interface AlignmentChange {
@@ -17,5 +17,9 @@ export interface Alignment {
 
 /** A schema that can also align: made by `fromJsonSchema` or `alignable` of `sluice/json-schema`. */
 export interface AlignableSchema<Input = unknown, Output = Input> extends StandardSchema<Input, Output> {
-  readonly '~sluice': { readonly align: (value: unknown) => Alignment };
+  readonly '~sluice': {
+    readonly align: (value: unknown) => Alignment;
+    /** What speaks against a finished part of a value, at its place, before the rest has arrived. */
+    readonly checkPart: (path: Path, value: unknown) => readonly SchemaIssue[];
+  };
 }

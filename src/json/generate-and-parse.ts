@@ -56,14 +56,31 @@ export async function generateAndParse<T>(
   const { systemMessage, temperature = 0.7, maxRetries = 1, signal, onAttempt, retryPrompt = 'en' } = options;
   let { prompt } = options;
   for (let attempt = 1; ; attempt++) {
-    signal?.throwIfAborted();
-    const raw = await call({ prompt, systemMessage, temperature, signal, attempt });
-    signal?.throwIfAborted();
+    const raw = await untilAborted(() => call({ prompt, systemMessage, temperature, signal, attempt }), signal);
     const result = await parseAsync(raw, schema, options);
     onAttempt?.({ attempt, prompt, raw, result });
     if (result.ok) return result.value;
     const error: ParseError = result.status === 'failed' ? result.error : errorOfComment(options.label);
     if (attempt > maxRetries) throw error;
     prompt = renderRetryPrompt(retryPrompt, error, options.prompt);
+  }
+}
+
+/** The work's result, or the signal's reason as soon as it is aborted, whether or not the work takes notice. */
+async function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work();
+  signal.throwIfAborted();
+  let stop: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work(), aborted]);
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw thrown;
+  } finally {
+    if (stop !== undefined) signal.removeEventListener('abort', stop);
   }
 }

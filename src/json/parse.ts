@@ -78,7 +78,8 @@ function portOf(schema: StandardSchema | undefined, options: ParseOptions): Sche
   return { align: (value) => schema['~sluice'].align(value) };
 }
 
-function isAlignable(schema: StandardSchema): schema is AlignableSchema {
+/** Whether a schema can align and check parts. */
+export function isAlignable(schema: StandardSchema): schema is AlignableSchema {
   return '~sluice' in schema;
 }
 
@@ -88,7 +89,8 @@ function answerOf(answer: StandardResult<unknown>): CheckAnswer {
 }
 
 function plainPath(issue: StandardIssue): (string | number)[] {
-  return (issue.path ?? []).map((step) => {
+  // Some libraries hand out an array of their own kind, which `map` would copy.
+  return Array.from(issue.path ?? [], (step) => {
     const key = typeof step === 'object' ? step.key : step;
     return typeof key === 'number' ? key : String(key);
   });

@@ -5,10 +5,10 @@ import type { RepairKind } from '../repair.js';
 /** The repairs that make a value of an unquoted token. */
 export type BareRepair = Extract<RepairKind, 'literal' | 'number' | 'unquoted_string' | 'truncated'>;
 
-/** What an unquoted token turned out to be. `cut` values exist only because the text ended there. */
+/** What an unquoted token turned out to be; `cut`: the text ended inside it, `value` is all it can have become. */
 export type BareReading =
   | { readonly kind: 'value'; readonly value: unknown; readonly repair?: BareRepair }
-  | { readonly kind: 'cut-literal'; readonly value: unknown }
+  | { readonly kind: 'cut'; readonly value?: unknown }
   | { readonly kind: 'refused' };
 
 /** Words for values; those that JSON has no value for become `null`, as in `JSON.stringify`. */
@@ -62,7 +62,8 @@ export function readBareText(token: string, atEnd: boolean, policy: ReaderPolicy
   }
   if (atEnd) {
     const literal = JSON_LITERALS.find((word) => word.startsWith(token));
-    if (literal !== undefined) return { kind: 'cut-literal', value: LITERALS.get(literal) };
+    if (literal !== undefined) return { kind: 'cut', value: LITERALS.get(literal) };
+    if (token === '-') return { kind: 'cut' };
   }
   return PLAIN_TEXT.test(token) && !CODE.test(token) ? unquoted(token) : { kind: 'refused' };
 }

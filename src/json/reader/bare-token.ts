@@ -62,7 +62,7 @@ export class BareToken {
       const { text } = source;
       const from = source.position;
       let at = from;
-      while (at < text.length && !this.stopsAt(text, at)) at++;
+      while (at < text.length && (isAsciiWord(text.charCodeAt(at)) || !this.stopsAt(text, at))) at++;
       this.raw += text.slice(from, at);
       source.position = at;
       if (at === text.length) return source.final ? 'cut' : 'more';
@@ -172,4 +172,9 @@ export class BareToken {
     source.position = REGULAR_EXPRESSION.lastIndex;
     return true;
   }
+}
+
+/** The characters most unquoted text consists of; a shortcut past the questions that only others raise. */
+function isAsciiWord(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || code === 0x5f;
 }

@@ -232,12 +232,12 @@ class Lookahead {
 
   /** A bracket follows the quote: it is structure if the structure goes on behind it. */
   private afterClosing(from: number, depth: number): QuoteVerdict {
+    if (depth <= 0 && !this.around.rootMustEnd) return 'ends';
     const next = this.skipSpace(from);
     if (next >= this.edge) return this.ranOut();
     const code = this.codeAt(next);
     if (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET || startsComment(this.text, next)) return 'ends';
     if (depth <= 0) {
-      if (!this.around.rootMustEnd) return 'ends';
       if (code === BACKTICK || code === SEMICOLON) return 'ends';
       return code === CLOSE_PARENTHESIS && this.around.insideCall ? 'ends' : 'content';
     }

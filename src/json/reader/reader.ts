@@ -67,7 +67,7 @@ export class Reader {
   showUnfinishedBare(accept: (value: unknown) => boolean): void {
     if (this.token !== 'bare' || this.structure.role === 'key') return;
     const reading = readBareText(this.bare.text, true, this.policy);
-    if (reading.kind !== 'refused' && accept(reading.value)) this.structure.builder.show(reading.value);
+    if (reading.kind !== 'refused' && 'value' in reading && accept(reading.value)) this.structure.builder.show(reading.value);
   }
 
   /** Shows a key whose value has not begun, with `null`. */
@@ -215,10 +215,11 @@ export class Reader {
       structure.refuse('this is neither a value nor plain text');
       return false;
     }
-    if (reading.kind === 'cut-literal') {
-      source.repair('truncated', 'the text ends inside a literal', source.offset(source.text.length));
+    if (reading.kind === 'cut') {
+      source.repair('truncated', 'the text ends inside a value', source.offset(source.text.length));
       // At the root nothing else is left, and only one literal begins like this.
       if (structure.depth > 0) return true;
+      if (!('value' in reading)) source.fail('TRUNCATED', 'the text ends before the value does', source.offset(source.text.length));
     } else if (reading.repair !== undefined) {
       if (reading.repair === 'unquoted_string' && structure.role === 'root' && this.policy.bareText === 'cautious') {
         structure.refuse('this is text, not JSON');

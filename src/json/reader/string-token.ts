@@ -15,6 +15,7 @@ import {
   OPEN_BRACKET,
   PLUS,
   quoteClass,
+  SINGLE_QUOTE,
   SLASH,
   SPACE,
 } from './character.js';
@@ -65,13 +66,14 @@ export class StringToken {
    * tell three quotes in a row, as Python writes them, from an empty string.
    */
   open(source: Source): boolean {
-    const code = source.text.charCodeAt(source.position);
-    const quotes = /^(?:"{1,3}|'{1,3})/.exec(source.text.slice(source.position, source.position + 3))?.[0].length ?? 0;
-    if (quotes === 2 && source.position + 2 === source.text.length && !source.final) return false;
-    this.triple = quotes === 3;
+    const { text, position } = source;
+    const code = text.charCodeAt(position);
+    const doubled = (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) && text.charCodeAt(position + 1) === code;
+    if (doubled && position + 2 === text.length && !source.final) return false;
+    this.triple = doubled && text.charCodeAt(position + 2) === code;
     this.escapedQuotes = code === BACKSLASH;
-    this.offset = source.offset(source.position);
-    const quote = this.escapedQuotes ? source.text.charCodeAt(source.position + 1) : code;
+    this.offset = source.offset(position);
+    const quote = this.escapedQuotes ? text.charCodeAt(position + 1) : code;
     this.opened = quoteClass(quote);
     if (this.triple) source.repair('quote_style', 'replaced triple quotes by double quotes', this.offset, 3);
     if (this.escapedQuotes) source.repair('escaped_quotes', 'removed the backslash before a quote', this.offset, 2);

@@ -45,6 +45,11 @@ type State =
 export type Step = 'on' | 'wait' | 'string' | 'bare';
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const LITERALS = [
+  ['true', true],
+  ['false', false],
+  ['null', null],
+] as const;
 
 /**
  * The structure of a value while it is read: brackets, commas, colons, and where a token belongs. Each `step` takes one
@@ -224,8 +229,20 @@ export class Structure implements StringSurroundings {
     if (code === BACKSLASH) return this.stepBackslash();
     const dots = ellipsisLength(this.source.text, this.source.position);
     if (dots > 0) return this.takeEllipsis(dots);
-    if ((isDigit(code) || code === MINUS) && this.takePlainNumber()) return 'on';
+    if (isDigit(code) || code === MINUS ? this.takePlainNumber() : this.takePlainLiteral()) return 'on';
     return 'bare';
+  }
+
+  /** `true`, `false` and `null`, followed by a delimiter. */
+  private takePlainLiteral(): boolean {
+    const { text, position } = this.source;
+    for (const [word, value] of LITERALS) {
+      if (!text.startsWith(word, position) || !isDelimiter(text.charCodeAt(position + word.length))) continue;
+      this.source.position += word.length;
+      this.placeScalar(value);
+      return true;
+    }
+    return false;
   }
 
   /** The usual number, whole and followed by a delimiter, without the detour over a token. */
@@ -234,7 +251,7 @@ export class Structure implements StringSurroundings {
     NUMBER.lastIndex = source.position;
     if (!NUMBER.test(source.text)) return false;
     const end = NUMBER.lastIndex;
-    if (!isNumberDelimiter(source.text.charCodeAt(end))) return false;
+    if (!isDelimiter(source.text.charCodeAt(end))) return false;
     const token = source.text.slice(source.position, end);
     source.position = end;
     this.placeScalar(convertNumber(token, this.policy.numbers));
@@ -451,7 +468,7 @@ export class Structure implements StringSurroundings {
   }
 }
 
-function isNumberDelimiter(code: number): boolean {
+function isDelimiter(code: number): boolean {
   return (
     code === COMMA ||
     code === CLOSE_BRACE ||

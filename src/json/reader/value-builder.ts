@@ -1,20 +1,44 @@
 import type { Path } from '../repair.js';
 import type { Warning } from '../warning.js';
 
+/** Where a value stands, as a link to the container around it: a path is only written out when somebody asks for it. */
+export interface Place {
+  readonly container: Frame | undefined;
+  readonly step: string | number;
+}
+
 /** Told about the value while it grows; used by streams. */
 export interface ValueListener {
-  /** The value at this path appeared or grew. */
-  changed(path: Path): void;
-  /** The value at this path will never change again. */
-  finished(path: Path, value: unknown): void;
+  /** The value at this place appeared or grew. */
+  changed(place: Place): void;
+  /** The value at this place will never change again. */
+  finished(place: Place, value: unknown): void;
 }
 
 interface Frame {
   readonly container: unknown[] | Record<string, unknown>;
   readonly isArray: boolean;
+  /** Where the container itself stands. */
+  readonly place: Place;
+  readonly depth: number;
   key: string;
   /** An unfinished value is already shown in its place. */
   shown: boolean;
+}
+
+/** The place of the root. */
+export const ROOT: Place = { container: undefined, step: '' };
+
+/** Keys and indexes from the root to a place. */
+export function pathOf(place: Place): Path {
+  const path = new Array<string | number>(depthOf(place));
+  for (let at = place; at.container !== undefined; at = at.container.place) path[at.container.depth - 1] = at.step;
+  return path;
+}
+
+/** The length of a place's path. */
+export function depthOf(place: Place): number {
+  return place.container?.depth ?? 0;
 }
 
 /** More duplicate keys than this are not reported one by one. */
@@ -65,21 +89,22 @@ export class ValueBuilder {
   open(isArray: boolean): void {
     const container = isArray ? [] : {};
     this.put(container);
-    this.push({ container, isArray, key: '', shown: false });
-    this.listener?.changed(this.pathOfTop());
+    const place = this.placeOfValue();
+    this.push({ container, isArray, place, depth: this.frames.length + 1, key: '', shown: false });
+    this.listener?.changed(place);
   }
 
   /** Makes the finished root the first item of an array, so that more roots can follow. */
   wrapRoot(): void {
     this.root = [this.root];
-    this.push({ container: this.root as unknown[], isArray: true, key: '', shown: false });
+    this.push({ container: this.root as unknown[], isArray: true, place: ROOT, depth: 1, key: '', shown: false });
   }
 
   close(): void {
     const closed = this.frames.pop();
     if (closed?.isArray === true) this.arrays--;
     this.top = this.frames.at(-1);
-    if (this.listener !== undefined && closed !== undefined) this.listener.finished(this.pathOfValue(), closed.container);
+    if (this.listener !== undefined && closed !== undefined) this.listener.finished(closed.place, closed.container);
   }
 
   /** Names the next member of the innermost object. */
@@ -88,7 +113,7 @@ export class ValueBuilder {
     this.top.key = key;
     this.top.shown = false;
     if (Object.hasOwn(this.top.container, key) && this.duplicates.length < MOST_DUPLICATES) {
-      const path = this.pathOfValue();
+      const path = pathOf(this.placeOfValue());
       this.duplicates.push({ code: 'DUPLICATE_KEY', message: `the key ${quoted(key)} occurs twice; the last value counts`, offset, path });
     }
   }
@@ -98,16 +123,16 @@ export class ValueBuilder {
     this.put(value);
     if (this.top !== undefined) this.top.shown = false;
     if (this.listener === undefined) return;
-    const path = this.pathOfValue();
-    this.listener.changed(path);
-    this.listener.finished(path, value);
+    const place = this.placeOfValue();
+    this.listener.changed(place);
+    this.listener.finished(place, value);
   }
 
   /** Shows a scalar that is not finished yet. */
   show(value: unknown): void {
     this.put(value);
     if (this.top !== undefined) this.top.shown = true;
-    this.listener?.changed(this.pathOfValue());
+    this.listener?.changed(this.placeOfValue());
   }
 
   /** The scalar placed last; undefined if none was. */
@@ -144,17 +169,12 @@ export class ValueBuilder {
     if (frame.isArray) this.arrays++;
   }
 
-  private pathOfTop(): Path {
-    return this.frames.slice(0, -1).map(stepOf);
+  /** The place of the value put last. */
+  private placeOfValue(): Place {
+    const { top } = this;
+    if (top === undefined) return ROOT;
+    return { container: top, step: Array.isArray(top.container) ? top.container.length - 1 : top.key };
   }
-
-  private pathOfValue(): Path {
-    return this.frames.map(stepOf);
-  }
-}
-
-function stepOf(frame: Frame): string | number {
-  return Array.isArray(frame.container) ? frame.container.length - 1 : frame.key;
 }
 
 function quoted(key: string): string {

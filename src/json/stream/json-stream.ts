@@ -1,0 +1,206 @@
+import type { AlignableSchema } from '../alignable-schema.js';
+import { isAlignable, parse } from '../parse.js';
+import { ParseError } from '../parse-error.js';
+import type { ParseOptions } from '../parse-options.js';
+import type { ParseFailure, ParseResult } from '../parse-result.js';
+import type { ReaderPolicy } from '../reader/reader-policy.js';
+import type { Reader } from '../reader/reader.js';
+import { pathOf, type Place, type ValueListener } from '../reader/value-builder.js';
+import type { Path } from '../repair.js';
+import { resolveSettings } from '../search-settings.js';
+import { SluiceError } from '../sluice-error.js';
+import type { SchemaIssue, StandardSchema } from '../standard-schema.js';
+import type { DeepPartial } from './deep-partial.js';
+import { compilePattern, type PathPattern } from './path-pattern.js';
+import { Transcript } from './transcript.js';
+import { ValueFollower } from './value-follower.js';
+
+/** Which unfinished things appear in a snapshot. */
+export interface PartialOptions {
+  /** A string as far as it came. Default true. */
+  readonly strings?: boolean;
+  /** A number as far as it came, where that is a number: `12` may become `125`. Default false. */
+  readonly numbers?: boolean;
+  /** A literal before it is complete. Default false. */
+  readonly literals?: boolean;
+  /** A key before its value has begun, with `null`. Default false. */
+  readonly keys?: boolean;
+}
+
+/** Options of {@link createJsonStream}; all options of `parse` too. */
+export interface JsonStreamOptions extends ParseOptions {
+  readonly partial?: PartialOptions;
+  /** Take no text behind the end of the first complete value. Default false. */
+  readonly stopWhenComplete?: boolean;
+  /** Check finished parts at once; needs a schema from `sluice/json-schema`. Default false. */
+  readonly validatePartial?: boolean;
+}
+
+/** The value so far. It grows in place: use `copy()` to keep a state of it. */
+export interface JsonSnapshot<T> {
+  readonly value: DeepPartial<T> | undefined;
+  /** Where something appeared or grew with the last push; `[]` alone when the root began anew. */
+  readonly changed: readonly Path[];
+  /** The value is finished; only a later tag, channel or line could replace it. */
+  readonly complete: boolean;
+  /** The outcome, once it is known: at the end, or when a finished part broke the schema (`validatePartial`). */
+  readonly result?: ParseResult<T>;
+}
+
+/** A stream of text turned into a growing value. */
+export interface JsonStream<T> {
+  /** Takes the next piece of text, cut anywhere, and gives the value so far. */
+  push(chunk: string | Uint8Array): JsonSnapshot<T>;
+  /** The end of the text: the same result as `parse` of the whole. */
+  end(): ParseResult<T>;
+  /** Calls `listener` with every finished value whose path fits, `items.*` for the elements of `items`. */
+  on(pattern: string, listener: (value: unknown, path: Path) => void): void;
+  /** A copy of the value so far that later pushes leave alone. */
+  copy(): DeepPartial<T> | undefined;
+}
+
+/**
+ * Reads JSON while a model is still writing it. Thinking, tags, fences and prose are passed over; each character is read
+ * once; `end` gives what `parse` gives for the whole text.
+ *
+ * @example
+ * const stream = createJsonStream(z.object({ items: z.array(z.string()) }))
+ * stream.on('items.*', (item) => console.log('finished', item))
+ * for await (const chunk of answer) render(stream.push(chunk).value)
+ * const result = stream.end()
+ */
+export function createJsonStream(schema?: undefined, options?: JsonStreamOptions): JsonStream<unknown>;
+export function createJsonStream<T>(schema: StandardSchema<unknown, T>, options?: JsonStreamOptions): JsonStream<T>;
+export function createJsonStream<T>(schema: StandardSchema<unknown, T> | undefined, options?: JsonStreamOptions): JsonStream<T>;
+export function createJsonStream<T>(schema?: StandardSchema<unknown, T>, options: JsonStreamOptions = {}): JsonStream<T> {
+  return new FollowingStream(schema, options);
+}
+
+class FollowingStream<T> implements JsonStream<T>, ValueListener {
+  private readonly schema: StandardSchema<unknown, T> | undefined;
+  private readonly options: JsonStreamOptions;
+  private readonly checkPart: AlignableSchema['~sluice']['checkPart'] | undefined;
+  private readonly follower: ValueFollower;
+  private readonly transcript = new Transcript();
+  private readonly decoder = new TextDecoder();
+  private readonly subscriptions: { readonly fits: PathPattern; readonly listener: (value: unknown, path: Path) => void }[] = [];
+  private changes: Place[] = [];
+  private objections: readonly SchemaIssue[] = [];
+  private room: number;
+  private result: ParseResult<T> | undefined;
+
+  constructor(schema: StandardSchema<unknown, T> | undefined, options: JsonStreamOptions) {
+    const settings = resolveSettings({ ...options, profile: 'default' }, schema !== undefined);
+    const policy: ReaderPolicy = {
+      repairs: settings.repairsInProse,
+      missingValue: 'drop',
+      bareText: 'cautious',
+      rootMustEnd: false,
+      numbers: settings.numbers,
+      depth: settings.limits.depth,
+    };
+    this.schema = schema;
+    this.options = options;
+    this.checkPart = options.validatePartial === true ? partChecker(schema) : undefined;
+    this.follower = new ValueFollower(policy, this);
+    this.room = settings.limits.bytes;
+  }
+
+  push(chunk: string | Uint8Array): JsonSnapshot<T> {
+    this.changes = [];
+    const text = typeof chunk === 'string' ? chunk : this.decoder.decode(chunk, { stream: true });
+    if (!this.stopped) this.take(text);
+    return this.snapshot();
+  }
+
+  end(): ParseResult<T> {
+    if (this.result !== undefined) return this.result;
+    const rest = this.decoder.decode();
+    if (rest !== '' && !this.stopped) this.take(rest);
+    this.result ??= parse(this.transcript.text, this.schema, this.options);
+    return this.result;
+  }
+
+  on(pattern: string, listener: (value: unknown, path: Path) => void): void {
+    this.subscriptions.push({ fits: compilePattern(pattern), listener });
+  }
+
+  copy(): DeepPartial<T> | undefined {
+    return structuredClone(this.value);
+  }
+
+  changed(place: Place): void {
+    this.changes.push(place);
+  }
+
+  finished(place: Place, value: unknown): void {
+    for (const { fits, listener } of this.subscriptions) if (fits(place)) listener(value, pathOf(place));
+    if (this.checkPart !== undefined && this.objections.length === 0) this.objections = this.checkPart(pathOf(place), value);
+  }
+
+  private get value(): DeepPartial<T> | undefined {
+    return this.follower.value as DeepPartial<T> | undefined;
+  }
+
+  private get stopped(): boolean {
+    return this.result !== undefined || (this.options.stopWhenComplete === true && this.follower.complete);
+  }
+
+  /** Beyond the byte limit the text is kept for `end` to refuse, but no longer followed. */
+  private take(text: string): void {
+    this.room -= text.length;
+    this.transcript.append(text);
+    if (this.room < 0) return;
+    this.follower.push(text);
+    const reader = this.follower.reading;
+    if (reader !== undefined) this.showUnfinished(reader);
+    if (this.objections.length > 0) this.result = objectionOf(this.objections, this.value, this.options.label);
+  }
+
+  private showUnfinished(reader: Reader): void {
+    const { strings = true, numbers = false, literals = false, keys = false } = this.options.partial ?? {};
+    if (strings) reader.showUnfinishedString();
+    if (numbers || literals) reader.showUnfinishedBare((value) => (typeof value === 'number' ? numbers : typeof value !== 'string' && literals));
+    if (keys) reader.showUnfinishedKey();
+  }
+
+  private snapshot(): JsonSnapshot<T> {
+    return new PlacedSnapshot(this.value, this.changes, this.follower.complete, this.result);
+  }
+}
+
+/** A snapshot whose paths are written out when they are asked for: most readers only look at the value. */
+class PlacedSnapshot<T> implements JsonSnapshot<T> {
+  readonly value: DeepPartial<T> | undefined;
+  readonly complete: boolean;
+  declare readonly result?: ParseResult<T>;
+  private readonly places: readonly Place[];
+  private paths: readonly Path[] | undefined;
+
+  constructor(value: DeepPartial<T> | undefined, places: readonly Place[], complete: boolean, result: ParseResult<T> | undefined) {
+    this.value = value;
+    this.places = places;
+    this.complete = complete;
+    if (result !== undefined) this.result = result;
+  }
+
+  get changed(): readonly Path[] {
+    this.paths ??= this.places.map(pathOf);
+    return this.paths;
+  }
+}
+
+function partChecker(schema: StandardSchema | undefined): AlignableSchema['~sluice']['checkPart'] {
+  if (schema === undefined || !isAlignable(schema)) {
+    throw new SluiceError('PARTIAL_UNSUPPORTED', 'validatePartial needs a schema from fromJsonSchema or alignable of sluice/json-schema');
+  }
+  return (path, value) => schema['~sluice'].checkPart(path, value);
+}
+
+function objectionOf(issues: readonly SchemaIssue[], value: unknown, label: string | undefined): ParseFailure {
+  const [first] = issues;
+  const place = first === undefined ? '' : `${first.path.join('.')}: ${first.message}`;
+  const message = `${label === undefined ? '' : `${label}: `}a finished part does not fit the schema: ${place}`;
+  const error = new ParseError('SCHEMA_MISMATCH', message, { issues, value, attempts: [] });
+  return { ok: false, status: 'failed', error, repairLevel: 'none', warnings: [], attempts: [] };
+}

@@ -1,0 +1,60 @@
+import type { StandardSchema } from '../standard-schema.js';
+import { createJsonStream, type JsonSnapshot, type JsonStream, type JsonStreamOptions } from './json-stream.js';
+
+/**
+ * {@link createJsonStream} over anything that can be iterated asynchronously: a Node `Readable`, a `ReadableStream`, a
+ * generator. Ends early, and ends the source, when the outcome is known; the last snapshot carries `result`.
+ *
+ * @example
+ * for await (const { value, result } of streamJson(response.body, schema)) {
+ *   render(value)
+ *   if (result) finish(result)
+ * }
+ */
+export async function* streamJson<T>(
+  source: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+  schema?: StandardSchema<unknown, T>,
+  options: JsonStreamOptions = {},
+): AsyncGenerator<JsonSnapshot<T>, void, undefined> {
+  const stream = createJsonStream(schema, options);
+  let complete = false;
+  for await (const chunk of source) {
+    const snapshot = stream.push(chunk);
+    yield snapshot;
+    if (snapshot.result !== undefined) return;
+    complete = snapshot.complete;
+    if (complete && options.stopWhenComplete === true) break;
+  }
+  yield lastSnapshot(stream, complete);
+}
+
+/**
+ * {@link createJsonStream} as a Web Streams transform: text or bytes in, snapshots out, the last one with `result`.
+ *
+ * @example
+ * response.body.pipeThrough(createJsonTransform(schema)).pipeTo(new WritableStream({ write: ({ value }) => render(value) }))
+ */
+export function createJsonTransform<T>(
+  schema?: StandardSchema<unknown, T>,
+  options: JsonStreamOptions = {},
+): TransformStream<string | Uint8Array, JsonSnapshot<T>> {
+  const stream = createJsonStream(schema, options);
+  let complete = false;
+  return new TransformStream({
+    transform(chunk, controller) {
+      const snapshot = stream.push(chunk);
+      complete = snapshot.complete;
+      controller.enqueue(snapshot);
+      if (snapshot.result !== undefined) controller.terminate();
+    },
+    flush(controller) {
+      controller.enqueue(lastSnapshot(stream, complete));
+    },
+  });
+}
+
+function lastSnapshot<T>(stream: JsonStream<T>, complete: boolean): JsonSnapshot<T> {
+  const result = stream.end();
+  const { value } = stream.push('');
+  return { value, changed: [], complete: complete || result.ok, result };
+}
