@@ -1,0 +1,230 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { parse } from '../parse.js';
+import type { Path } from '../repair.js';
+import { createJsonStream, type JsonStreamOptions } from './json-stream.js';
+
+/** Pushes the pieces and returns a copy of the value after each. */
+function states(pieces: readonly string[], options: JsonStreamOptions = {}): unknown[] {
+  const stream = createJsonStream(undefined, options);
+  return pieces.map((piece) => structuredClone(stream.push(piece).value));
+}
+
+/** Cuts a text at the given places. */
+function cut(text: string, places: readonly number[]): string[] {
+  const sorted = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
+  return [0, ...sorted].map((start, index) => text.slice(start, sorted[index] ?? text.length));
+}
+
+const modelTexts = [
+  '{"a": [1, 2.5, true, null, "tw\\u00e9\\n"], "b": {"c": "x"}}',
+  '<think>maybe {"a": 0}</think>\nHere you are:\n```json\n{"a": 1, "b": ["x", "y"],}\n```\nDone.',
+  'Use {name} and [x]. {"a": "He said "hi" to me", b: \'it\'s\'}',
+  '<json>{"draft": 1}</json> better: <json>{"final": [1, 2</json>',
+  '{"type":"step"}\n{"type":"result","value":[1,2]}\n',
+  '<|channel|>analysis<|message|>{"x":1}<|end|><|start|>assistant<|channel|>final<|message|>{"a": "😀"}<|return|>',
+  'thinking aloud {"x": 1}</think>{"answer": "ok"}',
+  'No JSON here at all.',
+  '"a root string"',
+  '[1, 2, {"cut": "in the mid',
+];
+
+describe('createJsonStream', () => {
+  it('grows the value in place and tells what changed', () => {
+    const stream = createJsonStream();
+    const first = stream.push('{"items": [{"name": "A');
+    expect(first.value).toEqual({ items: [{ name: 'A' }] });
+    expect(first.changed).toEqual([[], ['items'], ['items', 0], ['items', 0, 'name']]);
+    const root = first.value;
+    const second = stream.push('da"}, {"na');
+    expect(second.value).toBe(root);
+    expect(second.value).toEqual({ items: [{ name: 'Ada' }, {}] });
+    expect(second.changed).toEqual([['items', 0, 'name'], ['items', 1]]);
+    expect(second.complete).toBe(false);
+    expect(stream.push('me": 1}]}').complete).toBe(true);
+  });
+
+  it('gives a copy that later pushes leave alone', () => {
+    const stream = createJsonStream();
+    stream.push('[1, 2,');
+    const copy = stream.copy();
+    stream.push(' 3]');
+    expect(copy).toEqual([1, 2]);
+  });
+
+  it('passes over thinking, prose and fences while they stream', () => {
+    const text = '<think>{"x":1}</think> Sure:\n```json\n{"a": 1}\n```';
+    expect(states([...text]).at(-1)).toEqual({ a: 1 });
+    expect(states([...text]).filter((state) => state !== undefined && JSON.stringify(state).includes('x'))).toEqual([]);
+  });
+
+  it('starts the root again at a later tag', () => {
+    const stream = createJsonStream();
+    expect(stream.push('<json>{"a": 1}</json> no, ').value).toEqual({ a: 1 });
+    const again = stream.push('<json>');
+    expect(again.value).toBeUndefined();
+    expect(again.changed).toEqual([[]]);
+    expect(stream.push('{"b": 2').value).toEqual({});
+  });
+
+  it('starts the root again at a later line of NDJSON, but not at a later object in prose', () => {
+    expect(states(['{"n": 1}\n', '{"n": 2}\n']).at(-1)).toEqual({ n: 2 });
+    expect(states(['First {"n": 1}, ', 'then {"n": 2}.']).at(-1)).toEqual({ n: 1 });
+  });
+
+  it('takes what stood before a lone </think> back', () => {
+    expect(states(['{"draft": 1}', '</think>', '{"a": 1}'])).toEqual([{ draft: 1 }, undefined, { a: 1 }]);
+  });
+
+  it.each<[string, JsonStreamOptions['partial'], unknown]>([
+    ['{"a": "hal', {}, { a: 'hal' }],
+    ['{"a": "hal', { strings: false }, {}],
+    ['{"a": 12', {}, {}],
+    ['{"a": 12', { numbers: true }, { a: 12 }],
+    ['{"a": tr', {}, {}],
+    ['{"a": tr', { literals: true }, { a: true }],
+    ['{"a"', {}, {}],
+    ['{"a":', { keys: true }, { a: null }],
+    ['["a", "b', { strings: false }, ['a']],
+  ])('shows of %s with partial %j: %j', (text, partial, expected) => {
+    expect(states([text], { partial: partial ?? {} }).at(-1)).toEqual(expected);
+  });
+
+  it('never shows half of a surrogate pair or of an escape', () => {
+    const text = '{"a": "x\\ud83d\\ude00y😀z\\n"}';
+    const shown = states([...text].flatMap((character) => character.split(''))).flatMap((state) =>
+      typeof state === 'object' && state !== null && 'a' in state && typeof state.a === 'string' ? [state.a] : [],
+    );
+    expect(shown.every((value) => value.isWellFormed())).toBe(true);
+    expect([...new Set(shown)]).toEqual(['', 'x', 'x😀', 'x😀y', 'x😀y😀', 'x😀y😀z', 'x😀y😀z\n']);
+  });
+
+  it('takes bytes cut inside a character', () => {
+    const bytes = new TextEncoder().encode('{"a": "é😀"}');
+    const stream = createJsonStream();
+    for (const byte of bytes) stream.push(Uint8Array.of(byte));
+    const result = stream.end();
+    expect(result.ok && result.value).toEqual({ a: 'é😀' });
+  });
+
+  it('calls subscribers once for every finished value that fits', () => {
+    const stream = createJsonStream();
+    const seen: [unknown, Path][] = [];
+    stream.on('items.*', (value, path) => seen.push([structuredClone(value), path]));
+    stream.on('items.*.id', (value, path) => seen.push([value, path]));
+    for (const character of '{"id": 0, "items": [{"id": 1}, "two"], "other": [3]}') stream.push(character);
+    expect(seen).toEqual([
+      [1, ['items', 0, 'id']],
+      [{ id: 1 }, ['items', 0]],
+      ['two', ['items', 1]],
+    ]);
+  });
+
+  it('takes nothing behind the complete value when told to stop there', () => {
+    const stream = createJsonStream(undefined, { stopWhenComplete: true });
+    expect(stream.push('{"a": 1}').complete).toBe(true);
+    stream.push('\n{"a": 2}');
+    const result = stream.end();
+    expect(result.ok && result.value).toEqual({ a: 1 });
+  });
+
+  it('is bounded: nothing beyond the byte limit is followed, and the end says so', () => {
+    const stream = createJsonStream(undefined, { limits: { bytes: 10 } });
+    expect(stream.push('{"a": 1').value).toEqual({});
+    expect(stream.push(', "b": 2}').value).toEqual({});
+    const result = stream.end();
+    expect(!result.ok && result.status === 'failed' && result.error.code).toBe('LIMIT_EXCEEDED');
+  });
+
+  it('types the value so far as a deep partial of the schema', () => {
+    const stream = createJsonStream(z.object({ user: z.object({ tags: z.array(z.string()) }) }));
+    const { value } = stream.push('{"user": {"tags": ["a');
+    const tags: string[] | undefined = value?.user?.tags;
+    expect(tags).toEqual(['a']);
+  });
+
+  describe('validatePartial', () => {
+    /** Objects to every finished `line` below 1. */
+    const schema = {
+      ...z.object({ line: z.number() }),
+      '~standard': z.object({ line: z.number() })['~standard'],
+      '~sluice': {
+        align: (value: unknown) => ({ value, changes: [] }),
+        checkPart: (path: Path, value: unknown) =>
+          path.at(-1) === 'line' && typeof value === 'number' && value < 1 ? [{ message: 'must be at least 1', path }] : [],
+      },
+    };
+
+    it('knows the outcome as soon as a finished part breaks the schema', () => {
+      const stream = createJsonStream(schema, { validatePartial: true });
+      expect(stream.push('{"line": 0').result).toBeUndefined();
+      const { result } = stream.push(', "more": "');
+      expect(result?.status === 'failed' && result.error.code).toBe('SCHEMA_MISMATCH');
+      expect(result?.status === 'failed' && result.error.issues).toEqual([{ message: 'must be at least 1', path: ['line'] }]);
+      expect(stream.end()).toBe(result);
+    });
+
+    it('is misuse with a schema that cannot check parts', () => {
+      expect(() => createJsonStream(z.string(), { validatePartial: true })).toThrow(
+        expect.objectContaining({ code: 'PARTIAL_UNSUPPORTED' }),
+      );
+    });
+  });
+
+  it.each(modelTexts)('ends as parse does, for every chunking: %s', (text) => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { maxLength: 12 }), fc.boolean(), (places, allowPartial) => {
+        const stream = createJsonStream(undefined, { allowPartial });
+        for (const piece of cut(text, places)) stream.push(piece);
+        expect(stream.end()).toEqual(parse(text, undefined, { allowPartial }));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('shows the same last state however the text is cut', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...modelTexts), fc.array(fc.nat(), { maxLength: 20 }), (text, places) => {
+        expect(states(cut(text, places)).at(-1)).toEqual(states([...text]).at(-1));
+      }),
+    );
+  });
+
+  it('is never wrong: in every prefix of valid JSON, finished scalars equal the final ones', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), fc.boolean(), fc.integer({ min: 1, max: 7 }), (value, pretty, size) => {
+        const text = JSON.stringify(value, null, pretty ? 2 : 0);
+        const stream = createJsonStream(undefined, { partial: { strings: false } });
+        for (let at = 0; at < text.length; at += size) expectPrefix(stream.push(text.slice(at, at + size)).value, value);
+        expectPrefix(stream.push('\n').value, JSON.parse(text));
+        const result = stream.end();
+        expect(result.ok && result.value).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('never throws, whatever text arrives', () => {
+    const fragment = fc.constantFrom('{', '}', '[', ']', '"', ':', ',', '<think>', '</think>', '<json>', '```', '\\', '\n', 'a', '1', '<|channel|>', '...');
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fragment, fc.string({ maxLength: 5 })), { maxLength: 40 }), (pieces) => {
+        const stream = createJsonStream();
+        for (const piece of pieces) stream.push(piece);
+        expect(stream.end()).toEqual(parse(pieces.join('')));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+/** Everything in `part` stands in `whole` at the same place, and scalars are equal. */
+function expectPrefix(part: unknown, whole: unknown): void {
+  if (part === undefined) return;
+  if (typeof part !== 'object' || part === null) {
+    expect(Object.is(part, whole) || (part === 0 && whole === 0)).toBe(true);
+    return;
+  }
+  expect(Array.isArray(part)).toBe(Array.isArray(whole));
+  for (const [key, member] of Object.entries(part)) expectPrefix(member, Object(whole)[key]);
+}

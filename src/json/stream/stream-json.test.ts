@@ -1,0 +1,88 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createJsonTransform, streamJson } from './stream-json.js';
+
+const schema = z.object({ items: z.array(z.number()) });
+const pieces = ['Here: {"it', 'ems": [1, ', '2], }', ' done'];
+
+describe('streamJson', () => {
+  it('gives a snapshot per piece and the result with the last one', async () => {
+    const values: unknown[] = [];
+    let last: unknown;
+    for await (const { value, result } of streamJson(pieces, schema)) {
+      values.push(structuredClone(value));
+      last = result?.ok === true ? result.value : undefined;
+    }
+    expect(values).toEqual([{}, { items: [1] }, { items: [1, 2] }, { items: [1, 2] }, { items: [1, 2] }]);
+    expect(last).toEqual({ items: [1, 2] });
+  });
+
+  it('reads a Node Readable of bytes', async () => {
+    const results = [];
+    for await (const { result } of streamJson(Readable.from(pieces.map((piece) => Buffer.from(piece))), schema)) {
+      if (result !== undefined) results.push(result.ok && result.value);
+    }
+    expect(results).toEqual([{ items: [1, 2] }]);
+  });
+
+  it('ends the source when the value is complete and nothing else is wanted', async () => {
+    let closed = false;
+    async function* source(): AsyncGenerator<string> {
+      try {
+        yield '{"items": []}';
+        yield 'never read';
+        throw new Error('was read on');
+      } finally {
+        closed = true;
+      }
+    }
+    const snapshots = [];
+    for await (const snapshot of streamJson(source(), schema, { stopWhenComplete: true })) snapshots.push(snapshot);
+    expect(closed).toBe(true);
+    expect(snapshots.at(-1)?.result?.ok).toBe(true);
+  });
+
+  it('ends the source as soon as a finished part breaks the schema', async () => {
+    let read = 0;
+    async function* source(): AsyncGenerator<string> {
+      for (;;) {
+        read++;
+        yield '{"items": ["wrong", 1, ';
+      }
+    }
+    const strict = {
+      '~standard': schema['~standard'],
+      '~sluice': {
+        align: (value: unknown) => ({ value, changes: [] }),
+        checkPart: (path: readonly (string | number)[], value: unknown) =>
+          path.length === 2 && typeof value !== 'number' ? [{ message: 'must be a number', path }] : [],
+      },
+    };
+    const snapshots = [];
+    for await (const snapshot of streamJson(source(), strict, { validatePartial: true })) snapshots.push(snapshot);
+    expect(read).toBe(1);
+    expect(snapshots.at(-1)?.result?.status).toBe('failed');
+  });
+
+  it('passes on an error of the source', async () => {
+    async function* source(): AsyncGenerator<string> {
+      yield '{';
+      throw new Error('connection lost');
+    }
+    await expect(async () => {
+      for await (const snapshot of streamJson(source())) expect(snapshot.result).toBeUndefined();
+    }).rejects.toThrow('connection lost');
+  });
+});
+
+describe('createJsonTransform', () => {
+  it('turns a stream of text into a stream of snapshots', async () => {
+    const stream = ReadableStream.from(pieces).pipeThrough(createJsonTransform(schema));
+    const snapshots = [];
+    for await (const snapshot of stream) snapshots.push(snapshot);
+    const last = snapshots.at(-1);
+    expect(last?.complete).toBe(true);
+    expect(last?.result?.ok === true && last.result.value).toEqual({ items: [1, 2] });
+  });
+});
