@@ -45,12 +45,10 @@ export async function* attemptChunks(
   try {
     const known = new Set<StreamName>();
     let unusable = 0;
-    let timed = false;
     let passes = 0;
     for (;;) {
       const isOver = following === undefined || (await following.hasEnded());
       for (let line = await timing.next(); line !== undefined; line = await timing.next()) {
-        timed = true;
         if (line.text?.trim() === '') continue;
         const entry = parseTimingLine(line.text ?? '');
         if (entry === undefined) {
@@ -61,13 +59,13 @@ export async function* attemptChunks(
         yield* upTo(tails[entry.stream], entry.offset + entry.bytes, entry.stream, entry.ms);
       }
       if (isOver || following.signal.aborted) break;
-      // The bytes are written before their timing, so one look without timing proves nothing yet.
+      // Who records timing makes its file first; the second look is for those who make it with the first line.
       passes += 1;
-      if (!timed && passes > 1) yield* everything(tails);
+      if (!timing.isThere && passes > 1) yield* everything(tails);
       await sleep(POLL_MS, undefined, { signal: following.signal }).catch(() => undefined);
     }
     if (following?.signal.aborted === true) return;
-    yield* remainder(tails, { known, timed, unusable, attempt, warn });
+    yield* remainder(tails, { known, isTimed: timing.isThere, unusable, attempt, warn });
   } finally {
     await Promise.all([timing.close(), tails.stdout.close(), tails.stderr.close(), tails.pty.close()]);
   }
@@ -75,7 +73,7 @@ export async function* attemptChunks(
 
 interface Account {
   readonly known: ReadonlySet<StreamName>;
-  readonly timed: boolean;
+  readonly isTimed: boolean;
   readonly unusable: number;
   readonly attempt: number;
   readonly warn: (warning: AuditWarning) => void;
@@ -83,24 +81,21 @@ interface Account {
 
 /** What no timing covers, and a word about why. */
 async function* remainder(tails: Record<StreamName, FileTail>, account: Account): AsyncGenerator<Chunk> {
+  const { attempt, warn, unusable } = account;
   let uncovered = 0;
-  let untimed = 0;
   for await (const chunk of everything(tails)) {
     // A terminal without any timing is compared with stdout at the end, wherever its bytes stand.
-    if (account.known.has(chunk.stream)) uncovered += chunk.bytes.length;
-    else if (chunk.stream !== 'pty') untimed += chunk.bytes.length;
+    if (chunk.stream !== 'pty' || account.known.has('pty')) uncovered += chunk.bytes.length;
     yield chunk;
   }
-  const { attempt, warn } = account;
-  if (!account.timed) {
-    if (untimed > 0) {
-      const message = `Attempt ${attempt} has no timing: stdout, stderr and terminal are read one after the other.`;
-      warn({ code: 'INTERLEAVING_UNKNOWN', attempt, message });
-    }
-  } else if (uncovered + untimed + account.unusable > 0) {
+  if (!account.isTimed) {
+    if (STREAMS.every((stream) => tails[stream].position === 0)) return;
+    const message = `Attempt ${attempt} has no timing: stdout, stderr and terminal are read one after the other.`;
+    warn({ code: 'INTERLEAVING_UNKNOWN', attempt, message });
+  } else if (uncovered + unusable > 0) {
     const message =
-      `The timing of attempt ${attempt} does not cover ${uncovered + untimed} bytes and has ${account.unusable} ` +
-      'unusable lines; it is used as far as it fits.';
+      `The timing of attempt ${attempt} does not cover ${uncovered} bytes and has ${unusable} unusable lines; ` +
+      'it is used as far as it fits.';
     warn({ code: 'TIMING_INCONSISTENT', attempt, message });
   }
 }

@@ -5,6 +5,8 @@ import { openForReading } from './safe-file.js';
 export interface FileTail {
   /** How many bytes were taken. */
   readonly position: number;
+  /** Whether the file exists, as far as it was looked at. */
+  readonly isThere: boolean;
   /** The next bytes, at most `max`; undefined if there are none now. */
   take(max: number): Promise<Uint8Array | undefined>;
   close(): Promise<void>;
@@ -22,6 +24,9 @@ export function openFileTail(path: string): FileTail {
   return {
     get position() {
       return position;
+    },
+    get isThere() {
+      return handle !== undefined;
     },
     async take(max) {
       if (ahead.length === 0) {

@@ -4,6 +4,8 @@ import { openFileTail } from './file-tail.js';
 export interface LineTail {
   /** The next complete line with where it starts; undefined if there is none now. */
   next(): Promise<FileLine | undefined>;
+  /** Whether the file exists, as far as it was looked at. */
+  readonly isThere: boolean;
   /** Bytes after the last newline: a line that is still being written, or that was torn by a crash. */
   unfinished(): number;
   close(): Promise<void>;
@@ -34,6 +36,9 @@ export function openLineTail(path: string, maxBytes: number): LineTail {
   }
 
   return {
+    get isThere() {
+      return file.isThere;
+    },
     async next() {
       for (;;) {
         const end = block.indexOf(NEWLINE);
