@@ -1,0 +1,51 @@
+import type { DriftSummary } from '../events/protocol/drift-summary.js';
+import type { Emitted } from '../events/protocol/emitted.js';
+import { keysOf } from '../events/protocol/schema-type.js';
+import { openEventLog } from './event-log.js';
+import type { EventLog } from './event-log.js';
+import { rowOfDrift, rowsOf } from './event-rows.js';
+import type { Row } from './event-rows.js';
+import { RUN_LOGS } from './file-names.js';
+import type { RunLog } from './file-names.js';
+import type { RunFolder } from './open-run-folder.js';
+
+/** The logs of a run that is going on: they only grow. */
+export interface RunLogs {
+  /** Adds events, each to the logs it belongs to; they are in the files when this resolves. */
+  append(events: readonly Emitted[]): Promise<void>;
+  /** Adds the count of what an attempt met and this version does not know. */
+  appendDrift(summary: DriftSummary): Promise<void>;
+  /** Makes what was added survive a loss of power. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the three logs of a run for adding to them. What a crash tore is cut off first.
+ *
+ * @example
+ * const logs = await openRunLogs(folder)
+ * await logs.append(translator.push('stdout', bytes))
+ */
+export async function openRunLogs(folder: RunFolder): Promise<RunLogs> {
+  const logs = new Map<RunLog, EventLog>();
+  for (const log of keysOf(RUN_LOGS)) logs.set(log, await openEventLog(folder.logPath(log)));
+
+  async function add(rows: readonly Row[]): Promise<void> {
+    const added = [...logs].map(async ([name, log]) =>
+      log.append(rows.filter((row) => row.log === name).map((row) => row.value)),
+    );
+    await Promise.all(added);
+  }
+
+  async function each(step: (log: EventLog) => Promise<void>): Promise<void> {
+    await Promise.all([...logs.values()].map(step));
+  }
+
+  return {
+    append: async (events) => add(events.flatMap(rowsOf)),
+    appendDrift: async (summary) => add([rowOfDrift(summary)]),
+    sync: async () => each(async (log) => log.sync()),
+    close: async () => each(async (log) => log.close()),
+  };
+}
