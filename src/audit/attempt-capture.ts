@@ -66,12 +66,8 @@ interface OpenLog {
   length: number;
 }
 
-/** Writes an attempt's meta, whole: once when it starts, once more when it has ended. It may hold more than we read. */
-export async function writeAttemptMeta<Meta extends AttemptMeta>(
-  folder: RunFolder,
-  attempt: number,
-  meta: Meta,
-): Promise<void> {
+/** Writes an attempt's meta, whole: once when it starts, once more when it has ended. */
+export async function writeAttemptMeta(folder: RunFolder, attempt: number, meta: AttemptMeta): Promise<void> {
   await writeJson(folder.attemptPath('meta', attempt), meta);
 }
 
