@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { choiceCases } from './fixtures/cases/choice-cases.js';
+import { envelopeCases } from './fixtures/cases/envelope-cases.js';
+import { refusedCases } from './fixtures/cases/refused-cases.js';
+import { syntaxCases } from './fixtures/cases/syntax-cases.js';
+import { titled } from './fixtures/cases/text-case.js';
+import { thinkingCases } from './fixtures/cases/thinking-cases.js';
+import { validCases } from './fixtures/cases/valid-cases.js';
+import { errorOf, successOf } from './fixtures/outcome.js';
+import { schemaOf, withFields } from './fixtures/schemas.js';
+import { parse } from './index.js';
+
+const withAnything = schemaOf((value): value is unknown => value !== undefined);
+
+describe.each([
+  ['thinking', thinkingCases],
+  ['fences and the choice between candidates', choiceCases],
+  ['envelopes and event streams', envelopeCases],
+  ['slips of syntax', syntaxCases],
+])('%s', (_, cases) => {
+  test.each(titled(cases))('%s', (_title, { text, value, schema, options }) => {
+    expect(successOf(parse(text, schema, options)).value).toStrictEqual(value);
+  });
+});
+
+describe('slips of syntax, wherever the value stands', () => {
+  const enclosed = syntaxCases.filter(({ text }) => /^[{[]/.test(text));
+
+  test.each(titled(enclosed))('in a tag: %s', (_title, { text, value }) => {
+    expect(successOf(parse(`Sure! <json>${text}</json> Bye.`)).value).toStrictEqual(value);
+  });
+
+  test.each(titled(enclosed))('in a fence: %s', (_title, { text, value }) => {
+    expect(successOf(parse(`Sure!\n\`\`\`json\n${text}\n\`\`\`\nBye.`, withAnything)).value).toStrictEqual(value);
+  });
+});
+
+describe('valid JSON is never altered', () => {
+  test.each(validCases)('%s', (text) => {
+    const result = successOf(parse(text));
+    expect(result).toMatchObject({ repairLevel: 'none', repairs: [], warnings: [] });
+    expect(result.value).toStrictEqual(JSON.parse(text));
+  });
+
+  test.each(validCases)('by our own reader: %s', (text) => {
+    const result = successOf(parse(text, undefined, { detectDuplicates: true }));
+    expect(result).toMatchObject({ repairLevel: 'none', repairs: [] });
+    expect(JSON.stringify(result.value)).toBe(JSON.stringify(JSON.parse(text)));
+  });
+});
+
+describe('a wrong value is worse than an error: refused', () => {
+  test.each(titled(refusedCases))('%s', (_title, { text }) => {
+    expect(['NO_JSON', 'SYNTAX', 'TRUNCATED']).toContain(errorOf(parse(text)).code);
+  });
+
+  test.each(
+    titled(
+      refusedCases.filter(({ title }) =>
+        /^(?:prose|one word|a refusal|a question|a Markdown|a checkbox|a date|a citation|a footnote)/.test(title),
+      ),
+    ),
+  )('nothing like JSON is NO_JSON: %s', (_title, { text }) => {
+    expect(errorOf(parse(text)).code).toBe('NO_JSON');
+  });
+});
+
+describe('prototype keys are ordinary keys', () => {
+  test.each([
+    ['valid JSON', '{"__proto__": {"polluted": true}, "a": 1}'],
+    ['broken JSON', '{"__proto__": {"polluted": true}, "a": 1,}'],
+    ['unquoted', '{__proto__: {polluted: true}, a: 1}'],
+    ['in a fence', '```json\n{"__proto__": {"polluted": true}, "a": 1}\n```'],
+    ['twice', '{"__proto__": 1, "__proto__": {"polluted": true}, "a": 1,}'],
+    ['cut', '{"a": 1, "__proto__": {"polluted": true'],
+  ])('%s', (_, text) => {
+    const value = successOf(parse(text, withFields('a'), { allowPartial: true })).value;
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(Object.hasOwn(value, '__proto__')).toBe(true);
+    expect(value['polluted']).toBeUndefined();
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  test('inside an envelope', () => {
+    const text = JSON.stringify({ response: '{"__proto__": {"polluted": true}, "a": 1}' });
+    const { value } = successOf(parse(text, withFields('a')));
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(value['polluted']).toBeUndefined();
+  });
+
+  test('constructor and prototype do not reach the function', () => {
+    const { value } = successOf(parse('{constructor: {prototype: {polluted: true}}, a: 1}', withFields('a')));
+    expect(Object.hasOwn(value, 'constructor')).toBe(true);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+});

@@ -1,0 +1,297 @@
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { errorOf, kindsOf, successOf, warningsOf } from './fixtures/outcome.js';
+import { withFields, withFieldsLater } from './fixtures/schemas.js';
+import { parse, parseAsync, parseOrThrow, PARSE_ERROR_CODES, type FinderName, type ParseOptions } from './index.js';
+
+const A = withFields('a');
+
+describe('the order of finders', () => {
+  /** Every way of finding, each with its own number, in the order of the design. */
+  const whole = '{"a": 0}';
+  const tag = '<json>{"a": 1}</json>';
+  const ndjson = '{"a": 2}\n{"b": 2}';
+  const envelope = '{"response": "{\\"a\\": 3}"}';
+  const fence = '```json\n{"a": 4}\n```';
+  const prose = 'so: {"a": 5}.';
+
+  test.each<[FinderName, string]>([
+    ['whole', whole],
+    ['tag', `${prose}\n${tag}`],
+    ['tag', `${fence}\n${tag}`],
+    ['ndjson', ndjson],
+    ['envelope', envelope],
+    ['fence', `${prose}\n${fence}`],
+    ['prose', prose],
+  ])('%s wins in %j', (finder, text) => {
+    expect(successOf(parse(text, A)).candidate.finder).toBe(finder);
+  });
+
+  test('of several tags the last one that fits the schema is taken', () => {
+    expect(successOf(parse('<json>{"a": 1}</json><json>{"a": 2}</json><json>{"b": 3}</json>', A)).value).toEqual({
+      a: 2,
+    });
+  });
+
+  test('of several lines of NDJSON the last one that fits the schema is taken', () => {
+    expect(successOf(parse('{"a": 1}\n{"a": 2}\n{"b": 3}\n', A)).value).toEqual({ a: 2 });
+  });
+
+  test('of several fences the first one that fits is taken', () => {
+    expect(successOf(parse('```\n{"b": 1}\n```\n```\n{"a": 2}\n```', A)).value).toEqual({ a: 2 });
+  });
+
+  test('of several objects in prose the first one that fits is taken', () => {
+    expect(successOf(parse('x {"b": 1} y {"a": 2} z', A)).value).toEqual({ a: 2 });
+  });
+
+  test('objects in prose are taken before arrays, filled ones before empty ones', () => {
+    expect(successOf(parse('see [1], {} and then {"x": 1}')).value).toEqual({ x: 1 });
+    expect(successOf(parse('see {} and then [1, 2]')).value).toEqual([1, 2]);
+  });
+
+  test('without a schema an envelope that parses is itself the value', () => {
+    expect(successOf(parse(envelope))).toMatchObject({ value: { response: '{"a": 3}' }, repairLevel: 'none' });
+  });
+
+  test('a scalar is an answer when it is the whole text', () => {
+    expect(successOf(parse('42')).value).toBe(42);
+    expect(successOf(parse(' "yes" ')).value).toBe('yes');
+    expect(successOf(parse('null')).value).toBeNull();
+  });
+});
+
+describe('the candidate says where the value stands', () => {
+  test.each<[FinderName, string, string]>([
+    ['whole', '{"a": 1}', '{"a": 1}'],
+    ['tag', 'x <json>{"a": 1}</json> y', '{"a": 1}'],
+    ['ndjson', '{"b": 1}\n{"a": 1}', '{"a": 1}'],
+    ['fence', 'x\n```json\n{"a": 1}\n```\ny', '{"a": 1}'],
+    ['prose', 'x {"a": 1} y', '{"a": 1}'],
+    ['envelope', '{"text": "{\\"a\\": 1}"}', '{"text": "{\\"a\\": 1}"}'],
+  ])('%s: start and end are offsets into the text given', (finder, text, span) => {
+    const { candidate } = successOf(parse(text, A));
+    expect(candidate.finder).toBe(finder);
+    expect(text.slice(candidate.start, candidate.end)).toBe(span);
+  });
+
+  test('offsets of repairs are offsets into the text given, wherever the value stood', () => {
+    const text = 'Thinking about it… here: {"a": True, "b": [1,]} done';
+    const { repairs } = successOf(parse(text));
+    expect(repairs.map(({ kind, offset }) => [kind, text.slice(offset, offset + 4)])).toEqual([
+      ['extracted', '{"a"'],
+      ['literal', 'True'],
+      ['extra_comma', ']} d'],
+    ]);
+  });
+});
+
+describe('AMBIGUOUS_CANDIDATES', () => {
+  test('another candidate in prose passes too, with another value: a warning with its place', () => {
+    const text = 'Either {"a": 1} or {"a": 2}.';
+    const result = parse(text, A);
+    expect(successOf(result).value).toEqual({ a: 1 });
+    expect(result.warnings.at(-1)).toMatchObject({ code: 'AMBIGUOUS_CANDIDATES', offset: text.lastIndexOf('{') });
+  });
+
+  test.each([
+    ['two fences', '```\n{"a": 1}\n```\n```\n{"a": 2}\n```'],
+    ['a fence and an object in prose', '```\n{"a": 1}\n```\nor rather {"a": 2}'],
+    ['without a schema', 'Either {"x": 1} or {"x": 2}.'],
+  ])('%s', (_, text) => {
+    expect(warningsOf(parse(text, text.includes('x') ? undefined : A))).toContain('AMBIGUOUS_CANDIDATES');
+  });
+
+  test.each([
+    ['the same value again', 'It is {"a": 1}. I repeat: {"a":1}'],
+    ['another value that the schema refuses', 'It is {"a": 1}, not {"b": 1}.'],
+    ['a tag names the answer', 'Perhaps {"a": 2}. <json>{"a": 1}</json>'],
+    ['a part of the answer', 'It is {"a": {"a": 1}}.'],
+  ])('no warning: %s', (_, text) => {
+    expect(warningsOf(parse(text, A))).not.toContain('AMBIGUOUS_CANDIDATES');
+  });
+
+  test('at most 32 more candidates are checked', () => {
+    const refused = ' {"b": 0}';
+    expect(warningsOf(parse(`{"a": 1}${refused.repeat(31)} {"a": 2} end`, A))).toContain('AMBIGUOUS_CANDIDATES');
+    expect(warningsOf(parse(`{"a": 1}${refused.repeat(33)} {"a": 2} end`, A))).not.toContain('AMBIGUOUS_CANDIDATES');
+  });
+});
+
+describe('repairLevel, repairs and warnings', () => {
+  test.each([
+    ['valid JSON', '{"a": 1}', 'none', [], []],
+    ['valid JSON cut out', 'x {"a": 1}', 'deterministic_generic', ['extracted'], ['OUTPUT_REPAIRED_GENERIC']],
+    ['broken JSON', '{"a": 1,}', 'deterministic_generic', ['extra_comma'], ['OUTPUT_REPAIRED_GENERIC']],
+    ['both', 'x {"a": 1,}', 'deterministic_generic', ['extracted', 'extra_comma'], ['OUTPUT_REPAIRED_GENERIC']],
+  ])('%s', (_, text, repairLevel, kinds, warnings) => {
+    const result = parse(text);
+    expect(successOf(result).repairLevel).toBe(repairLevel);
+    expect(kindsOf(result)).toEqual(kinds);
+    expect(warningsOf(result)).toEqual(warnings);
+  });
+
+  test('a tagged block that is closed and clean needs no repair in profile tagged only', () => {
+    const text = 'x <json>{"a": 1}</json>';
+    expect(successOf(parse(text, A, { profile: 'tagged' })).repairLevel).toBe('none');
+    expect(successOf(parse(text, A)).repairLevel).toBe('deterministic_generic');
+  });
+
+  test('every repair has a sentence and an offset', () => {
+    for (const repair of successOf(parse("x {a: 'b', // c\n d: None,}")).repairs) {
+      expect(repair.message).not.toBe('');
+      expect(repair.offset).toBeGreaterThanOrEqual(0);
+    }
+  });
+
+  test('a failure has repair level none, however far it came', () => {
+    expect(parse('x {"b": 1,}', A)).toMatchObject({ status: 'failed', repairLevel: 'none', warnings: [] });
+  });
+});
+
+describe('the error is that of the furthest stage', () => {
+  const broken: ParseOptions['normalizers'] = [
+    () => {
+      throw new Error('bug');
+    },
+  ];
+
+  test.each<[string, string, ParseOptions]>([
+    ['EMPTY_INPUT', '', {}],
+    ['EMPTY_INPUT', ' \n\t', {}],
+    ['NO_JSON', 'Nothing to see here.', {}],
+    ['SYNTAX', '{"a": 1 + 1}', {}],
+    ['SYNTAX', 'x {"a": f(1)}', {}],
+    ['TRUNCATED', '{"a": 1', {}],
+    ['TRUNCATED', 'bad {"a": f(1)} then {"a": [1', {}],
+    ['ROOT_NOT_OBJECT', '[1]', { profile: 'unified' }],
+    ['SCHEMA_MISMATCH', '{"b": 1}', {}],
+    ['SCHEMA_MISMATCH', 'whole {"b": 1} cut <json>{"a": 1', {}],
+    ['SCHEMA_MISMATCH', '{"b": 1} and {"a": ', {}],
+    ['NORMALIZER_FAILED', '{"a": 1}', { normalizers: broken }],
+    ['LIMIT_EXCEEDED', '{"a": [[[1]]]}', { limits: { depth: 3 } }],
+    ['LIMIT_EXCEEDED', 'x {"b": 1} y {"a": [[[1]]]}', { limits: { depth: 3 } }],
+  ])('%s: %j', (code, text, options) => {
+    expect(errorOf(parse(text, A, options)).code).toBe(code);
+  });
+
+  test('every candidate tried is an attempt with its finder, place, code and reason', () => {
+    const text = 'x {"b": 1} y {"c": f(x)} z';
+    const { attempts } = errorOf(parse(text, A));
+    expect(attempts.map(({ candidate, code }) => [candidate.finder, candidate.start, code])).toEqual([
+      ['prose', 2, 'SCHEMA_MISMATCH'],
+      ['prose', 13, 'SYNTAX'],
+    ]);
+    for (const { message } of attempts) expect(message).not.toBe('');
+  });
+
+  test('result.attempts and error.attempts are the same', () => {
+    const result = parse('x {"b": 1} y', A);
+    expect(result).toMatchObject({ attempts: errorOf(result).attempts });
+  });
+
+  test('the message names the label, the reason and how many candidates there were', () => {
+    const { message } = errorOf(parse('x {"b": 1} y {"c": 2} z', A, { label: 'research/macro' }));
+    expect(message).toMatch(/^research\/macro: /);
+    expect(message).toContain('a: is missing');
+    expect(message).toContain('2 candidates');
+  });
+
+  test('a syntax error says where it is', () => {
+    expect(errorOf(parse('{"a": f(1)}')).message).toMatch(/offset \d+/);
+  });
+
+  test('no message carries the whole text', () => {
+    const secret = 'S3CRET'.repeat(100);
+    for (const text of [
+      secret,
+      `{"x": "${secret}"}`,
+      `{"x": "${secret}`,
+      `{"${secret}": f(1)}`,
+      `{"x": ${secret}(1)}`,
+      `"${secret}" is "it"`,
+    ]) {
+      const error = errorOf(parse(text, A));
+      expect(error.message).not.toContain(secret);
+      for (const { message } of error.attempts) expect(message).not.toContain(secret);
+    }
+  });
+
+  test('every code of the list is one that parse can give', () => {
+    expect([...PARSE_ERROR_CODES].toSorted()).toEqual(
+      [
+        'EMPTY_INPUT',
+        'LIMIT_EXCEEDED',
+        'NORMALIZER_FAILED',
+        'NO_JSON',
+        'ROOT_NOT_OBJECT',
+        'SCHEMA_MISMATCH',
+        'SYNTAX',
+        'TRUNCATED',
+      ].toSorted(),
+    );
+  });
+});
+
+describe('schemas', () => {
+  const text = 'Result: {"file": "a.ts", "line": 3}';
+  const value = { file: 'a.ts', line: 3 };
+
+  test.each([
+    ['zod', z.object({ file: z.string(), line: z.number().min(1) })],
+    ['valibot', v.object({ file: v.string(), line: v.pipe(v.number(), v.minValue(1)) })],
+    ['arktype', type({ file: 'string', line: 'number >= 1' })],
+  ])('%s: passes, fails with the path of each issue', (_, schema) => {
+    expect(successOf(parse(text, schema)).value).toEqual(value);
+    const error = errorOf(parse('{"file": "a.ts", "line": 0}', schema));
+    expect(error.code).toBe('SCHEMA_MISMATCH');
+    expect(error.issues?.map((issue) => issue.path)).toEqual([['line']]);
+    expect(error.value).toEqual({ file: 'a.ts', line: 0 });
+  });
+
+  test.each([
+    ['zod', z.object({ list: z.array(z.object({ id: z.number() })) })],
+    ['valibot', v.object({ list: v.array(v.object({ id: v.number() })) })],
+    ['arktype', type({ list: type({ id: 'number' }).array() })],
+  ])('%s: paths are plain keys and indexes', (_, schema) => {
+    const { issues } = errorOf(parse('{"list": [{"id": 1}, {"id": "x"}]}', schema));
+    expect(issues?.[0]?.path).toEqual(['list', 1, 'id']);
+  });
+
+  test('what the schema returns is returned as given: its own defaults and transforms apply', () => {
+    const schema = z.object({ a: z.string().transform(Number), b: z.number().default(5) });
+    expect(successOf(parse('{"a": "7"}', schema)).value).toEqual({ a: 7, b: 5 });
+  });
+
+  test('a schema that answers asynchronously is misuse of parse and parseOrThrow', () => {
+    for (const misuse of [parse, parseOrThrow]) {
+      expect(() => misuse('{"a": 1}', withFieldsLater('a'))).toThrow(expect.objectContaining({ code: 'ASYNC_SCHEMA' }));
+    }
+  });
+
+  test('parseAsync gives for every schema what parse gives for one that answers at once', async () => {
+    for (const raw of ['{"a": 1}', 'x {"b": 1} y {"a": 2} z {"a": 3}', '{"b": 1}', 'prose', '{"a": ', '']) {
+      expect(await parseAsync(raw, withFieldsLater('a'))).toEqual(parse(raw, A));
+      expect(await parseAsync(raw)).toEqual(parse(raw));
+    }
+  });
+
+  test('parseAsync takes the options of parse', async () => {
+    expect(successOf(await parseAsync('{"a": [1', withFieldsLater('a'), { allowPartial: true })).value).toEqual({
+      a: [1],
+    });
+    await expect(parseAsync('{"a": 1}', withFieldsLater('a'), { align: true })).rejects.toMatchObject({
+      code: 'ALIGN_UNSUPPORTED',
+    });
+  });
+
+  test('the summary in the message shows the first issues and counts the rest', () => {
+    const schema = withFields('a', 'b', 'c', 'd', 'e', 'f', 'g');
+    const { message, issues } = errorOf(parse('{}', schema));
+    expect(issues).toHaveLength(7);
+    expect(message).toContain('a: is missing');
+    expect(message).toContain('and 2 more');
+  });
+});
