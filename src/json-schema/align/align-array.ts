@@ -1,0 +1,102 @@
+import { isJsonObject } from '../json-schema.js';
+import type { AlignmentChange } from '../../json/alignable-schema.js';
+import type { AlignmentView, Conjunction } from './alignment-view.js';
+import type { Aligning, Place } from './aligning.js';
+import { chooseBySpelling } from './choice-text.js';
+import { foldCase, wordsOf } from './fold-text.js';
+import { readJsonText } from './json-text.js';
+import { saysNull } from './null-text.js';
+import { changed, followedBy, unchanged } from './rules.js';
+import type { AlignmentRule, Outcome } from './rules.js';
+import { soleInnerValue } from './wrapper.js';
+
+/** Brings a value to a list: its items one by one, or another shape to a list of them. */
+export function alignArray(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {
+  if (Array.isArray(value)) return alignItems(aligning, view, value, place);
+  for (const reading of listReadings(aligning, view, value, place)) {
+    if (!aligning.mayTry()) break;
+    const inner = aligning.align(view, reading.value, place);
+    if (aligning.passes(view, inner.value))
+      return followedBy(changed(place.path, reading.rule, value, reading.value), inner);
+  }
+  return unchanged(value);
+}
+
+function alignItems(aligning: Aligning, view: AlignmentView, items: readonly unknown[], place: Place): Outcome {
+  const changes: AlignmentChange[] = [];
+  let cost = 0;
+  const views = new Map<Conjunction, AlignmentView>();
+  const aligned = items.map((item, index) => {
+    const nodes = view.prefix[index] ?? view.items;
+    if (nodes.length === 0) return item;
+    const itemView = views.get(nodes) ?? aligning.viewOf(nodes, '');
+    views.set(nodes, itemView);
+    if (aligning.passes(itemView, item)) return item;
+    const outcome = aligning.align(itemView, item, { path: [...place.path, index], isElement: true });
+    changes.push(...outcome.changes);
+    cost += outcome.cost;
+    return outcome.value;
+  });
+  return changes.length === 0 ? { ...unchanged(items), cost } : { value: aligned, changes, cost };
+}
+
+/** The lists that something else may stand for, the nearest first. */
+function* listReadings(
+  aligning: Aligning,
+  view: AlignmentView,
+  value: unknown,
+  place: Place,
+): Generator<{ value: unknown[]; rule: AlignmentRule }> {
+  if (typeof value === 'string') {
+    const read = readJsonText(value);
+    if (Array.isArray(read)) yield { value: read, rule: 'json_text' };
+    const split = splitMembers(aligning, view, value);
+    if (split !== undefined) yield { value: split, rule: 'enum_list' };
+  }
+  if (isJsonObject(value)) {
+    const inner = soleInnerValue(value);
+    const isItemKey = inner !== undefined && aligning.viewOf(view.items, '').properties.has(inner.key);
+    if (inner !== undefined && !isItemKey && Array.isArray(inner.value))
+      yield { value: inner.value, rule: 'unwrapped' };
+  }
+  if (!place.isElement && mayBeItem(aligning, view, value)) yield { value: [value], rule: 'item_to_list' };
+}
+
+/** `low, high` where a list of members is due: every part must be one, so nothing is guessed. */
+function splitMembers(aligning: Aligning, view: AlignmentView, text: string): unknown[] | undefined {
+  const item = aligning.viewOf(view.items, '');
+  if (item.values === undefined || text.length > 1000) return undefined;
+  const parts = text.split(/[,;|/、，；\n]|\s(?:and|und|et|y)\s|\s*&\s*/u).map((part) => part.trim());
+  if (parts.length < 2) return undefined;
+  const members = parts.filter((part) => part !== '').map((part) => chooseBySpelling(part, item.choices()));
+  if (members.length < 2) return undefined;
+  return members.every((member) => member !== undefined && member !== 'several')
+    ? members.map((member) => member.value)
+    : undefined;
+}
+
+const SENTENCE = /[.!?。！？:：]\s*$|[\n\r]|[.!?。！？]\s/u;
+const SEPARATED = /[,;|、，；•]|\s(?:and|or|und|oder)\s/iu;
+/** How sentences begin that are no item: refusals, apologies, statements that there is nothing. */
+const OPENINGS = new Set(
+  'i im we you there this that it as sorry unfortunately no not none nothing unable cannot cant error failed please unknown empty 抱 无 没 我'.split(
+    ' ',
+  ),
+);
+
+/**
+ * Tells whether something may be the one item of a list. Nothing is not an empty list, and a sentence where a list of
+ * texts is due is rather a refusal than an item: only a few words without punctuation are one, unless the items
+ * have a form (enum, pattern, format) that a sentence would not meet.
+ */
+function mayBeItem(aligning: Aligning, view: AlignmentView, value: unknown): boolean {
+  if (saysNull(value)) return false;
+  if (typeof value !== 'string') return true;
+  const item = aligning.viewOf(view.items, '');
+  if (item.values !== undefined || item.format !== undefined || item.parts.some((part) => 'pattern' in part))
+    return true;
+  if (item.types.length > 0 && !item.types.includes('string')) return true;
+  const words = wordsOf(value);
+  if (words.length === 0 || words.length > 6 || SENTENCE.test(value) || SEPARATED.test(value)) return false;
+  return !OPENINGS.has(foldCase(words[0]?.text ?? '').replaceAll(/['’]/g, ''));
+}

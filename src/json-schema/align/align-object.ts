@@ -1,0 +1,154 @@
+import { isJsonObject, ownValue, setOwnValue } from '../json-schema.js';
+import type { AlignmentChange } from '../../json/alignable-schema.js';
+import type { AlignmentView } from './alignment-view.js';
+import type { Aligning, Place } from './aligning.js';
+import { readJsonText } from './json-text.js';
+import { matchKeys } from './key-spelling.js';
+import { saysNull } from './null-text.js';
+import { changed, followedBy, RULE_COSTS, unchanged, UNKNOWN_KEY_COST } from './rules.js';
+import type { AlignmentRule, Outcome } from './rules.js';
+import { mayHoldAnswer } from './wrapper.js';
+
+/** Brings a value to an object: its keys one by one, or another shape around or inside it. */
+export function alignObject(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {
+  const fields = isJsonObject(value) ? alignFields(aligning, view, value, place) : unchanged(value);
+  if (isJsonObject(value) && aligning.passes(view, fields.value)) return fields;
+  for (const reading of objectReadings(aligning, view, value)) {
+    if (!aligning.mayTry()) break;
+    const inner = aligning.align(view, reading.value, place);
+    if (!aligning.passes(view, inner.value)) continue;
+    return followedBy(changed(place.path, reading.rule, value, reading.value), inner);
+  }
+  return fields;
+}
+
+function alignFields(
+  aligning: Aligning,
+  view: AlignmentView,
+  value: Readonly<Record<string, unknown>>,
+  place: Place,
+): Outcome {
+  const renamed = matchKeys(Object.keys(value), namesDue(aligning, view));
+  const known = Object.keys(value).filter((key) => view.properties.has(renamed.get(key) ?? key)).length;
+  const changes: AlignmentChange[] = [];
+  const aligned: Record<string, unknown> = {};
+  let cost = 0;
+  for (const key of Object.keys(value)) {
+    const name = renamed.get(key) ?? key;
+    const path = [...place.path, name];
+    if (name !== key) {
+      changes.push({ path: [...place.path, key], rule: 'key_spelling', from: key, to: name });
+      cost += RULE_COSTS.key_spelling;
+    }
+    const field = alignField(aligning, view, name, value[key], { path, isElement: false }, known > 0);
+    changes.push(...field.changes);
+    cost += field.cost;
+    if (field.value !== undefined) setOwnValue(aligned, name, field.value);
+  }
+  return changes.length === 0 ? { ...unchanged(value), cost } : { value: aligned, changes, cost };
+}
+
+/** One value under its key; the value `undefined` means that the key is left out. */
+function alignField(
+  aligning: Aligning,
+  view: AlignmentView,
+  name: string,
+  value: unknown,
+  place: Place,
+  mayDrop: boolean,
+): Outcome {
+  const nodes = view.properties.get(name);
+  if (nodes === undefined && view.isClosed && !view.hasPatterns && mayDrop)
+    return changed(place.path, 'extra_key', value, undefined);
+  if (nodes === undefined) {
+    const outcome =
+      view.rest.length === 0 || view.hasPatterns
+        ? unchanged(value)
+        : aligning.align(aligning.viewOf(view.rest, ''), value, place);
+    const isUnknown = view.properties.size > 0 && view.rest.length === 0;
+    return isUnknown ? { ...outcome, cost: outcome.cost + UNKNOWN_KEY_COST } : outcome;
+  }
+  const fieldView = aligning.viewOf(nodes, name);
+  if (aligning.passes(fieldView, value)) return unchanged(value);
+  const outcome = aligning.align(fieldView, value, place);
+  const isAbsent = !view.required.has(name) && saysNull(value) && !aligning.passes(fieldView, outcome.value);
+  return isAbsent ? changed(place.path, 'null_as_absent', value, undefined) : outcome;
+}
+
+/** The names keys may mean: the properties, or the members a map's keys are limited to. */
+function namesDue(aligning: Aligning, view: AlignmentView): readonly string[] {
+  const limited = view.parts.flatMap((part) => {
+    const names = part['propertyNames'];
+    return isJsonObject(names) ? (aligning.viewOf([names], '').values ?? []) : [];
+  });
+  return [...new Set([...view.properties.keys(), ...limited.filter((name) => typeof name === 'string')])];
+}
+
+/** The objects that something else may stand for, the nearest first. */
+function* objectReadings(
+  aligning: Aligning,
+  view: AlignmentView,
+  value: unknown,
+): Generator<{ value: unknown; rule: AlignmentRule }> {
+  if (typeof value === 'string') {
+    const read = readJsonText(value);
+    if (read !== undefined) yield { value: read, rule: 'json_text' };
+    return;
+  }
+  if (Array.isArray(value) && value.length === 1 && typeof value[0] === 'object')
+    yield { value: value[0], rule: 'list_to_item' };
+  if (isJsonObject(value)) {
+    const inner = innerObject(view, value);
+    if (inner !== undefined) yield { value: inner, rule: 'unwrapped' };
+  }
+  const outer = withOnlyKey(aligning, view, value);
+  if (outer !== undefined) yield { value: outer, rule: 'wrapped' };
+}
+
+/**
+ * The one object inside an object that knows none of the properties itself. With other keys beside it, it must be
+ * the only candidate and the schema must require something, or an empty shell would do.
+ */
+function innerObject(view: AlignmentView, value: Readonly<Record<string, unknown>>): unknown {
+  const keys = Object.keys(value);
+  if (matchKeys(keys, [...view.properties.keys()]).size > 0 || keys.some((key) => view.properties.has(key)))
+    return undefined;
+  const inner = keys.filter((key) => mayHoldAnswer(key) && hasKnownKey(view, value[key]));
+  const [only] = inner;
+  if (only === undefined || inner.length > 1) return undefined;
+  return keys.length === 1 || view.required.size > 0 ? value[only] : undefined;
+}
+
+/** Looks for a property in a value, through lists of one, strings of JSON and a few more wrappers. */
+function hasKnownKey(view: AlignmentView, value: unknown, depth = 0): boolean {
+  if (depth > 3) return false;
+  if (typeof value === 'string') {
+    const read = readJsonText(value);
+    return read !== undefined && hasKnownKey(view, read, depth + 1);
+  }
+  if (Array.isArray(value)) return value.length === 1 && hasKnownKey(view, value[0], depth + 1);
+  if (!isJsonObject(value)) return false;
+  const keys = Object.keys(value);
+  if (keys.some((key) => view.properties.has(key)) || matchKeys(keys, [...view.properties.keys()]).size > 0)
+    return true;
+  return keys.some((key) => mayHoldAnswer(key) && hasKnownKey(view, ownValue(value, key), depth + 1));
+}
+
+/** A list or object that only one property of the schema could hold: nothing else is required, nothing else fits. */
+function withOnlyKey(aligning: Aligning, view: AlignmentView, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const holders = [...view.properties].filter(([name, nodes]) => {
+    const { types } = aligning.viewOf(nodes, name);
+    return Array.isArray(value) ? types.includes('array') : types.includes('object');
+  });
+  const [only] = holders;
+  if (only === undefined || holders.length > 1) return undefined;
+  const [name, nodes] = only;
+  if (!view.required.has(name) || view.required.size > 1) return undefined;
+  if (isJsonObject(value)) {
+    if (matchKeys(Object.keys(value), [...view.properties.keys()]).size > 0) return undefined;
+    const inner = aligning.viewOf(nodes, name);
+    if (Object.keys(value).some((key) => view.properties.has(key)) || !hasKnownKey(inner, value, 3)) return undefined;
+  }
+  return Object.fromEntries([[name, value]]);
+}

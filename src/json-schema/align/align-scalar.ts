@@ -1,0 +1,79 @@
+import { isJsonObject } from '../json-schema.js';
+import type { AlignmentView } from './alignment-view.js';
+import type { Aligning, Place } from './aligning.js';
+import { readBoolean } from './boolean-text.js';
+import { AFTER_MEMBER, choose, chooseBySpelling } from './choice-text.js';
+import { readDate, readDateTime } from './date-text.js';
+import { foldCase } from './fold-text.js';
+import { saysNull } from './null-text.js';
+import { readNumber } from './number-text.js';
+import { changed, followedBy, unchanged } from './rules.js';
+import type { AlignmentRule, Outcome } from './rules.js';
+
+/** A value and the rule that read it. */
+interface Reading {
+  readonly value: unknown;
+  readonly rule: AlignmentRule;
+}
+
+/** Keys that say nothing about what they hold, so that a scalar may be taken out of them. */
+const HOLDERS = new Set(['value', 'result', 'answer', 'output', 'response', 'text', 'content', 'data']);
+
+/** Brings a value to a string, number, boolean or null. A change is made only if it makes the place valid. */
+export function alignScalar(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {
+  for (const reading of readings(view, value)) {
+    if (aligning.passes(view, reading.value)) return changed(place.path, reading.rule, value, reading.value);
+  }
+  const held = heldValue(value);
+  if (held === undefined || !aligning.mayTry()) return unchanged(value);
+  const inner = aligning.align(view, held.value, place);
+  if (!aligning.passes(view, inner.value)) return unchanged(value);
+  return followedBy(changed(place.path, held.rule, value, held.value), inner);
+}
+
+/** What a value may mean, the nearest reading first. */
+function* readings(view: AlignmentView, value: unknown): Generator<Reading> {
+  const type = view.types[0];
+  if (view.values !== undefined) {
+    const chosen = chooseMember(view, value);
+    if (chosen !== undefined) yield chosen;
+  }
+  if (type === 'null' && saysNull(value)) yield { value: null, rule: 'null_text' };
+  if (type === 'boolean') {
+    const read = readBoolean(value);
+    if (read !== undefined) yield { value: read, rule: 'boolean_text' };
+  }
+  if ((type === 'number' || type === 'integer') && typeof value === 'string') {
+    const read = readNumber(value, view);
+    if (read !== undefined) yield read;
+  }
+  if (type === 'string') yield* textReadings(view, value);
+}
+
+function* textReadings(view: AlignmentView, value: unknown): Generator<Reading> {
+  if (typeof value === 'number' || typeof value === 'boolean') yield { value: String(value), rule: 'scalar_to_text' };
+  if (typeof value !== 'string') return;
+  if (value.trim() !== value) yield { value: value.trim(), rule: 'trimmed' };
+  const date = view.format === 'date' ? readDate(value) : view.format === 'date-time' ? readDateTime(value) : undefined;
+  if (date !== undefined) yield { value: date, rule: 'date_notation' };
+}
+
+/** A constant tells alternatives apart, so only its spelling may differ; an enum member may have words around it. */
+function chooseMember(view: AlignmentView, value: unknown): Reading | undefined {
+  if (typeof value === 'number' || typeof value === 'boolean') {
+    return view.values?.includes(String(value)) === true ? { value: String(value), rule: 'scalar_to_text' } : undefined;
+  }
+  if (typeof value !== 'string') return undefined;
+  if (!view.isConstant) return choose(value, view.choices(), AFTER_MEMBER);
+  const chosen = chooseBySpelling(value, view.choices());
+  return chosen === undefined || chosen === 'several' ? undefined : { value: chosen.value, rule: 'enum_spelling' };
+}
+
+/** A list of one, or an object of one key that says nothing. */
+function heldValue(value: unknown): { value: unknown; rule: AlignmentRule } | undefined {
+  if (Array.isArray(value)) return value.length === 1 ? { value: value[0], rule: 'list_to_item' } : undefined;
+  if (!isJsonObject(value)) return undefined;
+  const [key, ...others] = Object.keys(value);
+  if (key === undefined || others.length > 0 || !HOLDERS.has(foldCase(key))) return undefined;
+  return { value: value[key], rule: 'unwrapped' };
+}

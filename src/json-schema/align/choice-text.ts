@@ -1,0 +1,118 @@
+import { foldWords } from './choice-index.js';
+import type { Choice, ChoiceIndex, Names } from './choice-index.js';
+import { foldCase, LONGEST_TEXT, wordsOf } from './fold-text.js';
+import type { Word } from './fold-text.js';
+import type { AlignmentRule } from './rules.js';
+
+/** The value a text means, and how it was found. */
+export interface ChosenValue {
+  readonly value: unknown;
+  readonly rule: AlignmentRule;
+}
+
+/** Most words of a member that is looked for inside a text. */
+const LONGEST_NAME = 8;
+/** Most words of a text in which a member is looked for; in longer ones it is mentioned rather than meant. */
+const MOST_WORDS = 40;
+
+/** Words that may turn a mention into something else: negation, doubt, degree, time, comparison. */
+const GUARDS = new Set(
+  [
+    'not no never neither nor none non cannot without except instead rather than unlikely hardly barely anti against',
+    'opposite avoid lack lacks lacking or either vs versus between whether if unless until before maybe perhaps possibly',
+    'might may could would should unclear unsure unknown partially partly nearly almost somewhat slightly fairly less',
+    'more most mostly half semi quasi former formerly previously was were turned becoming actually wait sorry unable',
+    'refuse fail failed nicht kein keine ohne oder pas sans ou nunca sin ni 不 没 未 非 无 勿 否 莫 别 或',
+  ]
+    .join(' ')
+    .split(' '),
+);
+
+/** What may stand between a member and its explanation. */
+export const AFTER_MEMBER = /^\s*["'*`]*\s*[:;(（–—|\n]|^\s+-\s/;
+
+/** Says which of several values a text names, and nothing if it could be two or might mean the opposite. */
+export function choose(text: string, index: ChoiceIndex, separators: RegExp): ChosenValue | undefined {
+  if (text.length > LONGEST_TEXT) return undefined;
+  const spelled = chooseBySpelling(text, index);
+  if (spelled !== undefined) return spelled === 'several' ? undefined : { value: spelled.value, rule: 'enum_spelling' };
+  const mentioned = chooseInText(text, index.byWords, separators);
+  return mentioned === undefined ? undefined : { value: mentioned.value, rule: 'enum_in_text' };
+}
+
+/** The whole text is the name: in other case, then without accents, then without separators and punctuation. */
+export function chooseBySpelling(text: string, { spellings }: ChoiceIndex): Choice | 'several' | undefined {
+  if (text.length > LONGEST_TEXT) return undefined;
+  for (const { fold, names } of spellings) {
+    const found = names.get(fold(text));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function chooseInText(text: string, names: Names, separators: RegExp): Choice | undefined {
+  const words = wordsOf(text);
+  if (words.length > MOST_WORDS || /[?？]/.test(text)) return undefined;
+  const { mentions, rest } = findMentions(words, names);
+  const [first] = mentions;
+  if (first === undefined || first.choice === 'several') return undefined;
+  if (mentions.some((mention) => mention.choice !== first.choice)) return undefined;
+  const isExplained = first.start === words[0]?.start && separators.test(text.slice(first.end));
+  if (!isExplained && isOneOfSeveral(text, names)) return undefined;
+  // After `high:` or `high (` only a correction counts; what follows explains and may well say "not".
+  const doubtful = isExplained ? rest.slice(0, 1) : rest;
+  return doubtful.some((word) => isGuard(word.text)) ? undefined : first.choice;
+}
+
+/** `red, blue` names two things, of which only one is a member: taking it would drop what was said. */
+function isOneOfSeveral(text: string, names: Names): boolean {
+  const parts = text.split(/[,;/|、，；&\n]|\s(?:and|und|et)\s/u).filter((part) => wordsOf(part).length > 0);
+  const others = parts.filter((part) => findMentions(wordsOf(part), names).mentions.length === 0);
+  return others.some((part) => wordsOf(part).length <= 2);
+}
+
+interface Mention {
+  readonly choice: Choice | 'several';
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The longest name at each place counts: `strong buy` is no mention of `buy`. */
+function findMentions(words: readonly Word[], names: Names): { mentions: Mention[]; rest: Word[] } {
+  const mentions: Mention[] = [];
+  const rest: Word[] = [];
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index];
+    const found = longestMention(words, index, names);
+    if (found !== undefined) {
+      mentions.push(found.mention);
+      index += found.length - 1;
+    } else if (word !== undefined) {
+      rest.push(word);
+    }
+  }
+  return { mentions, rest };
+}
+
+function longestMention(
+  words: readonly Word[],
+  index: number,
+  names: Names,
+): { mention: Mention; length: number } | undefined {
+  const first = words[index];
+  let joined = '';
+  let longest: { mention: Mention; length: number } | undefined;
+  for (let length = 1; length <= LONGEST_NAME; length += 1) {
+    const last = words[index + length - 1];
+    if (first === undefined || last === undefined) break;
+    joined += foldWords(last.text);
+    const choice = names.get(joined);
+    if (choice !== undefined) longest = { mention: { choice, start: first.start, end: last.end }, length };
+  }
+  return longest;
+}
+
+function isGuard(word: string): boolean {
+  const folded = foldCase(word);
+  return GUARDS.has(folded) || /n['’]t$/.test(folded) || /^(?:non|anti|pre|un)-/.test(folded);
+}

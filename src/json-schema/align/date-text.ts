@@ -1,0 +1,81 @@
+import { isDayOfCalendar } from '../formats.js';
+import { foldCase } from './fold-text.js';
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const MONTH = String.raw`(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?`;
+const WEEKDAY = /^(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+/;
+
+const YEAR_FIRST = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})$/;
+const COMPACT = /^(\d{4})(\d{2})(\d{2})$/;
+const CHINESE = /^(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*日$/;
+const YEAR_LAST = /^(\d{1,2})([-/.])(\d{1,2})\2(\d{4})$/;
+const MONTH_FIRST = new RegExp(String.raw`^${MONTH}\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})$`);
+const DAY_FIRST = new RegExp(String.raw`^(\d{1,2})(?:st|nd|rd|th)?[\s-](?:of\s+)?${MONTH},?[\s-](\d{4})$`);
+const TIME =
+  /^(.*\d)(?:t|,?\s+(?:at\s+)?)(\d{1,2}):(\d{2})(?::(\d{2})(\.\d+)?)?\s*(am|pm)?\s*(z|utc|gmt|[+-]\d{2}:?\d{2})$/;
+const ISO_TIME_AFTER = /^(\d{4}-\d{2}-\d{2})[t ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:z|[+-]\d{2}:?\d{2})?$/;
+
+/**
+ * Reads a date in another notation as an ISO date. Refused: two-digit years, and day and month in an order that only
+ * the writer knows (`03/04/2024`).
+ */
+export function readDate(text: string): string | undefined {
+  if (text.length > 60) return undefined;
+  const folded = foldCase(text).trim();
+  const parts = readParts((ISO_TIME_AFTER.exec(folded)?.[1] ?? folded).replace(WEEKDAY, ''));
+  if (parts === undefined) return undefined;
+  const [year, month, day] = parts;
+  if (!isDayOfCalendar(year, month, day)) return undefined;
+  return `${String(year).padStart(4, '0')}-${pad(month)}-${pad(day)}`;
+}
+
+/** Reads a date with a time and a zone; without a zone it is not known which moment is meant. */
+export function readDateTime(text: string): string | undefined {
+  if (text.length > 60) return undefined;
+  const match = TIME.exec(foldCase(text).trim());
+  if (match === null) return undefined;
+  const [, dateText = '', hourText = '', minute = '', second = '00', fraction = '', half, zone = ''] = match;
+  const date = readDate(dateText);
+  const hour = toHour(Number(hourText), half);
+  if (date === undefined || hour === undefined) return undefined;
+  return `${date}T${pad(hour)}:${minute}:${second}${fraction}${toOffset(zone)}`;
+}
+
+function toHour(hour: number, half: string | undefined): number | undefined {
+  if (half === undefined) return hour;
+  if (hour < 1 || hour > 12) return undefined;
+  return (hour % 12) + (half === 'pm' ? 12 : 0);
+}
+
+function toOffset(zone: string): string {
+  if (!/^[+-]/.test(zone)) return 'Z';
+  return zone.includes(':') ? zone : `${zone.slice(0, 3)}:${zone.slice(3)}`;
+}
+
+function readParts(text: string): [year: number, month: number, day: number] | undefined {
+  const compact = COMPACT.exec(text) ?? CHINESE.exec(text);
+  if (compact !== null) return [Number(compact[1]), Number(compact[2]), Number(compact[3])];
+  const yearFirst = YEAR_FIRST.exec(text);
+  if (yearFirst !== null) return [Number(yearFirst[1]), Number(yearFirst[3]), Number(yearFirst[4])];
+  const yearLast = YEAR_LAST.exec(text);
+  if (yearLast !== null) return orderDayAndMonth(Number(yearLast[4]), Number(yearLast[1]), Number(yearLast[3]));
+  const monthFirst = MONTH_FIRST.exec(text);
+  if (monthFirst !== null) return [Number(monthFirst[3]), monthNumber(monthFirst[1]), Number(monthFirst[2])];
+  const dayFirst = DAY_FIRST.exec(text);
+  if (dayFirst !== null) return [Number(dayFirst[3]), monthNumber(dayFirst[2]), Number(dayFirst[1])];
+  return undefined;
+}
+
+function orderDayAndMonth(year: number, first: number, second: number): [number, number, number] | undefined {
+  if (first === second) return [year, first, second];
+  if (first > 12) return [year, second, first];
+  return second > 12 ? [year, first, second] : undefined;
+}
+
+function monthNumber(name: string | undefined): number {
+  return MONTHS.indexOf((name ?? '').slice(0, 3)) + 1;
+}
+
+function pad(number: number): string {
+  return String(number).padStart(2, '0');
+}

@@ -1,0 +1,46 @@
+/** The longest text in which a number, word or date is looked for. Longer ones are prose. */
+export const LONGEST_TEXT = 300;
+
+/** Lower case without accents, in one form of Unicode: `Résumé` and `resume` are the same word. */
+export function foldCase(text: string): string {
+  return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+}
+
+const AROUND = /^[\s"'`*“”‘’«»「」『』([{（【]+|[\s"'`*“”‘’«»「」『』)\]}）】.,;:!。，；：！]+$/gu;
+const BETWEEN = /(?<=[\p{L}\p{N}])[\s_./\\-]+(?=[\p{L}\p{N}])/gu;
+
+/**
+ * A text as people tell spellings apart: case, accents, quotes around it and separators inside do not count; signs
+ * that carry meaning do (`A-` is not `A`, `C++` not `C`).
+ */
+export function foldSpelling(text: string): string {
+  return foldCase(text).replaceAll(AROUND, '').replaceAll(BETWEEN, '');
+}
+
+const WORD = /[\p{L}\p{N}_]+(?:[-'’./][\p{L}\p{N}_]+)*[+#]*(?:-(?![\s\p{L}\p{N}]|$)|-$)?/gu;
+const LETTER_AS_WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+
+/** A word of a text, and where it stands. */
+export interface Word {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The words of a text; in scripts without spaces every letter is one. */
+export function wordsOf(text: string): Word[] {
+  const words: Word[] = [];
+  for (const match of text.matchAll(WORD)) {
+    const [word] = match;
+    if (!LETTER_AS_WORD.test(word)) {
+      words.push({ text: word, start: match.index, end: match.index + word.length });
+      continue;
+    }
+    let start = match.index;
+    for (const letter of word) {
+      words.push({ text: letter, start, end: start + letter.length });
+      start += letter.length;
+    }
+  }
+  return words;
+}

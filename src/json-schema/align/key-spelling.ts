@@ -1,0 +1,37 @@
+import { foldSpelling } from './fold-text.js';
+
+/** A spelling that is the same for `firstName`, `first_name`, `First Name` and `FIRST-NAME`. */
+function foldKey(key: string): string {
+  return foldSpelling(key.slice(0, 200));
+}
+
+/**
+ * Matches keys that the schema does not know with names that are missing, by spelling. Only where one key can mean
+ * one name: two spellings of the same name stay as they are.
+ */
+export function matchKeys(keys: readonly string[], names: readonly string[]): ReadonlyMap<string, string> {
+  const present = new Set(keys);
+  const known = new Set(names);
+  const wanted = groupByFold(names);
+  const given = groupByFold(keys.filter((key) => !known.has(key)));
+  const matches = new Map<string, string>();
+  for (const [fold, candidates] of given) {
+    const targets = wanted.get(fold) ?? [];
+    const [key] = candidates;
+    const [name] = targets;
+    if (key === undefined || name === undefined || candidates.length > 1 || targets.length > 1) continue;
+    if (fold !== '' && !present.has(name)) matches.set(key, name);
+  }
+  return matches;
+}
+
+function groupByFold(keys: readonly string[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const key of keys) {
+    const fold = foldKey(key);
+    const group = groups.get(fold);
+    if (group === undefined) groups.set(fold, [key]);
+    else group.push(key);
+  }
+  return groups;
+}

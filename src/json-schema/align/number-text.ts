@@ -1,0 +1,111 @@
+import { foldCase, LONGEST_TEXT } from './fold-text.js';
+import type { AlignmentRule } from './rules.js';
+
+/** What the schema knows about the number that is due. */
+export interface NumberHints {
+  /** The number is a share between -1 and 1, so `85%` is 0.85 and not 85. */
+  readonly isShare: boolean;
+  /** Words of the key and its description; a unit must be among them (`72 kg` for `weight_kg`). */
+  readonly words: ReadonlySet<string>;
+}
+
+const PLAIN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
+const SYMBOL = String.raw`(?:(?:us|ca|au|hk|nt|sg|nz)?\$|[€£¥₹₩₽₺₫฿₴₪₱]|r\$)`;
+const CODE = String.raw`(?:usd|eur|gbp|jpy|cny|rmb|inr|chf|cad|aud|nzd|hkd|twd|sgd|krw|sek|nok|dkk|pln|brl|mxn|zar|try|rub|dollars?|euros?|pounds?|yen|yuan|元|円)`;
+const BEFORE = new RegExp(String.raw`^([+-]?)\s*(?:${SYMBOL}|${CODE}(?=[\s\d]))\s*([+-]?)`, 'u');
+const AFTER = new RegExp(String.raw`\s*(?:${SYMBOL}|${CODE})$`, 'u');
+const PERCENT = /\s*(?:%|percent|per cent|pct\.?)$/;
+const MAGNITUDES: ReadonlyMap<string, number> = new Map([
+  ['k', 3],
+  ['thousand', 3],
+  ['million', 6],
+  ['mn', 6],
+  ['billion', 9],
+  ['bn', 9],
+  ['trillion', 12],
+  ['万', 4],
+  ['亿', 8],
+]);
+/** Letters that mean a magnitude only where an amount of money is meant: `$5M`, but `5 m` are metres. */
+const MONEY_MAGNITUDES: ReadonlyMap<string, number> = new Map([
+  ['m', 6],
+  ['b', 9],
+  ['t', 12],
+]);
+const WORD_AFTER = /^(.*\d)\s*([\p{L}°]+)\.?$/u;
+
+/**
+ * Reads a text that is one number and says nothing else about it. Refused: two numbers, approximations (`~5`, `5+`), fractions
+ * (`4/5` may be a rating), units the schema does not name, and integers a double cannot hold.
+ */
+export function readNumber(text: string, hints: NumberHints): { value: number; rule: AlignmentRule } | undefined {
+  // Compatibility folding would read 10⁵ as 105.
+  if (text.length > LONGEST_TEXT || /\p{No}/u.test(text)) return undefined;
+  const folded = foldCase(text.replaceAll(/[−–](?=\s*[\d$€£¥])/g, '-')).trim();
+  if (PLAIN.test(folded)) return toOutcome(folded, 0, 'number_text');
+  return readNotation(folded, hints);
+}
+
+function readNotation(text: string, hints: NumberHints): { value: number; rule: AlignmentRule } | undefined {
+  let rest = text;
+  const percent = rest.replace(PERCENT, '');
+  const isPercent = percent !== rest;
+  rest = percent;
+  let isMoney = false;
+  if (!isPercent) {
+    const accounting = /^\((.*)\)$/.exec(rest)?.[1];
+    const amount = (accounting ?? rest).replace(BEFORE, '$1$2').replace(AFTER, '');
+    isMoney = amount !== (accounting ?? rest);
+    // Brackets mean a negative amount in accounts; around a bare number they mean nothing.
+    if (accounting !== undefined && (!isMoney || amount.startsWith('-'))) return undefined;
+    rest = accounting === undefined ? amount : `-${amount}`;
+  }
+  const word = WORD_AFTER.exec(rest);
+  let shift = isPercent && hints.isShare ? -2 : 0;
+  if (word !== null) {
+    const [, number = '', name = ''] = word;
+    const magnitude = MAGNITUDES.get(name) ?? (isMoney ? MONEY_MAGNITUDES.get(name) : undefined);
+    if (magnitude === undefined && !isNamedUnit(name, hints.words)) return undefined;
+    shift += magnitude ?? 0;
+    rest = number;
+  }
+  const digits = readDigits(rest.trim());
+  return digits === undefined ? undefined : toOutcome(digits, shift, 'number_notation');
+}
+
+/** `years` for a key or description that speaks of years or of a year. */
+function isNamedUnit(unit: string, words: ReadonlySet<string>): boolean {
+  const singular = unit.replace(/s$/, '');
+  return [unit, singular, `${singular}s`].some((form) => words.has(form));
+}
+
+const GROUPED_BY_COMMA = /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/;
+const GROUPED_IN_LAKHS = /^\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?$/;
+const GROUPED_BY_POINT = /^\d{1,3}(?:\.\d{3})+,\d+$|^\d{1,3}(?:\.\d{3}){2,}$/;
+const GROUPED_BY_GAP = /^\d{1,3}(?:[\s'’_]\d{3})+(?:[.,]\d+)?$/;
+const DECIMAL_COMMA = /^(?:\d+,(?:\d{1,2}|\d{4,})|0,\d+)$/;
+
+/** Takes the separators out where only one reading is possible: `1,234` is grouped, `1.234,5` is European, `1,5` too. */
+function readDigits(text: string): string | undefined {
+  const sign = /^[+-]/.exec(text)?.[0] ?? '';
+  const digits = text.slice(sign.length).trim();
+  if (PLAIN.test(digits)) return sign + digits;
+  if (GROUPED_BY_COMMA.test(digits) && !digits.startsWith('0')) return sign + digits.replaceAll(',', '');
+  if (GROUPED_IN_LAKHS.test(digits)) return sign + digits.replaceAll(',', '');
+  if (GROUPED_BY_POINT.test(digits)) return sign + digits.replaceAll('.', '').replace(',', '.');
+  if (GROUPED_BY_GAP.test(digits)) return sign + digits.replaceAll(/[\s'’_]/g, '').replace(',', '.');
+  return DECIMAL_COMMA.test(digits) ? sign + digits.replace(',', '.') : undefined;
+}
+
+/** Shifts by the exponent in the text, which is exact where multiplying is not. */
+function toOutcome(
+  digits: string,
+  shift: number,
+  rule: AlignmentRule,
+): { value: number; rule: AlignmentRule } | undefined {
+  const [mantissa = '', exponent = '0'] = digits.toLowerCase().split('e');
+  const value = Number(`${mantissa}e${Number(exponent) + shift}`);
+  if (!Number.isFinite(value)) return undefined;
+  if (Number.isInteger(value) && !Number.isSafeInteger(value) && /^[+-]?\d+$/.test(digits)) return undefined;
+  return { value: value === 0 ? 0 : value, rule };
+}

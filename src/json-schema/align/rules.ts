@@ -1,0 +1,73 @@
+import type { AlignmentChange } from '../../json/alignable-schema.js';
+import type { Path } from '../../json/repair.js';
+
+/**
+ * Every rule, and what applying it once costs. Where several readings are possible the cheapest wins, so the weights
+ * say how far a rule moves from what was written: spelling 1, notation 2, shape 3 and more.
+ */
+export const RULE_COSTS = {
+  /** A number in quotes. */
+  number_text: 1,
+  /** A number with a currency, percent sign, separators, magnitude or unit. */
+  number_notation: 2,
+  /** A boolean as a word, or as 0 or 1. */
+  boolean_text: 2,
+  /** A word for "no value" where null is allowed. */
+  null_text: 2,
+  /** A number or boolean where text is due. */
+  scalar_to_text: 3,
+  /** White space around a text. */
+  trimmed: 1,
+  /** A date in another notation. */
+  date_notation: 2,
+  /** An enum member or constant in another spelling. */
+  enum_spelling: 1,
+  /** An enum member with words around it. */
+  enum_in_text: 3,
+  /** Several enum members in one text where a list is due. */
+  enum_list: 3,
+  /** JSON in a string where an object or list is due. */
+  json_text: 1,
+  /** One item where a list is due. */
+  item_to_list: 3,
+  /** A list of one where its item is due. */
+  list_to_item: 3,
+  /** An object inside another one that the schema does not know. */
+  unwrapped: 4,
+  /** An object or list without the only key that may hold it. */
+  wrapped: 5,
+  /** A key in another spelling. */
+  key_spelling: 1,
+  /** A key the schema forbids, left out. */
+  extra_key: 2,
+  /** "No value" for a key that may be absent but not null, left out. */
+  null_as_absent: 1,
+} as const;
+
+/** The name of a rule, as a change carries it. */
+export type AlignmentRule = keyof typeof RULE_COSTS;
+
+/** What a key costs that an open schema does not know; it stays, but speaks for another alternative. */
+export const UNKNOWN_KEY_COST = 2;
+
+/** A value on its way to the schema, and what it took. */
+export interface Outcome {
+  readonly value: unknown;
+  readonly changes: readonly AlignmentChange[];
+  readonly cost: number;
+}
+
+/** The value as it was. */
+export function unchanged(value: unknown): Outcome {
+  return { value, changes: [], cost: 0 };
+}
+
+/** A value replaced at one place by one rule. */
+export function changed(path: Path, rule: AlignmentRule, from: unknown, to: unknown): Outcome {
+  return { value: to, changes: [{ path, rule, from, to }], cost: RULE_COSTS[rule] };
+}
+
+/** A change of shape first, then what was done to the result at the same place. */
+export function followedBy(first: Outcome, second: Outcome): Outcome {
+  return { value: second.value, changes: [...first.changes, ...second.changes], cost: first.cost + second.cost };
+}

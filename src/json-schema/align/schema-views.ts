@@ -1,0 +1,43 @@
+import type { SchemaNode } from '../json-schema.js';
+import type { SchemaDocument } from '../schema-references.js';
+import { chooseAlternative, chooseType, makeView } from './alignment-view.js';
+import type { AlignmentView, Conjunction } from './alignment-view.js';
+
+/** The views of a document, each made once. */
+export interface SchemaViews {
+  readonly root: AlignmentView;
+  /** The view of schemas that apply together, under a key. */
+  readonly viewOf: (nodes: Conjunction, key: string) => AlignmentView;
+  /** The alternatives of a view: its first `anyOf` or `oneOf`, or its types; undefined if it has only one. */
+  readonly alternativesOf: (view: AlignmentView) => readonly AlignmentView[] | undefined;
+}
+
+/** Makes the views of a document when they are asked for. */
+export function createViews(document: SchemaDocument): SchemaViews {
+  const single = new Map<SchemaNode, Map<string, AlignmentView>>();
+  const alternatives = new WeakMap<AlignmentView, readonly AlignmentView[]>();
+  return { root: viewOf([document.root.node], ''), viewOf, alternativesOf };
+
+  function viewOf(nodes: Conjunction, key: string): AlignmentView {
+    const [only] = nodes;
+    if (only === undefined || nodes.length > 1) return makeView(document, nodes, key);
+    const byKey = single.get(only) ?? new Map<string, AlignmentView>();
+    single.set(only, byKey);
+    const view = byKey.get(key) ?? makeView(document, nodes, key);
+    byKey.set(key, view);
+    return view;
+  }
+
+  function alternativesOf(view: AlignmentView): readonly AlignmentView[] | undefined {
+    const known = alternatives.get(view);
+    if (known !== undefined) return known;
+    const [group] = view.groups;
+    if (group === undefined && view.types.length < 2) return undefined;
+    const made =
+      group === undefined
+        ? view.types.map((type) => chooseType(view, type))
+        : group.map((node) => chooseAlternative(document, view, node));
+    alternatives.set(view, made);
+    return made;
+  }
+}

@@ -1,0 +1,40 @@
+import type { AlignableSchema } from '../json/alignable-schema.js';
+import { SluiceError } from '../json/sluice-error.js';
+import type { StandardSchema } from '../json/standard-schema.js';
+import { exportJsonSchema } from './export-json-schema.js';
+import { compileSchema } from './interpreter/compile-schema.js';
+import { compileNativePattern } from './patterns.js';
+import { readSchema, TRUSTED_BOUNDS } from './read-schema.js';
+import { indexSchema } from './schema-references.js';
+import { alignmentOf } from './to-alignable-schema.js';
+
+/** The input type of a Standard Schema. */
+type InputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'];
+/** The output type of a Standard Schema. */
+type OutputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
+
+/**
+ * Makes a schema of zod, arktype, valibot or any library with a JSON Schema export able to align. Values are aligned
+ * to that export; the schema itself validates the result, so its own refinements, transforms and defaults stay its own.
+ *
+ * @example
+ * const schema = alignable(z.object({ price: z.number(), mood: z.enum(['bullish', 'bearish']) }))
+ * parse('{"price": "$12", "Mood": "Bullish"}', schema, { align: true })
+ */
+export function alignable<Schema extends StandardSchema>(
+  schema: Schema,
+): AlignableSchema<InputOf<Schema>, OutputOf<Schema>> {
+  const document = indexSchema(readSchema(exportOf(schema), '#', TRUSTED_BOUNDS), TRUSTED_BOUNDS);
+  const checks = compileSchema(document, compileNativePattern);
+  return { '~standard': schema['~standard'], '~sluice': alignmentOf(document, checks) };
+}
+
+function exportOf(schema: StandardSchema): unknown {
+  try {
+    return exportJsonSchema(schema);
+  } catch (cause) {
+    if (cause instanceof SluiceError) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new SluiceError('ALIGN_UNSUPPORTED', `this schema cannot be written as JSON Schema: ${reason}`, { cause });
+  }
+}

@@ -1,0 +1,59 @@
+import type { Path } from '../json/repair.js';
+import type { SchemaIssue } from '../json/standard-schema.js';
+import type { AlignmentView, Conjunction } from './align/alignment-view.js';
+import type { SchemaViews } from './align/schema-views.js';
+import type { CheckRun } from './interpreter/check.js';
+import type { SchemaChecks } from './interpreter/compile-schema.js';
+
+/** Most ways a place may be described; with more of them nothing is said about a part. */
+const MOST_WAYS = 64;
+/** Steps for one part. */
+const MOST_STEPS = 5_000_000;
+
+/** Says what speaks against a finished part of a value; nothing if any alternative of the schema would take it. */
+export function createPartCheck(
+  views: SchemaViews,
+  checks: SchemaChecks,
+): (path: Path, value: unknown) => readonly SchemaIssue[] {
+  return (path, value) => {
+    let ways: readonly Conjunction[] = [views.root.nodes];
+    for (const step of path) {
+      const next = ways.flatMap((nodes) => expand(views.viewOf(nodes, ''))).flatMap((view) => enter(view, step));
+      if (next.length > MOST_WAYS) return [];
+      if (next.length === 0) return [{ path: [...path], message: `nothing is allowed at ${JSON.stringify(step)}` }];
+      ways = next;
+    }
+    let first: readonly SchemaIssue[] = [];
+    for (const nodes of ways) {
+      const issues = issuesOf(nodes, path, value);
+      if (issues.length === 0) return [];
+      if (first.length === 0) first = issues;
+    }
+    return first;
+  };
+
+  /** Every combination of alternatives of a view. */
+  function expand(view: AlignmentView): readonly AlignmentView[] {
+    const alternatives = views.alternativesOf(view);
+    return alternatives === undefined ? [view] : alternatives.flatMap(expand).slice(0, MOST_WAYS + 1);
+  }
+
+  function issuesOf(nodes: Conjunction, path: Path, value: unknown): readonly SchemaIssue[] {
+    const issues: SchemaIssue[] = [];
+    const run: CheckRun = { steps: MOST_STEPS, path: [...path], issues, explaining: 0 };
+    for (const node of nodes) checks(node).check(value, run, undefined);
+    return run.steps < 0 ? [] : issues;
+  }
+}
+
+/** The schemas one step deeper; none if the view has no room for the step. */
+function enter(view: AlignmentView, step: string | number): Conjunction[] {
+  const isKey = typeof step === 'string';
+  if (view.nodes.includes(false)) return [];
+  if (view.types.length > 0 && !view.types.includes(isKey ? 'object' : 'array')) return [];
+  if (!isKey) return [view.prefix[step] ?? view.items];
+  const named = view.properties.get(step);
+  if (view.hasPatterns) return [named ?? []];
+  if (named !== undefined) return [named];
+  return view.isClosed ? [] : [view.rest];
+}
