@@ -34,11 +34,12 @@ const SILENCE_MS = 30_000;
 /** Tells how the attempt ended: loose ends, artifacts, the judgement, and exactly one last event. */
 export function endAttempt(attempt: Attempt, writer: EventWriter, circumstances: Circumstances): void {
   const { end, mode } = circumstances;
+  const { endSignal, runtimeError, lastError } = attempt.outcome;
   const evidence = {
     doneMarker: attempt.messages.doneMarkers > 0,
-    endSignal: attempt.endSignalSeen,
-    runtimeError: attempt.runtimeErrorSeen,
-    lastError: attempt.lastErrorSeen,
+    endSignal,
+    runtimeError,
+    lastError,
     exitCode: end.exitCode,
     signal: end.signal,
     verdict: end.verdict ?? null,
@@ -77,17 +78,19 @@ function startUnnamed(attempt: Attempt, writer: EventWriter, engine: Engine): vo
 function looseEnds(attempt: Attempt, { engine, end, bytes, silenceMs }: Circumstances): DiagnosticCode[] {
   const codes: DiagnosticCode[] = [];
   const isStopped = end.verdict === 'canceled' || end.verdict === 'timed_out' || end.verdict === 'limit';
-  const hasEnded = attempt.endSignalSeen !== null || attempt.runtimeErrorSeen !== null;
+  const { endSignal, runtimeError } = attempt.outcome;
+  const hasEnded = endSignal !== null || runtimeError !== null;
   if (bytes === 0) codes.push('NO_OUTPUT');
-  else if (engine.promises.endSignal && !hasEnded && !isStopped) codes.push('EARLY_END_OF_STREAM');
+  else if (engine.promises.endSignal && !attempt.isPlainText && !hasEnded && !isStopped) codes.push('EARLY_END_OF_STREAM');
   if (hasEnded && silenceMs > SILENCE_MS) codes.push('SILENCE_AFTER_END');
   if (attempt.messages.doneMarkers > 1) codes.push('DONE_MARKER_REPEATED');
   return codes;
 }
 
 function writeLast(attempt: Attempt, writer: EventWriter, judgement: Judgement, end: AttemptEnd): void {
-  writer.usage = attempt.usage.total;
-  const usage = writer.usage === null ? undefined : { usage: writer.usage };
+  const { usage: total, lastMessage } = attempt.outcome;
+  writer.usage = total;
+  const usage = total === null ? undefined : { usage: total };
   const exit = { exit_code: end.exitCode, signal: end.signal };
   switch (judgement.state) {
     case 'completed':
@@ -99,7 +102,7 @@ function writeLast(attempt: Attempt, writer: EventWriter, judgement: Judgement, 
     }
     case 'awaiting_user_input': {
       const id = `ix_${writer.attempt}`;
-      const data = { interaction_id: id, kind: 'open_text', prompt: attempt.messages.last } as const;
+      const data = { interaction_id: id, kind: 'open_text', prompt: lastMessage } as const;
       return writer.write('interaction.user_input.required', data, { interaction_id: id });
     }
     case 'unknown':

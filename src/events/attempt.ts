@@ -2,12 +2,13 @@ import { engineErrorData, shorten } from './engine-error.js';
 import type { Engine, Reader } from './engine.js';
 import type { EventWriter } from './event-writer.js';
 import { FrameEvents } from './frame-events.js';
-import type { Frame, JsonFrame, TextFrame } from './framing/frame.js';
+import type { BlankFrame, Frame, JsonFrame, TextFrame } from './framing/frame.js';
 import { Messages } from './messages.js';
 import { omitMissing } from './omit-missing.js';
 import type { EndSignal } from './protocol/completion.js';
 import type { DiagnosticCode } from './protocol/diagnostic-codes.js';
 import type { ParserName } from './protocol/engine-names.js';
+import type { Usage } from './protocol/usage.js';
 import type {
   EngineErrorReport,
   MessageOptions,
@@ -22,6 +23,15 @@ import { Session } from './session.js';
 import { ToolCalls } from './tool-calls.js';
 import { UsageTotals } from './usage-totals.js';
 
+/** What the end of an attempt depends on: the last word of each kind. */
+export interface Outcome {
+  readonly endSignal: EndSignal | null;
+  readonly runtimeError: string | null;
+  readonly lastError: string | null;
+  readonly lastMessage: string;
+  readonly usage: Usage | null;
+}
+
 /** Reads the frames of one attempt with its engine, turns what the reader says into events, and keeps the evidence. */
 export class Attempt implements Report {
   readonly #writer: EventWriter;
@@ -30,12 +40,13 @@ export class Attempt implements Report {
   readonly conversation: Session;
   readonly messages: Messages;
   readonly tools: ToolCalls;
-  readonly usage = new UsageTotals();
-  hasReasoned = false;
-  endSignalSeen: EndSignal | null = null;
-  runtimeErrorSeen: string | null = null;
-  lastErrorSeen: string | null = null;
-  version: string | null = null;
+  #usage = new UsageTotals();
+  #hasReasoned = false;
+  #endSignal: EndSignal | null = null;
+  #runtimeError: string | null = null;
+  #lastError: string | null = null;
+  #version: string | null = null;
+  #isPlainText = false;
 
   constructor(engine: Engine, writer: EventWriter) {
     this.#writer = writer;
@@ -46,13 +57,41 @@ export class Attempt implements Report {
     this.#reader = engine.createReader(this);
   }
 
+  get outcome(): Outcome {
+    return {
+      endSignal: this.#endSignal,
+      runtimeError: this.#runtimeError,
+      lastError: this.#lastError,
+      lastMessage: this.messages.last,
+      usage: this.#usage.total,
+    };
+  }
+
+  set outcome(outcome: Outcome) {
+    this.#endSignal = outcome.endSignal;
+    this.#runtimeError = outcome.runtimeError;
+    this.#lastError = outcome.lastError;
+    this.messages.last = outcome.lastMessage;
+    this.#usage = new UsageTotals(outcome.usage);
+  }
+
+  /** The version of the program, if it says it. */
+  get version(): string | null {
+    return this.#version;
+  }
+
+  /** Whether the program prints no records but plain text, which has no end signal. */
+  get isPlainText(): boolean {
+    return this.#isPlainText;
+  }
+
   get drift(): FrameEvents['drift'] {
     return this.#frames.drift;
   }
 
   /** Whether the agent itself said or did anything. */
   get hasSpoken(): boolean {
-    return this.messages.any || this.tools.any || this.hasReasoned;
+    return this.messages.any || this.tools.any || this.#hasReasoned;
   }
 
   read(frame: JsonFrame | TextFrame): void {
@@ -60,6 +99,11 @@ export class Attempt implements Report {
     if (frame.kind === 'json') this.#reader.json(frame);
     else this.#reader.text(frame);
     this.#frames.close(frame);
+  }
+
+  /** A blank line: no event, but readers that put text together again want it. */
+  readBlank(frame: BlankFrame): void {
+    this.#reader.blank?.(frame);
   }
 
   /** A frame that is no business of the engine: kept as raw, without a warning. */
@@ -78,8 +122,8 @@ export class Attempt implements Report {
 
   status(status: StatusReport): void {
     this.#frames.isHandled = true;
-    if (status.usage !== null && status.usage !== undefined) this.usage.add(status.usage);
-    this.conversation.status(status, this.version);
+    if (status.usage !== null && status.usage !== undefined) this.#usage.add(status.usage);
+    this.conversation.status(status, this.#version);
   }
 
   session(id: string | null): void {
@@ -88,7 +132,7 @@ export class Attempt implements Report {
   }
 
   engineVersion(version: string | null): void {
-    this.version = version ?? this.version;
+    this.#version = version ?? this.#version;
   }
 
   messageDelta(text: string, options?: MessageOptions): void {
@@ -107,7 +151,7 @@ export class Attempt implements Report {
 
   reasoning(text: string, options?: ReasoningOptions): void {
     this.#frames.isHandled = true;
-    this.hasReasoned = true;
+    this.#hasReasoned = true;
     this.#writer.write('agent.reasoning.summary', {
       text,
       ...omitMissing({
@@ -136,21 +180,21 @@ export class Attempt implements Report {
   engineError(error: EngineErrorReport): void {
     this.#frames.isHandled = true;
     const data = engineErrorData(error);
-    this.lastErrorSeen = data.message;
+    this.#lastError = data.message;
     this.#writer.write('diagnostic.engine.error', data);
   }
 
   runtimeError(message: string): void {
-    this.runtimeErrorSeen = shorten(message);
+    this.#runtimeError = shorten(message);
   }
 
   turnStarted(): void {
-    this.endSignalSeen = null;
-    this.runtimeErrorSeen = null;
+    this.#endSignal = null;
+    this.#runtimeError = null;
   }
 
   endSignal(signal: EndSignal): void {
-    this.endSignalSeen = signal;
+    this.#endSignal = signal;
   }
 
   noise(): void {
@@ -177,6 +221,10 @@ export class Attempt implements Report {
     this.#frames.warn(code, message, options);
   }
 
+  about(frame: Frame): void {
+    this.#frames.open(frame);
+  }
+
   spanning(first: Frame, last: Frame): void {
     this.#frames.spanning(first, last);
   }
@@ -191,6 +239,7 @@ export class Attempt implements Report {
   }
 
   parser(name: ParserName): void {
+    this.#isPlainText = name === 'generic_text';
     this.#writer.parser = name;
   }
 }

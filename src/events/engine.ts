@@ -1,4 +1,4 @@
-import type { JsonFrame, TextFrame } from './framing/frame.js';
+import type { BlankFrame, JsonFrame, TextFrame } from './framing/frame.js';
 import type { EngineName, ParserName } from './protocol/engine-names.js';
 import type { Report } from './report.js';
 
@@ -38,6 +38,8 @@ export interface Reader {
   json(frame: JsonFrame): void;
   /** A line that is no JSON; with `framing: 'text'` every line, blank ones too. */
   text(frame: TextFrame): void;
+  /** A blank line, for readers that put text together again: say nothing about it. */
+  blank?(frame: BlankFrame): void;
   /** All bytes have come; tell what was being collected. Messages left open are closed by the core. */
   end(): void;
 }

@@ -8,7 +8,7 @@ import type { RaspData, RaspEvent, RaspSource, RaspType } from './protocol/rasp-
 import type { RawRef } from './protocol/raw-ref.js';
 import type { Usage } from './protocol/usage.js';
 
-/** What an event is about, besides its session. */
+/** The one thing an event is about, besides its session. */
 export type Subject = Omit<Correlation, 'session_id'>;
 
 const NO_SUBJECT: Subject = {};
@@ -141,7 +141,12 @@ export class EventWriter {
 
   #correlate(subject: Subject): Correlation {
     if (subject === NO_SUBJECT) return this.#sessionOnly;
-    return this.#sessionId === null ? subject : { session_id: this.#sessionId, ...subject };
+    const session_id = this.#sessionId;
+    if (session_id === null) return subject;
+    // The two that come with every other event are spelled out: spreading costs more.
+    if (subject.message_id !== undefined) return { session_id, message_id: subject.message_id };
+    if (subject.tool_call_id !== undefined) return { session_id, tool_call_id: subject.tool_call_id };
+    return { session_id, ...subject };
   }
 
   #sourceWith(confidence: number): RaspSource {

@@ -1,4 +1,4 @@
-import type { FcmpEvent, FcmpType } from './protocol/fcmp-event.js';
+import type { FcmpData, FcmpEvent, FcmpType } from './protocol/fcmp-event.js';
 import type { RaspData, RaspEvent } from './protocol/rasp-event.js';
 
 /** An FCMP event without its envelope. */
@@ -65,7 +65,15 @@ function same(type: FcmpType, event: RaspEvent): FcmpFact {
   return { type, data: event.data as FcmpEvent['data'] };
 }
 
+/** Field by field: a rest pattern costs more than the rest of the translation. */
 function toolCall(status: 'started' | 'completed' | 'failed', event: RaspEvent): FcmpFact {
-  const { exit_code: _exitCode, ...shared } = event.data as Partial<RaspData<'tool.call.failed'>>;
-  return { type: 'assistant.tool_call', data: { ...shared, status } as FcmpEvent['data'] };
+  const call = event.data as RaspData<'tool.call.started'> & Partial<RaspData<'tool.call.failed'>>;
+  const data: Writable<FcmpData<'assistant.tool_call'>> = { tool_call_id: call.tool_call_id, name: call.name, status };
+  if (call.input !== undefined) data.input = call.input;
+  if (call.output !== undefined) data.output = call.output;
+  if (call.error !== undefined) data.error = call.error;
+  if (call.parent_tool_call_id !== undefined) data.parent_tool_call_id = call.parent_tool_call_id;
+  return { type: 'assistant.tool_call', data };
 }
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };

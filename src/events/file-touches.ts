@@ -47,8 +47,11 @@ export class FileTouches {
 function mentionOf(input: unknown): string {
   if (typeof input === 'string') return slashes(beginningOf(input, MAX_MENTION));
   if (typeof input !== 'object' || input === null) return '';
-  const strings = Object.values(input).filter((value) => typeof value === 'string');
-  return slashes(beginningOf(strings.map((value) => beginningOf(value, MAX_MENTION)).join('\n'), MAX_MENTION));
+  let mention = '';
+  for (const value of Object.values(input)) {
+    if (typeof value === 'string') mention += `${mention === '' ? '' : '\n'}${beginningOf(value, MAX_MENTION)}`;
+  }
+  return slashes(beginningOf(mention, MAX_MENTION));
 }
 
 function isSamePath(own: string, path: string): boolean {

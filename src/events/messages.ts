@@ -17,7 +17,8 @@ export class Messages {
   readonly #writer: EventWriter;
   readonly #open = new Map<string, OpenMessage>();
   #count = 0;
-  #last = '';
+  /** The agent's last whole message: what it asks, if it asks. */
+  last = '';
   #doneMarkers = 0;
 
   constructor(writer: EventWriter) {
@@ -27,11 +28,6 @@ export class Messages {
   /** Whether the agent has said anything. */
   get any(): boolean {
     return this.#count > 0;
-  }
-
-  /** The agent's last whole message: what it asks, if it asks. */
-  get last(): string {
-    return this.#last;
   }
 
   /** How many messages carried the done marker. */
@@ -89,7 +85,7 @@ export class Messages {
     };
     this.#writer.write('agent.message.final', data, { message_id: id });
     if (parent !== null) return;
-    this.#last = text;
+    this.last = text;
     if (hasDoneMarker(text)) this.#doneMarkers += 1;
   }
 

@@ -108,6 +108,8 @@ export interface Report {
   checkFields(record: object, known: ReadonlySet<string>, path: string): void;
   warning(code: DiagnosticCode, message: string, options?: { readonly subject?: string }): void;
 
+  /** What is told next is about a frame that was held before, or about the current one again. */
+  about(frame: Frame): void;
   /** What is told next was read from all bytes from one frame to another of the same stream. */
   spanning(first: Frame, last: Frame): void;
   /** How sure the reading of this frame is; 1 unless said. */

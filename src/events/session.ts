@@ -1,5 +1,5 @@
 import type { EventWriter } from './event-writer.js';
-import { omitMissing } from './omit-missing.js';
+import type { RaspData } from './protocol/rasp-event.js';
 import type { StatusReport } from './report.js';
 
 /** A longer one is no session id; it would be repeated in every event. */
@@ -24,17 +24,7 @@ export class Session {
     const id = usableId(status.session_id ?? null);
     const before = this.#writer.sessionId;
     if (id !== null && id !== before) this.#writer.sessionId = id;
-    this.#writer.write('lifecycle.run.status', {
-      status: status.status,
-      ...omitMissing({
-        session_id: id,
-        model: status.model === '' ? null : status.model,
-        engine_version: engineVersion,
-        usage: status.usage,
-        reason: status.reason,
-        detail: status.detail,
-      }),
-    });
+    this.#writer.write('lifecycle.run.status', statusData(status, id, engineVersion));
     if (id === null) return;
     this.start(id);
     if (before !== null && before !== id) this.#warnChanged(before, id);
@@ -59,6 +49,21 @@ export class Session {
       subject: id,
     });
   }
+}
+
+/** Field by field: some engines print nothing but statuses, and spreading costs more than parsing. */
+function statusData(status: StatusReport, id: string | null, engineVersion: string | null) {
+  const data: { -readonly [Key in keyof RaspData<'lifecycle.run.status'>]: RaspData<'lifecycle.run.status'>[Key] } = {
+    status: status.status,
+  };
+  const { model = null, usage = null, reason = null, detail } = status;
+  if (id !== null) data.session_id = id;
+  if (model !== null && model !== '') data.model = model;
+  if (engineVersion !== null) data.engine_version = engineVersion;
+  if (usage !== null) data.usage = usage;
+  if (reason !== null) data.reason = reason;
+  if (detail !== undefined) data.detail = detail;
+  return data;
 }
 
 function usableId(id: string | null): string | null {

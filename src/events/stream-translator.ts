@@ -8,9 +8,12 @@ import type { Frame } from './framing/frame.js';
 import { createFramer } from './framing/framer.js';
 import type { Framer } from './framing/framer.js';
 import type { Coverage } from './protocol/coverage.js';
+import { DIAGNOSTIC_CODES } from './protocol/diagnostic-codes.js';
 import type { DriftSummary } from './protocol/drift-summary.js';
 import type { Emitted } from './protocol/emitted.js';
 import type { StreamName } from './protocol/raw-ref.js';
+import { RecentBytes } from './terminal/recent-bytes.js';
+import { TerminalMerge } from './terminal/terminal-merge.js';
 import { toTimestamp } from './timestamp.js';
 
 /** Which attempt is translated. */
@@ -21,6 +24,8 @@ export interface AttemptStart {
   readonly fcmpSeq: number;
   readonly sessionId: string | null;
   readonly reply: string | null;
+  /** The engine could not be told from the bytes: they are read as plain text. */
+  readonly isGuess: boolean;
 }
 
 /** Translates the streams of one attempt whose engine is known. The time comes with the bytes. */
@@ -31,6 +36,9 @@ export class StreamTranslator {
   readonly #attempt: Attempt;
   readonly #framers: Readonly<Record<StreamName, Framer>>;
   readonly #ledgers: Readonly<Record<StreamName, CoverageLedger>>;
+  /** What the streams printed lately: a terminal that shows up is compared with it. */
+  readonly #recent = { stdout: new RecentBytes(), stderr: new RecentBytes() };
+  #terminal: TerminalMerge | null = null;
   #isStarted = false;
   #lastByteMs = 0;
   #bytes = 0;
@@ -46,7 +54,7 @@ export class StreamTranslator {
     this.#framers = {
       stdout: this.#createFramer('stdout', (frame) => this.#read(frame)),
       stderr: this.#createFramer('stderr', (frame) => this.#read(frame)),
-      pty: this.#createFramer('pty', (frame) => this.#attempt.setAside(frame)),
+      pty: this.#createFramer('pty', (frame) => this.#terminal?.addTerminal(frame)),
     };
   }
 
@@ -57,6 +65,8 @@ export class StreamTranslator {
     this.#lastByteMs = atMs;
     this.#bytes += bytes.length;
     this.#ledgers[stream].receive(bytes.length);
+    if (stream === 'pty') this.#terminal ??= this.#meetTerminal();
+    else if (this.#terminal === null) this.#recent[stream].add(bytes);
     this.#framers[stream].push(bytes);
     return this.#writer.take();
   }
@@ -65,6 +75,7 @@ export class StreamTranslator {
   end(end: AttemptEnd, atMs: number): Emitted[] {
     this.#begin(atMs);
     for (const framer of Object.values(this.#framers)) framer.end();
+    this.#terminal?.end();
     this.#attempt.endReading();
     const silenceMs = this.#bytes === 0 ? 0 : atMs - this.#lastByteMs;
     const { mode } = this.#start;
@@ -92,8 +103,13 @@ export class StreamTranslator {
     this.#writer.time = toTimestamp(atMs);
     if (this.#isStarted) return;
     this.#isStarted = true;
-    const { mode, attempt, reply, sessionId } = this.#start;
+    const { mode, attempt, reply, sessionId, isGuess } = this.#start;
     this.#writer.write('lifecycle.run.started', { mode, resumed: reply !== null || sessionId !== null });
+    if (isGuess) {
+      const message = DIAGNOSTIC_CODES.UNKNOWN_ENGINE_PROFILE;
+      const data = { code: 'UNKNOWN_ENGINE_PROFILE', message, confidence: 0.2 } as const;
+      this.#writer.write('diagnostic.parser.warning', data);
+    }
     if (reply === null) return;
     const id = `ix_${Math.max(1, attempt - 1)}`;
     this.#writer.write('interaction.user_input.replied', { interaction_id: id, text: reply }, { interaction_id: id });
@@ -101,11 +117,8 @@ export class StreamTranslator {
 
   #createFramer(stream: StreamName, onFrame: (frame: Frame) => void): Framer {
     const ledger = this.#ledgers[stream];
-    const { framing } = this.#engine;
     return createFramer({
-      stream,
-      framing,
-      recognises: (value) => this.#engine.detect(value) > 0,
+      ...this.#framing(stream),
       onFrame(frame) {
         ledger.claim(frame.from, frame.to);
         onFrame(frame);
@@ -113,8 +126,27 @@ export class StreamTranslator {
     });
   }
 
+  #framing(stream: StreamName) {
+    const { framing } = this.#engine;
+    return { stream, framing, recognises: (value: object) => this.#engine.detect(value) > 0 };
+  }
+
+  /** The first byte of a terminal: what the streams printed before is read once more, to be compared. */
+  #meetTerminal(): TerminalMerge {
+    const terminal = new TerminalMerge(this.#engine, this.#attempt, this.#writer);
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const recent = this.#recent[stream];
+      const framer = createFramer({ ...this.#framing(stream), onFrame: (frame) => terminal.main.add(frame) });
+      framer.push(recent.take());
+      if (recent.isCut) terminal.main.forget(0);
+    }
+    return terminal;
+  }
+
   #read(frame: Frame): void {
     if (frame.kind === 'json' || frame.kind === 'text') this.#attempt.read(frame);
     else if (frame.kind === 'script') this.#attempt.setAside(frame);
+    else this.#attempt.readBlank(frame);
+    this.#terminal?.addMain(frame);
   }
 }

@@ -1,6 +1,5 @@
 import type { EventWriter } from './event-writer.js';
 import { FileTouches } from './file-touches.js';
-import { omitMissing } from './omit-missing.js';
 import type { ToolEndReport, ToolFailureReport, ToolReport } from './report.js';
 
 interface OpenCall {
@@ -31,31 +30,27 @@ export class ToolCalls {
   }
 
   start(call: ToolReport): void {
+    const known = this.#open.get(call.id);
+    const opened = merge(known, call);
+    this.#open.set(call.id, opened);
+    if (known?.input === undefined) this.#touch(call, opened.name);
     // Told again while it is open: engines repeat a start when they fill in its input.
-    if (this.#open.has(call.id)) return this.#remember(call);
+    if (known !== undefined) return;
     this.#any = true;
-    if (this.#open.size >= MAX_OPEN) this.#forget();
-    this.#remember(call);
-    const opened = this.#open.get(call.id);
-    this.#writer.write('tool.call.started', callData(call.id, opened, call), { tool_call_id: call.id });
+    if (this.#open.size > MAX_OPEN) this.#forget();
+    this.#writer.write('tool.call.started', callData(call.id, opened), { tool_call_id: call.id });
   }
 
   complete(call: ToolEndReport): void {
-    const opened = this.#end(call);
-    this.#writer.write(
-      'tool.call.completed',
-      { ...callData(call.id, opened, call), ...endData(call) },
-      { tool_call_id: call.id },
-    );
+    const data: EndData = callData(call.id, this.#end(call));
+    addResult(data, call);
+    this.#writer.write('tool.call.completed', data, { tool_call_id: call.id });
   }
 
   fail(call: ToolFailureReport): void {
-    const opened = this.#end(call);
-    this.#writer.write(
-      'tool.call.failed',
-      { ...callData(call.id, opened, call), error: call.error, ...endData(call) },
-      { tool_call_id: call.id },
-    );
+    const data: EndData & { error?: string } = callData(call.id, this.#end(call));
+    addResult(data, call);
+    this.#writer.write('tool.call.failed', { ...data, error: call.error }, { tool_call_id: call.id });
   }
 
   /** Warns about calls whose end never came. */
@@ -64,28 +59,19 @@ export class ToolCalls {
     this.#open.clear();
   }
 
-  #end(call: ToolEndReport): OpenCall | undefined {
+  #end(call: ToolEndReport): OpenCall {
     if (!this.#open.has(call.id)) {
       this.start(call);
-      if (call.startDerived !== true) {
-        this.#writer.write('diagnostic.parser.warning', {
-          code: 'TOOL_CALL_START_MISSING',
-          message: `The result of tool call ${call.id} came without its start; the start was derived from it.`,
-          subject: call.id,
-        });
-      }
+      if (call.startDerived !== true) this.#warnStartMissing(call.id);
     }
-    const opened = this.#open.get(call.id);
-    this.#remember(call);
+    const known = this.#open.get(call.id);
+    const ended = merge(known, call);
     this.#open.delete(call.id);
-    return opened;
+    if (known?.input === undefined) this.#touch(call, ended.name);
+    return ended;
   }
 
-  #remember(call: ToolReport): void {
-    const known = this.#open.get(call.id);
-    const name = call.name ?? known?.name ?? UNNAMED;
-    const input = call.input ?? known?.input;
-    this.#open.set(call.id, { name, input, parent: call.parent ?? known?.parent ?? null });
+  #touch(call: ToolReport, name: string): void {
     this.touches.add({ toolCallId: call.id, name, paths: call.paths ?? [], input: call.input });
   }
 
@@ -96,23 +82,47 @@ export class ToolCalls {
     this.#warnUnfinished(oldest[0], oldest[1].name);
   }
 
+  #warnStartMissing(id: string): void {
+    const message = `The result of tool call ${id} came without its start; the start was derived from it.`;
+    this.#writer.write('diagnostic.parser.warning', { code: 'TOOL_CALL_START_MISSING', message, subject: id });
+  }
+
   #warnUnfinished(id: string, name: string): void {
-    this.#writer.write(
-      'diagnostic.parser.warning',
-      { code: 'TOOL_CALL_UNFINISHED', message: `Tool call ${id} (${name}) was started and never ended.`, subject: id },
-      { tool_call_id: id },
-    );
+    const message = `Tool call ${id} (${name}) was started and never ended.`;
+    const data = { code: 'TOOL_CALL_UNFINISHED', message, subject: id } as const;
+    this.#writer.write('diagnostic.parser.warning', data, { tool_call_id: id });
   }
 }
 
-function callData(id: string, opened: OpenCall | undefined, call: ToolReport) {
+/** What is known of a call after another word about it. */
+function merge(known: OpenCall | undefined, call: ToolReport): OpenCall {
   return {
-    tool_call_id: id,
-    name: call.name ?? opened?.name ?? UNNAMED,
-    ...omitMissing({ input: call.input ?? opened?.input, parent_tool_call_id: call.parent ?? opened?.parent }),
+    name: call.name ?? known?.name ?? UNNAMED,
+    input: call.input ?? known?.input,
+    parent: call.parent ?? known?.parent ?? null,
   };
 }
 
-function endData(call: ToolEndReport) {
-  return omitMissing({ output: call.output, exit_code: call.exitCode });
+interface CallData {
+  tool_call_id: string;
+  name: string;
+  input?: unknown;
+  parent_tool_call_id?: string;
+}
+
+interface EndData extends CallData {
+  output?: unknown;
+  exit_code?: number;
+}
+
+function callData(id: string, { name, input, parent }: OpenCall): CallData {
+  const data: CallData = { tool_call_id: id, name };
+  if (input !== undefined) data.input = input;
+  if (parent !== null) data.parent_tool_call_id = parent;
+  return data;
+}
+
+function addResult(data: EndData, { output, exitCode }: ToolEndReport): void {
+  if (output !== undefined && output !== null) data.output = output;
+  if (exitCode !== undefined && exitCode !== null) data.exit_code = exitCode;
 }

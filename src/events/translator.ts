@@ -1,5 +1,8 @@
 import { SluiceError } from '../json/index.js';
 import type { AttemptEnd } from './attempt-end.js';
+import { DetectingTranslator } from './detecting-translator.js';
+import type { Engine } from './engine.js';
+import { genericEngine } from './engines/generic/generic-engine.js';
 import { ENGINES } from './engines/index.js';
 import type { Coverage } from './protocol/coverage.js';
 import type { DriftSummary } from './protocol/drift-summary.js';
@@ -59,8 +62,11 @@ export function createTranslator(options: TranslatorOptions): Translator {
     reply = null,
     clock = Date.now,
   } = options;
-  const start = { runId, attempt, mode, fcmpSeq, sessionId, reply };
-  const translator = new StreamTranslator(engineOf(options.engine), start);
+  const start = { runId, attempt, mode, fcmpSeq, sessionId, reply, isGuess: false };
+  const translator =
+    options.engine === 'auto'
+      ? new DetectingTranslator(Object.values(ENGINES), genericEngine, start)
+      : new StreamTranslator(engineOf(options.engine), start);
   let hasEnded = false;
   return {
     push(stream, bytes) {
@@ -78,7 +84,7 @@ export function createTranslator(options: TranslatorOptions): Translator {
   };
 }
 
-function engineOf(name: string) {
+function engineOf(name: string): Engine {
   const engine = isEngineName(name) ? ENGINES[name] : undefined;
   if (engine !== undefined) return engine;
   const known = ['auto', ...Object.keys(ENGINES)].join(', ');

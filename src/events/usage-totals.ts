@@ -15,7 +15,12 @@ const COUNTS = [
  */
 export class UsageTotals {
   #total: Usage | null = null;
-  #turns: Usage | null = null;
+  #turns: Usage | null;
+
+  /** Goes on from what was used before. */
+  constructor(before: Usage | null = null) {
+    this.#turns = before;
+  }
 
   add(usage: Usage): void {
     if (usage.scope === 'total') this.#total = usage;

@@ -60,7 +60,8 @@ export function createFramer(options: FramerOptions): Framer {
 
   /** The plain case, and the fast one: the line is a JSON object. */
   function emitWholeLine(line: Line): boolean {
-    const { text, from, to } = line;
+    const { from, to } = line;
+    const text = line.text.endsWith('\r') ? line.text.slice(0, -1) : line.text;
     let value: object;
     try {
       value = JSON.parse(text) as object;

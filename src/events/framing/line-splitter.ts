@@ -41,12 +41,15 @@ export function createLineSplitter(
   let offset = 0;
   /** Set after a piece was cut off an endless line: what follows up to its line feed is no line of its own either. */
   let insideTooLong = false;
+  let wasAscii = true;
 
   function emitLines(block: Uint8Array): void {
-    const text = decoder.decode(block);
+    // A block ends with a line feed, so both ways give the same; which one is faster depends on the script.
+    const text = decoder.decode(block, { stream: !wasAscii });
     const invalid = text.includes(SUBSTITUTE) && !isUtf8(block);
     // One character a byte: then positions in the text are positions in the bytes.
     const aligned = text.length === block.length;
+    wasAscii = aligned;
     const base = offset;
     offset += block.length;
     let char = 0;

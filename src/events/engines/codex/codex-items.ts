@@ -1,5 +1,5 @@
 import { arrayField, field, isRecord, nameField, numberField, objectField, stringField } from '../../record-fields.js';
-import type { Report, ToolEndReport } from '../../report.js';
+import type { Report } from '../../report.js';
 import { ITEM_FIELDS } from './records.js';
 
 /** Reads `item.started`, `item.updated` and `item.completed`. */
@@ -38,41 +38,43 @@ function readWords(type: 'agent_message' | 'reasoning' | 'error', phase: string,
 function readCall(type: string, phase: string, item: object, report: Report): void {
   const id = nameField(item, 'id');
   if (id === null) return report.unparsed('MALFORMED_RECORD', `An item of type ${type} has no id.`);
-  const call: ToolEndReport = { id, ...describeCall(type, item) };
-  if (phase !== 'completed') return report.toolStarted(call);
+  const name = nameOf(type, item);
+  const input = inputOf(type, item);
+  const paths = type === 'file_change' ? changedPaths(item) : [];
+  if (phase !== 'completed') return report.toolStarted({ id, name, input, paths });
+  // The first of the places where the kinds of calls put what they found.
+  const output = field(item, 'aggregated_output') ?? field(item, 'result') ?? field(item, 'agents_states');
+  const exitCode = numberField(item, 'exit_code');
   const error = failureOf(item);
-  if (error === null) report.toolCompleted({ ...call, ...resultOf(item) });
-  else report.toolFailed({ ...call, ...resultOf(item), error });
+  if (error === null) report.toolCompleted({ id, name, input, paths, output, exitCode });
+  else report.toolFailed({ id, name, input, paths, output, exitCode, error });
 }
 
-function describeCall(type: string, item: object): Omit<ToolEndReport, 'id'> {
+function nameOf(type: string, item: object): string {
+  if (type !== 'mcp_tool_call' && type !== 'collab_tool_call') return type;
+  const tool = nameField(item, 'tool') ?? type;
+  const server = nameField(item, 'server');
+  return server === null ? tool : `${server}.${tool}`;
+}
+
+function inputOf(type: string, item: object): unknown {
   switch (type) {
     case 'command_execution':
-      return { name: type, input: { command: field(item, 'command') } };
-    case 'file_change': {
-      const changes = arrayField(item, 'changes');
-      const paths = changes.filter(isRecord).map((change) => stringField(change, 'path'));
-      return { name: type, input: { changes }, paths: paths.filter((path) => path !== null) };
-    }
-    case 'mcp_tool_call': {
-      const tool = nameField(item, 'tool') ?? type;
-      const server = nameField(item, 'server');
-      return { name: server === null ? tool : `${server}.${tool}`, input: field(item, 'arguments') };
-    }
-    case 'collab_tool_call': {
-      const input = { prompt: field(item, 'prompt'), receiver_thread_ids: arrayField(item, 'receiver_thread_ids') };
-      return { name: nameField(item, 'tool') ?? type, input };
-    }
+      return { command: field(item, 'command') };
+    case 'file_change':
+      return { changes: arrayField(item, 'changes') };
+    case 'mcp_tool_call':
+      return field(item, 'arguments');
+    case 'collab_tool_call':
+      return { prompt: field(item, 'prompt'), receiver_thread_ids: arrayField(item, 'receiver_thread_ids') };
     default:
-      return { name: type, input: { query: field(item, 'query'), action: field(item, 'action') } };
+      return { query: field(item, 'query'), action: field(item, 'action') };
   }
 }
 
-/** The first of the places where the kinds of calls put what they found. */
-function resultOf(item: object): Pick<ToolEndReport, 'output' | 'exitCode'> {
-  const output = field(item, 'aggregated_output') ?? field(item, 'result') ?? field(item, 'agents_states');
-  const exitCode = numberField(item, 'exit_code');
-  return { output: output ?? undefined, ...(exitCode === null ? undefined : { exitCode }) };
+function changedPaths(item: object): readonly string[] {
+  const changes = arrayField(item, 'changes').filter(isRecord);
+  return changes.map((change) => stringField(change, 'path')).filter((path) => path !== null);
 }
 
 /** Why the call failed; null if it did not. */

@@ -1,0 +1,51 @@
+/** Bytes kept at most: a terminal that shows up late is compared with what stdout printed that recently. */
+const CAPACITY = 4 * 1024 * 1024;
+const FIRST_SIZE = 64 * 1024;
+const LINE_FEED = 0x0a;
+
+/** The last bytes of a stream, in a ring: memory stays flat, and what is kept depends on the bytes alone. */
+export class RecentBytes {
+  #ring = new Uint8Array(0);
+  #written = 0;
+
+  /** Whether older bytes were forgotten. */
+  get isCut(): boolean {
+    return this.#written > CAPACITY;
+  }
+
+  add(bytes: Uint8Array): void {
+    this.#grow(this.#written + bytes.length);
+    const kept = bytes.subarray(Math.max(0, bytes.length - CAPACITY));
+    const start = (this.#written + bytes.length - kept.length) % this.#ring.length;
+    const head = Math.min(kept.length, this.#ring.length - start);
+    this.#ring.set(kept.subarray(0, head), start);
+    this.#ring.set(kept.subarray(head), 0);
+    this.#written += bytes.length;
+  }
+
+  /** The bytes kept, oldest first, from the beginning of a line on; keeps nothing any more. */
+  take(): Uint8Array {
+    const bytes = this.#unroll();
+    this.#ring = new Uint8Array(0);
+    return this.isCut ? bytes.subarray(bytes.indexOf(LINE_FEED) + 1) : bytes;
+  }
+
+  #unroll(): Uint8Array {
+    const length = Math.min(this.#written, this.#ring.length);
+    const start = this.#written <= this.#ring.length ? 0 : this.#written % this.#ring.length;
+    const bytes = new Uint8Array(length);
+    bytes.set(this.#ring.subarray(start, Math.min(this.#ring.length, start + length)));
+    if (start > 0) bytes.set(this.#ring.subarray(0, start), this.#ring.length - start);
+    return bytes;
+  }
+
+  /** Doubles while all bytes still fit, so a short run never pays for a long one. */
+  #grow(needed: number): void {
+    if (this.#ring.length === CAPACITY || needed <= this.#ring.length) return;
+    let size = Math.max(FIRST_SIZE, this.#ring.length);
+    while (size < needed && size < CAPACITY) size *= 2;
+    const larger = new Uint8Array(size);
+    larger.set(this.#ring.subarray(0, this.#written));
+    this.#ring = larger;
+  }
+}

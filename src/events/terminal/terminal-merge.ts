@@ -1,0 +1,147 @@
+import { Attempt } from '../attempt.js';
+import type { Engine } from '../engine.js';
+import { EventWriter } from '../event-writer.js';
+import type { Frame } from '../framing/frame.js';
+import { align } from './align.js';
+import { MainLines } from './main-lines.js';
+import { waitingFrame } from './waiting-frame.js';
+import type { WaitingFrame } from './waiting-frame.js';
+
+/** Frames and bytes of the terminal that may wait; then what can be told is told. */
+const MAX_WAITING = 2048;
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Merges a terminal recording with stdout and stderr of the same attempt. The streams come first; the terminal fills
+ * in what they lost. Both are aligned as sequences, so a message that was really said twice stays twice. Waiting frames
+ * are bounded: a terminal that lags behind by more than that is set aside rather than told twice.
+ */
+export class TerminalMerge {
+  readonly #engine: Engine;
+  readonly #attempt: Attempt;
+  readonly #writer: EventWriter;
+  readonly main = new MainLines();
+  /** Reads the terminal alone: its order is whole where that of stdout has holes. */
+  readonly #shadow: Attempt;
+  readonly #shadowWriter: EventWriter;
+  #waiting: WaitingFrame[] = [];
+  #waitingBytes = 0;
+  #session: string | null = null;
+  #restored: Frame[] = [];
+  #restoredCount = 0;
+  #setAside = 0;
+  #hasPartner = false;
+
+  constructor(engine: Engine, attempt: Attempt, writer: EventWriter) {
+    this.#engine = engine;
+    this.#attempt = attempt;
+    this.#writer = writer;
+    const { name, parser, parserVersion } = engine;
+    const nowhere = { runId: 'shadow', attempt: 1, fcmpSeq: 0, sessionId: null };
+    this.#shadowWriter = new EventWriter({ ...nowhere, engine: name, parser, parserVersion });
+    this.#shadow = new Attempt(engine, this.#shadowWriter);
+  }
+
+  /** A frame of stdout or stderr, already told. */
+  addMain(frame: Frame): void {
+    this.main.add(frame);
+    if (this.main.isFull) this.#settle(false);
+  }
+
+  addTerminal(frame: Frame): void {
+    if (frame.kind === 'json') {
+      this.#session ??= this.#engine.sessionOf(frame.value);
+      this.#shadow.read(frame);
+      this.#shadowWriter.take();
+    }
+    this.#waiting.push(waitingFrame(frame));
+    this.#waitingBytes += frame.to - frame.from;
+    if (this.#waiting.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES) this.#settle(false);
+  }
+
+  /** All frames have come. */
+  end(): void {
+    this.#settle(true);
+    this.#report();
+  }
+
+  #settle(isFinal: boolean): void {
+    const before = this.#attempt.outcome;
+    const records = this.#waiting.filter(({ kind }) => kind === 'json');
+    // Equal lines of another session are no repeats.
+    const keys = this.#isSameSession() ? records.map(({ key }) => key) : [];
+    const partners = align(this.main.records, keys);
+    const lastPaired = partners.findLastIndex((partner) => partner >= 0);
+    const settled = this.#settledCount(isFinal, records[lastPaired]);
+    let record = 0;
+    for (const waiting of this.#waiting.slice(0, settled)) {
+      const isPaired = waiting.kind === 'json' && (partners[record++] ?? -1) >= 0;
+      this.#waitingBytes -= waiting.bytes;
+      this.#hasPartner ||= isPaired;
+      if (!isPaired) this.#tell(waiting);
+    }
+    this.#waiting = this.#waiting.slice(settled);
+    const reached = partners[lastPaired] ?? -1;
+    this.main.drop(reached + 1);
+    const endsWithTerminal = this.main.records.length === 0;
+    if (this.main.isFull) this.main.forget();
+    // Told late, restored records must not undo what came after them.
+    const isWhole = isFinal && this.#restoredCount > 0 && endsWithTerminal;
+    this.#attempt.outcome = isWhole ? this.#shadow.outcome : before;
+  }
+
+  /** How many waiting frames can be told: up to the last one with a partner, or the older half if there is none. */
+  #settledCount(isFinal: boolean, lastPaired: WaitingFrame | undefined): number {
+    if (isFinal) return this.#waiting.length;
+    if (lastPaired !== undefined) return this.#waiting.indexOf(lastPaired) + 1;
+    const isFull = this.#waiting.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
+    return isFull ? Math.ceil(this.#waiting.length / 2) : 0;
+  }
+
+  /** A frame without a partner. */
+  #tell(waiting: WaitingFrame): void {
+    if (waiting.kind === 'blank') return;
+    if (waiting.kind === 'text' && this.#isSameSession() && this.main.repeatsText(waiting.key)) return;
+    const frame = waiting.wake();
+    const isReadable = frame.kind === 'json' || (frame.kind === 'text' && this.#isAgentText(frame.problem));
+    if (!isReadable || !this.#isMergeable()) {
+      this.#attempt.setAside(frame);
+      if (frame.kind === 'json') this.#setAside += 1;
+      return;
+    }
+    this.#attempt.read(frame);
+    if (frame.kind !== 'json') return;
+    this.#restoredCount += 1;
+    if (this.#restored.length < 2) this.#restored.push(frame);
+    else this.#restored[1] = frame;
+  }
+
+  /** Text is the agent's where the engine speaks text and the streams are silent; damaged records are always told. */
+  #isAgentText(problem: string | null): boolean {
+    return problem !== null || (this.#engine.framing === 'text' && this.main.isEmpty);
+  }
+
+  /** Same session, and nothing forgotten that this could be a repeat of. */
+  #isMergeable(): boolean {
+    return this.#isSameSession() && (!this.main.hasForgotten || this.#hasPartner);
+  }
+
+  #isSameSession(): boolean {
+    const main = this.#writer.sessionId;
+    return main === null || this.#session === null || main === this.#session;
+  }
+
+  #report(): void {
+    const [first, last = first] = this.#restored;
+    if (first !== undefined && last !== undefined) {
+      this.#attempt.spanning(first, last);
+      const message = `Restored ${this.#restoredCount} records from the terminal that stdout had lost.`;
+      this.#attempt.warning('PTY_STREAM_MISMATCH', message);
+    }
+    if (this.#setAside === 0) return;
+    const why = this.#isSameSession()
+      ? 'they came too late to be compared with stdout'
+      : `the terminal shows session ${this.#session ?? ''}, stdout ${this.#writer.sessionId ?? ''}`;
+    this.#attempt.warning('PTY_STREAM_MISMATCH', `Set ${this.#setAside} records of the terminal aside: ${why}.`);
+  }
+}
