@@ -11,7 +11,9 @@ async function runTests(): Promise<Totals> {
   const vitest = await startVitest('test', filter, { update: 'none', allowOnly: false, ...options, watch: false });
   const totals = countTests(vitest.state.getTestModules(), vitest.state.getUnhandledErrors().length);
   await vitest.close();
-  return totals;
+  // A set-up that failed or a filter that found nothing is no test, but it is a failure.
+  const isSilentFailure = totals.failed === 0 && process.exitCode !== undefined && process.exitCode !== 0;
+  return isSilentFailure ? { ...totals, failed: 1 } : totals;
 }
 
 let totals: Totals;

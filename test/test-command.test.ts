@@ -38,7 +38,16 @@ describe('npm test', () => {
     expect(await runTestCommand(files)).toEqual({ exitCode: 1, lastLine: '0 passed, 2 failed' });
   });
 
+  it('counts a set-up that fails', async () => {
+    const files = {
+      'a.test.js': 'test("a", () => {})',
+      'set-up.js': 'export function setup() { throw new Error("planted"); }',
+      'vitest.config.js': 'export default { test: { globalSetup: ["set-up.js"] } };',
+    };
+    expect(await runTestCommand(files)).toEqual({ exitCode: 1, lastLine: '0 passed, 1 failed' });
+  });
+
   it('does not take a run without tests for a success', async () => {
-    expect(await runTestCommand({ 'a.js': '' })).toEqual({ exitCode: 1, lastLine: '0 passed, 0 failed' });
+    expect(await runTestCommand({ 'a.js': '' })).toEqual({ exitCode: 1, lastLine: '0 passed, 1 failed' });
   });
 });

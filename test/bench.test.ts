@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { DEFECTS, writeBroken, writeClean } from '../bench/break-json.js';
+import { makeFindings } from '../bench/findings.js';
+import { compare, median } from '../bench/measure.js';
+import { makeProse, VERDICT } from '../bench/prose.js';
+import { Random } from '../bench/random.js';
+import { renderChart } from '../bench/render-chart.js';
+import { renderResults } from '../bench/render-results.js';
+import { parseOrThrow } from '../src/json/index.js';
+
+const { findings } = makeFindings(5000, 1, JSON.stringify);
+
+describe('the texts of the bench', () => {
+  it.each(['indented', 'lines'] as const)('are JSON when written cleanly (%s)', (layout) => {
+    expect(JSON.parse(writeClean(findings, layout))).toEqual({ findings });
+  });
+
+  it.each(DEFECTS.flatMap((defect) => [[defect, 'indented'] as const, [defect, 'lines'] as const]))(
+    'are no JSON with the defect %s (%s), and still mean the same',
+    (defect, layout) => {
+      const text = writeBroken(findings, { defects: [defect], probability: 0.5, layout }, new Random(1));
+      expect(() => JSON.parse(text) as unknown).toThrow(SyntaxError);
+      expect(parseOrThrow(text)).toEqual({ findings });
+    },
+  );
+
+  it('are the same for the same seed', () => {
+    expect(makeProse(2000, true, 7)).toBe(makeProse(2000, true, 7));
+    expect(makeProse(2000, true, 7)).not.toBe(makeProse(2000, true, 8));
+  });
+
+  it('bury one object in prose of the length asked for', () => {
+    const text = makeProse(2000, false, 7);
+    expect(Math.abs(text.length - 2000)).toBeLessThan(500);
+    expect(text.split(JSON.stringify(VERDICT))).toHaveLength(2);
+  });
+});
+
+describe('compare', () => {
+  it('gives the first subject the ratio 1 and waits for promises', async () => {
+    let awaited = 0;
+    const timings = await compare(
+      [
+        { name: 'base', run: () => JSON.stringify(findings) },
+        { name: 'later', run: async () => Promise.resolve().then(() => awaited++) },
+      ],
+      { rounds: 3, budget: 50 },
+    );
+    expect(timings.map(({ name }) => name)).toEqual(['base', 'later']);
+    expect(timings[0]?.ratio).toBe(1);
+    expect(awaited).toBeGreaterThan(0);
+  });
+
+  it('takes the middle of the rounds', () => {
+    expect(median([5, 1, 100])).toBe(5);
+    expect(median([1, 2, 3, 100])).toBe(2.5);
+  });
+});
+
+describe('the report of the bench', () => {
+  const result = {
+    title: 'Part',
+    targets: [
+      { what: 'fast', limit: '≤ 2 ×', measured: '1.50 ×', met: true },
+      { what: 'slow', limit: '≤ 2 ×', measured: '3.00 ×', met: false },
+    ],
+    tables: [{ title: 'Table', columns: ['', 'a | b'], rows: [['x', 'y | z']] }],
+    groups: [
+      {
+        title: 'a < b',
+        base: 'JSON.parse',
+        limit: 8,
+        bars: [
+          { name: 'slow', ratio: 100 },
+          { name: 'parse', ratio: 10 },
+        ],
+      },
+    ],
+  };
+
+  it('marks the targets that were missed', () => {
+    const page = renderResults([{ result, environment: 'somewhere' }]);
+    expect(page).toContain('| fast | ≤ 2 × | 1.50 × | met |');
+    expect(page).toContain('| slow | ≤ 2 × | 3.00 × | **missed** |');
+    expect(page).toContain('| x | y \\| z |');
+  });
+
+  it('draws bars on a logarithmic scale, shortest first', () => {
+    const chart = renderChart(result.groups);
+    const bars = [...chart.matchAll(/<rect class="(own|peer)" .*?width="([\d.]+)"/g)].map(([, kind, width]) => [
+      kind,
+      Number(width),
+    ]);
+    expect(bars).toEqual([
+      ['own', 240],
+      ['peer', 480],
+    ]);
+    expect(chart).toContain('a &lt; b');
+  });
+});
