@@ -83,7 +83,7 @@ describe('the candidate says where the value stands', () => {
     expect(repairs.map(({ kind, offset }) => [kind, text.slice(offset, offset + 4)])).toEqual([
       ['extracted', '{"a"'],
       ['literal', 'True'],
-      ['extra_comma', ']} d'],
+      ['extra_comma', ',]} '],
     ]);
   });
 });

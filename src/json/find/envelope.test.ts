@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import { envelopeContents } from './envelope.js';
+
+describe('envelopeContents', () => {
+  test.each(['response', 'result', 'output', 'content', 'text', 'message'])('a text in the field %s', (field) => {
+    expect(envelopeContents({ id: 1, [field]: 'x' })).toEqual(['x']);
+  });
+
+  test('a string is an envelope around its text', () => {
+    expect(envelopeContents('{"a": 1}')).toEqual(['{"a": 1}']);
+  });
+
+  test('an object in a field is a content, and looked into', () => {
+    expect(envelopeContents({ result: { text: 'x' } })).toEqual([{ text: 'x' }, 'x']);
+  });
+
+  test('the more telling field comes first', () => {
+    expect(envelopeContents({ message: 'm', text: 't', response: 'r', result: 's' })).toEqual(['r', 's', 't', 'm']);
+  });
+
+  test('content blocks are joined, then tried one by one, last first', () => {
+    const content = [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ];
+    expect(envelopeContents({ content })).toEqual(['ab', 'b', 'a']);
+  });
+
+  test('what a user, a system or a tool said is left out', () => {
+    for (const role of ['user', 'system', 'tool', 'developer'])
+      expect(envelopeContents({ role, content: 'x' })).toEqual([]);
+    expect(envelopeContents([{ type: 'tool_result', content: 'x' }])).toEqual([]);
+  });
+
+  test.each([
+    [{ choices: [{ message: { content: 'x' } }] }],
+    [{ candidates: [{ content: { parts: [{ text: 'x' }] } }] }],
+    [{ type: 'item.completed', item: { type: 'agent_message', text: 'x' } }],
+    [{ type: 'text', part: { type: 'text', text: 'x' } }],
+    [{ tool_calls: [{ function: { arguments: 'x' } }] }],
+  ])('ways that lead to a text: %j', (value) => {
+    expect(envelopeContents(value)).toContain('x');
+  });
+
+  test.each([[null], [1], [true], [{}], [[]], [{ other: 'x' }], [{ response: 1 }]])('nothing in %j', (value) => {
+    expect(envelopeContents(value)).toEqual([]);
+  });
+
+  test('fields of the prototype are not looked at', () => {
+    expect(envelopeContents(Object.create({ response: 'x' }))).toEqual([]);
+  });
+
+  test('the search is bounded in depth and number', () => {
+    let deep: unknown = { text: 'x' };
+    for (let level = 0; level < 100; level++) deep = { data: deep };
+    expect(envelopeContents(deep)).toEqual([]);
+    const wide = { messages: Array.from({ length: 10_000 }, (_, index) => ({ content: String(index) })) };
+    expect(envelopeContents(wide).length).toBeLessThan(100);
+  });
+});
