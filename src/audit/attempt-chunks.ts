@@ -15,6 +15,11 @@ export interface Chunk {
   readonly bytes: Uint8Array;
 }
 
+/** What the reading of an attempt's bytes may have to say: it becomes an event too. */
+export interface ChunkWarning extends AuditWarning {
+  readonly code: 'INTERLEAVING_UNKNOWN' | 'TIMING_INCONSISTENT';
+}
+
 /** How to wait for bytes that are still to come. */
 export interface Following {
   /** Asked when nothing new is there; true once nothing more will come. */
@@ -33,7 +38,7 @@ const POLL_MS = 100;
 export async function* attemptChunks(
   folder: RunFolder,
   attempt: number,
-  warn: (warning: AuditWarning) => void,
+  warn: (warning: ChunkWarning) => void,
   following?: Following,
 ): AsyncGenerator<Chunk> {
   const timing = openLineTail(folder.attemptPath('timing', attempt), TIMING_LINE_BYTES);
@@ -76,7 +81,7 @@ interface Account {
   readonly isTimed: boolean;
   readonly unusable: number;
   readonly attempt: number;
-  readonly warn: (warning: AuditWarning) => void;
+  readonly warn: (warning: ChunkWarning) => void;
 }
 
 /** What no timing covers, and a word about why. */

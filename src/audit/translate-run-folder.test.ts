@@ -89,6 +89,9 @@ describe('translateRunFolder', () => {
     const { fcmp, warnings } = await translate(dir, { engine: 'codex' });
     expect(fcmp[0]).toMatchObject({ run_id: basename(dir), ts: '1970-01-01T00:00:00.000Z' });
     expect(warnings).toEqual(['START_TIME_UNKNOWN', 'INTERLEAVING_UNKNOWN']);
+    expect(fcmp.flatMap((event) => (event.type === 'diagnostic.warning' ? [event.data.code] : []))).toEqual([
+      'INTERLEAVING_UNKNOWN',
+    ]);
   });
 
   test('files that changed become artifacts, ours do not', async () => {

@@ -5,7 +5,7 @@ import type { Emitted } from '../events/protocol/emitted.js';
 import { ENGINE_NAMES, isEngineName } from '../events/protocol/engine-names.js';
 import type { EngineName } from '../events/protocol/engine-names.js';
 import { attemptChunks } from './attempt-chunks.js';
-import type { Following } from './attempt-chunks.js';
+import type { ChunkWarning, Following } from './attempt-chunks.js';
 import { AuditError } from './audit-error.js';
 import { hasEnded } from './attempt-meta.js';
 import type { AttemptMeta } from './attempt-meta.js';
@@ -73,6 +73,7 @@ async function* translateAttempt(
 ): AsyncGenerator<Emitted[]> {
   const { attempt, meta, handover } = start;
   const warn = options.onWarning ?? ignore;
+  const aboutBytes: ChunkWarning[] = [];
   const startedAt = startTime(meta, attempt, warn);
   let now = startedAt;
   const sessionId = meta.session_id === undefined ? handover.sessionId : meta.session_id;
@@ -90,12 +91,14 @@ async function* translateAttempt(
     options.follow === undefined
       ? undefined
       : { signal: options.follow, hasEnded: async () => hasEnded(await folder.meta(attempt)) };
-  for await (const { ms, stream, bytes } of attemptChunks(folder, attempt, warn, following)) {
+  const chunks = attemptChunks(folder, attempt, (warning) => aboutBytes.push(warning), following);
+  for await (const { ms, stream, bytes } of chunks) {
     // Clocks may be set back between two chunks; the time of events is not.
     if (ms !== null) now = Math.max(now, startedAt + ms);
     yield translator.push(stream, bytes);
   }
   if (options.follow?.aborted === true) return;
+  for (const warning of aboutBytes) warn(warning);
 
   const last = following === undefined ? meta : await folder.meta(attempt, warn);
   if (last.finished_at !== undefined) now = Math.max(now, Date.parse(last.finished_at));
@@ -105,6 +108,7 @@ async function* translateAttempt(
     signal: last.signal ?? null,
     ...(fsDiff === undefined ? {} : { fsDiff }),
     ...(last.verdict === undefined ? {} : { verdict: last.verdict }),
+    warnings: aboutBytes,
   });
   const drift = translator.drift();
   if (drift !== null) options.onDrift?.(drift);

@@ -17,6 +17,8 @@ export interface AttemptEnd {
   readonly fsDiff?: FsDiff | undefined;
   /** What the launcher of the run knows and the bytes cannot tell. */
   readonly verdict?: Verdict | undefined;
+  /** What whoever brought the bytes has to say about them: that their interleaving is not known, for one. */
+  readonly warnings?: readonly { readonly code: DiagnosticCode; readonly message: string }[] | undefined;
 }
 
 interface Circumstances {
@@ -46,6 +48,7 @@ export function endAttempt(attempt: Attempt, writer: EventWriter, circumstances:
   };
   if (end.fsDiff !== undefined) writeArtifacts(writer, attempt.tools.touches, end.fsDiff);
   startUnnamed(attempt, writer, circumstances.engine);
+  for (const { code, message } of end.warnings ?? []) warn(writer, code, message);
   for (const code of looseEnds(attempt, circumstances)) warn(writer, code);
   const judgement = judge(mode, evidence);
   writer.write('lifecycle.completion.state', {
@@ -81,7 +84,8 @@ function looseEnds(attempt: Attempt, { engine, end, bytes, silenceMs }: Circumst
   const { endSignal, runtimeError } = attempt.outcome;
   const hasEnded = endSignal !== null || runtimeError !== null;
   if (bytes === 0) codes.push('NO_OUTPUT');
-  else if (engine.promises.endSignal && !attempt.isPlainText && !hasEnded && !isStopped) codes.push('EARLY_END_OF_STREAM');
+  else if (engine.promises.endSignal && !attempt.isPlainText && !hasEnded && !isStopped)
+    codes.push('EARLY_END_OF_STREAM');
   if (hasEnded && silenceMs > SILENCE_MS) codes.push('SILENCE_AFTER_END');
   if (attempt.messages.doneMarkers > 1) codes.push('DONE_MARKER_REPEATED');
   return codes;
