@@ -1,13 +1,15 @@
 import type { StreamName } from '../protocol/raw-ref.js';
-import { bytePosition } from './byte-position.js';
+import { createByteCursor } from './byte-cursor.js';
+import type { ByteCursor } from './byte-cursor.js';
 import type { Line } from './line-splitter.js';
-import { originalPosition, stripEscapes } from './terminal-escapes.js';
+import { createOriginalCursor, stripEscapes } from './terminal-escapes.js';
 import type { PlainText } from './terminal-escapes.js';
 
 /** A line, or the rest of one, seen as plain text with the way back to its bytes. */
 export class LinePiece {
   readonly #line: Line;
   readonly #stripped: PlainText;
+  #places: Places | null = null;
   /** Without escape sequences and carriage return at the end. */
   readonly plain: string;
   /** How often the piece was held back for a value that came to nothing. */
@@ -37,18 +39,18 @@ export class LinePiece {
     return this.#line.to - this.#line.from;
   }
 
-  /** The place of a frame that reaches from one position of the plain text to another. */
+  /** The place of a frame that reaches from one position of the plain text to another; positions never decrease. */
   span(stream: StreamName, start: number, end: number) {
     const encoding = this.isValidUtf8 ? ('utf-8' as const) : ('binary' as const);
+    const from = this.#byteAt(start);
     // An empty piece still owns its line end: position 0 is both its start and its end.
     const to = end >= this.plain.length ? this.#line.to : this.#byteAt(end);
-    return { stream, from: this.#byteAt(start), to, encoding };
+    return { stream, from, to, encoding };
   }
 
   /** The byte behind the character before a position; the escape sequences in between come after it. */
   #byteAt(position: number): number {
-    if (position <= 0) return this.#line.from;
-    return this.#line.from + bytePosition(this.#line.text, this.#originalAt(position), this.#line.invalid);
+    return position <= 0 ? this.#line.from : this.#line.from + this.#walk().bytes.byteAt(this.#originalAt(position));
   }
 
   /** The piece from a position on. */
@@ -66,6 +68,21 @@ export class LinePiece {
   }
 
   #originalAt(position: number): number {
-    return originalPosition(this.#stripped, position - 1) + 1;
+    return this.#walk().originals(position - 1) + 1;
   }
+
+  /** Most lines are one frame and need no walk. */
+  #walk(): Places {
+    this.#places ??= {
+      originals: createOriginalCursor(this.#stripped),
+      bytes: createByteCursor(this.#line.text, this.#line.invalid),
+    };
+    return this.#places;
+  }
+}
+
+/** The way from positions of the plain text to the original, and on to its bytes. */
+interface Places {
+  readonly originals: (position: number) => number;
+  readonly bytes: ByteCursor;
 }

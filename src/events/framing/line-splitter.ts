@@ -110,7 +110,7 @@ export function createLineSplitter(
         position = lineFeed + 1;
       }
       while (position < bytes.length) {
-        const reach = position + BLOCK_BYTES;
+        const reach = position + Math.min(BLOCK_BYTES, maxLineBytes);
         let lineFeed = bytes.lastIndexOf(LINE_FEED, Math.min(reach, bytes.length) - 1);
         if (lineFeed < position) lineFeed = reach < bytes.length ? bytes.indexOf(LINE_FEED, reach) : -1;
         if (lineFeed < 0) return keep(bytes.subarray(position));

@@ -25,8 +25,8 @@ const LOG_PREFIX = /\[[A-Z]{3,8}\]\s+(?=[{[])/uy;
 /** Blanks, and what holds no text: NUL and the byte order mark. */
 const BLANK = new RegExp(String.raw`[\s\u0000\ufeff]*`, 'uy');
 
-/** Values looked for inside the text of one line; each may cost a scan to the line's end. */
-const MAX_EMBEDDED = 16;
+/** Attempts at a value that may fail in one line: each may cost a scan to the line's end. */
+const MAX_FAILURES = 16;
 
 /** Whether there is nothing to read from a position on. */
 export function isBlank(text: string, start = 0): boolean {
@@ -42,11 +42,12 @@ export function segmentLine(text: string, recognises: (value: object) => boolean
   const segments: Segment[] = [];
   let problem: FrameProblem | null = null;
   let covered = 0;
+  const budget = { failures: MAX_FAILURES };
 
   while (covered < text.length) {
     const start = skip(LOG_PREFIX, text, skip(BLANK, text, covered));
     let found: Found | null = null;
-    if (text[start] === '{' || text[start] === '[') {
+    if ((text[start] === '{' || text[start] === '[') && budget.failures > 0) {
       const scanner = new JsonScanner();
       const scan = scanner.scan(text, start);
       if (scan.kind === 'open' && mayContinue)
@@ -54,9 +55,10 @@ export function segmentLine(text: string, recognises: (value: object) => boolean
       if (scan.kind === 'open') problem = 'truncated';
       else if (scan.kind === 'broken') problem = scan.tooDeep ? 'too_deep' : problem;
       else found = read(text, start, scan.end);
+      if (found === null) budget.failures -= 1;
     }
     if (found === null) {
-      found = findEmbedded(text, start + 1, recognises);
+      found = findEmbedded(text, start + 1, recognises, budget);
       const end = found?.start ?? text.length;
       segments.push({ kind: 'text', start: covered, end, problem });
       covered = end;
@@ -89,9 +91,14 @@ function read(text: string, start: number, end: number): Found | null {
   return value === null || isTooDeep(value, source) ? null : { start, end, value };
 }
 
-function findEmbedded(text: string, from: number, recognises: (value: object) => boolean): Found | null {
+function findEmbedded(
+  text: string,
+  from: number,
+  recognises: (value: object) => boolean,
+  budget: { failures: number },
+): Found | null {
   let start = text.indexOf('{"', from);
-  for (let tries = 0; start >= 0 && tries < MAX_EMBEDDED; tries++) {
+  for (; start >= 0 && budget.failures > 0; budget.failures--) {
     const scan = new JsonScanner().scan(text, start);
     const found = scan.kind === 'complete' ? read(text, start, scan.end) : null;
     if (found !== null && recognises(found.value)) return found;

@@ -36,12 +36,16 @@ export function stripEscapes(text: string): PlainText {
   return { text: plain, removed };
 }
 
-/** Where a character of the plain text stood in the original. */
-export function originalPosition(plain: PlainText, position: number): number {
-  let original = position;
-  for (const [start, length] of plain.removed) {
-    if (start > original) break;
-    original += length;
-  }
-  return original;
+/** Tells where characters of the plain text stood in the original, for positions that do not decrease. */
+export function createOriginalCursor({ removed }: PlainText): (position: number) => number {
+  let shift = 0;
+  let next = 0;
+  return (position) => {
+    for (;;) {
+      const sequence = removed[next];
+      if (sequence === undefined || sequence[0] > position + shift) return position + shift;
+      shift += sequence[1];
+      next++;
+    }
+  };
 }

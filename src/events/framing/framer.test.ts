@@ -1,0 +1,310 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Frame } from './frame.js';
+import { createFramer } from './framer.js';
+
+const encoder = new TextEncoder();
+
+function frames(
+  input: string | Uint8Array,
+  options: { size?: number; framing?: 'json' | 'text'; maxLineBytes?: number } = {},
+) {
+  const bytes = typeof input === 'string' ? encoder.encode(input) : input;
+  const found: Frame[] = [];
+  const framer = createFramer({
+    stream: 'stdout',
+    framing: options.framing ?? 'json',
+    recognises: (value) => 'type' in value,
+    onFrame: (frame) => found.push(frame),
+    ...(options.maxLineBytes === undefined ? {} : { maxLineBytes: options.maxLineBytes }),
+  });
+  const size = options.size ?? Math.max(1, bytes.length);
+  for (let start = 0; start < bytes.length; start += size) framer.push(bytes.subarray(start, start + size));
+  framer.end();
+  return found;
+}
+
+/** What the frames say, without their places. */
+function said(input: string | Uint8Array): unknown[] {
+  return frames(input).map((frame) =>
+    frame.kind === 'json' ? frame.value : frame.kind === 'text' ? frame.text : frame.kind,
+  );
+}
+
+describe('a stream of JSON lines', () => {
+  it('is one frame a line, terminators included', () => {
+    expect(frames('{"type":"a"}\n{"type":"b"}\r\n')).toMatchObject([
+      { kind: 'json', from: 0, to: 13, value: { type: 'a' }, text: '{"type":"a"}' },
+      { kind: 'json', from: 13, to: 27, value: { type: 'b' }, text: '{"type":"b"}' },
+    ]);
+  });
+
+  it('may end without a newline', () => {
+    expect(said('{"type":"a"}\n{"type":"b"}')).toEqual([{ type: 'a' }, { type: 'b' }]);
+  });
+
+  it('may have several values on a line', () => {
+    expect(frames('{"type":"a"}{"type":"b"} [1]\n')).toMatchObject([
+      { kind: 'json', from: 0, to: 12 },
+      { kind: 'json', from: 12, to: 24 },
+      { kind: 'json', from: 24, to: 29, value: [1] },
+    ]);
+  });
+
+  it('may have a value over many lines', () => {
+    expect(frames('{\n  "type": "a",\r\n  "list": [1,\n2]\n}\nafter\n')).toMatchObject([
+      { kind: 'json', from: 0, to: 37, value: { type: 'a', list: [1, 2] } },
+      { kind: 'text', text: 'after' },
+    ]);
+  });
+
+  it('may have physical newlines inside of strings', () => {
+    expect(said('{"type":"a","text":"one\ntwo {}\r\nthree"}\n{"type":"b"}\n')).toEqual([
+      { type: 'a', text: 'one\ntwo {}\nthree' },
+      { type: 'b' },
+    ]);
+  });
+
+  it('may have a value right behind one that ends in the middle of a line', () => {
+    expect(said('{\n"type":"a"\n} {"type":"b"}{"type":\n"c"} tail\n')).toEqual([
+      { type: 'a' },
+      { type: 'b' },
+      { type: 'c' },
+      ' tail',
+    ]);
+  });
+
+  it('may be wrapped in colours and titles', () => {
+    const line = '\u001b]0;title\u0007\u001b[32m{"type":"a"}\u001b[0m\u001b[?25h\r\n';
+    expect(frames(line)).toMatchObject([{ kind: 'json', from: 0, to: line.length, value: { type: 'a' } }]);
+  });
+
+  it('may have colours inside of a value', () => {
+    expect(said('{"type":\u001b[1m"a"\u001b[0m,"x":"\u001b[31mred\u001b[0m"}\n')).toEqual([{ type: 'a', x: 'red' }]);
+  });
+
+  it('is read behind an escape sequence that never ends', () => {
+    expect(said('\u001b]0;torn title{"type":"a"}\n')).toEqual(['0;torn title', { type: 'a' }]);
+  });
+
+  it('may have a log prefix before a document', () => {
+    expect(frames('[ERROR] {\n "session_id": "g"\n}\n')).toMatchObject([
+      { kind: 'json', from: 0, value: { session_id: 'g' }, text: '{\n "session_id": "g"\n}' },
+    ]);
+    expect(said('[ERROR] {"a":1}\n')).toEqual([{ a: 1 }]);
+  });
+
+  it('may stand in the recording of a terminal', () => {
+    const recording =
+      'Script started on 2026-11-15 00:45:31+00:00 [COMMAND="x" <not executed on terminal>]\n' +
+      '{"type":"a"}\r\n\nScript done on 2026-11-15 00:45:37+00:00 [COMMAND_EXIT_CODE="0"]\n';
+    expect(said(recording)).toEqual(['script', { type: 'a' }, 'blank', 'script']);
+  });
+
+  it('may have NUL bytes around and inside of values', () => {
+    expect(said('\u0000\u0000{"type":"a"}\u0000\n{"type":"b\u0000c"}\n\u0000\u0000')).toEqual([
+      { type: 'a' },
+      { type: 'b\u0000c' },
+      'blank',
+    ]);
+  });
+
+  it('may begin with a byte order mark', () => {
+    expect(said('\uFEFF{"type":"a"}\n')).toEqual([{ type: 'a' }]);
+  });
+
+  it('keeps the last of two equal keys', () => {
+    expect(said('{"id":"item_4","type":"web_search","id":"ws_77"}\n')).toEqual([{ id: 'ws_77', type: 'web_search' }]);
+  });
+
+  it('keeps __proto__ as an ordinary key', () => {
+    const [frame] = frames('{"type":"a","__proto__":{"admin":true}}\n');
+    expect(frame?.kind === 'json' && Object.keys(frame.value)).toEqual(['type', '__proto__']);
+    expect(Object.prototype).not.toHaveProperty('admin');
+  });
+});
+
+describe('text', () => {
+  it('is one frame a line', () => {
+    expect(said('Reading input...\n[INFO] hello\n{ status: 429 }\n')).toEqual([
+      'Reading input...',
+      '[INFO] hello',
+      '{ status: 429 }',
+    ]);
+  });
+
+  it('keeps a value that is quoted in it, unless the engine recognises it', () => {
+    expect(said('failed: {"error":{"code":429}}\n')).toEqual(['failed: {"error":{"code":429}}']);
+    expect(said('progress 50%\r{"type":"a"} done\n')).toEqual(['progress 50%\r', { type: 'a' }, ' done']);
+  });
+
+  it('is told with its bytes where they are not ASCII', () => {
+    expect(frames('é😀{"type":"é"}ü\n')).toMatchObject([
+      { kind: 'text', from: 0, to: 6, text: 'é😀' },
+      { kind: 'json', from: 6, to: 19 },
+      { kind: 'text', from: 19, to: 22, text: 'ü' },
+    ]);
+  });
+
+  it('is told with its bytes where they are not UTF-8', () => {
+    const bytes = Uint8Array.of(0xff, 0xc3, ...encoder.encode('{"type":1}'), 0xe4, 0xb8, 0x0a);
+    expect(frames(bytes)).toMatchObject([
+      { kind: 'text', from: 0, to: 2, encoding: 'binary' },
+      { kind: 'json', from: 2, to: 12, encoding: 'binary' },
+      { kind: 'text', from: 12, to: 15, encoding: 'binary' },
+    ]);
+  });
+
+  it('has every line as it is, blank ones too, where the engine speaks text', () => {
+    expect(frames('a\r\n\n{"type":"a"}', { framing: 'text' })).toMatchObject([
+      { kind: 'text', text: 'a', from: 0, to: 3 },
+      { kind: 'text', text: '', from: 3, to: 4 },
+      { kind: 'text', text: '{"type":"a"}', from: 4, to: 16 },
+    ]);
+  });
+
+  it('comes in pieces where a line never ends', () => {
+    expect(frames(`${'x'.repeat(25)}\n{"type":"a"}\n`, { maxLineBytes: 12 })).toMatchObject([
+      { kind: 'text', from: 0, to: 12, problem: 'too_long' },
+      { kind: 'text', from: 12, to: 24, problem: 'too_long' },
+      { kind: 'text', from: 24, to: 26, problem: 'too_long' },
+      { kind: 'json', from: 26, to: 39 },
+    ]);
+  });
+});
+
+describe('a torn value', () => {
+  it.each([
+    ['in a string', '{"type":"item.comp'],
+    ['in a key', '{"type":"a","it'],
+    ['after a backslash', '{"type":"a\\'],
+    ['after a colon', '{"a":'],
+    ['after a comma', '{"type":"a",'],
+    ['in a number', '{"a":12'],
+    ['in a nested value', '{"a":[{"b":"c'],
+    ['as a lone bracket', '['],
+  ])('%s touches no other line', (_, torn) => {
+    expect(said(`{"type":"x"}\n${torn}\n{"type":"b"}\n{"type":"c"}\n`)).toEqual([
+      { type: 'x' },
+      torn,
+      { type: 'b' },
+      { type: 'c' },
+    ]);
+  });
+
+  it('touches no document behind it', () => {
+    expect(said('{"type":"it\n{\n  "session_id": "x"\n}\nafter\n')).toEqual([
+      '{"type":"it',
+      { session_id: 'x' },
+      'after',
+    ]);
+  });
+
+  it('is told as truncated, line by line, where the document itself is torn', () => {
+    expect(frames('{\n "a": 1,\n "b": tru\n{"type":"x"}\n')).toMatchObject([
+      { kind: 'text', text: '{', problem: 'truncated' },
+      { kind: 'text', text: ' "a": 1,' },
+      { kind: 'text', text: ' "b": tru' },
+      { kind: 'json', value: { type: 'x' } },
+    ]);
+  });
+
+  it('is told as truncated at the end of the stream', () => {
+    expect(frames('{"type":"a"}\n{"type":"b')).toMatchObject([
+      { kind: 'json' },
+      { kind: 'text', text: '{"type":"b', problem: 'truncated', from: 13, to: 23 },
+    ]);
+  });
+
+  it('is told as too deep where it is nested without end', () => {
+    expect(frames(`${'['.repeat(3000)}${']'.repeat(3000)}\n`)).toMatchObject([{ kind: 'text', problem: 'too_deep' }]);
+    expect(frames(`{"type":${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}}\n`)).toMatchObject([
+      { kind: 'text', problem: 'too_deep' },
+    ]);
+  });
+});
+
+/** Lines a framer has to do with, and random bytes. */
+const lines = fc.array(
+  fc.oneof(
+    fc.constantFrom(
+      '{"type":"a"}',
+      '{"type":"a","text":"é😀 \\n"}',
+      '{',
+      '}',
+      '  "key": "value",',
+      '  "last": [1, 2]',
+      '[',
+      ']',
+      '{"torn":"str',
+      'text {"type":"b"} text',
+      '\u001b[1m{"type":"c"}\u001b[0m',
+      '[ERROR] {"a":1}',
+      '',
+    ),
+    fc.string({ maxLength: 20 }),
+  ),
+  { maxLength: 30 },
+);
+const streams = fc.oneof(
+  lines.map((texts) => encoder.encode(texts.join('\n'))),
+  lines.map((texts) => encoder.encode(texts.join('\r\n'))),
+  fc.uint8Array({ maxLength: 300 }),
+);
+
+describe('every stream', () => {
+  it('is covered by its frames without a gap, in order', () => {
+    fc.assert(
+      fc.property(streams, fc.constantFrom('json' as const, 'text' as const), (bytes, framing) => {
+        let reached = 0;
+        for (const frame of frames(bytes, { framing })) {
+          expect(frame.from).toBe(reached);
+          expect(frame.to).toBeGreaterThan(frame.from);
+          reached = frame.to;
+        }
+        expect(reached).toBe(bytes.length);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('has the same frames however it is cut', () => {
+    fc.assert(
+      fc.property(
+        streams,
+        fc.integer({ min: 1, max: 7 }),
+        fc.constantFrom(undefined, 5),
+        (bytes, size, maxLineBytes) => {
+          const limit = maxLineBytes === undefined ? {} : { maxLineBytes };
+          expect(frames(bytes, { size, ...limit })).toEqual(frames(bytes, limit));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('keeps every record a damaged byte does not touch', () => {
+    const records = Array.from({ length: 12 }, (_, index) => `{"type":"t${index}","text":"a \\"quoted\\" {word}"}\n`);
+    const whole = encoder.encode(records.join(''));
+    fc.assert(
+      fc.property(fc.nat(whole.length - 1), fc.nat(255), (at, byte) => {
+        const damaged = whole.slice();
+        damaged[at] = byte;
+        const kept = new Set(frames(damaged).map(({ text }) => text));
+        for (const frame of frames(whole)) {
+          // A damaged line end touches the line behind it as well.
+          const isTouched = at >= frame.from - 1 && at < frame.to;
+          if (!isTouched) expect(kept).toContain(frame.text);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('costs a bounded number of readings where nothing ever closes', () => {
+    const openers = '[\n'.repeat(3000);
+    expect(frames(openers)).toHaveLength(3000);
+    expect(frames('{"a":\n'.repeat(3000))).toHaveLength(3000);
+    expect(frames(`${'{"a":"'.repeat(3000)}\n`)).toHaveLength(1);
+  });
+});
