@@ -49,7 +49,8 @@ export class Messages {
     const key = options?.key ?? '';
     const open = this.#open.get(key);
     if (open !== undefined) this.#open.delete(key);
-    this.#finish(open?.id ?? this.#nextId(), text, open?.parent ?? options?.parent ?? null);
+    const id = open?.id ?? this.#nextId();
+    this.#finish(id, text, open?.parent ?? options?.parent ?? null, options?.payload);
   }
 
   close(options: MessageOptions | undefined): void {
@@ -75,8 +76,8 @@ export class Messages {
     return message;
   }
 
-  #finish(id: string, text: string, parent: string | null): void {
-    const payload = structuredPayload(text);
+  #finish(id: string, text: string, parent: string | null, known?: unknown): void {
+    const payload = known ?? structuredPayload(text);
     const data = {
       message_id: id,
       text,

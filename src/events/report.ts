@@ -23,6 +23,8 @@ export interface MessageOptions {
   readonly key?: string;
   /** The tool call whose sub-agent speaks: its words are not the agent's answer. */
   readonly parent?: string | null;
+  /** The JSON value the message holds, where the reader knows it; otherwise the text is searched for one. */
+  readonly payload?: unknown;
 }
 
 export interface ReasoningOptions {

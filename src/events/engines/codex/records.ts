@@ -1,9 +1,12 @@
+import { fieldTable } from '../../field-table.js';
+import type { FieldTable } from '../../field-table.js';
+
 /*
  * The records of `codex exec --json`: which there are and which fields they may have. Everything else is drift.
  */
 
 /** Fields of each top-level type. */
-export const RECORD_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = fieldTable({
+export const RECORD_FIELDS: FieldTable = fieldTable(['type'], {
   'thread.started': ['thread_id'],
   'turn.started': [],
   'turn.completed': ['usage'],
@@ -15,7 +18,7 @@ export const RECORD_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = fiel
 });
 
 /** Fields of each type of item. */
-export const ITEM_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = fieldTable({
+export const ITEM_FIELDS: FieldTable = fieldTable(['type'], {
   agent_message: ['id', 'text'],
   reasoning: ['id', 'text'],
   command_execution: ['id', 'command', 'aggregated_output', 'exit_code', 'status'],
@@ -35,8 +38,3 @@ export const USAGE_FIELDS: ReadonlySet<string> = new Set([
   'output_tokens',
   'reasoning_output_tokens',
 ]);
-
-function fieldTable(table: Readonly<Record<string, readonly string[]>>): Readonly<Record<string, ReadonlySet<string>>> {
-  const entries = Object.entries(table).map(([type, fields]) => [type, new Set(['type', ...fields])] as const);
-  return Object.assign(Object.create(null), Object.fromEntries(entries)) as Record<string, ReadonlySet<string>>;
-}

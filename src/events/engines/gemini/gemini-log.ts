@@ -1,0 +1,85 @@
+import { ErrorDump } from '../../error-dump.js';
+import type { TextFrame } from '../../framing/frame.js';
+import type { StreamName } from '../../protocol/raw-ref.js';
+import type { Report } from '../../report.js';
+
+/** `Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {…}`, then a dump of many lines. */
+const RETRY = /^Attempt (\d{1,6}) failed(?: with status (\d{3}))?[.:].*\bRetrying (?:with backoff|after)\b/u;
+
+const API_ERROR = /^(?:Error when talking to Gemini API|\[API Error: )/u;
+const TOOL_ERROR = /^Error executing tool /u;
+/** The last line of a text-mode run that failed; what follows the colon is often just `[object Object]`. */
+const FATAL_ERROR = /^An unexpected critical error occurred:/u;
+const RATE_LIMIT = /\b(?:429|RESOURCE_EXHAUSTED|rateLimitExceeded)\b/u;
+
+/** What Gemini says of itself, whatever the format. */
+const CHATTER =
+  /^(?:Warning: |YOLO mode is enabled|Ripgrep is not available|\[STARTUP\] |Loaded cached credentials|Data collection is |Approval mode |Skill |Hook registry |Loading extension|Using cached credentials|Keychain )/u;
+
+/** Whether nobody but Gemini writes this line. */
+export function isGeminiLogLine(line: string): boolean {
+  return /^(?:YOLO mode is enabled\. All tool calls|Ripgrep is not available\. Falling back|\[STARTUP\] )/u.test(line);
+}
+
+/** Reads what Gemini logs between its records: retries, errors, chatter. On stderr, or wherever the streams went. */
+export class GeminiLog {
+  readonly #report: Report;
+  readonly #dump = new ErrorDump();
+  #lastApiError: string | null = null;
+  #isGemini = false;
+
+  constructor(report: Report) {
+    this.#report = report;
+  }
+
+  /** Whether a line was met that shows who is speaking. */
+  get isGemini(): boolean {
+    return this.#isGemini;
+  }
+
+  /** Whether the lines of the stream are being taken for the dump of an error. */
+  isDumping(stream: StreamName): boolean {
+    return this.#dump.isOpen(stream);
+  }
+
+  endDump(stream: StreamName): void {
+    this.#dump.end(stream);
+  }
+
+  /** Tells what a line means; false if it is none that Gemini logs. */
+  read({ stream, text, problem }: TextFrame): boolean {
+    if (this.#dump.continues(stream, text)) {
+      this.#report.noise();
+      return true;
+    }
+    if (problem !== null) return false;
+    if (this.#readError(stream, text)) {
+      this.#isGemini = true;
+      return true;
+    }
+    if (!CHATTER.test(text)) return false;
+    this.#isGemini ||= isGeminiLogLine(text);
+    this.#report.noise();
+    return true;
+  }
+
+  #readError(stream: StreamName, text: string): boolean {
+    const retry = RETRY.exec(text);
+    if (retry !== null) {
+      const [, attempt, status] = retry;
+      const httpStatus = status === undefined ? null : Number(status);
+      this.#report.engineError({ message: text, retrying: true, attempt: Number(attempt), httpStatus });
+    } else if (API_ERROR.test(text)) {
+      this.#lastApiError = text;
+      this.#report.engineError({ message: text });
+    } else if (FATAL_ERROR.test(text)) {
+      this.#report.engineError({ message: text });
+      this.#report.runtimeError(this.#lastApiError ?? text);
+      return true;
+    } else if (TOOL_ERROR.test(text) || (stream === 'stderr' && RATE_LIMIT.test(text))) {
+      this.#report.engineError({ message: text, severity: 'warning' });
+    } else return false;
+    this.#dump.begin(stream);
+    return true;
+  }
+}

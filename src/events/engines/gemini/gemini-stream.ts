@@ -1,0 +1,141 @@
+import type { JsonFrame } from '../../framing/frame.js';
+import type { Usage } from '../../protocol/usage.js';
+import { booleanField, countField, field, nameField, objectField, stringField } from '../../record-fields.js';
+import type { Report } from '../../report.js';
+import { readFatalError } from './gemini-document.js';
+import { RECORD_FIELDS, STREAM_STATS_FIELDS } from './records.js';
+
+/** Tools that write the file they name. */
+const WRITING_TOOLS: ReadonlySet<string> = new Set(['write_file', 'replace', 'edit']);
+
+/** Whether a value is a record of `stream-json`, of a known type or not. */
+export function isStreamRecord(value: object): boolean {
+  return stringField(value, 'type') !== null && /^\d{4}-\d\d-\d\dT/u.test(stringField(value, 'timestamp') ?? '');
+}
+
+/** Reads the records of `--output-format stream-json`. */
+export class GeminiStream {
+  readonly #report: Report;
+  /** The pieces of the message that is being written: Gemini never says where one ends. */
+  #first: JsonFrame | null = null;
+  #last: JsonFrame | null = null;
+
+  constructor(report: Report) {
+    this.#report = report;
+  }
+
+  read(frame: JsonFrame): void {
+    const record = frame.value;
+    const type = stringField(record, 'type') ?? '';
+    const known = RECORD_FIELDS[type];
+    if (known === undefined) return this.#report.unknownType(type);
+    this.#report.checkFields(record, known, type);
+    switch (type) {
+      case 'init':
+        return this.#report.status({
+          status: type,
+          session_id: nameField(record, 'session_id'),
+          model: nameField(record, 'model'),
+        });
+      case 'message':
+        return this.#readMessage(record, frame);
+      case 'tool_use':
+        return this.#readToolUse(record, frame);
+      case 'tool_result':
+        return this.#readToolResult(record);
+      case 'error':
+        return this.#readError(record);
+      default:
+        return this.#readResult(record, frame);
+    }
+  }
+
+  /** Ends the open message: its text is what its pieces said, and its bytes are theirs. */
+  closeMessage(): void {
+    if (this.#first === null || this.#last === null) return;
+    const isOneStream = this.#first.stream === this.#last.stream;
+    this.#report.spanning(isOneStream ? this.#first : this.#last, this.#last);
+    this.#report.closeMessage();
+    this.#first = null;
+    this.#last = null;
+  }
+
+  #closeBefore(frame: JsonFrame): void {
+    this.closeMessage();
+    this.#report.spanning(frame, frame);
+  }
+
+  #readMessage(record: object, frame: JsonFrame): void {
+    const role = stringField(record, 'role');
+    const text = stringField(record, 'content');
+    if (text === null) return this.#report.unparsed('MALFORMED_RECORD', 'A message has no content.');
+    // The prompt: it may hold the done marker, but these are not the agent's words.
+    if (role === 'user') return this.#report.status({ status: 'message user', detail: { content: text } });
+    if (role !== 'assistant') return this.#report.unknownType(`message ${role ?? 'without a role'}`);
+    if (booleanField(record, 'delta') === true) {
+      this.#first ??= frame;
+      this.#last = frame;
+      return this.#report.messageDelta(text);
+    }
+    this.#closeBefore(frame);
+    this.#report.message(text);
+  }
+
+  #readToolUse(record: object, frame: JsonFrame): void {
+    const id = nameField(record, 'tool_id');
+    const name = nameField(record, 'tool_name');
+    if (id === null || name === null)
+      return this.#report.unparsed('MALFORMED_RECORD', 'A tool_use has no tool_id or no tool_name.');
+    this.#closeBefore(frame);
+    const input = field(record, 'parameters');
+    const path = WRITING_TOOLS.has(name) ? nameField(objectField(record, 'parameters') ?? {}, 'file_path') : null;
+    this.#report.toolStarted({ id, name, input, paths: path === null ? [] : [path] });
+  }
+
+  #readToolResult(record: object): void {
+    const id = nameField(record, 'tool_id');
+    const status = stringField(record, 'status');
+    if (id === null || (status !== 'success' && status !== 'error'))
+      return this.#report.unparsed('MALFORMED_RECORD', 'A tool_result has no tool_id or an unknown status.');
+    const output = field(record, 'output');
+    if (status === 'success') return this.#report.toolCompleted({ id, output });
+    const error = stringField(objectField(record, 'error') ?? {}, 'message') ?? stringField(record, 'output');
+    this.#report.toolFailed({ id, output, error: error ?? 'The tool failed without a reason.' });
+  }
+
+  /** Trouble that does not end the work by itself: `result` or the exit code says whether it did. */
+  #readError(record: object): void {
+    const message = stringField(record, 'message');
+    if (message === null) return this.#report.unparsed('MALFORMED_RECORD', 'An error has no message.');
+    const severity = stringField(record, 'severity') === 'warning' ? 'warning' : 'error';
+    this.#report.engineError({ message, severity });
+  }
+
+  #readResult(record: object, frame: JsonFrame): void {
+    const status = stringField(record, 'status');
+    if (status !== 'success' && status !== 'error')
+      return this.#report.unparsed('MALFORMED_RECORD', 'A result has an unknown status.');
+    this.#closeBefore(frame);
+    const stats = objectField(record, 'stats');
+    const known = stats === null ? undefined : { usage: readStats(stats, this.#report), detail: { stats } };
+    this.#report.status({ status: 'result', reason: status, ...known });
+    if (status === 'success') return this.#report.endSignal('GEMINI_STREAM_RESULT_SUCCESS');
+    readFatalError(objectField(record, 'error') ?? {}, this.#report);
+  }
+}
+
+/** The tokens of this invocation, not of the session: a resumed one counts anew. */
+function readStats(stats: object, report: Report): Usage {
+  report.checkFields(stats, STREAM_STATS_FIELDS, 'result.stats');
+  const cached = countField(stats, 'cached');
+  const total = countField(stats, 'total_tokens');
+  const [model, another] = Object.keys(objectField(stats, 'models') ?? {});
+  return {
+    scope: 'turn',
+    input_tokens: countField(stats, 'input_tokens') ?? 0,
+    output_tokens: countField(stats, 'output_tokens') ?? 0,
+    ...(cached === null ? undefined : { cached_input_tokens: cached }),
+    ...(total === null ? undefined : { total_tokens: total }),
+    ...(model === undefined || model === '' || another !== undefined ? undefined : { model }),
+  };
+}

@@ -1,0 +1,51 @@
+import { fieldTable } from '../../field-table.js';
+import type { FieldTable } from '../../field-table.js';
+
+/*
+ * What `gemini --output-format stream-json` and `json` print, and which fields it may have. Everything else is drift.
+ */
+
+/** Fields of each type of record of `stream-json`. */
+export const RECORD_FIELDS: FieldTable = fieldTable(['type', 'timestamp'], {
+  init: ['session_id', 'model'],
+  message: ['role', 'content', 'delta'],
+  tool_use: ['tool_name', 'tool_id', 'parameters'],
+  tool_result: ['tool_id', 'status', 'output', 'error'],
+  error: ['severity', 'message'],
+  result: ['status', 'error', 'stats'],
+});
+
+/** Fields of `stats` of a `result`, and of each model in it. */
+export const STREAM_STATS_FIELDS: ReadonlySet<string> = new Set([
+  'total_tokens',
+  'input_tokens',
+  'output_tokens',
+  'cached',
+  'input',
+  'duration_ms',
+  'tool_calls',
+  'models',
+]);
+
+/** Fields of the one document of `json`. */
+export const DOCUMENT_FIELDS: ReadonlySet<string> = new Set(['session_id', 'response', 'stats', 'error', 'warnings']);
+
+/** Fields of `stats` of the document. */
+export const DOCUMENT_STATS_FIELDS: ReadonlySet<string> = new Set(['models', 'tools', 'files']);
+
+/** Fields of each model of the document. */
+export const MODEL_FIELDS: ReadonlySet<string> = new Set(['api', 'tokens', 'roles']);
+
+/** Fields of `tokens` of a model of the document. */
+export const TOKEN_FIELDS: ReadonlySet<string> = new Set([
+  'input',
+  'prompt',
+  'candidates',
+  'total',
+  'cached',
+  'thoughts',
+  'tool',
+]);
+
+/** Fields of `error`, in records and in the document. */
+export const ERROR_FIELDS: ReadonlySet<string> = new Set(['type', 'message', 'code']);

@@ -1,0 +1,94 @@
+import type { Usage } from '../../protocol/usage.js';
+import { booleanField, countField, field, nameField, numberField, objectField, stringField } from '../../record-fields.js';
+import type { Report, ToolEndReport } from '../../report.js';
+import { STATE_FIELDS, TOKEN_FIELDS } from './records.js';
+
+/** Tools that write the file they name. */
+const WRITING_TOOLS: ReadonlySet<string> = new Set(['write', 'edit', 'multiedit', 'patch']);
+
+/** Ends of a step after which OpenCode does nothing more, and which are no good end. */
+const BAD_ENDS: Readonly<Record<string, string>> = {
+  length: 'The model reached its output limit.',
+  'content-filter': 'The content filter stopped the model.',
+  error: 'The model ended with an error.',
+};
+
+/** A step ends: `stop` ends the invocation, `tool-calls` goes on with the next step. */
+export function readStepFinish(part: object, sessionId: string | null, report: Report): void {
+  const reason = nameField(part, 'reason');
+  report.status({ status: 'step_finish', session_id: sessionId, reason, usage: readTokens(part, report) });
+  if (reason === 'stop') return report.endSignal('OPENCODE_STEP_FINISH_STOP');
+  const bad = reason !== null && Object.hasOwn(BAD_ENDS, reason) ? BAD_ENDS[reason] : undefined;
+  if (bad === undefined) return;
+  report.engineError({ message: bad });
+  report.runtimeError(bad);
+}
+
+/** Texts come whole, when they are finished. */
+export function readText(part: object, report: Report): void {
+  const text = stringField(part, 'text');
+  if (text === null) return report.unparsed('MALFORMED_RECORD', 'A text part has no text.');
+  // Put in by OpenCode itself: not the agent's words.
+  const isForeign = booleanField(part, 'synthetic') === true || booleanField(part, 'ignored') === true;
+  if (isForeign) report.noise();
+  else report.message(text);
+}
+
+export function readReasoning(part: object, report: Report): void {
+  const text = stringField(part, 'text');
+  if (text === null) return report.unparsed('MALFORMED_RECORD', 'A reasoning part has no text.');
+  const id = nameField(part, 'id');
+  report.reasoning(text, id === null ? {} : { id });
+}
+
+/** A tool call is printed once, when it has ended; its start is derived from the same record. */
+export function readTool(part: object, report: Report): void {
+  const id = nameField(part, 'callID');
+  const name = nameField(part, 'tool');
+  const state = objectField(part, 'state');
+  if (id === null || name === null || state === null)
+    return report.unparsed('MALFORMED_RECORD', 'A tool part has no callID, tool or state.');
+  report.checkFields(state, STATE_FIELDS, 'tool_use.part.state');
+  const path = WRITING_TOOLS.has(name) ? nameField(objectField(state, 'input') ?? {}, 'filePath') : null;
+  const call: ToolEndReport = {
+    id,
+    name,
+    input: field(state, 'input'),
+    output: field(state, 'output'),
+    exitCode: numberField(objectField(state, 'metadata') ?? {}, 'exit'),
+    paths: path === null ? [] : [path],
+    startDerived: true,
+  };
+  switch (stringField(state, 'status')) {
+    case 'completed':
+      return report.toolCompleted(call);
+    case 'error':
+      return report.toolFailed({ ...call, error: stringField(state, 'error') ?? 'The tool failed without a reason.' });
+    case 'pending':
+    case 'running':
+      return report.toolStarted(call);
+    default:
+      return report.unparsed('MALFORMED_RECORD', 'A tool part has an unknown status.');
+  }
+}
+
+function readTokens(part: object, report: Report): Usage | null {
+  const tokens = objectField(part, 'tokens');
+  if (tokens === null) return null;
+  report.checkFields(tokens, TOKEN_FIELDS, 'step_finish.part.tokens');
+  const cache = objectField(tokens, 'cache') ?? {};
+  const cached = countField(cache, 'read') ?? 0;
+  const written = countField(cache, 'write') ?? 0;
+  const total = countField(tokens, 'total');
+  const cost = numberField(part, 'cost');
+  return {
+    scope: 'turn',
+    input_tokens: (countField(tokens, 'input') ?? 0) + cached + written,
+    output_tokens: countField(tokens, 'output') ?? 0,
+    cached_input_tokens: cached,
+    cache_write_tokens: written,
+    reasoning_tokens: countField(tokens, 'reasoning') ?? 0,
+    ...(total === null ? undefined : { total_tokens: total }),
+    ...(cost === null || cost < 0 ? undefined : { cost }),
+  };
+}
