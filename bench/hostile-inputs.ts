@@ -10,7 +10,7 @@ export interface HostileInput {
 
 const MEGABYTE = 1_000_000;
 
-/** The texts the peers crash on or hang at, and some more of the kind. */
+/** The texts the peers crash on or hang at. */
 export const HOSTILE_INPUTS: readonly HostileInput[] = [
   repeated('200,000 ×  [', '[', 200_000),
   repeated('1 MB of {"a":', '{"a":'),
@@ -33,6 +33,10 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
     make: (size) => `${'{"a":'.repeat(size / 6)}1${'}'.repeat(size / 6)}`,
     depth: (size) => size / 6,
   },
+];
+
+/** More of the kind, aimed at each finder and each repair. */
+export const MORE_HOSTILE_INPUTS: readonly HostileInput[] = [
   repeated('1 MB of { ', '{ '),
   repeated('1 MB of {x} ', '{x} '),
   repeated('1 MB of [1] ', '[1] '),

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { HOSTILE_INPUTS, type HostileInput } from './hostile-inputs.js';
+import { HOSTILE_INPUTS, MORE_HOSTILE_INPUTS, type HostileInput } from './hostile-inputs.js';
 import { compare } from './measure.js';
 import { milliseconds, times, type PartResult, type Target } from './part-result.js';
 import { PEERS } from './peers.js';
@@ -8,6 +8,8 @@ import { fromJsonSchema, parse, repairJson } from './product.js';
 import { runTrial } from './run-trial.js';
 
 const LIMIT = 2.3;
+/** Milliseconds. */
+const SLOW = 500;
 const COMMAND = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 
 const schema = fromJsonSchema({ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] });
@@ -25,7 +27,8 @@ export async function runHostile(): Promise<PartResult> {
   const targets: Target[] = [];
   const rows: string[][] = [];
   const peerRows: string[][] = [];
-  for (const input of HOSTILE_INPUTS) {
+  for (const input of [...HOSTILE_INPUTS, ...MORE_HOSTILE_INPUTS]) {
+    console.error(`  ${input.name}`);
     const row = [code(input.name)];
     for (const way of WAYS) {
       const { outcome, growth, time } = await measure(input, way.run);
@@ -40,6 +43,7 @@ export async function runHostile(): Promise<PartResult> {
     rows.push(row);
   }
   for (const input of HOSTILE_INPUTS) {
+    console.error(`  peers: ${input.name}`);
     const outcomes: string[] = [];
     for (const peer of Object.keys(PEERS)) outcomes.push(await runTrial(peer, input.name));
     peerRows.push([code(input.name), ...outcomes]);
@@ -60,20 +64,22 @@ export async function runHostile(): Promise<PartResult> {
   };
 }
 
+/** How the time grows; at a quarter of the size where that is slow already, so that a square shows and does not stall. */
 async function measure(
   input: HostileInput,
   run: (text: string) => string,
 ): Promise<{ outcome: string; growth: number; time: number }> {
-  const once = input.make(input.size);
-  const twice = input.make(2 * input.size);
+  const start = performance.now();
+  run(input.make(input.size / 4));
+  const size = performance.now() - start > SLOW ? input.size / 4 : input.size;
+  const once = input.make(size);
+  const twice = input.make(2 * size);
   const outcome = run(once);
-  const [small, large] = await compare(
-    [
-      { name: 'once', run: () => run(once) },
-      { name: 'twice', run: () => run(twice) },
-    ],
-    { rounds: 9, budget: 1500 },
-  );
+  const subjects = [
+    { name: 'once', run: () => run(once) },
+    { name: 'twice', run: () => run(twice) },
+  ];
+  const [small, large] = await compare(subjects, { rounds: 9, budget: 800 });
   return { outcome, growth: large?.ratio ?? Number.NaN, time: small?.milliseconds ?? Number.NaN };
 }
 
