@@ -1,14 +1,20 @@
 import type { Engine } from '../engine.js';
 import type { EngineName } from '../protocol/engine-names.js';
+import { claudeEngine } from './claude/claude-engine.js';
 import { codexEngine } from './codex/codex-engine.js';
 import { geminiEngine } from './gemini/gemini-engine.js';
 import { genericEngine } from './generic/generic-engine.js';
+import { iflowEngine } from './iflow/iflow-engine.js';
 import { opencodeEngine } from './opencode/opencode-engine.js';
+import { qwenEngine } from './qwen/qwen-engine.js';
 
 /** Every engine, one line each. */
 export const ENGINES: Partial<Record<EngineName, Engine>> = {
   codex: codexEngine,
+  claude: claudeEngine,
+  qwen: qwenEngine,
   gemini: geminiEngine,
+  iflow: iflowEngine,
   opencode: opencodeEngine,
   generic: genericEngine,
 };

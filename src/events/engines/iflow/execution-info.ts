@@ -1,0 +1,95 @@
+import type { TextFrame } from '../../framing/frame.js';
+import { readJson } from '../../framing/lenient-json.js';
+import type { Usage } from '../../protocol/usage.js';
+import { countField, field, isRecord, nameField, objectField } from '../../record-fields.js';
+import type { Report } from '../../report.js';
+import { findSessionId } from './iflow-lines.js';
+
+/** How sure a reading by a JSON block, by a regular expression, and of a broken block is. */
+const BLOCK_CONFIDENCE = 0.8;
+const REGEX_CONFIDENCE = 0.7;
+const BROKEN_CONFIDENCE = 0.3;
+
+/** Longest block; a real one has a few hundred bytes. */
+const MAX_BLOCK_CHARS = 256 * 1024;
+
+const INFO_FIELDS: ReadonlySet<string> = new Set([
+  'session-id',
+  'conversation-id',
+  'assistantRounds',
+  'executionTimeMs',
+  'tokenUsage',
+]);
+
+const TOKEN_FIELDS: ReadonlySet<string> = new Set(['input', 'output', 'total']);
+
+/** An `<Execution Info>` block whose end has not come yet. */
+export class ExecutionInfo {
+  readonly #first: TextFrame;
+  #last: TextFrame;
+  #text = '';
+
+  constructor(first: TextFrame) {
+    this.#first = first;
+    this.#last = first;
+  }
+
+  /** Takes a piece of the block; false if this is none, because it does not end. */
+  add(frame: TextFrame, text: string): boolean {
+    this.#last = frame;
+    this.#text += text;
+    return this.#text.length <= MAX_BLOCK_CHARS;
+  }
+
+  /** The closing tag was read: the invocation has ended, whether the block can be read or not. */
+  close(frame: TextFrame, report: Report): void {
+    this.#last = frame;
+    const info = readJson(this.#text.trim());
+    if (isRecord(info)) this.#tell(info, report);
+    else this.giveUp(report);
+    report.endSignal('IFLOW_EXECUTION_INFO_CLOSED');
+  }
+
+  /** The block is cut off or broken: its session may still be found, the rest is raw. */
+  giveUp(report: Report): void {
+    report.spanning(this.#first, this.#last);
+    const session_id = findSessionId(this.#text);
+    if (session_id !== null) {
+      report.confidence(REGEX_CONFIDENCE);
+      report.status({ status: 'execution_info', session_id });
+    }
+    report.confidence(BROKEN_CONFIDENCE);
+    report.lowConfidence(this.#text);
+    report.warning('IFLOW_EXECUTION_INFO_PARSE_FAILED', 'The <Execution Info> block is not whole; it is kept as raw.');
+  }
+
+  #tell(info: object, report: Report): void {
+    report.spanning(this.#first, this.#last);
+    report.confidence(BLOCK_CONFIDENCE);
+    report.checkFields(info, INFO_FIELDS, '<Execution Info>');
+    report.status({
+      status: 'execution_info',
+      session_id: nameField(info, 'session-id'),
+      usage: readTokens(info, report),
+      detail: {
+        conversation_id: field(info, 'conversation-id'),
+        assistant_rounds: field(info, 'assistantRounds'),
+        execution_time_ms: field(info, 'executionTimeMs'),
+      },
+    });
+  }
+}
+
+/** The tokens of this invocation. */
+function readTokens(info: object, report: Report): Usage | null {
+  const tokens = objectField(info, 'tokenUsage');
+  if (tokens === null) return null;
+  report.checkFields(tokens, TOKEN_FIELDS, '<Execution Info>.tokenUsage');
+  const total = countField(tokens, 'total');
+  return {
+    scope: 'turn',
+    input_tokens: countField(tokens, 'input') ?? 0,
+    output_tokens: countField(tokens, 'output') ?? 0,
+    ...(total === null ? undefined : { total_tokens: total }),
+  };
+}
