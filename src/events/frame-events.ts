@@ -29,6 +29,8 @@ export class FrameEvents {
   #followsUnparsed = false;
   /** Whether something was said about the frame: what is left unsaid becomes raw. */
   isHandled = true;
+  /** Whether the frame was told as raw: once is enough, however many of its records are not known. */
+  #isRaw = false;
 
   constructor(writer: EventWriter) {
     this.#writer = writer;
@@ -41,6 +43,7 @@ export class FrameEvents {
     this.#refer(frame, frame, frame.encoding);
     this.#writer.confidence = 1;
     this.isHandled = false;
+    this.#isRaw = false;
   }
 
   /** Nothing is dropped: what the reader said nothing about becomes raw with a warning. */
@@ -82,13 +85,18 @@ export class FrameEvents {
     if (frame === null) return;
     const problem = frame.kind === 'text' ? frame.problem : null;
     const reason = code ?? (problem === null ? 'UNPARSED_CONTENT_FELL_BACK_TO_RAW' : PROBLEM_CODES[problem]);
+    const confidence = this.#writer.confidence;
     this.#writer.confidence = RAW_CONFIDENCE;
-    this.raw(frame.text);
+    if (!this.#isRaw) this.raw(frame.text);
+    this.#isRaw = true;
     this.#endsUnparsed[frame.stream] = true;
     // Of neighbouring lines that cannot be read only the first is warned about.
-    if (this.#followsUnparsed && reason === 'UNPARSED_CONTENT_FELL_BACK_TO_RAW') return;
-    this.warn(reason, message, { confidence: RAW_CONFIDENCE });
-    if (frame.kind === 'text' && frame.encoding === 'binary') this.warn('INVALID_UTF8');
+    if (!this.#followsUnparsed || reason !== 'UNPARSED_CONTENT_FELL_BACK_TO_RAW') {
+      this.warn(reason, message, { confidence: RAW_CONFIDENCE });
+      if (frame.kind === 'text' && frame.encoding === 'binary') this.warn('INVALID_UTF8');
+    }
+    // A frame may hold other records, which are read as surely as ever.
+    this.#writer.confidence = confidence;
   }
 
   unknownType(type: string): void {

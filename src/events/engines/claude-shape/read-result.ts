@@ -1,0 +1,103 @@
+import { omitMissing } from '../../omit-missing.js';
+import {
+  arrayField,
+  booleanField,
+  countField,
+  field,
+  nameField,
+  objectField,
+  stringField,
+} from '../../record-fields.js';
+import type { Conversation } from './conversation.js';
+
+/** Endings that are no success, even where the program calls them one. */
+const FAILED_REASONS: ReadonlySet<string> = new Set([
+  'aborted_streaming',
+  'aborted_tools',
+  'api_error',
+  'blocking_limit',
+  'budget_exhausted',
+  'image_error',
+  'malformed_tool_use_exhausted',
+  'max_turns',
+  'model_error',
+  'prompt_too_long',
+  'rapid_refill_breaker',
+  'structured_output_retry_exhausted',
+  'tool_deferred_unavailable',
+  'turn_setup_failed',
+]);
+
+/** Reads a `result`: the end of a turn, and the one record whose session id can be resumed. */
+export function readResult(record: object, conversation: Conversation): void {
+  const { report, dialect } = conversation;
+  conversation.ends();
+  report.session(nameField(record, 'session_id'));
+  const failure = failureOf(record, conversation);
+  if (failure === null) tellAnswer(record, conversation);
+  else conversation.fails({ message: failure, httpStatus: countField(record, 'api_error_status') });
+  report.status({
+    status: 'result',
+    reason: stringField(record, 'terminal_reason') ?? stringField(record, 'subtype'),
+    usage: dialect.totalUsage(record, report),
+    detail: detailOf(record),
+  });
+  if (failure === null) report.endSignal(dialect.endSignal);
+  else report.runtimeError(failure);
+}
+
+/** Why the turn failed; null if it did not. */
+function failureOf(record: object, conversation: Conversation): string | null {
+  const subtype = stringField(record, 'subtype') ?? 'success';
+  const reason = stringField(record, 'terminal_reason') ?? '';
+  const text = stringField(record, 'result');
+  const isFailure = subtype !== 'success' || booleanField(record, 'is_error') === true || FAILED_REASONS.has(reason);
+  if (isFailure) return messageOf(record) ?? (reason === '' || reason === 'completed' ? subtype : reason);
+  if (text === null) return null;
+  // Called a success, with the text of an error as its answer.
+  const error = conversation.dialect.spokenError(text, record, objectField(record, 'usage'));
+  return error !== null || conversation.isLastError(text) ? text : null;
+}
+
+/** What the program says about its failure. */
+function messageOf(record: object): string | null {
+  const message = nameField(record, 'result') ?? nameField(objectField(record, 'error') ?? {}, 'message');
+  if (message !== null) return message;
+  const errors = arrayField(record, 'errors').filter((error) => typeof error === 'string');
+  return errors.length === 0 ? null : errors.join('; ');
+}
+
+/** The answer, if it was not said before: with one document at the end it stands here alone. */
+function tellAnswer(record: object, conversation: Conversation): void {
+  const text = stringField(record, 'result') ?? '';
+  const payload = structuredOf(record);
+  // The program has checked it against a schema: this is the answer, whatever else was said.
+  const structured = payload === undefined ? text : JSON.stringify(payload);
+  if (text !== structured) tellUnlessSaid(text, undefined, conversation);
+  tellUnlessSaid(structured, payload, conversation);
+}
+
+function tellUnlessSaid(text: string, payload: unknown, { agent, report }: Conversation): void {
+  if (text.trim() === '' || agent.hasSaid(text)) return;
+  report.message(text, payload === undefined ? {} : { payload });
+  agent.confirmLater(text);
+}
+
+function structuredOf(record: object): unknown {
+  return field(record, 'structured_output') ?? field(record, 'structured_result') ?? undefined;
+}
+
+function detailOf(record: object): object {
+  return omitMissing({
+    subtype: stringField(record, 'subtype'),
+    stop_reason: stringField(record, 'stop_reason'),
+    num_turns: countField(record, 'num_turns'),
+    duration_ms: countField(record, 'duration_ms'),
+    duration_api_ms: countField(record, 'duration_api_ms'),
+    usage: objectField(record, 'usage'),
+    model_usage: objectField(record, 'modelUsage'),
+    stats: objectField(record, 'stats'),
+    permission_denials: arrayField(record, 'permission_denials'),
+    structured_output: structuredOf(record),
+  });
+}

@@ -1,0 +1,74 @@
+import { field, nameField, objectField, stringField } from '../../record-fields.js';
+import type { Conversation } from './conversation.js';
+
+/**
+ * Reads a `stream_event`: a message while it is being written. Its whole blocks follow as `assistant` records, so tool
+ * calls are told from those, with their whole input.
+ */
+export function readStreamEvent(record: object, conversation: Conversation): void {
+  const { report, dialect } = conversation;
+  const event = objectField(record, 'event');
+  const type = event === null ? null : stringField(event, 'type');
+  if (event === null || type === null)
+    return report.unparsed('MALFORMED_RECORD', 'A stream_event has no event with a type.');
+  const known = dialect.tables.events[type];
+  if (known === undefined) return report.unknownType(`stream_event ${type}`);
+  report.checkFields(event, known, `stream_event(${type})`);
+  const parent = nameField(record, 'parent_tool_use_id');
+  const speaker = conversation.speaker(parent);
+  switch (type) {
+    case 'message_start': {
+      if (parent === null) conversation.goesOn();
+      const message = objectField(event, 'message') ?? {};
+      speaker.startMessage(nameField(message, 'id'));
+      return report.status({ status: type, model: nameField(message, 'model') });
+    }
+    case 'content_block_start':
+      speaker.endBlock();
+      return readBlockStart(event, parent, conversation);
+    case 'content_block_delta':
+      return readDelta(event, parent, conversation);
+    case 'message_delta':
+      return report.status({ status: type, reason: stringField(objectField(event, 'delta') ?? {}, 'stop_reason') });
+    case 'message_stop':
+      speaker.endBlock();
+      return report.status({ status: type });
+    case 'error': {
+      const message = stringField(objectField(event, 'error') ?? {}, 'message') ?? 'The model’s stream broke off.';
+      return report.engineError({ message });
+    }
+    default:
+      return report.status({ status: type, detail: restOf(event) });
+  }
+}
+
+function readBlockStart(event: object, parent: string | null, conversation: Conversation): void {
+  const block = objectField(event, 'content_block') ?? {};
+  const type = stringField(block, 'type');
+  // Most begin empty; what they begin with is no delta of its own.
+  if (type === 'text') conversation.speaker(parent).piece('text', stringField(block, 'text') ?? '');
+  if (type === 'thinking') conversation.speaker(parent).piece('thinking', stringField(block, 'thinking') ?? '');
+  const call = nameField(block, 'id');
+  const detail = { type, ...(call === null ? undefined : { id: call, name: field(block, 'name') }) };
+  conversation.report.status({ status: 'content_block_start', detail });
+}
+
+function readDelta(event: object, parent: string | null, conversation: Conversation): void {
+  const { report, dialect } = conversation;
+  const delta = objectField(event, 'delta') ?? {};
+  const type = stringField(delta, 'type');
+  const known = type === null ? undefined : dialect.tables.deltas[type];
+  if (type === null || known === undefined)
+    return report.unknownType(`content_block_delta ${type ?? 'without a type'}`);
+  report.checkFields(delta, known, `content_block_delta(${type})`);
+  const words = stringField(delta, type === 'thinking_delta' ? 'thinking' : 'text') ?? '';
+  if (type === 'text_delta' && words !== '') return conversation.speaker(parent).piece('text', words);
+  if (type === 'thinking_delta' && words !== '') return conversation.speaker(parent).piece('thinking', words);
+  // A piece of a call's input, of a signature, of a citation.
+  report.status({ status: type, detail: restOf(delta) });
+}
+
+/** The event without its type. */
+function restOf(event: object): object {
+  return Object.fromEntries(Object.entries(event).filter(([key]) => key !== 'type'));
+}

@@ -1,0 +1,120 @@
+import type { Report } from '../../report.js';
+
+/** What a speaker utters: words to people, or thoughts. */
+export type Utterance = 'text' | 'thinking';
+
+interface OpenBlock {
+  readonly kind: Utterance;
+  readonly id: string | null;
+  text: string;
+}
+
+/** Texts told without their whole that are remembered, in case it comes after all. */
+const MAX_UNCONFIRMED = 8;
+/** Texts of one message that are remembered. */
+const MAX_TEXTS = 256;
+
+/**
+ * The agent, or one of its sub-agents. With partial messages a block is printed twice, in pieces and whole, and programs
+ * differ in when the whole comes: before the block's end or after it. Whichever comes, it is told once.
+ */
+export class Speaker {
+  readonly #report: Report;
+  readonly #parent: string | null;
+  readonly #options: { readonly key: string; readonly parent: string | null };
+  readonly #nextThought: () => string;
+  #messageId: string | null = null;
+  #open: OpenBlock | null = null;
+  #unconfirmed: string[] = [];
+  #texts: string[] = [];
+  #countedId: string | null = null;
+
+  constructor(report: Report, parent: string | null, nextThought: () => string) {
+    this.#report = report;
+    this.#parent = parent;
+    this.#options = { key: parent ?? '', parent };
+    this.#nextThought = nextThought;
+  }
+
+  /** Whether words are on their way: pieces were told, and the whole was not. */
+  get isSpeaking(): boolean {
+    return this.#open?.kind === 'text';
+  }
+
+  /** A new message begins. */
+  startMessage(id: string | null): void {
+    this.endBlock();
+    this.#unconfirmed = [];
+    this.#isMessage(id);
+  }
+
+  /** What was open is whole now, if the whole did not come. */
+  endBlock(): void {
+    if (this.#open === null || this.#open.text === '') return;
+    const { kind, text } = this.#open;
+    this.#tell(kind, text);
+    this.confirmLater(text);
+  }
+
+  piece(kind: Utterance, text: string): void {
+    if (text === '') return;
+    if (this.#open?.kind !== kind) {
+      this.endBlock();
+      this.#open = { kind, id: kind === 'thinking' ? this.#nextThought() : null, text: '' };
+    }
+    this.#open.text += text;
+    if (kind === 'text') return this.#report.messageDelta(text, this.#options);
+    this.#report.reasoning(text, { ...withId(this.#open.id), partial: true, parent: this.#parent });
+  }
+
+  /** A whole block of a message, which may have come in pieces before. */
+  whole(kind: Utterance, text: string, messageId: string | null): void {
+    this.#isMessage(messageId);
+    if (this.#open?.kind !== kind) this.endBlock();
+    const known = this.#open?.kind === kind ? -1 : this.#unconfirmed.indexOf(text);
+    if (known < 0) return this.#tell(kind, text);
+    this.#unconfirmed.splice(known, 1);
+    this.#report.warning('DUPLICATE_MESSAGE_SUPPRESSED', 'A message was printed again after it had been told.');
+  }
+
+  /** The program starts over: what was said of the open block does not count. */
+  discard(): void {
+    if (this.#open !== null) this.#open.text = '';
+  }
+
+  /** A text was told that may be printed again as a block. */
+  confirmLater(text: string): void {
+    this.#unconfirmed.push(text);
+    if (this.#unconfirmed.length > MAX_UNCONFIRMED) this.#unconfirmed.shift();
+  }
+
+  /** Whether the words of the last message are these: its last block, or all of them. */
+  hasSaid(text: string): boolean {
+    return this.#texts.at(-1) === text || this.#texts.join('') === text || this.#texts.join('\n') === text;
+  }
+
+  /** Whether a record is the first of its message: what all of them repeat is taken from that one. */
+  isFirstOf(messageId: string | null): boolean {
+    const isFirst = messageId === null || messageId !== this.#countedId;
+    this.#countedId = messageId;
+    return isFirst;
+  }
+
+  #isMessage(id: string | null): void {
+    if (id !== null && id === this.#messageId && this.#texts.length < MAX_TEXTS) return;
+    this.#messageId = id;
+    this.#texts = [];
+  }
+
+  #tell(kind: Utterance, text: string): void {
+    const id = this.#open?.kind === kind ? this.#open.id : null;
+    this.#open = null;
+    if (kind === 'thinking') return this.#report.reasoning(text, { ...withId(id), parent: this.#parent });
+    this.#texts.push(text);
+    this.#report.message(text, this.#options);
+  }
+}
+
+function withId(id: string | null): { id: string } | undefined {
+  return id === null ? undefined : { id };
+}

@@ -1,0 +1,3 @@
+import { describeEngineContract } from '../../engine.contract.js';
+
+describeEngineContract('claude', new URL('./fixtures/', import.meta.url));

@@ -1,0 +1,109 @@
+import type { Engine } from '../../engine.js';
+import {
+  booleanField,
+  countField,
+  field,
+  nameField,
+  numberField,
+  objectField,
+  stringField,
+} from '../../record-fields.js';
+import type { EngineErrorReport } from '../../report.js';
+import { detectShape, sessionOfShape } from '../claude-shape/detect-shape.js';
+import type { Dialect } from '../claude-shape/dialect.js';
+import { createShapeReader } from '../claude-shape/shape-reader.js';
+import { claudeTotalUsage } from './claude-usage.js';
+import { CLAUDE_TABLES } from './records.js';
+
+/** Claude Code: `claude -p --output-format stream-json --verbose`, or one document with `json`. All of it on stdout. */
+export const claudeEngine: Engine = {
+  name: 'claude',
+  parser: 'claude_stream_json',
+  parserVersion: '1',
+  framing: 'json',
+  promises: { session: true, endSignal: true },
+  detect: (value) => detectShape(value, detectRecord),
+  sessionOf: sessionOfShape,
+  createReader: (report) => createShapeReader(CLAUDE, report),
+};
+
+const CLAUDE: Dialect = {
+  tables: CLAUDE_TABLES,
+  documentParser: 'claude_json',
+  endSignal: 'CLAUDE_RESULT_SUCCESS',
+  versionField: 'claude_code_version',
+  permissionField: 'permissionMode',
+  fileTools: new Map([
+    ['Write', 'file_path'],
+    ['Edit', 'file_path'],
+    ['MultiEdit', 'file_path'],
+    ['NotebookEdit', 'notebook_path'],
+  ]),
+  inputIncludesCache: false,
+  totalUsage: claudeTotalUsage,
+  systemError,
+  spokenError,
+  logError,
+  errorDocument: () => null,
+};
+
+/** `API Error: 400 …` */
+const API_ERROR = /^API Error: (?:([45]\d\d)\b)?/u;
+
+/** Records that no other program of the family prints in this form count more. */
+function detectRecord(record: object): number {
+  const type = stringField(record, 'type');
+  if (type === 'system') {
+    const subtype = stringField(record, 'subtype') ?? '';
+    if (CLAUDE_TABLES.system[subtype] === undefined) return 0;
+    if (subtype !== 'init') return 0.6;
+    return nameField(record, 'claude_code_version') === null ? 0.4 : 1;
+  }
+  if (type === null || CLAUDE_TABLES.records[type] === undefined) return 0;
+  if (type === 'result') return numberField(record, 'total_cost_usd') === null ? 0.4 : 0.9;
+  return 0.5;
+}
+
+function systemError(subtype: string, record: object): EngineErrorReport | null {
+  switch (subtype) {
+    case 'api_retry': {
+      const cause = stringField(record, 'error') ?? 'unknown';
+      const wait = numberField(record, 'retry_delay_ms');
+      return {
+        message: `The model could not be reached: ${cause}.${wait === null ? '' : ` Next try in ${wait} ms.`}`,
+        retrying: true,
+        httpStatus: countField(record, 'error_status'),
+        attempt: countField(record, 'attempt'),
+        maxAttempts: countField(record, 'max_retries'),
+      };
+    }
+    case 'mirror_error':
+      return { message: stringField(record, 'error') ?? subtype, severity: 'warning' };
+    case 'model_refusal_no_fallback':
+      return { message: stringField(record, 'content') ?? subtype };
+    case 'model_refusal_fallback':
+      return { message: stringField(record, 'content') ?? subtype, retrying: true };
+    default:
+      return null;
+  }
+}
+
+/** Claude Code puts an error into the mouth of a model called `<synthetic>`. */
+function spokenError(text: string, record: object): EngineErrorReport | null {
+  const error = stringField(record, 'error');
+  if (error === null && booleanField(record, 'is_api_error_message') !== true) return null;
+  if (stringField(objectField(record, 'message') ?? {}, 'model') !== '<synthetic>') return null;
+  return {
+    message: text,
+    httpStatus: countField(record, 'api_error_status'),
+    detail: { error, api_error_type: field(record, 'api_error_type') ?? null },
+  };
+}
+
+/** Without records Claude Code prints an error where its answer would stand. */
+function logError(text: string): EngineErrorReport | null {
+  const error = API_ERROR.exec(text);
+  if (error === null) return null;
+  const status = error[1];
+  return { message: text, httpStatus: status === undefined ? null : Number(status) };
+}

@@ -1,0 +1,3 @@
+import { describeEngineContract } from '../../engine.contract.js';
+
+describeEngineContract('qwen', new URL('./fixtures/', import.meta.url));

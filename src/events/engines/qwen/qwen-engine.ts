@@ -1,0 +1,125 @@
+import type { Engine } from '../../engine.js';
+import type { Usage } from '../../protocol/usage.js';
+import { countField, nameField, numberField, objectField, stringField } from '../../record-fields.js';
+import type { EngineErrorReport, Report } from '../../report.js';
+import { detectShape, sessionOfShape } from '../claude-shape/detect-shape.js';
+import type { Dialect } from '../claude-shape/dialect.js';
+import { createShapeReader } from '../claude-shape/shape-reader.js';
+import { readUsage } from '../claude-shape/usage.js';
+import { QWEN_TABLES } from './records.js';
+
+/** Qwen Code: `qwen --output-format stream-json`, or one array with `json`. Records on stdout, its log on stderr. */
+export const qwenEngine: Engine = {
+  name: 'qwen',
+  parser: 'qwen_stream_json',
+  parserVersion: '1',
+  framing: 'json',
+  promises: { session: true, endSignal: true },
+  detect: (value) => Math.max(detectShape(value, detectRecord), errorDocument(value) === null ? 0 : 0.2),
+  sessionOf: sessionOfShape,
+  createReader: (report) => createShapeReader(QWEN, report),
+};
+
+const QWEN: Dialect = {
+  tables: QWEN_TABLES,
+  documentParser: 'qwen_json',
+  endSignal: 'QWEN_RESULT_SUCCESS',
+  versionField: 'qwen_code_version',
+  permissionField: 'permission_mode',
+  fileTools: new Map([
+    ['write_file', 'file_path'],
+    ['edit', 'file_path'],
+    ['notebook_edit', 'notebook_path'],
+  ]),
+  inputIncludesCache: true,
+  totalUsage,
+  systemError,
+  spokenError,
+  logError,
+  errorDocument,
+};
+
+/** `[API Error: 429 …]`: how Qwen Code words every failure of its model. */
+const API_ERROR = /^\[API Error: [^]*\]$/u;
+
+/** `Retrying in 60s (attempt 1/10): [API Error: …]` */
+const RETRY_LINE = /^Retrying in \S{1,16} \(attempt (\d{1,6})\/(\d{1,6})\)/u;
+
+const HTTP_STATUS = /^\[API Error: ([45]\d\d)\b/u;
+
+/** Records that no other program of the family prints in this form count more. */
+function detectRecord(record: object): number {
+  const type = stringField(record, 'type');
+  if (type === 'system') {
+    const subtype = stringField(record, 'subtype') ?? '';
+    if (QWEN_TABLES.system[subtype] === undefined) return 0;
+    if (subtype !== 'init') return 0.6;
+    return nameField(record, 'qwen_code_version') === null ? 0.3 : 1;
+  }
+  if (type === null || QWEN_TABLES.records[type] === undefined) return 0;
+  if (type === 'result') return numberField(record, 'total_cost_usd') === null ? 0.6 : 0.2;
+  return stringField(objectField(record, 'event') ?? {}, 'type') === 'goal_state' ? 1 : 0.4;
+}
+
+/** `usage` of a result counts the whole session, also over resumed attempts and with work behind the scenes. */
+function totalUsage(result: object, report: Report): Usage | null {
+  const usage = objectField(result, 'usage');
+  if (usage !== null) report.checkFields(usage, QWEN_TABLES.usage, 'usage');
+  return readUsage(usage, { scope: 'total', inputIncludesCache: true });
+}
+
+function systemError(subtype: string, record: object): EngineErrorReport | null {
+  const data = objectField(record, 'data') ?? {};
+  switch (subtype) {
+    case 'retry': {
+      const wait = numberField(data, 'delayMs');
+      return {
+        message: `The model could not be reached.${wait === null ? '' : ` Next try in ${wait} ms.`}`,
+        retrying: true,
+        attempt: countField(data, 'attempt'),
+        maxAttempts: countField(data, 'maxRetries'),
+        detail: data,
+      };
+    }
+    case 'model_fallback':
+      return {
+        message: 'Another model takes over.',
+        retrying: true,
+        httpStatus: countField(data, 'statusCode'),
+        detail: data,
+      };
+    case 'continue_turn_failed':
+      return { message: stringField(data, 'message') ?? 'The turn could not be continued.', detail: data };
+    default:
+      return null;
+  }
+}
+
+/** Qwen Code puts an error into the agent’s mouth; that it cost no tokens tells it from a quotation. */
+function spokenError(text: string, _record: object, usage: object | null): EngineErrorReport | null {
+  if (!API_ERROR.test(text) || (countField(usage ?? {}, 'output_tokens') ?? 0) > 0) return null;
+  return { message: text, httpStatus: statusOf(text) };
+}
+
+/** Its log is noise but for errors: in text mode they are printed there alone. */
+function logError(line: string): EngineErrorReport | null {
+  const retry = RETRY_LINE.exec(line);
+  if (retry !== null) {
+    const httpStatus = statusOf(line.slice(line.indexOf('[')));
+    return { message: line, retrying: true, attempt: Number(retry[1]), maxAttempts: Number(retry[2]), httpStatus };
+  }
+  return API_ERROR.test(line) ? { message: line, httpStatus: statusOf(line) } : null;
+}
+
+/** `{ "error": { "type", "message", "code" } }` on stderr: with `json`, the failure once more. */
+function errorDocument(value: object): EngineErrorReport | null {
+  const error = objectField(value, 'error');
+  const message = error === null ? null : stringField(error, 'message');
+  if (error === null || message === null || Object.keys(value).length !== 1) return null;
+  return nameField(error, 'type') === null ? null : { message, httpStatus: statusOf(message), detail: error };
+}
+
+function statusOf(message: string): number | null {
+  const status = HTTP_STATUS.exec(message)?.[1];
+  return status === undefined ? null : Number(status);
+}
