@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { EventSchemas } from '@ag-ui/core/schemas';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { AnySchemaObject } from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import type { FcmpEvent } from '../protocol/fcmp-event.js';
+import type { AgUiEvent } from './ag-ui-event.js';
+import { toAcp } from './acp.js';
+import { toAgUi } from './ag-ui.js';
+import { brokenRules } from './fixtures/ag-ui-rules.js';
+
+const ENGINES = fileURLToPath(new URL('../engines', import.meta.url));
+const recordings = readdirSync(ENGINES, { recursive: true, encoding: 'utf8' }).filter((name) =>
+  name.endsWith('fcmp.golden.jsonl'),
+);
+
+const acpFile = createRequire(import.meta.url).resolve('@agentclientprotocol/sdk/schema/v1/schema.json');
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+ajv.addSchema(JSON.parse(readFileSync(acpFile, 'utf8')) as AnySchemaObject, 'acp');
+const isAcp = ajv.compile({ $ref: 'acp#/$defs/SessionNotification' });
+
+function readEvents(name: string): FcmpEvent[] {
+  const lines = readFileSync(join(ENGINES, name), 'utf8').split('\n').filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as FcmpEvent);
+}
+
+/** The texts of the agent's messages, in the order in which they were finished. */
+function finals(events: readonly FcmpEvent[]): string[] {
+  return events.flatMap((event) => (event.type === 'assistant.message.final' ? [event.data.text] : []));
+}
+
+function agUiTexts(events: readonly AgUiEvent[]): string[] {
+  const texts = new Map<string, string>();
+  const finished: string[] = [];
+  for (const event of events) {
+    if (event.type === 'TEXT_MESSAGE_START' && event.role === 'assistant') texts.set(event.messageId, '');
+    const before = 'messageId' in event ? texts.get(event.messageId) : undefined;
+    if (before === undefined) continue;
+    if (event.type === 'TEXT_MESSAGE_CONTENT') texts.set(event.messageId, before + event.delta);
+    if (event.type === 'TEXT_MESSAGE_END') finished.push(before);
+  }
+  return finished;
+}
+
+function acpText(events: readonly FcmpEvent[]): string {
+  return toAcp(events)
+    .map(({ update }) => (update.sessionUpdate === 'agent_message_chunk' ? update.content.text : ''))
+    .join('');
+}
+
+describe('the recordings of all engines', () => {
+  test('are there', () => {
+    expect(recordings.length).toBeGreaterThan(10);
+  });
+
+  test.each(recordings)('%s: legal AG-UI, valid ACP, every text once', (name) => {
+    const events = readEvents(name);
+    const told = toAgUi(events);
+    expect(brokenRules(told)).toEqual([]);
+    expect(told.map((event) => EventSchemas.parse(event))).toEqual(told);
+    expect(agUiTexts(told)).toEqual(finals(events));
+    expect(toAcp(events).filter((notification) => !isAcp(notification))).toEqual([]);
+    expect(acpText(events)).toBe(finals(events).join(''));
+  });
+});
