@@ -26,7 +26,10 @@ export function alignable<Schema extends StandardSchema>(
 ): AlignableSchema<InputOf<Schema>, OutputOf<Schema>> {
   const document = indexSchema(readSchema(exportOf(schema), '#', TRUSTED_BOUNDS), TRUSTED_BOUNDS);
   const checks = compileSchema(document, compileNativePattern);
-  return { '~standard': schema['~standard'], '~sluice': alignmentOf(document, checks) };
+  return {
+    '~standard': schema['~standard'],
+    '~sluice': alignmentOf({ document, compilePattern: compileNativePattern }, checks),
+  };
 }
 
 function exportOf(schema: StandardSchema): unknown {

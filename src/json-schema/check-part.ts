@@ -1,5 +1,6 @@
 import type { Path } from '../json/repair.js';
 import type { SchemaIssue } from '../json/standard-schema.js';
+import { schemasOfKey } from './align/alignment-view.js';
 import type { AlignmentView, Conjunction } from './align/alignment-view.js';
 import type { SchemaViews } from './align/schema-views.js';
 import type { CheckRun } from './interpreter/check.js';
@@ -52,8 +53,6 @@ function enter(view: AlignmentView, step: string | number): Conjunction[] {
   if (view.nodes.includes(false)) return [];
   if (view.types.length > 0 && !view.types.includes(isKey ? 'object' : 'array')) return [];
   if (!isKey) return [view.prefix[step] ?? view.items];
-  const named = view.properties.get(step);
-  if (view.hasPatterns) return [named ?? []];
-  if (named !== undefined) return [named];
-  return view.isClosed ? [] : [view.rest];
+  const nodes = schemasOfKey(view, step);
+  return nodes === undefined ? [] : [nodes];
 }

@@ -36,7 +36,7 @@ export function fromJsonSchema<T = unknown>(
   const verdict = isLeftToInterpreter(document.root.node) ? undefined : compileWithAjv(document.root.node);
   const explain = validateWithChecks(checks(document.root.node), Infinity);
   const validate = verdict === undefined ? explain : validateWithVerdict(verdict, explain);
-  return toAlignableSchema<T>(document, checks, validate);
+  return toAlignableSchema<T>({ document, compilePattern: compileNativePattern }, checks, validate);
 }
 
 /** Ajv gives the verdict, the interpreter the reasons: one wording for both, and no cost where a value passes. */

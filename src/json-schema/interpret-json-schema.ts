@@ -18,5 +18,9 @@ import { toAlignableSchema } from './to-alignable-schema.js';
 export function interpretJsonSchema<T = unknown>(schema: JsonSchema): AlignableSchema<T> {
   const document = indexSchema(readSchema(schema, '#', UNTRUSTED_BOUNDS), UNTRUSTED_BOUNDS);
   const checks = compileSchema(document, compileSafePattern);
-  return toAlignableSchema<T>(document, checks, validateWithChecks(checks(document.root.node), UNTRUSTED_STEPS));
+  return toAlignableSchema<T>(
+    { document, compilePattern: compileSafePattern },
+    checks,
+    validateWithChecks(checks(document.root.node), UNTRUSTED_STEPS),
+  );
 }

@@ -1,15 +1,15 @@
 import type { AlignableSchema } from '../json/alignable-schema.js';
 import type { StandardResult } from '../json/standard-schema.js';
 import { createAligner } from './align/create-aligner.js';
+import type { ViewSource } from './align/alignment-view.js';
 import { createViews } from './align/schema-views.js';
 import { createPartCheck } from './check-part.js';
 import type { SchemaChecks } from './interpreter/compile-schema.js';
-import type { SchemaDocument } from './schema-references.js';
 import type { SchemaValidator } from './schema-validator.js';
 
 /** Joins a validator and the aligner of the same document into the schema that `parse` takes. */
 export function toAlignableSchema<T>(
-  document: SchemaDocument,
+  source: ViewSource,
   checks: SchemaChecks,
   validate: SchemaValidator,
 ): AlignableSchema<T> {
@@ -20,18 +20,18 @@ export function toAlignableSchema<T>(
       // The caller names the type a JSON Schema describes; a schema given as data cannot.
       validate: validate as (value: unknown) => StandardResult<T>,
     },
-    '~sluice': alignmentOf(document, checks),
+    '~sluice': alignmentOf(source, checks),
   };
 }
 
 /** What Sluice adds to a schema, made when it is first asked for: most schemas only validate. */
-export function alignmentOf(document: SchemaDocument, checks: SchemaChecks): AlignableSchema['~sluice'] {
+export function alignmentOf(source: ViewSource, checks: SchemaChecks): AlignableSchema['~sluice'] {
   let made: AlignableSchema['~sluice'] | undefined;
-  const get = (): AlignableSchema['~sluice'] => (made ??= makeAlignment(document, checks));
+  const get = (): AlignableSchema['~sluice'] => (made ??= makeAlignment(source, checks));
   return { align: (value) => get().align(value), checkPart: (path, value) => get().checkPart(path, value) };
 }
 
-function makeAlignment(document: SchemaDocument, checks: SchemaChecks): AlignableSchema['~sluice'] {
-  const views = createViews(document);
+function makeAlignment(source: ViewSource, checks: SchemaChecks): AlignableSchema['~sluice'] {
+  const views = createViews(source, checks);
   return { align: createAligner(views, checks), checkPart: createPartCheck(views, checks) };
 }

@@ -4,11 +4,12 @@ import type { AlignmentView, Conjunction } from './alignment-view.js';
 import type { Aligning, Place } from './aligning.js';
 import { chooseBySpelling } from './choice-text.js';
 import { foldCase, wordsOf } from './fold-text.js';
+import { matchKeys } from './key-spelling.js';
 import { readJsonText } from './json-text.js';
 import { saysNull } from './null-text.js';
 import { changed, followedBy, unchanged } from './rules.js';
 import type { AlignmentRule, Outcome } from './rules.js';
-import { soleInnerValue } from './wrapper.js';
+import { mayHoldAnswer, soleInnerValue } from './wrapper.js';
 
 /** Brings a value to a list: its items one by one, or another shape to a list of them. */
 export function alignArray(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {
@@ -65,7 +66,7 @@ function* listReadings(
 /** `low, high` where a list of members is due: every part must be one, so nothing is guessed. */
 function splitMembers(aligning: Aligning, view: AlignmentView, text: string): unknown[] | undefined {
   const item = aligning.viewOf(view.items, '');
-  if (item.values === undefined || text.length > 1000) return undefined;
+  if (item.members === undefined || text.length > 1000) return undefined;
   const parts = text.split(/[,;|/、，；\n]|\s(?:and|und|et|y)\s|\s*&\s*/u).map((part) => part.trim());
   if (parts.length < 2) return undefined;
   const members = parts.filter((part) => part !== '').map((part) => chooseBySpelling(part, item.choices()));
@@ -91,12 +92,22 @@ const OPENINGS = new Set(
  */
 function mayBeItem(aligning: Aligning, view: AlignmentView, value: unknown): boolean {
   if (saysNull(value)) return false;
-  if (typeof value !== 'string') return true;
   const item = aligning.viewOf(view.items, '');
-  if (item.values !== undefined || item.format !== undefined || item.parts.some((part) => 'pattern' in part))
+  if (isJsonObject(value)) return mayBeObjectItem(item, value);
+  if (typeof value !== 'string') return true;
+  if (item.members !== undefined || item.format !== undefined || item.parts.some((part) => 'pattern' in part))
     return true;
   if (item.types.length > 0 && !item.types.includes('string')) return true;
   const words = wordsOf(value);
   if (words.length === 0 || words.length > 6 || SENTENCE.test(value) || SEPARATED.test(value)) return false;
   return !OPENINGS.has(foldCase(words[0]?.text ?? '').replaceAll(/['’]/g, ''));
+}
+
+/** An object that shares no key with the items, such as an error, is not one of them. */
+function mayBeObjectItem(item: AlignmentView, value: Readonly<Record<string, unknown>>): boolean {
+  const keys = Object.keys(value);
+  if (item.groups.length > 0) return true;
+  if (item.properties.size === 0) return keys.length > 0 && keys.every(mayHoldAnswer);
+  const names = [...item.properties.keys()];
+  return keys.some((key) => item.properties.has(key)) || matchKeys(keys, names).size > 0;
 }

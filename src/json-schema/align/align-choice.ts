@@ -53,7 +53,7 @@ function namesConstant(aligning: Aligning, view: AlignmentView, value: Readonly<
     const nodes = view.properties.get(name);
     const property = nodes === undefined ? undefined : aligning.viewOf(nodes, name);
     const text = value[key];
-    if (property?.values?.length !== 1 || typeof text !== 'string') return false;
+    if (property?.members?.length !== 1 || typeof text !== 'string') return false;
     const chosen = chooseBySpelling(text, property.choices());
     return chosen !== undefined && chosen !== 'several';
   });

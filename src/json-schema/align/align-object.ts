@@ -1,9 +1,10 @@
 import { isJsonObject, ownValue, setOwnValue } from '../json-schema.js';
 import type { AlignmentChange } from '../../json/alignable-schema.js';
+import { schemasOfKey } from './alignment-view.js';
 import type { AlignmentView } from './alignment-view.js';
 import type { Aligning, Place } from './aligning.js';
 import { readJsonText } from './json-text.js';
-import { matchKeys } from './key-spelling.js';
+import { findRepeatedKeys, matchKeys } from './key-spelling.js';
 import { saysNull } from './null-text.js';
 import { changed, followedBy, RULE_COSTS, unchanged, UNKNOWN_KEY_COST } from './rules.js';
 import type { AlignmentRule, Outcome } from './rules.js';
@@ -22,6 +23,8 @@ export function alignObject(aligning: Aligning, view: AlignmentView, value: unkn
   return fields;
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 function alignFields(
   aligning: Aligning,
   view: AlignmentView,
@@ -30,6 +33,7 @@ function alignFields(
 ): Outcome {
   const renamed = matchKeys(Object.keys(value), namesDue(aligning, view));
   const known = Object.keys(value).filter((key) => view.properties.has(renamed.get(key) ?? key)).length;
+  const repeated = view.isClosed ? findRepeatedKeys(value, [...view.properties.keys()]) : NONE;
   const changes: AlignmentChange[] = [];
   const aligned: Record<string, unknown> = {};
   let cost = 0;
@@ -40,7 +44,8 @@ function alignFields(
       changes.push({ path: [...place.path, key], rule: 'key_spelling', from: key, to: name });
       cost += RULE_COSTS.key_spelling;
     }
-    const field = alignField(aligning, view, name, value[key], { path, isElement: false }, known > 0);
+    const mayDrop = known > 0 && !repeated.has(key);
+    const field = alignField(aligning, view, name, value[key], { path, isElement: false }, mayDrop);
     changes.push(...field.changes);
     cost += field.cost;
     if (field.value !== undefined) setOwnValue(aligned, name, field.value);
@@ -57,21 +62,18 @@ function alignField(
   place: Place,
   mayDrop: boolean,
 ): Outcome {
-  const nodes = view.properties.get(name);
-  if (nodes === undefined && view.isClosed && !view.hasPatterns && mayDrop)
-    return changed(place.path, 'extra_key', value, undefined);
-  if (nodes === undefined) {
-    const outcome =
-      view.rest.length === 0 || view.hasPatterns
-        ? unchanged(value)
-        : aligning.align(aligning.viewOf(view.rest, ''), value, place);
-    const isUnknown = view.properties.size > 0 && view.rest.length === 0;
-    return isUnknown ? { ...outcome, cost: outcome.cost + UNKNOWN_KEY_COST } : outcome;
-  }
+  const nodes = schemasOfKey(view, name);
+  if (nodes === undefined) return mayDrop ? changed(place.path, 'extra_key', value, undefined) : unchanged(value);
+  const isUnknown = !view.properties.has(name) && nodes.length === 0 && view.properties.size > 0;
+  if (isUnknown) return { ...unchanged(value), cost: UNKNOWN_KEY_COST };
   const fieldView = aligning.viewOf(nodes, name);
   if (aligning.passes(fieldView, value)) return unchanged(value);
   const outcome = aligning.align(fieldView, value, place);
-  const isAbsent = !view.required.has(name) && saysNull(value) && !aligning.passes(fieldView, outcome.value);
+  const isAbsent =
+    view.properties.has(name) &&
+    !view.required.has(name) &&
+    saysNull(value) &&
+    !aligning.passes(fieldView, outcome.value);
   return isAbsent ? changed(place.path, 'null_as_absent', value, undefined) : outcome;
 }
 
@@ -79,7 +81,7 @@ function alignField(
 function namesDue(aligning: Aligning, view: AlignmentView): readonly string[] {
   const limited = view.parts.flatMap((part) => {
     const names = part['propertyNames'];
-    return isJsonObject(names) ? (aligning.viewOf([names], '').values ?? []) : [];
+    return isJsonObject(names) ? (aligning.viewOf([names], '').members ?? []).map((member) => member.value) : [];
   });
   return [...new Set([...view.properties.keys(), ...limited.filter((name) => typeof name === 'string')])];
 }

@@ -2,7 +2,7 @@ import { isJsonObject } from '../json-schema.js';
 import type { AlignmentView } from './alignment-view.js';
 import type { Aligning, Place } from './aligning.js';
 import { readBoolean } from './boolean-text.js';
-import { AFTER_MEMBER, choose, chooseBySpelling } from './choice-text.js';
+import { choose, chooseBySpelling, ENUM_PLACEMENT } from './choice-text.js';
 import { readDate, readDateTime } from './date-text.js';
 import { foldCase } from './fold-text.js';
 import { saysNull } from './null-text.js';
@@ -34,7 +34,7 @@ export function alignScalar(aligning: Aligning, view: AlignmentView, value: unkn
 /** What a value may mean, the nearest reading first. */
 function* readings(view: AlignmentView, value: unknown): Generator<Reading> {
   const type = view.types[0];
-  if (view.values !== undefined) {
+  if (view.members !== undefined) {
     const chosen = chooseMember(view, value);
     if (chosen !== undefined) yield chosen;
   }
@@ -51,7 +51,7 @@ function* readings(view: AlignmentView, value: unknown): Generator<Reading> {
 }
 
 function* textReadings(view: AlignmentView, value: unknown): Generator<Reading> {
-  if (typeof value === 'number' || typeof value === 'boolean') yield { value: String(value), rule: 'scalar_to_text' };
+  if (['number', 'bigint', 'boolean'].includes(typeof value)) yield { value: String(value), rule: 'scalar_to_text' };
   if (typeof value !== 'string') return;
   if (value.trim() !== value) yield { value: value.trim(), rule: 'trimmed' };
   const date = view.format === 'date' ? readDate(value) : view.format === 'date-time' ? readDateTime(value) : undefined;
@@ -61,10 +61,13 @@ function* textReadings(view: AlignmentView, value: unknown): Generator<Reading> 
 /** A constant tells alternatives apart, so only its spelling may differ; an enum member may have words around it. */
 function chooseMember(view: AlignmentView, value: unknown): Reading | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') {
-    return view.values?.includes(String(value)) === true ? { value: String(value), rule: 'scalar_to_text' } : undefined;
+    const text = String(value);
+    return view.members?.some((member) => member.value === text) === true
+      ? { value: text, rule: 'scalar_to_text' }
+      : undefined;
   }
   if (typeof value !== 'string') return undefined;
-  if (!view.isConstant) return choose(value, view.choices(), AFTER_MEMBER);
+  if (!view.isConstant) return choose(value, view.choices(), ENUM_PLACEMENT);
   const chosen = chooseBySpelling(value, view.choices());
   return chosen === undefined || chosen === 'several' ? undefined : { value: chosen.value, rule: 'enum_spelling' };
 }

@@ -1,13 +1,24 @@
 import { isJsonObject } from '../json-schema.js';
 import type { SchemaNode, SchemaObject } from '../json-schema.js';
 import { typeNameOf, typesOf } from '../interpreter/value-checks.js';
+import type { Pattern, PatternCompiler } from '../patterns.js';
+import { KEYWORD_SHAPES } from '../schema-keywords.js';
 import type { SchemaDocument } from '../schema-references.js';
 import { indexChoices, namesOf } from './choice-index.js';
-import type { ChoiceIndex } from './choice-index.js';
+import type { Choice, ChoiceIndex } from './choice-index.js';
 import { foldCase } from './fold-text.js';
 
 /** Schemas that all apply to one value. */
 export type Conjunction = readonly SchemaNode[];
+
+/** One way of `anyOf` or `oneOf`; several schemas are constants that together make an enum. */
+export type Alternative = readonly SchemaNode[];
+
+/** What views are made with. */
+export interface ViewSource {
+  readonly document: SchemaDocument;
+  readonly compilePattern: PatternCompiler;
+}
 
 /** What a schema says about the shape of a value, with references and `allOf` folded in. */
 export interface AlignmentView {
@@ -16,17 +27,18 @@ export interface AlignmentView {
   /** The schema objects this view was made of. */
   readonly parts: readonly SchemaObject[];
   /** `anyOf` and `oneOf`, each a list of alternatives. */
-  readonly groups: readonly (readonly SchemaNode[])[];
+  readonly groups: readonly (readonly Alternative[])[];
   /** The types that are due; empty if anything is. */
   readonly types: readonly string[];
-  readonly values: readonly unknown[] | undefined;
+  /** The values of an enum or constant. */
+  readonly members: readonly Choice[] | undefined;
   readonly isConstant: boolean;
   readonly properties: ReadonlyMap<string, Conjunction>;
+  readonly patterns: readonly { readonly pattern: Pattern; readonly node: SchemaNode }[];
   readonly required: ReadonlySet<string>;
   readonly isClosed: boolean;
-  /** What applies to keys that `properties` does not name. */
+  /** What applies to keys that neither a property nor a pattern names. */
   readonly rest: Conjunction;
-  readonly hasPatterns: boolean;
   readonly prefix: readonly Conjunction[];
   readonly items: Conjunction;
   readonly format: string | undefined;
@@ -34,6 +46,52 @@ export interface AlignmentView {
   readonly words: ReadonlySet<string>;
   readonly choices: () => ChoiceIndex;
 }
+
+/** The view of schemas that apply together; `key` is the name the value goes by. */
+export function makeView(source: ViewSource, nodes: Conjunction, key: string): AlignmentView {
+  const parts: SchemaObject[] = [];
+  for (const node of nodes) collectParts(source.document, node, parts);
+  const groups = parts
+    .flatMap((part) => ['anyOf', 'oneOf'].map((keyword) => toAlternatives(schemasOf(part[keyword]))))
+    .filter((group) => group.length > 0);
+  return describe(source, nodes, parts, groups, wordsOfSchema(key, parts), membersOf(parts));
+}
+
+/** The view of one alternative of the first group, together with everything else the view says. */
+export function chooseAlternative(source: ViewSource, view: AlignmentView, alternative: Alternative): AlignmentView {
+  const others = view.groups.slice(1);
+  if (alternative.length > 1) {
+    const members = alternative.flatMap((node) => membersOf([node].filter(isJsonObject)) ?? []);
+    return { ...describe(source, view.nodes, view.parts, others, view.words, members), isConstant: false };
+  }
+  const chosen = makeView(source, alternative, '');
+  const words = new Set([...view.words, ...chosen.words]);
+  const parts = [...view.parts, ...chosen.parts];
+  return describe(
+    source,
+    [...view.nodes, ...alternative],
+    parts,
+    [...chosen.groups, ...others],
+    words,
+    membersOf(parts),
+  );
+}
+
+/** The view narrowed to one of its types. */
+export function chooseType(view: AlignmentView, type: string): AlignmentView {
+  return { ...view, types: [type], members: view.members?.filter(({ value }) => isOfType(value, type)) };
+}
+
+/** What applies to the value under a key; undefined if the key is not allowed. */
+export function schemasOfKey(view: AlignmentView, key: string): Conjunction | undefined {
+  const named = view.properties.get(key);
+  const matching = view.patterns.filter(({ pattern }) => pattern.test(key, { steps: PATTERN_STEPS }));
+  if (named !== undefined || matching.length > 0) return [...(named ?? []), ...matching.map(({ node }) => node)];
+  return view.isClosed ? undefined : view.rest;
+}
+
+/** Steps for matching one key. */
+const PATTERN_STEPS = 100_000;
 
 /** Follows references and `allOf`, which never end in a circle: such schemas are refused when they are compiled. */
 function collectParts(document: SchemaDocument, node: SchemaNode, parts: SchemaObject[]): void {
@@ -46,43 +104,67 @@ function collectParts(document: SchemaDocument, node: SchemaNode, parts: SchemaO
   for (const inner of schemasOf(node['allOf'])) collectParts(document, inner, parts);
 }
 
-/** The view of schemas that apply together; `key` is the name the value goes by. */
-export function makeView(document: SchemaDocument, nodes: Conjunction, key: string): AlignmentView {
-  const parts: SchemaObject[] = [];
-  for (const node of nodes) collectParts(document, node, parts);
-  const groups = parts
-    .flatMap((part) => ['anyOf', 'oneOf'].map((keyword) => schemasOf(part[keyword])))
-    .filter((group) => group.length > 0);
-  return describe(nodes, parts, groups, wordsOfSchema(key, parts));
+/** Many libraries write an enum as a list of constants; one by one they would not know of each other. */
+function toAlternatives(schemas: readonly SchemaNode[]): Alternative[] {
+  const members = schemas.filter(isMember);
+  if (members.length < 2) return schemas.map((node) => [node]);
+  return [members, ...schemas.filter((node) => !isMember(node)).map((node) => [node])];
 }
 
-/** The view of one alternative of the first group, together with everything else the view says. */
-export function chooseAlternative(
-  document: SchemaDocument,
-  view: AlignmentView,
-  alternative: SchemaNode,
-): AlignmentView {
-  const chosen = makeView(document, [alternative], '');
-  const words = new Set([...view.words, ...chosen.words]);
-  return describe(
-    [...view.nodes, alternative],
-    [...view.parts, ...chosen.parts],
-    [...chosen.groups, ...view.groups.slice(1)],
-    words,
+function isMember(node: SchemaNode): boolean {
+  if (typeof node === 'boolean' || !('const' in node || 'enum' in node)) return false;
+  return Object.keys(node).every(
+    (keyword) => ['const', 'enum', 'type'].includes(keyword) || !KEYWORD_SHAPES.has(keyword),
   );
 }
 
-/** The view narrowed to one of its types. */
-export function chooseType(view: AlignmentView, type: string): AlignmentView {
-  return { ...view, types: [type], values: view.values?.filter((value) => isOfType(value, type)) };
+function membersOf(parts: readonly SchemaObject[]): readonly Choice[] | undefined {
+  for (const part of parts) {
+    const title = typeof part['title'] === 'string' && 'const' in part ? [part['title']] : [];
+    const listed: unknown = 'const' in part ? [part['const']] : part['enum'];
+    if (!Array.isArray(listed)) continue;
+    return listed.map((value: unknown) => ({
+      value,
+      names: [...(typeof value === 'string' ? namesOf(value) : []), ...title],
+    }));
+  }
+  return undefined;
 }
 
 function describe(
+  source: ViewSource,
   nodes: Conjunction,
   parts: readonly SchemaObject[],
-  groups: readonly (readonly SchemaNode[])[],
+  groups: AlignmentView['groups'],
   words: ReadonlySet<string>,
+  members: readonly Choice[] | undefined,
 ): AlignmentView {
+  let choices: ChoiceIndex | undefined;
+  const prefixes = parts.map((part) => schemasOf(part['prefixItems']));
+  const view = {
+    nodes,
+    parts,
+    groups,
+    members,
+    words,
+    isConstant: parts.some((part) => 'const' in part),
+    properties: collectProperties(parts),
+    patterns: collectPatterns(source, parts),
+    required: new Set(parts.flatMap((part) => stringsOf(part['required']))),
+    isClosed: parts.some((part) => part['additionalProperties'] === false || part['unevaluatedProperties'] === false),
+    rest: parts.flatMap((part) => schemaOf(part['additionalProperties'])),
+    prefix: Array.from({ length: Math.max(0, ...prefixes.map((prefix) => prefix.length)) }, (_item, index) =>
+      prefixes.flatMap((prefix) => prefix.slice(index, index + 1)),
+    ),
+    items: parts.flatMap((part) => schemaOf(part['items'])),
+    format: parts.map((part) => part['format']).find((format) => typeof format === 'string'),
+    isShare: parts.some((part) => typeof part['maximum'] === 'number' && part['maximum'] <= 1),
+    choices: () => (choices ??= indexChoices(members ?? [])),
+  };
+  return { ...view, types: dueTypes(parts, view) };
+}
+
+function collectProperties(parts: readonly SchemaObject[]): ReadonlyMap<string, Conjunction> {
   const properties = new Map<string, SchemaNode[]>();
   for (const part of parts) {
     if (!isJsonObject(part['properties'])) continue;
@@ -90,33 +172,17 @@ function describe(
       if (isSchema(node)) properties.set(name, [...(properties.get(name) ?? []), node]);
     }
   }
-  const values = valuesOf(parts);
-  let choices: ChoiceIndex | undefined;
-  const prefixes = parts.map((part) => schemasOf(part['prefixItems']));
-  const view = {
-    nodes,
-    parts,
-    groups,
-    values,
-    isConstant: parts.some((part) => 'const' in part),
-    properties,
-    required: new Set(parts.flatMap((part) => stringsOf(part['required']))),
-    isClosed: parts.some((part) => part['additionalProperties'] === false || part['unevaluatedProperties'] === false),
-    rest: parts.flatMap((part) => schemaOf(part['additionalProperties'])),
-    hasPatterns: parts.some((part) => 'patternProperties' in part),
-    prefix: Array.from({ length: Math.max(0, ...prefixes.map((prefix) => prefix.length)) }, (_item, index) =>
-      prefixes.flatMap((prefix) => prefix.slice(index, index + 1)),
-    ),
-    items: parts.flatMap((part) => schemaOf(part['items'])),
-    format: parts.map((part) => part['format']).find((format) => typeof format === 'string'),
-    isShare: parts.some((part) => typeof part['maximum'] === 'number' && part['maximum'] <= 1),
-    words,
-    choices: () =>
-      (choices ??= indexChoices(
-        (values ?? []).map((value) => ({ value, names: typeof value === 'string' ? namesOf(value) : [] })),
-      )),
-  };
-  return { ...view, types: dueTypes(parts, view) };
+  return properties;
+}
+
+function collectPatterns(source: ViewSource, parts: readonly SchemaObject[]): AlignmentView['patterns'] {
+  return parts.flatMap((part) => {
+    const patterns = part['patternProperties'];
+    if (!isJsonObject(patterns)) return [];
+    return Object.entries(patterns).flatMap(([text, node]) =>
+      isSchema(node) ? [{ pattern: source.compilePattern(text, '#'), node }] : [],
+    );
+  });
 }
 
 /** The types named, or what the other keywords only make sense for. */
@@ -127,7 +193,7 @@ function dueTypes(parts: readonly SchemaObject[], view: Omit<AlignmentView, 'typ
     const types = others.reduce((common, other) => common.flatMap((type) => narrowest(type, other)), first);
     return types.includes('number') ? types.filter((type) => type !== 'integer') : types;
   }
-  if (view.values !== undefined) return [...new Set(view.values.map(typeNameOf))];
+  if (view.members !== undefined) return [...new Set(view.members.map(({ value }) => typeNameOf(value)))];
   if (view.groups.length > 0) return [];
   if (view.properties.size > 0 || view.required.size > 0) return ['object'];
   if (view.items.length > 0 || view.prefix.length > 0) return ['array'];
@@ -142,15 +208,6 @@ function narrowest(type: string, types: readonly string[]): string[] {
 
 function isOfType(value: unknown, type: string): boolean {
   return typeNameOf(value) === (type === 'integer' ? 'number' : type);
-}
-
-function valuesOf(parts: readonly SchemaObject[]): readonly unknown[] | undefined {
-  for (const part of parts) {
-    if ('const' in part) return [part['const']];
-    const members: unknown = part['enum'];
-    if (Array.isArray(members)) return [...members];
-  }
-  return undefined;
 }
 
 function wordsOfSchema(key: string, parts: readonly SchemaObject[]): ReadonlySet<string> {

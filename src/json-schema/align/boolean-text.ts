@@ -1,5 +1,6 @@
 import { indexChoices } from './choice-index.js';
 import { choose, chooseBySpelling } from './choice-text.js';
+import type { Placement } from './choice-text.js';
 
 const WORDS = indexChoices([
   { value: true, names: ['true', 'yes', 'y', 'on', '1', '是', '真'] },
@@ -10,7 +11,7 @@ const SPOKEN = indexChoices([
   { value: true, names: ['true', 'yes'] },
   { value: false, names: ['false', 'no'] },
 ]);
-const AFTER_ANSWER = /^\s*["'*`]*\s*[,.:;!(（–—|\n]|^\s+-\s/;
+const PLACEMENT: Placement = { separators: /^\s*["'*`]*\s*[,.:;!(（–—|\n]|^\s+-\s/, isStrict: true };
 
 /** Reads a word or short sentence that says yes or no: `"True"`, `"Yes, it does."`, `"The answer is false"`. */
 export function readBoolean(value: unknown): boolean | undefined {
@@ -19,6 +20,6 @@ export function readBoolean(value: unknown): boolean | undefined {
   if (typeof value !== 'string') return undefined;
   const word = chooseBySpelling(value, WORDS);
   if (word !== undefined) return word !== 'several' && word.value === true;
-  const chosen = choose(value, SPOKEN, AFTER_ANSWER);
+  const chosen = choose(value, SPOKEN, PLACEMENT);
   return chosen === undefined ? undefined : chosen.value === true;
 }

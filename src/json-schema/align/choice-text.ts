@@ -1,6 +1,6 @@
 import { foldWords } from './choice-index.js';
 import type { Choice, ChoiceIndex, Names } from './choice-index.js';
-import { foldCase, LONGEST_TEXT, wordsOf } from './fold-text.js';
+import { foldCase, LETTER_AS_WORD, LONGEST_TEXT, wordsOf } from './fold-text.js';
 import type { Word } from './fold-text.js';
 import type { AlignmentRule } from './rules.js';
 
@@ -22,21 +22,29 @@ const GUARDS = new Set(
     'opposite avoid lack lacks lacking or either vs versus between whether if unless until before maybe perhaps possibly',
     'might may could would should unclear unsure unknown partially partly nearly almost somewhat slightly fairly less',
     'more most mostly half semi quasi former formerly previously was were turned becoming actually wait sorry unable',
-    'refuse fail failed nicht kein keine ohne oder pas sans ou nunca sin ni 不 没 未 非 无 勿 否 莫 别 或',
+    'to but although though despite however mixed moderately marginally relatively refuse fail failed nicht kein keine ohne oder pas sans ou nunca sin ni 不 没 未 非 无 勿 否 莫 别 或',
   ]
     .join(' ')
     .split(' '),
 );
 
-/** What may stand between a member and its explanation. */
-export const AFTER_MEMBER = /^\s*["'*`]*\s*[:;(（–—|\n]|^\s+-\s/;
+/** How members may stand in a text. */
+export interface Placement {
+  /** What may stand between a member and its explanation. */
+  readonly separators: RegExp;
+  /** Whether every member must stand where an answer stands; short ones always must (`A` in `A good one` is none). */
+  readonly isStrict: boolean;
+}
+
+/** The members of an enum: before an explanation, or anywhere in a short sentence. */
+export const ENUM_PLACEMENT: Placement = { separators: /^\s*["'*`]*\s*[:;(（–—|\n]|^\s+-\s/, isStrict: false };
 
 /** Says which of several values a text names, and nothing if it could be two or might mean the opposite. */
-export function choose(text: string, index: ChoiceIndex, separators: RegExp): ChosenValue | undefined {
+export function choose(text: string, index: ChoiceIndex, placement: Placement): ChosenValue | undefined {
   if (text.length > LONGEST_TEXT) return undefined;
   const spelled = chooseBySpelling(text, index);
   if (spelled !== undefined) return spelled === 'several' ? undefined : { value: spelled.value, rule: 'enum_spelling' };
-  const mentioned = chooseInText(text, index.byWords, separators);
+  const mentioned = chooseInText(text, index.byWords, placement);
   return mentioned === undefined ? undefined : { value: mentioned.value, rule: 'enum_in_text' };
 }
 
@@ -50,18 +58,34 @@ export function chooseBySpelling(text: string, { spellings }: ChoiceIndex): Choi
   return undefined;
 }
 
-function chooseInText(text: string, names: Names, separators: RegExp): Choice | undefined {
+function chooseInText(text: string, names: Names, { separators, isStrict }: Placement): Choice | undefined {
   const words = wordsOf(text);
   if (words.length > MOST_WORDS || /[?？]/.test(text)) return undefined;
   const { mentions, rest } = findMentions(words, names);
   const [first] = mentions;
   if (first === undefined || first.choice === 'several') return undefined;
   if (mentions.some((mention) => mention.choice !== first.choice)) return undefined;
-  const isExplained = first.start === words[0]?.start && separators.test(text.slice(first.end));
-  if (!isExplained && isOneOfSeveral(text, names)) return undefined;
   // After `high:` or `high (` only a correction counts; what follows explains and may well say "not".
-  const doubtful = isExplained ? rest.slice(0, 1) : rest;
-  return doubtful.some((word) => isGuard(word.text)) ? undefined : first.choice;
+  if (first.start === words[0]?.start && separators.test(text.slice(first.end))) {
+    return rest[0] !== undefined && isGuard(rest[0].text) ? undefined : first.choice;
+  }
+  if (rest.some((word) => isGuard(word.text)) || isOneOfSeveral(text, names)) return undefined;
+  const isPlaced = mentions.some((mention) => isAnswerPlace(text, mention));
+  const isShort =
+    foldWords(text.slice(first.start, first.end)).length <= 3 || isGuard(text.slice(first.start, first.end));
+  return isPlaced || !(isStrict || (isShort && !LETTER_AS_WORD.test(text))) ? first.choice : undefined;
+}
+
+const BEFORE_ANSWER =
+  /(?:[:：=]|\b(?:is|as|option|answer|choice|grade|level|class|category|be)(?:\s+(?:an?|the))?|是|为)\s*["'*`“‘([（]*$/iu;
+const AFTER_ANSWER = /^["'*`”’)\]）]*[.!。！]?\s*$/u;
+
+/** Where an answer stands: at the end after `is` or a colon, or marked by quotes or asterisks. */
+function isAnswerPlace(text: string, { start, end }: Mention): boolean {
+  const before = text.slice(0, start);
+  const after = text.slice(end);
+  if (/["'*`“‘「【]$/u.test(before) && /^["'*`”’」】]/u.test(after)) return true;
+  return BEFORE_ANSWER.test(before) && AFTER_ANSWER.test(after);
 }
 
 /** `red, blue` names two things, of which only one is a member: taking it would drop what was said. */

@@ -33,6 +33,7 @@ export function createAligner(views: SchemaViews, checks: SchemaChecks): (value:
 
   function startAligning(): Aligning {
     const run: CheckRun = { steps: MOST_STEPS, path: [], issues: undefined, explaining: 0 };
+    const remembered = new Map<AlignmentView, Map<object, { place: Place; outcome: Outcome }>>();
     let attempts = MOST_ATTEMPTS;
     const aligning: Aligning = { align, passes, mayTry, viewOf: views.viewOf };
     return aligning;
@@ -46,7 +47,19 @@ export function createAligner(views: SchemaViews, checks: SchemaChecks): (value:
       return view.nodes.every((node) => checks(node).check(value, run, undefined)) && run.steps >= 0;
     }
 
+    /** Alternatives share what is inside them; without remembering it, nested ones would cost a power of their number. */
     function align(view: AlignmentView, value: unknown, place: Place): Outcome {
+      if (typeof value !== 'object' || value === null) return alignOnce(view, value, place);
+      const known = remembered.get(view) ?? new Map<object, { place: Place; outcome: Outcome }>();
+      remembered.set(view, known);
+      const before = known.get(value);
+      if (before !== undefined && isSamePlace(before.place, place)) return before.outcome;
+      const outcome = alignOnce(view, value, place);
+      known.set(value, { place, outcome });
+      return outcome;
+    }
+
+    function alignOnce(view: AlignmentView, value: unknown, place: Place): Outcome {
       if (place.path.length > DEEPEST || run.steps < 0 || passes(view, value)) return unchanged(value);
       const alternatives = views.alternativesOf(view);
       if (alternatives !== undefined) return alignChoice(aligning, view, alternatives, value, place);
@@ -62,4 +75,9 @@ export function createAligner(views: SchemaViews, checks: SchemaChecks): (value:
       }
     }
   }
+}
+
+function isSamePlace(left: Place, right: Place): boolean {
+  if (left.isElement !== right.isElement || left.path.length !== right.path.length) return false;
+  return left.path.every((step, index) => step === right.path[index]);
 }

@@ -1,8 +1,12 @@
 /** The longest text in which a number, word or date is looked for. Longer ones are prose. */
 export const LONGEST_TEXT = 300;
 
+const PLAIN = /^[a-z\d]+$/i;
+const ASCII = /^[\x20-\x7e]*$/;
+
 /** Lower case without accents, in one form of Unicode: `Résumé` and `resume` are the same word. */
 export function foldCase(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
   return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }
 
@@ -14,11 +18,13 @@ const BETWEEN = /(?<=[\p{L}\p{N}])[\s_./\\-]+(?=[\p{L}\p{N}])/gu;
  * that carry meaning do (`A-` is not `A`, `C++` not `C`).
  */
 export function foldSpelling(text: string): string {
+  if (PLAIN.test(text)) return text.toLowerCase();
   return foldCase(text).replaceAll(AROUND, '').replaceAll(BETWEEN, '');
 }
 
 const WORD = /[\p{L}\p{N}_]+(?:[-'’./][\p{L}\p{N}_]+)*[+#]*(?:-(?![\s\p{L}\p{N}]|$)|-$)?/gu;
-const LETTER_AS_WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+/** Scripts that are written without spaces. */
+export const LETTER_AS_WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
 /** A word of a text, and where it stands. */
 export interface Word {

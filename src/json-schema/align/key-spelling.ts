@@ -1,3 +1,4 @@
+import { jsonEquals } from '../json-equality.js';
 import { foldSpelling } from './fold-text.js';
 
 /** A spelling that is the same for `firstName`, `first_name`, `First Name` and `FIRST-NAME`. */
@@ -23,6 +24,24 @@ export function matchKeys(keys: readonly string[], names: readonly string[]): Re
     if (fold !== '' && !present.has(name)) matches.set(key, name);
   }
   return matches;
+}
+
+/**
+ * Keys that are a second spelling of a property and hold another value: leaving one of them out would decide between
+ * the two.
+ */
+export function findRepeatedKeys(
+  value: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): ReadonlySet<string> {
+  const present = names.filter((name) => Object.hasOwn(value, name));
+  const byFold = new Map(present.map((name) => [foldKey(name), name]));
+  const known = new Set(names);
+  const repeated = Object.keys(value).filter((key) => {
+    const name = known.has(key) ? undefined : byFold.get(foldKey(key));
+    return name !== undefined && !jsonEquals(value[name], value[key]);
+  });
+  return new Set(repeated);
 }
 
 function groupByFold(keys: readonly string[]): Map<string, string[]> {

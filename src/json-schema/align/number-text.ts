@@ -32,6 +32,8 @@ const MONEY_MAGNITUDES: ReadonlyMap<string, number> = new Map([
   ['b', 9],
   ['t', 12],
 ]);
+/** `Score: 85`, where the schema calls it a score. */
+const LABELLED = /^([\p{L}][\p{L}\s_-]{0,40})[:=]\s*(.+)$/u;
 const WORD_AFTER = /^(.*\d)\s*([\p{L}°]+)\.?$/u;
 
 /**
@@ -43,7 +45,13 @@ export function readNumber(text: string, hints: NumberHints): { value: number; r
   if (text.length > LONGEST_TEXT || /\p{No}/u.test(text)) return undefined;
   const folded = foldCase(text.replaceAll(/[−–](?=\s*[\d$€£¥])/g, '-')).trim();
   if (PLAIN.test(folded)) return toOutcome(folded, 0, 'number_text');
-  return readNotation(folded, hints);
+  const [, label, labelled] = LABELLED.exec(folded) ?? [];
+  if (label === undefined || labelled === undefined) return readNotation(folded, hints);
+  const isNamed = label
+    .trim()
+    .split(/[\s_-]+/)
+    .every((word) => hints.words.has(word));
+  return isNamed ? readNotation(labelled, hints) : undefined;
 }
 
 function readNotation(text: string, hints: NumberHints): { value: number; rule: AlignmentRule } | undefined {

@@ -1,7 +1,7 @@
-import type { SchemaNode } from '../json-schema.js';
-import type { SchemaDocument } from '../schema-references.js';
+import type { CompiledSchema } from '../interpreter/check.js';
+import type { SchemaChecks } from '../interpreter/compile-schema.js';
 import { chooseAlternative, chooseType, makeView } from './alignment-view.js';
-import type { AlignmentView, Conjunction } from './alignment-view.js';
+import type { AlignmentView, Conjunction, ViewSource } from './alignment-view.js';
 
 /** The views of a document, each made once. */
 export interface SchemaViews {
@@ -12,18 +12,19 @@ export interface SchemaViews {
   readonly alternativesOf: (view: AlignmentView) => readonly AlignmentView[] | undefined;
 }
 
-/** Makes the views of a document when they are asked for. */
-export function createViews(document: SchemaDocument): SchemaViews {
-  const single = new Map<SchemaNode, Map<string, AlignmentView>>();
+/** Makes the views of a document when they are asked for; schemas that are the same by reference share one. */
+export function createViews(source: ViewSource, checks: SchemaChecks): SchemaViews {
+  const single = new Map<CompiledSchema, Map<string, AlignmentView>>();
   const alternatives = new WeakMap<AlignmentView, readonly AlignmentView[]>();
-  return { root: viewOf([document.root.node], ''), viewOf, alternativesOf };
+  return { root: viewOf([source.document.root.node], ''), viewOf, alternativesOf };
 
   function viewOf(nodes: Conjunction, key: string): AlignmentView {
     const [only] = nodes;
-    if (only === undefined || nodes.length > 1) return makeView(document, nodes, key);
-    const byKey = single.get(only) ?? new Map<string, AlignmentView>();
-    single.set(only, byKey);
-    const view = byKey.get(key) ?? makeView(document, nodes, key);
+    if (only === undefined || nodes.length > 1) return makeView(source, nodes, key);
+    const compiled = checks(only);
+    const byKey = single.get(compiled) ?? new Map<string, AlignmentView>();
+    single.set(compiled, byKey);
+    const view = byKey.get(key) ?? makeView(source, nodes, key);
     byKey.set(key, view);
     return view;
   }
@@ -36,7 +37,7 @@ export function createViews(document: SchemaDocument): SchemaViews {
     const made =
       group === undefined
         ? view.types.map((type) => chooseType(view, type))
-        : group.map((node) => chooseAlternative(document, view, node));
+        : group.map((alternative) => chooseAlternative(source, view, alternative));
     alternatives.set(view, made);
     return made;
   }

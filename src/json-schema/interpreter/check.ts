@@ -1,7 +1,7 @@
 import type { SchemaIssue } from '../../json/standard-schema.js';
 
 /** Most issues one validation reports; after that it stops. */
-export const MOST_ISSUES = 32;
+const MOST_ISSUES = 32;
 
 /** One validation under way. */
 export interface CheckRun {

@@ -44,7 +44,7 @@ function typeCheck(types: readonly string[]): Check {
 }
 
 /** Tells whether a JSON value is of a type, by the names `type` uses. */
-export function hasType(value: unknown, type: string): boolean {
+function hasType(value: unknown, type: string): boolean {
   switch (type) {
     case 'null':
       return value === null;

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { interpretJsonSchema } from '../interpret-json-schema.js';
+import { RULE_COSTS } from './rules.js';
+
+const tree = {
+  $ref: '#/$defs/node',
+  $defs: {
+    node: { type: 'object', properties: { v: { type: 'integer' }, c: { $ref: '#/$defs/node' } }, required: ['v'] },
+  },
+};
+
+function deepTree(depth: number, v: unknown = '1'): unknown {
+  let value: unknown = { v: '1' };
+  for (let level = 0; level < depth; level += 1) value = { v, c: value };
+  return value;
+}
+
+describe('a hostile value', () => {
+  test('of two hundred levels is aligned, deeper ones as far as that', () => {
+    const { align } = interpretJsonSchema(tree)['~sluice'];
+    expect(align(deepTree(199)).changes).toHaveLength(200);
+    expect(align(deepTree(1000)).changes).toHaveLength(200);
+  });
+
+  test('deeper than the call stack is left alone', () => {
+    const value = deepTree(100_000, 1);
+    const aligned = interpretJsonSchema(tree)['~sluice'].align(value);
+    expect(aligned.value === value).toBe(true);
+    expect(aligned.changes).toEqual([]);
+  });
+
+  test('in unions inside unions does not cost a power of their number', () => {
+    const $defs: Record<string, object> = {};
+    for (let level = 0; level < 12; level += 1) {
+      const next = { $ref: `#/$defs/n${Math.min(level + 1, 11)}` };
+      const anyOf = Array.from({ length: 6 }, (_item, index) => ({
+        type: 'object',
+        properties: { [`k${index}`]: { type: 'integer' }, next },
+        required: [`k${index}`],
+      }));
+      $defs[`n${level}`] = { anyOf };
+    }
+    let value: object = { k0: '0' };
+    for (let level = 0; level < 11; level += 1) value = { [`k${level % 6}`]: String(level), next: value };
+    const { align } = interpretJsonSchema({ $ref: '#/$defs/n0', $defs })['~sluice'];
+    expect(align(value).changes).toHaveLength(12);
+  });
+
+  test('with a hundred thousand strange keys, or a text of megabytes, is answered', () => {
+    const keys = Object.fromEntries(Array.from({ length: 100_000 }, (_item, index) => [`K${index}`, index]));
+    expect(interpretJsonSchema(tree)['~sluice'].align(keys).changes).toEqual([]);
+    const text = '1,'.repeat(2_000_000);
+    for (const type of ['number', 'boolean', 'null', 'array', 'object']) {
+      expect(interpretJsonSchema({ type })['~sluice'].align(text).changes).toEqual([]);
+    }
+    expect(interpretJsonSchema({ enum: ['a', '1'] })['~sluice'].align(text).changes).toEqual([]);
+  });
+
+  test('cannot give an object another prototype', () => {
+    const schema = interpretJsonSchema({ type: 'object', properties: { a: { type: 'number' } }, required: ['a'] });
+    const { value } = schema['~sluice'].align(JSON.parse('{"__proto__": {"polluted": true}, "a": "1"}'));
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(JSON.stringify(value)).toBe('{"__proto__":{"polluted":true},"a":1}');
+  });
+});
+
+test('the page lists every rule with its cost', () => {
+  const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const rows = [...page.matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, rule, cost]) => [rule, Number(cost)]);
+  expect(Object.fromEntries(rows)).toEqual(RULE_COSTS);
+});
