@@ -138,7 +138,7 @@ export class StreamTranslator {
       const recent = this.#recent[stream];
       const framer = createFramer({ ...this.#framing(stream), onFrame: (frame) => terminal.main.add(frame) });
       framer.push(recent.take());
-      if (recent.isCut) terminal.main.forget(0);
+      if (recent.isCut) terminal.main.hasForgotten = true;
     }
     return terminal;
   }

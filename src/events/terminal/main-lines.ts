@@ -1,8 +1,10 @@
 import type { Frame } from '../framing/frame.js';
 import { textKey } from './text-key.js';
 
-/** Records kept to be compared with the terminal; then the oldest are forgotten. */
-const MAX_RECORDS = 2048;
+/** Records kept to be compared with the terminal, by their keys; then the older half is forgotten. */
+const MAX_RECORDS = 65_536;
+/** Records compared at once. */
+const WINDOW = 4096;
 /** Other lines remembered. */
 const MAX_TEXT_LINES = 20_000;
 
@@ -11,33 +13,40 @@ export class MainLines {
   #records: string[] = [];
   readonly #texts = new Map<string, number>();
   #isEmpty = true;
-  #hasForgotten = false;
+  /** Whether records were forgotten before the terminal could repeat them. */
+  hasForgotten = false;
 
   /** Whether the streams printed nothing at all. */
   get isEmpty(): boolean {
     return this.#isEmpty;
   }
 
-  /** Whether a record was forgotten before the terminal could repeat it. */
-  get hasForgotten(): boolean {
-    return this.#hasForgotten;
+  get hasRecords(): boolean {
+    return this.#records.length > 0;
   }
 
-  /** The keys of the records, oldest first. */
-  get records(): readonly string[] {
-    return this.#records;
+  /** The keys of the oldest records, in order. */
+  window(): readonly string[] {
+    return this.#records.slice(0, WINDOW);
   }
 
-  get isFull(): boolean {
-    return this.#records.length >= MAX_RECORDS;
+  /** How often each key occurs among the records that are not in `paired`, which are positions in the window. */
+  countOthers(paired: ReadonlySet<number>): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const [index, key] of this.#records.entries()) {
+      if (!paired.has(index)) counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    return counts;
   }
 
   add(frame: Frame): void {
     if (frame.kind !== 'json' && frame.kind !== 'text') return;
     this.#isEmpty = false;
     const key = textKey(frame.text);
-    if (frame.kind === 'json') this.#records.push(key);
-    else if (this.#texts.size < MAX_TEXT_LINES) this.#texts.set(key, (this.#texts.get(key) ?? 0) + 1);
+    if (frame.kind === 'json') {
+      this.#records.push(key);
+      if (this.#records.length > MAX_RECORDS) this.forget();
+    } else if (this.#texts.size < MAX_TEXT_LINES) this.#texts.set(key, (this.#texts.get(key) ?? 0) + 1);
   }
 
   /** The terminal has got so far: older records will not be repeated. */
@@ -46,9 +55,9 @@ export class MainLines {
   }
 
   /** Older records are not known any more. */
-  forget(count: number = this.#records.length >> 1): void {
-    this.#hasForgotten = true;
-    this.drop(count);
+  forget(): void {
+    this.hasForgotten = true;
+    this.drop(this.#records.length >> 1);
   }
 
   /** The terminal repeats this line: true once for each time the streams printed it. */

@@ -45,7 +45,6 @@ export class TerminalMerge {
   /** A frame of stdout or stderr, already told. */
   addMain(frame: Frame): void {
     this.main.add(frame);
-    if (this.main.isFull) this.#settle(false);
   }
 
   addTerminal(frame: Frame): void {
@@ -69,8 +68,14 @@ export class TerminalMerge {
     const before = this.#attempt.outcome;
     const records = this.#waiting.filter(({ kind }) => kind === 'json');
     // Equal lines of another session are no repeats.
-    const keys = this.#isSameSession() ? records.map(({ key }) => key) : [];
-    const partners = align(this.main.records, keys);
+    const isSame = this.#isSameSession();
+    const partners = isSame
+      ? align(
+          this.main.window(),
+          records.map(({ key }) => key),
+        )
+      : [];
+    const others = isSame ? this.main.countOthers(new Set(partners)) : new Map<string, number>();
     const lastPaired = partners.findLastIndex((partner) => partner >= 0);
     const settled = this.#settledCount(isFinal, records[lastPaired]);
     let record = 0;
@@ -78,15 +83,12 @@ export class TerminalMerge {
       const isPaired = waiting.kind === 'json' && (partners[record++] ?? -1) >= 0;
       this.#waitingBytes -= waiting.bytes;
       this.#hasPartner ||= isPaired;
-      if (!isPaired) this.#tell(waiting);
+      if (!isPaired && !(waiting.kind === 'json' && takeOne(others, waiting.key))) this.#tell(waiting);
     }
     this.#waiting = this.#waiting.slice(settled);
-    const reached = partners[lastPaired] ?? -1;
-    this.main.drop(reached + 1);
-    const endsWithTerminal = this.main.records.length === 0;
-    if (this.main.isFull) this.main.forget();
+    this.main.drop((partners[lastPaired] ?? -1) + 1);
     // Told late, restored records must not undo what came after them.
-    const isWhole = isFinal && this.#restoredCount > 0 && endsWithTerminal;
+    const isWhole = isFinal && this.#restoredCount > 0 && !this.main.hasRecords;
     this.#attempt.outcome = isWhole ? this.#shadow.outcome : before;
   }
 
@@ -144,4 +146,11 @@ export class TerminalMerge {
       : `the terminal shows session ${this.#session ?? ''}, stdout ${this.#writer.sessionId ?? ''}`;
     this.#attempt.warning('PTY_STREAM_MISMATCH', `Set ${this.#setAside} records of the terminal aside: ${why}.`);
   }
+}
+
+/** The streams have this record too, in another place: it was not lost. True once for each time they have it. */
+function takeOne(counts: Map<string, number>, key: string): boolean {
+  const count = counts.get(key) ?? 0;
+  counts.set(key, count - 1);
+  return count > 0;
 }

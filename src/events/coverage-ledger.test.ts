@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CoverageLedger } from './coverage-ledger.js';
+
+function ledger(bytes: number, claims: readonly (readonly [number, number])[]) {
+  const account = new CoverageLedger();
+  account.receive(bytes);
+  for (const [from, to] of claims) account.claim(from, to);
+  return account.report();
+}
+
+describe('the account of a stream', () => {
+  it('is even where every byte is claimed once', () => {
+    expect(
+      ledger(10, [
+        [0, 4],
+        [4, 10],
+      ]),
+    ).toEqual({ bytes: 10, claimed: 10, unclaimed: [], doubled: [] });
+  });
+
+  it('shows gaps', () => {
+    expect(
+      ledger(10, [
+        [1, 4],
+        [6, 8],
+      ]),
+    ).toMatchObject({
+      claimed: 5,
+      unclaimed: [
+        [0, 1],
+        [4, 6],
+        [8, 10],
+      ],
+    });
+  });
+
+  it('shows what is claimed twice', () => {
+    expect(
+      ledger(10, [
+        [0, 6],
+        [4, 10],
+      ]),
+    ).toMatchObject({ claimed: 10, doubled: [[4, 6]] });
+    expect(
+      ledger(10, [
+        [0, 10],
+        [2, 3],
+        [2, 3],
+      ]),
+    ).toMatchObject({
+      claimed: 10,
+      doubled: [
+        [2, 3],
+        [2, 3],
+      ],
+    });
+  });
+
+  it('counts what comes out of order', () => {
+    expect(
+      ledger(10, [
+        [5, 10],
+        [0, 5],
+      ]),
+    ).toEqual({ bytes: 10, claimed: 10, unclaimed: [], doubled: [] });
+  });
+
+  it('agrees with counting every byte', () => {
+    const range = fc
+      .tuple(fc.nat(30), fc.nat(30))
+      .map(([one, other]) => [Math.min(one, other), Math.max(one, other)] as const);
+    fc.assert(
+      fc.property(fc.array(range, { maxLength: 12 }), (claims) => {
+        const counts = Array.from(
+          { length: 30 },
+          (_, byte) => claims.filter(([from, to]) => byte >= from && byte < to).length,
+        );
+        const { claimed, unclaimed, doubled } = ledger(30, claims);
+        expect(claimed).toBe(counts.filter((count) => count > 0).length);
+        expect(unclaimed.reduce((sum, [from, to]) => sum + to - from, 0)).toBe(
+          counts.filter((count) => count === 0).length,
+        );
+        const twice = counts.reduce((sum, count) => sum + Math.max(0, count - 1), 0);
+        expect(doubled.reduce((sum, [from, to]) => sum + to - from, 0)).toBe(twice);
+      }),
+    );
+  });
+});

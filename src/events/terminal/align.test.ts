@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { align } from './align.js';
+
+describe('an alignment', () => {
+  it.each([
+    ['equal sequences', 'abc', 'abc', [0, 1, 2]],
+    ['a gap in main', 'ac', 'abc', [0, -1, 1]],
+    ['a gap in the other', 'abc', 'ac', [0, 2]],
+    ['real repeats', 'aab', 'aab', [0, 1, 2]],
+    ['one repeat lost', 'ab', 'aab', [0, -1, 1]],
+    ['nothing in common', 'ab', 'cd', [-1, -1]],
+    ['nothing at all', '', '', []],
+  ])('pairs %s', (_, main, other, partners) => {
+    expect(align([...main], [...other])).toEqual(partners);
+  });
+
+  it('pairs equal elements, in order, each once', () => {
+    const words = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 20 });
+    fc.assert(
+      fc.property(words, words, (main, other) => {
+        const partners = align(main, other);
+        const paired = partners.filter((partner) => partner >= 0);
+        expect(paired).toEqual([...new Set(paired)].toSorted((one, two) => one - two));
+        for (const [index, partner] of partners.entries()) if (partner >= 0) expect(main[partner]).toBe(other[index]);
+      }),
+    );
+  });
+
+  it('pairs all that is left where elements were only taken out', () => {
+    const words = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 20 });
+    fc.assert(
+      fc.property(words, fc.func(fc.boolean()), (main, keeps) => {
+        const other = main.filter((_, index) => keeps(index));
+        expect(align(main, other)).not.toContain(-1);
+      }),
+    );
+  });
+});

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { RecentBytes } from './recent-bytes.js';
+
+const MIB = 1024 * 1024;
+
+/** Lines of 16 bytes that are all different. */
+function lines(from: number, count: number): Uint8Array {
+  const texts = Array.from({ length: count }, (_, index) => `line ${String(from + index).padStart(10, '0')}\n`);
+  return new TextEncoder().encode(texts.join(''));
+}
+
+describe('recent bytes', () => {
+  it('are all bytes while they fit', () => {
+    const recent = new RecentBytes();
+    recent.add(lines(0, 10));
+    recent.add(lines(10, 10_000));
+    expect(recent.isCut).toBe(false);
+    expect(Buffer.compare(recent.take(), lines(0, 10_010))).toBe(0);
+  });
+
+  it('are the last lines where they do not, whatever the cut', () => {
+    const whole = lines(0, (6 * MIB) / 16);
+    for (const size of [whole.length, 100_003, MIB]) {
+      const recent = new RecentBytes();
+      for (let at = 0; at < whole.length; at += size) recent.add(whole.subarray(at, at + size));
+      expect(recent.isCut).toBe(true);
+      const kept = recent.take();
+      expect(kept.length).toBe(4 * MIB - 16);
+      expect(Buffer.compare(kept, whole.subarray(whole.length - kept.length))).toBe(0);
+    }
+  });
+});

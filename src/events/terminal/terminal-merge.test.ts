@@ -1,0 +1,208 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { expectCovered, expectOrderly, expectValid } from '../emitted-invariants.contract.js';
+import { DONE, codex, tell, toBytes } from '../translate-lines.contract.js';
+import { createTranslator } from '../translator.js';
+
+const STORY = [
+  codex.thread(),
+  codex.turn,
+  codex.message('one', 'item_0'),
+  codex.command('started', 'item_1'),
+  codex.command('completed', 'item_1'),
+  codex.message('two', 'item_2'),
+  codex.completed(50, 5),
+];
+
+/** The same story as a terminal shows it. */
+function shown(lines: readonly (object | string)[]): readonly string[] {
+  const rows = lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\r`);
+  return [
+    'Script started on 2026-11-15 00:45:31+00:00 [COMMAND="codex" <not executed on terminal>]',
+    ...rows,
+    '',
+    'Script done on 2026-11-15 00:45:37+00:00 [COMMAND_EXIT_CODE="0"]',
+  ];
+}
+
+function without(lines: readonly object[], ...indexes: readonly number[]): readonly object[] {
+  return lines.filter((_, index) => !indexes.includes(index));
+}
+
+describe('a terminal that shows what stdout printed', () => {
+  it('adds no event and claims its bytes', () => {
+    const { fcmp, translator, rasp } = tell({ stdout: STORY, pty: shown(STORY) });
+    expect(fcmp).toEqual(tell({ stdout: STORY }).fcmp);
+    expect(rasp('raw.pty')).toHaveLength(2);
+    expectCovered(translator.coverage());
+  });
+
+  it('also shows what stderr printed', () => {
+    const { warnings, rasp } = tell({ stdout: STORY, stderr: ['log line'], pty: shown(['log line', ...STORY]) });
+    expect(warnings).toEqual([]);
+    expect(rasp('raw.pty')).toHaveLength(2);
+  });
+
+  it('leaves a message that was really said twice at two', () => {
+    const story = [codex.thread(), codex.message('again'), codex.message('again'), codex.completed()];
+    const { of, warnings } = tell({ stdout: story, pty: shown(story) });
+    expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['again', 'again']);
+    expect(warnings).not.toContain('PTY_STREAM_MISMATCH');
+  });
+});
+
+describe('a terminal that shows more than stdout', () => {
+  it('restores the message that stdout lost, and says so', () => {
+    const { of, warnings, fcmp } = tell({ stdout: without(STORY, 5), pty: shown(STORY) });
+    expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
+    expect(warnings).toContain('PTY_STREAM_MISMATCH');
+    const restored = fcmp.find(
+      ({ type, data }) => type === 'assistant.message.final' && 'text' in data && data.text === 'two',
+    );
+    expect(restored?.raw_ref?.stream).toBe('pty');
+  });
+
+  it('restores one of two equal messages', () => {
+    const story = [codex.thread(), codex.message('again'), codex.message('again'), codex.completed()];
+    const { of } = tell({ stdout: without(story, 1), pty: shown(story) });
+    expect(of('assistant.message.final')).toHaveLength(2);
+  });
+
+  it('keeps the outcome of the whole: what is restored late undoes nothing', () => {
+    const lost = without(STORY, 1, 5);
+    const { fcmp } = tell({ stdout: lost, pty: shown(STORY) });
+    expect(fcmp.at(-1)).toMatchObject({
+      type: 'user.input.required',
+      data: { prompt: 'two', usage: { input_tokens: 50, output_tokens: 5 } },
+    });
+  });
+
+  it('restores the end signal and the done marker', () => {
+    const story = [codex.thread(), codex.turn, codex.message(DONE), codex.completed()];
+    expect(tell({ stdout: without(story, 2, 3), pty: shown(story) }).types.at(-1)).toBe('conversation.completed');
+    expect(tell({ stdout: without(STORY, 6), pty: shown(STORY) }).types.at(-1)).toBe('user.input.required');
+  });
+
+  it('is read alone where stdout is empty', () => {
+    const alone = tell({ pty: shown(STORY) });
+    expect(alone.of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
+    expect(alone.of('conversation.started')).toEqual([{ session_id: 'thread-1' }]);
+    expect(alone.types.at(-1)).toBe('user.input.required');
+  });
+
+  it('keeps other lines as raw.pty, which people do not see', () => {
+    const { rasp, types } = tell({ stdout: STORY, pty: shown(['a banner', ...STORY]) });
+    expect(rasp('raw.pty').map(({ text }) => text)).toContain('a banner');
+    expect(types).not.toContain('raw.pty');
+  });
+
+  it('is told with a warning where its record is torn', () => {
+    const { warnings } = tell({ stdout: STORY, pty: shown(['{"type":"item.comp', ...STORY]) });
+    expect(warnings).toContain('TRUNCATED_RECORD');
+  });
+});
+
+describe('a terminal of another session', () => {
+  it('is set aside as raw.pty, with a warning', () => {
+    const other = [codex.thread('other'), ...STORY.slice(1)];
+    const { rasp, warnings, fcmp, translator } = tell({ stdout: STORY, pty: shown(other) });
+    expect(rasp('raw.pty')).toHaveLength(STORY.length + 2);
+    expect(warnings).toEqual(['PTY_STREAM_MISMATCH']);
+    expect(fcmp.filter(({ type }) => type !== 'diagnostic.warning')).toEqual(
+      tell({ stdout: STORY }).fcmp.map((event) =>
+        event.type === 'user.input.required' ? { ...event, seq: event.seq + 1 } : event,
+      ),
+    );
+    expectCovered(translator.coverage());
+  });
+
+  it('is merged where one of the two names none', () => {
+    const { of } = tell({ stdout: without(STORY, 0, 5), pty: shown(STORY) });
+    expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
+  });
+});
+
+describe('long recordings', () => {
+  const long = [
+    codex.thread(),
+    ...Array.from({ length: 5000 }, (_, index) => codex.message(`message ${index}`)),
+    codex.completed(),
+  ];
+
+  it('are merged in a bounded window where the streams come side by side', () => {
+    const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
+    const emitted = [];
+    for (const [index, record] of long.entries()) {
+      if (index % 1000 !== 7) emitted.push(...translator.push('stdout', toBytes([record])));
+      emitted.push(...translator.push('pty', toBytes([`${JSON.stringify(record)}\r`])));
+    }
+    emitted.push(...translator.end({ exitCode: 0, signal: null }));
+    const finals = emitted.flatMap(({ event }) =>
+      'type' in event && event.type === 'assistant.message.final' ? [event.data.text] : [],
+    );
+    expect(new Set(finals).size).toBe(5000);
+    expect(finals).toHaveLength(5000);
+    expectOrderly(emitted);
+  });
+
+  it('are merged where the terminal comes after stdout', () => {
+    const { of, warnings, translator } = tell({ stdout: without(long, 4000), pty: shown(long) });
+    expect(of('assistant.message.final')).toHaveLength(5000);
+    expect(warnings).toEqual(['PTY_STREAM_MISMATCH']);
+    expectCovered(translator.coverage());
+  });
+
+  it('are set aside, not told twice, where stdout is too long to be remembered', () => {
+    const story = Array.from({ length: 600 }, (_, index) => codex.message(`${index} ${'x'.repeat(10_000)}`));
+    const { of, warnings, rasp, translator } = tell({ stdout: without(story, 599), pty: shown(story) });
+    expect(of('assistant.message.final')).toHaveLength(600);
+    expect(rasp('raw.pty').length).toBeGreaterThan(100);
+    expect(warnings.filter((code) => code === 'PTY_STREAM_MISMATCH')).toHaveLength(2);
+    expectCovered(translator.coverage());
+  });
+});
+
+describe('any two streams of the same story', () => {
+  it('give orderly events, all messages of both, and the same for every cut', () => {
+    const records = fc.array(fc.constantFrom(...STORY, codex.message('x'), codex.message('y')), { maxLength: 12 });
+    const drops = fc.array(fc.nat(11), { maxLength: 5 });
+    fc.assert(
+      fc.property(
+        records,
+        drops,
+        drops,
+        fc.integer({ min: 1, max: 60 }),
+        (story, lostByStdout, lostByTerminal, size) => {
+          const stdout = toBytes(without(story, ...lostByStdout));
+          const pty = toBytes(shown(without(story, ...lostByTerminal)));
+          const run = (length: number) => {
+            const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
+            const emitted = [];
+            for (const [stream, bytes] of [
+              ['stdout', stdout],
+              ['pty', pty],
+            ] as const) {
+              for (let at = 0; at < bytes.length; at += length)
+                emitted.push(...translator.push(stream, bytes.subarray(at, at + length)));
+            }
+            emitted.push(...translator.end({ exitCode: 0, signal: null }));
+            expectCovered(translator.coverage());
+            return emitted;
+          };
+          const emitted = run(1 << 20);
+          expectOrderly(emitted);
+          expectValid(emitted);
+          expect(run(size)).toEqual(emitted);
+          const finals = emitted.filter(
+            ({ event }) => 'type' in event && event.type === 'assistant.message.final',
+          ).length;
+          const messages = (lines: readonly object[]) =>
+            lines.filter((line) => JSON.stringify(line).includes('agent_message')).length;
+          expect(finals).toBeGreaterThanOrEqual(messages(without(story, ...lostByStdout)));
+          expect(finals).toBeLessThanOrEqual(messages(story));
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});

@@ -1,0 +1,297 @@
+import { describe, expect, it } from 'vitest';
+import { expectCovered, expectOrderly, expectValid } from './emitted-invariants.contract.js';
+import { DONE, codex, tell, toBytes } from './translate-lines.contract.js';
+import { createTranslator } from './translator.js';
+
+describe('the least a translation must do', () => {
+  it('extracts the session id where there is one', () => {
+    const { of, fcmp } = tell({ stdout: [codex.thread('t-1'), codex.message('hi')] });
+    expect(of('conversation.started')).toEqual([{ session_id: 't-1' }]);
+    expect(fcmp.every(({ correlation }) => correlation.session_id === 't-1')).toBe(true);
+  });
+
+  it('gives assistant.message.final', () => {
+    const { of } = tell({ stdout: [codex.thread(), codex.message('hello')] });
+    expect(of('assistant.message.final')).toEqual([{ message_id: 'm_1_1', text: 'hello' }]);
+  });
+
+  it('recognises user.input.required', () => {
+    const { fcmp } = tell({ stdout: [codex.thread(), codex.message('Which one?'), codex.completed()] });
+    expect(fcmp.at(-1)).toMatchObject({
+      type: 'user.input.required',
+      data: { interaction_id: 'ix_1', kind: 'open_text', prompt: 'Which one?' },
+    });
+  });
+
+  it('gives conversation.completed or conversation.failed', () => {
+    expect(tell({ stdout: [codex.message(DONE)] }).types.at(-1)).toBe('conversation.completed');
+    expect(tell({ stdout: [codex.failed('no')], end: { exitCode: 1 } }).types.at(-1)).toBe('conversation.failed');
+  });
+
+  it('keeps what it cannot read as raw that can be replayed', () => {
+    const { rasp, translator, of, emitted } = tell({ stdout: ['garbage', codex.thread()], stderr: ['log'] });
+    expect(rasp('raw.stdout')).toEqual([{ text: 'garbage' }]);
+    expect(of('raw.stderr')).toEqual([{ text: 'log' }]);
+    expect(
+      emitted.find(({ protocol, event }) => protocol === 'fcmp' && 'type' in event && event.type === 'raw.stdout')
+        ?.event.raw_ref,
+    ).toEqual({
+      attempt_number: 1,
+      stream: 'stdout',
+      byte_from: 0,
+      byte_to: 8,
+      encoding: 'utf-8',
+    });
+    expectCovered(translator.coverage());
+  });
+});
+
+describe('a translator', () => {
+  it('refuses an engine it does not know and names those it knows', () => {
+    expect(() => createTranslator({ engine: 'hal' as 'codex', runId: 'r', attempt: 1 })).toThrow(/"hal".*auto, codex/);
+    expect(() => createTranslator({ engine: 'toString' as 'codex', runId: 'r', attempt: 1 })).toThrow(/toString/);
+  });
+
+  it('refuses bytes and ends after the end', () => {
+    const { translator } = tell({});
+    expect(() => translator.push('stdout', toBytes(['x']))).toThrow(
+      expect.objectContaining({ code: 'TRANSLATOR_ENDED' }),
+    );
+    expect(() => translator.end({ exitCode: 0, signal: null })).toThrow(
+      expect.objectContaining({ code: 'TRANSLATOR_ENDED' }),
+    );
+  });
+
+  it('does not keep the buffer it is given', () => {
+    const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
+    const bytes = toBytes([codex.message('first')]);
+    const buffer = bytes.slice(0, 40);
+    translator.push('stdout', buffer);
+    buffer.fill(0);
+    const [first] = translator.push('stdout', bytes.subarray(40));
+    expect(first?.event.data).toMatchObject({ text: 'first' });
+  });
+
+  it('tells live: a record is told with the push that ends its line', () => {
+    const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
+    const bytes = toBytes([codex.thread()]);
+    expect(translator.push('stdout', bytes.subarray(0, -1)).map(({ event }) => event.seq)).toEqual([1]);
+    expect(translator.push('stdout', bytes.subarray(-1))).toHaveLength(2);
+  });
+
+  it('dates an event by the push that ends its frame', () => {
+    let now = 1000;
+    const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => now });
+    const bytes = toBytes([codex.message('x')]);
+    translator.push('stdout', bytes.subarray(0, 20));
+    now = 2000;
+    const [first] = translator.push('stdout', bytes.subarray(20));
+    expect(first?.event.ts).toBe('1970-01-01T00:00:02.000Z');
+  });
+
+  it('reports bytes that wait for their line as unclaimed until they are told', () => {
+    const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1 });
+    translator.push('stdout', toBytes([codex.turn]));
+    translator.push('stdout', new TextEncoder().encode('{"ty'));
+    expect(translator.coverage().stdout).toEqual({ bytes: 28, claimed: 24, unclaimed: [[24, 28]], doubled: [] });
+    translator.end({ exitCode: 0, signal: null });
+    expectCovered(translator.coverage());
+  });
+
+  it('goes on with the numbers of the run in the next attempt', () => {
+    const first = tell({ stdout: [codex.thread(), codex.message('Which?'), codex.completed()] });
+    const fcmpSeq = first.fcmp.length;
+    const second = tell({
+      attempt: 2,
+      fcmpSeq,
+      sessionId: 'thread-1',
+      reply: 'the blue one',
+      stdout: [codex.thread(), codex.message(DONE)],
+    });
+    expectOrderly(second.emitted, fcmpSeq);
+    expect(second.types.slice(0, 2)).toEqual(['user.input.replied', 'conversation.started']);
+    expect(second.of('user.input.replied')).toEqual([{ interaction_id: 'ix_1', text: 'the blue one' }]);
+    expect(second.of('assistant.message.final')[0]?.message_id).toBe('m_2_1');
+    expect(second.rasp('lifecycle.run.started')).toEqual([{ mode: 'interactive', resumed: true }]);
+  });
+
+  it('reads a line of 64 MiB, its message complete', () => {
+    const text = 'lorem ipsum '.repeat((64 * 1024 * 1024) / 12);
+    const bytes = toBytes([codex.message(text)]);
+    const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1 });
+    const emitted = [];
+    for (let start = 0; start < bytes.length; start += 1 << 20) {
+      emitted.push(...translator.push('stdout', bytes.subarray(start, start + (1 << 20))));
+    }
+    const final = emitted.find(({ protocol }) => protocol === 'fcmp')?.event;
+    expect(final?.data).toHaveProperty('text');
+    expect((final?.data as { text: string }).text === text).toBe(true);
+  });
+});
+
+describe('the session', () => {
+  it('is named once an attempt', () => {
+    const { of } = tell({ stdout: [codex.thread(), codex.thread(), codex.message('x')] });
+    expect(of('conversation.started')).toHaveLength(1);
+  });
+
+  it('is the latest where it changes, with a warning', () => {
+    const { warnings, fcmp } = tell({ stdout: [codex.thread('a'), codex.thread('b'), codex.message('x')] });
+    expect(warnings).toContain('SESSION_ID_CHANGED');
+    expect(fcmp.at(-1)?.correlation.session_id).toBe('b');
+  });
+
+  it('is warned about where it is not the one that was to be resumed', () => {
+    expect(tell({ sessionId: 'a', stdout: [codex.thread('b')] }).warnings).toContain('SESSION_ID_CHANGED');
+    expect(tell({ sessionId: 'a', stdout: [codex.thread('a')] }).warnings).not.toContain('SESSION_ID_CHANGED');
+  });
+
+  it('is null at the end where none came and the agent spoke', () => {
+    const { of, warnings } = tell({ stdout: [codex.message('hi'), codex.completed()] });
+    expect(of('conversation.started')).toEqual([{ session_id: null }]);
+    expect(warnings).toContain('SESSION_ID_MISSING');
+  });
+
+  it('starts no conversation where the agent said nothing', () => {
+    expect(tell({ stdout: ['garbage'] }).of('conversation.started')).toEqual([]);
+  });
+
+  it("is never taken from a tool's output", () => {
+    const output = JSON.stringify({ session_id: 'evil', thread_id: 'evil', type: 'thread.started' });
+    const call = { id: 'item_1', type: 'command_execution', command: 'cat', aggregated_output: output, exit_code: 0 };
+    const { of } = tell({
+      stdout: [{ type: 'item.completed', item: { ...call, status: 'completed' } }, codex.completed()],
+    });
+    expect(of('conversation.started')).toEqual([{ session_id: null }]);
+  });
+
+  it('is no session where it is longer than any could be', () => {
+    expect(tell({ stdout: [codex.thread('x'.repeat(5000)), codex.message('hi')] }).of('conversation.started')).toEqual([
+      { session_id: null },
+    ]);
+  });
+});
+
+describe('usage', () => {
+  it('is told on the last event of the attempt', () => {
+    const { fcmp } = tell({ stdout: [codex.thread(), codex.message('?'), codex.completed(90, 7)] });
+    expect(fcmp.at(-1)?.data).toMatchObject({ usage: { scope: 'total', input_tokens: 90, output_tokens: 7 } });
+  });
+
+  it('is the latest total where the engine counts up', () => {
+    const stdout = [codex.turn, codex.completed(90, 7), codex.turn, codex.completed(120, 9)];
+    expect(tell({ stdout }).fcmp.at(-1)?.data).toMatchObject({ usage: { input_tokens: 120, output_tokens: 9 } });
+  });
+});
+
+describe('what this version does not know', () => {
+  it('keeps an unknown type as raw, with a warning each time', () => {
+    const record = { type: 'item.teleported', item: {} };
+    const { warnings, of, translator } = tell({ stdout: [record, record] });
+    expect(of('raw.stdout')).toEqual([{ text: JSON.stringify(record) }, { text: JSON.stringify(record) }]);
+    expect(warnings.filter((code) => code === 'UNKNOWN_EVENT_TYPE')).toHaveLength(2);
+    expect(translator.drift()).toEqual({
+      summary: 'drift',
+      run_id: 'run-1',
+      attempt_number: 1,
+      engine: 'codex',
+      engine_version: null,
+      unknown_types: { 'item.teleported': 2 },
+      unknown_fields: {},
+    });
+  });
+
+  it('keeps the event of an unknown field and warns once per path', () => {
+    const record = { ...codex.thread(), mood: 'fine' };
+    const { warnings, of, translator } = tell({ stdout: [record, record] });
+    expect(of('conversation.started')).toHaveLength(1);
+    expect(warnings.filter((code) => code === 'UNKNOWN_FIELD')).toHaveLength(1);
+    expect(translator.drift()?.unknown_fields).toEqual({ 'thread.started.mood': 2 });
+  });
+
+  it('is counted for a bounded number of names', () => {
+    const stdout = Array.from({ length: 1500 }, (_, index) => ({ type: `unknown-${index}` }));
+    const { translator } = tell({ stdout });
+    expect(Object.keys(translator.drift()?.unknown_types ?? {})).toHaveLength(1000);
+  });
+
+  it('is nothing where everything is known', () => {
+    expect(tell({ stdout: [codex.thread(), codex.completed()] }).translator.drift()).toBeNull();
+  });
+});
+
+describe('what cannot be read', () => {
+  it('is warned about once for neighbouring lines, again after a good one', () => {
+    const { warnings, of } = tell({ stdout: ['one', 'two', '', 'three', codex.turn, 'four'] });
+    expect(of('raw.stdout')).toHaveLength(4);
+    expect(warnings.filter((code) => code === 'UNPARSED_CONTENT_FELL_BACK_TO_RAW')).toHaveLength(2);
+  });
+
+  it('carries a confidence', () => {
+    const [warning] = tell({ stdout: ['garbage'] }).of('diagnostic.warning');
+    expect(warning).toMatchObject({ code: 'UNPARSED_CONTENT_FELL_BACK_TO_RAW', confidence: 0.3 });
+  });
+
+  it('is told as truncated where a record is torn', () => {
+    expect(tell({ stdout: ['{"type":"item.comp', codex.turn] }).warnings).toContain('TRUNCATED_RECORD');
+  });
+
+  it('is told as malformed where a record lacks what it must have', () => {
+    expect(tell({ stdout: [{ type: 'item.completed' }] }).warnings).toContain('MALFORMED_RECORD');
+  });
+
+  it('is shown in part where it is very long', () => {
+    const { rasp, warnings, translator } = tell({ stdout: ['x'.repeat(100_000)] });
+    expect(rasp('raw.stdout')[0]).toMatchObject({ shortened: true });
+    expect(rasp('raw.stdout')[0]?.text).toHaveLength(64 * 1024);
+    expect(warnings).toContain('RAW_TEXT_SHORTENED');
+    expectCovered(translator.coverage());
+  });
+
+  it('is marked where it is not UTF-8, and the rest of the record is read', () => {
+    const bytes = toBytes([codex.message('a?b')]);
+    bytes[bytes.indexOf(0x3f)] = 0xff;
+    const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1 });
+    const emitted = [...translator.push('stdout', bytes), ...translator.end({ exitCode: 0, signal: null })];
+    const final = emitted.find(({ event }) => 'type' in event && event.type === 'assistant.message.final')?.event;
+    expect(final).toMatchObject({ data: { text: 'a\uFFFDb' }, raw_ref: { encoding: 'binary' } });
+    expect(JSON.stringify(emitted)).toContain('INVALID_UTF8');
+    expectValid(emitted);
+  });
+});
+
+describe('engine: auto', () => {
+  it('tells the engine from the first record and loses nothing before it', () => {
+    const named = tell({ stdout: ['noise', codex.thread(), codex.message('hi')] });
+    const detected = tell({ engine: 'auto', stdout: ['noise', codex.thread(), codex.message('hi')] });
+    expect(detected.emitted).toEqual(named.emitted);
+  });
+
+  it('reads as plain text, with a warning, what nobody prints', () => {
+    const { fcmp, warnings, translator } = tell({ engine: 'auto', stdout: ['hello', 'world'] });
+    expect(warnings).toContain('UNKNOWN_ENGINE_PROFILE');
+    expect(fcmp.every(({ engine }) => engine === 'generic')).toBe(true);
+    expectCovered(translator.coverage());
+  });
+
+  it('decides after a bounded number of bytes', () => {
+    const translator = createTranslator({ engine: 'auto', runId: 'r', attempt: 1 });
+    const line = toBytes(['x'.repeat(1000)]);
+    let pushes = 0;
+    while (translator.push('stdout', line).length === 0) pushes++;
+    expect(pushes).toBeLessThan(300);
+  });
+
+  it('gives the same events however the bytes are cut', () => {
+    const bytes = toBytes(['noise', codex.thread(), codex.turn, codex.message('hi'), codex.completed()]);
+    const cut = (size: number) => {
+      const translator = createTranslator({ engine: 'auto', runId: 'r', attempt: 1, clock: () => 0 });
+      const emitted = [];
+      for (let at = 0; at < bytes.length; at += size)
+        emitted.push(...translator.push('stdout', bytes.subarray(at, at + size)));
+      return [...emitted, ...translator.end({ exitCode: 0, signal: null })];
+    };
+    expect(cut(1)).toEqual(cut(bytes.length));
+    expect(cut(17)).toEqual(cut(bytes.length));
+  });
+});
