@@ -31,9 +31,13 @@ const FAILED_REASONS: ReadonlySet<string> = new Set([
 /** Reads a `result`: the end of a turn, and the one record whose session id can be resumed. */
 export function readResult(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
-  conversation.ends();
   report.session(nameField(record, 'session_id'));
   const failure = failureOf(record, conversation);
+  const text = stringField(record, 'result');
+  // The rest of what was being said stands here.
+  if (failure === null && text !== null && conversation.agent.isSaying(text))
+    conversation.agent.whole('text', text, null);
+  conversation.ends();
   if (failure === null) tellAnswer(record, conversation);
   else conversation.fails({ message: failure, httpStatus: countField(record, 'api_error_status') });
   report.status({

@@ -41,6 +41,11 @@ export class Speaker {
     return this.#open?.kind === 'text';
   }
 
+  /** Whether what was told of the open words is how these begin. */
+  isSaying(words: string): boolean {
+    return this.#open?.kind === 'text' && this.#open.text !== '' && words.startsWith(this.#open.text);
+  }
+
   /** A new message begins. */
   startMessage(id: string | null): void {
     this.endBlock();

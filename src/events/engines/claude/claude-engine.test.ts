@@ -1,3 +1,264 @@
+import { describe, expect, it } from 'vitest';
+import { raspOf } from '../../emitted-invariants.contract.js';
 import { describeEngineContract } from '../../engine.contract.js';
+import { readFixtures, translateFixture } from '../../engine-fixture.contract.js';
+import { tell } from '../../translate-lines.contract.js';
+import type { Told } from '../../translate-lines.contract.js';
+import {
+  assistant,
+  init,
+  messageStart,
+  pieces,
+  result,
+  system,
+  text,
+  toolResult,
+  toolUse,
+  user,
+} from '../claude-shape/records.contract.js';
+import { claudeEngine } from './claude-engine.js';
+import { CLAUDE_TABLES } from './records.js';
 
-describeEngineContract('claude', new URL('./fixtures/', import.meta.url));
+const FIXTURES = new URL('./fixtures/', import.meta.url);
+
+describeEngineContract('claude', FIXTURES);
+
+const read = (...stdout: readonly (object | string)[]): Told => tell({ engine: 'claude', stdout });
+
+describe('the recordings of claude', () => {
+  it('hold nothing that is not known', () => {
+    for (const fixture of readFixtures(FIXTURES)) {
+      for (const translator of translateFixture(fixture, 'claude').translators) {
+        expect(translator.drift(), fixture.name).toBeNull();
+      }
+    }
+  });
+
+  it('are told from those of other programs', () => {
+    const printed = readFixtures(FIXTURES).filter(
+      ({ name, attempts }) => !name.endsWith('.text') && attempts.every(({ pushes }) => pushes.length > 0),
+    );
+    for (const fixture of printed) {
+      const engines = raspOf(translateFixture(fixture, 'auto').emitted).map(({ source }) => source.engine);
+      expect(new Set(engines), fixture.name).toEqual(new Set(['claude']));
+    }
+  });
+
+  it('tell the same story under a terminal', () => {
+    for (const { name, attempts } of readFixtures(FIXTURES).filter((fixture) => fixture.name.includes('stream-json'))) {
+      for (const { terminal } of attempts) {
+        const { rasp, warnings } = tell({ engine: 'claude', pty: [new TextDecoder().decode(terminal)] });
+        expect(rasp('lifecycle.run.status')[0], name).toMatchObject({ status: 'init' });
+        expect(warnings, name).not.toContain('UNPARSED_CONTENT_FELL_BACK_TO_RAW');
+      }
+    }
+  });
+});
+
+describe('every record of claude', () => {
+  const others = Object.keys(CLAUDE_TABLES.records).filter(
+    (type) => !['assistant', 'user', 'result', 'stream_event'].includes(type),
+  );
+  it.each(others)('%s has a meaning', (type) => {
+    const told = read(init(), { type, session_id: 's-1', uuid: 'u' }, result());
+    expect(told.of('raw.stdout')).toEqual([]);
+  });
+
+  it.each(Object.keys(CLAUDE_TABLES.system))('system %s has a meaning', (subtype) => {
+    const told = read(init(), system(subtype), result());
+    expect(told.of('raw.stdout')).toEqual([]);
+    expect(told.types).not.toContain('conversation.failed');
+  });
+
+  it.each(Object.keys(CLAUDE_TABLES.events))('stream_event %s has a meaning', (type) => {
+    const delta = { type: 'text_delta', text: '' };
+    const told = read(init(), { type: 'stream_event', session_id: 's-1', event: { type, delta } });
+    expect(told.of('raw.stdout')).toEqual([]);
+  });
+
+  it.each(Object.keys(CLAUDE_TABLES.deltas))('%s has a meaning', (type) => {
+    const event = { type: 'content_block_delta', index: 0, delta: { type } };
+    const told = read(init(), { type: 'stream_event', session_id: 's-1', event });
+    expect(told.of('raw.stdout')).toEqual([]);
+  });
+
+  it.each(Object.keys(CLAUDE_TABLES.blocks))('a block of type %s has a meaning', (type) => {
+    const told = read(init(), assistant([{ type, id: 't1', tool_use_id: 't1' }]));
+    expect(told.of('raw.stdout')).toEqual([]);
+  });
+});
+
+describe('a retry of claude', () => {
+  it('is no failure', () => {
+    const retry = system('api_retry', {
+      attempt: 3,
+      max_retries: 10,
+      retry_delay_ms: 500,
+      error_status: 529,
+      error: 'overloaded',
+    });
+    const told = read(init(), retry, assistant([text('Hi')]), result({ result: 'Hi' }));
+    expect(told.rasp('diagnostic.engine.error')).toEqual([
+      {
+        code: 'ENGINE_RETRYING',
+        message: 'The model could not be reached: overloaded. Next try in 500 ms.',
+        severity: 'warning',
+        retrying: true,
+        http_status: 529,
+        attempt: 3,
+        max_attempts: 10,
+      },
+    ]);
+    expect(told.types).not.toContain('conversation.failed');
+  });
+
+  it('in the middle of an answer does not double it', () => {
+    const told = read(
+      init(),
+      messageStart('a'),
+      ...pieces(text('Hello'), ['Hel']),
+      system('api_retry', { attempt: 1 }),
+      messageStart('b'),
+      ...pieces(text('Hello there'), ['Hello', ' there']),
+      assistant([text('Hello there')], { id: 'b' }),
+      result({ result: 'Hello there' }),
+    );
+    expect(told.of('assistant.message.final')).toEqual([{ message_id: 'm_1_1', text: 'Hello there' }]);
+  });
+
+  it.each(['allowed_warning', 'rejected'])('may be a rate limit that is %s', (status) => {
+    const told = read(init(), { type: 'rate_limit_event', session_id: 's-1', rate_limit_info: { status } }, result());
+    expect(told.rasp('diagnostic.engine.error')).toMatchObject([
+      { code: 'ENGINE_RATE_LIMIT_HINT', severity: 'warning', retrying: true },
+    ]);
+  });
+
+  it('is not a rate limit that allows', () => {
+    const allowed = { type: 'rate_limit_event', session_id: 's-1', rate_limit_info: { status: 'allowed' } };
+    expect(read(init(), allowed, result()).warnings).toEqual([]);
+  });
+});
+
+describe('an error that claude speaks', () => {
+  const spoken = {
+    ...assistant([text('API Error: 400 Bad request.')]),
+    error: 'invalid_request',
+    is_api_error_message: true,
+    api_error_status: 400,
+  };
+  const synthetic = {
+    ...spoken,
+    message: { id: 'x', model: '<synthetic>', content: [text('API Error: 400 Bad request.')] },
+  };
+
+  it('is an engine error, told once', () => {
+    const told = read(init(), synthetic, result({ is_error: true, result: 'API Error: 400 Bad request.' }));
+    expect(told.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 400, retrying: false }]);
+    expect(told.types).not.toContain('assistant.message.final');
+    expect(told.of('conversation.failed')[0]?.error.message).toBe('API Error: 400 Bad request.');
+  });
+
+  it('is a failure, even if the result calls it a success', () => {
+    const told = read(init(), synthetic, result({ result: 'API Error: 400 Bad request.' }));
+    expect(told.types.at(-1)).toBe('conversation.failed');
+  });
+
+  it('is the agent’s word, if a model said it', () => {
+    const told = read(init(), spoken);
+    expect(told.of('assistant.message.final')).toMatchObject([{ text: 'API Error: 400 Bad request.' }]);
+  });
+
+  it('stands on stdout in text mode', () => {
+    const told = tell({ engine: 'claude', stdout: ['API Error: 500 Overloaded'], end: { exitCode: 1 } });
+    expect(told.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 500 }]);
+    expect(told.of('conversation.failed')[0]?.error.message).toBe('API Error: 500 Overloaded');
+    expect(told.types).not.toContain('assistant.message.final');
+  });
+});
+
+describe('the usage of claude', () => {
+  const usage = { input_tokens: 10, cache_read_input_tokens: 100, cache_creation_input_tokens: 5, output_tokens: 3 };
+  const message = { id: 'msg_1', model: 'm', usage };
+
+  it('is told once a message, though every block repeats it, and counts the cache as input', () => {
+    const told = read(
+      init(),
+      { ...assistant([]), message: { ...message, content: [text('Hi')] } },
+      { ...assistant([]), message: { ...message, content: [toolUse('t1')] } },
+      user([toolResult('t1')]),
+      { ...assistant([]), message: { ...message, id: 'msg_2', content: [text('Bye')] } },
+    );
+    const turns = told
+      .rasp('lifecycle.run.status')
+      .flatMap((status) => (status.usage === undefined ? [] : [status.usage]));
+    expect(turns).toEqual(
+      Array.from({ length: 2 }, () => ({
+        scope: 'turn',
+        input_tokens: 115,
+        output_tokens: 3,
+        cached_input_tokens: 100,
+        cache_write_tokens: 5,
+      })),
+    );
+    expect(told.fcmp.at(-1)?.data).toMatchObject({ usage: { scope: 'total', input_tokens: 230, output_tokens: 6 } });
+  });
+
+  it('in total is that of the session, over all models', () => {
+    const model = { inputTokens: 10, outputTokens: 3, cacheReadInputTokens: 100, cacheCreationInputTokens: 5 };
+    const told = read(
+      result({
+        result: 'Hi',
+        usage,
+        total_cost_usd: 0.5,
+        modelUsage: { one: model, two: { ...model, thinkingTokens: 1 } },
+      }),
+    );
+    expect(told.fcmp.at(-1)?.data).toMatchObject({
+      usage: {
+        scope: 'total',
+        input_tokens: 230,
+        output_tokens: 6,
+        cached_input_tokens: 200,
+        cache_write_tokens: 10,
+        reasoning_tokens: 1,
+        cost: 0.5,
+      },
+    });
+  });
+
+  it('is that of the invocation, if the models are not told apart', () => {
+    const told = read(result({ result: 'Hi', usage, total_cost_usd: 0.5 }));
+    expect(told.fcmp.at(-1)?.data).toMatchObject({ usage: { scope: 'total', input_tokens: 115, cost: 0.5 } });
+  });
+
+  it.each([-1, '1', null])('leaves out a cost of %j', (cost) => {
+    const told = read(result({ result: 'Hi', usage, total_cost_usd: cost }));
+    expect(told.fcmp.at(-1)?.data).not.toHaveProperty('usage.cost');
+  });
+});
+
+describe('claude is recognised', () => {
+  it('by its version, surely', () => {
+    expect(claudeEngine.detect(system('init', { claude_code_version: '2.1.325' }))).toBe(1);
+  });
+
+  it('by the cost in its result, wherever the type stands', () => {
+    expect(claudeEngine.detect({ total_cost_usd: 0, session_id: 's', subtype: 'success', type: 'result' })).toBe(0.9);
+  });
+
+  it.each([[{}], [[]], [[1]], [{ type: 'assistant' }], [{ type: 'constructor', session_id: 's' }]])(
+    'not in %j',
+    (value) => {
+      expect(claudeEngine.detect(value)).toBe(0);
+    },
+  );
+
+  it('names the session of an array by its last record', () => {
+    expect(claudeEngine.sessionOf([init('early'), result({}, 'late')])).toBe('late');
+  });
+
+  it('names no session for hooks and sub-agents', () => {
+    expect(claudeEngine.sessionOf(system('hook_started'))).toBeNull();
+    expect(claudeEngine.sessionOf(assistant([], { parent: 't1' }))).toBeNull();
+  });
+});

@@ -1,3 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { raspOf } from '../../emitted-invariants.contract.js';
 import { describeEngineContract } from '../../engine.contract.js';
+import { readFixtures, translateFixture } from '../../engine-fixture.contract.js';
+import { DONE, tell } from '../../translate-lines.contract.js';
+import type { Told } from '../../translate-lines.contract.js';
+import {
+  assistant,
+  blockStop,
+  init,
+  messageStart,
+  messageStop,
+  pieces,
+  result,
+  streamEvent,
+  system,
+  text,
+  toolResult,
+  toolUse,
+  user,
+} from '../claude-shape/records.contract.js';
+import { qwenEngine } from './qwen-engine.js';
+import { QWEN_TABLES } from './records.js';
 
-describeEngineContract('qwen', new URL('./fixtures/', import.meta.url));
+const FIXTURES = new URL('./fixtures/', import.meta.url);
+
+describeEngineContract('qwen', FIXTURES);
+
+const read = (...stdout: readonly (object | string)[]): Told => tell({ engine: 'qwen', stdout });
+
+const finals = (told: Told): readonly string[] => told.of('assistant.message.final').map((message) => message.text);
+
+describe('the recordings of qwen', () => {
+  it('hold nothing that is not known', () => {
+    for (const fixture of readFixtures(FIXTURES)) {
+      for (const translator of translateFixture(fixture, 'qwen').translators) {
+        expect(translator.drift(), fixture.name).toBeNull();
+      }
+    }
+  });
+
+  it('are told from those of other programs', () => {
+    const printed = readFixtures(FIXTURES).filter(
+      ({ name, attempts }) =>
+        !name.endsWith('.text') && attempts.every(({ pushes }) => pushes.some(({ stream }) => stream === 'stdout')),
+    );
+    for (const fixture of printed) {
+      const engines = raspOf(translateFixture(fixture, 'auto').emitted).map(({ source }) => source.engine);
+      expect(new Set(engines), fixture.name).toEqual(new Set(['qwen']));
+    }
+  });
+});
+
+describe('every record of qwen', () => {
+  it.each(Object.keys(QWEN_TABLES.system))('system %s has a meaning', (subtype) => {
+    const told = read(init(), system(subtype, { data: {} }), result());
+    expect(told.of('raw.stdout')).toEqual([]);
+    expect(told.types).not.toContain('conversation.failed');
+  });
+
+  it.each(Object.keys(QWEN_TABLES.events))('stream_event %s has a meaning', (type) => {
+    const told = read(init(), streamEvent({ type, delta: { type: 'text_delta', text: '' } }));
+    expect(told.of('raw.stdout')).toEqual([]);
+  });
+
+  it.each(['control_request', 'control_response', 'control_cancel_request'])('%s has a meaning', (type) => {
+    expect(read(init(), { type }, result()).of('raw.stdout')).toEqual([]);
+  });
+
+  it('goal_state comes without partial messages, too', () => {
+    const goal = { v: 2, goal: null, activity: 'idle' };
+    const told = read(init(), streamEvent({ type: 'goal_state', goal_state: goal }), result());
+    expect(told.rasp('lifecycle.run.status')[1]).toEqual({ status: 'goal_state', detail: { goal_state: goal } });
+    expect(told.warnings).toEqual([]);
+  });
+});
+
+describe('a failed request of qwen', () => {
+  const error = '[API Error: 429 Rate limit reached]';
+  const free = { input_tokens: 0, output_tokens: 0 };
+  const spoken = { ...assistant([]), message: { id: 'a', model: 'm', content: [text(error)], usage: free } };
+
+  it('is a failure, though 0.15 calls it a success and exits with 0', () => {
+    const told = read(init(), spoken, result({ result: error, usage: { input_tokens: 1200, output_tokens: 42 } }));
+    expect(told.of('conversation.failed')[0]?.error).toMatchObject({ code: 'ENGINE_RUNTIME_ERROR', message: error });
+    expect(told.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: false }]);
+    expect(told.types).not.toContain('assistant.message.final');
+  });
+
+  it('is a failure, if the result alone tells', () => {
+    expect(read(result({ result: error, usage: free })).types.at(-1)).toBe('conversation.failed');
+  });
+
+  it('is told once, where 0.24 says so in message and result', () => {
+    const failed = result({ subtype: 'error_during_execution', is_error: true, error: { message: error } });
+    const told = read(init(), spoken, failed);
+    expect(told.rasp('diagnostic.engine.error')).toHaveLength(1);
+    expect(told.of('conversation.failed')[0]?.error.message).toBe(error);
+  });
+
+  it('closes the message whose pieces were told', () => {
+    const told = read(init(), messageStart('a'), ...pieces(text(error), [error]), blockStop(), spoken, messageStop());
+    expect(finals(told)).toEqual([error]);
+    expect(told.rasp('diagnostic.engine.error')).toHaveLength(1);
+  });
+
+  it('is the agent’s word, if it cost tokens', () => {
+    const quoted = { ...spoken, message: { ...spoken.message, usage: { input_tokens: 9, output_tokens: 9 } } };
+    const told = read(init(), quoted, result({ result: error, usage: { input_tokens: 9, output_tokens: 9 } }));
+    expect(finals(told)).toEqual([error]);
+    expect(told.types).not.toContain('conversation.failed');
+  });
+
+  it('is a document on stderr once more', () => {
+    const document = { error: { type: 'AlreadyReportedError', message: error, code: 1 } };
+    const stdout = [JSON.stringify([init(), spoken, result({ is_error: true, error: { message: error } })])];
+    const told = tell({ engine: 'qwen', stdout, stderr: [JSON.stringify(document, null, 2)], end: { exitCode: 1 } });
+    expect(told.rasp('diagnostic.engine.error')).toHaveLength(1);
+    expect(told.types).not.toContain('raw.stderr');
+  });
+
+  it('is a document on stderr alone, if nothing could begin', () => {
+    const document = { error: { type: 'FatalAuthenticationError', message: 'No key.', code: 41 } };
+    const told = tell({ engine: 'qwen', stderr: [document], end: { exitCode: 41 } });
+    expect(told.of('conversation.failed')[0]?.error.message).toBe('No key.');
+  });
+
+  it('stands on stderr in text mode', () => {
+    const told = tell({ engine: 'qwen', stderr: ['Warning: a note.', error], end: { exitCode: 1 } });
+    expect(told.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: false }]);
+    expect(told.of('raw.stderr').map((raw) => raw.text)).toEqual(['Warning: a note.']);
+  });
+});
+
+describe('a retry of qwen', () => {
+  const retry = (preserveText: boolean) =>
+    system('retry', {
+      parent_tool_use_id: null,
+      data: { reason: 'retry', attempt: 1, maxRetries: 10, delayMs: 60_000, discardedToolCalls: 0, preserveText },
+    });
+
+  it('is no failure', () => {
+    const told = read(init(), retry(false), assistant([text('Hi')]), result({ result: 'Hi' }));
+    expect(told.rasp('diagnostic.engine.error')).toMatchObject([
+      { code: 'ENGINE_RETRYING', severity: 'warning', retrying: true, attempt: 1, max_attempts: 10 },
+    ]);
+    expect(told.types).not.toContain('conversation.failed');
+  });
+
+  it('says why on stderr', () => {
+    const line = 'Retrying in 60s (attempt 1/10): [API Error: 429 Rate limit reached]';
+    const told = tell({ engine: 'qwen', stdout: [init(), result({ result: 'Hi' })], stderr: [line] });
+    expect(told.rasp('diagnostic.engine.error')).toMatchObject([
+      { code: 'ENGINE_RATE_LIMIT_HINT', http_status: 429, retrying: true, attempt: 1, max_attempts: 10 },
+    ]);
+    expect(told.types).not.toContain('conversation.failed');
+  });
+
+  it.each([
+    [false, 'new'],
+    [true, 'oldnew'],
+  ])('keeps what was streamed if it says so: %j', (keeps, expected) => {
+    const more = streamEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'new' } });
+    const told = read(init(), messageStart(), ...pieces(text(''), ['old']), retry(keeps), more, messageStop());
+    expect(finals(told)).toEqual([expected]);
+  });
+});
+
+describe('the end of qwen', () => {
+  it('may be withheld: the answer counts all the same', () => {
+    const told = tell({
+      engine: 'qwen',
+      stdout: [init(), assistant([text(DONE)])],
+      end: { exitCode: null, signal: 'SIGTERM' },
+    });
+    expect(told.types.at(-1)).toBe('conversation.completed');
+    expect(told.warnings).toEqual(['EARLY_END_OF_STREAM', 'TERMINAL_STATUS_COMPLETION_CONFLICT']);
+  });
+
+  it('is not that of a sub-agent that failed', () => {
+    const told = read(
+      init(),
+      assistant([toolUse('task', 'agent')]),
+      result({ subtype: 'error_during_execution', is_error: true, error: { message: 'The sub-agent failed.' } }),
+      user([toolResult('task', 'failed', true)]),
+      assistant([text('I go on.')], { id: 'b' }),
+      result({ result: 'I go on.' }),
+    );
+    expect(told.types).not.toContain('conversation.failed');
+    expect(told.types.at(-1)).toBe('user.input.required');
+  });
+
+  it('may bring a value that was checked', () => {
+    const told = read(init(), result({ result: '{"a":1}', structured_result: { a: 1 } }));
+    expect(told.of('assistant.message.final')).toMatchObject([{ text: '{"a":1}', structured_payload: { a: 1 } }]);
+  });
+
+  it('counts the tokens of the session, the cache included', () => {
+    const usage = { input_tokens: 100, output_tokens: 5, cache_read_input_tokens: 90, total_tokens: 105 };
+    expect(read(init(), result({ result: 'Hi', usage })).fcmp.at(-1)?.data).toMatchObject({
+      usage: { scope: 'total', input_tokens: 100, cached_input_tokens: 90, output_tokens: 5, total_tokens: 105 },
+    });
+  });
+});
+
+describe('qwen is recognised', () => {
+  it('by its version and by its goals, surely', () => {
+    expect(qwenEngine.detect(system('init', { qwen_code_version: '0.24.4' }))).toBe(1);
+    expect(qwenEngine.detect(streamEvent({ type: 'goal_state' }))).toBe(1);
+    expect(qwenEngine.detect([system('init', { qwen_code_version: '0.24.4' }), result()])).toBe(1);
+  });
+
+  it('not in what only Claude prints', () => {
+    expect(qwenEngine.detect(system('hook_started'))).toBe(0);
+    expect(qwenEngine.detect(result({ total_cost_usd: 1 }))).toBe(0.2);
+  });
+});

@@ -1,0 +1,78 @@
+/*
+ * Records in the shape of Claude Code's, for the stories that tests tell.
+ */
+
+interface Envelope {
+  readonly parent?: string | null;
+  readonly session?: string;
+  readonly id?: string;
+}
+
+/** A block of a message. */
+export type Block = Readonly<Record<string, unknown>>;
+
+export const text = (words: string): Block => ({ type: 'text', text: words });
+
+export const thinking = (words: string): Block => ({ type: 'thinking', thinking: words, signature: 's' });
+
+export const toolUse = (id: string, name = 'Bash', input: object = { command: 'ls' }): Block => ({
+  type: 'tool_use',
+  id,
+  name,
+  input,
+});
+
+export const toolResult = (id: string, content: unknown = 'ok', isError = false): Block => ({
+  type: 'tool_result',
+  tool_use_id: id,
+  content,
+  is_error: isError,
+});
+
+function envelope({ parent = null, session = 's-1' }: Envelope): object {
+  return { parent_tool_use_id: parent, session_id: session, uuid: 'u' };
+}
+
+export function system(subtype: string, fields: object = {}, session = 's-1'): object {
+  return { type: 'system', subtype, session_id: session, uuid: 'u', ...fields };
+}
+
+export const init = (session = 's-1'): object => system('init', { model: 'm', tools: [] }, session);
+
+export function assistant(blocks: readonly Block[], options: Envelope = {}): object {
+  const message = { id: options.id ?? 'msg_1', type: 'message', role: 'assistant', model: 'm', content: blocks };
+  return { type: 'assistant', ...envelope(options), message };
+}
+
+export function user(content: string | readonly Block[], options: Envelope = {}): object {
+  return { type: 'user', ...envelope(options), message: { role: 'user', content } };
+}
+
+export function streamEvent(event: object, options: Envelope = {}): object {
+  return { type: 'stream_event', ...envelope(options), event };
+}
+
+export function result(fields: object = {}, session = 's-1'): object {
+  const outcome = { subtype: 'success', is_error: false, num_turns: 1, permission_denials: [] };
+  return { type: 'result', session_id: session, uuid: 'u', duration_ms: 5, duration_api_ms: 4, ...outcome, ...fields };
+}
+
+/** The stream events of one block, in pieces, without its end. */
+export function pieces(block: Block, cut: readonly string[], options: Envelope = {}): readonly object[] {
+  const isText = block['type'] === 'text';
+  const start = { type: 'content_block_start', index: 0, content_block: isText ? text('') : thinking('') };
+  const deltas = cut.map((piece) => ({
+    type: 'content_block_delta',
+    index: 0,
+    delta: isText ? { type: 'text_delta', text: piece } : { type: 'thinking_delta', thinking: piece },
+  }));
+  return [start, ...deltas].map((event) => streamEvent(event, options));
+}
+
+export const messageStart = (id = 'msg_1', options: Envelope = {}): object =>
+  streamEvent({ type: 'message_start', message: { id, role: 'assistant', model: 'm', content: [] } }, options);
+
+export const blockStop = (options: Envelope = {}): object =>
+  streamEvent({ type: 'content_block_stop', index: 0 }, options);
+
+export const messageStop = (options: Envelope = {}): object => streamEvent({ type: 'message_stop' }, options);

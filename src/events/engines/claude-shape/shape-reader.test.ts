@@ -1,0 +1,559 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DONE, tell } from '../../translate-lines.contract.js';
+import type { Told } from '../../translate-lines.contract.js';
+import {
+  assistant,
+  blockStop,
+  init,
+  messageStart,
+  messageStop,
+  pieces,
+  result,
+  streamEvent,
+  system,
+  text,
+  thinking,
+  toolResult,
+  toolUse,
+  user,
+} from './records.contract.js';
+
+/* What both programs of the family have in common, told with claude. */
+
+const read = (...stdout: readonly (object | string)[]): Told => tell({ engine: 'claude', stdout });
+
+const finals = (told: Told): readonly string[] => told.of('assistant.message.final').map((message) => message.text);
+
+describe('messages', () => {
+  it('are told block by block', () => {
+    const told = read(init(), assistant([text('One.')]), assistant([text('Two.')]), result({ result: 'Two.' }));
+    expect(finals(told)).toEqual(['One.', 'Two.']);
+  });
+
+  it('that are really said twice stay twice', () => {
+    const told = read(init(), assistant([text('Yes.')], { id: 'a' }), assistant([text('Yes.')], { id: 'b' }));
+    expect(finals(told)).toEqual(['Yes.', 'Yes.']);
+  });
+
+  it('may be a bare text', () => {
+    const record = { ...assistant([]), message: { id: 'a', role: 'assistant', content: 'Bare.' } };
+    expect(finals(read(init(), record))).toEqual(['Bare.']);
+  });
+
+  it('in pieces are told once, if the whole comes before the end of the block', () => {
+    const told = read(
+      init(),
+      messageStart(),
+      ...pieces(text('Hello'), ['Hel', 'lo']),
+      assistant([text('Hello')]),
+      blockStop(),
+      messageStop(),
+      result({ result: 'Hello' }),
+    );
+    expect(finals(told)).toEqual(['Hello']);
+    const ids = told.of('assistant.message.delta').map((delta) => delta.message_id);
+    expect(new Set([...ids, told.of('assistant.message.final')[0]?.message_id]).size).toBe(1);
+  });
+
+  it('in pieces are told once, if the whole comes after the end of the message', () => {
+    const told = read(
+      init(),
+      messageStart(),
+      ...pieces(text('Hello'), ['Hello']),
+      blockStop(),
+      messageStop(),
+      assistant([text('Hello')]),
+    );
+    expect(finals(told)).toEqual(['Hello']);
+    expect(told.warnings).toContain('DUPLICATE_MESSAGE_SUPPRESSED');
+  });
+
+  it('in pieces are told from them, if the whole is lost', () => {
+    const told = read(
+      init(),
+      messageStart('a'),
+      ...pieces(text('One'), ['On', 'e']),
+      messageStart('b'),
+      ...pieces(text('Two'), ['Two']),
+    );
+    expect(finals(told)).toEqual(['One', 'Two']);
+  });
+
+  it('are told once, however they are cut and whenever the whole comes', () => {
+    const block = fc.record({
+      words: fc.string({ minLength: 1, maxLength: 20 }),
+      isThought: fc.boolean(),
+      cut: fc.nat({ max: 20 }),
+      order: fc.constantFrom('whole before stop', 'whole after stop', 'no pieces'),
+    });
+    fc.assert(
+      fc.property(fc.array(fc.array(block, { minLength: 1, maxLength: 4 }), { maxLength: 5 }), (messages) => {
+        const records = messages.flatMap((blocks, index) => [
+          messageStart(`msg_${index}`),
+          ...blocks.flatMap(({ words, isThought, cut, order }) => {
+            const one = isThought ? thinking(words) : text(words);
+            const whole = assistant([one], { id: `msg_${index}` });
+            const start = pieces(
+              one,
+              [words.slice(0, cut), words.slice(cut)].filter((piece) => piece !== ''),
+            );
+            if (order === 'no pieces') return [whole];
+            return order === 'whole before stop' ? [...start, whole, blockStop()] : [...start, blockStop(), whole];
+          }),
+          messageStop(),
+        ]);
+        const told = read(init(), ...records);
+        const blocks = messages.flat();
+        expect(finals(told)).toEqual(blocks.filter(({ isThought }) => !isThought).map(({ words }) => words));
+        const thoughts = told.of('assistant.reasoning').filter(({ partial }) => partial !== true);
+        expect(thoughts.map((thought) => thought.text)).toEqual(
+          blocks.filter(({ isThought }) => isThought).map(({ words }) => words),
+        );
+      }),
+    );
+  });
+});
+
+describe('the answer of a result', () => {
+  it('is told where nothing else was printed', () => {
+    const told = read(result({ result: 'Hello' }));
+    expect(finals(told)).toEqual(['Hello']);
+    expect(told.types).toEqual(['conversation.started', 'assistant.message.final', 'user.input.required']);
+  });
+
+  it('restores a message that was lost', () => {
+    expect(finals(read(init(), assistant([text('One.')]), result({ result: 'Two.' })))).toEqual(['One.', 'Two.']);
+  });
+
+  it('repeats all blocks of the last message', () => {
+    const told = read(init(), assistant([text('One.')]), assistant([text('Two.')]), result({ result: 'One.Two.' }));
+    expect(finals(told)).toEqual(['One.', 'Two.']);
+  });
+
+  it('is not told again when a terminal restores the message', () => {
+    const message = assistant([text('Hello')]);
+    const told = tell({
+      engine: 'claude',
+      stdout: [init(), result({ result: 'Hello' })],
+      pty: [init(), message, result({ result: 'Hello' })],
+    });
+    expect(finals(told)).toEqual(['Hello']);
+    expect(told.warnings).toContain('PTY_STREAM_MISMATCH');
+  });
+
+  it('may be a value that the program has checked', () => {
+    const told = read(init(), assistant([text('Here.')]), result({ result: 'Here.', structured_output: { a: 1 } }));
+    expect(told.of('assistant.message.final')).toMatchObject([
+      { text: 'Here.' },
+      { text: '{"a":1}', structured_payload: { a: 1 } },
+    ]);
+  });
+
+  it('that was checked is told once, if the text is the value', () => {
+    expect(finals(read(init(), result({ result: '{"a":1}', structured_output: { a: 1 } })))).toEqual(['{"a":1}']);
+  });
+});
+
+describe('thoughts', () => {
+  it('in pieces and whole have the same id', () => {
+    const told = read(
+      init(),
+      messageStart(),
+      ...pieces(thinking('Hm. So.'), ['Hm.', ' So.']),
+      assistant([thinking('Hm. So.')]),
+    );
+    expect(told.of('assistant.reasoning')).toEqual([
+      { text: 'Hm.', reasoning_id: 'thought_1', partial: true },
+      { text: ' So.', reasoning_id: 'thought_1', partial: true },
+      { text: 'Hm. So.', reasoning_id: 'thought_1' },
+    ]);
+  });
+
+  it('that are not shown are no events', () => {
+    const told = read(init(), assistant([thinking(''), { type: 'redacted_thinking', data: 'x' }]));
+    expect(told.types).not.toContain('assistant.reasoning');
+    expect(told.types).not.toContain('raw.stdout');
+  });
+});
+
+describe('tool calls', () => {
+  it('are paired by id', () => {
+    const told = read(
+      init(),
+      assistant([toolUse('t1'), toolUse('t2', 'Read', { file_path: 'a' })]),
+      user([toolResult('t2', 'content'), toolResult('t1', 'Exit code 2\nno such file', true)]),
+    );
+    expect(told.of('assistant.tool_call').map(({ tool_call_id, status }) => [tool_call_id, status])).toEqual([
+      ['t1', 'started'],
+      ['t2', 'started'],
+      ['t2', 'completed'],
+      ['t1', 'failed'],
+    ]);
+    expect(told.of('assistant.tool_call')[3]).toMatchObject({ name: 'Bash', error: 'Exit code 2\nno such file' });
+  });
+
+  it('say why they failed, also in blocks', () => {
+    const told = read(init(), assistant([toolUse('t1')]), user([toolResult('t1', [text('no'), text('way')], true)]));
+    expect(told.of('assistant.tool_call')[1]).toMatchObject({ status: 'failed', error: 'no\nway' });
+  });
+
+  it('are started once, with their whole input, though it comes in pieces first', () => {
+    const told = read(
+      init(),
+      messageStart(),
+      streamEvent({ type: 'content_block_start', index: 0, content_block: { ...toolUse('t1'), input: {} } }),
+      streamEvent({
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'input_json_delta', partial_json: '{"command":"ls"}' },
+      }),
+      assistant([toolUse('t1')]),
+      blockStop(),
+      user([toolResult('t1')]),
+    );
+    expect(told.of('assistant.tool_call')).toMatchObject([
+      { status: 'started', input: { command: 'ls' } },
+      { status: 'completed', input: { command: 'ls' }, output: 'ok' },
+    ]);
+  });
+
+  it('may be run by the model’s provider', () => {
+    const told = read(
+      init(),
+      assistant([
+        { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'x' } },
+        { type: 'web_search_tool_result', tool_use_id: 's1', content: [] },
+        { type: 'server_tool_use', id: 's2', name: 'web_fetch', input: {} },
+        {
+          type: 'web_fetch_tool_result',
+          tool_use_id: 's2',
+          content: { type: 'web_fetch_tool_result_error', error_code: 'unavailable' },
+        },
+      ]),
+    );
+    expect(told.of('assistant.tool_call').map(({ status }) => status)).toEqual([
+      'started',
+      'completed',
+      'started',
+      'failed',
+    ]);
+  });
+
+  it('that never end are warned about', () => {
+    expect(read(init(), assistant([toolUse('t1')]), result()).warnings).toContain('TOOL_CALL_UNFINISHED');
+  });
+
+  it('say which file they write', () => {
+    const told = tell({
+      engine: 'claude',
+      stdout: [init(), assistant([toolUse('t1', 'Write', { file_path: '/w/a.md' })]), user([toolResult('t1')])],
+      end: { fsDiff: { created: ['a.md'], modified: [], deleted: [] } },
+    });
+    expect(told.of('artifact.created')).toEqual([{ path: 'a.md', made_by: { tool_call_id: 't1', name: 'Write' } }]);
+  });
+});
+
+describe('sub-agents', () => {
+  const task = assistant([toolUse('task', 'Task', { prompt: 'p' })], { id: 'main' });
+
+  it('speak and act under the call that started them', () => {
+    const told = read(
+      init(),
+      task,
+      assistant([text('Inner.'), thinking('Inner thought.'), toolUse('t1')], { parent: 'task', id: 'sub' }),
+      user([toolResult('t1')], { parent: 'task' }),
+      user([toolResult('task', 'done')]),
+      assistant([text('Outer.')], { id: 'main-2' }),
+      result({ result: 'Outer.' }),
+    );
+    expect(told.of('assistant.message.final')).toEqual([
+      { message_id: 'm_1_1', text: 'Inner.', parent_tool_call_id: 'task' },
+      { message_id: 'm_1_2', text: 'Outer.' },
+    ]);
+    expect(told.of('assistant.reasoning')[0]).toMatchObject({ parent_tool_call_id: 'task' });
+    expect(
+      told
+        .of('assistant.tool_call')
+        .map(({ tool_call_id, parent_tool_call_id }) => [tool_call_id, parent_tool_call_id]),
+    ).toEqual([
+      ['task', undefined],
+      ['t1', 'task'],
+      ['t1', 'task'],
+      ['task', undefined],
+    ]);
+    expect(told.of('user.input.required')[0]?.prompt).toBe('Outer.');
+  });
+
+  it('do not finish the work with a done marker', () => {
+    const told = read(
+      init(),
+      task,
+      assistant([text(DONE)], { parent: 'task', id: 'sub' }),
+      result({ result: 'Outer.' }),
+    );
+    expect(told.types).not.toContain('conversation.completed');
+  });
+
+  it('may write at the same time', () => {
+    const one = { parent: 'one' };
+    const two = { parent: 'two' };
+    const told = read(
+      init(),
+      messageStart('a', one),
+      messageStart('b', two),
+      ...pieces(text('First'), ['Fi'], one),
+      ...pieces(text('Second'), ['Sec'], two),
+      streamEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'rst' } }, one),
+      streamEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'ond' } }, two),
+      assistant([text('Second')], { ...two, id: 'b' }),
+      messageStop(one),
+    );
+    expect(told.of('assistant.message.final').map((message) => [message.text, message.parent_tool_call_id])).toEqual([
+      ['Second', 'two'],
+      ['First', 'one'],
+    ]);
+  });
+});
+
+describe('what others say', () => {
+  it.each([
+    ['a prompt', user(DONE)],
+    ['an echo of a prompt', { ...user(DONE), isReplay: true }],
+    ['text the program put in', { ...user([text(DONE)]), isSynthetic: true }],
+    ['the output of a tool', user([toolResult('t1', DONE)])],
+    ['a replayed message', { ...assistant([text(DONE)]), isReplay: true }],
+  ])('is not the agent’s: %s', (_, record) => {
+    const told = read(init(), assistant([toolUse('t1')]), record, result({ result: '' }));
+    expect(told.types).not.toContain('assistant.message.final');
+    expect(told.types).not.toContain('conversation.completed');
+    expect(told.types).not.toContain('raw.stdout');
+  });
+
+  it('ends no call a second time when it is replayed', () => {
+    const ended = user([toolResult('t1')]);
+    const told = read(init(), assistant([toolUse('t1')]), ended, { ...ended, isReplay: true });
+    expect(told.of('assistant.tool_call').map(({ status }) => status)).toEqual(['started', 'completed']);
+  });
+
+  it('ends a call when the replay is the first to tell', () => {
+    const told = read(init(), assistant([toolUse('t1')]), { ...user([toolResult('t1')]), isReplay: true });
+    expect(told.of('assistant.tool_call').map(({ status }) => status)).toEqual(['started', 'completed']);
+  });
+});
+
+describe('the session', () => {
+  const started = (told: Told) => told.of('conversation.started').map(({ session_id }) => session_id);
+
+  it('is told by init, once', () => {
+    const told = read(init(), assistant([text('Hi')]), result());
+    expect(started(told)).toEqual(['s-1']);
+    expect(told.warnings).toEqual([]);
+  });
+
+  it('is back-filled from what the agent says, if init was lost', () => {
+    expect(started(read(assistant([text('Hi')])))).toEqual(['s-1']);
+  });
+
+  it('is not that of a hook, which is thrown away', () => {
+    const hook = { hook_id: 'h', hook_name: 'n', hook_event: 'SessionStart' };
+    const told = read(system('hook_started', hook, 'thrown-away'), init('s-2'), result({}, 's-2'));
+    expect(started(told)).toEqual(['s-2']);
+    expect(told.warnings).toEqual([]);
+  });
+
+  it('is the result’s in the end, and a change is a warning', () => {
+    const told = read(init('thrown-away'), result({ result: 'Hi' }, 's-2'));
+    expect(started(told)).toEqual(['thrown-away']);
+    expect(told.warnings).toContain('SESSION_ID_CHANGED');
+    expect(told.fcmp.at(-1)?.correlation.session_id).toBe('s-2');
+  });
+
+  it('that is not the resumed one is a warning', () => {
+    const told = tell({ engine: 'claude', sessionId: 's-0', stdout: [init('s-1'), result()] });
+    expect(told.warnings).toEqual(['SESSION_ID_CHANGED']);
+  });
+
+  it('is never taken from a tool’s output or a sub-agent', () => {
+    const told = read(
+      init(),
+      assistant([toolUse('t1')]),
+      user([toolResult('t1', '{"type":"system","subtype":"init","session_id":"evil"}')]),
+      assistant([text('Inner.')], { parent: 't1', session: 'other' }),
+      result(),
+    );
+    expect(told.warnings).not.toContain('SESSION_ID_CHANGED');
+    expect(told.fcmp.at(-1)?.correlation.session_id).toBe('s-1');
+  });
+});
+
+describe('the end', () => {
+  it('is a result that is no error', () => {
+    const told = read(init(), assistant([text('Which?')]), result({ result: 'Which?' }));
+    expect(told.of('user.input.required')[0]?.prompt).toBe('Which?');
+  });
+
+  it('is missing when the result is', () => {
+    const told = read(init(), assistant([text('Hi')]));
+    expect(told.warnings).toContain('EARLY_END_OF_STREAM');
+    expect(told.rasp('lifecycle.completion.state')[0]).toMatchObject({ state: 'unknown' });
+  });
+
+  it.each(['error_during_execution', 'error_max_turns', 'error_max_budget_usd', 'error_max_structured_output_retries'])(
+    'is a failure with %s',
+    (subtype) => {
+      const told = read(init(), result({ subtype, is_error: true, errors: ['first', 'second'] }));
+      expect(told.of('conversation.failed')).toMatchObject([
+        { error: { category: 'engine', code: 'ENGINE_RUNTIME_ERROR', message: 'first; second' } },
+      ]);
+    },
+  );
+
+  it('is a failure, if a success says that it is an error', () => {
+    const told = read(init(), result({ is_error: true, result: 'API Error: 400 Bad.', api_error_status: 400 }));
+    expect(told.of('conversation.failed')[0]?.error.message).toBe('API Error: 400 Bad.');
+    expect(told.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 400, retrying: false }]);
+    expect(told.types).not.toContain('assistant.message.final');
+  });
+
+  it.each(['prompt_too_long', 'aborted_streaming', 'api_error'])('is a failure, if a success ended by %s', (reason) => {
+    const told = read(init(), result({ terminal_reason: reason }));
+    expect(told.of('conversation.failed')[0]?.error.message).toBe(reason);
+  });
+
+  it('is a failure with whatever says why, if nothing else does', () => {
+    expect(read(init(), result({ is_error: true })).of('conversation.failed')[0]?.error.message).toBe('success');
+  });
+
+  it('of one turn is not that of the next', () => {
+    const told = read(
+      init(),
+      result({ subtype: 'error_during_execution', is_error: true, errors: ['broken'] }),
+      init(),
+      assistant([text('Now it works.')]),
+      result({ result: 'Now it works.' }),
+    );
+    expect(told.types).not.toContain('conversation.failed');
+    expect(told.types.at(-1)).toBe('user.input.required');
+  });
+
+  it('counts no more when the agent goes on without a word', () => {
+    const told = read(init(), result({ result: 'One.' }), assistant([text('Two.')]));
+    expect(told.warnings).toContain('EARLY_END_OF_STREAM');
+    expect(told.rasp('lifecycle.completion.state')[0]?.evidence.end_signal).toBeNull();
+  });
+
+  it('completes a message of which only the beginning came', () => {
+    const told = read(init(), messageStart(), ...pieces(text('Hello'), ['Hel']), result({ result: 'Hello' }));
+    expect(finals(told)).toEqual(['Hello']);
+  });
+
+  it('leaves no message open', () => {
+    const told = read(init(), messageStart(), ...pieces(text('Hello'), ['Hel']), result({ is_error: true }));
+    expect(finals(told)).toEqual(['Hel']);
+  });
+});
+
+describe('a document', () => {
+  it('may be an array of all records', () => {
+    const records = [init(), assistant([text('Hi')]), result({ result: 'Hi' })];
+    const told = read(JSON.stringify(records));
+    expect(finals(told)).toEqual(['Hi']);
+    expect(told.types.at(-1)).toBe('user.input.required');
+  });
+
+  it('may be spread over many lines', () => {
+    expect(finals(read(JSON.stringify(result({ result: 'Hi' }), null, 2)))).toEqual(['Hi']);
+  });
+
+  it('is told as raw once, however much of it is not known', () => {
+    const strangers = Array.from({ length: 50 }, (_, index) => ({ type: `new_${index}`, session_id: 's-1' }));
+    const told = read(JSON.stringify([init(), ...strangers, 7, result({ result: 'Hi' })]));
+    expect(told.of('raw.stdout')).toHaveLength(1);
+    expect(finals(told)).toEqual(['Hi']);
+    expect(told.fcmp.find(({ type }) => type === 'assistant.message.final')?.meta.confidence).toBeUndefined();
+  });
+});
+
+describe('drift', () => {
+  it.each([
+    ['a new type', { type: 'brand_new', session_id: 's-1' }, 'brand_new'],
+    ['a new subtype', system('brand_new'), 'system brand_new'],
+    ['a new block', assistant([{ type: 'brand_new' }]), 'assistant block brand_new'],
+    ['a new block put to the agent', user([{ type: 'brand_new' }]), 'user block brand_new'],
+    ['a new stream event', streamEvent({ type: 'brand_new' }), 'stream_event brand_new'],
+    [
+      'a new delta',
+      streamEvent({ type: 'content_block_delta', delta: { type: 'brand_new' } }),
+      'content_block_delta brand_new',
+    ],
+    ['a type that objects inherit', { type: 'constructor', session_id: 's-1' }, 'constructor'],
+  ])('shows: %s is raw with a warning, and counted', (_, record, name) => {
+    const told = read(init(), record, result({ result: 'Hi' }));
+    expect(told.of('raw.stdout').map((raw) => raw.text)).toEqual([JSON.stringify(record)]);
+    expect(told.warnings).toContain('UNKNOWN_EVENT_TYPE');
+    expect(told.translator.drift()?.unknown_types).toEqual({ [name]: 1 });
+    expect(finals(told)).toEqual(['Hi']);
+  });
+
+  it('keeps what is known of a record with a new block', () => {
+    const told = read(init(), assistant([{ type: 'brand_new' }, text('Hi')]));
+    expect(finals(told)).toEqual(['Hi']);
+  });
+
+  it('in a field keeps the event and warns once', () => {
+    const record = { ...assistant([{ ...text('Hi'), shade: 'red' }]), mood: 'good' };
+    const told = read(init(), record, record);
+    expect(told.warnings.filter((code) => code === 'UNKNOWN_FIELD')).toHaveLength(2);
+    expect(told.translator.drift()?.unknown_fields).toEqual({ 'assistant.mood': 2, 'assistant.block(text).shade': 2 });
+    expect(finals(told)).toEqual(['Hi', 'Hi']);
+  });
+
+  it.each([
+    ['a message', { type: 'assistant', session_id: 's-1' }],
+    ['the words put to the agent', { type: 'user', session_id: 's-1' }],
+    ['an event', { type: 'stream_event', session_id: 's-1' }],
+    ['the id of a call', assistant([{ type: 'tool_use', name: 'Bash', input: {} }])],
+    ['the call of a result', user([{ type: 'tool_result', content: 'x' }])],
+  ])('shows: a record without %s is malformed', (_, record) => {
+    const told = read(init(), record);
+    expect(told.warnings).toContain('MALFORMED_RECORD');
+    expect(told.of('raw.stdout')).toHaveLength(1);
+  });
+});
+
+describe('plain text', () => {
+  it('alone is the answer, as a guess', () => {
+    const told = read('All done.', '', '```json', '{', '  "a": 1', '}', '```');
+    expect(finals(told)).toEqual(['All done.\n\n```json\n{\n  "a": 1\n}\n```']);
+    expect(told.fcmp.find(({ type }) => type === 'assistant.message.final')?.meta.confidence).toBe(0.4);
+    expect(told.warnings).toContain('LOW_CONFIDENCE_PARSE');
+    expect(told.types).toContain('raw.stdout');
+  });
+
+  it('around records is raw with a warning', () => {
+    const told = read('Some notice.', init(), 'Another one.', result({ result: 'Hi' }));
+    expect(finals(told)).toEqual(['Hi']);
+    expect(told.of('raw.stdout').map((raw) => raw.text)).toEqual(['Some notice.', 'Another one.']);
+    expect(told.warnings.filter((code) => code === 'UNPARSED_CONTENT_FELL_BACK_TO_RAW')).toHaveLength(2);
+  });
+
+  it('that is a torn record is no answer', () => {
+    const told = read(JSON.stringify(result({ result: 'Hi' })).slice(1));
+    expect(told.types).not.toContain('assistant.message.final');
+    expect(told.types).toContain('raw.stdout');
+  });
+
+  it('on stderr is the log', () => {
+    const told = tell({ engine: 'claude', stdout: [init(), result({ result: 'Hi' })], stderr: ['A note.'] });
+    expect(told.of('raw.stderr').map((raw) => raw.text)).toEqual(['A note.']);
+    expect(told.warnings).toEqual([]);
+  });
+});
+
+describe('records on another stream', () => {
+  it('are read all the same', () => {
+    const told = tell({ engine: 'claude', stderr: [init(), assistant([text('Hi')]), result({ result: 'Hi' })] });
+    expect(finals(told)).toEqual(['Hi']);
+  });
+});
