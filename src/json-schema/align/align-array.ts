@@ -6,6 +6,7 @@ import { chooseBySpelling } from './choice-text.js';
 import { foldCase, wordsOf } from './fold-text.js';
 import { matchKeys } from './key-spelling.js';
 import { readJsonText } from './json-text.js';
+import { readNumber } from './number-text.js';
 import { saysNull } from './null-text.js';
 import { changed, followedBy, unchanged } from './rules.js';
 import type { AlignmentRule, Outcome } from './rules.js';
@@ -51,8 +52,8 @@ function* listReadings(
   if (typeof value === 'string') {
     const read = readJsonText(value);
     if (Array.isArray(read)) yield { value: read, rule: 'json_text' };
-    const split = splitMembers(aligning, view, value);
-    if (split !== undefined) yield { value: split, rule: 'enum_list' };
+    const split = splitText(aligning.viewOf(view.items, ''), value);
+    if (split !== undefined) yield { value: split, rule: 'text_to_list' };
   }
   if (isJsonObject(value)) {
     const inner = soleInnerValue(value);
@@ -63,26 +64,35 @@ function* listReadings(
   if (!place.isElement && mayBeItem(aligning, view, value)) yield { value: [value], rule: 'item_to_list' };
 }
 
-/** `low, high` where a list of members is due: every part must be one, so nothing is guessed. */
-function splitMembers(aligning: Aligning, view: AlignmentView, text: string): unknown[] | undefined {
-  const item = aligning.viewOf(view.items, '');
-  if (item.members === undefined || text.length > 1000) return undefined;
+/** `low, high` or `1, 2, 3`: every part must be a member or a plain number, so nothing is guessed. */
+function splitText(item: AlignmentView, text: string): unknown[] | undefined {
+  if (text.length > 1000) return undefined;
   const parts = text.split(/[,;|/、，；\n]|\s(?:and|und|et|y)\s|\s*&\s*/u).map((part) => part.trim());
-  if (parts.length < 2) return undefined;
-  const members = parts.filter((part) => part !== '').map((part) => chooseBySpelling(part, item.choices()));
-  if (members.length < 2) return undefined;
-  return members.every((member) => member !== undefined && member !== 'several')
-    ? members.map((member) => member.value)
-    : undefined;
+  const said = parts.filter((part) => part !== '');
+  if (said.length < 2) return undefined;
+  if (item.members !== undefined) {
+    const members = said.map((part) => chooseBySpelling(part, item.choices()));
+    return members.every((member) => member !== undefined && member !== 'several')
+      ? members.map((member) => member.value)
+      : undefined;
+  }
+  const isNumeric = item.types.length === 1 && (item.types[0] === 'number' || item.types[0] === 'integer');
+  // `1,5` may be one number, and `1/2` is one.
+  if (!isNumeric || text.includes('/') || readNumber(text, item) !== undefined) return undefined;
+  return said.every((part) => /^-?\d+(?:\.\d+)?$/.test(part)) ? said.map(Number) : undefined;
 }
 
 const SENTENCE = /[.!?。！？:：]\s*$|[\n\r]|[.!?。！？]\s/u;
 const SEPARATED = /[,;|、，；•]|\s(?:and|or|und|oder)\s/iu;
 /** How sentences begin that are no item: refusals, apologies, statements that there is nothing. */
 const OPENINGS = new Set(
-  'i im we you there this that it as sorry unfortunately no not none nothing unable cannot cant error failed please unknown empty 抱 无 没 我'.split(
-    ' ',
-  ),
+  [
+    'i im we you there this that it as sorry unfortunately no not none nothing unable cannot cant error failed please',
+    'unknown empty see same various multiple several many all any every everything etc tbd todo pending unspecified',
+    'unavailable refer ask depends varies default to 抱 无 没 我 暂 见',
+  ]
+    .join(' ')
+    .split(' '),
 );
 
 /**
@@ -97,7 +107,8 @@ function mayBeItem(aligning: Aligning, view: AlignmentView, value: unknown): boo
   if (typeof value !== 'string') return true;
   if (item.members !== undefined || item.format !== undefined || item.parts.some((part) => 'pattern' in part))
     return true;
-  if (item.types.length > 0 && !item.types.includes('string')) return true;
+  // `1,200` may be one number here, or two.
+  if (item.types.length > 0 && !item.types.includes('string')) return !value.includes(',') || /[{[]/.test(value);
   const words = wordsOf(value);
   if (words.length === 0 || words.length > 6 || SENTENCE.test(value) || SEPARATED.test(value)) return false;
   return !OPENINGS.has(foldCase(words[0]?.text ?? '').replaceAll(/['’]/g, ''));

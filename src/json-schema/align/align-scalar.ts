@@ -4,7 +4,7 @@ import type { Aligning, Place } from './aligning.js';
 import { readBoolean } from './boolean-text.js';
 import { choose, chooseBySpelling, ENUM_PLACEMENT } from './choice-text.js';
 import { readDate, readDateTime } from './date-text.js';
-import { foldCase } from './fold-text.js';
+import { foldCase, LONGEST_TEXT } from './fold-text.js';
 import { saysNull } from './null-text.js';
 import { readNumber } from './number-text.js';
 import { changed, followedBy, unchanged } from './rules.js';
@@ -15,6 +15,9 @@ interface Reading {
   readonly value: unknown;
   readonly rule: AlignmentRule;
 }
+
+/** Quotes of any kind, or the angle brackets that links are put in. */
+const AROUND = /^\s*(["'`]{1,3}|[<“‘「])([^"'`<>“”‘’「」]+)(?:\1|[>”’」])\s*$/u;
 
 /** Keys that say nothing about what they hold, so that a scalar may be taken out of them. */
 const HOLDERS = new Set(['value', 'result', 'answer', 'output', 'response', 'text', 'content', 'data']);
@@ -54,6 +57,8 @@ function* textReadings(view: AlignmentView, value: unknown): Generator<Reading> 
   if (['number', 'bigint', 'boolean'].includes(typeof value)) yield { value: String(value), rule: 'scalar_to_text' };
   if (typeof value !== 'string') return;
   if (value.trim() !== value) yield { value: value.trim(), rule: 'trimmed' };
+  const inner = value.length > LONGEST_TEXT ? undefined : AROUND.exec(value)?.[2];
+  if (inner !== undefined) yield { value: inner.trim(), rule: 'trimmed' };
   const date = view.format === 'date' ? readDate(value) : view.format === 'date-time' ? readDateTime(value) : undefined;
   if (date !== undefined) yield { value: date, rule: 'date_notation' };
 }

@@ -158,10 +158,18 @@ function describe(
     ),
     items: parts.flatMap((part) => schemaOf(part['items'])),
     format: parts.map((part) => part['format']).find((format) => typeof format === 'string'),
-    isShare: parts.some((part) => typeof part['maximum'] === 'number' && part['maximum'] <= 1),
+    isShare: parts.some(isShareSchema),
     choices: () => (choices ??= indexChoices(members ?? [])),
   };
   return { ...view, types: dueTypes(parts, view) };
+}
+
+const FROM_0_TO_1 = /(?<![\d.])0(?:\.0+)?\s*(?:-|–|—|to|and|\.\.\.?|,)\s*1(?:\.0+)?(?![\d.%]*\d|\s*%)/i;
+
+/** A number between 0 and 1, by its bounds or its description. */
+function isShareSchema(part: SchemaObject): boolean {
+  if (typeof part['maximum'] === 'number') return part['maximum'] <= 1;
+  return typeof part['description'] === 'string' && FROM_0_TO_1.test(part['description'].slice(0, 1000));
 }
 
 function collectProperties(parts: readonly SchemaObject[]): ReadonlyMap<string, Conjunction> {

@@ -22,7 +22,7 @@ const GUARDS = new Set(
     'opposite avoid lack lacks lacking or either vs versus between whether if unless until before maybe perhaps possibly',
     'might may could would should unclear unsure unknown partially partly nearly almost somewhat slightly fairly less',
     'more most mostly half semi quasi former formerly previously was were turned becoming actually wait sorry unable',
-    'to but although though despite however mixed moderately marginally relatively refuse fail failed nicht kein keine ohne oder pas sans ou nunca sin ni 不 没 未 非 无 勿 否 莫 别 或',
+    'after once when only pending subject conditional conditionally to but although though despite however mixed moderately marginally relatively refuse fail failed nicht kein keine ohne oder pas sans ou nunca sin ni 不 没 未 非 无 勿 否 莫 别 或',
   ]
     .join(' ')
     .split(' '),

@@ -77,6 +77,8 @@ function readNotation(text: string, hints: NumberHints): { value: number; rule: 
     shift += magnitude ?? 0;
     rest = number;
   }
+  // `€1.234` is 1234 where the point groups, and 1.234 where it does not.
+  if (isMoney && word === null && /^[+-]?\d{1,3}\.\d{3}$/.test(rest.trim())) return undefined;
   const digits = readDigits(rest.trim());
   return digits === undefined ? undefined : toOutcome(digits, shift, 'number_notation');
 }

@@ -16,7 +16,7 @@ export const RULE_COSTS = {
   null_text: 2,
   /** A number or boolean where text is due. */
   scalar_to_text: 3,
-  /** White space around a text. */
+  /** White space, quotes or brackets around a text. */
   trimmed: 1,
   /** A date in another notation. */
   date_notation: 2,
@@ -24,8 +24,8 @@ export const RULE_COSTS = {
   enum_spelling: 1,
   /** An enum member with words around it. */
   enum_in_text: 3,
-  /** Several enum members in one text where a list is due. */
-  enum_list: 3,
+  /** Several enum members or numbers in one text where a list of them is due. */
+  text_to_list: 3,
   /** JSON in a string where an object or list is due. */
   json_text: 1,
   /** One item where a list is due. */
