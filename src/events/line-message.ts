@@ -1,11 +1,9 @@
 import type { TextFrame } from './framing/frame.js';
+import { LOW_CONFIDENCE } from './low-confidence.js';
 import type { Report } from './report.js';
 
 /** Longest message; a program that never stops talking gets several. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
-
-/** Under this a reading is a guess: its text is told as raw too. */
-const LOW_CONFIDENCE = 0.5;
 
 /** What a whole text turns out to be. */
 export interface MessageJudgement {

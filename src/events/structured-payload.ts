@@ -14,7 +14,12 @@ const MAX_LENGTH = 4 * 1024 * 1024;
  * structuredPayload('Done.\n```json\n{"ok":true}\n```') // { ok: true }
  */
 export function structuredPayload(text: string): unknown {
-  if (text.length > MAX_LENGTH || !mayHoldPayload(text)) return undefined;
+  return mayHoldPayload(text) ? findPayload(text) : undefined;
+}
+
+/** The same for a text that may have its JSON anywhere, also glued to the words before it. */
+export function findPayload(text: string): unknown {
+  if (text.length > MAX_LENGTH || !/[{[]/u.test(text)) return undefined;
   // Strictly: a payload is shown beside the text, and a wrong one is worse than none.
   const result = parse(text, undefined, { profile: text.includes('<json>') ? 'tagged' : 'generic' });
   return result.ok && typeof result.value === 'object' && result.value !== null ? result.value : undefined;

@@ -1,12 +1,10 @@
 import type { BlankFrame, Frame, JsonFrame, TextFrame } from './framing/frame.js';
+import { LOW_CONFIDENCE } from './low-confidence.js';
 import type { Report } from './report.js';
 import { stringField } from './record-fields.js';
 
 /** Held at most; then what is held is settled as if the program had ended. */
 const MAX_HELD_BYTES = 1024 * 1024;
-
-/** Under this a reading is a guess: its text is told as raw too. */
-const LOW_CONFIDENCE = 0.5;
 
 /**
  * The text mode of a program that usually prints records. Lines of stdout that are no records are either the agent's

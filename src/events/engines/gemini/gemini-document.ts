@@ -1,5 +1,14 @@
 import type { Usage } from '../../protocol/usage.js';
-import { arrayField, countField, field, isRecord, nameField, numberField, objectField, stringField } from '../../record-fields.js';
+import {
+  arrayField,
+  countField,
+  field,
+  isRecord,
+  nameField,
+  numberField,
+  objectField,
+  stringField,
+} from '../../record-fields.js';
 import type { Report } from '../../report.js';
 import { DOCUMENT_FIELDS, DOCUMENT_STATS_FIELDS, ERROR_FIELDS, MODEL_FIELDS, TOKEN_FIELDS } from './records.js';
 

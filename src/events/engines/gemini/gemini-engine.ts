@@ -18,11 +18,20 @@ export const geminiEngine: Engine = {
   createReader: createGeminiReader,
 };
 
+/** What shows that a record with a type and a timestamp is Gemini's: other programs print such records too. */
+const SIGNS: readonly ((record: object) => number)[] = [
+  (record) => (isOfType(record, 'init', 'session_id') && nameField(record, 'model') !== null ? 1 : 0),
+  (record) => (isOfType(record, 'tool_use', 'tool_id') || isOfType(record, 'tool_result', 'tool_id') ? 1 : 0),
+  (record) => (isOfType(record, 'message', 'role') || isOfType(record, 'error', 'severity') ? 0.7 : 0),
+  (record) => (isOfType(record, 'result', 'status') ? 0.9 : 0),
+];
+
+function isOfType(record: object, type: string, key: string): boolean {
+  return stringField(record, 'type') === type && nameField(record, key) !== null;
+}
+
 function detect(value: object): number {
-  if (isStreamRecord(value)) {
-    const isNamed = nameField(value, 'tool_id') !== null || nameField(value, 'session_id') !== null;
-    return isNamed || objectField(value, 'stats') !== null ? 1 : 0.7;
-  }
+  if (isStreamRecord(value)) return SIGNS.reduce((score, sign) => Math.max(score, sign(value)), 0);
   if (!isDocument(value)) return 0;
   // The server's own errors look like a document without a session; the log quotes them.
   if (nameField(value, 'session_id') === null) return objectField(value, 'stats') === null ? 0 : 0.7;

@@ -2,9 +2,7 @@ import { ErrorDump } from '../../error-dump.js';
 import type { TextFrame } from '../../framing/frame.js';
 import type { StreamName } from '../../protocol/raw-ref.js';
 import type { Report } from '../../report.js';
-
-/** `Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {…}`, then a dump of many lines. */
-const RETRY = /^Attempt (\d{1,6}) failed(?: with status (\d{3}))?[.:].*\bRetrying (?:with backoff|after)\b/u;
+import { readRetryLine } from './retry-line.js';
 
 const API_ERROR = /^(?:Error when talking to Gemini API|\[API Error: )/u;
 const TOOL_ERROR = /^Error executing tool /u;
@@ -64,11 +62,9 @@ export class GeminiLog {
   }
 
   #readError(stream: StreamName, text: string): boolean {
-    const retry = RETRY.exec(text);
+    const retry = readRetryLine(text);
     if (retry !== null) {
-      const [, attempt, status] = retry;
-      const httpStatus = status === undefined ? null : Number(status);
-      this.#report.engineError({ message: text, retrying: true, attempt: Number(attempt), httpStatus });
+      this.#report.engineError({ message: text, retrying: true, ...retry });
     } else if (API_ERROR.test(text)) {
       this.#lastApiError = text;
       this.#report.engineError({ message: text });

@@ -9,7 +9,7 @@ export const iflowEngine: Engine = {
   framing: 'text',
   promises: { session: true, endSignal: true },
   detect: () => 0,
-  detectText: (line) => (/<\/?Execution Info>/u.test(line) ? 1 : 0),
+  detectText: (line) => (/<\/?Execution Info>|^Error when talking to iFlow API/u.test(line) ? 1 : 0),
   sessionOf: () => null,
   createReader: createIflowReader,
 };

@@ -1,14 +1,15 @@
 import type { StreamName } from '../../protocol/raw-ref.js';
+import { readRetryLine } from '../gemini/retry-line.js';
+import type { Retry } from '../gemini/retry-line.js';
 
 /** What a line says of itself, by its wording alone. */
 export type LineMeaning =
   | { readonly kind: 'resuming' | 'session'; readonly sessionId: string }
-  | { readonly kind: 'retry'; readonly attempt: number; readonly httpStatus: number | null }
+  | ({ readonly kind: 'retry' } & Retry)
   | { readonly kind: 'error'; readonly severity: 'warning' | 'error' };
 
 const RESUMING = /^\s*Resuming session:?\s+["']?([\w-]{1,200})/u;
 const SESSION = /^\s*"?session-id"?\s*[:=]\s*"?([\w-]{1,200})"?,?\s*$/u;
-const RETRY = /^Attempt (\d{1,6}) failed(?: with status (\d{3}))?[.:].*\bRetrying (?:with backoff|after)\b/u;
 /** Nobody but iFlow begins a line like this, so it counts on either stream. */
 const ENGINE_ERROR = /^(?:Error when talking to iFlow API|Generate data error|\[API Error: )/iu;
 /** On stdout the agent itself may begin a line like this. */
@@ -26,10 +27,8 @@ export function readIflowLine(text: string, stream: StreamName): LineMeaning | n
   if (resuming !== undefined) return { kind: 'resuming', sessionId: resuming };
   const session = SESSION.exec(text)?.[1];
   if (session !== undefined) return { kind: 'session', sessionId: session };
-  const retry = RETRY.exec(text);
-  if (retry !== null) {
-    return { kind: 'retry', attempt: Number(retry[1]), httpStatus: retry[2] === undefined ? null : Number(retry[2]) };
-  }
+  const retry = readRetryLine(text);
+  if (retry !== null) return { kind: 'retry', ...retry };
   if (ENGINE_ERROR.test(text)) return { kind: 'error', severity: 'error' };
   return stream === 'stderr' && LOGGED_ERROR.test(text) ? { kind: 'error', severity: 'warning' } : null;
 }

@@ -1,8 +1,8 @@
-import { parse } from '../../../json/index.js';
 import type { TextFrame } from '../../framing/frame.js';
 import { LineMessage } from '../../line-message.js';
 import type { MessageJudgement } from '../../line-message.js';
 import type { Report } from '../../report.js';
+import { findPayload } from '../../structured-payload.js';
 
 /** How sure it is that a text is the agent's: with a JSON block in it, or by where it was printed and what followed. */
 const JSON_CONFIDENCE = 0.8;
@@ -13,9 +13,6 @@ const LINE_CONFIDENCE = 0.5;
 
 /** Held at most; a stderr that says more while stdout is silent is where the agent speaks. */
 const MAX_HELD_BYTES = 256 * 1024;
-
-/** Longer texts are not searched for JSON. */
-const MAX_SEARCHED = 4 * 1024 * 1024;
 
 /**
  * The free text of an attempt. The agent speaks on stdout; what stands on stderr is a log, unless stdout stays silent:
@@ -111,16 +108,10 @@ export class IflowWords {
 }
 
 function judgeText(text: string, stream: 'stdout' | 'stderr', isFinished: boolean): MessageJudgement {
-  const payload = findJson(text);
+  // The second layer: a fenced block, or one between braces, also glued to the text before it.
+  const payload = findPayload(text);
   if (payload !== undefined) return { confidence: JSON_CONFIDENCE, payload };
   return { confidence: isFinished ? TEXT_CONFIDENCE[stream] : UNFINISHED_CONFIDENCE[stream] };
-}
-
-/** The JSON of the second layer: a fenced block, or one between braces, also glued to the text before it. */
-function findJson(text: string): unknown {
-  if (text.length > MAX_SEARCHED || !text.includes('{')) return undefined;
-  const result = parse(text, undefined, { profile: text.includes('<json>') ? 'tagged' : 'generic' });
-  return result.ok && typeof result.value === 'object' && result.value !== null ? result.value : undefined;
 }
 
 function isBlank(text: string): boolean {

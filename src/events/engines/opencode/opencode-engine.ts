@@ -1,6 +1,6 @@
 import type { Engine } from '../../engine.js';
 import { nameField, numberField, stringField } from '../../record-fields.js';
-import { createOpencodeReader } from './opencode-reader.js';
+import { TEXT_HEADER, createOpencodeReader } from './opencode-reader.js';
 import { RECORD_FIELDS } from './records.js';
 
 /** OpenCode: `opencode run --format json` prints a record a line on stdout; without the option plain text. */
@@ -11,6 +11,7 @@ export const opencodeEngine: Engine = {
   framing: 'json',
   promises: { session: true, endSignal: true },
   detect,
+  detectText: (line) => (TEXT_HEADER.test(line) ? 0.5 : 0),
   sessionOf: (value) => (detect(value) > 0 ? nameField(value, 'sessionID') : null),
   createReader: createOpencodeReader,
 };

@@ -1,4 +1,12 @@
-import { booleanField, field, isRecord, nameField, numberField, objectField, stringField } from '../../record-fields.js';
+import {
+  booleanField,
+  field,
+  isRecord,
+  nameField,
+  numberField,
+  objectField,
+  stringField,
+} from '../../record-fields.js';
 import type { Report } from '../../report.js';
 import { ERROR_FIELDS, ERROR_NAMES } from './records.js';
 
@@ -24,7 +32,9 @@ export function readError(record: object, report: Report): void {
     detail: { name, is_retryable: booleanField(data, 'isRetryable'), response_body: field(data, 'responseBody') },
   });
   if (!ERROR_NAMES.has(name)) {
-    report.warning('UNKNOWN_FIELD', `OpenCode named the unknown error ${name}; it is told as it is.`, { subject: name });
+    report.warning('UNKNOWN_FIELD', `OpenCode named the unknown error ${name}; it is told as it is.`, {
+      subject: name,
+    });
   }
   report.runtimeError(message);
 }

@@ -1,5 +1,13 @@
 import type { Usage } from '../../protocol/usage.js';
-import { booleanField, countField, field, nameField, numberField, objectField, stringField } from '../../record-fields.js';
+import {
+  booleanField,
+  countField,
+  field,
+  nameField,
+  numberField,
+  objectField,
+  stringField,
+} from '../../record-fields.js';
 import type { Report, ToolEndReport } from '../../report.js';
 import { STATE_FIELDS, TOKEN_FIELDS } from './records.js';
 
@@ -59,7 +67,7 @@ export function readTool(part: object, report: Report): void {
     paths: path === null ? [] : [path],
     startDerived: true,
   };
-  switch (stringField(state, 'status')) {
+  switch (stringField(state, 'status') ?? '') {
     case 'completed':
       return report.toolCompleted(call);
     case 'error':

@@ -11,7 +11,7 @@ import { PART_FIELDS, RECORD_FIELDS } from './records.js';
 const TEXT_CONFIDENCE = 0.6;
 
 /** `> build · gpt-5`: agent and model, printed on stderr by the text mode alone. */
-const TEXT_HEADER = /^> .+ · .+/u;
+export const TEXT_HEADER = /^> \S+ · \S/u;
 
 const TEXT_ERROR = /^Error: /u;
 
