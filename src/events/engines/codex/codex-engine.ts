@@ -3,7 +3,7 @@ import { nameField, objectField, stringField } from '../../record-fields.js';
 import { createCodexReader } from './codex-reader.js';
 import { ITEM_FIELDS, RECORD_FIELDS } from './records.js';
 
-/** OpenAI Codex: `codex exec --json` prints one record a line on stdout, its log goes to stderr. */
+/** OpenAI Codex: `codex exec --json` prints one record a line on stdout; without it the answer as plain text. */
 export const codexEngine: Engine = {
   name: 'codex',
   parser: 'codex_ndjson',
@@ -11,6 +11,7 @@ export const codexEngine: Engine = {
   framing: 'json',
   promises: { session: true, endSignal: true },
   detect,
+  detectText: (line) => (/^OpenAI Codex v\d/u.test(line) ? 1 : 0),
   sessionOf: (value) => (stringField(value, 'type') === 'thread.started' ? nameField(value, 'thread_id') : null),
   createReader: createCodexReader,
 };

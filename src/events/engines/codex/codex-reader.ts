@@ -2,22 +2,41 @@ import type { Reader } from '../../engine.js';
 import type { Usage } from '../../protocol/usage.js';
 import { countField, nameField, objectField, stringField } from '../../record-fields.js';
 import type { Report } from '../../report.js';
+import { TextAnswer } from '../../text-answer.js';
+import { readErrorMessage } from './codex-error.js';
 import { readItem } from './codex-items.js';
+import { CodexLog } from './codex-log.js';
 import { RECORD_FIELDS, USAGE_FIELDS } from './records.js';
 
-/** `Reconnecting... 2/5 (…)`: the only mark of a retry that Codex prints. */
-const RETRY = /^Reconnecting\.\.\.(?: (\d{1,6})\/(\d{1,6}))?/u;
+/** How sure it is that plain lines on stdout are the answer, if the header of the text mode was printed. */
+const TEXT_CONFIDENCE = 0.6;
 
-/** Reads what `codex exec --json` prints. */
+/** A piece of a torn record: never an answer in plain text. */
+const TORN = /"type":"(?:thread|turn|item)\./u;
+
+/** Reads what `codex exec` prints, as records (`--json`) or as plain text. */
 export function createCodexReader(report: Report): Reader {
+  const log = new CodexLog(report);
+  const answer = new TextAnswer(report, () => (log.hasHeader ? TEXT_CONFIDENCE : null));
+
   return {
-    json: ({ value }) => readRecord(value, report),
-    text({ stream, problem }) {
-      // Without `--json` and in its log Codex writes plain lines to stderr; on stdout they mean damage.
-      if (stream === 'stderr' && problem === null) report.noise();
+    json(frame) {
+      const type = stringField(frame.value, 'type');
+      const isRecord = type !== null && RECORD_FIELDS[type] !== undefined;
+      if (isRecord) answer.ruleOut(frame);
+      else if (frame.stream === 'stdout' && answer.isPossible && type === null) return answer.hold(frame);
+      // The log of the text mode shows what the agent and its tools say.
+      else if (frame.stream === 'stderr' && log.hasHeader) return report.noise();
+      readRecord(frame.value, report);
+    },
+    text(frame) {
+      if (frame.stream === 'stderr' && frame.problem === null) return log.read(frame);
+      if (frame.encoding === 'binary' || TORN.test(frame.text)) answer.ruleOut(frame);
+      if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
       else report.unparsed();
     },
-    end() {},
+    blank: (frame) => answer.blank(frame),
+    end: () => answer.end(),
   };
 }
 
@@ -40,26 +59,14 @@ function readRecord(record: object, report: Report): void {
       report.engineError({ message });
       return report.runtimeError(message);
     }
-    case 'error':
-      return readError(record, report);
+    case 'error': {
+      const message = stringField(record, 'message');
+      if (message === null) return report.unparsed('MALFORMED_RECORD', 'An error record has no message.');
+      return readErrorMessage(message, report);
+    }
     default:
       return readItem(type.slice('item.'.length), record, report);
   }
-}
-
-/** Not terminal by itself: either Codex recovers, or `turn.failed` follows. */
-function readError(record: object, report: Report): void {
-  const message = stringField(record, 'message');
-  if (message === null) return report.unparsed('MALFORMED_RECORD', 'An error record has no message.');
-  const retry = RETRY.exec(message);
-  if (retry === null) return report.engineError({ message });
-  const [, attempt, maxAttempts] = retry;
-  report.engineError({
-    message,
-    retrying: true,
-    attempt: attempt === undefined ? null : Number(attempt),
-    maxAttempts: maxAttempts === undefined ? null : Number(maxAttempts),
-  });
 }
 
 function readUsage(record: object, report: Report): Usage | null {

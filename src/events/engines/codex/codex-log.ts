@@ -1,0 +1,52 @@
+import type { TextFrame } from '../../framing/frame.js';
+import type { Report } from '../../report.js';
+import { readErrorMessage } from './codex-error.js';
+
+const HEADER = /^OpenAI Codex v(\S{1,40})/u;
+const SESSION = /^session id: ([0-9a-f-]{8,64})$/u;
+const ERROR = /^ERROR: (.+)$/u;
+
+/** How sure it is that a line of the log means what it says. */
+const CONFIDENCE = 0.7;
+
+/**
+ * What Codex writes to stderr: nothing but chatter with `--json`; without it the header with version and session, and
+ * everything that happens, up to a copy of the answer.
+ */
+export class CodexLog {
+  readonly #report: Report;
+  #hasHeader = false;
+  #hasSession = false;
+
+  constructor(report: Report) {
+    this.#report = report;
+  }
+
+  /** Whether the header of the text mode was printed: then stdout is the answer, in plain text. */
+  get hasHeader(): boolean {
+    return this.#hasHeader;
+  }
+
+  read({ text }: TextFrame): void {
+    const version = HEADER.exec(text)?.[1];
+    if (version !== undefined) {
+      this.#hasHeader = true;
+      this.#report.parser('generic_text');
+      this.#report.engineVersion(version);
+      return this.#report.status({ status: 'header' });
+    }
+    // What the agent and its tools say stands in the log too: only the text mode's own lines count, and only once.
+    const session = this.#hasHeader ? SESSION.exec(text)?.[1] : undefined;
+    const error = this.#hasHeader ? ERROR.exec(text)?.[1] : undefined;
+    if (session !== undefined && !this.#hasSession) return this.#readSession(session);
+    if (error === undefined) return this.#report.noise();
+    this.#report.confidence(CONFIDENCE);
+    readErrorMessage(error, this.#report);
+  }
+
+  #readSession(session: string): void {
+    this.#hasSession = true;
+    this.#report.confidence(CONFIDENCE);
+    this.#report.status({ status: 'session', session_id: session });
+  }
+}

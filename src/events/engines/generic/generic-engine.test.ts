@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { describeEngineContract } from '../../engine.contract.js';
+import { tell as tellStory } from '../../translate-lines.contract.js';
+import type { Story } from '../../translate-lines.contract.js';
+
+describeEngineContract('generic', new URL('./fixtures/', import.meta.url));
+
+const tell = (story: Story) => tellStory({ engine: 'generic', ...story });
+
+describe('plain text', () => {
+  it('is one message, told line by line and as a whole', () => {
+    const { of } = tell({ stdout: ['', 'Hello', '', 'world', ''] });
+    expect(of('assistant.message.delta').map(({ text }) => text)).toEqual(['Hello', '\n\nworld']);
+    expect(of('assistant.message.final')).toEqual([{ message_id: 'm_1_1', text: 'Hello\n\nworld' }]);
+  });
+
+  it('says how sure it is that this is the agent', () => {
+    const { fcmp } = tell({ stdout: ['Hello'] });
+    expect(fcmp.find(({ type }) => type === 'assistant.message.final')?.meta).toEqual({ attempt: 1, confidence: 0.6 });
+  });
+
+  it('keeps the log as raw, without a warning', () => {
+    const { of, warnings } = tell({ stdout: ['Hello'], stderr: ['a log line'] });
+    expect(of('raw.stderr')).toEqual([{ text: 'a log line' }]);
+    expect(warnings).toEqual(['INCOMPLETE_STATE_CLASSIFICATION']);
+  });
+
+  it('is unknown at the end unless the exit or the marker says more', () => {
+    expect(tell({ stdout: ['Hello'] }).types.at(-1)).toBe('diagnostic.warning');
+    expect(tell({ stdout: ['Hello'], end: { exitCode: 3 } }).types.at(-1)).toBe('conversation.failed');
+    expect(tell({ stdout: ['Done.', '{"__SKILL_DONE__": true}'] }).types.at(-1)).toBe('conversation.completed');
+  });
+
+  it('loses its colours', () => {
+    expect(tell({ stdout: ['\u001b[32mgreen\u001b[0m'] }).of('assistant.message.final')[0]?.text).toBe('green');
+  });
+
+  it('is several messages where it never ends', () => {
+    const line = 'x'.repeat(1 << 20);
+    const { of } = tell({ stdout: Array.from({ length: 20 }, () => line) });
+    const finals = of('assistant.message.final');
+    expect(finals.length).toBeGreaterThan(1);
+    expect(finals.reduce((sum, { text }) => sum + text.replaceAll('\n', '').length, 0)).toBe(20 * line.length);
+  });
+});
