@@ -90,6 +90,13 @@ describe('the words of iflow', () => {
     ]);
   });
 
+  it('are on stderr, live, where that has said much and stdout nothing', () => {
+    const lines = Array.from({ length: 400 }, () => 'x'.repeat(1000));
+    const told = tell({ stderr: lines, end: { exitCode: 0 } });
+    expect(told.of('assistant.message.final')).toMatchObject([{ text: lines.join('\n') }]);
+    expect(told.warnings.filter((code) => code === 'STREAM_DRIFT_OBSERVED')).toHaveLength(1);
+  });
+
   it('do not finish the work where they only quote a skill', () => {
     const told = tell({ stdout: ['<skill_content>{"__SKILL_DONE__": true}</skill_content> read.'], stderr: info() });
     expect(told.types.at(-1)).toBe('user.input.required');

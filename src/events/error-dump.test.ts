@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { ErrorDump } from './error-dump.js';
+
+describe('the dump behind an error', () => {
+  it('goes on with indented lines and closing brackets', () => {
+    const dump = new ErrorDump();
+    dump.begin('stderr');
+    const lines = ['    at run (x.js:1:2) {', '  status: 429,', '  error: {', '  }', '}', ']', '})', '\tat x'];
+    expect(lines.filter((line) => !dump.continues('stderr', line))).toEqual([]);
+  });
+
+  it.each(['Next line', '{"type":"init"}', '', '} else {'])('ends with %j, for good', (line) => {
+    const dump = new ErrorDump();
+    dump.begin('stderr');
+    expect(dump.continues('stderr', line)).toBe(false);
+    expect(dump.continues('stderr', '    at run')).toBe(false);
+  });
+
+  it('belongs to its stream, and begins with an error only', () => {
+    const dump = new ErrorDump();
+    dump.begin('stderr');
+    expect(dump.continues('stdout', '    indented words')).toBe(false);
+    expect(dump.isOpen('stderr')).toBe(true);
+    dump.end('stderr');
+    expect(dump.continues('stderr', '    at run')).toBe(false);
+  });
+});

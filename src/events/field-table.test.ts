@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { fieldTable } from './field-table.js';
+
+it('gives each type its fields and those all have', () => {
+  const table = fieldTable(['type'], { error: ['message'], ping: [] });
+  expect([...(table['error'] ?? [])]).toEqual(['type', 'message']);
+  expect([...(table['ping'] ?? [])]).toEqual(['type']);
+});
+
+it('knows no type that every object inherits', () => {
+  const table = fieldTable(['type'], { error: [] });
+  for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) expect(table[name]).toBeUndefined();
+});
