@@ -22,9 +22,9 @@ export interface Told {
   readonly translator: Translator;
   readonly fcmp: readonly FcmpEvent[];
   /** The data of all FCMP events of a type. */
-  of<Type extends FcmpType>(type: Type): readonly FcmpData<Type>[];
+  readonly of: <Type extends FcmpType>(type: Type) => readonly FcmpData<Type>[];
   /** The data of all RASP events of a type. */
-  rasp<Type extends RaspType>(type: Type): readonly RaspData<Type>[];
+  readonly rasp: <Type extends RaspType>(type: Type) => readonly RaspData<Type>[];
   /** The codes of all warnings. */
   readonly warnings: readonly string[];
   readonly types: readonly string[];

@@ -123,9 +123,9 @@ describe('a translator', () => {
     for (let start = 0; start < bytes.length; start += 1 << 20) {
       emitted.push(...translator.push('stdout', bytes.subarray(start, start + (1 << 20))));
     }
-    const final = emitted.find(({ protocol }) => protocol === 'fcmp')?.event;
-    expect(final?.data).toHaveProperty('text');
-    expect((final?.data as { text: string }).text === text).toBe(true);
+    const texts = emitted.map(({ event }) => ('text' in event.data ? event.data.text : null));
+    // Compared by hand: a difference of 64 MiB is no message for a person.
+    expect(texts.filter((one) => one === text)).toHaveLength(2);
   });
 });
 

@@ -22,7 +22,8 @@ describe('an alignment', () => {
         const partners = align(main, other);
         const paired = partners.filter((partner) => partner >= 0);
         expect(paired).toEqual([...new Set(paired)].toSorted((one, two) => one - two));
-        for (const [index, partner] of partners.entries()) if (partner >= 0) expect(main[partner]).toBe(other[index]);
+        const pairs = partners.map((partner, index) => [main[partner], partner < 0 ? undefined : other[index]]);
+        expect(pairs.every(([one, two]) => one === two)).toBe(true);
       }),
     );
   });

@@ -1,0 +1,26 @@
+export { createTranslator, type Translator, type TranslatorOptions } from './translator.js';
+export type { AttemptEnd } from './attempt-end.js';
+export { createAcpProjection, toAcp } from './projections/acp.js';
+export type { AcpSessionNotification, AcpUpdate } from './projections/acp-update.js';
+export { createAgUiProjection, toAgUi } from './projections/ag-ui.js';
+export type { AgUiEvent } from './projections/ag-ui-event.js';
+export type { Projection } from './projections/projection.js';
+export {
+  REASON_CODES,
+  VERDICTS,
+  type CompletionState,
+  type EndSignal,
+  type ReasonCode,
+  type Verdict,
+} from './protocol/completion.js';
+export type { Correlation } from './protocol/correlation.js';
+export type { ByteRange, Coverage, StreamCoverage } from './protocol/coverage.js';
+export { DIAGNOSTIC_CODES, type DiagnosticCode } from './protocol/diagnostic-codes.js';
+export type { DriftSummary } from './protocol/drift-summary.js';
+export type { Emitted } from './protocol/emitted.js';
+export { ENGINE_NAMES, isEngineName, type EngineName, type ParserName } from './protocol/engine-names.js';
+export { FCMP_TYPES, fcmpSchema, type FcmpData, type FcmpEvent, type FcmpType } from './protocol/fcmp-event.js';
+export type { FsDiff } from './protocol/fs-diff.js';
+export { RASP_TYPES, isRasp, raspSchema, type RaspData, type RaspEvent, type RaspType } from './protocol/rasp-event.js';
+export { STREAMS, type RawRef, type StreamName } from './protocol/raw-ref.js';
+export type { Usage } from './protocol/usage.js';
