@@ -295,6 +295,11 @@ describe('sub-agents', () => {
     expect(told.types).not.toContain('conversation.completed');
   });
 
+  it('have said what they say when the turn ends', () => {
+    const told = read(init(), ...pieces(text('Inner'), ['Inner'], { parent: 'task' }), result({ result: 'Outer.' }));
+    expect(finals(told)).toEqual(['Inner', 'Outer.']);
+  });
+
   it('may write at the same time', () => {
     const one = { parent: 'one' };
     const two = { parent: 'two' };
@@ -435,6 +440,11 @@ describe('the end', () => {
     );
     expect(told.types).not.toContain('conversation.failed');
     expect(told.types.at(-1)).toBe('user.input.required');
+  });
+
+  it('counts no more when the next turn begins', () => {
+    const told = read(init(), result({ is_error: true, result: 'broken' }), init());
+    expect(told.rasp('lifecycle.completion.state')[0]?.evidence.runtime_error).toBeNull();
   });
 
   it('counts no more when the agent goes on without a word', () => {

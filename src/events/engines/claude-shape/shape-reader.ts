@@ -43,7 +43,8 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
   return {
     json(frame) {
       const { value } = frame;
-      const error = dialect.errorDocument(value);
+      // Between lines of text the same document is a part of the answer.
+      const error = hasText && answer.isPossible ? null : dialect.errorDocument(value);
       if (error !== null) return readErrorDocument(error, conversation);
       if (Array.isArray(value) && value.some((one) => isRecordOf(dialect, one, hasRecords))) {
         begins(frame, true);

@@ -26,31 +26,27 @@ describeEngineContract('claude', FIXTURES);
 const read = (...stdout: readonly (object | string)[]): Told => tell({ engine: 'claude', stdout });
 
 describe('the recordings of claude', () => {
-  it('hold nothing that is not known', () => {
-    for (const fixture of readFixtures(FIXTURES)) {
-      for (const translator of translateFixture(fixture, 'claude').translators) {
-        expect(translator.drift(), fixture.name).toBeNull();
-      }
-    }
+  const recordings = readFixtures(FIXTURES).map((fixture) => [fixture.name, fixture] as const);
+  const printed = recordings.filter(
+    ([name, { attempts }]) =>
+      !name.endsWith('.text') && attempts.every(({ pushes }) => pushes.some(({ stream }) => stream === 'stdout')),
+  );
+
+  it.each(recordings)('hold nothing that is not known: %s', (_, fixture) => {
+    const { translators } = translateFixture(fixture, 'claude');
+    expect(translators.map((translator) => translator.drift())).toEqual(translators.map(() => null));
   });
 
-  it('are told from those of other programs', () => {
-    const printed = readFixtures(FIXTURES).filter(
-      ({ name, attempts }) => !name.endsWith('.text') && attempts.every(({ pushes }) => pushes.length > 0),
-    );
-    for (const fixture of printed) {
-      const engines = raspOf(translateFixture(fixture, 'auto').emitted).map(({ source }) => source.engine);
-      expect(new Set(engines), fixture.name).toEqual(new Set(['claude']));
-    }
+  it.each(printed)('are told from those of other programs: %s', (_, fixture) => {
+    const engines = raspOf(translateFixture(fixture, 'auto').emitted).map(({ source }) => source.engine);
+    expect(new Set(engines)).toEqual(new Set(['claude']));
   });
 
-  it('tell the same story under a terminal', () => {
-    for (const { name, attempts } of readFixtures(FIXTURES).filter((fixture) => fixture.name.includes('stream-json'))) {
-      for (const { terminal } of attempts) {
-        const { rasp, warnings } = tell({ engine: 'claude', pty: [new TextDecoder().decode(terminal)] });
-        expect(rasp('lifecycle.run.status')[0], name).toMatchObject({ status: 'init' });
-        expect(warnings, name).not.toContain('UNPARSED_CONTENT_FELL_BACK_TO_RAW');
-      }
+  it.each(printed.filter(([name]) => name.includes('.stream-json')))('are read from a terminal: %s', (_, fixture) => {
+    for (const { terminal } of fixture.attempts) {
+      const told = tell({ engine: 'claude', pty: [new TextDecoder().decode(terminal)] });
+      expect(told.rasp('lifecycle.run.status')[0]).toMatchObject({ status: 'init' });
+      expect(told.warnings).not.toContain('TRUNCATED_RECORD');
     }
   });
 });

@@ -31,22 +31,27 @@ const read = (...stdout: readonly (object | string)[]): Told => tell({ engine: '
 const finals = (told: Told): readonly string[] => told.of('assistant.message.final').map((message) => message.text);
 
 describe('the recordings of qwen', () => {
-  it('hold nothing that is not known', () => {
-    for (const fixture of readFixtures(FIXTURES)) {
-      for (const translator of translateFixture(fixture, 'qwen').translators) {
-        expect(translator.drift(), fixture.name).toBeNull();
-      }
-    }
+  const recordings = readFixtures(FIXTURES).map((fixture) => [fixture.name, fixture] as const);
+  const printed = recordings.filter(
+    ([name, { attempts }]) =>
+      !name.endsWith('.text') && attempts.every(({ pushes }) => pushes.some(({ stream }) => stream === 'stdout')),
+  );
+
+  it.each(recordings)('hold nothing that is not known: %s', (_, fixture) => {
+    const { translators } = translateFixture(fixture, 'qwen');
+    expect(translators.map((translator) => translator.drift())).toEqual(translators.map(() => null));
   });
 
-  it('are told from those of other programs', () => {
-    const printed = readFixtures(FIXTURES).filter(
-      ({ name, attempts }) =>
-        !name.endsWith('.text') && attempts.every(({ pushes }) => pushes.some(({ stream }) => stream === 'stdout')),
-    );
-    for (const fixture of printed) {
-      const engines = raspOf(translateFixture(fixture, 'auto').emitted).map(({ source }) => source.engine);
-      expect(new Set(engines), fixture.name).toEqual(new Set(['qwen']));
+  it.each(printed)('are told from those of other programs: %s', (_, fixture) => {
+    const engines = raspOf(translateFixture(fixture, 'auto').emitted).map(({ source }) => source.engine);
+    expect(new Set(engines)).toEqual(new Set(['qwen']));
+  });
+
+  it.each(printed.filter(([name]) => name.includes('.stream-json')))('are read from a terminal: %s', (_, fixture) => {
+    for (const { terminal } of fixture.attempts) {
+      const told = tell({ engine: 'qwen', pty: [new TextDecoder().decode(terminal)] });
+      expect(told.rasp('lifecycle.run.status')[0]).toMatchObject({ status: 'init' });
+      expect(told.warnings).not.toContain('TRUNCATED_RECORD');
     }
   });
 });
@@ -125,6 +130,12 @@ describe('a failed request of qwen', () => {
     expect(told.of('conversation.failed')[0]?.error.message).toBe('No key.');
   });
 
+  it('is no failure, if the agent shows such a document', () => {
+    const told = read('This is what it printed:', '{"error":{"type":"x","message":"No key."}}', 'It means no.');
+    expect(told.types).not.toContain('conversation.failed');
+    expect(finals(told)[0]).toContain('No key.');
+  });
+
   it('stands on stderr in text mode', () => {
     const told = tell({ engine: 'qwen', stderr: ['Warning: a note.', error], end: { exitCode: 1 } });
     expect(told.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: false }]);
@@ -153,6 +164,13 @@ describe('a retry of qwen', () => {
     expect(told.rasp('diagnostic.engine.error')).toMatchObject([
       { code: 'ENGINE_RATE_LIMIT_HINT', http_status: 429, retrying: true, attempt: 1, max_attempts: 10 },
     ]);
+    expect(told.types).not.toContain('conversation.failed');
+  });
+
+  it('is no failure in text mode either, wherever the line comes', () => {
+    const told = read('Retrying in 60s (attempt 1/10): [API Error: 429 Slow down]', 'Here I am.');
+    expect(told.rasp('diagnostic.engine.error')).toMatchObject([{ retrying: true }]);
+    expect(finals(told)).toEqual(['Here I am.']);
     expect(told.types).not.toContain('conversation.failed');
   });
 
