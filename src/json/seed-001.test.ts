@@ -120,6 +120,11 @@ describe('seed 001, 3.2: which block', () => {
     expect(successOf(parseTagged(raw)).value).toEqual({ text: 'ends with </json> here', n: 1 });
   });
 
+  test('an opening tag inside a string does not start a block', () => {
+    const raw = '<json>{"text": "the <json> tag", "n": 1}</json>';
+    expect(successOf(parseTagged(raw)).value).toEqual({ text: 'the <json> tag', n: 1 });
+  });
+
   test('an array is an answer too', () => {
     expect(successOf(parseTagged('<json>[1, 2]</json>')).value).toEqual([1, 2]);
   });

@@ -1,0 +1,261 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { brokenJson, fragments, jsonContainer, jsonText, jsonValue } from './fixtures/arbitraries.js';
+import { successOf } from './fixtures/outcome.js';
+import { schemaOf, withFields } from './fixtures/schemas.js';
+import { parse, PARSE_ERROR_CODES, ParseError, repairJson, type ParseOptions } from './index.js';
+
+const anyText = fc.oneof(
+  fc.string({ maxLength: 80 }),
+  fc.string({ unit: 'binary', maxLength: 80 }),
+  fragments,
+  brokenJson,
+);
+const anyOptions: fc.Arbitrary<ParseOptions> = fc.record(
+  {
+    profile: fc.constantFrom('default', 'generic', 'tagged', 'unified'),
+    allowPartial: fc.boolean(),
+    prefer: fc.constantFrom('first', 'last'),
+    numbers: fc.constantFrom('double', 'bigint', 'raw'),
+    detectDuplicates: fc.boolean(),
+  },
+  { requiredKeys: [] },
+);
+const anySchema = fc.constantFrom(
+  undefined,
+  withFields('a'),
+  schemaOf((value): value is unknown => value !== null),
+);
+
+/** The repaired text; undefined where there is nothing to be saved. Anything but a ParseError is a failure. */
+function repaired(text: string): string | undefined {
+  try {
+    return repairJson(text);
+  } catch (error) {
+    if (error instanceof ParseError) return undefined;
+    throw error;
+  }
+}
+
+describe('parse', () => {
+  test('never throws on any text, and fails only with a code of the list', () => {
+    fc.assert(
+      fc.property(anyText, anySchema, anyOptions, (text, schema, options) => {
+        const result = parse(text, schema, options);
+        expect(result.ok || result.status === 'comment' || PARSE_ERROR_CODES.includes(result.error.code)).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('a success is consistent: level, repairs, warnings and span agree', () => {
+    fc.assert(
+      fc.property(anyText, anySchema, anyOptions, (text, schema, options) => {
+        const result = parse(text, schema, options);
+        fc.pre(result.ok);
+        const { repairLevel, repairs, warnings, candidate } = successOf(result);
+        expect(repairLevel).toBe(repairs.length === 0 ? 'none' : 'deterministic_generic');
+        expect(warnings.some(({ code }) => code === 'OUTPUT_REPAIRED_GENERIC')).toBe(repairs.length > 0);
+        expect(candidate.start).toBeGreaterThanOrEqual(0);
+        expect(candidate.start).toBeLessThan(candidate.end);
+        expect(candidate.end).toBeLessThanOrEqual(text.length);
+        for (const { offset } of repairs) expect(offset).toBeLessThanOrEqual(text.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('repair level none means that JSON.parse reads the span to the same value', () => {
+    fc.assert(
+      fc.property(anyText, fc.constantFrom('default', 'generic', 'tagged', 'unified'), (text, profile) => {
+        const result = parse(text, undefined, { profile });
+        fc.pre(result.ok && result.repairLevel === 'none');
+        const { candidate, value } = successOf(result);
+        expect(value).toStrictEqual(JSON.parse(text.slice(candidate.start, candidate.end)));
+      }),
+    );
+  });
+
+  test('the prototype of no object is changed', () => {
+    fc.assert(
+      fc.property(brokenJson, (text) => {
+        const result = parse(text, undefined, { allowPartial: true });
+        fc.pre(result.ok);
+        for (const container of containersOf(successOf(result).value)) {
+          expect([Object.prototype, Array.prototype]).toContain(Object.getPrototypeOf(container));
+        }
+      }),
+    );
+  });
+});
+
+describe('valid JSON is the identity', () => {
+  test.each<[string, ParseOptions]>([
+    ['by JSON.parse', {}],
+    ['by our own reader', { detectDuplicates: true }],
+    ['with allowPartial', { allowPartial: true, detectDuplicates: true }],
+    ['in profile generic', { profile: 'generic' }],
+  ])('%s: same value, level none, no repairs', (_, options) => {
+    fc.assert(
+      fc.property(jsonText, (text) => {
+        const result = successOf(parse(text, undefined, options));
+        expect(result).toMatchObject({ repairLevel: 'none', repairs: [] });
+        expect(result.value).toStrictEqual(JSON.parse(text));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('numbers raw: numbers a double holds stay numbers', () => {
+    fc.assert(
+      fc.property(jsonText, (text) => {
+        const result = successOf(parse(text, undefined, { numbers: 'raw' }));
+        expect(result).toMatchObject({ value: JSON.parse(text) as unknown, repairLevel: 'none', repairs: [] });
+      }),
+    );
+  });
+});
+
+describe('a valid value is found exactly, wherever it stands', () => {
+  const before = fc.constantFrom(
+    '',
+    'Sure! ',
+    'Here is the result:\n',
+    '结果如下：',
+    'As noted in [ref], {name} gives ',
+    'It\'s "this": ',
+  );
+  const behind = fc.constantFrom('', '\nHope this helps!', ' – done.', '\n\nLet me know.', ' (see {notes})');
+  const object = jsonContainer.filter((value) => Object.keys(value).length > 0 && !Array.isArray(value));
+  const layout = fc.constantFrom(undefined, 2);
+
+  test.each<[string, (json: string, start: string, end: string) => string]>([
+    ['in prose', (json, start, end) => start + json + end],
+    ['in a fence', (json, start, end) => `${start}\n\`\`\`json\n${json}\n\`\`\`\n${end}`],
+    ['in a tag', (json, start, end) => `${start}<json>${json}</json>${end}`],
+    ['behind thinking', (json, start, end) => `<think>${start}{"draft": 1}</think>${json}${end}`],
+    ['behind a lone </think>', (json, start, end) => `${start}{"draft": 1}</think>${json}${end}`],
+  ])('%s', (_, wrap) => {
+    fc.assert(
+      fc.property(object, layout, before, behind, (value, space, start, end) => {
+        const json = JSON.stringify(value, undefined, space);
+        const result = successOf(parse(wrap(json, start, end)));
+        expect(result.value).toStrictEqual(JSON.parse(json));
+        expect(result.repairs.filter(({ kind }) => kind !== 'extracted' && kind !== 'markdown')).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('in an envelope, once or twice encoded', () => {
+    fc.assert(
+      fc.property(
+        jsonContainer,
+        fc.constantFrom('response', 'result', 'content', 'text'),
+        fc.boolean(),
+        (value, field, twice) => {
+          const wanted = { wanted: value };
+          const inner = JSON.stringify({ [field]: JSON.stringify(wanted) });
+          const text = twice ? JSON.stringify({ output: inner }) : inner;
+          expect(successOf(parse(text, withFields('wanted'))).value).toStrictEqual(JSON.parse(JSON.stringify(wanted)));
+        },
+      ),
+    );
+  });
+
+  test('as the last line of NDJSON', () => {
+    fc.assert(
+      fc.property(fc.array(object, { minLength: 2, maxLength: 5 }), (values) => {
+        const lines = values.map((value) => JSON.stringify(value));
+        expect(successOf(parse(lines.join('\n'))).value).toStrictEqual(JSON.parse(lines.at(-1) ?? ''));
+      }),
+    );
+  });
+});
+
+describe('truncation', () => {
+  test('allowPartial gives a value whose finished scalars are the original’s', () => {
+    fc.assert(
+      fc.property(jsonContainer, fc.nat(), (value, cut) => {
+        const text = JSON.stringify(value);
+        const partial = text.slice(0, 1 + (cut % text.length));
+        const result = successOf(parse(partial, undefined, { allowPartial: true }));
+        expect(isPrefix(result.value, JSON.parse(text))).toBe(true);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('without allowPartial a cut object or array is TRUNCATED, never a value', () => {
+    fc.assert(
+      fc.property(jsonContainer, fc.nat(), (value, cut) => {
+        const text = JSON.stringify(value);
+        const partial = text.slice(0, 1 + (cut % (text.length - 1)));
+        expect(parse(partial)).toMatchObject({ ok: false, error: { code: 'TRUNCATED' } });
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('repairJson', () => {
+  test('never throws anything but a ParseError, and what it returns re-parses', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const json = repaired(text);
+        if (json !== undefined) JSON.parse(json);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('is idempotent', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const json = repaired(text);
+        fc.pre(json !== undefined);
+        expect(repairJson(json)).toBe(json);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('leaves valid JSON as it is', () => {
+    fc.assert(
+      fc.property(jsonText, (text) => {
+        expect(repairJson(text)).toBe(text);
+      }),
+    );
+  });
+
+  test('mends broken containers always', () => {
+    fc.assert(
+      fc.property(jsonValue, fc.nat(), (value, cut) => {
+        const text = JSON.stringify([value]);
+        expect(() => JSON.parse(repairJson(text.slice(0, 1 + (cut % text.length)))) as unknown).not.toThrow();
+      }),
+    );
+  });
+});
+
+/** All objects and arrays of a value. */
+function containersOf(value: unknown): object[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return [value, ...Object.values(value).flatMap(containersOf)];
+}
+
+/** Whether `part` is what may be left of `whole` when its text was cut: the last string or number shortened, the rest equal. */
+function isPrefix(part: unknown, whole: unknown): boolean {
+  if (typeof part === 'string') return typeof whole === 'string' && whole.startsWith(part);
+  if (typeof part === 'number') return typeof whole === 'number' && beginningsOf(whole).includes(part);
+  if (typeof part !== 'object' || part === null) return part === whole;
+  if (typeof whole !== 'object' || whole === null || Array.isArray(part) !== Array.isArray(whole)) return false;
+  const original = new Map(Object.entries(whole));
+  return Object.entries(part).every(([key, value]) => original.has(key) && isPrefix(value, original.get(key)));
+}
+
+/** The numbers the text of a number may be read as while it arrives. */
+function beginningsOf(whole: number): number[] {
+  const text = JSON.stringify(whole);
+  return Array.from(text, (_, length) => Number(text.slice(0, length + 1).replace(/e[+-]?$/, '')));
+}
