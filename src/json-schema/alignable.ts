@@ -6,6 +6,7 @@ import { compileSchema } from './interpreter/compile-schema.js';
 import { compileNativePattern } from './patterns.js';
 import { readSchema, TRUSTED_BOUNDS } from './read-schema.js';
 import { indexSchema } from './schema-references.js';
+import { TRUSTED_ALIGNMENT_STEPS } from './schema-validator.js';
 import { alignmentOf } from './to-alignable-schema.js';
 
 /** The input type of a Standard Schema. */
@@ -28,7 +29,7 @@ export function alignable<Schema extends StandardSchema>(
   const checks = compileSchema(document, compileNativePattern);
   return {
     '~standard': schema['~standard'],
-    '~sluice': alignmentOf({ document, compilePattern: compileNativePattern }, checks),
+    '~sluice': alignmentOf({ document, compilePattern: compileNativePattern }, checks, TRUSTED_ALIGNMENT_STEPS),
   };
 }
 

@@ -19,10 +19,10 @@ export function createPartCheck(
   return (path, value) => {
     let ways: readonly Conjunction[] = [views.root.nodes];
     for (const step of path) {
-      const next = ways.flatMap((nodes) => expand(views.viewOf(nodes, ''))).flatMap((view) => enter(view, step));
-      if (next.length > MOST_WAYS) return [];
-      if (next.length === 0) return [{ path: [...path], message: `nothing is allowed at ${JSON.stringify(step)}` }];
-      ways = next;
+      const expanded = expand(ways.map((nodes) => views.viewOf(nodes, '')));
+      if (expanded === undefined) return [];
+      ways = expanded.flatMap((view) => enter(view, step));
+      if (ways.length === 0) return [{ path: [...path], message: `nothing is allowed at ${JSON.stringify(step)}` }];
     }
     let first: readonly SchemaIssue[] = [];
     for (const nodes of ways) {
@@ -33,10 +33,17 @@ export function createPartCheck(
     return first;
   };
 
-  /** Every combination of alternatives of a view. */
-  function expand(view: AlignmentView): readonly AlignmentView[] {
-    const alternatives = views.alternativesOf(view);
-    return alternatives === undefined ? [view] : alternatives.flatMap(expand).slice(0, MOST_WAYS + 1);
+  /** Every combination of alternatives; undefined if there are too many. */
+  function expand(from: readonly AlignmentView[]): readonly AlignmentView[] | undefined {
+    const waiting = [...from];
+    const expanded: AlignmentView[] = [];
+    for (let view = waiting.pop(); view !== undefined; view = waiting.pop()) {
+      const alternatives = views.alternativesOf(view);
+      if (alternatives === undefined) expanded.push(view);
+      else waiting.push(...alternatives);
+      if (alternatives?.length === 0 || waiting.length + expanded.length > MOST_WAYS) return undefined;
+    }
+    return expanded;
   }
 
   function issuesOf(nodes: Conjunction, path: Path, value: unknown): readonly SchemaIssue[] {

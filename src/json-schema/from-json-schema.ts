@@ -8,7 +8,7 @@ import type { JsonSchema } from './json-schema.js';
 import { compileNativePattern } from './patterns.js';
 import { readSchema, TRUSTED_BOUNDS } from './read-schema.js';
 import { indexSchema } from './schema-references.js';
-import { UNEXPLAINED, validateWithChecks } from './schema-validator.js';
+import { TRUSTED_ALIGNMENT_STEPS, UNEXPLAINED, validateWithChecks } from './schema-validator.js';
 import type { SchemaValidator } from './schema-validator.js';
 import { toAlignableSchema } from './to-alignable-schema.js';
 
@@ -36,7 +36,12 @@ export function fromJsonSchema<T = unknown>(
   const verdict = isLeftToInterpreter(document.root.node) ? undefined : compileWithAjv(document.root.node);
   const explain = validateWithChecks(checks(document.root.node), Infinity);
   const validate = verdict === undefined ? explain : validateWithVerdict(verdict, explain);
-  return toAlignableSchema<T>({ document, compilePattern: compileNativePattern }, checks, validate);
+  return toAlignableSchema<T>(
+    { document, compilePattern: compileNativePattern },
+    checks,
+    validate,
+    TRUSTED_ALIGNMENT_STEPS,
+  );
 }
 
 /** Ajv gives the verdict, the interpreter the reasons: one wording for both, and no cost where a value passes. */

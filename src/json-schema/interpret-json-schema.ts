@@ -18,9 +18,6 @@ import { toAlignableSchema } from './to-alignable-schema.js';
 export function interpretJsonSchema<T = unknown>(schema: JsonSchema): AlignableSchema<T> {
   const document = indexSchema(readSchema(schema, '#', UNTRUSTED_BOUNDS), UNTRUSTED_BOUNDS);
   const checks = compileSchema(document, compileSafePattern);
-  return toAlignableSchema<T>(
-    { document, compilePattern: compileSafePattern },
-    checks,
-    validateWithChecks(checks(document.root.node), UNTRUSTED_STEPS),
-  );
+  const validate = validateWithChecks(checks(document.root.node), UNTRUSTED_STEPS);
+  return toAlignableSchema<T>({ document, compilePattern: compileSafePattern }, checks, validate, UNTRUSTED_STEPS);
 }

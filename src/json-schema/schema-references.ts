@@ -34,7 +34,17 @@ export function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocum
   let resources = 1;
   targets.set(BASE, { node: root, location: '#' });
   index(root, BASE, '#');
-  return { root: { node: root, location: '#' }, resolve };
+  const resolved = new WeakMap<SchemaObject, Map<string, LocatedSchema>>();
+  return { root: { node: root, location: '#' }, resolve: resolveOnce };
+
+  /** Reading a URI costs more than everything else here, and the same reference is followed again and again. */
+  function resolveOnce(reference: string, from: SchemaObject, location: string): LocatedSchema {
+    const known = resolved.get(from) ?? new Map<string, LocatedSchema>();
+    resolved.set(from, known);
+    const target = known.get(reference) ?? resolve(reference, from, location);
+    known.set(reference, target);
+    return target;
+  }
 
   function index(node: SchemaNode, base: string, location: string): void {
     if (typeof node === 'boolean') return;

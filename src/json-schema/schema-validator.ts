@@ -4,8 +4,11 @@ import type { CheckRun, CompiledSchema } from './interpreter/check.js';
 /** Checks a value: itself, or the issues. Never throws, never changes the value. */
 export type SchemaValidator = (value: unknown) => StandardResult<unknown>;
 
-/** Steps for one value under a schema from a stranger: about a second, far more than an honest schema needs. */
-export const UNTRUSTED_STEPS = 20_000_000;
+/** Steps for one value under a schema from a stranger: some tenths of a second, enough for megabytes of JSON. */
+export const UNTRUSTED_STEPS = 5_000_000;
+
+/** Steps for one alignment to a schema of the program itself. */
+export const TRUSTED_ALIGNMENT_STEPS = 50_000_000;
 
 /** For a verdict without a reason. */
 export const UNEXPLAINED: SchemaIssue = { path: [], message: 'does not match the schema' };

@@ -12,6 +12,7 @@ export function toAlignableSchema<T>(
   source: ViewSource,
   checks: SchemaChecks,
   validate: SchemaValidator,
+  steps: number,
 ): AlignableSchema<T> {
   return {
     '~standard': {
@@ -20,18 +21,18 @@ export function toAlignableSchema<T>(
       // The caller names the type a JSON Schema describes; a schema given as data cannot.
       validate: validate as (value: unknown) => StandardResult<T>,
     },
-    '~sluice': alignmentOf(source, checks),
+    '~sluice': alignmentOf(source, checks, steps),
   };
 }
 
 /** What Sluice adds to a schema, made when it is first asked for: most schemas only validate. */
-export function alignmentOf(source: ViewSource, checks: SchemaChecks): AlignableSchema['~sluice'] {
+export function alignmentOf(source: ViewSource, checks: SchemaChecks, steps: number): AlignableSchema['~sluice'] {
   let made: AlignableSchema['~sluice'] | undefined;
-  const get = (): AlignableSchema['~sluice'] => (made ??= makeAlignment(source, checks));
+  const get = (): AlignableSchema['~sluice'] => (made ??= makeAlignment(source, checks, steps));
   return { align: (value) => get().align(value), checkPart: (path, value) => get().checkPart(path, value) };
 }
 
-function makeAlignment(source: ViewSource, checks: SchemaChecks): AlignableSchema['~sluice'] {
+function makeAlignment(source: ViewSource, checks: SchemaChecks, steps: number): AlignableSchema['~sluice'] {
   const views = createViews(source, checks);
-  return { align: createAligner(views, checks), checkPart: createPartCheck(views, checks) };
+  return { align: createAligner(views, checks, steps), checkPart: createPartCheck(views, checks) };
 }

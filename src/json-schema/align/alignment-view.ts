@@ -2,11 +2,22 @@ import { isJsonObject } from '../json-schema.js';
 import type { SchemaNode, SchemaObject } from '../json-schema.js';
 import { typeNameOf, typesOf } from '../interpreter/value-checks.js';
 import type { Pattern, PatternCompiler } from '../patterns.js';
-import { KEYWORD_SHAPES } from '../schema-keywords.js';
 import type { SchemaDocument } from '../schema-references.js';
-import { indexChoices, namesOf } from './choice-index.js';
+import { indexChoices } from './choice-index.js';
 import type { Choice, ChoiceIndex } from './choice-index.js';
-import { foldCase } from './fold-text.js';
+import {
+  collectParts,
+  collectProperties,
+  isSchema,
+  isShareSchema,
+  membersOf,
+  MOST_PARTS,
+  schemaOf,
+  schemasOf,
+  stringsOf,
+  toAlternatives,
+  wordsOfSchema,
+} from './schema-parts.js';
 
 /** Schemas that all apply to one value. */
 export type Conjunction = readonly SchemaNode[];
@@ -28,6 +39,8 @@ export interface AlignmentView {
   readonly parts: readonly SchemaObject[];
   /** `anyOf` and `oneOf`, each a list of alternatives. */
   readonly groups: readonly (readonly Alternative[])[];
+  /** How many alternatives inside one another were chosen to get here. */
+  readonly nesting: number;
   /** The types that are due; empty if anything is. */
   readonly types: readonly string[];
   /** The values of an enum or constant. */
@@ -49,8 +62,7 @@ export interface AlignmentView {
 
 /** The view of schemas that apply together; `key` is the name the value goes by. */
 export function makeView(source: ViewSource, nodes: Conjunction, key: string): AlignmentView {
-  const parts: SchemaObject[] = [];
-  for (const node of nodes) collectParts(source.document, node, parts);
+  const parts = collectParts(source.document, nodes);
   const groups = parts
     .flatMap((part) => ['anyOf', 'oneOf'].map((keyword) => toAlternatives(schemasOf(part[keyword]))))
     .filter((group) => group.length > 0);
@@ -62,19 +74,15 @@ export function chooseAlternative(source: ViewSource, view: AlignmentView, alter
   const others = view.groups.slice(1);
   if (alternative.length > 1) {
     const members = alternative.flatMap((node) => membersOf([node].filter(isJsonObject)) ?? []);
-    return { ...describe(source, view.nodes, view.parts, others, view.words, members), isConstant: false };
+    const merged = describe(source, view.nodes, view.parts, others, view.words, members);
+    return { ...merged, isConstant: false, nesting: view.nesting + 1 };
   }
   const chosen = makeView(source, alternative, '');
   const words = new Set([...view.words, ...chosen.words]);
-  const parts = [...view.parts, ...chosen.parts];
-  return describe(
-    source,
-    [...view.nodes, ...alternative],
-    parts,
-    [...chosen.groups, ...others],
-    words,
-    membersOf(parts),
-  );
+  const parts = [...new Set([...view.parts, ...chosen.parts])].slice(0, MOST_PARTS);
+  const nodes = [...view.nodes, ...alternative];
+  const groups = [...chosen.groups, ...others];
+  return { ...describe(source, nodes, parts, groups, words, membersOf(parts)), nesting: view.nesting + 1 };
 }
 
 /** The view narrowed to one of its types. */
@@ -93,44 +101,6 @@ export function schemasOfKey(view: AlignmentView, key: string): Conjunction | un
 /** Steps for matching one key. */
 const PATTERN_STEPS = 100_000;
 
-/** Follows references and `allOf`, which never end in a circle: such schemas are refused when they are compiled. */
-function collectParts(document: SchemaDocument, node: SchemaNode, parts: SchemaObject[]): void {
-  if (typeof node === 'boolean') return;
-  parts.push(node);
-  for (const keyword of ['$ref', '$dynamicRef']) {
-    const reference = node[keyword];
-    if (typeof reference === 'string') collectParts(document, document.resolve(reference, node, '#').node, parts);
-  }
-  for (const inner of schemasOf(node['allOf'])) collectParts(document, inner, parts);
-}
-
-/** Many libraries write an enum as a list of constants; one by one they would not know of each other. */
-function toAlternatives(schemas: readonly SchemaNode[]): Alternative[] {
-  const members = schemas.filter(isMember);
-  if (members.length < 2) return schemas.map((node) => [node]);
-  return [members, ...schemas.filter((node) => !isMember(node)).map((node) => [node])];
-}
-
-function isMember(node: SchemaNode): boolean {
-  if (typeof node === 'boolean' || !('const' in node || 'enum' in node)) return false;
-  return Object.keys(node).every(
-    (keyword) => ['const', 'enum', 'type'].includes(keyword) || !KEYWORD_SHAPES.has(keyword),
-  );
-}
-
-function membersOf(parts: readonly SchemaObject[]): readonly Choice[] | undefined {
-  for (const part of parts) {
-    const title = typeof part['title'] === 'string' && 'const' in part ? [part['title']] : [];
-    const listed: unknown = 'const' in part ? [part['const']] : part['enum'];
-    if (!Array.isArray(listed)) continue;
-    return listed.map((value: unknown) => ({
-      value,
-      names: [...(typeof value === 'string' ? namesOf(value) : []), ...title],
-    }));
-  }
-  return undefined;
-}
-
 function describe(
   source: ViewSource,
   nodes: Conjunction,
@@ -145,6 +115,7 @@ function describe(
     nodes,
     parts,
     groups,
+    nesting: 0,
     members,
     words,
     isConstant: parts.some((part) => 'const' in part),
@@ -162,25 +133,6 @@ function describe(
     choices: () => (choices ??= indexChoices(members ?? [])),
   };
   return { ...view, types: dueTypes(parts, view) };
-}
-
-const FROM_0_TO_1 = /(?<![\d.])0(?:\.0+)?\s*(?:-|–|—|to|and|\.\.\.?|,)\s*1(?:\.0+)?(?![\d.%]*\d|\s*%)/i;
-
-/** A number between 0 and 1, by its bounds or its description. */
-function isShareSchema(part: SchemaObject): boolean {
-  if (typeof part['maximum'] === 'number') return part['maximum'] <= 1;
-  return typeof part['description'] === 'string' && FROM_0_TO_1.test(part['description'].slice(0, 1000));
-}
-
-function collectProperties(parts: readonly SchemaObject[]): ReadonlyMap<string, Conjunction> {
-  const properties = new Map<string, SchemaNode[]>();
-  for (const part of parts) {
-    if (!isJsonObject(part['properties'])) continue;
-    for (const [name, node] of Object.entries(part['properties'])) {
-      if (isSchema(node)) properties.set(name, [...(properties.get(name) ?? []), node]);
-    }
-  }
-  return properties;
 }
 
 function collectPatterns(source: ViewSource, parts: readonly SchemaObject[]): AlignmentView['patterns'] {
@@ -216,32 +168,4 @@ function narrowest(type: string, types: readonly string[]): string[] {
 
 function isOfType(value: unknown, type: string): boolean {
   return typeNameOf(value) === (type === 'integer' ? 'number' : type);
-}
-
-function wordsOfSchema(key: string, parts: readonly SchemaObject[]): ReadonlySet<string> {
-  const texts = [
-    key.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' '),
-    ...parts.flatMap((part) => [part['title'], part['description']]),
-  ];
-  return new Set(
-    texts
-      .filter((text) => typeof text === 'string')
-      .flatMap((text) => foldCase(text.slice(0, 1000)).match(/[\p{L}°]+/gu) ?? []),
-  );
-}
-
-function isSchema(node: unknown): node is SchemaNode {
-  return typeof node === 'boolean' || isJsonObject(node);
-}
-
-function schemaOf(node: unknown): SchemaNode[] {
-  return isSchema(node) ? [node] : [];
-}
-
-function schemasOf(nodes: unknown): SchemaNode[] {
-  return Array.isArray(nodes) ? nodes.filter(isSchema) : [];
-}
-
-function stringsOf(names: unknown): string[] {
-  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
 }

@@ -11,15 +11,16 @@ import { unchanged } from './rules.js';
 import type { Outcome } from './rules.js';
 import type { SchemaViews } from './schema-views.js';
 
-/** Steps of validation one alignment may take; each level of the value checks everything below it again. */
-const MOST_STEPS = 20_000_000;
 /** Alternatives, wrappers and other guesses one alignment may try. */
 const MOST_ATTEMPTS = 20_000;
 /** Values deeper than this are left as they are. */
 const DEEPEST = 200;
 
-/** Makes the aligner of a document: a pure function from a value to the nearest valid one, with every change. */
-export function createAligner(views: SchemaViews, checks: SchemaChecks): (value: unknown) => Alignment {
+/**
+ * Makes the aligner of a document: a pure function from a value to the nearest valid one, with every change. `steps`
+ * bounds the validation in one alignment, where each level of the value checks everything below it again.
+ */
+export function createAligner(views: SchemaViews, checks: SchemaChecks, steps: number): (value: unknown) => Alignment {
   return (value) => {
     try {
       const { value: aligned, changes } = startAligning().align(views.root, value, { path: [], isElement: false });
@@ -32,7 +33,7 @@ export function createAligner(views: SchemaViews, checks: SchemaChecks): (value:
   };
 
   function startAligning(): Aligning {
-    const run: CheckRun = { steps: MOST_STEPS, path: [], issues: undefined, explaining: 0 };
+    const run: CheckRun = { steps, path: [], issues: undefined, explaining: 0 };
     const remembered = new Map<AlignmentView, Map<object, { place: Place; outcome: Outcome }>>();
     let attempts = MOST_ATTEMPTS;
     const aligning: Aligning = { align, passes, mayTry, viewOf: views.viewOf };

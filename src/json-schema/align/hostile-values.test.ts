@@ -65,6 +65,29 @@ describe('a hostile value', () => {
   });
 });
 
+describe('a hostile schema', () => {
+  test('that doubles with every reference is aligned to in bounded time', () => {
+    const $defs: Record<string, object> = {
+      d0: { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] },
+    };
+    for (let level = 1; level <= 40; level += 1) {
+      const $ref = `#/$defs/d${level - 1}`;
+      $defs[`d${level}`] = { allOf: [{ $ref }, { $ref }], anyOf: [{ $ref }, { $ref, title: 'again' }] };
+    }
+    const { align, checkPart } = interpretJsonSchema({ $ref: '#/$defs/d40', $defs })['~sluice'];
+    expect(align({ a: '1' })).toEqual({ value: { a: '1' }, changes: [] });
+    expect(checkPart(['a'], '1')).toEqual([]);
+  }, 30_000);
+
+  test('that is a long chain of references does not exhaust the call stack', () => {
+    const $defs: Record<string, object> = { d0: { type: 'integer' } };
+    for (let level = 1; level <= 5000; level += 1) $defs[`d${level}`] = { $ref: `#/$defs/d${level - 1}`, title: 'x' };
+    const { align } = interpretJsonSchema({ $ref: '#/$defs/d5000', $defs })['~sluice'];
+    expect(align(1)).toEqual({ value: 1, changes: [] });
+    expect(align('1').changes.length).toBeLessThan(2);
+  });
+});
+
 test('the page lists every rule with its cost', () => {
   const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   const rows = [...page.matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, rule, cost]) => [rule, Number(cost)]);

@@ -36,6 +36,7 @@ const NOTHING: CompiledSchema = { check: (_value, run) => fail(run, 'nothing is 
 export function compileSchema(document: SchemaDocument, compilePattern: PatternCompiler): SchemaChecks {
   refuseEndlessReferences(document);
   const compiled = new Map<SchemaObject, CompiledSchema>();
+  const targets = new Map<SchemaObject, SchemaNode>();
   const waiting: LocatedSchema[] = [document.root];
   const done = new Set<SchemaObject>();
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) fill(next);
@@ -73,12 +74,16 @@ export function compileSchema(document: SchemaDocument, compilePattern: PatternC
     return empty;
   }
 
-  /** A schema that is nothing but a `$ref` is the schema it refers to. */
+  /** A schema that is nothing but a `$ref` is the schema it refers to; a chain of them is walked once. */
   function skipBareReferences(node: SchemaObject): SchemaNode {
+    const walked: SchemaObject[] = [];
     let target: SchemaNode = node;
     while (isJsonObject(target) && isBareReference(target)) {
-      target = document.resolve(String(target['$ref']), target, '#').node;
+      const known = targets.get(target);
+      walked.push(target);
+      target = known ?? document.resolve(String(target['$ref']), target, '#').node;
     }
+    for (const step of walked) targets.set(step, target);
     return target;
   }
 }

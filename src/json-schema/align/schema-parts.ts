@@ -1,0 +1,107 @@
+import { isJsonObject } from '../json-schema.js';
+import type { SchemaNode, SchemaObject } from '../json-schema.js';
+import { KEYWORD_SHAPES } from '../schema-keywords.js';
+import type { SchemaDocument } from '../schema-references.js';
+import { namesOf } from './choice-index.js';
+import type { Choice } from './choice-index.js';
+import { foldCase } from './fold-text.js';
+
+/** Most schema objects a view is made of. It only guides the rules; the verdict is always the whole schema's. */
+export const MOST_PARTS = 64;
+
+/** The schema objects that apply together: the given ones, with their references and `allOf` followed. */
+export function collectParts(document: SchemaDocument, nodes: readonly SchemaNode[]): readonly SchemaObject[] {
+  const parts = new Set<SchemaObject>();
+  const waiting: SchemaNode[] = [...nodes].toReversed();
+  for (let node = waiting.pop(); node !== undefined && parts.size < MOST_PARTS; node = waiting.pop()) {
+    if (typeof node === 'boolean' || parts.has(node)) continue;
+    parts.add(node);
+    for (const inner of schemasOf(node['allOf']).slice(0, MOST_PARTS).toReversed()) waiting.push(inner);
+    for (const keyword of ['$dynamicRef', '$ref']) {
+      const reference = node[keyword];
+      if (typeof reference === 'string') waiting.push(document.resolve(reference, node, '#').node);
+    }
+  }
+  return [...parts];
+}
+
+/** Many libraries write an enum as a list of constants; one by one they would not know of each other. */
+export function toAlternatives(schemas: readonly SchemaNode[]): (readonly SchemaNode[])[] {
+  const members = schemas.filter(isMember);
+  if (members.length < 2) return schemas.map((node) => [node]);
+  return [members, ...schemas.filter((node) => !isMember(node)).map((node) => [node])];
+}
+
+function isMember(node: SchemaNode): boolean {
+  if (typeof node === 'boolean' || !('const' in node || 'enum' in node)) return false;
+  return Object.keys(node).every(
+    (keyword) => ['const', 'enum', 'type'].includes(keyword) || !KEYWORD_SHAPES.has(keyword),
+  );
+}
+
+/** The values of the first enum or constant among the parts. */
+export function membersOf(parts: readonly SchemaObject[]): readonly Choice[] | undefined {
+  for (const part of parts) {
+    const title = typeof part['title'] === 'string' && 'const' in part ? [part['title']] : [];
+    const listed: unknown = 'const' in part ? [part['const']] : part['enum'];
+    if (!Array.isArray(listed)) continue;
+    return listed.map((value: unknown) => ({
+      value,
+      names: [...(typeof value === 'string' ? namesOf(value) : []), ...title],
+    }));
+  }
+  return undefined;
+}
+
+const FROM_0_TO_1 = /(?<![\d.])0(?:\.0+)?\s*(?:-|–|—|to|and|\.\.\.?|,)\s*1(?:\.0+)?(?![\d.%]*\d|\s*%)/i;
+
+/** A number between 0 and 1, by its bounds or its description. */
+export function isShareSchema(part: SchemaObject): boolean {
+  if (typeof part['maximum'] === 'number') return part['maximum'] <= 1;
+  return typeof part['description'] === 'string' && FROM_0_TO_1.test(part['description'].slice(0, 1000));
+}
+
+/** All properties, each with every schema that speaks of it. */
+export function collectProperties(parts: readonly SchemaObject[]): ReadonlyMap<string, readonly SchemaNode[]> {
+  const properties = new Map<string, SchemaNode[]>();
+  for (const part of parts) {
+    if (!isJsonObject(part['properties'])) continue;
+    for (const [name, node] of Object.entries(part['properties'])) {
+      if (isSchema(node)) properties.set(name, [...(properties.get(name) ?? []), node]);
+    }
+  }
+  return properties;
+}
+
+/** The words of a key and of what its schema says about it. */
+export function wordsOfSchema(key: string, parts: readonly SchemaObject[]): ReadonlySet<string> {
+  const texts = [
+    key.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' '),
+    ...parts.flatMap((part) => [part['title'], part['description']]),
+  ];
+  return new Set(
+    texts
+      .filter((text) => typeof text === 'string')
+      .flatMap((text) => foldCase(text.slice(0, 1000)).match(/[\p{L}°]+/gu) ?? []),
+  );
+}
+
+/** Tells whether something stands where a schema may stand. */
+export function isSchema(node: unknown): node is SchemaNode {
+  return typeof node === 'boolean' || isJsonObject(node);
+}
+
+/** The value of a keyword that holds one schema. */
+export function schemaOf(node: unknown): SchemaNode[] {
+  return isSchema(node) ? [node] : [];
+}
+
+/** The value of a keyword that holds a list of schemas. */
+export function schemasOf(nodes: unknown): SchemaNode[] {
+  return Array.isArray(nodes) ? nodes.filter(isSchema) : [];
+}
+
+/** The value of a keyword that holds a list of names. */
+export function stringsOf(names: unknown): string[] {
+  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
+}
