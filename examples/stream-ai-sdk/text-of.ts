@@ -1,0 +1,28 @@
+import type { TextStreamPart, ToolSet } from 'ai';
+
+/**
+ * The text of an AI SDK call, piece by piece, for `streamJson` or `createJsonStream`; reasoning and tool calls are left
+ * out. Leaving `fullStream` does not end the request, so the call is started here, with a signal that does. A failure
+ * is thrown, which `textStream` would hide; give `onError` to `streamText` to keep it from the console.
+ *
+ * @example
+ * const text = textOf((abortSignal) => streamText({ model, prompt, abortSignal }))
+ * for await (const { value } of streamJson(text, schema)) render(value)
+ */
+export async function* textOf<Tools extends ToolSet>(
+  start: (abortSignal: AbortSignal) => { readonly fullStream: AsyncIterable<TextStreamPart<Tools>> },
+): AsyncGenerator<string> {
+  const abort = new AbortController();
+  try {
+    for await (const part of start(abort.signal).fullStream) {
+      if (part.type === 'text-delta') yield part.text;
+      if (part.type === 'error') throw toError(part.error);
+    }
+  } finally {
+    abort.abort();
+  }
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(JSON.stringify(error), { cause: error });
+}
