@@ -163,6 +163,23 @@ describe('text', () => {
     ]);
   });
 
+  it('is one frame where a long line is damaged, the value before and behind it not', () => {
+    const long = encoder.encode(`{"type":"b"} ${'x'.repeat(1 << 20)}?\n`);
+    long[long.indexOf(0x3f)] = 0xff;
+    const bytes = encoder.encode('{"type":\n');
+    const whole = new Uint8Array(bytes.length + long.length + 13);
+    whole.set(bytes);
+    whole.set(long, bytes.length);
+    whole.set(encoder.encode('{"type":"c"}\n'), bytes.length + long.length);
+    for (const size of [whole.length, 100_000]) {
+      expect(frames(whole, { size }).map(({ kind, from, to, encoding }) => [kind, from, to, encoding])).toEqual([
+        ['text', 0, 9, 'utf-8'],
+        ['text', 9, 9 + long.length, 'binary'],
+        ['json', 9 + long.length, whole.length, 'utf-8'],
+      ]);
+    }
+  });
+
   it('comes in pieces where a line never ends', () => {
     expect(frames(`${'x'.repeat(25)}\n{"type":"a"}\n`, { maxLineBytes: 12 })).toMatchObject([
       { kind: 'text', from: 0, to: 12, problem: 'too_long' },

@@ -50,17 +50,19 @@ export function createFramer(options: FramerOptions): Framer {
 
   function frameLine(line: Line): void {
     if (framing === 'text') return emitLineAsText(line);
-    if (line.tooLong) {
+    if (isIndivisible(line)) {
       giveUpOpen();
-      return emitLineAsText(line);
+      if (line.tooLong || !emitWholeLine(line)) emitLineAsText(line);
+      return;
     }
-    if (open === null && line.text.charCodeAt(0) === OPENING_BRACE && emitWholeLine(line)) return;
+    if (open === null && emitWholeLine(line)) return;
     readPieces([new LinePiece(line, 0)]);
   }
 
   /** The plain case, and the fast one: the line is a JSON object. */
   function emitWholeLine(line: Line): boolean {
     const { from, to } = line;
+    if (line.text.charCodeAt(0) !== OPENING_BRACE) return false;
     const text = line.text.endsWith('\r') ? line.text.slice(0, -1) : line.text;
     let value: object;
     try {
@@ -69,14 +71,14 @@ export function createFramer(options: FramerOptions): Framer {
       return false;
     }
     if (isTooDeep(value, text)) return false;
-    onFrame({ kind: 'json', stream, from, to, encoding: line.invalid === null ? 'utf-8' : 'binary', value, text });
+    onFrame({ kind: 'json', stream, from, to, encoding: line.isUtf8 ? 'utf-8' : 'binary', value, text });
     return true;
   }
 
   function emitLineAsText(line: Line): void {
     const { from, to } = line;
     const plain = new LinePiece(line, 0).plain;
-    const encoding = line.invalid === null ? ('utf-8' as const) : ('binary' as const);
+    const encoding = line.isUtf8 ? ('utf-8' as const) : ('binary' as const);
     if (stream === 'pty' && SCRIPT_LINE.test(plain)) {
       return onFrame({ kind: 'script', stream, from, to, encoding, text: plain });
     }
@@ -101,7 +103,7 @@ export function createFramer(options: FramerOptions): Framer {
         continue;
       }
       const end = isBlank(piece.plain, step.end) ? piece.plain.length : step.end;
-      const encoding = piece.isValidUtf8 && held.every((line) => line.isValidUtf8) ? 'utf-8' : 'binary';
+      const encoding = piece.isUtf8 && held.every((line) => line.isUtf8) ? 'utf-8' : 'binary';
       const { to } = piece.span(stream, 0, end);
       onFrame({ kind: 'json', stream, from, to, encoding, value: step.value, text: step.text });
       if (end < piece.plain.length) stack.push(piece.rest(end));
@@ -146,6 +148,11 @@ export function createFramer(options: FramerOptions): Framer {
       giveUpOpen();
     },
   };
+}
+
+/** A piece of an endless line; and a long one with damaged bytes, in which no value's bytes could be told. */
+function isIndivisible({ tooLong, isUtf8, bytes }: Line): boolean {
+  return tooLong || (!isUtf8 && bytes === null);
 }
 
 /** The pieces of a value that came to nothing: the first cannot begin one again, the others may. */

@@ -31,8 +31,8 @@ export class LinePiece {
     return this.#line.to;
   }
 
-  get isValidUtf8(): boolean {
-    return this.#line.invalid === null;
+  get isUtf8(): boolean {
+    return this.#line.isUtf8;
   }
 
   get bytes(): number {
@@ -41,7 +41,7 @@ export class LinePiece {
 
   /** The place of a frame that reaches from one position of the plain text to another; positions never decrease. */
   span(stream: StreamName, start: number, end: number) {
-    const encoding = this.isValidUtf8 ? ('utf-8' as const) : ('binary' as const);
+    const encoding = this.isUtf8 ? ('utf-8' as const) : ('binary' as const);
     const from = this.#byteAt(start);
     // An empty piece still owns its line end: position 0 is both its start and its end.
     const to = end >= this.plain.length ? this.#line.to : this.#byteAt(end);
@@ -57,9 +57,9 @@ export class LinePiece {
   rest(position: number): LinePiece {
     if (position <= 0) return this;
     const from = this.#byteAt(position);
-    const invalid = this.#line.invalid?.subarray(from - this.#line.from) ?? null;
+    const bytes = this.#line.bytes?.subarray(from - this.#line.from) ?? null;
     const text = this.#line.text.slice(this.#originalAt(position));
-    return new LinePiece({ ...this.#line, text, from, invalid }, this.holds);
+    return new LinePiece({ ...this.#line, text, from, bytes }, this.holds);
   }
 
   /** The same piece with another number of holds. */
@@ -75,7 +75,7 @@ export class LinePiece {
   #walk(): Places {
     this.#places ??= {
       originals: createOriginalCursor(this.#stripped),
-      bytes: createByteCursor(this.#line.text, this.#line.invalid),
+      bytes: createByteCursor(this.#line.text, this.#line.bytes),
     };
     return this.#places;
   }
