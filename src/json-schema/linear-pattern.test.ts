@@ -23,7 +23,6 @@ const atom = fc.constantFrom(
   '^',
   '$',
   '\\b',
-  '\\B',
 );
 const quantifier = fc.constantFrom('', '', '*', '+', '?', '{2}', '{1,}', '{0,2}', '*?', '+?', '{1,2}?');
 
@@ -72,6 +71,13 @@ test.each([
   expect(() => new RegExp(pattern, 'u')).toThrow(SyntaxError);
   expect(new RegExp(pattern).test(text)).toBe(expected);
   expect(compileSafePattern(pattern, '#').test(text, { steps: 1000 })).toBe(expected);
+});
+
+test.each(['', 'a', 'ab', ' ', 'a b', '--'])('no word boundary, on %j', (text) => {
+  // Apart from the random ones: V8 also looks between the two halves of a surrogate pair, where no character begins.
+  for (const pattern of ['\\B', '^\\B', 'a\\Bb', '\\B$']) {
+    expect(compileSafePattern(pattern, '#').test(text, { steps: 1000 })).toBe(new RegExp(pattern, 'u').test(text));
+  }
 });
 
 test('a text that costs more than what is left does not match', () => {
