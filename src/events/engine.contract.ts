@@ -44,6 +44,25 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
         expect(translateFixture(fixture, engine, cutByByte).emitted).toEqual(emitted);
       });
 
+      it('is taken for no other engine', () => {
+        const engines = new Set(fcmpOf(translateFixture(fixture, 'auto').emitted).map((event) => event.engine));
+        engines.delete('generic');
+        expect([...engines].filter((name) => name !== engine)).toEqual([]);
+      });
+
+      it('claims every byte of a terminal too, with the streams and alone', () => {
+        for (const { number, pushes, terminal, end } of fixture.attempts) {
+          for (const streams of [pushes, []]) {
+            const translator = createTranslator({ engine, runId: 'r', attempt: number, clock: () => 0 });
+            const emitted = streams.flatMap(({ stream, bytes }) => translator.push(stream, bytes));
+            emitted.push(...translator.push('pty', terminal), ...translator.end(end));
+            expectCovered(translator.coverage());
+            expectOrderly(emitted);
+            expectValid(emitted);
+          }
+        }
+      });
+
       it('gives the golden events', () => {
         const { emitted } = translateFixture(fixture, engine);
         expectGolden(`${fixture.folder}/events.golden.jsonl`, raspOf(emitted));
