@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { policies } from '../fixtures/policies.js';
-import { readValue } from '../reader/read-value.js';
-import { findProseValues, type ReadOpen } from './prose-finder.js';
+import { readValue, type Reading } from '../reader/read-value.js';
+import { findProseValues } from './prose-finder.js';
 
 const policy = { ...policies.open, repairs: policies.strict.repairs };
 
-function found(text: string, most = 100): string[] {
-  const read: ReadOpen = (start, end) => readValue(text.slice(start, end), start, policy);
-  return findProseValues(text, [{ start: 0, end: text.length }], most, read).map(({ start, end }) =>
-    text.slice(start, end),
-  );
+function found(text: string, { most = 100, strict = false } = {}): string[] {
+  const read = (start: number, end: number): Reading => readValue(text.slice(start, end), start, policy);
+  const values = findProseValues(text, [{ start: 0, end: text.length }], most, strict, read);
+  return values.map(({ start, end }) => text.slice(start, end));
 }
 
 describe('findProseValues', () => {
@@ -17,8 +16,25 @@ describe('findProseValues', () => {
     expect(found('a {"a": 1} b {"b": 2} c')).toEqual(['{"a": 1}', '{"b": 2}']);
   });
 
-  test('objects come before arrays, filled values before empty ones', () => {
-    expect(found('[1] {} [] {"a": 1} [2]')).toEqual(['{"a": 1}', '[1]', '[2]', '{}', '[]']);
+  test('objects come before arrays', () => {
+    expect(found('[1] {"a": 1} [2] {"b": 2}')).toEqual(['{"a": 1}', '{"b": 2}', '[1]', '[2]']);
+  });
+
+  test.each(['an empty {} here', 'a[0] and f()[1]', 'as known [1]', 'see [2, 3].'])(
+    'without a schema to tell, these are no values: %s',
+    (text) => {
+      expect(found(text)).not.toEqual([]);
+      expect(found(text, { strict: true })).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['Answer: [1, 2]', '[1, 2]'],
+    ['The primes:\n[2, 3]', '[2, 3]'],
+    ['Files ["a", "b"] changed', '["a", "b"]'],
+    ['It is {"a": 1}', '{"a": 1}'],
+  ])('without a schema to tell, these are: %s', (text, value) => {
+    expect(found(text, { strict: true })).toEqual([value]);
   });
 
   test('what stands inside a value is not looked at again', () => {
@@ -42,7 +58,7 @@ describe('findProseValues', () => {
   });
 
   test('finds no more values than asked for', () => {
-    expect(found('{"a": 1} {"b": 2} {"c": 3}', 2)).toEqual(['{"a": 1}', '{"b": 2}']);
+    expect(found('{"a": 1} {"b": 2} {"c": 3}', { most: 2 })).toEqual(['{"a": 1}', '{"b": 2}']);
   });
 
   test.each(['{', '[', '{x} ', '[x] ', '{"a":', '{"a": f(1) ', '{ "'])('any number of %j comes to an end', (piece) => {

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { BracketWalker, nextBracket } from './bracket-walker.js';
+
+/** The text with every place that lies inside a JSON string marked by `s`. */
+function strings(text: string): string {
+  const walker = new BracketWalker(text);
+  return Array.from(text, (_, offset) => (walker.isInString(offset) ? 's' : '.')).join('');
+}
+
+function endOf(text: string): number {
+  return new BracketWalker(text).findEnd(text.length);
+}
+
+describe('isInString', () => {
+  test('knows what lies inside a JSON string', () => {
+    expect(strings('{"a": "b c"}')).toBe('..ss...ssss.');
+  });
+
+  test('an escaped quote does not end a string', () => {
+    expect(strings('["\\"", 1]')).toBe('..sss....');
+  });
+
+  test('quotes count only inside brackets', () => {
+    expect(strings('say "x" {"a"}')).toBe('..........ss.');
+  });
+
+  test('closing brackets in prose do no harm', () => {
+    expect(strings('a] "b" } ["c"]')).toBe('...........ss.');
+  });
+
+  test('skipTo leaves out what lies between', () => {
+    const walker = new BracketWalker('<t>{"x</t>{"a"}');
+    expect(walker.isInString(0)).toBe(false);
+    walker.skipTo(10);
+    expect(walker.isInString(12)).toBe(true);
+  });
+});
+
+describe('findEnd', () => {
+  test.each([
+    ['{}', 2],
+    ['{"a": {"b": [1]}} x', 17],
+    ['{"a": "}"}', 10],
+    ['{"a": "\\"}"}', 12],
+    ['{"a": "\\\\"} }', 11],
+    ['[{"]": 1}]', 10],
+  ])('%s ends at %i', (text, end) => {
+    expect(endOf(text)).toBe(end);
+  });
+
+  test.each(['{', '{"a": 1', '{"a": "}', '[[]', 'x'])('%s never ends', (text) => {
+    expect(endOf(text)).toBe(-1);
+  });
+
+  test('starts and stops where it is told', () => {
+    expect(new BracketWalker('{ {a} y', 2).findEnd(7)).toBe(5);
+    expect(new BracketWalker('{ {a} y', 2).findEnd(4)).toBe(-1);
+  });
+});
+
+describe('nextBracket', () => {
+  test('finds the first bracket of the span', () => {
+    expect(nextBracket('a { b [', 0, 7)).toBe(2);
+    expect(nextBracket('a { b [', 3, 7)).toBe(6);
+    expect(nextBracket('a { b [', 3, 6)).toBe(-1);
+  });
+});
