@@ -20,6 +20,7 @@ interface HeldPush {
  */
 export class DetectingTranslator {
   readonly #start: AttemptStart;
+  readonly #engines: readonly Engine[];
   readonly #fallback: Engine;
   readonly #detector: EngineDetector;
   #held: HeldPush[] = [];
@@ -27,6 +28,7 @@ export class DetectingTranslator {
 
   constructor(engines: readonly Engine[], fallback: Engine, start: AttemptStart) {
     this.#start = start;
+    this.#engines = engines;
     this.#fallback = fallback;
     this.#detector = new EngineDetector(engines);
   }
@@ -57,7 +59,8 @@ export class DetectingTranslator {
 
   #decide(): { readonly translator: StreamTranslator; readonly emitted: Emitted[] } {
     const { answer } = this.#detector;
-    const translator = new StreamTranslator(answer ?? this.#fallback, { ...this.#start, isGuess: answer === null });
+    const start = { ...this.#start, isGuess: answer === null };
+    const translator = new StreamTranslator(answer ?? this.#fallback, this.#engines, start);
     const emitted: Emitted[] = [];
     for (const { stream, bytes, atMs } of this.#held) {
       for (const one of translator.push(stream, bytes, atMs)) emitted.push(one);

@@ -3,6 +3,7 @@ import type { AttemptEnd } from './attempt-end.js';
 import { Attempt } from './attempt.js';
 import { CoverageLedger } from './coverage-ledger.js';
 import type { Engine } from './engine.js';
+import { EngineMismatch } from './engine-mismatch.js';
 import { EventWriter } from './event-writer.js';
 import type { Frame } from './framing/frame.js';
 import { createFramer } from './framing/framer.js';
@@ -34,6 +35,7 @@ export class StreamTranslator {
   readonly #start: AttemptStart;
   readonly #writer: EventWriter;
   readonly #attempt: Attempt;
+  readonly #mismatch: EngineMismatch;
   readonly #framers: Readonly<Record<StreamName, Framer>>;
   readonly #ledgers: Readonly<Record<StreamName, CoverageLedger>>;
   /** What the streams printed lately: a terminal that shows up is compared with it. */
@@ -43,8 +45,10 @@ export class StreamTranslator {
   #lastByteMs = 0;
   #bytes = 0;
 
-  constructor(engine: Engine, start: AttemptStart) {
+  /** `engines` are all there are: output of another one is noticed. */
+  constructor(engine: Engine, engines: readonly Engine[], start: AttemptStart) {
     this.#engine = engine;
+    this.#mismatch = new EngineMismatch(engine, engines);
     this.#start = start;
     const { runId, attempt, fcmpSeq, sessionId } = start;
     const { name, parser, parserVersion } = engine;
@@ -77,6 +81,7 @@ export class StreamTranslator {
     for (const framer of Object.values(this.#framers)) framer.end();
     this.#terminal?.end();
     this.#attempt.endReading();
+    this.#warnOfMismatch();
     const silenceMs = this.#bytes === 0 ? 0 : atMs - this.#lastByteMs;
     const { mode } = this.#start;
     endAttempt(this.#attempt, this.#writer, { engine: this.#engine, mode, end, bytes: this.#bytes, silenceMs });
@@ -143,7 +148,15 @@ export class StreamTranslator {
     return terminal;
   }
 
+  #warnOfMismatch(): void {
+    const other = this.#mismatch.other?.name;
+    if (other === undefined) return;
+    const message = `Nothing here is what ${this.#engine.name} prints, but ${other} prints such records.`;
+    this.#attempt.warning('ENGINE_MISMATCH', message, { subject: other });
+  }
+
   #read(frame: Frame): void {
+    if (frame.kind === 'json') this.#mismatch.look(frame.value);
     if (frame.kind === 'json' || frame.kind === 'text') this.#attempt.read(frame);
     else if (frame.kind === 'script') this.#attempt.setAside(frame);
     else this.#attempt.readBlank(frame);

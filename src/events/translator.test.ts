@@ -260,6 +260,21 @@ describe('what cannot be read', () => {
   });
 });
 
+describe('the output of another engine', () => {
+  it('is raw, and the engine it looks like is named', () => {
+    const { of, warnings, translator } = tell({ engine: 'opencode', stdout: [codex.thread(), codex.message('hi')] });
+    expect(of('raw.stdout')).toHaveLength(2);
+    expect(warnings).toContain('ENGINE_MISMATCH');
+    expect(of('diagnostic.warning').find(({ code }) => code === 'ENGINE_MISMATCH')?.subject).toBe('codex');
+    expectCovered(translator.coverage());
+  });
+
+  it('is none where a single record is its own', () => {
+    const { warnings } = tell({ stdout: [{ type: 'step_start', sessionID: 'ses_1', part: {} }, codex.thread()] });
+    expect(warnings).not.toContain('ENGINE_MISMATCH');
+  });
+});
+
 describe('engine: auto', () => {
   it('tells the engine from the first record and loses nothing before it', () => {
     const named = tell({ stdout: ['noise', codex.thread(), codex.message('hi')] });

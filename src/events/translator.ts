@@ -66,7 +66,7 @@ export function createTranslator(options: TranslatorOptions): Translator {
   const translator =
     options.engine === 'auto'
       ? new DetectingTranslator(Object.values(ENGINES), genericEngine, start)
-      : new StreamTranslator(engineOf(options.engine), start);
+      : new StreamTranslator(engineOf(options.engine), Object.values(ENGINES), start);
   let hasEnded = false;
   return {
     push(stream, bytes) {
