@@ -81,6 +81,7 @@ export class JsonScanner {
     switch (char) {
       case QUOTE:
         this.#inWord = false;
+        if (this.#containers.length === 0) return 'broken';
         if (!wantsValue && this.#expect !== 'key' && this.#expect !== 'key-or-end') return 'broken';
         this.#inString = true;
         this.#isKey = !wantsValue;
