@@ -9,7 +9,7 @@ import { opencodeEngine } from './opencode/opencode-engine.js';
 import { qwenEngine } from './qwen/qwen-engine.js';
 
 /** Every engine, one line each. */
-export const ENGINES: Partial<Record<EngineName, Engine>> = {
+export const ENGINES: Readonly<Record<EngineName, Engine>> = {
   codex: codexEngine,
   claude: claudeEngine,
   qwen: qwenEngine,
