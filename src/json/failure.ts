@@ -1,5 +1,5 @@
 import type { Candidate } from './candidate.js';
-import { ParseError, type Attempt, type ParseErrorCode } from './parse-error.js';
+import { ParseError, type ParseErrorCode } from './parse-error.js';
 import type { ParseFailure } from './parse-result.js';
 import type { SchemaIssue } from './standard-schema.js';
 
@@ -11,35 +11,20 @@ export interface FailedAttempt {
   readonly issues?: readonly SchemaIssue[];
   readonly value?: unknown;
   readonly cause?: unknown;
-  /** No other candidate is tried after this one. */
-  readonly final?: boolean;
 }
 
 /** From the nearest stage to the furthest: the error tells how far the best candidate came. */
-const STAGES: readonly ParseErrorCode[] = [
-  'EMPTY_INPUT',
-  'NO_JSON',
-  'SYNTAX',
-  'TRUNCATED',
-  'ROOT_NOT_OBJECT',
-  'SCHEMA_MISMATCH',
-  'NORMALIZER_FAILED',
-  'LIMIT_EXCEEDED',
-];
+const STAGES = ['EMPTY_INPUT', 'NO_JSON', 'SYNTAX', 'TRUNCATED', 'ROOT_NOT_OBJECT', 'SCHEMA_MISMATCH', 'NORMALIZER_FAILED', 'LIMIT_EXCEEDED'];
 
 /** One error for all attempts: that of the candidate that came furthest, the first one of those. */
 export function failureOf(failed: readonly FailedAttempt[], label: string | undefined): ParseFailure {
-  const furthest = failed.reduce<FailedAttempt | undefined>(
-    (best, attempt) => (best === undefined || STAGES.indexOf(attempt.code) > STAGES.indexOf(best.code) ? attempt : best),
-    undefined,
-  ) ?? { code: 'NO_JSON', message: 'the text holds no JSON' };
-  const attempts = failed.flatMap(({ candidate, code, message }): Attempt[] => (candidate === undefined ? [] : [{ candidate, code, message }]));
+  let furthest: FailedAttempt = { code: 'NO_JSON', message: 'the text holds no JSON' };
+  for (const attempt of failed) {
+    if (failed.length === 1 || STAGES.indexOf(attempt.code) > STAGES.indexOf(furthest.code)) furthest = attempt;
+  }
+  const attempts = failed.flatMap(({ candidate, code, message }) => (candidate === undefined ? [] : [{ candidate, code, message }]));
+  const { code, message, candidate: _, ...details } = furthest;
   const others = attempts.length > 1 ? ` (best of ${attempts.length} candidates)` : '';
-  const error = new ParseError(furthest.code, `${label === undefined ? '' : `${label}: `}${furthest.message}${others}`, {
-    attempts,
-    ...(furthest.issues === undefined ? {} : { issues: furthest.issues }),
-    ...('value' in furthest ? { value: furthest.value } : {}),
-    ...(furthest.cause === undefined ? {} : { cause: furthest.cause }),
-  });
+  const error = new ParseError(code, `${label === undefined ? '' : `${label}: `}${message}${others}`, { ...details, attempts });
   return { ok: false, status: 'failed', error, repairLevel: 'none', warnings: [], attempts };
 }

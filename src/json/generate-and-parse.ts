@@ -76,7 +76,9 @@ async function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal | und
     signal.addEventListener('abort', stop, { once: true });
   });
   try {
-    return await Promise.race([work(), aborted]);
+    const result = await Promise.race([work(), aborted]);
+    signal.throwIfAborted();
+    return result;
   } catch (thrown) {
     signal.throwIfAborted();
     throw thrown;

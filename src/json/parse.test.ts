@@ -49,7 +49,7 @@ describe('the order of finders', () => {
 
   test('objects in prose are taken before arrays, filled ones before empty ones', () => {
     expect(successOf(parse('see [1], {} and then {"x": 1}')).value).toEqual({ x: 1 });
-    expect(successOf(parse('see {} and then [1, 2]')).value).toEqual([1, 2]);
+    expect(successOf(parse('see {} and then ["a"]')).value).toEqual(['a']);
   });
 
   test('without a schema an envelope that parses is itself the value', () => {

@@ -2,6 +2,7 @@ import { resolveLimits, exceedsBytes } from './limits.js';
 import { ParseError } from './parse-error.js';
 import type { Limits } from './parse-options.js';
 import { parse } from './parse.js';
+import { readStrict } from './read-candidate.js';
 import { SourceNumber } from './reader/number.js';
 import { readValue, type Reading } from './reader/read-value.js';
 import { repairSets } from './reader/reader-policy.js';
@@ -13,6 +14,9 @@ export interface RepairJsonOptions {
 
 /** Texts that begin like a value are read as one first; all others may be prose around one. */
 const BEGINS_LIKE_JSON = /^[\s\uFEFF]*(?:["'[{“”‘’´\\/#\d+.-]|`(?!``)|(?:true|false|null|True|False|None|undefined)\b)/;
+
+/** A number that may not fit a double. */
+const LONG_NUMBER = /\d{16}|\d[.]\d{15}|[eE][+-]?\d{3}/;
 
 /**
  * Turns broken JSON into JSON text, in the manner of the usual repair functions: truncation is closed, a missing value
@@ -26,12 +30,13 @@ export function repairJson(text: string, options: RepairJsonOptions = {}): strin
   const limits = resolveLimits(options.limits);
   if (exceedsBytes(text, limits.bytes)) throw hopeless('LIMIT_EXCEEDED', `the text is longer than ${limits.bytes} bytes`);
   if (text.trim() === '') throw hopeless('EMPTY_INPUT', 'the text is empty');
-  if (isValidJson(text, limits)) return text;
+  const valid = readStrict(text, 0, { limits, numbers: 'double', needsOwnReader: false });
+  if (valid?.ok === true) return text;
   const beginsLikeJson = BEGINS_LIKE_JSON.test(text);
   const cutOut = beginsLikeJson ? undefined : cutOutValue(text, limits);
   if (cutOut !== undefined) return cutOut;
   const reading = readGenerously(text, limits);
-  if (reading.ok) return write(reading.value);
+  if (reading.ok) return write(reading.value, LONG_NUMBER.test(text));
   const lastResort = beginsLikeJson ? cutOutValue(text, limits) : undefined;
   if (lastResort !== undefined) return lastResort;
   throw hopeless(reading.failure.code, `${reading.failure.message} (offset ${reading.failure.offset})`);
@@ -43,14 +48,9 @@ function readGenerously(text: string, limits: Required<Limits>): Reading {
     missingValue: 'null',
     bareText: 'any',
     rootMustEnd: true,
-    numbers: 'source',
+    numbers: LONG_NUMBER.test(text) ? 'source' : 'double',
     depth: limits.depth,
   });
-}
-
-function isValidJson(text: string, limits: Required<Limits>): boolean {
-  const result = parse(text, undefined, { limits: { ...limits, candidates: 1 }, profile: 'generic' });
-  return result.ok && result.repairLevel === 'none';
 }
 
 /** The value inside running text. Glued to a word or empty, it is more likely a part of the text than the answer. */
@@ -61,16 +61,20 @@ function cutOutValue(text: string, limits: Required<Limits>): string | undefined
   const { finder, start, end } = result.candidate;
   if (finder === 'prose' && (/\w/.test(text[start - 1] ?? '') || /[\w{[]/.test(text[end] ?? ''))) return undefined;
   const span = readGenerously(text.slice(start, end), limits);
-  return finder === 'envelope' || !span.ok ? write(result.value) : write(span.value);
+  return finder === 'envelope' || !span.ok ? JSON.stringify(result.value) : write(span.value, LONG_NUMBER.test(text));
 }
 
 /** `JSON.stringify`, but numbers a double cannot hold are written as they were. */
-function write(value: unknown): string {
+function write(value: unknown, hasLongNumbers: boolean): string {
+  return hasLongNumbers ? writeSource(value) : JSON.stringify(value);
+}
+
+function writeSource(value: unknown): string {
   if (value instanceof SourceNumber) return value.source;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(writeSource).join(',')}]`;
   return `{${Object.entries(value)
-    .map(([key, member]) => `${JSON.stringify(key)}:${write(member)}`)
+    .map(([key, member]) => `${JSON.stringify(key)}:${writeSource(member)}`)
     .join(',')}}`;
 }
 

@@ -43,3 +43,8 @@ export interface Repair {
   readonly message: string;
   readonly offset: number;
 }
+
+/** The record of a repair; its message is its kind in plain words, the page on errors says more. */
+export function repairAt(kind: RepairKind, offset: number): Repair {
+  return { kind, message: `repaired at offset ${offset}: ${kind.replaceAll('_', ' ')}`, offset };
+}

@@ -9,6 +9,7 @@ export interface SearchSettings {
   readonly repairs: ReadonlySet<RepairKind>;
   /** In running text without a schema, unquoted words are no values: nothing would tell prose from an answer. */
   readonly repairsInProse: ReadonlySet<RepairKind>;
+  readonly hasSchema: boolean;
   readonly limits: Required<Limits>;
   readonly numbers: NonNullable<ParseOptions['numbers']>;
   /** `JSON.parse` cannot answer what was asked for: our own reader takes its place. */
@@ -23,6 +24,7 @@ export function resolveSettings(options: ParseOptions, hasSchema: boolean): Sear
     profile,
     repairs,
     repairsInProse: hasSchema || repairs !== repairSets.syntax ? repairs : repairSets.syntaxInProse,
+    hasSchema,
     limits: resolveLimits(options.limits),
     numbers,
     needsOwnReader: numbers !== 'double' || options.detectDuplicates === true,

@@ -1,35 +1,24 @@
-import type { Region } from './region.js';
+import type { Region } from './survey.js';
+
+/** A line that may hold a value, and one that could only stand inside a value written over several lines, or in a fence. */
+const VALUE_LINE = /^\s*(?:\{[^]*\}|\[[^]*\])\s*$/;
+const INSIDE_LINE = /^\s*(?:[}\]"]|```|[[{]\s*$)/;
 
 /**
  * The lines that hold a JSON value each, last first, if the text is NDJSON: at least two such lines, log lines between
- * them allowed. A fence, or a line that could only stand inside a value written over several lines, rules it out.
+ * them allowed.
  */
 export function findNdjsonLines(text: string, regions: readonly Region[], most: number): readonly Region[] {
   const lines: Region[] = [];
   for (const region of regions.toReversed()) {
-    let end = region.end;
-    while (end > region.start) {
+    let { end } = region;
+    while (end > region.start && lines.length < most) {
       const start = Math.max(text.lastIndexOf('\n', end - 1) + 1, region.start);
-      const kind = kindOfLine(text, start, end);
-      if (kind === 'inside') return [];
-      if (kind === 'value') lines.push({ start, end });
-      if (lines.length === most) return lines;
+      const line = text.slice(start, end);
+      if (INSIDE_LINE.test(line)) return [];
+      if (VALUE_LINE.test(line)) lines.push({ start, end });
       end = start - 1;
     }
   }
-  return lines.length >= 2 ? lines : [];
-}
-
-function kindOfLine(text: string, start: number, end: number): 'value' | 'inside' | 'other' {
-  let first = start;
-  while (first < end && text.charCodeAt(first) <= 0x20) first++;
-  let last = end - 1;
-  while (last > first && text.charCodeAt(last) <= 0x20) last--;
-  if (first >= end) return 'other';
-  const opening = text[first];
-  if (opening === '}' || opening === ']' || opening === '"' || text.startsWith('```', first)) return 'inside';
-  if (opening !== '{' && opening !== '[') return 'other';
-  const closing = opening === '{' ? '}' : ']';
-  if (text[last] === closing && last > first) return 'value';
-  return last === first ? 'inside' : 'other';
+  return lines.length > 1 ? lines : [];
 }

@@ -1,79 +1,69 @@
 import type { Reading } from '../reader/read-value.js';
-import { balancedEnd } from './balanced-end.js';
-import { nextBracket } from './json-position.js';
-import type { Region } from './region.js';
+import { BracketWalker, nextBracket } from './bracket-walker.js';
+import type { Region } from './survey.js';
 
-/** A value found in running text, with the reading that found it. */
-export interface ProseValue extends Region {
-  readonly reading: Reading;
-}
-
-/** Reads one value that begins at `start` and reaches at most to `end`. */
-export type ReadOpen = (start: number, end: number) => Reading;
-
-/** Placeholders such as `{name}` fail at once; so many of them in a text are enough to stop looking. */
-const MOST_FAILURES = 10_000;
+/** What kind of value a bracket may begin: checked before a reader is set to work, because prose is full of brackets. */
+const MAY_BEGIN = /\{\s{0,99}(?:["'“‘`,}/#\\]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#-]|[tfnTFN.]|[\p{L}])/uy;
 /** Characters read in vain, as a multiple of the text, before the search is given up: keeps time linear. */
 const READING_FACTOR = 4;
 const READING_BASE = 65_536;
+const COST_OF_TRY = 16;
+
+/** A value found in running text. */
+export interface ProseValue extends Region {
+  readonly rank: number;
+}
 
 /**
- * Values in running text, first first: objects before arrays, filled ones before empty ones, because `[1]` and `{}` in
- * prose are seldom the answer. What stands inside a value is not looked at again, even if the value cannot be read: a
- * part of the answer would pass for the whole.
+ * Values in running text, first first: objects before arrays, because `[1]` in prose is seldom the answer. `strict`: no
+ * schema will tell an answer from prose, so empty brackets, subscripts and citations are not taken for values. What
+ * stands inside a value is not looked at again, even if the value cannot be read: a part would pass for the whole.
  */
-export function findProseValues(text: string, regions: readonly Region[], read: ReadOpen): readonly ProseValue[] {
-  const found = new ProseSearch(text, read);
-  for (const region of regions) found.search(region);
-  return [...found.values].sort((left, right) => rank(left, text) - rank(right, text));
+export function findProseValues(
+  text: string,
+  regions: readonly Region[],
+  most: number,
+  strict: boolean,
+  read: (start: number, end: number) => Reading,
+): readonly ProseValue[] {
+  const found: ProseValue[] = [];
+  let budget = READING_FACTOR * text.length + READING_BASE;
+  for (const region of regions) {
+    let at = nextBracket(text, region.start, region.end);
+    while (at !== -1 && found.length < most && budget > 0) {
+      const [next, value] = readAt(text, at, region.end, strict, read);
+      if (value !== undefined) found.push(value);
+      budget -= Math.abs(next - at) + COST_OF_TRY;
+      at = next === -1 ? -1 : nextBracket(text, next, region.end);
+    }
+  }
+  return found.sort((left, right) => left.rank - right.rank);
 }
 
-class ProseSearch {
-  readonly values: ProseValue[] = [];
-  private readonly text: string;
-  private readonly read: ReadOpen;
-  private failures = 0;
-  private budget: number;
-
-  constructor(text: string, read: ReadOpen) {
-    this.text = text;
-    this.read = read;
-    this.budget = READING_FACTOR * text.length + READING_BASE;
-  }
-
-  search(region: Region): void {
-    let at = nextBracket(this.text, region.start, region.end);
-    while (at !== -1 && this.failures < MOST_FAILURES && this.budget > 0) {
-      const next = this.readAt(at, region.end);
-      if (next === -1) return;
-      at = nextBracket(this.text, next, region.end);
-    }
-  }
-
-  /** Offset to go on from; -1 when the rest of the region belongs to this value. */
-  private readAt(start: number, limit: number): number {
-    const reading = this.read(start, limit);
-    this.budget -= reading.end - start;
-    if (reading.ok) {
-      this.values.push({ start, end: reading.end, reading });
-      return reading.end;
-    }
-    if (!reading.plausible) {
-      this.failures++;
-      return start + 1;
-    }
-    const cut = reading.failure.code !== 'SYNTAX';
-    const end = cut ? -1 : balancedEnd(this.text, start, limit);
-    this.budget -= (end === -1 ? limit : end) - start;
-    this.values.push({ start, end: end === -1 ? limit : end, reading });
-    return end;
-  }
+/** The offset to go on from (-1: the rest belongs to this value), and the value, if there is one. */
+function readAt(
+  text: string,
+  start: number,
+  limit: number,
+  strict: boolean,
+  read: (start: number, end: number) => Reading,
+): readonly [next: number, value?: ProseValue | undefined] {
+  MAY_BEGIN.lastIndex = start;
+  if (!MAY_BEGIN.test(text)) return [start + 1];
+  const reading = read(start, limit);
+  const rank = Number(text[start] === '[');
+  if (reading.ok) return [reading.end, strict && isNoAnswer(text, start, reading.value) ? undefined : { start, end: reading.end, rank }];
+  if (!reading.plausible) return [start + 1];
+  const end = reading.failure.code === 'SYNTAX' ? new BracketWalker(text, start).findEnd(limit) : -1;
+  return [end, { start, end: end === -1 ? limit : end, rank }];
 }
 
-function rank(value: ProseValue, text: string): number {
-  if (!value.reading.ok) return 0;
-  const content = value.reading.value;
-  const filled = typeof content === 'object' && content !== null && Object.keys(content).length > 0;
-  if (!filled) return 2;
-  return text.charCodeAt(value.start) === 0x7b ? 0 : 1;
+/** `{}`, `a[0]` and `[1, 2]` in the middle of a sentence. Behind a colon, or at the beginning of a line, they are answers. */
+function isNoAnswer(text: string, start: number, value: unknown): boolean {
+  const before = text.slice(Math.max(0, start - 40), start);
+  const isArray = Array.isArray(value);
+  if (isArray && /[\w)\]]$/.test(before)) return true;
+  const items = Object.values(Object(value));
+  const says = items.length > 0 && !(isArray && items.every((item) => typeof item === 'number'));
+  return !says && !/(?:[:：=]|^|\n)[ \t]*$/.test(before);
 }

@@ -1,82 +1,77 @@
-import type { FoundCandidate } from '../found-candidate.js';
 import { findFencedValues } from '../find/fence-finder.js';
 import { findNdjsonLines } from '../find/ndjson-finder.js';
 import { findProseValues } from '../find/prose-finder.js';
-import type { Region } from '../find/region.js';
-import { findTagBlocks, type TagBlock } from '../find/tag-finder.js';
-import { visibleRegions } from '../find/thinking.js';
-import { readBlock, readOpen } from '../read-candidate.js';
+import { surveyText, type Survey, type TagBlock } from '../find/survey.js';
+import { readBlock, readOpen, readStrict } from '../read-candidate.js';
 import type { Reading } from '../reader/read-value.js';
+import { repairAt } from '../repair.js';
 import type { SearchSettings } from '../search-settings.js';
+import { found, type FoundCandidate } from './found-candidate.js';
+
+const NO_JSON: Reading = { ok: false, failure: { code: 'SYNTAX', message: 'no JSON', offset: 0 }, plausible: false, end: 0 };
 
 /** Where the answer is known to stand: the whole text, a tag, a line of NDJSON. */
-export function* findMarked(text: string, settings: SearchSettings): Generator<FoundCandidate> {
-  const regions = visibleRegions(text);
-  yield* findWhole(text, regions, settings);
-  for (const block of findTagBlocks(text, regions)) yield tagCandidate(text, block, settings);
-  for (const { start, end } of findNdjsonLines(text, regions, settings.limits.candidates)) {
-    yield { finder: 'ndjson', start, end, level: 0, read: (truncation) => readBlock(text, start, end, settings, truncation) };
+export function* findMarked(text: string, survey: Survey, settings: SearchSettings): Generator<FoundCandidate> {
+  const { regions, blocks } = survey;
+  const block = (finder: 'whole' | 'ndjson', start: number, end: number, untouched = false): FoundCandidate =>
+    found(finder, start, end, (truncation) => readBlock(text, start, end, settings, truncation), untouched);
+  const [only] = regions;
+  const content = only === undefined ? '' : text.slice(only.start, only.end);
+  if (content.length === text.length) {
+    yield block('whole', 0, text.length, true);
+  } else {
+    // What looks like thinking may stand in a string of valid JSON.
+    yield found('whole', 0, text.length, () => readStrict(text, 0, settings) ?? NO_JSON, true);
+    const start = (only?.start ?? 0) + content.length - content.trimStart().length;
+    if (regions.length === 1) yield block('whole', start, start + content.trim().length);
   }
+  for (const tag of blocks.toReversed()) yield tagCandidate(text, tag, settings);
+  for (const { start, end } of findNdjsonLines(text, regions, settings.limits.candidates)) yield block('ndjson', start, end);
 }
 
 /** Where the answer must be looked for: behind fences and in running text. */
-export function* findUnmarked(text: string, settings: SearchSettings): Generator<FoundCandidate> {
-  const regions = visibleRegions(text);
-  const fenced = new Set<number>();
-  for (const { start, end } of findFencedValues(text, regions)) {
-    fenced.add(start);
-    yield openCandidate('fence', text, start, end, settings);
-  }
-  const read = (start: number, end: number): Reading => readOpen(text, start, end, settings, false);
-  for (const { start, end, reading } of findProseValues(text, regions, read)) {
-    if (!fenced.has(start)) yield openCandidate('prose', text, start, reading.ok ? reading.end : end, settings);
-  }
+export function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettings): Generator<FoundCandidate> {
+  const open = (finder: 'fence' | 'prose', start: number, end: number): FoundCandidate =>
+    found(finder, start, end, (truncation) => readOpen(text, start, end, settings, truncation));
+  const fenced = findFencedValues(text, regions);
+  for (const { start, end } of fenced) yield open('fence', start, end);
+  const fences = new Set(fenced.map(({ start }) => start));
+  const { limits, hasSchema } = settings;
+  const values = findProseValues(text, regions, limits.candidates, !hasSchema, (start, end) => readOpen(text, start, end, settings, false));
+  for (const { start, end } of values) if (!fences.has(start)) yield open('prose', start, end);
 }
 
-/** A `<json>` block, with a second look for prose and closing tags inside its content. */
-export function tagCandidate(text: string, block: TagBlock, settings: SearchSettings): FoundCandidate {
-  const read = (truncation: boolean): Reading => {
-    const reading = readBlock(text, block.start, block.end, settings, truncation);
+/** Both, one after the other. */
+export function* findAnywhere(text: string, settings: SearchSettings): Generator<FoundCandidate> {
+  const survey = surveyText(text);
+  yield* findMarked(text, survey, settings);
+  yield* findUnmarked(text, survey, settings);
+}
+
+/** The words themselves, without the thinking: all an answer may consist of where a schema asks for a word or a number. */
+export function findSpokenText(text: string): readonly FoundCandidate[] {
+  const { regions } = surveyText(text);
+  return regions.map(({ start, end }) => {
+    const value = text.slice(start, end).trim();
+    return found('whole', start, end, () => ({ ok: true, value, repairs: [], duplicates: [], end }));
+  });
+}
+
+/** Profile `tagged`: the last block and no other; untouched if it is closed and clean. */
+export function* findLastTag(text: string, settings: SearchSettings): Generator<FoundCandidate> {
+  const last = surveyText(text).blocks.at(-1);
+  if (last !== undefined) yield { ...tagCandidate(text, last, settings), untouched: last.closed };
+}
+
+/** A `<json>` block; where it cannot be read, with the closing tags inside its strings, or without the prose before it. */
+function tagCandidate(text: string, { start, end, lastClose }: TagBlock, settings: SearchSettings): FoundCandidate {
+  return found('tag', start, end, (truncation) => {
+    const reading = readBlock(text, start, end, settings, truncation);
     if (reading.ok) return reading;
-    const extended = block.lastClose > block.end ? readBlock(text, block.start, block.lastClose, settings, false) : reading;
+    const bracket = start + text.slice(start, end).search(/[[{]|$/);
+    const extended = readBlock(text, start, lastClose, settings, false);
     if (extended.ok) return extended;
-    const bracket = text.slice(block.start, block.end).search(/[[{]/);
-    if (bracket <= 0) return reading;
-    const inner = readOpen(text, block.start + bracket, block.end, settings, truncation);
-    return inner.ok ? inner : reading;
-  };
-  return { finder: 'tag', start: block.start, end: block.end, level: 0, read };
-}
-
-function* findWhole(text: string, regions: readonly Region[], settings: SearchSettings): Generator<FoundCandidate> {
-  const [only, second] = regions;
-  if (only === undefined || second !== undefined) return;
-  const whole = only.start === 0 && only.end === text.length;
-  const { start, end } = whole ? only : trimmed(text, only);
-  const optional = !/^[\s\uFEFF]*[[{]/.test(text.slice(start, start + 64));
-  yield {
-    finder: 'whole',
-    start,
-    end,
-    level: 0,
-    optional,
-    untouched: whole,
-    read: (truncation) => readBlock(text, start, end, settings, truncation),
-  };
-}
-
-function openCandidate(
-  finder: 'fence' | 'prose',
-  text: string,
-  start: number,
-  end: number,
-  settings: SearchSettings,
-): FoundCandidate {
-  return { finder, start, end, level: 0, read: (truncation) => readOpen(text, start, end, settings, truncation) };
-}
-
-function trimmed(text: string, region: Region): Region {
-  const content = text.slice(region.start, region.end);
-  const start = region.start + content.length - content.trimStart().length;
-  return { start, end: start + content.trim().length };
+    const inner = readOpen(text, bracket, end, settings, truncation);
+    return inner.ok ? { ...inner, repairs: [repairAt('extracted', bracket), ...inner.repairs] } : reading;
+  });
 }

@@ -1,6 +1,6 @@
-import type { FoundCandidate, RejectedValue } from '../found-candidate.js';
 import { envelopeContents } from '../find/envelope.js';
 import type { Reading } from '../reader/read-value.js';
+import type { FoundCandidate, RejectedValue } from './found-candidate.js';
 
 /** Envelopes inside envelopes, at most. */
 const DEEPEST_ENVELOPE = 6;
@@ -16,30 +16,20 @@ export function* findInEnvelopes(
 ): Generator<FoundCandidate> {
   for (let index = from; index < rejected.length; index++) {
     const envelope = rejected[index];
-    if (envelope === undefined || envelope.level >= DEEPEST_ENVELOPE) continue;
+    if (envelope === undefined || envelope.candidate.level >= DEEPEST_ENVELOPE) continue;
+    const { start, end, level } = envelope.candidate;
+    const inside = (read: FoundCandidate['read']): FoundCandidate => ({ finder: 'envelope', start, end, untouched: false, level: level + 1, read });
     for (const content of envelopeContents(envelope.value)) {
-      if (typeof content !== 'string') yield inEnvelope(envelope, () => asReading(content, envelope.candidate.end));
-      else for (const found of findInText(content)) yield inEnvelope(envelope, found.read, found.optional);
+      if (typeof content !== 'string') {
+        yield inside(() => ({ ok: true, value: structuredClone(content), repairs: [], duplicates: [], end }));
+      } else {
+        for (const { read } of findInText(content)) yield inside((truncation) => movedTo(start, end, read(truncation)));
+      }
     }
   }
 }
 
-function inEnvelope(envelope: RejectedValue, read: FoundCandidate['read'], optional = false): FoundCandidate {
-  const { start, end } = envelope.candidate;
-  return {
-    finder: 'envelope',
-    start,
-    end,
-    level: envelope.level + 1,
-    optional,
-    // Offsets inside the content mean nothing in the text around it.
-    read: (truncation) => {
-      const reading = read(truncation);
-      return reading.ok ? { ...reading, repairs: reading.repairs.map((repair) => ({ ...repair, offset: start })), end } : reading;
-    },
-  };
-}
-
-function asReading(value: unknown, end: number): Reading {
-  return { ok: true, value: structuredClone(value), repairs: [], duplicates: [], end };
+/** Offsets inside the content mean nothing in the text around it: they are those of the envelope. */
+function movedTo(offset: number, end: number, reading: Reading): Reading {
+  return reading.ok ? { ...reading, repairs: reading.repairs.map((repair) => ({ ...repair, offset })), end } : reading;
 }

@@ -1,12 +1,10 @@
-import type { FoundCandidate, RejectedValue } from '../found-candidate.js';
-import { findTagBlocks } from '../find/tag-finder.js';
-import { visibleRegions } from '../find/thinking.js';
+import { surveyText } from '../find/survey.js';
 import type { ParseOptions } from '../parse-options.js';
 import type { SearchSettings } from '../search-settings.js';
-import { findMarked, findUnmarked, tagCandidate } from './default-candidates.js';
+import { findAnywhere, findLastTag, findMarked, findUnmarked } from './default-candidates.js';
 import { findInEnvelopes } from './envelope-candidates.js';
-import { findGeneric } from './generic-candidates.js';
-import { findUnified } from './unified-candidates.js';
+import type { FoundCandidate, RejectedValue } from './found-candidate.js';
+import { findGeneric, findUnified } from './strict-candidates.js';
 
 /**
  * The candidates of a text in the order in which its profile tries them. `rejected` is the caller's list of values that
@@ -18,11 +16,24 @@ export function* findCandidates(
   prefer: ParseOptions['prefer'],
   rejected: readonly RejectedValue[],
 ): Generator<FoundCandidate> {
+  const inEnvelopes = (from: number): Generator<FoundCandidate> => findInEnvelopes(rejected, from, (inner) => findAnywhere(inner, settings));
   switch (settings.profile) {
-    case 'default':
-      if (prefer === undefined) yield* findDefault(text, settings, rejected);
-      else yield* findByPlace(text, settings, prefer, rejected);
+    case 'default': {
+      if (prefer === undefined) {
+        const survey = surveyText(text);
+        yield* findMarked(text, survey, settings);
+        yield* inEnvelopes(0);
+        const before = rejected.length;
+        yield* findUnmarked(text, survey, settings);
+        yield* inEnvelopes(before);
+        return;
+      }
+      // By where they stand in the text, not by how they were found.
+      const direction = prefer === 'first' ? 1 : -1;
+      yield* [...findAnywhere(text, settings)].sort((left, right) => direction * (left.start - right.start));
+      yield* inEnvelopes(0);
       return;
+    }
     case 'generic':
       yield* findGeneric(text, settings);
       yield* findInEnvelopes(rejected, 0, (inner) => findGeneric(inner, settings));
@@ -33,37 +44,4 @@ export function* findCandidates(
     case 'unified':
       yield* findUnified(text, settings);
   }
-}
-
-function* findDefault(text: string, settings: SearchSettings, rejected: readonly RejectedValue[]): Generator<FoundCandidate> {
-  const findInText = (inner: string): Iterable<FoundCandidate> => findAnywhere(inner, settings);
-  yield* findMarked(text, settings);
-  yield* findInEnvelopes(rejected, 0, findInText);
-  const before = rejected.length;
-  yield* findUnmarked(text, settings);
-  yield* findInEnvelopes(rejected, before, findInText);
-}
-
-/** `prefer`: by where they stand in the text, not by how they were found. */
-function* findByPlace(
-  text: string,
-  settings: SearchSettings,
-  prefer: 'first' | 'last',
-  rejected: readonly RejectedValue[],
-): Generator<FoundCandidate> {
-  const all = [...findAnywhere(text, settings)];
-  const direction = prefer === 'first' ? 1 : -1;
-  yield* all.toSorted((left, right) => direction * (left.start - right.start));
-  yield* findInEnvelopes(rejected, 0, (inner) => findAnywhere(inner, settings));
-}
-
-function* findAnywhere(text: string, settings: SearchSettings): Generator<FoundCandidate> {
-  yield* findMarked(text, settings);
-  yield* findUnmarked(text, settings);
-}
-
-/** Profile `tagged`: the last block and no other; untouched if it is closed and clean. */
-function* findLastTag(text: string, settings: SearchSettings): Generator<FoundCandidate> {
-  const last = findTagBlocks(text, visibleRegions(text))[0];
-  if (last !== undefined) yield { ...tagCandidate(text, last, settings), untouched: last.closed };
 }

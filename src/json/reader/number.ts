@@ -12,14 +12,14 @@ export class SourceNumber {
   }
 }
 
+type NumberValue = number | bigint | string | SourceNumber;
+
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Numbers other languages write: `+1`, `.5`, `5.`, `1_000`. Leading zeros are no number: they may be a code. */
 const FOREIGN_NUMBER = /^[+-]?(?:(?:0|[1-9][\d_]*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const HEXADECIMAL = /^0[xX][\da-fA-F]+$/;
 /** A number that was cut in the middle of its fraction or exponent. */
 const CUT_NUMBER = /^(-?(?:0|[1-9]\d*)(?:\.\d+)?)(?:\.|\.?[eE][+-]?)$/;
-
-type NumberValue = number | bigint | string | SourceNumber;
 
 /** A number token and whether it had to be rewritten to be one. */
 export interface NumberReading {
@@ -32,7 +32,7 @@ export function readNumber(token: string, mode: NumberMode): NumberReading | und
   if (JSON_NUMBER.test(token)) return { value: convertNumber(token, mode), repaired: false };
   if (HEXADECIMAL.test(token)) return { value: Number(token), repaired: true };
   if (!FOREIGN_NUMBER.test(token)) return undefined;
-  const plain = token.replaceAll('_', '').replace(/^\+/, '').replace(/^(-?)\./, '$10.').replace(/\.(?=$|[eE])/, '');
+  const plain = token.replace(/^\+|_/g, '').replace(/^(-?)\./, '$10.').replace(/\.(?=$|e)/i, '');
   return { value: convertNumber(plain, mode), repaired: true };
 }
 
@@ -45,31 +45,13 @@ export function readCutNumber(token: string, mode: NumberMode): NumberReading | 
 /** The value of a valid JSON number in the representation asked for. */
 export function convertNumber(token: string, mode: NumberMode): NumberValue {
   const value = Number(token);
-  if (mode === 'double' || isExact(token, value)) return value;
+  if (mode === 'double' || (Number.isFinite(value) && (token.length < 16 || digitsOf(token) === digitsOf(String(value))))) return value;
   if (mode === 'source') return new SourceNumber(token);
   if (mode === 'raw') return token;
-  return /^-?\d+$/.test(token) ? BigInt(token) : value;
+  return /[.eE]/.test(token) ? value : BigInt(token);
 }
 
-/** Whether the double prints back as the same decimal number. */
-function isExact(token: string, value: number): boolean {
-  if (token.length <= 15) return Number.isFinite(value);
-  return Number.isFinite(value) && sameDecimal(token, String(value));
-}
-
-function sameDecimal(left: string, right: string): boolean {
-  const a = normalDecimal(left);
-  const b = normalDecimal(right);
-  return a.digits === b.digits && a.exponent === b.exponent;
-}
-
-/** A decimal as its significant digits and the power of ten of the last one. */
-function normalDecimal(token: string): { digits: string; exponent: number } {
-  const [mantissa = '', exponent = '0'] = token.toLowerCase().split('e');
-  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
-  const digits = (whole + fraction).replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
-  if (significant === '') return { digits: '', exponent: 0 };
-  const sign = mantissa.startsWith('-') ? '-' : '';
-  return { digits: sign + significant, exponent: Number(exponent) - fraction.length + digits.length - significant.length };
+/** The significant digits of a number: where those of the double differ from those of the text, it lost some. */
+function digitsOf(token: string): string {
+  return token.replace(/e.*$/i, '').replace(/\D/g, '').replace(/^0+|0+$/g, '');
 }

@@ -15,21 +15,14 @@ export interface ReaderPolicy {
   readonly depth: number;
 }
 
-/** Changes `parse` never makes: they turn code and lists of values into one value that nobody wrote. */
-const COMPATIBILITY_REPAIRS: readonly RepairKind[] = ['function_call', 'several_values'];
-
-const none: ReadonlySet<RepairKind> = new Set();
-const syntax: ReadonlySet<RepairKind> = new Set(
-  REPAIR_KINDS.filter((kind) => kind !== 'truncated' && !COMPATIBILITY_REPAIRS.includes(kind)),
-);
-
 /** The sets of repairs the pipeline chooses from. */
-export const repairSets = {
-  none,
-  controlCharacters: new Set<RepairKind>(['control_character']) as ReadonlySet<RepairKind>,
-  syntax,
-  syntaxInProse: without(syntax, 'unquoted_string'),
-  everything: new Set(REPAIR_KINDS) as ReadonlySet<RepairKind>,
+export const repairSets: Readonly<Record<'none' | 'controlCharacters' | 'syntax' | 'syntaxInProse' | 'everything', ReadonlySet<RepairKind>>> = {
+  none: new Set(),
+  controlCharacters: new Set(['control_character']),
+  /** All but those that turn code and lists of values into one value that nobody wrote. */
+  syntax: without('truncated', 'function_call', 'several_values'),
+  syntaxInProse: without('truncated', 'function_call', 'several_values', 'unquoted_string'),
+  everything: new Set(REPAIR_KINDS),
 };
 
 /** The same repairs, and a cut value is completed as far as it came. */
@@ -37,6 +30,11 @@ export function withTruncation(repairs: ReadonlySet<RepairKind>): ReadonlySet<Re
   return new Set<RepairKind>([...repairs, 'truncated']);
 }
 
-function without(repairs: ReadonlySet<RepairKind>, kind: RepairKind): ReadonlySet<RepairKind> {
-  return new Set([...repairs].filter((other) => other !== kind));
+function without(...kinds: readonly RepairKind[]): ReadonlySet<RepairKind> {
+  return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));
+}
+
+/** What a value beyond the depth limit fails with. */
+export function tooDeep(depth: number): string {
+  return `the value is nested deeper than ${depth} levels`;
 }

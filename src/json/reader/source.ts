@@ -1,4 +1,4 @@
-import type { Repair, RepairKind } from '../repair.js';
+import { repairAt, type Repair, type RepairKind } from '../repair.js';
 
 /** Why a reading ended without a value. */
 export interface ReadFailure {
@@ -7,6 +7,8 @@ export interface ReadFailure {
   readonly offset: number;
 }
 
+/** What a text that ends too early fails with. */
+export const CUT_OFF = 'the text ends before the value does';
 /** How much text already read is kept for those who must look back. */
 export const LOOK_BEHIND = 64;
 
@@ -17,55 +19,77 @@ export const LOOK_BEHIND = 64;
 export class Source {
   text = '';
   /** Index of the next character to read in `text`. */
-  position = 0;
+  at = 0;
   /** Offset of `text[0]` in the whole. */
   base: number;
   /** No more text will come. */
   final = false;
   failure: ReadFailure | undefined;
   readonly repairs: Repair[] = [];
-  private readonly allowed: ReadonlySet<RepairKind>;
-  private lastRepairEnd = -1;
+  readonly allowed: ReadonlySet<RepairKind>;
+  #lastRepairEnd = -1;
 
   constructor(base: number, allowed: ReadonlySet<RepairKind>) {
     this.base = base;
     this.allowed = allowed;
   }
 
+  /** Adds text at the end; what comes behind {@link endHere} is not looked at. */
   append(chunk: string): void {
-    const dropped = Math.max(0, this.position - LOOK_BEHIND);
+    if (this.final) return;
+    const dropped = Math.max(0, this.at - LOOK_BEHIND);
     this.text = this.text.slice(dropped) + chunk;
     this.base += dropped;
-    this.position -= dropped;
+    this.at -= dropped;
   }
 
-  /** The text ends at `position`, whatever follows. */
+  /** The text ends here, whatever follows. */
   endHere(): void {
-    this.text = this.text.slice(0, this.position);
+    this.text = this.text.slice(0, this.at);
     this.final = true;
   }
 
-  /** Offset in the whole of an index into `text`. */
-  offset(index: number): number {
-    return this.base + index;
+  /** Whether `count` more characters are here or will never come. */
+  has(count: number): boolean {
+    return this.final || this.at + count <= this.text.length;
   }
 
-  allows(kind: RepairKind): boolean {
-    return this.allowed.has(kind);
+  /** The code of the character under the position, or of one behind it. */
+  code(ahead = 0): number {
+    return this.text.charCodeAt(this.at + ahead);
   }
 
-  /** Records a repair at an offset of the whole, or fails where the policy forbids it. A run of one kind is one repair. */
-  repair(kind: RepairKind, message: string, offset: number, length = 1): void {
+  startsWith(word: string): boolean {
+    return this.text.startsWith(word, this.at);
+  }
+
+  /** Length of what the sticky pattern matches under the position; -1 if it does not. */
+  match(pattern: RegExp): number {
+    pattern.lastIndex = this.at;
+    return pattern.test(this.text) ? pattern.lastIndex - this.at : -1;
+  }
+
+  /**
+   * Records a repair at an index of the text, or fails where the policy forbids it. A run of one kind is one repair.
+   */
+  repair(kind: RepairKind, index = this.at, length = 1): void {
+    const offset = this.base + index;
     if (!this.allowed.has(kind)) {
-      this.fail(kind === 'truncated' ? 'TRUNCATED' : 'SYNTAX', message, offset);
-      return;
+      const [code, message] = kind === 'truncated' ? (['TRUNCATED', CUT_OFF] as const) : (['SYNTAX', `this is no JSON: ${kind.replaceAll('_', ' ')}`] as const);
+      this.failure ??= { code, message, offset };
+    } else if (this.repairs.at(-1)?.kind !== kind || this.#lastRepairEnd !== offset) {
+      this.repairs.push(repairAt(kind, offset));
     }
-    const last = this.repairs.at(-1);
-    if (last === undefined || last.kind !== kind || this.lastRepairEnd !== offset) this.repairs.push({ kind, message, offset });
-    this.lastRepairEnd = offset + length;
+    this.#lastRepairEnd = offset + length;
   }
 
-  fail(code: ReadFailure['code'], message: string, offset: number): void {
-    this.failure ??= { code, message, offset };
+  /** The text was cut off. */
+  repairEnd(): void {
+    this.repair('truncated', this.text.length, 0);
+  }
+
+  /** Gives up at the character under the position. */
+  fail(code: ReadFailure['code'] = 'SYNTAX', message = `unexpected ${JSON.stringify(this.text.charAt(this.at)) || 'end'}`): void {
+    this.failure ??= { code, message, offset: this.base + this.at };
   }
 }

@@ -1,23 +1,13 @@
 import {
-  ASTERISK,
   BACKSLASH,
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  closesQuoteClass,
+  closesQuote,
   COLON,
-  COMMA,
   DOUBLE_QUOTE,
-  isForeignSpace,
-  isJsonSpace,
   isQuote,
   LINE_FEED,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  PLUS,
-  quoteClass,
-  SINGLE_QUOTE,
-  SLASH,
+  quoteKind,
   SPACE,
+  type QuoteKind,
 } from './character.js';
 import { judgeQuote, type StringSurroundings } from './quote-verdict.js';
 import { LOOK_BEHIND, type Source } from './source.js';
@@ -25,270 +15,200 @@ import { LOOK_BEHIND, type Source } from './source.js';
 /** How far reading a string came: to its end, to the end of the text so far, or to the end of all text. */
 export type StringProgress = 'done' | 'more' | 'cut';
 
-const SIMPLE_ESCAPES: ReadonlyMap<number, string> = new Map([
-  [0x22, '"'],
-  [0x5c, '\\'],
-  [0x2f, '/'],
-  [0x62, '\b'],
-  [0x66, '\f'],
-  [0x6e, '\n'],
-  [0x72, '\r'],
-  [0x74, '\t'],
-]);
-const LOWER_U = 0x75;
-const LOWER_X = 0x78;
-const HEX4 = /[\da-fA-F]{4}/y;
-const HEX2 = /[\da-fA-F]{2}/y;
-const CODE_POINT = /\{([\da-fA-F]{1,6})\}/y;
-/** How far behind a quote the next key or item is looked for when an end quote seems to be missing. */
-const NEXT_TOKEN_WINDOW = 256;
+const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+const CODE_ESCAPE = /\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|u\{([\da-fA-F]{1,5}|10[\da-fA-F]{4})\})/y;
+const CUT_ESCAPE = /\\(?:u[\da-fA-F]{0,3}|x[\da-fA-F]?|u\{[\da-fA-F]{0,6})?$/y;
+const SEPARATOR = /([,+:]|\n)(?:\s|\/\*[^*]*\*\/)*$/;
+/** What follows a quote that opens the next key, item or operand, by the separator before it. */
+const NEXT_TOKEN = {
+  member: /[^"\n]{0,256}"\s{0,64}:/y,
+  item: /[^",\n]{0,256}"\s{0,64}[,\]]/y,
+  operand: /[^"\n]{0,256}"\s{0,64}(?:[,}\]]|$)/y,
+} as const;
+const NEXT_TOKEN_WINDOW = 512;
 
 /** A quoted string being read: it keeps its place when the text runs out in the middle, even inside an escape. */
 export class StringToken {
-  /** The decoded content so far. */
+  /** The decoded content so far. Only ever appended to: reading it would copy it again for every piece. */
   content = '';
   /** Offset of the opening quote in the whole. */
   offset = 0;
-  /** The end quote was missing and the separator behind the string was already passed. */
-  separatorPassed: 'none' | 'comma' | 'plus' = 'none';
-  private opened: 0 | 1 | 2 | 3 | 4 = 1;
-  private escapedQuotes = false;
-  private controlSeen = false;
-  private escapeSeen = false;
-  /** An unescaped quote was found: from here on brackets opened inside the string must be closed before it may end. */
+  /** The end quote was missing, and this separator behind the string was already passed. */
+  separator = '';
   unescapedSeen = false;
-  private triple = false;
-  private openBrackets = 0;
-  private lastCode = 0;
+  /** `"x" or "y"`: the string seems to be an operand in code. */
+  operatorSeen = false;
+  #kind: QuoteKind = 1;
+  #escapedQuotes = false;
+  #triple = false;
+  #controlSeen = false;
+  #escapeSeen = false;
+  /** Once an unescaped quote was found, brackets opened inside the string must be closed before it may end. */
+  #openBrackets = 0;
+  #lastCode = 0;
 
-  /**
-   * Starts at the opening quote (or at the backslash before it) under `source.position`; false if more text is needed to
-   * tell three quotes in a row, as Python writes them, from an empty string.
-   */
-  open(source: Source): boolean {
-    const { text, position } = source;
-    const code = text.charCodeAt(position);
-    const doubled = (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) && text.charCodeAt(position + 1) === code;
-    if (doubled && position + 2 === text.length && !source.final) return false;
-    this.triple = doubled && text.charCodeAt(position + 2) === code;
-    this.escapedQuotes = code === BACKSLASH;
-    this.offset = source.offset(position);
-    const quote = this.escapedQuotes ? text.charCodeAt(position + 1) : code;
-    this.opened = quoteClass(quote);
-    if (this.triple) source.repair('quote_style', 'replaced triple quotes by double quotes', this.offset, 3);
-    if (this.escapedQuotes) source.repair('escaped_quotes', 'removed the backslash before a quote', this.offset, 2);
-    else if (quote !== DOUBLE_QUOTE) source.repair('quote_style', 'replaced quotation marks by double quotes', this.offset);
-    source.position += this.triple ? 3 : this.escapedQuotes ? 2 : 1;
-    this.content = '';
-    this.separatorPassed = 'none';
-    this.controlSeen = false;
-    this.escapeSeen = false;
-    this.unescapedSeen = false;
-    this.openBrackets = 0;
-    this.lastCode = 0;
-    return true;
+  /** Starts at the opening quote, or at the backslash before it. */
+  open(source: Source): void {
+    const quote = source.code(Number(source.code() === BACKSLASH));
+    this.#escapedQuotes = source.code() === BACKSLASH;
+    const length = this.#escapedQuotes ? 2 : 1;
+    this.#kind = quoteKind(quote);
+    if (this.#escapedQuotes) source.repair('escaped_quotes', source.at, length);
+    if (quote !== DOUBLE_QUOTE) source.repair('quote_style', source.at, length);
+    this.offset = source.base + source.at;
+    source.at += length;
+    this.content = this.separator = '';
+    this.unescapedSeen = this.operatorSeen = this.#triple = this.#controlSeen = this.#escapeSeen = false;
+    this.#openBrackets = this.#lastCode = 0;
   }
 
   read(source: Source, around: StringSurroundings): StringProgress {
     const { text } = source;
-    const straight = this.opened === 1;
-    let from = source.position;
-    let at = from;
+    const straight = this.#kind === 1;
     for (;;) {
+      let at = source.at;
       let code = 0;
-      while (at < text.length) {
+      for (; at < text.length; at++) {
         code = text.charCodeAt(at);
-        if (code === DOUBLE_QUOTE ? straight || this.opened === 4 : code < SPACE || code === BACKSLASH) break;
-        if (!straight && closesQuoteClass(this.opened, code)) break;
-        at++;
+        if (code < SPACE || code === BACKSLASH || (straight ? code === DOUBLE_QUOTE : closesQuote(this.#kind, code))) break;
       }
-      if (at > from) this.append(text.slice(from, at));
-      source.position = at;
+      if (at > source.at) this.#append(text.slice(source.at, at));
+      source.at = at;
       if (at === text.length) return source.final ? 'cut' : 'more';
-      if (code < SPACE) {
-        this.takeControlCharacter(source, at);
-        this.append(text.charAt(at++));
-      } else if (code === BACKSLASH) {
-        const end = this.takeEscape(source, at);
-        if (end === -1) return this.suspendInEscape(source);
-        if (end === -2) return 'done';
-        at = end;
-      } else {
-        const progress = this.takeQuote(source, at, around);
-        if (progress !== 'content') return progress;
-        this.append(text.charAt(at++));
-      }
-      from = at;
-      source.position = at;
+      const progress = code < SPACE ? this.#takeControl(source) : code === BACKSLASH ? this.#takeEscape(source) : this.#takeQuote(source, around);
+      if (progress !== 'on') return progress;
     }
   }
 
   /** The content without half of a surrogate pair at its end: fit to be shown before the string is finished. */
   get shown(): string {
-    return this.lastCode >= 0xd800 && this.lastCode <= 0xdbff ? this.content.slice(0, -1) : this.content;
+    return this.#lastCode >= 0xd800 && this.#lastCode <= 0xdbff ? this.content.slice(0, -1) : this.content;
+  }
+
+  /** A template literal with a placeholder: code that would make a string. */
+  get isTemplate(): boolean {
+    return this.#kind === 3 && this.content.includes('${');
   }
 
   /** Ends the string at a line break before which its end quote is missing. */
   endAtLine(source: Source, lineEnd: number): void {
-    const lost = source.text.length - lineEnd;
-    this.content = this.content.slice(0, this.content.length - lost).trimEnd();
-    source.repair('missing_quote', 'added the missing end quote of a string', source.offset(lineEnd));
-    source.position = lineEnd;
+    this.content = this.content.slice(0, lineEnd - source.text.length).trimEnd();
+    source.repair('missing_quote', lineEnd);
+    source.at = lineEnd;
   }
 
-  private takeQuote(source: Source, at: number, around: StringSurroundings): StringProgress | 'content' {
-    if (this.triple) return this.takeTripleQuote(source, at);
-    const verdict = judgeQuote(source.text, at + 1, source.text.length, source.final, around);
-    if (verdict === 'unknown') return 'more';
-    const mayEnd = this.openBrackets === 0;
-    if (verdict === 'ends' && mayEnd) {
-      source.position = at + 1;
-      return 'done';
+  #takeControl(source: Source): 'on' {
+    if (!this.#controlSeen) source.repair('control_character');
+    this.#controlSeen = true;
+    return this.#take(source, 1);
+  }
+
+  #takeQuote(source: Source, around: StringSurroundings): StringProgress | 'on' {
+    const { text, at } = source;
+    const quote = text.charAt(at);
+    if (this.#triple) {
+      if (!source.has(3)) return 'more';
+      return source.startsWith(quote.repeat(3)) ? this.#end(source, 3) : this.#take(source, 1);
     }
-    const missing = mayEnd ? this.judgeMissingEnd(source, at, around) : 'content';
-    if (missing === 'unknown') return 'more';
-    if (missing === 'ends') {
-      this.endBefore(source, at);
-      return 'done';
+    if (this.content === '' && this.#kind < 3) {
+      if (!source.has(2)) return 'more';
+      // Three quotes in a row, as Python writes long strings.
+      if (text.charAt(at + 1) === quote && text.charAt(at - 1) === quote) {
+        source.repair('quote_style', at - 1, 3);
+        this.#triple = true;
+        source.at += 2;
+        return 'on';
+      }
+    }
+    const verdict = judgeQuote(text, at + 1, source.final, around);
+    if (verdict === 'unknown') return 'more';
+    if (this.#openBrackets === 0) {
+      const plainEnd = verdict === 'ends' && !(around.role === 'key' && this.#lastCode === COLON);
+      const missing = plainEnd ? 'content' : this.#judgeMissingEnd(source, around);
+      if (missing === 'unknown') return 'more';
+      if (missing === 'ends') return this.#endBefore(source);
+      if (verdict === 'ends') return this.#end(source, 1);
     }
     if (!this.unescapedSeen) {
-      source.repair('unescaped_quote', 'escaped a quote inside a string', source.offset(at));
+      source.repair('unescaped_quote');
+      // `24" wide` is a measure; behind a letter a quote that closes before any has opened stands before an operator.
+      this.operatorSeen = this.#kind !== 2 && /\p{L}/u.test(text.charAt(at - 1)) && text.charAt(at + 1) === ' ';
       this.unescapedSeen = true;
-      this.countBrackets(this.content);
+      this.#countBrackets(this.content);
     }
-    return 'content';
-  }
-
-  private takeTripleQuote(source: Source, at: number): StringProgress | 'content' {
-    if (at + 3 > source.text.length && !source.final) return 'more';
-    const end = source.text.charAt(at).repeat(3);
-    if (!source.text.startsWith(end, at)) return 'content';
-    source.position = at + 3;
-    return 'done';
+    return this.#take(source, 1);
   }
 
   /** `"a": "text, "b": 1`: this quote opens the next key, item or operand, and the end of this string is missing. */
-  private judgeMissingEnd(source: Source, at: number, around: StringSurroundings): 'ends' | 'content' | 'unknown' {
-    if (around.role === 'key') return 'content';
-    const before = this.lastBefore(source, at);
-    const separated = before.code === COMMA ? around.role !== 'root' : before.newLine && around.role === 'member';
-    if (!separated && before.code !== PLUS) return 'content';
-    const { text } = source;
-    const edge = Math.min(text.length, at + NEXT_TOKEN_WINDOW);
-    for (let end = at + 1; end < edge; end++) {
-      const code = text.charCodeAt(end);
-      if (code === LINE_FEED || (around.role === 'item' && code === COMMA)) return 'content';
-      if (!isQuote(code)) continue;
-      let next = end + 1;
-      while (next < edge && (isJsonSpace(text.charCodeAt(next)) || isForeignSpace(text.charCodeAt(next)))) next++;
-      if (next === text.length) return source.final && before.code === PLUS ? 'ends' : source.final ? 'content' : 'unknown';
-      const follower = text.charCodeAt(next);
-      if (around.role === 'member' && separated) return follower === COLON ? 'ends' : 'content';
-      return follower === COMMA || follower === CLOSE_BRACKET || follower === CLOSE_BRACE ? 'ends' : 'content';
-    }
-    return edge === text.length && !source.final ? 'unknown' : 'content';
+  #judgeMissingEnd(source: Source, { role }: StringSurroundings): 'ends' | 'content' | 'unknown' {
+    const { text, at } = source;
+    const separator = SEPARATOR.exec(text.slice(Math.max(0, at - LOOK_BEHIND), at))?.[1];
+    const separates = { root: '+', key: ':', member: ',+\n', item: ',+' }[role];
+    if (separator === undefined || !separates.includes(separator)) return 'content';
+    const pattern = NEXT_TOKEN[separator === '+' || role === 'key' || role === 'root' ? 'operand' : role];
+    if (/\s{0,64}[:：=]/y.test(text.slice(at + 1, at + 66))) return 'content';
+    pattern.lastIndex = at + 1;
+    if (pattern.test(text)) return 'ends';
+    return source.final || text.length - at > NEXT_TOKEN_WINDOW ? 'content' : 'unknown';
   }
 
-  /** The last character before the quote that is neither white space nor comment, and whether a line ended behind it. */
-  private lastBefore(source: Source, at: number): { readonly code: number; readonly newLine: boolean } {
-    const { text } = source;
-    let newLine = false;
-    for (let before = at - 1; before >= Math.max(0, at - LOOK_BEHIND); before--) {
-      const code = text.charCodeAt(before);
-      if (code === LINE_FEED) newLine = true;
-      else if (code === SLASH && text.charCodeAt(before - 1) === ASTERISK) before = text.lastIndexOf('/*', before - 2);
-      else if (!isJsonSpace(code)) return { code, newLine };
-    }
-    return { code: 0, newLine };
-  }
-
-  private endBefore(source: Source, at: number): void {
-    source.repair('missing_quote', 'added the missing end quote of a string', source.offset(at));
+  #endBefore(source: Source): 'done' {
+    source.repair('missing_quote');
     const content = withoutFiller(this.content);
-    this.separatorPassed = content.endsWith(',') ? 'comma' : content.endsWith('+') ? 'plus' : 'none';
-    this.content = this.separatorPassed === 'none' ? content : withoutFiller(content.slice(0, -1));
-    source.position = at;
+    this.separator = /[,+:]$/.exec(content)?.[0] ?? '';
+    this.content = this.separator === '' ? content : withoutFiller(content.slice(0, -1));
+    return 'done';
   }
 
-  /** The content is only ever appended to: reading it here would copy it again for every piece. */
-  private append(piece: string): void {
-    this.content += piece;
-    this.lastCode = piece.charCodeAt(piece.length - 1);
-    if (this.unescapedSeen) this.countBrackets(piece);
+  #end(source: Source, length: number): 'done' {
+    source.at += length;
+    return 'done';
   }
 
-  private countBrackets(piece: string): void {
-    for (let at = 0; at < piece.length; at++) {
-      const code = piece.charCodeAt(at);
-      if (code === OPEN_BRACE || code === OPEN_BRACKET) this.openBrackets++;
-      else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && this.openBrackets > 0) this.openBrackets--;
+  #takeEscape(source: Source): StringProgress | 'on' {
+    const { text, at } = source;
+    const next = text.charAt(at + 1);
+    if (source.match(CUT_ESCAPE) !== -1 || (this.#escapedQuotes && !source.has(3))) {
+      if (source.final) source.at = text.length;
+      return source.final ? 'cut' : 'more';
     }
-  }
-
-  private takeControlCharacter(source: Source, at: number): void {
-    if (!this.controlSeen) source.repair('control_character', 'escaped a control character in a string', source.offset(at));
-    this.controlSeen = true;
-  }
-
-  /** Index behind the escape; -1 if it is not complete, -2 if it is the (escaped) end quote of the string. */
-  private takeEscape(source: Source, at: number): number {
-    const { text } = source;
-    const next = text.charCodeAt(at + 1);
-    if (at + 1 >= text.length) return -1;
-    if (this.escapedQuotes) {
-      if (closesQuoteClass(this.opened, next)) {
-        source.position = at + 2;
-        return -2;
-      }
-      if (next === BACKSLASH && at + 2 >= text.length && !source.final) return -1;
-      if (next === BACKSLASH && isQuote(text.charCodeAt(at + 2))) {
-        this.append(text.charAt(at + 2));
-        return at + 3;
-      }
+    if (this.#escapedQuotes) {
+      if (closesQuote(this.#kind, next.charCodeAt(0))) return this.#end(source, 2);
+      if (next === '\\' && isQuote(source.code(2))) return this.#take(source, 3, text.charAt(at + 2));
     }
-    const simple = SIMPLE_ESCAPES.get(next);
-    if (simple !== undefined) {
-      this.append(simple);
-      return at + 2;
+    const simple = ESCAPES[next];
+    if (simple !== undefined) return this.#take(source, 2, simple);
+    CODE_ESCAPE.lastIndex = at;
+    const match = CODE_ESCAPE.exec(text);
+    if (match?.[1] === undefined && !this.#escapeSeen) {
+      source.repair('invalid_escape');
+      this.#escapeSeen = true;
     }
-    if (next === LOWER_U) return this.takeUnicodeEscape(source, at);
-    this.repairEscape(source, at);
-    if (next === LOWER_X && matchesAt(HEX2, text, at + 2)) {
-      this.append(String.fromCharCode(Number.parseInt(text.slice(at + 2, at + 4), 16)));
-      return at + 4;
+    if (match !== null) {
+      const code = Number.parseInt(match[1] ?? match[2] ?? match[3] ?? '', 16);
+      return this.#take(source, match[0].length, String.fromCodePoint(code));
     }
     // An escaped quote or line break loses its backslash; any other backslash was meant as one: `C:\dir`, `\d+`, `\alpha`.
-    this.append(isQuote(next) || next === LINE_FEED ? text.charAt(at + 1) : text.slice(at, at + 2));
-    return at + 2;
+    const dropped = isQuote(next.charCodeAt(0)) || next.charCodeAt(0) === LINE_FEED;
+    return this.#take(source, 2, dropped ? next : `\\${next}`);
   }
 
-  private takeUnicodeEscape(source: Source, at: number): number {
-    const { text } = source;
-    if (matchesAt(HEX4, text, at + 2)) {
-      this.append(String.fromCharCode(Number.parseInt(text.slice(at + 2, at + 6), 16)));
-      return at + 6;
+  #take(source: Source, length: number, content = source.text.charAt(source.at)): 'on' {
+    this.#append(content);
+    source.at += length;
+    return 'on';
+  }
+
+  #append(piece: string): void {
+    this.content += piece;
+    this.#lastCode = piece.charCodeAt(piece.length - 1);
+    if (this.unescapedSeen) this.#countBrackets(piece);
+  }
+
+  #countBrackets(piece: string): void {
+    for (const [bracket] of piece.matchAll(/[[\]{}]/g)) {
+      this.#openBrackets = Math.max(0, this.#openBrackets + (bracket === '[' || bracket === '{' ? 1 : -1));
     }
-    if (at + 6 > text.length && /^[\da-fA-F]*$/.test(text.slice(at + 2))) return -1;
-    this.repairEscape(source, at);
-    CODE_POINT.lastIndex = at + 2;
-    const point = Number.parseInt(CODE_POINT.exec(text)?.[1] ?? '', 16);
-    if (point <= 0x10ffff) {
-      this.append(String.fromCodePoint(point));
-      return text.indexOf('}', at) + 1;
-    }
-    this.append('\\u');
-    return at + 2;
-  }
-
-  private repairEscape(source: Source, at: number): void {
-    if (!this.escapeSeen) source.repair('invalid_escape', 'rewrote an escape JSON does not have', source.offset(at));
-    this.escapeSeen = true;
-  }
-
-  private suspendInEscape(source: Source): StringProgress {
-    if (!source.final) return 'more';
-    source.position = source.text.length;
-    return 'cut';
   }
 }
 
@@ -297,9 +217,4 @@ function withoutFiller(text: string): string {
   let rest = text.trimEnd();
   while (rest.endsWith('*/') && rest.includes('/*')) rest = rest.slice(0, rest.lastIndexOf('/*')).trimEnd();
   return rest;
-}
-
-function matchesAt(pattern: RegExp, text: string, at: number): boolean {
-  pattern.lastIndex = at;
-  return pattern.test(text);
 }

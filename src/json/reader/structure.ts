@@ -1,55 +1,37 @@
 import {
   asciiPunctuation,
   BACKSLASH,
-  CARRIAGE_RETURN,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   CLOSE_PARENTHESIS,
   COLON,
   COMMA,
-  ellipsisLength,
+  DOT,
   EQUALS,
   GREATER_THAN,
-  isDigit,
   isQuote,
-  LINE_FEED,
-  MINUS,
   OPEN_BRACE,
   OPEN_BRACKET,
   OPEN_PARENTHESIS,
   PLUS,
   SEMICOLON,
-  SPACE,
 } from './character.js';
 import { Filler } from './filler.js';
 import { convertNumber } from './number.js';
 import type { StringSurroundings } from './quote-verdict.js';
-import type { ReaderPolicy } from './reader-policy.js';
+import { tooDeep, type ReaderPolicy } from './reader-policy.js';
 import type { Source } from './source.js';
 import { ValueBuilder, type ValueListener } from './value-builder.js';
 
-/** What the structure expects next. */
-type State =
-  | 'root'
-  | 'first-item'
-  | 'item'
-  | 'after-item'
-  | 'first-key'
-  | 'key'
-  | 'colon'
-  | 'member'
-  | 'after-member'
-  | 'end';
+/** What the structure expects next; `first` is an item or key right behind its bracket. */
+type State = 'root' | 'first' | 'item' | 'key' | 'colon' | 'member' | 'after' | 'end';
 
 /** What to do after a structural character: go on, wait for more text, or read a token that begins here. */
 export type Step = 'on' | 'wait' | 'string' | 'bare';
 
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const LITERALS = [
-  ['true', true],
-  ['false', false],
-  ['null', null],
-] as const;
+/** A number or literal as JSON writes it, with a delimiter behind it. */
+const PLAIN_SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?=[,}\]\s])/y;
+const ELLIPSIS = /\.{3,}|…/y;
 
 /**
  * The structure of a value while it is read: brackets, commas, colons, and where a token belongs. Each `step` takes one
@@ -60,24 +42,25 @@ export class Structure implements StringSurroundings {
   readonly rootMustEnd: boolean;
   /** What the token that begins here will be. */
   role: StringSurroundings['role'] = 'root';
-  private readonly source: Source;
-  private readonly policy: ReaderPolicy;
-  private readonly filler: Filler;
-  private state: State = 'root';
-  private partsRead = 0;
-  private openCalls = 0;
-  private keyWasBare = false;
+  readonly #source: Source;
+  readonly #policy: ReaderPolicy;
+  readonly #filler: Filler;
+  #state: State = 'root';
+  #partsRead = 0;
+  #commaOffset = 0;
+  #openCalls = 0;
+  #keyWasBare = false;
   /** The next string is joined to the last. */
-  private concatenating = false;
-  private rootCommaSeen = false;
+  #concatenating = false;
+  #rootCommaSeen = false;
   /** Several roots are being collected in an array nobody wrote: the end of the text closes it. */
-  private rootsWrapped = false;
+  #rootsWrapped = false;
 
   constructor(source: Source, policy: ReaderPolicy, listener: ValueListener | undefined) {
-    this.source = source;
-    this.policy = policy;
+    this.#source = source;
+    this.#policy = policy;
     this.builder = new ValueBuilder(listener);
-    this.filler = new Filler(source, !policy.rootMustEnd);
+    this.#filler = new Filler(source, !policy.rootMustEnd);
     this.rootMustEnd = policy.rootMustEnd;
   }
 
@@ -94,387 +77,320 @@ export class Structure implements StringSurroundings {
   }
 
   get insideCall(): boolean {
-    return this.openCalls > 0;
+    return this.#openCalls > 0;
   }
 
   /** The root value is finished (more may follow it only where several roots are taken). */
   get complete(): boolean {
-    return this.state === 'end';
+    return this.#state === 'end';
   }
 
   /** Whether anything speaks for JSON beyond the first bracket: a key with its colon, an item, a nested bracket. */
   get plausible(): boolean {
-    return this.partsRead > 0;
+    return this.#partsRead > 0;
   }
 
   /** A key was read and its value not yet. */
   get awaitsValue(): boolean {
-    return this.state === 'colon' || this.state === 'member';
+    return this.#state === 'colon' || this.#state === 'member';
   }
 
   /** Passes over white space and comments to the next structural character and takes it. */
   step(): Step {
     if (this.complete && !this.rootMustEnd) return 'wait';
-    const written = this.filler.skip(this.state, this.depth);
-    if (written === -1 || this.source.failure !== undefined) return 'wait';
+    const written = this.#skip();
+    if (written === -1 || this.#source.failure !== undefined) return 'wait';
     const code = asciiPunctuation(written);
-    if (code !== written) this.repair('punctuation', 'replaced full-width punctuation');
-    switch (this.state) {
-      case 'root':
-      case 'first-item':
-      case 'item':
-      case 'member':
-        return this.stepValue(code);
-      case 'after-item':
-        return this.stepAfterItem(code);
-      case 'first-key':
-      case 'key':
-        return this.stepKey(code);
-      case 'colon':
-        return this.stepColon(code);
-      case 'after-member':
-        return this.stepAfterMember(code);
+    if (code !== written) this.#source.repair('punctuation');
+    switch (this.#state) {
+      case 'after':
       case 'end':
-        return this.stepEnd(code);
+        return this.#stepAfter(code);
+      case 'colon':
+        return this.#stepColon(code);
+      case 'key':
+        return this.#stepKey(code);
+      case 'first':
+        return this.builder.inArray ? this.#stepValue(code) : this.#stepKey(code);
+      default:
+        return this.#stepValue(code);
     }
   }
 
   placeKey(key: string, offset: number, wasBare: boolean): void {
     this.builder.setKey(key, offset);
-    this.keyWasBare = wasBare;
-    this.state = 'colon';
+    this.#keyWasBare = wasBare;
+    this.#state = 'colon';
   }
 
   placeString(content: string): void {
-    if (!this.concatenating) {
-      this.placeScalar(content);
-      return;
-    }
-    this.concatenating = false;
-    const first = this.builder.last;
-    this.builder.reopenLast();
-    this.placeScalar((typeof first === 'string' ? first : '') + content);
+    const first = this.#concatenating ? this.builder.last : '';
+    if (this.#concatenating) this.builder.reopenLast();
+    this.#concatenating = false;
+    this.placeScalar(String(first) + content);
   }
 
   placeScalar(value: unknown): void {
-    if (this.source.failure !== undefined) return;
+    if (this.#source.failure !== undefined) return;
     this.builder.place(value);
-    this.partsRead++;
-    this.state = this.stateAfterValue();
+    this.#partsRead++;
+    this.#endValue();
   }
 
-  /** The separator behind the value placed last was read along with it. */
-  passSeparator(separator: 'comma' | 'plus'): void {
-    if (separator === 'plus') this.concatenate();
-    else this.state = this.builder.inArray ? 'item' : 'key';
+  /** The separator behind the token placed last was read along with it. */
+  passSeparator(separator: string): void {
+    if (separator === '+') this.#concatenate();
+    else if (separator === ':') this.#state = 'member';
+    else this.#state = this.builder.inArray ? 'item' : 'key';
   }
 
   /** The name of a function was read; its parenthesis is passed over and the argument takes its place. */
   enterCall(): void {
-    this.source.position = this.source.text.indexOf('(', this.source.position) + 1;
-    this.openCalls++;
+    this.#source.at = this.#source.text.indexOf('(', this.#source.at) + 1;
+    this.#openCalls++;
   }
 
   /** The text is over: closes what is open where the policy allows it. */
   finish(): void {
-    const { source, builder } = this;
-    if (this.complete || source.failure !== undefined) return;
-    if (this.state === 'root') {
-      source.fail('SYNTAX', 'no value was found', source.offset(source.position));
-      return;
-    }
-    const onlyWrapped = this.rootsWrapped && builder.depth === 1 && (this.state === 'item' || this.state === 'after-item');
-    if (!onlyWrapped) source.repair('truncated', 'the text ends before the value does', source.offset(source.text.length));
-    if (source.failure !== undefined) return;
-    if (this.awaitsValue && this.policy.missingValue === 'null') builder.place(null);
-    while (builder.depth > 0) builder.close();
-    this.state = 'end';
+    if (this.complete) return;
+    if (this.#state === 'root') this.refuse();
+    const onlyWrapped = this.#rootsWrapped && this.depth === 1 && (this.#state === 'item' || this.#state === 'after');
+    if (!onlyWrapped) this.#source.repairEnd();
+    if (this.#source.failure !== undefined) return;
+    if (this.awaitsValue && this.#policy.missingValue === 'null') this.builder.place(null);
+    while (this.depth > 0) this.builder.close();
+    this.#state = 'end';
   }
 
-  refuse(message: string): Step {
-    this.source.fail('SYNTAX', message, this.source.offset(this.source.position));
+  /** This is no JSON, and nothing the reader may mend. */
+  refuse(): Step {
+    this.#source.fail();
     return 'wait';
   }
 
-  private stepValue(code: number): Step {
+  #skip(): number {
+    const state = this.#state;
+    const valueDue = state === 'item' || state === 'member' || (state === 'first' && this.builder.inArray);
+    return this.#filler.skip(state === 'root' ? state : state === 'first' && this.depth === 1 ? 'first' : valueDue ? 'value' : 'other');
+  }
+
+  #stepValue(code: number): Step {
+    const state = this.#state;
     switch (code) {
       case OPEN_BRACE:
-        return this.openContainer(false);
       case OPEN_BRACKET:
-        return this.openContainer(true);
+        return this.#openContainer(code === OPEN_BRACKET);
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
-        if (this.state === 'root') return this.refuse('a closing bracket stands where the value should begin');
-        if (this.state === 'member') return this.leaveValueOut();
-        if (this.state === 'item') this.repair('extra_comma', 'removed a trailing comma');
-        return this.stepClose(code);
       case COMMA:
-        if (this.state === 'member') return this.leaveValueOut();
-        if (this.state === 'root') return this.refuse('a comma stands where the value should begin');
-        this.repair('extra_comma', 'removed a comma');
-        return this.advance();
+        if (state === 'root') break;
+        if (state === 'member') return this.#leaveValueOut();
+        if (code !== COMMA) return this.#stepClose(code);
+        this.#source.repair('extra_comma');
+        return this.#advance();
       case COLON:
       case OPEN_PARENTHESIS:
       case CLOSE_PARENTHESIS:
       case SEMICOLON:
-        return this.refuse('a value should begin here');
+        break;
       default:
-        return this.stepScalar(code);
+        this.role = this.depth === 0 ? 'root' : this.builder.inArray ? 'item' : 'member';
+        return this.#stepToken(code);
     }
+    return this.refuse();
   }
 
-  private stepScalar(code: number): Step {
-    this.role = this.depth === 0 ? 'root' : this.builder.inArray ? 'item' : 'member';
-    if (isQuote(code)) return 'string';
-    if (code === BACKSLASH) return this.stepBackslash();
-    const dots = ellipsisLength(this.source.text, this.source.position);
-    if (dots > 0) return this.takeEllipsis(dots);
-    if (isDigit(code) || code === MINUS ? this.takePlainNumber() : this.takePlainLiteral()) return 'on';
-    return 'bare';
-  }
-
-  /** `true`, `false` and `null`, followed by a delimiter. */
-  private takePlainLiteral(): boolean {
-    const { text, position } = this.source;
-    for (const [word, value] of LITERALS) {
-      if (!text.startsWith(word, position) || !isDelimiter(text.charCodeAt(position + word.length))) continue;
-      this.source.position += word.length;
-      this.placeScalar(value);
-      return true;
-    }
-    return false;
-  }
-
-  /** The usual number, whole and followed by a delimiter, without the detour over a token. */
-  private takePlainNumber(): boolean {
-    const { source } = this;
-    NUMBER.lastIndex = source.position;
-    if (!NUMBER.test(source.text)) return false;
-    const end = NUMBER.lastIndex;
-    if (!isDelimiter(source.text.charCodeAt(end))) return false;
-    const token = source.text.slice(source.position, end);
-    source.position = end;
-    this.placeScalar(convertNumber(token, this.policy.numbers));
-    return true;
-  }
-
-  private stepAfterItem(code: number): Step {
-    if (code === COMMA) return this.advance('item');
-    if (code === CLOSE_BRACKET || code === CLOSE_BRACE) return this.stepClose(code);
-    if (code === PLUS) return this.stepConcatenation();
-    if (code === CLOSE_PARENTHESIS && this.insideCall) return this.leaveCall();
-    if (code === COLON || code === SEMICOLON) return this.refuse('an item should end here');
-    this.addMissingComma('added a comma between items');
-    return this.goTo('item');
-  }
-
-  private stepKey(code: number): Step {
-    const { source } = this;
+  #stepKey(code: number): Step {
     switch (code) {
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
-        if (this.state === 'key') this.repair('extra_comma', 'removed a trailing comma');
-        return this.stepClose(code);
+        return this.#stepClose(code);
       case COMMA:
-        this.repair('extra_comma', 'removed a comma');
-        return this.advance();
+        this.#source.repair('extra_comma');
+        return this.#advance();
       case OPEN_BRACE:
-        if (this.arrayAbove) return this.closeMissing('added the missing end of an object');
-        return this.refuse('a key should begin here');
+        if (this.arrayAbove) return this.#closeMissing();
+        break;
       case COLON:
       case OPEN_BRACKET:
       case OPEN_PARENTHESIS:
       case SEMICOLON:
-        return this.refuse('a key should begin here');
+        break;
+      default:
+        this.role = 'key';
+        return this.#stepToken(code);
     }
-    this.role = 'key';
+    return this.refuse();
+  }
+
+  /** A token begins: the usual scalars are taken at once. */
+  #stepToken(code: number): Step {
+    const source = this.#source;
     if (isQuote(code)) return 'string';
-    if (code === BACKSLASH) return this.stepBackslash();
-    const dots = ellipsisLength(source.text, source.position);
-    return dots > 0 ? this.takeEllipsis(dots) : 'bare';
-  }
-
-  /** `\"` where a token should begin: the quotes of the whole value were escaped. */
-  private stepBackslash(): Step {
-    const { source } = this;
-    if (source.position + 1 >= source.text.length && !source.final) return 'wait';
-    return isQuote(source.text.charCodeAt(source.position + 1)) ? 'string' : this.refuse('a backslash stands between tokens');
-  }
-
-  private stepColon(code: number): Step {
-    const { source } = this;
-    switch (code) {
-      case COLON:
-        this.partsRead++;
-        return this.advance('member');
-      case EQUALS:
-        if (source.position + 1 >= source.text.length && !source.final) return 'wait';
-        this.repair('missing_colon', 'replaced an equals sign by a colon');
-        if (source.text.charCodeAt(source.position + 1) === GREATER_THAN) source.position++;
-        return this.advance('member');
-      case COMMA:
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-      case SEMICOLON:
-        return this.refuse('a key has neither colon nor value');
+    if (code === BACKSLASH) {
+      // `\"`: the quotes of the whole value were escaped.
+      if (!source.has(2)) return 'wait';
+      return isQuote(source.code(1)) ? 'string' : this.refuse();
     }
-    // Words before a bracket or a string are rather code or prose than a key.
-    if (this.keyWasBare && this.policy.bareText === 'cautious') return this.refuse('a colon should stand behind this key');
-    this.repair('missing_colon', 'added a colon behind a key');
-    return this.goTo('member');
+    if (code === DOT && !source.has(3)) return 'wait';
+    const dots = source.match(ELLIPSIS);
+    if (dots !== -1) return this.#takeEllipsis(dots);
+    const length = this.role === 'key' ? -1 : source.match(PLAIN_SCALAR);
+    if (length === -1) return 'bare';
+    const token = source.text.slice(source.at, source.at + length);
+    source.at += length;
+    this.placeScalar(/^[tfn]/.test(token) ? JSON.parse(token) : convertNumber(token, this.#policy.numbers));
+    return 'on';
   }
 
-  private stepAfterMember(code: number): Step {
-    switch (code) {
-      case COMMA:
-        return this.advance('key');
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-        return this.stepClose(code);
-      case PLUS:
-        return this.stepConcatenation();
-      case SEMICOLON:
-        this.repair('missing_comma', 'replaced a semicolon by a comma');
-        return this.advance('key');
-      case OPEN_BRACE:
-        if (this.arrayAbove) return this.closeMissing('added the missing end of an object');
-        return this.refuse('a member should end here');
-      case COLON:
-      case OPEN_BRACKET:
-        return this.refuse('a member should end here');
+  #stepColon(code: number): Step {
+    const source = this.#source;
+    const bareAndCautious = this.#keyWasBare && this.#policy.bareText === 'cautious';
+    if (code === COLON) {
+      this.#partsRead++;
+      return this.#advance('member');
     }
-    if (code === CLOSE_PARENTHESIS && this.insideCall) return this.leaveCall();
-    this.addMissingComma('added a comma between members');
-    return this.goTo('key');
+    if (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET || code === SEMICOLON) {
+      return this.refuse();
+    }
+    // Words before a bracket, a string or an equals sign are rather code or prose than a key.
+    if (bareAndCautious) return this.refuse();
+    if (code === EQUALS && !source.has(2)) return 'wait';
+    source.repair('missing_colon');
+    if (code !== EQUALS) return this.#goTo('member');
+    if (source.code(1) === GREATER_THAN) source.at++;
+    return this.#advance('member');
   }
 
-  /** The root is finished and nothing else should follow. */
-  private stepEnd(code: number): Step {
-    if (code === PLUS) return this.stepConcatenation();
-    if (code === CLOSE_PARENTHESIS && this.insideCall) return this.leaveCall();
+  /** Behind a value: in a container, or (`end`) behind the root, where nothing else should follow. */
+  #stepAfter(code: number): Step {
+    const atEnd = this.complete;
+    const next = this.builder.inArray ? 'item' : 'key';
+    if (code === PLUS) return this.#stepConcatenation();
+    if (code === CLOSE_PARENTHESIS && this.insideCall) {
+      this.#openCalls--;
+      return this.#advance();
+    }
+    if (atEnd) return this.#stepEnd(code);
+    if (code === DOT && !this.#source.has(3)) return 'wait';
+    if (code === COMMA) {
+      this.#commaOffset = this.#source.base + this.#source.at;
+      return this.#advance(next);
+    }
+    if (code === CLOSE_BRACE || code === CLOSE_BRACKET) return this.#stepClose(code);
+    if (next === 'key' && code === OPEN_BRACE && this.arrayAbove) return this.#closeMissing();
+    const unfit = code === COLON || (next === 'item' ? code === SEMICOLON : code === OPEN_BRACE || code === OPEN_BRACKET);
+    if (unfit) return this.refuse();
+    if (this.#source.match(ELLIPSIS) === -1) this.#source.repair('missing_comma');
+    return code === SEMICOLON ? this.#advance(next) : this.#goTo(next);
+  }
+
+  #stepEnd(code: number): Step {
+    const source = this.#source;
     if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
-      this.repair('extra_bracket', 'removed a closing bracket');
-      return this.advance();
+      source.repair('extra_bracket');
+      return this.#advance();
     }
-    if (code === SEMICOLON || (code === COMMA && !this.rootCommaSeen)) {
-      this.rootCommaSeen = code === COMMA;
-      this.repair('extra_comma', 'removed a separator behind the value');
-      return this.advance();
+    if (code === SEMICOLON || (code === COMMA && !this.#rootCommaSeen)) {
+      this.#rootCommaSeen = code === COMMA;
+      source.repair('extra_comma');
+      return this.#advance();
     }
-    if (this.source.allows('several_values') && (this.rootCommaSeen || this.filler.lineFeedSeen)) {
-      this.repair('several_values', 'put several values into an array');
-      this.builder.wrapRoot();
-      this.rootsWrapped = true;
-      return this.goTo('item');
+    if (!source.allowed.has('several_values') || !(this.#rootCommaSeen || this.#filler.lineFeedSeen)) {
+      return this.refuse();
     }
-    return this.refuse('text follows the value');
+    source.repair('several_values');
+    this.builder.wrapRoot();
+    this.#rootsWrapped = true;
+    return this.#goTo('item');
   }
 
-  private openContainer(isArray: boolean): Step {
-    if (this.depth >= this.policy.depth) {
-      const message = `the value is nested deeper than ${this.policy.depth} levels`;
-      this.source.fail('LIMIT_EXCEEDED', message, this.source.offset(this.source.position));
+  #openContainer(isArray: boolean): Step {
+    if (this.depth >= this.#policy.depth) {
+      this.#source.fail('LIMIT_EXCEEDED', tooDeep(this.#policy.depth));
       return 'wait';
     }
-    if (this.depth > 0) this.partsRead++;
+    if (this.depth > 0) this.#partsRead++;
     this.builder.open(isArray);
-    return this.advance(isArray ? 'first-item' : 'first-key');
+    return this.#advance('first');
   }
 
-  private stepClose(code: number): Step {
+  #stepClose(code: number): Step {
     const closesArray = code === CLOSE_BRACKET;
+    if (this.#state === 'item' || this.#state === 'key') this.#source.repair('extra_comma', this.#commaOffset - this.#source.base);
     if (closesArray !== this.builder.inArray) {
-      if (closesArray ? this.arrayAbove : this.objectAbove) return this.closeMissing(`added a missing ${closesArray ? '}' : ']'}`);
-      this.repair('missing_bracket', `replaced a closing bracket by ${closesArray ? '}' : ']'}`);
-    } else if (this.rootsWrapped && this.depth === 1) {
-      this.repair('extra_bracket', 'removed a closing bracket');
-      return this.advance();
+      if (closesArray ? this.arrayAbove : this.objectAbove) return this.#closeMissing();
+      this.#source.repair('missing_bracket');
+    } else if (this.#rootsWrapped && this.depth === 1) {
+      this.#source.repair('extra_bracket');
+      return this.#advance();
     }
     this.builder.close();
-    return this.advance(this.stateAfterValue());
+    this.#endValue();
+    return this.#advance();
   }
 
   /** Closes the innermost container although its bracket is missing; the character under the position is taken again. */
-  private closeMissing(message: string): Step {
-    this.repair('missing_bracket', message);
+  #closeMissing(): Step {
+    this.#source.repair('missing_bracket');
     this.builder.close();
-    return this.goTo(this.stateAfterValue());
+    this.#endValue();
+    return 'on';
   }
 
-  private leaveValueOut(): Step {
-    this.repair('missing_value', 'a key has no value');
-    if (this.policy.missingValue === 'null') this.builder.place(null);
-    return this.goTo('after-member');
+  #leaveValueOut(): Step {
+    this.#source.repair('missing_value');
+    if (this.#policy.missingValue === 'null') this.builder.place(null);
+    return this.#goTo('after');
   }
 
-  private addMissingComma(message: string): void {
-    if (ellipsisLength(this.source.text, this.source.position) === 0) this.repair('missing_comma', message);
-  }
-
-  /** An ellipsis stands for items or members left out; text right behind it would make it an operator. */
-  private takeEllipsis(length: number): Step {
-    const { source } = this;
-    const end = source.position + length;
+  /** An ellipsis stands for items or members left out. Alone, it stands for the answer; before text it is an operator. */
+  #takeEllipsis(length: number): Step {
+    const source = this.#source;
+    const end = source.at + length;
     if (end === source.text.length && !source.final) return 'wait';
-    source.repair('ellipsis', 'removed an ellipsis', source.offset(source.position), length);
-    source.position = end;
-    if (this.state === 'member') return this.leaveValueOut();
-    if (this.state === 'root') return this.refuse('an ellipsis stands where the value should begin');
-    const code = asciiPunctuation(this.filler.skip(this.state, this.depth));
-    this.state = this.builder.inArray ? 'after-item' : 'after-member';
-    if (code === -1 || code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET) return code === -1 ? 'wait' : 'on';
-    return this.refuse('an ellipsis is followed by text');
+    source.repair('ellipsis', source.at, length);
+    source.at = end;
+    const cautious = this.#policy.bareText === 'cautious';
+    if (this.#state === 'root' || (cautious && this.#state === 'member')) return this.refuse();
+    if (this.#state === 'member') return this.#leaveValueOut();
+    const code = asciiPunctuation(this.#skip());
+    const closes = code === CLOSE_BRACE || code === CLOSE_BRACKET;
+    if (code !== -1 && code !== COMMA && !closes) return this.refuse();
+    if (closes && cautious && this.builder.isEmpty) return this.refuse();
+    this.#state = 'after';
+    return code === -1 ? 'wait' : 'on';
   }
 
   /** `"a" + "b"` */
-  private stepConcatenation(): Step {
-    if (typeof this.builder.last !== 'string') return this.refuse('an operator stands behind a value');
-    this.repair('concatenation', 'joined strings');
-    this.source.position++;
-    const code = this.filler.skip(this.state, this.depth);
-    if (isQuote(code)) this.concatenate();
-    else if (this.policy.bareText === 'cautious' && code !== -1) return this.refuse('an operator stands behind a value');
+  #stepConcatenation(): Step {
+    const source = this.#source;
+    if (typeof this.builder.last !== 'string') return this.refuse();
+    source.repair('concatenation');
+    source.at++;
+    const code = this.#skip();
+    if (isQuote(code)) this.#concatenate();
+    else if (this.#policy.bareText === 'cautious' && code !== -1) return this.refuse();
     return 'on';
   }
 
-  private concatenate(): void {
-    this.concatenating = true;
-    this.state = this.depth === 0 ? 'root' : this.builder.inArray ? 'item' : 'member';
+  #concatenate(): void {
+    this.#concatenating = true;
+    this.#state = this.depth === 0 ? 'root' : this.builder.inArray ? 'item' : 'member';
   }
 
-  private leaveCall(): Step {
-    this.openCalls--;
-    return this.advance();
+  #endValue(): void {
+    this.#filler.lineFeedSeen = false;
+    this.#state = this.depth === 0 ? 'end' : 'after';
   }
 
-  private stateAfterValue(): State {
-    this.filler.lineFeedSeen = false;
-    if (this.depth === 0) return 'end';
-    return this.builder.inArray ? 'after-item' : 'after-member';
+  #advance(state: State = this.#state): Step {
+    this.#source.at++;
+    return this.#goTo(state);
   }
 
-  private repair(kind: Parameters<Source['repair']>[0], message: string): void {
-    this.source.repair(kind, message, this.source.offset(this.source.position));
-  }
-
-  private advance(state: State = this.state): Step {
-    this.source.position++;
-    return this.goTo(state);
-  }
-
-  private goTo(state: State): Step {
-    this.state = state;
+  #goTo(state: State): Step {
+    this.#state = state;
     return 'on';
   }
-}
-
-function isDelimiter(code: number): boolean {
-  return (
-    code === COMMA ||
-    code === CLOSE_BRACE ||
-    code === CLOSE_BRACKET ||
-    code === SPACE ||
-    code === LINE_FEED ||
-    code === CARRIAGE_RETURN
-  );
 }

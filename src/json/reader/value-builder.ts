@@ -16,7 +16,7 @@ export interface ValueListener {
 }
 
 interface Frame {
-  readonly container: unknown[] | Record<string, unknown>;
+  readonly content: unknown[] | Record<string, unknown>;
   readonly isArray: boolean;
   /** Where the container itself stands. */
   readonly place: Place;
@@ -31,8 +31,8 @@ export const ROOT: Place = { container: undefined, step: '' };
 
 /** Keys and indexes from the root to a place. */
 export function pathOf(place: Place): Path {
-  const path = new Array<string | number>(depthOf(place));
-  for (let at = place; at.container !== undefined; at = at.container.place) path[at.container.depth - 1] = at.step;
+  const path: (string | number)[] = [];
+  for (let at = place; at.container !== undefined; at = at.container.place) path.unshift(at.step);
   return path;
 }
 
@@ -49,134 +49,123 @@ const MOST_DUPLICATES = 100;
  * touched again.
  */
 export class ValueBuilder {
-  root: unknown = undefined;
   readonly duplicates: Warning[] = [];
-  private readonly frames: Frame[] = [];
-  private readonly listener: ValueListener | undefined;
-  private top: Frame | undefined;
-  private arrays = 0;
+  readonly #listener: ValueListener | undefined;
+  /** The root stands in a container of its own, so that no exception need be made for it. */
+  readonly #outside: Frame = { content: [], isArray: true, place: ROOT, depth: 0, key: '', shown: false };
+  readonly #frames: Frame[] = [];
+  #top = this.#outside;
+  #arrays = 0;
 
   constructor(listener: ValueListener | undefined) {
-    this.listener = listener;
+    this.#listener = listener;
+  }
+
+  get root(): unknown {
+    return Object.values(this.#outside.content)[0];
   }
 
   get depth(): number {
-    return this.frames.length;
+    return this.#frames.length;
   }
 
   get inArray(): boolean {
-    return this.top?.isArray === true;
-  }
-
-  get inObject(): boolean {
-    return this.top?.isArray === false;
+    return this.#top.isArray;
   }
 
   /** Some open container around the innermost one is an array. */
   get arrayAbove(): boolean {
-    return this.arrays > (this.inArray ? 1 : 0);
+    return this.#arrays > Number(this.inArray);
   }
 
   get objectAbove(): boolean {
-    return this.frames.length - this.arrays > (this.inObject ? 1 : 0);
+    return this.depth - this.#arrays > Number(!this.inArray);
+  }
+
+  /** Nothing was put into the innermost container yet. */
+  get isEmpty(): boolean {
+    return Object.keys(this.#top.content).length === 0;
   }
 
   /** The brackets that would close all that is open. */
   get closingBrackets(): string {
-    return this.frames.map((frame) => (frame.isArray ? ']' : '}')).toReversed().join('');
+    return this.#frames.map(({ isArray }) => (isArray ? ']' : '}')).toReversed().join('');
   }
 
   open(isArray: boolean): void {
-    const container = isArray ? [] : {};
-    this.put(container);
-    const place = this.placeOfValue();
-    this.push({ container, isArray, place, depth: this.frames.length + 1, key: '', shown: false });
-    this.listener?.changed(place);
+    const content = isArray ? [] : {};
+    const place = this.#put(content);
+    this.#top = { content, isArray, place, depth: this.depth + 1, key: '', shown: false };
+    this.#frames.push(this.#top);
+    this.#arrays += Number(isArray);
+    this.#listener?.changed(place);
   }
 
   /** Makes the finished root the first item of an array, so that more roots can follow. */
   wrapRoot(): void {
-    this.root = [this.root];
-    this.push({ container: this.root as unknown[], isArray: true, place: ROOT, depth: 1, key: '', shown: false });
+    const { root } = this;
+    this.reopenLast();
+    this.open(true);
+    this.#put(root);
   }
 
   close(): void {
-    const closed = this.frames.pop();
-    if (closed?.isArray === true) this.arrays--;
-    this.top = this.frames.at(-1);
-    if (this.listener !== undefined && closed !== undefined) this.listener.finished(closed.place, closed.container);
+    const { isArray, place, content } = this.#top;
+    this.#frames.pop();
+    this.#arrays -= Number(isArray);
+    this.#top = this.#frames.at(-1) ?? this.#outside;
+    this.#listener?.finished(place, content);
   }
 
   /** Names the next member of the innermost object. */
   setKey(key: string, offset: number): void {
-    if (this.top === undefined) return;
-    this.top.key = key;
-    this.top.shown = false;
-    if (Object.hasOwn(this.top.container, key) && this.duplicates.length < MOST_DUPLICATES) {
-      const path = pathOf(this.placeOfValue());
-      this.duplicates.push({ code: 'DUPLICATE_KEY', message: `the key ${quoted(key)} occurs twice; the last value counts`, offset, path });
-    }
+    const top = this.#top;
+    top.key = key;
+    top.shown = false;
+    if (!Object.hasOwn(top.content, key) || this.duplicates.length >= MOST_DUPLICATES) return;
+    const message = `the key ${JSON.stringify(key.slice(0, 80))} occurs twice; the last value counts`;
+    this.duplicates.push({ code: 'DUPLICATE_KEY', message, offset, path: pathOf({ container: top, step: key }) });
   }
 
   /** Places a finished scalar. */
   place(value: unknown): void {
-    this.put(value);
-    if (this.top !== undefined) this.top.shown = false;
-    if (this.listener === undefined) return;
-    const place = this.placeOfValue();
-    this.listener.changed(place);
-    this.listener.finished(place, value);
+    const place = this.#put(value);
+    this.#listener?.changed(place);
+    this.#listener?.finished(place, value);
   }
 
   /** Shows a scalar that is not finished yet. */
   show(value: unknown): void {
-    this.put(value);
-    if (this.top !== undefined) this.top.shown = true;
-    this.listener?.changed(this.placeOfValue());
+    this.#listener?.changed(this.#put(value));
+    this.reopenLast();
   }
 
   /** The scalar placed last; undefined if none was. */
   get last(): unknown {
-    if (this.top === undefined) return this.root;
-    if (Array.isArray(this.top.container)) return this.top.container.at(-1);
-    return Object.hasOwn(this.top.container, this.top.key) ? this.top.container[this.top.key] : undefined;
+    const { content, key } = this.#top;
+    if (Array.isArray(content)) return content.at(-1);
+    return Object.hasOwn(content, key) ? content[key] : undefined;
   }
 
   /** The next value takes the place of the one placed last. */
   reopenLast(): void {
-    if (this.top !== undefined) this.top.shown = true;
+    this.#top.shown = true;
   }
 
-  private put(value: unknown): void {
-    const { top } = this;
-    if (top === undefined) {
-      this.root = value;
-    } else if (Array.isArray(top.container)) {
-      if (top.shown) top.container[top.container.length - 1] = value;
-      else top.container.push(value);
-    } else if (top.key === '__proto__') {
+  #put(value: unknown): Place {
+    const top = this.#top;
+    const { content, key, shown } = top;
+    top.shown = false;
+    if (Array.isArray(content)) {
+      if (shown) content.pop();
+      content.push(value);
+    } else if (key === '__proto__') {
       // A plain assignment would replace the prototype.
-      Object.defineProperty(top.container, top.key, { value, writable: true, enumerable: true, configurable: true });
+      Object.defineProperty(content, key, { value, writable: true, enumerable: true, configurable: true });
     } else {
-      top.container[top.key] = value;
+      content[key] = value;
     }
+    if (this.#listener === undefined || top.depth === 0) return ROOT;
+    return { container: top, step: Array.isArray(content) ? content.length - 1 : key };
   }
-
-  private push(frame: Frame): void {
-    if (this.top !== undefined) this.top.shown = false;
-    this.frames.push(frame);
-    this.top = frame;
-    if (frame.isArray) this.arrays++;
-  }
-
-  /** The place of the value put last. */
-  private placeOfValue(): Place {
-    const { top } = this;
-    if (top === undefined) return ROOT;
-    return { container: top, step: Array.isArray(top.container) ? top.container.length - 1 : top.key };
-  }
-}
-
-function quoted(key: string): string {
-  return JSON.stringify(key.length > 80 ? `${key.slice(0, 80)}…` : key);
 }

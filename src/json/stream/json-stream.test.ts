@@ -96,7 +96,7 @@ describe('createJsonStream', () => {
     const shown = states([...text].flatMap((character) => character.split(''))).flatMap((state) =>
       typeof state === 'object' && state !== null && 'a' in state && typeof state.a === 'string' ? [state.a] : [],
     );
-    expect(shown.every((value) => value.isWellFormed())).toBe(true);
+    expect(shown.every((value) => !/\p{Surrogate}/u.test(value))).toBe(true);
     expect([...new Set(shown)]).toEqual(['', 'x', 'x😀', 'x😀y', 'x😀y😀', 'x😀y😀z', 'x😀y😀z\n']);
   });
 

@@ -1,10 +1,8 @@
 import type { AlignableSchema } from '../alignable-schema.js';
 import { isAlignable, parse } from '../parse.js';
-import { ParseError } from '../parse-error.js';
+import { failureOf } from '../failure.js';
 import type { ParseOptions } from '../parse-options.js';
-import type { ParseFailure, ParseResult } from '../parse-result.js';
-import type { ReaderPolicy } from '../reader/reader-policy.js';
-import type { Reader } from '../reader/reader.js';
+import type { ParseResult } from '../parse-result.js';
 import { pathOf, type Place, type ValueListener } from '../reader/value-builder.js';
 import type { Path } from '../repair.js';
 import { resolveSettings } from '../search-settings.js';
@@ -77,95 +75,76 @@ export function createJsonStream<T>(schema?: StandardSchema<unknown, T>, options
 }
 
 class FollowingStream<T> implements JsonStream<T>, ValueListener {
-  private readonly schema: StandardSchema<unknown, T> | undefined;
-  private readonly options: JsonStreamOptions;
-  private readonly checkPart: AlignableSchema['~sluice']['checkPart'] | undefined;
-  private readonly follower: ValueFollower;
-  private readonly transcript = new Transcript();
-  private readonly decoder = new TextDecoder();
-  private readonly subscriptions: { readonly fits: PathPattern; readonly listener: (value: unknown, path: Path) => void }[] = [];
-  private changes: Place[] = [];
-  private objections: readonly SchemaIssue[] = [];
-  private room: number;
-  private result: ParseResult<T> | undefined;
+  readonly #schema: StandardSchema<unknown, T> | undefined;
+  readonly #options: JsonStreamOptions;
+  readonly #checkPart: AlignableSchema['~sluice']['checkPart'] | undefined;
+  readonly #follower: ValueFollower;
+  readonly #transcript = new Transcript();
+  readonly #decoder = new TextDecoder();
+  readonly #subscriptions: { readonly fits: PathPattern; readonly listener: (value: unknown, path: Path) => void }[] = [];
+  #changes: Place[] = [];
+  #objections: readonly SchemaIssue[] = [];
+  #room: number;
+  #result: ParseResult<T> | undefined;
 
   constructor(schema: StandardSchema<unknown, T> | undefined, options: JsonStreamOptions) {
-    const settings = resolveSettings({ ...options, profile: 'default' }, schema !== undefined);
-    const policy: ReaderPolicy = {
-      repairs: settings.repairsInProse,
-      missingValue: 'drop',
-      bareText: 'cautious',
-      rootMustEnd: false,
-      numbers: settings.numbers,
-      depth: settings.limits.depth,
-    };
-    this.schema = schema;
-    this.options = options;
-    this.checkPart = options.validatePartial === true ? partChecker(schema) : undefined;
-    this.follower = new ValueFollower(policy, this);
-    this.room = settings.limits.bytes;
+    const { repairsInProse, numbers, limits } = resolveSettings({ ...options, profile: 'default' }, schema !== undefined);
+    this.#schema = schema;
+    this.#options = options;
+    this.#checkPart = options.validatePartial === true ? partChecker(schema) : undefined;
+    this.#follower = new ValueFollower(
+      { repairs: repairsInProse, missingValue: 'drop', bareText: 'cautious', rootMustEnd: false, numbers, depth: limits.depth },
+      this,
+    );
+    this.#room = limits.bytes;
   }
 
   push(chunk: string | Uint8Array): JsonSnapshot<T> {
-    this.changes = [];
-    const text = typeof chunk === 'string' ? chunk : this.decoder.decode(chunk, { stream: true });
-    if (!this.stopped) this.take(text);
-    return this.snapshot();
+    this.#changes = [];
+    this.#take(typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true }));
+    return new PlacedSnapshot(this.#value, this.#changes, this.#follower.complete, this.#result);
   }
 
   end(): ParseResult<T> {
-    if (this.result !== undefined) return this.result;
-    const rest = this.decoder.decode();
-    if (rest !== '' && !this.stopped) this.take(rest);
-    this.result ??= parse(this.transcript.text, this.schema, this.options);
-    return this.result;
+    this.#take(this.#decoder.decode());
+    this.#result ??= parse(this.#transcript.text, this.#schema, this.#options);
+    return this.#result;
   }
 
   on(pattern: string, listener: (value: unknown, path: Path) => void): void {
-    this.subscriptions.push({ fits: compilePattern(pattern), listener });
+    this.#subscriptions.push({ fits: compilePattern(pattern), listener });
   }
 
   copy(): DeepPartial<T> | undefined {
-    return structuredClone(this.value);
+    return structuredClone(this.#value);
   }
 
   changed(place: Place): void {
-    this.changes.push(place);
+    this.#changes.push(place);
   }
 
   finished(place: Place, value: unknown): void {
-    for (const { fits, listener } of this.subscriptions) if (fits(place)) listener(value, pathOf(place));
-    if (this.checkPart !== undefined && this.objections.length === 0) this.objections = this.checkPart(pathOf(place), value);
+    for (const { fits, listener } of this.#subscriptions) if (fits(place)) listener(value, pathOf(place));
+    if (this.#checkPart !== undefined && this.#objections.length === 0) this.#objections = this.#checkPart(pathOf(place), value);
   }
 
-  private get value(): DeepPartial<T> | undefined {
-    return this.follower.value as DeepPartial<T> | undefined;
-  }
-
-  private get stopped(): boolean {
-    return this.result !== undefined || (this.options.stopWhenComplete === true && this.follower.complete);
+  get #value(): DeepPartial<T> | undefined {
+    return this.#follower.value as DeepPartial<T> | undefined;
   }
 
   /** Beyond the byte limit the text is kept for `end` to refuse, but no longer followed. */
-  private take(text: string): void {
-    this.room -= text.length;
-    this.transcript.append(text);
-    if (this.room < 0) return;
-    this.follower.push(text);
-    const reader = this.follower.reading;
-    if (reader !== undefined) this.showUnfinished(reader);
-    if (this.objections.length > 0) this.result = objectionOf(this.objections, this.value, this.options.label);
-  }
-
-  private showUnfinished(reader: Reader): void {
-    const { strings = true, numbers = false, literals = false, keys = false } = this.options.partial ?? {};
-    if (strings) reader.showUnfinishedString();
-    if (numbers || literals) reader.showUnfinishedBare((value) => (typeof value === 'number' ? numbers : typeof value !== 'string' && literals));
-    if (keys) reader.showUnfinishedKey();
-  }
-
-  private snapshot(): JsonSnapshot<T> {
-    return new PlacedSnapshot(this.value, this.changes, this.follower.complete, this.result);
+  #take(text: string): void {
+    const { stopWhenComplete, label, partial } = this.#options;
+    if (this.#result !== undefined || (stopWhenComplete === true && this.#follower.complete)) return;
+    this.#room -= text.length;
+    this.#transcript.append(text);
+    if (this.#room < 0) return;
+    this.#follower.push(text);
+    this.#follower.reader?.showUnfinished({ strings: true, numbers: false, literals: false, keys: false, ...partial });
+    const [objection] = this.#objections;
+    if (objection === undefined) return;
+    const message = `a finished part does not fit the schema: ${objection.path.join('.')}: ${objection.message}`;
+    this.#result = failureOf([{ code: 'SCHEMA_MISMATCH', message, issues: this.#objections, value: this.#value }], label);
   }
 }
 
@@ -174,19 +153,19 @@ class PlacedSnapshot<T> implements JsonSnapshot<T> {
   readonly value: DeepPartial<T> | undefined;
   readonly complete: boolean;
   declare readonly result?: ParseResult<T>;
-  private readonly places: readonly Place[];
-  private paths: readonly Path[] | undefined;
+  readonly #places: readonly Place[];
+  #paths: readonly Path[] | undefined;
 
   constructor(value: DeepPartial<T> | undefined, places: readonly Place[], complete: boolean, result: ParseResult<T> | undefined) {
     this.value = value;
-    this.places = places;
+    this.#places = places;
     this.complete = complete;
     if (result !== undefined) this.result = result;
   }
 
   get changed(): readonly Path[] {
-    this.paths ??= this.places.map(pathOf);
-    return this.paths;
+    this.#paths ??= this.#places.map(pathOf);
+    return this.#paths;
   }
 }
 
@@ -195,12 +174,4 @@ function partChecker(schema: StandardSchema | undefined): AlignableSchema['~slui
     throw new SluiceError('PARTIAL_UNSUPPORTED', 'validatePartial needs a schema from fromJsonSchema or alignable of sluice/json-schema');
   }
   return (path, value) => schema['~sluice'].checkPart(path, value);
-}
-
-function objectionOf(issues: readonly SchemaIssue[], value: unknown, label: string | undefined): ParseFailure {
-  const [first] = issues;
-  const place = first === undefined ? '' : `${first.path.join('.')}: ${first.message}`;
-  const message = `${label === undefined ? '' : `${label}: `}a finished part does not fit the schema: ${place}`;
-  const error = new ParseError('SCHEMA_MISMATCH', message, { issues, value, attempts: [] });
-  return { ok: false, status: 'failed', error, repairLevel: 'none', warnings: [], attempts: [] };
 }

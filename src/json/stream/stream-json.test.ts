@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { JsonSnapshot } from './json-stream.js';
 import { createJsonTransform, streamJson } from './stream-json.js';
 
 const schema = z.object({ items: z.array(z.number()) });
@@ -78,9 +79,16 @@ describe('streamJson', () => {
 
 describe('createJsonTransform', () => {
   it('turns a stream of text into a stream of snapshots', async () => {
-    const stream = ReadableStream.from(pieces).pipeThrough(createJsonTransform(schema));
-    const snapshots = [];
-    for await (const snapshot of stream) snapshots.push(snapshot);
+    const transform = createJsonTransform(schema);
+    const writer = transform.writable.getWriter();
+    const written = Promise.all(pieces.map((piece) => writer.write(piece))).then(() => writer.close());
+    const snapshots: JsonSnapshot<{ items: number[] }>[] = [];
+    for (const reader = transform.readable.getReader(); ; ) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      snapshots.push(value);
+    }
+    await written;
     const last = snapshots.at(-1);
     expect(last?.complete).toBe(true);
     expect(last?.result?.ok === true && last.result.value).toEqual({ items: [1, 2] });

@@ -46,6 +46,9 @@ export function createJsonTransform<T>(
       complete = snapshot.complete;
       controller.enqueue(snapshot);
       if (snapshot.result !== undefined) controller.terminate();
+      if (!complete || options.stopWhenComplete !== true) return;
+      controller.enqueue(lastSnapshot(stream, complete));
+      controller.terminate();
     },
     flush(controller) {
       controller.enqueue(lastSnapshot(stream, complete));

@@ -1,120 +1,117 @@
+import { CUT_LANDMARK, LANDMARKS_AND_BRACKETS, Whereabouts } from '../find/landmarks.js';
 import { Reader } from '../reader/reader.js';
 import type { ReaderPolicy } from '../reader/reader-policy.js';
 import { ROOT, type ValueListener } from '../reader/value-builder.js';
-import { Locator } from './locator.js';
 
 /** Text of a value that may yet turn out to be none is kept up to this length, to look through it again. */
 const LONGEST_DOUBT = 4096;
+const SCALAR_START = /^[\s\uFEFF]*["\d\-tfn]/;
 
 /**
  * Follows the value in a streaming text: passes over what is no answer, reads the value as it comes, and starts again
  * when a later tag, channel or line of NDJSON supersedes it.
  */
 export class ValueFollower {
-  private readonly locator = new Locator();
-  private readonly policy: ReaderPolicy;
-  private readonly listener: ValueListener;
-  private reader: Reader | undefined;
-  /** The text the reader was given, while it may have to be looked through again; undefined once that is settled. */
-  private doubted: string | undefined;
-  private current: unknown;
-  private finished = false;
-  private startedLine = false;
-  private marked = false;
+  /** Reads the value while it is unfinished. */
+  reader: Reader | undefined;
+  /** The root is finished; a later one may still supersede it. */
+  complete = false;
+  readonly #policy: ReaderPolicy;
+  readonly #listener: ValueListener;
+  readonly #whereabouts = new Whereabouts();
+  /** Text not given to a reader, looked through up to `#at`. */
+  #text = '';
+  #at = 0;
+  #atBeginning = true;
+  /** What the reader was given, while it may have to be looked through again. */
+  #doubted: string | undefined;
+  #root: unknown;
+  /** The root began a line, and no tag: a further line supersedes it. */
+  #isLine = false;
 
   constructor(policy: ReaderPolicy, listener: ValueListener) {
-    this.policy = policy;
-    this.listener = listener;
+    this.#policy = policy;
+    this.#listener = listener;
   }
 
   get value(): unknown {
-    return this.reader === undefined ? this.current : this.reader.value;
-  }
-
-  /** The root is finished; a later one may still supersede it. */
-  get complete(): boolean {
-    return this.finished;
-  }
-
-  get reading(): Reader | undefined {
-    return this.reader;
+    return this.reader === undefined ? this.#root : this.reader.value;
   }
 
   push(chunk: string): void {
     if (this.reader !== undefined) {
-      this.feed(this.reader, chunk);
-    } else {
-      this.locator.append(chunk);
-      this.look();
+      this.#feed(this.reader, chunk);
+      return;
     }
+    // One character before the place is kept to tell whether a line begins there.
+    const dropped = Math.max(0, this.#at - 1);
+    this.#text = this.#text.slice(dropped) + chunk;
+    this.#at -= dropped;
+    this.#look();
   }
 
-  private look(): void {
+  #look(): void {
     while (this.reader === undefined) {
-      const sighting = this.locator.next();
-      if (sighting.kind === 'more') return;
-      if (sighting.kind === 'restart') {
-        this.restart();
-      } else if (!this.hasRoot || this.supersedes(sighting)) {
-        if (this.hasRoot) this.restart();
-        this.startedLine = sighting.lineStart;
-        this.marked = sighting.marked;
-        this.start(sighting.at);
+      const scalar = this.#atBeginning ? SCALAR_START.exec(this.#text) : null;
+      LANDMARKS_AND_BRACKETS.lastIndex = this.#at;
+      const match = scalar ?? LANDMARKS_AND_BRACKETS.exec(this.#text);
+      if (match === null) {
+        if (this.#text.trim() !== '') this.#atBeginning = false;
+        this.#at = this.#text.length - (CUT_LANDMARK.exec(this.#text.slice(this.#at).slice(-160))?.[0].length ?? 0);
+        return;
+      }
+      this.#atBeginning = false;
+      this.#at = match.index + match[0].length;
+      if (scalar === null && match[0].length > 1) {
+        const event = this.#whereabouts.pass(match);
+        if (event === 'restart' || event === 'open') this.#restart();
+      } else if (!this.#whereabouts.hidden) {
+        this.#meet(this.#at - 1);
       }
     }
   }
 
-  private get hasRoot(): boolean {
-    return this.current !== undefined;
+  /** A value may begin here. A further line of NDJSON supersedes the root; a further object in prose does not. */
+  #meet(at: number): void {
+    const beginsLine = at === 0 || this.#text[at - 1] === '\n';
+    if (this.#root !== undefined && !(this.#isLine && beginsLine)) return;
+    this.#restart();
+    this.#isLine = beginsLine && !this.#whereabouts.insideTag;
+    this.#doubted = '';
+    this.reader = new Reader(this.#policy, 0, this.#listener);
+    this.#feed(this.reader, this.#text.slice(at));
   }
 
-  /** A further line of NDJSON counts; a further object in prose does not. */
-  private supersedes(sighting: { readonly lineStart: boolean }): boolean {
-    return !this.marked && this.startedLine && sighting.lineStart;
+  #restart(): void {
+    this.complete = false;
+    if (this.#root === undefined) return;
+    this.#root = undefined;
+    this.#listener.changed(ROOT);
   }
 
-  private restart(): void {
-    this.finished = false;
-    if (!this.hasRoot) return;
-    this.current = undefined;
-    this.listener.changed(ROOT);
-  }
-
-  private start(at: number): void {
-    this.reader = new Reader(this.policy, 0, this.listener);
-    this.doubted = '';
-    this.feed(this.reader, this.locator.rest(at));
-  }
-
-  private feed(reader: Reader, text: string): void {
+  #feed(reader: Reader, text: string): void {
     reader.push(text);
-    if (this.doubted !== undefined) this.doubted += text;
-    const { plausible, complete } = reader.structure;
-    const failed = reader.source.failure !== undefined;
-    if (failed && !plausible && this.doubted !== undefined) {
-      this.giveUp(this.doubted);
+    const { source, structure } = reader;
+    const { plausible, complete } = structure;
+    const failed = source.failure !== undefined;
+    if (this.#doubted !== undefined) this.#doubted += text;
+    if (!failed && !complete) {
+      if (plausible || (this.#doubted?.length ?? 0) > LONGEST_DOUBT) this.#doubted = undefined;
       return;
     }
-    if (plausible || (this.doubted?.length ?? 0) > LONGEST_DOUBT) this.doubted = undefined;
-    this.current = reader.value;
-    if (complete || failed) this.leave(reader, complete);
-  }
-
-  /** It was no value: looks on right behind its first character. */
-  private giveUp(text: string): void {
     this.reader = undefined;
-    if (this.hasRoot) this.restart();
-    this.locator.resume(text, 1);
-    this.look();
-  }
-
-  /** The value is finished, or broken beyond reading: looks on behind it. */
-  private leave(reader: Reader, complete: boolean): void {
-    this.finished = complete;
-    this.reader = undefined;
-    const { text, position } = reader.source;
-    const before = Math.max(0, position - 1);
-    this.locator.resume(text.slice(before), position - before);
-    this.look();
+    this.#root = reader.value;
+    this.complete = complete;
+    if (failed && !plausible && this.#doubted !== undefined) {
+      // It was no value: looks on right behind its first character.
+      this.#restart();
+      this.#text = this.#doubted;
+      this.#at = 1;
+    } else {
+      const before = Math.max(0, source.at - 1);
+      this.#text = source.text.slice(before);
+      this.#at = source.at - before;
+    }
+    this.#look();
   }
 }

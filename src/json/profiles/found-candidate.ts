@@ -1,13 +1,11 @@
-import type { Candidate } from './candidate.js';
-import type { Reading } from './reader/read-value.js';
+import type { Candidate, FinderName } from '../candidate.js';
+import type { Reading } from '../reader/read-value.js';
 
 /** A candidate and the way to read it. Each reading gives a fresh value, so that nobody sees another's changes. */
 export interface FoundCandidate extends Candidate {
   readonly read: (truncation: boolean) => Reading;
   /** Read without repairs, it counts as untouched: nothing had to be cut out. */
-  readonly untouched?: boolean;
-  /** A failure to read it says nothing about the text: it may just be prose. */
-  readonly optional?: boolean;
+  readonly untouched: boolean;
   /** How many envelopes it was taken out of. */
   readonly level: number;
 }
@@ -15,6 +13,10 @@ export interface FoundCandidate extends Candidate {
 /** A value that was read but did not pass, and may be an envelope around the answer. */
 export interface RejectedValue {
   readonly value: unknown;
-  readonly candidate: Candidate;
-  readonly level: number;
+  readonly candidate: FoundCandidate;
+}
+
+/** A candidate as the finders make it. */
+export function found(finder: FinderName, start: number, end: number, read: FoundCandidate['read'], untouched = false): FoundCandidate {
+  return { finder, start, end, read, untouched, level: 0 };
 }

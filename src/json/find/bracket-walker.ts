@@ -1,0 +1,63 @@
+const BRACKET = /[[{]/;
+const INTERESTING = /["[\]{}]/;
+const INTERESTING_IN_STRING = /["\\]/;
+
+/**
+ * Walks through a text and knows whether it stands inside brackets, and inside a string there. Quotes count only inside
+ * brackets, so that quotation marks in prose do not. Each character is looked at once, however often the walker is asked.
+ */
+export class BracketWalker {
+  depth = 0;
+  #at: number;
+  #inString = false;
+  readonly #text: string;
+
+  constructor(text: string, at = 0) {
+    this.#text = text;
+    this.#at = at;
+  }
+
+  /** Whether `offset` lies inside a JSON string. Offsets must not go backwards. */
+  isInString(offset: number): boolean {
+    while (this.#step(offset) !== -1);
+    return this.#inString;
+  }
+
+  /** Goes on at `offset` as if nothing had come before. */
+  restartAt(offset: number): void {
+    this.#at = offset;
+    this.depth = 0;
+    this.#inString = false;
+  }
+
+  /** Offset behind the bracket that closes the first one from here on; -1 if it is never closed. */
+  findEnd(limit: number): number {
+    for (;;) {
+      const before = this.depth;
+      const end = this.#step(limit);
+      if (end === -1 || (before === 1 && this.depth === 0)) return end;
+    }
+  }
+
+  /** Takes the next quote or bracket before `limit`; returns the offset behind it, -1 if there is none. */
+  #step(limit: number): number {
+    if (this.#at >= limit) return -1;
+    const distance = this.#text.slice(this.#at, limit).search(this.#inString ? INTERESTING_IN_STRING : INTERESTING);
+    if (distance === -1) {
+      this.#at = limit;
+      return -1;
+    }
+    this.#at += distance + 1;
+    const mark = this.#text.charAt(this.#at - 1);
+    if (mark === '\\') this.#at++;
+    else if (mark === '"') this.#inString = !this.#inString && this.depth > 0;
+    else this.depth = Math.max(0, this.depth + (BRACKET.test(mark) ? 1 : -1));
+    return this.#at;
+  }
+}
+
+/** Offset of the first `{` or `[` in the span, -1 if there is none. */
+export function nextBracket(text: string, from: number, to: number): number {
+  const distance = text.slice(from, to).search(BRACKET);
+  return distance === -1 ? -1 : from + distance;
+}
