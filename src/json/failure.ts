@@ -14,7 +14,16 @@ export interface FailedAttempt {
 }
 
 /** From the nearest stage to the furthest: the error tells how far the best candidate came. */
-const STAGES = ['EMPTY_INPUT', 'NO_JSON', 'SYNTAX', 'TRUNCATED', 'ROOT_NOT_OBJECT', 'SCHEMA_MISMATCH', 'NORMALIZER_FAILED', 'LIMIT_EXCEEDED'];
+const STAGES = [
+  'EMPTY_INPUT',
+  'NO_JSON',
+  'SYNTAX',
+  'TRUNCATED',
+  'ROOT_NOT_OBJECT',
+  'SCHEMA_MISMATCH',
+  'NORMALIZER_FAILED',
+  'LIMIT_EXCEEDED',
+];
 
 /** One error for all attempts: that of the candidate that came furthest, the first one of those. */
 export function failureOf(failed: readonly FailedAttempt[], label: string | undefined): ParseFailure {
@@ -22,9 +31,14 @@ export function failureOf(failed: readonly FailedAttempt[], label: string | unde
   for (const attempt of failed) {
     if (failed.length === 1 || STAGES.indexOf(attempt.code) > STAGES.indexOf(furthest.code)) furthest = attempt;
   }
-  const attempts = failed.flatMap(({ candidate, code, message }) => (candidate === undefined ? [] : [{ candidate, code, message }]));
+  const attempts = failed.flatMap(({ candidate, code, message }) =>
+    candidate === undefined ? [] : [{ candidate, code, message }],
+  );
   const { code, message, candidate: _, ...details } = furthest;
   const others = attempts.length > 1 ? ` (best of ${attempts.length} candidates)` : '';
-  const error = new ParseError(code, `${label === undefined ? '' : `${label}: `}${message}${others}`, { ...details, attempts });
+  const error = new ParseError(code, `${label === undefined ? '' : `${label}: `}${message}${others}`, {
+    ...details,
+    attempts,
+  });
   return { ok: false, status: 'failed', error, repairLevel: 'none', warnings: [], attempts };
 }

@@ -11,6 +11,12 @@ export type { RetryPrompt } from './retry-prompt.js';
 export { SluiceError, isSluiceError } from './sluice-error.js';
 export type { InferOutput, SchemaIssue, StandardIssue, StandardResult, StandardSchema } from './standard-schema.js';
 export type { DeepPartial } from './stream/deep-partial.js';
-export { createJsonStream, type JsonSnapshot, type JsonStream, type JsonStreamOptions, type PartialOptions } from './stream/json-stream.js';
+export {
+  createJsonStream,
+  type JsonSnapshot,
+  type JsonStream,
+  type JsonStreamOptions,
+  type PartialOptions,
+} from './stream/json-stream.js';
 export { createJsonTransform, streamJson } from './stream/stream-json.js';
 export { WARNING_CODES, type Warning, type WarningCode } from './warning.js';

@@ -16,13 +16,18 @@ import type { StandardIssue, StandardResult, StandardSchema } from './standard-s
  */
 export function parse(raw: string, schema?: undefined, options?: ParseOptions): ParseResult<unknown>;
 export function parse<T>(raw: string, schema: StandardSchema<unknown, T>, options?: ParseOptions): ParseResult<T>;
-export function parse<T>(raw: string, schema: StandardSchema<unknown, T> | undefined, options?: ParseOptions): ParseResult<T>;
+export function parse<T>(
+  raw: string,
+  schema: StandardSchema<unknown, T> | undefined,
+  options?: ParseOptions,
+): ParseResult<T>;
 export function parse(raw: string, schema?: StandardSchema, options: ParseOptions = {}): ParseResult<unknown> {
   const pipeline = runPipeline(raw, portOf(schema, options), options);
   let step = pipeline.next();
   while (step.done !== true) {
     const answer = schema?.['~standard'].validate(step.value.value) ?? { value: step.value.value };
-    if (answer instanceof Promise) throw new SluiceError('ASYNC_SCHEMA', 'the schema answers asynchronously; use parseAsync');
+    if (answer instanceof Promise)
+      throw new SluiceError('ASYNC_SCHEMA', 'the schema answers asynchronously; use parseAsync');
     step = pipeline.next(answerOf(answer));
   }
   return step.value;
@@ -34,7 +39,11 @@ export function parse(raw: string, schema?: StandardSchema, options: ParseOption
  * @example
  * const result = await parseAsync(text, z.object({ user: z.string().refine(existsInDatabase) }))
  */
-export async function parseAsync<T>(raw: string, schema?: StandardSchema<unknown, T>, options: ParseOptions = {}): Promise<ParseResult<T>> {
+export async function parseAsync<T>(
+  raw: string,
+  schema?: StandardSchema<unknown, T>,
+  options: ParseOptions = {},
+): Promise<ParseResult<T>> {
   const pipeline = runPipeline(raw, portOf(schema, options), options);
   let step = pipeline.next();
   while (step.done !== true) {
@@ -73,7 +82,10 @@ function portOf(schema: StandardSchema | undefined, options: ParseOptions): Sche
   if (schema === undefined) return undefined;
   if (options.align !== true) return { align: undefined };
   if (!isAlignable(schema)) {
-    throw new SluiceError('ALIGN_UNSUPPORTED', 'align needs a schema from fromJsonSchema or alignable of sluice/json-schema');
+    throw new SluiceError(
+      'ALIGN_UNSUPPORTED',
+      'align needs a schema from fromJsonSchema or alignable of sluice/json-schema',
+    );
   }
   return { align: (value) => schema['~sluice'].align(value) };
 }

@@ -29,7 +29,12 @@ export interface SchemaPort {
 
 type Success = Reading & { readonly ok: true };
 type Outcome =
-  | { readonly passed: true; readonly value: unknown; readonly reading: Success; readonly changes: readonly AlignmentChange[] }
+  | {
+      readonly passed: true;
+      readonly value: unknown;
+      readonly reading: Success;
+      readonly changes: readonly AlignmentChange[];
+    }
   | { readonly passed: false; readonly attempt: FailedAttempt | undefined; readonly final?: boolean };
 /** Code that may ask questions on its way to a result. */
 type Asking<T> = Generator<Check, T, CheckAnswer>;
@@ -43,11 +48,16 @@ const MOST_RIVALS = 32;
  *
  * Rounds over all candidates: as they are; completed where the text was cut (`allowPartial`); aligned (`align`).
  */
-export function* runPipeline(raw: string, schema: SchemaPort | undefined, options: ParseOptions): Asking<ParseResult<unknown>> {
+export function* runPipeline(
+  raw: string,
+  schema: SchemaPort | undefined,
+  options: ParseOptions,
+): Asking<ParseResult<unknown>> {
   const settings = resolveSettings(options, schema !== undefined);
   const { limits, profile } = settings;
   const { label, allowPartial = false, normalizers = [] } = options;
-  if (exceedsBytes(raw, limits.bytes)) return failureOf([{ code: 'LIMIT_EXCEEDED', message: `the text is longer than ${limits.bytes} bytes` }], label);
+  if (exceedsBytes(raw, limits.bytes))
+    return failureOf([{ code: 'LIMIT_EXCEEDED', message: `the text is longer than ${limits.bytes} bytes` }], label);
   if (raw.trim() === '') return failureOf([{ code: 'EMPTY_INPUT', message: 'the text is empty' }], label);
   const failed: FailedAttempt[] = [];
   const rejected: RejectedValue[] = [];
@@ -92,7 +102,11 @@ export function* runPipeline(raw: string, schema: SchemaPort | undefined, option
     let value = alignment === undefined ? reading.value : alignment.value;
     // In `unified` the first text that can be read decides.
     const fail = (details: Omit<FailedAttempt, 'candidate' | 'value'>): Outcome => {
-      return { passed: false, attempt: { ...details, value, candidate: candidateOf(found, reading) }, final: profile === 'unified' };
+      return {
+        passed: false,
+        attempt: { ...details, value, candidate: candidateOf(found, reading) },
+        final: profile === 'unified',
+      };
     };
     if (profile === 'unified' && (typeof value !== 'object' || value === null || Array.isArray(value))) {
       return fail({ code: 'ROOT_NOT_OBJECT', message: 'the root must be an object' });
@@ -100,7 +114,11 @@ export function* runPipeline(raw: string, schema: SchemaPort | undefined, option
     try {
       for (const normalizer of normalizers) value = normalizer(value);
     } catch (cause) {
-      return fail({ code: 'NORMALIZER_FAILED', message: `a normalizer failed: ${cause instanceof Error ? cause.message : String(cause)}`, cause });
+      return fail({
+        code: 'NORMALIZER_FAILED',
+        message: `a normalizer failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+        cause,
+      });
     }
     const answer: CheckAnswer = schema === undefined ? { value } : yield { value };
     if ('value' in answer) return { passed: true, value: answer.value, reading, changes: alignment?.changes ?? [] };
@@ -109,10 +127,18 @@ export function* runPipeline(raw: string, schema: SchemaPort | undefined, option
       const fresh = normalizers.length > 0 ? found.read(false) : reading;
       if (fresh.ok) rejected.push({ value: fresh.value, candidate: found });
     }
-    return fail({ code: 'SCHEMA_MISMATCH', message: `the value does not fit the schema: ${summarize(answer.issues)}`, issues: answer.issues });
+    return fail({
+      code: 'SCHEMA_MISMATCH',
+      message: `the value does not fit the schema: ${summarize(answer.issues)}`,
+      issues: answer.issues,
+    });
   }
 
-  function* succeed(found: FoundCandidate, outcome: Outcome & { passed: true }, rest: Iterable<FoundCandidate>): Asking<ParseResult<unknown>> {
+  function* succeed(
+    found: FoundCandidate,
+    outcome: Outcome & { passed: true },
+    rest: Iterable<FoundCandidate>,
+  ): Asking<ParseResult<unknown>> {
     const { reading, value, changes } = outcome;
     const candidate = candidateOf(found, reading);
     const cutOut = !found.untouched && reading.repairs[0]?.kind !== 'extracted';
@@ -127,27 +153,37 @@ export function* runPipeline(raw: string, schema: SchemaPort | undefined, option
     const cut = repairs.find(({ kind }) => kind === 'truncated');
     if (cut !== undefined) warn('PARTIAL_VALUE', 'the text was cut off', cut.offset);
     warnings.push(...reading.duplicates);
-    const rival = found.finder === 'fence' || found.finder === 'prose' ? yield* findRival(value, candidate, rest) : undefined;
-    if (rival !== undefined) warn('AMBIGUOUS_CANDIDATES', 'another value passes too; prefer or a stricter schema chooses', rival);
+    const rival =
+      found.finder === 'fence' || found.finder === 'prose' ? yield* findRival(value, candidate, rest) : undefined;
+    if (rival !== undefined)
+      warn('AMBIGUOUS_CANDIDATES', 'another value passes too; prefer or a stricter schema chooses', rival);
     const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
     return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
   }
 
   /** Offset of another candidate that passes too, with another value of the same kind. */
-  function* findRival(value: unknown, { start, end }: Candidate, rest: Iterable<FoundCandidate>): Asking<number | undefined> {
+  function* findRival(
+    value: unknown,
+    { start, end }: Candidate,
+    rest: Iterable<FoundCandidate>,
+  ): Asking<number | undefined> {
     let rivals = 0;
     for (const found of rest) {
       if (++rivals > MOST_RIVALS) return undefined;
       if (found.start >= start && found.start < end) continue;
       const outcome = yield* attempt(found, false, false);
-      if (outcome.passed && Array.isArray(outcome.value) === Array.isArray(value) && !deepEqual(outcome.value, value)) return found.start;
+      if (outcome.passed && Array.isArray(outcome.value) === Array.isArray(value) && !deepEqual(outcome.value, value))
+        return found.start;
     }
     return undefined;
   }
 }
 
 /** A text that is not even the beginning of a value is no attempt: it may just be prose. */
-function unreadable(found: FoundCandidate, { failure, plausible, end }: Reading & { ok: false }): FailedAttempt | undefined {
+function unreadable(
+  found: FoundCandidate,
+  { failure, plausible, end }: Reading & { ok: false },
+): FailedAttempt | undefined {
   const { code, message, offset } = failure;
   if (!plausible && code === 'SYNTAX') return undefined;
   const { finder, start } = found;
@@ -160,11 +196,19 @@ function candidateOf({ finder, start, end }: FoundCandidate, reading: Success): 
 
 /** The first few issues in words, as a model or a person would want to read them. */
 function summarize(issues: readonly SchemaIssue[]): string {
-  const shown = issues.slice(0, 5).map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`));
+  const shown = issues
+    .slice(0, 5)
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`));
   return shown.join('; ') + (issues.length > 5 ? `; and ${issues.length - 5} more` : '');
 }
 
 function commentOf(comment: string): ParseResult<unknown> {
   const message = 'no <json> block; the text is passed on';
-  return { ok: false, status: 'comment', comment, repairLevel: 'none', warnings: [{ code: 'OUTPUT_DEGRADED_TO_COMMENT', message }] };
+  return {
+    ok: false,
+    status: 'comment',
+    comment,
+    repairLevel: 'none',
+    warnings: [{ code: 'OUTPUT_DEGRADED_TO_COMMENT', message }],
+  };
 }

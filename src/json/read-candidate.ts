@@ -7,16 +7,31 @@ import type { SearchSettings } from './search-settings.js';
 type ReadSettings = Pick<SearchSettings, 'needsOwnReader' | 'numbers' | 'limits'>;
 
 /** Reads a span that should be one value and nothing else. */
-export function readBlock(text: string, start: number, end: number, settings: SearchSettings, truncation: boolean): Reading {
+export function readBlock(
+  text: string,
+  start: number,
+  end: number,
+  settings: SearchSettings,
+  truncation: boolean,
+): Reading {
   const block = text.slice(start, end);
-  return readStrict(block, start, settings) ?? readTolerantly(block, start, settings, settings.repairs, true, truncation);
+  return (
+    readStrict(block, start, settings) ?? readTolerantly(block, start, settings, settings.repairs, true, truncation)
+  );
 }
 
 /** Reads a value that begins at `start`; where it ends is for the reader to find out. */
-export function readOpen(text: string, start: number, limit: number, settings: SearchSettings, truncation: boolean): Reading {
+export function readOpen(
+  text: string,
+  start: number,
+  limit: number,
+  settings: SearchSettings,
+  truncation: boolean,
+): Reading {
   const reading = readTolerantly(text.slice(start, limit), start, settings, settings.repairsInProse, false, truncation);
   // Where quotes had to be guessed and structure goes on behind the value, it probably ended too early.
-  const doubtful = reading.ok && reading.repairs.some(({ kind }) => kind === 'unescaped_quote' || kind === 'missing_quote');
+  const doubtful =
+    reading.ok && reading.repairs.some(({ kind }) => kind === 'unescaped_quote' || kind === 'missing_quote');
   if (!doubtful || !/^\s*["',:}\]]/.test(text.slice(reading.end, reading.end + 64))) return reading;
   const failure = { code: 'SYNTAX', message: 'where the value ends is in doubt', offset: reading.end } as const;
   return { ok: false, failure, plausible: true, end: reading.end };
@@ -37,7 +52,8 @@ export function readStrict(block: string, offset: number, settings: ReadSettings
   const end = offset + block.length;
   const { depth } = settings.limits;
   // Each level takes at least two characters.
-  if (block.length <= 2 * depth || !isDeeperThan(value, depth)) return { ok: true, value, repairs: [], duplicates: [], end };
+  if (block.length <= 2 * depth || !isDeeperThan(value, depth))
+    return { ok: true, value, repairs: [], duplicates: [], end };
   const failure = { code: 'LIMIT_EXCEEDED', message: tooDeep(depth), offset } as const;
   return { ok: false, failure, plausible: true, end };
 }
@@ -52,5 +68,12 @@ function readTolerantly(
 ): Reading {
   const { numbers, limits } = settings;
   const allowed = truncation ? withTruncation(repairs) : repairs;
-  return readValue(block, offset, { repairs: allowed, missingValue: 'drop', bareText: 'cautious', rootMustEnd, numbers, depth: limits.depth });
+  return readValue(block, offset, {
+    repairs: allowed,
+    missingValue: 'drop',
+    bareText: 'cautious',
+    rootMustEnd,
+    numbers,
+    depth: limits.depth,
+  });
 }

@@ -28,7 +28,8 @@ const LONG_NUMBER = /\d{16}|\d[.]\d{15}|[eE][+-]?\d{3}/;
  */
 export function repairJson(text: string, options: RepairJsonOptions = {}): string {
   const limits = resolveLimits(options.limits);
-  if (exceedsBytes(text, limits.bytes)) throw hopeless('LIMIT_EXCEEDED', `the text is longer than ${limits.bytes} bytes`);
+  if (exceedsBytes(text, limits.bytes))
+    throw hopeless('LIMIT_EXCEEDED', `the text is longer than ${limits.bytes} bytes`);
   if (text.trim() === '') throw hopeless('EMPTY_INPUT', 'the text is empty');
   const valid = readStrict(text, 0, { limits, numbers: 'double', needsOwnReader: false });
   if (valid?.ok === true) return text;

@@ -11,7 +11,19 @@ const TEXT_FIELDS = [
   'input',
 ] as const;
 /** Fields that only lead to those above. */
-const WRAPPER_FIELDS = ['item', 'part', 'parts', 'data', 'delta', 'choices', 'candidates', 'tool_calls', 'function', 'messages', 'event'] as const;
+const WRAPPER_FIELDS = [
+  'item',
+  'part',
+  'parts',
+  'data',
+  'delta',
+  'choices',
+  'candidates',
+  'tool_calls',
+  'function',
+  'messages',
+  'event',
+] as const;
 const FOREIGN_ROLES: ReadonlySet<unknown> = new Set(['user', 'system', 'tool', 'developer', 'tool_result', 'function']);
 /** Containers looked into per envelope, and how deep. */
 const MOST_CONTAINERS = 64;

@@ -1,6 +1,7 @@
 /** Tags models think and answer in, with attributes; harmony's channels with their names, and its other markers. */
 const LANDMARK =
-  /<(\/?)(think|thinking|thought|reasoning|json)(?:\s[^<>]{0,80})?>|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>/.source;
+  /<(\/?)(think|thinking|thought|reasoning|json)(?:\s[^<>]{0,80})?>|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>/
+    .source;
 
 /** Finds every landmark. */
 export const LANDMARKS = new RegExp(LANDMARK, 'gi');
@@ -26,7 +27,11 @@ export class Whereabouts {
    * Passes a landmark. `open` and `close` are those of a `<json>` tag; `restart` says that all before was no answer: it was
    * thinking that a lone closing tag ends, or a channel before the final one.
    */
-  pass([, slash, tag, bracketSlash, bracketTag, channel]: readonly (string | undefined)[]): 'open' | 'close' | 'restart' | undefined {
+  pass([, slash, tag, bracketSlash, bracketTag, channel]: readonly (string | undefined)[]):
+    | 'open'
+    | 'close'
+    | 'restart'
+    | undefined {
     const name = (tag ?? bracketTag)?.toLowerCase();
     if (name === undefined) {
       this.#channel = channel ?? '';

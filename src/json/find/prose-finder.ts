@@ -3,7 +3,8 @@ import { BracketWalker, nextBracket } from './bracket-walker.js';
 import type { Region } from './survey.js';
 
 /** What kind of value a bracket may begin: checked before a reader is set to work, because prose is full of brackets. */
-const MAY_BEGIN = /\{\s{0,99}(?:["'“‘`,}/#\\]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#-]|[tfnTFN.]|[\p{L}])/uy;
+const MAY_BEGIN =
+  /\{\s{0,99}(?:["'“‘`,}/#\\]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#-]|[tfnTFN.]|[\p{L}])/uy;
 /** Characters read in vain, as a multiple of the text, before the search is given up: keeps time linear. */
 const READING_FACTOR = 4;
 const READING_BASE = 65_536;
@@ -52,8 +53,14 @@ function readAt(
   if (!MAY_BEGIN.test(text)) return [start + 1];
   const reading = read(start, limit);
   const rank = Number(text[start] === '[');
-  if (reading.ok) return [reading.end, strict && isNoAnswer(text, start, reading.value) ? undefined : { start, end: reading.end, rank }];
-  if (!reading.plausible) return [start + 1];
+  if (reading.ok)
+    return [
+      reading.end,
+      strict && isNoAnswer(text, start, reading.value) ? undefined : { start, end: reading.end, rank },
+    ];
+  // A cut value that has begun with a quote is one, even before its first colon.
+  const cut = reading.failure.code === 'TRUNCATED' && /^.\s{0,64}["']/.test(text.slice(start, start + 66));
+  if (!reading.plausible && !cut) return [start + 1];
   const end = reading.failure.code === 'SYNTAX' ? new BracketWalker(text, start).findEnd(limit) : -1;
   return [end, { start, end: end === -1 ? limit : end, rank }];
 }
@@ -63,7 +70,7 @@ function isNoAnswer(text: string, start: number, value: unknown): boolean {
   const before = text.slice(Math.max(0, start - 40), start);
   const isArray = Array.isArray(value);
   if (isArray && /[\w)\]]$/.test(before)) return true;
-  const items = Object.values(Object(value));
+  const items: unknown[] = typeof value === 'object' && value !== null ? Object.values(value) : [];
   const says = items.length > 0 && !(isArray && items.every((item) => typeof item === 'number'));
   return !says && !/(?:[:：=]|^|\n)[ \t]*$/.test(before);
 }

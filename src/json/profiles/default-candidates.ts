@@ -8,7 +8,12 @@ import { repairAt } from '../repair.js';
 import type { SearchSettings } from '../search-settings.js';
 import { found, type FoundCandidate } from './found-candidate.js';
 
-const NO_JSON: Reading = { ok: false, failure: { code: 'SYNTAX', message: 'no JSON', offset: 0 }, plausible: false, end: 0 };
+const NO_JSON: Reading = {
+  ok: false,
+  failure: { code: 'SYNTAX', message: 'no JSON', offset: 0 },
+  plausible: false,
+  end: 0,
+};
 
 /** Where the answer is known to stand: the whole text, a tag, a line of NDJSON. */
 export function* findMarked(text: string, survey: Survey, settings: SearchSettings): Generator<FoundCandidate> {
@@ -26,7 +31,8 @@ export function* findMarked(text: string, survey: Survey, settings: SearchSettin
     if (regions.length === 1) yield block('whole', start, start + content.trim().length);
   }
   for (const tag of blocks.toReversed()) yield tagCandidate(text, tag, settings);
-  for (const { start, end } of findNdjsonLines(text, regions, settings.limits.candidates)) yield block('ndjson', start, end);
+  for (const { start, end } of findNdjsonLines(text, regions, settings.limits.candidates))
+    yield block('ndjson', start, end);
 }
 
 /** Where the answer must be looked for: behind fences and in running text. */
@@ -37,7 +43,9 @@ export function* findUnmarked(text: string, { regions }: Survey, settings: Searc
   for (const { start, end } of fenced) yield open('fence', start, end);
   const fences = new Set(fenced.map(({ start }) => start));
   const { limits, hasSchema } = settings;
-  const values = findProseValues(text, regions, limits.candidates, !hasSchema, (start, end) => readOpen(text, start, end, settings, false));
+  const values = findProseValues(text, regions, limits.candidates, !hasSchema, (start, end) =>
+    readOpen(text, start, end, settings, false),
+  );
   for (const { start, end } of values) if (!fences.has(start)) yield open('prose', start, end);
 }
 

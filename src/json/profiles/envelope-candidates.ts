@@ -18,7 +18,14 @@ export function* findInEnvelopes(
     const envelope = rejected[index];
     if (envelope === undefined || envelope.candidate.level >= DEEPEST_ENVELOPE) continue;
     const { start, end, level } = envelope.candidate;
-    const inside = (read: FoundCandidate['read']): FoundCandidate => ({ finder: 'envelope', start, end, untouched: false, level: level + 1, read });
+    const inside = (read: FoundCandidate['read']): FoundCandidate => ({
+      finder: 'envelope',
+      start,
+      end,
+      untouched: false,
+      level: level + 1,
+      read,
+    });
     for (const content of envelopeContents(envelope.value)) {
       if (typeof content !== 'string') {
         yield inside(() => ({ ok: true, value: structuredClone(content), repairs: [], duplicates: [], end }));

@@ -16,7 +16,8 @@ export function* findCandidates(
   prefer: ParseOptions['prefer'],
   rejected: readonly RejectedValue[],
 ): Generator<FoundCandidate> {
-  const inEnvelopes = (from: number): Generator<FoundCandidate> => findInEnvelopes(rejected, from, (inner) => findAnywhere(inner, settings));
+  const inEnvelopes = (from: number): Generator<FoundCandidate> =>
+    findInEnvelopes(rejected, from, (inner) => findAnywhere(inner, settings));
   switch (settings.profile) {
     case 'default': {
       if (prefer === undefined) {

@@ -17,6 +17,12 @@ export interface RejectedValue {
 }
 
 /** A candidate as the finders make it. */
-export function found(finder: FinderName, start: number, end: number, read: FoundCandidate['read'], untouched = false): FoundCandidate {
+export function found(
+  finder: FinderName,
+  start: number,
+  end: number,
+  read: FoundCandidate['read'],
+  untouched = false,
+): FoundCandidate {
   return { finder, start, end, read, untouched, level: 0 };
 }

@@ -34,17 +34,31 @@ export function* findUnified(raw: string, settings: SearchSettings): Generator<F
   yield* findFirstObject(text, start, end, settings);
 }
 
-function* findFirstObject(text: string, from: number, limit: number, settings: SearchSettings): Generator<FoundCandidate> {
+function* findFirstObject(
+  text: string,
+  from: number,
+  limit: number,
+  settings: SearchSettings,
+): Generator<FoundCandidate> {
   const start = text.indexOf('{', from);
   const end = start === -1 ? -1 : new BracketWalker(text, start).findEnd(limit);
   if (end !== -1) yield block('prose', text, start, end, settings);
 }
 
-function block(finder: FinderName, text: string, start: number, end: number, settings: SearchSettings, untouched = false): FoundCandidate {
+function block(
+  finder: FinderName,
+  text: string,
+  start: number,
+  end: number,
+  settings: SearchSettings,
+  untouched = false,
+): FoundCandidate {
   const read = (): Reading => {
     const reading = readBlock(text, start, end, settings, false);
     // What begins with a bracket was meant as JSON, however early a reader that mends nothing gives up.
-    return reading.ok ? reading : { ...reading, plausible: reading.plausible || /^\s*[[{]/.test(text.slice(start, end)) };
+    return reading.ok
+      ? reading
+      : { ...reading, plausible: reading.plausible || /^\s*[[{]/.test(text.slice(start, end)) };
   };
   return found(finder, start, end, read, untouched);
 }

@@ -26,10 +26,13 @@ const PLAIN_KEY = /^[\p{L}\p{N}_$@][\p{L}\p{N}\p{M}_$@ ./-]{0,255}$/u;
 /** A literal or number that is complete as it stands; undefined if the token is other text. */
 export function readLiteralOrNumber(token: string, policy: ReaderPolicy): BareReading | undefined {
   const value = literal(token);
-  if (value !== undefined) return token === String(value) ? { kind: 'value', value } : { kind: 'value', value, repair: 'literal' };
+  if (value !== undefined)
+    return token === String(value) ? { kind: 'value', value } : { kind: 'value', value, repair: 'literal' };
   const number = readNumber(token, policy.numbers);
   if (number === undefined) return undefined;
-  return number.repaired ? { kind: 'value', value: number.value, repair: 'number' } : { kind: 'value', value: number.value };
+  return number.repaired
+    ? { kind: 'value', value: number.value, repair: 'number' }
+    : { kind: 'value', value: number.value };
 }
 
 /** Reads a whole unquoted token where a value is due. */

@@ -26,7 +26,12 @@ const LONGEST = 4096;
  * Reads the unquoted token under the position; undefined while its end has not arrived. `stops`: characters that end it
  * here although they may stand in such text elsewhere.
  */
-export function readBareToken(source: Source, isKey: boolean, policy: ReaderPolicy, stops: string): BareToken | undefined {
+export function readBareToken(
+  source: Source,
+  isKey: boolean,
+  policy: ReaderPolicy,
+  stops: string,
+): BareToken | undefined {
   const { text, at, final } = source;
   const any = policy.bareText === 'any';
   let length = any && !isKey ? source.match(REGULAR_EXPRESSION) : -1;

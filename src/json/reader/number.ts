@@ -32,7 +32,10 @@ export function readNumber(token: string, mode: NumberMode): NumberReading | und
   if (JSON_NUMBER.test(token)) return { value: convertNumber(token, mode), repaired: false };
   if (HEXADECIMAL.test(token)) return { value: Number(token), repaired: true };
   if (!FOREIGN_NUMBER.test(token)) return undefined;
-  const plain = token.replace(/^\+|_/g, '').replace(/^(-?)\./, '$10.').replace(/\.(?=$|e)/i, '');
+  const plain = token
+    .replace(/^\+|_/g, '')
+    .replace(/^(-?)\./, '$10.')
+    .replace(/\.(?=$|e)/i, '');
   return { value: convertNumber(plain, mode), repaired: true };
 }
 
@@ -45,7 +48,11 @@ export function readCutNumber(token: string, mode: NumberMode): NumberReading | 
 /** The value of a valid JSON number in the representation asked for. */
 export function convertNumber(token: string, mode: NumberMode): NumberValue {
   const value = Number(token);
-  if (mode === 'double' || (Number.isFinite(value) && (token.length < 16 || digitsOf(token) === digitsOf(String(value))))) return value;
+  if (
+    mode === 'double' ||
+    (Number.isFinite(value) && (token.length < 16 || digitsOf(token) === digitsOf(String(value))))
+  )
+    return value;
   if (mode === 'source') return new SourceNumber(token);
   if (mode === 'raw') return token;
   return /[.eE]/.test(token) ? value : BigInt(token);
@@ -53,5 +60,8 @@ export function convertNumber(token: string, mode: NumberMode): NumberValue {
 
 /** The significant digits of a number: where those of the double differ from those of the text, it lost some. */
 function digitsOf(token: string): string {
-  return token.replace(/e.*$/i, '').replace(/\D/g, '').replace(/^0+|0+$/g, '');
+  return token
+    .replace(/e.*$/i, '')
+    .replace(/\D/g, '')
+    .replace(/^0+|0+$/g, '');
 }

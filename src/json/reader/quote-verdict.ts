@@ -57,14 +57,24 @@ export function judgeQuote(text: string, after: number, final: boolean, around: 
   return !final && around.role === 'member' && CUT_MEMBER.test(text) ? 'unknown' : 'content';
 }
 
-function patternsFor({ role, depth, arrayAbove, objectAbove, rootMustEnd, insideCall }: StringSurroundings): readonly [RegExp, RegExp] {
+function patternsFor({
+  role,
+  depth,
+  arrayAbove,
+  objectAbove,
+  rootMustEnd,
+  insideCall,
+}: StringSurroundings): readonly [RegExp, RegExp] {
   let index = ROLES.indexOf(role) * 4 + Math.min(depth, 3);
   index = index * 4 + Number(arrayAbove) * 2 + Number(objectAbove);
   index = index * 4 + Number(rootMustEnd) * 2 + Number(insideCall);
   const known = patterns[index];
   if (known !== undefined) return known;
   const source = `${SPACE}(?:${followers(role, depth, arrayAbove, objectAbove, rootMustEnd, insideCall)})|\\s{512}`;
-  return (patterns[index] = [new RegExp(source.replaceAll('␃', '(?!)'), 'y'), new RegExp(source.replaceAll('␃', '$'), 'y')]);
+  return (patterns[index] = [
+    new RegExp(source.replaceAll('␃', '(?!)'), 'y'),
+    new RegExp(source.replaceAll('␃', '$'), 'y'),
+  ]);
 }
 
 function followers(
@@ -83,7 +93,12 @@ function followers(
   };
   switch (role) {
     case 'key':
-      anywhere.push(/[:：=,，、}｝\]］{[\\]/.source, QUOTE, LITERAL, `${NO_KEY_END}{0,256}(?:\\n|␃)|${NO_KEY_END}{256}`);
+      anywhere.push(
+        /[:：=,，、}｝\]］{[\\]/.source,
+        QUOTE,
+        LITERAL,
+        `${NO_KEY_END}{0,256}(?:\\n|␃)|${NO_KEY_END}{256}`,
+      );
       break;
     case 'member':
       anywhere.push(

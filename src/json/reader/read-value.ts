@@ -23,5 +23,11 @@ export function readValue(text: string, offset: number, policy: ReaderPolicy): R
   reader.end();
   const { failure, repairs } = reader.source;
   if (failure !== undefined) return { ok: false, failure, plausible: reader.structure.plausible, end: reader.offset };
-  return { ok: true, value: reader.value, repairs, duplicates: reader.structure.builder.duplicates, end: reader.offset };
+  return {
+    ok: true,
+    value: reader.value,
+    repairs,
+    duplicates: reader.structure.builder.duplicates,
+    end: reader.offset,
+  };
 }

@@ -16,7 +16,9 @@ export interface ReaderPolicy {
 }
 
 /** The sets of repairs the pipeline chooses from. */
-export const repairSets: Readonly<Record<'none' | 'controlCharacters' | 'syntax' | 'syntaxInProse' | 'everything', ReadonlySet<RepairKind>>> = {
+export const repairSets: Readonly<
+  Record<'none' | 'controlCharacters' | 'syntax' | 'syntaxInProse' | 'everything', ReadonlySet<RepairKind>>
+> = {
   none: new Set(),
   controlCharacters: new Set(['control_character']),
   /** All but those that turn code and lists of values into one value that nobody wrote. */

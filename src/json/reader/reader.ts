@@ -101,7 +101,11 @@ export class Reader {
   /** A root string that needs its quotes mended is a sentence with quotation marks; operators and `${` are code. */
   #isNoString(): boolean {
     const { unescapedSeen, operatorSeen, isTemplate } = this.#string;
-    return (this.structure.role === 'root' && (unescapedSeen || this.source.repairs.length > 0)) || operatorSeen || isTemplate;
+    return (
+      (this.structure.role === 'root' && (unescapedSeen || this.source.repairs.length > 0)) ||
+      operatorSeen ||
+      isTemplate
+    );
   }
 
   /** The text ended inside a string: finds where it should have ended, or keeps what there is of it. */
@@ -125,7 +129,9 @@ export class Reader {
    */
   #findLostLineEnd(opened: number): number {
     const { text } = this.source;
-    const tail = /\n[\s}\]]*$/.exec(text.slice(Math.max(opened, -1) + 1).slice(-2 * LONGEST_TAIL - 2 * this.structure.depth));
+    const tail = /\n[\s}\]]*$/.exec(
+      text.slice(Math.max(opened, -1) + 1).slice(-2 * LONGEST_TAIL - 2 * this.structure.depth),
+    );
     const { role, builder } = this.structure;
     const closes = tail?.[0].replace(/\s+/g, '') === builder.closingBrackets;
     return tail !== null && closes && (role === 'member' || role === 'item') ? text.length - tail[0].length : -1;
@@ -184,7 +190,8 @@ export class Reader {
       if (structure.depth > 0) return;
       if (!('value' in reading)) source.fail('TRUNCATED', CUT_OFF);
     } else if (reading.repair !== undefined) {
-      const prose = reading.repair === 'unquoted_string' && structure.role === 'root' && this.#policy.bareText === 'cautious';
+      const prose =
+        reading.repair === 'unquoted_string' && structure.role === 'root' && this.#policy.bareText === 'cautious';
       if (prose) structure.refuse();
       source.repair(reading.repair, start);
     }

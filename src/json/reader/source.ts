@@ -75,7 +75,10 @@ export class Source {
   repair(kind: RepairKind, index = this.at, length = 1): void {
     const offset = this.base + index;
     if (!this.allowed.has(kind)) {
-      const [code, message] = kind === 'truncated' ? (['TRUNCATED', CUT_OFF] as const) : (['SYNTAX', `this is no JSON: ${kind.replaceAll('_', ' ')}`] as const);
+      const [code, message] =
+        kind === 'truncated'
+          ? (['TRUNCATED', CUT_OFF] as const)
+          : (['SYNTAX', `this is no JSON: ${kind.replaceAll('_', ' ')}`] as const);
       this.failure ??= { code, message, offset };
     } else if (this.repairs.at(-1)?.kind !== kind || this.#lastRepairEnd !== offset) {
       this.repairs.push(repairAt(kind, offset));
@@ -89,7 +92,10 @@ export class Source {
   }
 
   /** Gives up at the character under the position. */
-  fail(code: ReadFailure['code'] = 'SYNTAX', message = `unexpected ${JSON.stringify(this.text.charAt(this.at)) || 'end'}`): void {
+  fail(
+    code: ReadFailure['code'] = 'SYNTAX',
+    message = `unexpected ${JSON.stringify(this.text.charAt(this.at)) || 'end'}`,
+  ): void {
     this.failure ??= { code, message, offset: this.base + this.at };
   }
 }

@@ -15,7 +15,16 @@ import { LOOK_BEHIND, type Source } from './source.js';
 /** How far reading a string came: to its end, to the end of the text so far, or to the end of all text. */
 export type StringProgress = 'done' | 'more' | 'cut';
 
-const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+};
 const CODE_ESCAPE = /\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|u\{([\da-fA-F]{1,5}|10[\da-fA-F]{4})\})/y;
 const CUT_ESCAPE = /\\(?:u[\da-fA-F]{0,3}|x[\da-fA-F]?|u\{[\da-fA-F]{0,6})?$/y;
 const SEPARATOR = /([,+:]|\n)(?:\s|\/\*[^*]*\*\/)*$/;
@@ -70,12 +79,18 @@ export class StringToken {
       let code = 0;
       for (; at < text.length; at++) {
         code = text.charCodeAt(at);
-        if (code < SPACE || code === BACKSLASH || (straight ? code === DOUBLE_QUOTE : closesQuote(this.#kind, code))) break;
+        if (code < SPACE || code === BACKSLASH || (straight ? code === DOUBLE_QUOTE : closesQuote(this.#kind, code)))
+          break;
       }
       if (at > source.at) this.#append(text.slice(source.at, at));
       source.at = at;
       if (at === text.length) return source.final ? 'cut' : 'more';
-      const progress = code < SPACE ? this.#takeControl(source) : code === BACKSLASH ? this.#takeEscape(source) : this.#takeQuote(source, around);
+      const progress =
+        code < SPACE
+          ? this.#takeControl(source)
+          : code === BACKSLASH
+            ? this.#takeEscape(source)
+            : this.#takeQuote(source, around);
       if (progress !== 'on') return progress;
     }
   }

@@ -112,7 +112,9 @@ export class Structure implements StringSurroundings {
         return this.#stepKey(code);
       case 'first':
         return this.builder.inArray ? this.#stepValue(code) : this.#stepKey(code);
-      default:
+      case 'root':
+      case 'item':
+      case 'member':
         return this.#stepValue(code);
     }
   }
@@ -171,7 +173,9 @@ export class Structure implements StringSurroundings {
   #skip(): number {
     const state = this.#state;
     const valueDue = state === 'item' || state === 'member' || (state === 'first' && this.builder.inArray);
-    return this.#filler.skip(state === 'root' ? state : state === 'first' && this.depth === 1 ? 'first' : valueDue ? 'value' : 'other');
+    return this.#filler.skip(
+      state === 'root' ? state : state === 'first' && this.depth === 1 ? 'first' : valueDue ? 'value' : 'other',
+    );
   }
 
   #stepValue(code: number): Step {
@@ -279,7 +283,8 @@ export class Structure implements StringSurroundings {
     }
     if (code === CLOSE_BRACE || code === CLOSE_BRACKET) return this.#stepClose(code);
     if (next === 'key' && code === OPEN_BRACE && this.arrayAbove) return this.#closeMissing();
-    const unfit = code === COLON || (next === 'item' ? code === SEMICOLON : code === OPEN_BRACE || code === OPEN_BRACKET);
+    const unfit =
+      code === COLON || (next === 'item' ? code === SEMICOLON : code === OPEN_BRACE || code === OPEN_BRACKET);
     if (unfit) return this.refuse();
     if (this.#source.match(ELLIPSIS) === -1) this.#source.repair('missing_comma');
     return code === SEMICOLON ? this.#advance(next) : this.#goTo(next);
@@ -317,7 +322,8 @@ export class Structure implements StringSurroundings {
 
   #stepClose(code: number): Step {
     const closesArray = code === CLOSE_BRACKET;
-    if (this.#state === 'item' || this.#state === 'key') this.#source.repair('extra_comma', this.#commaOffset - this.#source.base);
+    if (this.#state === 'item' || this.#state === 'key')
+      this.#source.repair('extra_comma', this.#commaOffset - this.#source.base);
     if (closesArray !== this.builder.inArray) {
       if (closesArray ? this.arrayAbove : this.objectAbove) return this.#closeMissing();
       this.#source.repair('missing_bracket');

@@ -89,7 +89,10 @@ export class ValueBuilder {
 
   /** The brackets that would close all that is open. */
   get closingBrackets(): string {
-    return this.#frames.map(({ isArray }) => (isArray ? ']' : '}')).toReversed().join('');
+    return this.#frames
+      .map(({ isArray }) => (isArray ? ']' : '}'))
+      .toReversed()
+      .join('');
   }
 
   open(isArray: boolean): void {

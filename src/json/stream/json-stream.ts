@@ -69,8 +69,14 @@ export interface JsonStream<T> {
  */
 export function createJsonStream(schema?: undefined, options?: JsonStreamOptions): JsonStream<unknown>;
 export function createJsonStream<T>(schema: StandardSchema<unknown, T>, options?: JsonStreamOptions): JsonStream<T>;
-export function createJsonStream<T>(schema: StandardSchema<unknown, T> | undefined, options?: JsonStreamOptions): JsonStream<T>;
-export function createJsonStream<T>(schema?: StandardSchema<unknown, T>, options: JsonStreamOptions = {}): JsonStream<T> {
+export function createJsonStream<T>(
+  schema: StandardSchema<unknown, T> | undefined,
+  options?: JsonStreamOptions,
+): JsonStream<T>;
+export function createJsonStream<T>(
+  schema?: StandardSchema<unknown, T>,
+  options: JsonStreamOptions = {},
+): JsonStream<T> {
   return new FollowingStream(schema, options);
 }
 
@@ -81,19 +87,30 @@ class FollowingStream<T> implements JsonStream<T>, ValueListener {
   readonly #follower: ValueFollower;
   readonly #transcript = new Transcript();
   readonly #decoder = new TextDecoder();
-  readonly #subscriptions: { readonly fits: PathPattern; readonly listener: (value: unknown, path: Path) => void }[] = [];
+  readonly #subscriptions: { readonly fits: PathPattern; readonly listener: (value: unknown, path: Path) => void }[] =
+    [];
   #changes: Place[] = [];
   #objections: readonly SchemaIssue[] = [];
   #room: number;
   #result: ParseResult<T> | undefined;
 
   constructor(schema: StandardSchema<unknown, T> | undefined, options: JsonStreamOptions) {
-    const { repairsInProse, numbers, limits } = resolveSettings({ ...options, profile: 'default' }, schema !== undefined);
+    const { repairsInProse, numbers, limits } = resolveSettings(
+      { ...options, profile: 'default' },
+      schema !== undefined,
+    );
     this.#schema = schema;
     this.#options = options;
     this.#checkPart = options.validatePartial === true ? partChecker(schema) : undefined;
     this.#follower = new ValueFollower(
-      { repairs: repairsInProse, missingValue: 'drop', bareText: 'cautious', rootMustEnd: false, numbers, depth: limits.depth },
+      {
+        repairs: repairsInProse,
+        missingValue: 'drop',
+        bareText: 'cautious',
+        rootMustEnd: false,
+        numbers,
+        depth: limits.depth,
+      },
       this,
     );
     this.#room = limits.bytes;
@@ -125,7 +142,8 @@ class FollowingStream<T> implements JsonStream<T>, ValueListener {
 
   finished(place: Place, value: unknown): void {
     for (const { fits, listener } of this.#subscriptions) if (fits(place)) listener(value, pathOf(place));
-    if (this.#checkPart !== undefined && this.#objections.length === 0) this.#objections = this.#checkPart(pathOf(place), value);
+    if (this.#checkPart !== undefined && this.#objections.length === 0)
+      this.#objections = this.#checkPart(pathOf(place), value);
   }
 
   get #value(): DeepPartial<T> | undefined {
@@ -144,7 +162,10 @@ class FollowingStream<T> implements JsonStream<T>, ValueListener {
     const [objection] = this.#objections;
     if (objection === undefined) return;
     const message = `a finished part does not fit the schema: ${objection.path.join('.')}: ${objection.message}`;
-    this.#result = failureOf([{ code: 'SCHEMA_MISMATCH', message, issues: this.#objections, value: this.#value }], label);
+    this.#result = failureOf(
+      [{ code: 'SCHEMA_MISMATCH', message, issues: this.#objections, value: this.#value }],
+      label,
+    );
   }
 }
 
@@ -156,7 +177,12 @@ class PlacedSnapshot<T> implements JsonSnapshot<T> {
   readonly #places: readonly Place[];
   #paths: readonly Path[] | undefined;
 
-  constructor(value: DeepPartial<T> | undefined, places: readonly Place[], complete: boolean, result: ParseResult<T> | undefined) {
+  constructor(
+    value: DeepPartial<T> | undefined,
+    places: readonly Place[],
+    complete: boolean,
+    result: ParseResult<T> | undefined,
+  ) {
     this.value = value;
     this.#places = places;
     this.complete = complete;
@@ -171,7 +197,10 @@ class PlacedSnapshot<T> implements JsonSnapshot<T> {
 
 function partChecker(schema: StandardSchema | undefined): AlignableSchema['~sluice']['checkPart'] {
   if (schema === undefined || !isAlignable(schema)) {
-    throw new SluiceError('PARTIAL_UNSUPPORTED', 'validatePartial needs a schema from fromJsonSchema or alignable of sluice/json-schema');
+    throw new SluiceError(
+      'PARTIAL_UNSUPPORTED',
+      'validatePartial needs a schema from fromJsonSchema or alignable of sluice/json-schema',
+    );
   }
   return (path, value) => schema['~sluice'].checkPart(path, value);
 }

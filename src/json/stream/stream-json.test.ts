@@ -83,7 +83,7 @@ describe('createJsonTransform', () => {
     const writer = transform.writable.getWriter();
     const written = Promise.all(pieces.map((piece) => writer.write(piece))).then(() => writer.close());
     const snapshots: JsonSnapshot<{ items: number[] }>[] = [];
-    for (const reader = transform.readable.getReader(); ; ) {
+    for (const reader = transform.readable.getReader(); ;) {
       const { done, value } = await reader.read();
       if (done) break;
       snapshots.push(value);
