@@ -23,7 +23,24 @@ function readWhole(text: string, policy: ReaderPolicy): unknown {
   return reading.ok ? { value: reading.value, repairs: reading.repairs } : { failure: reading.failure };
 }
 
+/** Texts the reader refuses or completes, whole or cut. */
+const refusedTexts = [
+  '[...\n`None',
+  '[1, ... 2]',
+  '{"a": 1, ... "b": 2}',
+  '{"a": ...',
+  '["a" + b]',
+  '{"a": f(1)}',
+  '{"a" 1, b}',
+  '{"a": "b" ```',
+  '/* x',
+  '{"a": tru',
+  '[1, "',
+  '\\',
+];
+
 const texts = [
+  ...refusedTexts,
   ...[...tolerantRepairs, ...generousRepairs].map(({ marked }) => marked.replaceAll('¦', '')),
   ...syntaxCases.map(({ text }) => text),
   ...validCases,
