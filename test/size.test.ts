@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { gzippedSize } from '../scripts/package/gzipped-size.js';
+import { PROJECT } from '../scripts/run-tool.js';
 import { makeFolder } from './temporary-folder.js';
 
 describe('npm run size', () => {
@@ -16,5 +17,9 @@ describe('npm run size', () => {
   it('refuses a module that needs Node.js', async () => {
     const folder = await makeFolder({ 'a.js': `import { readFileSync } from 'node:fs'; readFileSync('x');` });
     await expect(gzippedSize(join(folder, 'a.js'))).rejects.toThrow('node:fs');
+  });
+
+  it.each(['json', 'json-schema', 'events'])('finds nothing of Node.js in sluice/%s', async (floor) => {
+    expect(await gzippedSize(join(PROJECT, 'src', floor, 'index.ts'))).toBeGreaterThan(1000);
   });
 });
