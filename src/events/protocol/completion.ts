@@ -47,14 +47,10 @@ const OPEN_REASONS = {
 export const REASON_CODES = { ...COMPLETED_REASONS, ...OPEN_REASONS, ...FAILURE_CODES } as const;
 
 export type CompletedReason = keyof typeof COMPLETED_REASONS;
-export type FailureCode = keyof typeof FAILURE_CODES;
 export type ReasonCode = keyof typeof REASON_CODES;
 
 /** Who is to blame for a failure. */
 export const ERROR_CATEGORIES = ['canceled', 'timeout', 'limit', 'engine', 'process', 'output'] as const;
-
-/** One of {@link ERROR_CATEGORIES}. */
-export type ErrorCategory = (typeof ERROR_CATEGORIES)[number];
 
 /** The end signals of the engines that have one; `evidence.end_signal` names the one that was seen. */
 export const END_SIGNALS = [

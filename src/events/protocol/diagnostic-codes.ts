@@ -6,7 +6,6 @@ export const DIAGNOSTIC_CODES = {
   UNKNOWN_FIELD: 'A known type carries a field this version does not know; the event is kept.',
   MALFORMED_RECORD: 'A known type does not have the fields it must have; it is kept as raw.',
   TRUNCATED_RECORD: 'A value was cut off in the middle.',
-  DUPLICATE_KEY: 'An object names a key twice; the last one counts.',
   INVALID_UTF8: 'These bytes are not UTF-8; the text shows substitutes, the raw reference has the bytes.',
   RAW_TEXT_SHORTENED: 'The raw event shows only the beginning of its bytes; the raw reference has them all.',
   VALUE_TOO_DEEP: 'A value is nested deeper than the limit; it is kept as raw.',

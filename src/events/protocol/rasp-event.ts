@@ -109,9 +109,6 @@ const envelope = object({
 /** A type of RASP event. */
 export type RaspType = keyof typeof RASP_DATA;
 
-/** The first word of a type. */
-export type RaspCategory = CategoryOf<RaspType>;
-
 type CategoryOf<Type> = Type extends `${infer Category}.${string}` ? Category : never;
 
 /** What an event of a type says: `RaspData<'agent.message.final'>['text']`. */
