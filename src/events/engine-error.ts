@@ -7,7 +7,7 @@ import { beginningOf } from './text-beginning.js';
 /** Longest message passed on; engines print whole responses there. */
 const MAX_MESSAGE = 4096;
 
-const HTTP_STATUS = /\b(?:status(?:[ _]code)?["']?:?|HTTP(?:\/[\d.]+)?|"code":)\s*([45]\d\d)\b/iu;
+const HTTP_STATUS = /(?:\b(?:status(?:[ _]code)?["']?:?|HTTP(?:\/[\d.]+)?)|"code":)\s*([45]\d\d)\b/iu;
 
 /** An engine's trouble as the data of its event. What the engine does not say is guessed from its message. */
 export function engineErrorData(error: EngineErrorReport): RaspData<'diagnostic.engine.error'> {

@@ -1,9 +1,7 @@
 import type { TextFrame } from './framing/frame.js';
 import { LOW_CONFIDENCE } from './low-confidence.js';
+import { MAX_MESSAGE_LENGTH } from './message-limit.js';
 import type { Report } from './report.js';
-
-/** Longest message; a program that never stops talking gets several. */
-const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 
 /** What a whole text turns out to be. */
 export interface MessageJudgement {
@@ -40,7 +38,7 @@ export class LineMessage {
 
   /** The next line, or the part of it that is the agent's. */
   say(frame: TextFrame, text: string, confidence: number): void {
-    if (this.#first !== null && frame.to - this.#first.from > MAX_MESSAGE_BYTES) this.close();
+    if (this.#first !== null && frame.to - this.#first.from > MAX_MESSAGE_LENGTH) this.close();
     this.#first ??= frame;
     this.#last = frame;
     const piece = `${this.#gap}${text}`;

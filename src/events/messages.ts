@@ -1,5 +1,6 @@
 import { hasDoneMarker } from './done-marker.js';
 import type { EventWriter } from './event-writer.js';
+import { MAX_MESSAGE_LENGTH } from './message-limit.js';
 import type { MessageOptions } from './report.js';
 import { structuredPayload } from './structured-payload.js';
 
@@ -12,10 +13,14 @@ interface OpenMessage {
 /** Messages that may be open at once; a program that opens more loses the oldest to its final. */
 const MAX_OPEN = 256;
 
+/** Text of all open messages together; then the one being written ends, and what follows is another. */
+const MAX_OPEN_LENGTH = 2 * MAX_MESSAGE_LENGTH;
+
 /** Gives every message an id, ends each exactly once, and listens for the done marker in the agent's own words. */
 export class Messages {
   readonly #writer: EventWriter;
   readonly #open = new Map<string, OpenMessage>();
+  #openLength = 0;
   #count = 0;
   /** The agent's last whole message: what it asks, if it asks. */
   last = '';
@@ -38,32 +43,40 @@ export class Messages {
   delta(text: string, options: MessageOptions | undefined): void {
     const message = this.#opened(options);
     message.text += text;
+    this.#openLength += text.length;
     this.#writer.write(
       'agent.message.delta',
       { message_id: message.id, text, ...withParent(message) },
       { message_id: message.id },
     );
+    if (this.#openLength > MAX_OPEN_LENGTH) this.close(options);
   }
 
   final(text: string, options: MessageOptions | undefined): void {
-    const key = options?.key ?? '';
-    const open = this.#open.get(key);
-    if (open !== undefined) this.#open.delete(key);
+    const open = this.#taken(options);
     const id = open?.id ?? this.#nextId();
     this.#finish(id, text, open?.parent ?? options?.parent ?? null, options?.payload);
   }
 
   close(options: MessageOptions | undefined): void {
-    const key = options?.key ?? '';
-    const open = this.#open.get(key);
+    const open = this.#taken(options);
     if (open === undefined) return;
-    this.#open.delete(key);
     this.#finish(open.id, open.text, open.parent);
   }
 
   /** Ends what the engine left open, in the order in which it was opened. */
   closeAll(): void {
     for (const key of this.#open.keys()) this.close({ key });
+  }
+
+  /** The open message, which is open no more. */
+  #taken(options: MessageOptions | undefined): OpenMessage | undefined {
+    const key = options?.key ?? '';
+    const open = this.#open.get(key);
+    if (open === undefined) return undefined;
+    this.#open.delete(key);
+    this.#openLength -= open.text.length;
+    return open;
   }
 
   #opened(options: MessageOptions | undefined): OpenMessage {

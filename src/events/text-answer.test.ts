@@ -40,6 +40,12 @@ describe('an answer in plain text', () => {
     expectCovered(told.translator.coverage());
   });
 
+  it('is told before its blank lines fill the memory', () => {
+    const told = tell({ stdout: ['One', '\n'.repeat(1024 * 1024), 'Two'], stderr: [SIGN] });
+    expect(told.of('assistant.message.final').map(({ text }) => text)).toEqual(['One', 'Two']);
+    expectCovered(told.translator.coverage());
+  });
+
   it('becomes raw, line by line and with its own bytes, when a record follows', () => {
     const told = tell({ stdout: ['One', '', 'Two', init] });
     const raws = told.fcmp.filter(({ type }) => type === 'raw.stdout');

@@ -36,15 +36,13 @@ export class TextAnswer {
 
   hold(frame: TextFrame | JsonFrame): void {
     this.#report.hold();
-    this.#held.push(frame);
-    this.#heldBytes += frame.to - frame.from;
-    if (this.#heldBytes > MAX_HELD_BYTES) this.end();
+    this.#keep(frame);
   }
 
   /** A blank line inside of what is held. */
   blank(frame: BlankFrame): void {
     const isInside = this.#held.length > 0 && frame.stream === this.#held[0]?.stream;
-    if (isInside) this.#held.push(frame);
+    if (isInside) this.#keep(frame);
   }
 
   /** The frame being read shows that the program prints records: what is held is damage. */
@@ -65,6 +63,12 @@ export class TextAnswer {
       this.#isPossible = false;
       this.#giveUp();
     } else this.#tell(first, confidence);
+  }
+
+  #keep(frame: TextFrame | JsonFrame | BlankFrame): void {
+    this.#held.push(frame);
+    this.#heldBytes += frame.to - frame.from;
+    if (this.#heldBytes > MAX_HELD_BYTES) this.end();
   }
 
   #tell(first: Frame, confidence: number): void {

@@ -90,6 +90,31 @@ describe('a terminal that shows more than stdout', () => {
     expect(alone.types.at(-1)).toBe('user.input.required');
   });
 
+  it('is read alone with its lines of text: errors are told, and count', () => {
+    const retry = 'Attempt 1 failed with status 429. Retrying with backoff...';
+    const fatal = 'An unexpected critical error occurred: [object Object]';
+    const alone = tell({ engine: 'gemini', pty: [retry, fatal], end: { exitCode: null } });
+    expect(alone.rasp('diagnostic.engine.error')).toMatchObject([{ retrying: true }, { retrying: false }]);
+    expect(alone.of('conversation.failed')).toMatchObject([{ error: { code: 'ENGINE_RUNTIME_ERROR' } }]);
+    expectCovered(alone.translator.coverage());
+    const beside = tell({ engine: 'gemini', stdout: ['Hello.'], pty: [fatal] });
+    expect(beside.rasp('diagnostic.engine.error')).toEqual([]);
+  });
+
+  it.each(['codex', 'opencode', 'claude', 'qwen'] as const)('is chatter where %s prints no record', (engine) => {
+    const { rasp, warnings } = tell({ engine, pty: ['a banner', 'another line'] });
+    expect(rasp('raw.pty')).toHaveLength(2);
+    expect(warnings).not.toContain('UNPARSED_CONTENT_FELL_BACK_TO_RAW');
+  });
+
+  it('keeps the end signal of an engine that prints text', () => {
+    const { types } = tell({
+      engine: 'iflow',
+      pty: ['Hello.', '<Execution Info>', '{"session-id":"s-1"}', '</Execution Info>'],
+    });
+    expect(types.at(-1)).toBe('user.input.required');
+  });
+
   it('keeps other lines as raw.pty, which people do not see', () => {
     const { rasp, types } = tell({ stdout: STORY, pty: shown(['a banner', ...STORY]) });
     expect(rasp('raw.pty').map(({ text }) => text)).toContain('a banner');

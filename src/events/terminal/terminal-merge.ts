@@ -87,6 +87,8 @@ export class TerminalMerge {
     }
     this.#waiting = this.#waiting.slice(settled);
     this.main.drop((partners[lastPaired] ?? -1) + 1);
+    // A terminal alone is told in its own order; its outcome is that of the attempt.
+    if (this.main.isEmpty) return;
     // Told late, restored records must not undo what came after them.
     const isWhole = isFinal && this.#restoredCount > 0 && !this.main.hasRecords;
     this.#attempt.outcome = isWhole ? this.#shadow.outcome : before;
@@ -105,7 +107,7 @@ export class TerminalMerge {
     if (waiting.kind === 'blank') return;
     if (waiting.kind === 'text' && this.#isSameSession() && this.main.repeatsText(waiting.key)) return;
     const frame = waiting.wake();
-    const isReadable = frame.kind === 'json' || (frame.kind === 'text' && this.#isAgentText(frame.problem));
+    const isReadable = frame.kind === 'json' || (frame.kind === 'text' && this.#isEngineText(frame.problem));
     if (!isReadable || !this.#isMergeable()) {
       this.#attempt.setAside(frame);
       if (frame.kind === 'json') this.#setAside += 1;
@@ -118,9 +120,9 @@ export class TerminalMerge {
     else this.#restored[1] = frame;
   }
 
-  /** Text is the agent's where the engine speaks text and the streams are silent; damaged records are always told. */
-  #isAgentText(problem: string | null): boolean {
-    return problem !== null || (this.#engine.framing === 'text' && this.main.isEmpty);
+  /** Text is the engine's where the streams are silent: nothing else tells of its errors. Damaged records are always told. */
+  #isEngineText(problem: string | null): boolean {
+    return problem !== null || this.main.isEmpty;
   }
 
   /** Same session, and nothing forgotten that this could be a repeat of. */

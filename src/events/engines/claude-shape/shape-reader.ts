@@ -59,7 +59,8 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
       else report.unknownType(stringField(value, 'type') ?? 'a record without a type');
     },
     text(frame) {
-      if (frame.stream === 'stderr') return readLog(frame, conversation);
+      if (frame.stream === 'stderr' || (frame.stream === 'pty' && !TORN_RECORD.test(frame.text)))
+        return readLog(frame, conversation);
       if (frame.problem !== null || TORN_RECORD.test(frame.text)) answer.ruleOut(frame);
       if (frame.stream !== 'stdout' || !answer.isPossible) return report.unparsed();
       // Without records, an error is printed where the answer would stand.

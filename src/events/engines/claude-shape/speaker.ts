@@ -1,3 +1,4 @@
+import { MAX_MESSAGE_LENGTH } from '../../message-limit.js';
 import type { Report } from '../../report.js';
 
 /** What a speaker utters: words to people, or thoughts. */
@@ -63,7 +64,7 @@ export class Speaker {
 
   piece(kind: Utterance, text: string): void {
     if (text === '') return;
-    if (this.#open?.kind !== kind) {
+    if (this.#open?.kind !== kind || this.#open.text.length > MAX_MESSAGE_LENGTH) {
       this.endBlock();
       this.#open = { kind, id: kind === 'thinking' ? this.#nextThought() : null, text: '' };
     }

@@ -30,7 +30,7 @@ export function createCodexReader(report: Report): Reader {
       readRecord(frame.value, report);
     },
     text(frame) {
-      if (frame.stream === 'stderr' && frame.problem === null) return log.read(frame);
+      if (frame.stream !== 'stdout' && frame.problem === null) return log.read(frame);
       if (frame.encoding === 'binary' || TORN.test(frame.text)) answer.ruleOut(frame);
       if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
       else report.unparsed();

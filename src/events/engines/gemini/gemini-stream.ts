@@ -1,4 +1,5 @@
 import type { JsonFrame } from '../../framing/frame.js';
+import { MAX_MESSAGE_LENGTH } from '../../message-limit.js';
 import type { Usage } from '../../protocol/usage.js';
 import { booleanField, countField, field, nameField, objectField, stringField } from '../../record-fields.js';
 import type { Report } from '../../report.js';
@@ -73,6 +74,8 @@ export class GeminiStream {
     if (role === 'user') return this.#report.status({ status: 'message user', detail: { content: text } });
     if (role !== 'assistant') return this.#report.unknownType(`message ${role ?? 'without a role'}`);
     if (booleanField(record, 'delta') === true) {
+      const isTooLong = this.#first !== null && frame.to - this.#first.from > MAX_MESSAGE_LENGTH;
+      if (isTooLong) this.#closeBefore(frame);
       this.#first ??= frame;
       this.#last = frame;
       return this.#report.messageDelta(text);
