@@ -26,6 +26,9 @@ function readWhole(text: string, policy: ReaderPolicy): unknown {
 /** Texts the reader refuses or completes, whole or cut. */
 const refusedTexts = [
   '[...\n`None',
+  '["x"\n+y]',
+  '{"a":"b","k// x\nx":false}',
+  '[[1“,{"/*[ = \n=::"x" 0.001,"1"],-1]',
   '[1, ... 2]',
   '{"a": 1, ... "b": 2}',
   '{"a": ...',
