@@ -147,7 +147,7 @@ export function* runPipeline(
     const warn = (code: Warning['code'], message: string, offset?: number): void => {
       warnings.push(offset === undefined ? { code, message } : { code, message, offset });
     };
-    const kinds = [...new Set(repairs.map(({ kind }) => kind))];
+    const kinds = repairs.length > 0 ? [...new Set(repairs.map(({ kind }) => kind))] : [];
     if (kinds.length > 0) warn('OUTPUT_REPAIRED_GENERIC', `repaired: ${kinds.join(', ')}`);
     if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `changes to fit the schema: ${changes.length}`);
     const cut = repairs.find(({ kind }) => kind === 'truncated');

@@ -44,7 +44,9 @@ export interface Repair {
   readonly offset: number;
 }
 
+const MESSAGES = Object.fromEntries(REPAIR_KINDS.map((kind) => [kind, `repaired: ${kind.replaceAll('_', ' ')}`]));
+
 /** The record of a repair; its message is its kind in plain words, the page on errors says more. */
 export function repairAt(kind: RepairKind, offset: number): Repair {
-  return { kind, message: `repaired at offset ${offset}: ${kind.replaceAll('_', ' ')}`, offset };
+  return { kind, message: MESSAGES[kind] ?? kind, offset };
 }

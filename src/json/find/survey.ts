@@ -1,5 +1,5 @@
 import { BracketWalker } from './bracket-walker.js';
-import { LANDMARKS, Whereabouts } from './landmarks.js';
+import { LANDMARKS, mayHoldLandmarks, Whereabouts } from './landmarks.js';
 
 /** A part of the text, by offsets. */
 export interface Region {
@@ -31,9 +31,7 @@ export function surveyText(text: string): Survey {
   const leaveRegion = (end: number): void => {
     if (!whereabouts.hidden && text.slice(start, end).trim() !== '') regions.push({ start, end });
   };
-  // A plain search is many times faster than the pattern on long texts without any tag.
-  const mayHold = text.includes('<') || text.includes('THINK]');
-  for (const match of mayHold ? text.matchAll(LANDMARKS) : []) {
+  for (const match of mayHoldLandmarks(text) ? text.matchAll(LANDMARKS) : []) {
     const { index } = match;
     const end = index + match[0].length;
     const last = blocks.at(-1);

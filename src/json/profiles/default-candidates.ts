@@ -1,6 +1,7 @@
 import { findFencedValues } from '../find/fence-finder.js';
 import { findNdjsonLines } from '../find/ndjson-finder.js';
 import { findProseValues } from '../find/prose-finder.js';
+import { mayHoldLandmarks } from '../find/landmarks.js';
 import { surveyText, type Survey, type TagBlock } from '../find/survey.js';
 import { readBlock, readOpen, readStrict } from '../read-candidate.js';
 import type { Reading } from '../reader/read-value.js';
@@ -15,20 +16,25 @@ const NO_JSON: Reading = {
   end: 0,
 };
 
-/** Where the answer is known to stand: the whole text, a tag, a line of NDJSON. */
+/** The text as it is. What looks like thinking or tags may stand in a string of valid JSON. */
+export function wholeCandidate(text: string, settings: SearchSettings): FoundCandidate {
+  const { length } = text;
+  const read = mayHoldLandmarks(text)
+    ? (): Reading => readStrict(text, 0, settings) ?? NO_JSON
+    : (truncation: boolean): Reading => readBlock(text, 0, length, settings, truncation);
+  return found('whole', 0, length, read, true);
+}
+
+/** Where the answer is known to stand: all of the text but the thinking, a tag, a line of NDJSON. */
 export function* findMarked(text: string, survey: Survey, settings: SearchSettings): Generator<FoundCandidate> {
   const { regions, blocks } = survey;
-  const block = (finder: 'whole' | 'ndjson', start: number, end: number, untouched = false): FoundCandidate =>
-    found(finder, start, end, (truncation) => readBlock(text, start, end, settings, truncation), untouched);
+  const block = (finder: 'whole' | 'ndjson', start: number, end: number): FoundCandidate =>
+    found(finder, start, end, (truncation) => readBlock(text, start, end, settings, truncation));
   const [only] = regions;
-  const content = only === undefined ? '' : text.slice(only.start, only.end);
-  if (content.length === text.length) {
-    yield block('whole', 0, text.length, true);
-  } else {
-    // What looks like thinking may stand in a string of valid JSON.
-    yield found('whole', 0, text.length, () => readStrict(text, 0, settings) ?? NO_JSON, true);
-    const start = (only?.start ?? 0) + content.length - content.trimStart().length;
-    if (regions.length === 1) yield block('whole', start, start + content.trim().length);
+  if (only !== undefined && regions.length === 1 && mayHoldLandmarks(text)) {
+    const content = text.slice(only.start, only.end);
+    const start = only.start + content.length - content.trimStart().length;
+    yield block('whole', start, start + content.trim().length);
   }
   for (const tag of blocks.toReversed()) yield tagCandidate(text, tag, settings);
   for (const { start, end } of findNdjsonLines(text, regions, settings.limits.candidates))
@@ -49,9 +55,10 @@ export function* findUnmarked(text: string, { regions }: Survey, settings: Searc
   for (const { start, end } of values) if (!fences.has(start)) yield open('prose', start, end);
 }
 
-/** Both, one after the other. */
+/** All of them, one after the other. */
 export function* findAnywhere(text: string, settings: SearchSettings): Generator<FoundCandidate> {
   const survey = surveyText(text);
+  yield wholeCandidate(text, settings);
   yield* findMarked(text, survey, settings);
   yield* findUnmarked(text, survey, settings);
 }

@@ -1,7 +1,7 @@
 import { surveyText } from '../find/survey.js';
 import type { ParseOptions } from '../parse-options.js';
 import type { SearchSettings } from '../search-settings.js';
-import { findAnywhere, findLastTag, findMarked, findUnmarked } from './default-candidates.js';
+import { findAnywhere, findLastTag, findMarked, findUnmarked, wholeCandidate } from './default-candidates.js';
 import { findInEnvelopes } from './envelope-candidates.js';
 import type { FoundCandidate, RejectedValue } from './found-candidate.js';
 import { findGeneric, findUnified } from './strict-candidates.js';
@@ -21,6 +21,7 @@ export function* findCandidates(
   switch (settings.profile) {
     case 'default': {
       if (prefer === undefined) {
+        yield wholeCandidate(text, settings);
         const survey = surveyText(text);
         yield* findMarked(text, survey, settings);
         yield* inEnvelopes(0);

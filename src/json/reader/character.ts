@@ -1,5 +1,7 @@
 /** Character codes by name, so that the readers below read as prose. */
+export const TAB = 0x09;
 export const LINE_FEED = 0x0a;
+export const CARRIAGE_RETURN = 0x0d;
 export const SPACE = 0x20;
 export const DOUBLE_QUOTE = 0x22;
 export const HASH = 0x23;
@@ -21,6 +23,7 @@ export const CLOSE_BRACKET = 0x5d;
 export const BACKTICK = 0x60;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
+export const ELLIPSIS = 0x2026;
 
 /** White space JSON does not know but texts contain: no-break and zero-width spaces, the byte order mark. */
 export const FOREIGN_SPACE = /[\v\f\u00a0\u180e\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]/;

@@ -1,4 +1,14 @@
-import { BACKSLASH, BACKTICK, FOREIGN_SPACE, HASH, LINE_FEED, SLASH, SPACE } from './character.js';
+import {
+  BACKSLASH,
+  BACKTICK,
+  CARRIAGE_RETURN,
+  FOREIGN_SPACE,
+  HASH,
+  LINE_FEED,
+  SLASH,
+  SPACE,
+  TAB,
+} from './character.js';
 import type { Source } from './source.js';
 
 const FENCE = /```[ \t]*[\w+-]*/y;
@@ -28,12 +38,14 @@ export class Filler {
     const source = this.#source;
     for (;;) {
       if (this.#commentEnd !== '' && !this.#endComment()) return -1;
-      let code = source.code();
-      while (code <= SPACE && (code === SPACE || (code >= 9 && code <= 13 && code !== 11 && code !== 12))) {
+      const { text } = source;
+      let { at } = source;
+      let code = text.charCodeAt(at);
+      while (code === SPACE || code === LINE_FEED || code === CARRIAGE_RETURN || code === TAB) {
         if (code === LINE_FEED) this.lineFeedSeen = true;
-        source.at++;
-        code = source.code();
+        code = text.charCodeAt(++at);
       }
+      source.at = at;
       if (Number.isNaN(code)) return -1;
       const special = code === SLASH || code === HASH || code === BACKTICK || code === BACKSLASH;
       const passed = special || code > 0x7f || code < SPACE ? this.#pass(code, place) : 'token';
@@ -46,7 +58,8 @@ export class Filler {
     if (code === BACKTICK) return this.#passFence(place);
     if (!source.has(2)) return 'more';
     const next = source.text.charAt(source.at + 1);
-    if (code === BACKSLASH ? /[nrt]/.test(next) : FOREIGN_SPACE.test(String.fromCharCode(code))) {
+    const foreign = code < SPACE || code > 0x7f;
+    if (code === BACKSLASH ? /[nrt]/.test(next) : foreign && FOREIGN_SPACE.test(String.fromCharCode(code))) {
       source.repair('whitespace', source.at, code === BACKSLASH ? 2 : 1);
       source.at += code === BACKSLASH ? 2 : 1;
       return 'passed';

@@ -1,3 +1,5 @@
+import { COLON, COMMA, DOUBLE_QUOTE, SPACE as SPACE_CODE } from './character.js';
+
 /** What a quote inside a string is: its end, part of its content, or not yet decidable. */
 export type QuoteVerdict = 'ends' | 'content' | 'unknown';
 
@@ -40,6 +42,8 @@ const CUT_MEMBER = new RegExp(`${SPACE}${CUT_KEY}`.replaceAll('␃', '$'), 'y');
 /** A character on the line of a key that does not end it. */
 const NO_KEY_END = `(?:(?!${QUOTE}${SPACE}[:：])[^\\n])`;
 
+/** Keys and white space longer than this are left to the patterns. */
+const PLAIN_WINDOW = 64;
 const ROLES: readonly StringSurroundings['role'][] = ['root', 'key', 'member', 'item'];
 /** For each kind of surroundings what may follow the end of a string: for sure, and also where the text ends. */
 const patterns: (readonly [RegExp, RegExp] | undefined)[] = [];
@@ -49,12 +53,27 @@ const patterns: (readonly [RegExp, RegExp] | undefined)[] = [];
  * continuation, so it is always judged an end; only text that is no JSON anyway can make a quote part of the content.
  */
 export function judgeQuote(text: string, after: number, final: boolean, around: StringSurroundings): QuoteVerdict {
+  if (isPlainEnd(text, after, around.role)) return 'ends';
   const [surely, perhaps] = patternsFor(around);
   surely.lastIndex = perhaps.lastIndex = after;
   if (surely.test(text)) return 'ends';
   if (perhaps.test(text)) return final ? 'ends' : 'unknown';
   CUT_MEMBER.lastIndex = after;
   return !final && around.role === 'member' && CUT_MEMBER.test(text) ? 'unknown' : 'content';
+}
+
+/** What follows nearly every string of JSON, told without a pattern: the colon of a key, a comma and the next key or item. */
+function isPlainEnd(text: string, after: number, role: StringSurroundings['role']): boolean {
+  const code = text.charCodeAt(after);
+  if (role === 'key') return code === COLON;
+  if (code !== COMMA || role === 'root') return false;
+  let at = after + 1;
+  while (at - after < PLAIN_WINDOW && text.charCodeAt(at) <= SPACE_CODE) at++;
+  if (text.charCodeAt(at) !== DOUBLE_QUOTE) return false;
+  if (role === 'item') return true;
+  const limit = at + PLAIN_WINDOW;
+  while (++at < limit && text.charCodeAt(at) !== DOUBLE_QUOTE);
+  return text.charCodeAt(at) === DOUBLE_QUOTE && text.charCodeAt(at + 1) === COLON;
 }
 
 function patternsFor({

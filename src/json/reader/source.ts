@@ -92,10 +92,7 @@ export class Source {
   }
 
   /** Gives up at the character under the position. */
-  fail(
-    code: ReadFailure['code'] = 'SYNTAX',
-    message = `unexpected ${JSON.stringify(this.text.charAt(this.at)) || 'end'}`,
-  ): void {
+  fail(code: ReadFailure['code'] = 'SYNTAX', message = 'this is no JSON'): void {
     this.failure ??= { code, message, offset: this.base + this.at };
   }
 }

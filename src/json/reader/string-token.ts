@@ -6,6 +6,7 @@ import {
   isQuote,
   LINE_FEED,
   quoteKind,
+  SINGLE_QUOTE,
   SPACE,
   type QuoteKind,
 } from './character.js';
@@ -73,14 +74,15 @@ export class StringToken {
 
   read(source: Source, around: StringSurroundings): StringProgress {
     const { text } = source;
-    const straight = this.#kind === 1;
+    // Straight quotes close only themselves: comparing one code is all most strings need.
+    const closer = this.#kind === 1 ? DOUBLE_QUOTE : this.#kind === 2 ? SINGLE_QUOTE : -1;
     for (;;) {
       let at = source.at;
       let code = 0;
       for (; at < text.length; at++) {
         code = text.charCodeAt(at);
-        if (code < SPACE || code === BACKSLASH || (straight ? code === DOUBLE_QUOTE : closesQuote(this.#kind, code)))
-          break;
+        if (code < SPACE || code === BACKSLASH || code === closer) break;
+        if (closer === -1 && closesQuote(this.#kind, code)) break;
       }
       if (at > source.at) this.#append(text.slice(source.at, at));
       source.at = at;
@@ -157,6 +159,7 @@ export class StringToken {
   /** `"a": "text, "b": 1`: this quote opens the next key, item or operand, and the end of this string is missing. */
   #judgeMissingEnd(source: Source, { role }: StringSurroundings): 'ends' | 'content' | 'unknown' {
     const { text, at } = source;
+    if (/[^\s,+:/]/.test(text.charAt(at - 1))) return 'content';
     const separator = SEPARATOR.exec(text.slice(Math.max(0, at - LOOK_BEHIND), at))?.[1];
     const separates = { root: '+', key: ':', member: ',+\n', item: ',+' }[role];
     if (separator === undefined || !separates.includes(separator)) return 'content';
@@ -221,6 +224,7 @@ export class StringToken {
   }
 
   #countBrackets(piece: string): void {
+    if (!/[[\]{}]/.test(piece)) return;
     for (const [bracket] of piece.matchAll(/[[\]{}]/g)) {
       this.#openBrackets = Math.max(0, this.#openBrackets + (bracket === '[' || bracket === '{' ? 1 : -1));
     }

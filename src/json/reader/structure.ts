@@ -7,6 +7,7 @@ import {
   COLON,
   COMMA,
   DOT,
+  ELLIPSIS,
   EQUALS,
   GREATER_THAN,
   isQuote,
@@ -23,15 +24,15 @@ import { tooDeep, type ReaderPolicy } from './reader-policy.js';
 import type { Source } from './source.js';
 import { ValueBuilder, type ValueListener } from './value-builder.js';
 
-/** What the structure expects next; `first` is an item or key right behind its bracket. */
-type State = 'root' | 'first' | 'item' | 'key' | 'colon' | 'member' | 'after' | 'end';
+/** What the structure expects next; `first` is an item or key right behind its bracket, `dots` what follows an ellipsis. */
+type State = 'root' | 'first' | 'item' | 'key' | 'colon' | 'member' | 'dots' | 'after' | 'end';
 
 /** What to do after a structural character: go on, wait for more text, or read a token that begins here. */
 export type Step = 'on' | 'wait' | 'string' | 'bare';
 
 /** A number or literal as JSON writes it, with a delimiter behind it. */
 const PLAIN_SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?=[,}\]\s])/y;
-const ELLIPSIS = /\.{3,}|…/y;
+const DOTS = /\.{3,}|…/y;
 
 /**
  * The structure of a value while it is read: brackets, commas, colons, and where a token belongs. Each `step` takes one
@@ -106,6 +107,8 @@ export class Structure implements StringSurroundings {
       case 'after':
       case 'end':
         return this.#stepAfter(code);
+      case 'dots':
+        return this.#stepDots(code);
       case 'colon':
         return this.#stepColon(code);
       case 'key':
@@ -237,7 +240,7 @@ export class Structure implements StringSurroundings {
       return isQuote(source.code(1)) ? 'string' : this.refuse();
     }
     if (code === DOT && !source.has(3)) return 'wait';
-    const dots = source.match(ELLIPSIS);
+    const dots = this.#dots(code);
     if (dots !== -1) return this.#takeEllipsis(dots);
     const length = this.role === 'key' ? -1 : source.match(PLAIN_SCALAR);
     if (length === -1) return 'bare';
@@ -286,7 +289,7 @@ export class Structure implements StringSurroundings {
     const unfit =
       code === COLON || (next === 'item' ? code === SEMICOLON : code === OPEN_BRACE || code === OPEN_BRACKET);
     if (unfit) return this.refuse();
-    if (this.#source.match(ELLIPSIS) === -1) this.#source.repair('missing_comma');
+    if (this.#dots(code) === -1) this.#source.repair('missing_comma');
     return code === SEMICOLON ? this.#advance(next) : this.#goTo(next);
   }
 
@@ -350,22 +353,29 @@ export class Structure implements StringSurroundings {
     return this.#goTo('after');
   }
 
-  /** An ellipsis stands for items or members left out. Alone, it stands for the answer; before text it is an operator. */
+  /** The length of an ellipsis that begins with this character, -1 if none does. */
+  #dots(code: number): number {
+    return code === DOT || code === ELLIPSIS ? this.#source.match(DOTS) : -1;
+  }
+
+  /** An ellipsis stands for items or members left out. In the place of a value it stands for the answer. */
   #takeEllipsis(length: number): Step {
     const source = this.#source;
-    const end = source.at + length;
-    if (end === source.text.length && !source.final) return 'wait';
+    if (source.at + length === source.text.length && !source.final) return 'wait';
     source.repair('ellipsis', source.at, length);
-    source.at = end;
-    const cautious = this.#policy.bareText === 'cautious';
-    if (this.#state === 'root' || (cautious && this.#state === 'member')) return this.refuse();
-    if (this.#state === 'member') return this.#leaveValueOut();
-    const code = asciiPunctuation(this.#skip());
+    source.at += length;
+    if (this.#state === 'root' || (this.#state === 'member' && this.#policy.bareText === 'cautious'))
+      return this.refuse();
+    return this.#state === 'member' ? this.#leaveValueOut() : this.#goTo('dots');
+  }
+
+  /** Text behind an ellipsis makes it an operator; alone between brackets it stands for the answer. */
+  #stepDots(code: number): Step {
     const closes = code === CLOSE_BRACE || code === CLOSE_BRACKET;
-    if (code !== -1 && code !== COMMA && !closes) return this.refuse();
-    if (closes && cautious && this.builder.isEmpty) return this.refuse();
+    const alone = closes && this.builder.isEmpty && this.#policy.bareText === 'cautious';
+    if (alone || (code !== COMMA && !closes)) return this.refuse();
     this.#state = 'after';
-    return code === -1 ? 'wait' : 'on';
+    return this.#stepAfter(code);
   }
 
   /** `"a" + "b"` */

@@ -85,6 +85,7 @@ class FollowingStream<T> implements JsonStream<T>, ValueListener {
   readonly #options: JsonStreamOptions;
   readonly #checkPart: AlignableSchema['~sluice']['checkPart'] | undefined;
   readonly #follower: ValueFollower;
+  readonly #partial: Required<PartialOptions>;
   readonly #transcript = new Transcript();
   readonly #decoder = new TextDecoder();
   readonly #subscriptions: { readonly fits: PathPattern; readonly listener: (value: unknown, path: Path) => void }[] =
@@ -113,6 +114,7 @@ class FollowingStream<T> implements JsonStream<T>, ValueListener {
       },
       this,
     );
+    this.#partial = { strings: true, numbers: false, literals: false, keys: false, ...options.partial };
     this.#room = limits.bytes;
   }
 
@@ -152,13 +154,13 @@ class FollowingStream<T> implements JsonStream<T>, ValueListener {
 
   /** Beyond the byte limit the text is kept for `end` to refuse, but no longer followed. */
   #take(text: string): void {
-    const { stopWhenComplete, label, partial } = this.#options;
+    const { stopWhenComplete, label } = this.#options;
     if (this.#result !== undefined || (stopWhenComplete === true && this.#follower.complete)) return;
     this.#room -= text.length;
     this.#transcript.append(text);
     if (this.#room < 0) return;
     this.#follower.push(text);
-    this.#follower.reader?.showUnfinished({ strings: true, numbers: false, literals: false, keys: false, ...partial });
+    this.#follower.reader?.showUnfinished(this.#partial);
     const [objection] = this.#objections;
     if (objection === undefined) return;
     const message = `a finished part does not fit the schema: ${objection.path.join('.')}: ${objection.message}`;
