@@ -37,8 +37,8 @@ const BARE_MEMBER = `${BARE_KEY}${SPACE}(?:${QUOTE}|[{[]|${LITERAL})`;
 /** An unquoted item reaches its comma or bracket before any quote; the rest of a quoted sentence does not. */
 const BARE_ITEM = /[^,\]\n"“”]{0,256}(?:[,\]\n]|␃)/.source;
 
-/** A member may follow without a comma; its key is still arriving. */
-const CUT_MEMBER = new RegExp(`${SPACE}${CUT_KEY}`.replaceAll('␃', '$'), 'y');
+/** A key or literal may follow without a comma, and is still arriving. */
+const CUT_FOLLOWER = new RegExp(`${SPACE}(?:${CUT_KEY}|[a-zA-Z]{1,9}␃)`.replaceAll('␃', '$'), 'y');
 /** A character on the line of a key that does not end it. */
 const NO_KEY_END = `(?:(?!${QUOTE}${SPACE}[:：])[^\\n])`;
 
@@ -58,8 +58,8 @@ export function judgeQuote(text: string, after: number, final: boolean, around: 
   surely.lastIndex = perhaps.lastIndex = after;
   if (surely.test(text)) return 'ends';
   if (perhaps.test(text)) return final ? 'ends' : 'unknown';
-  CUT_MEMBER.lastIndex = after;
-  return !final && around.role === 'member' && CUT_MEMBER.test(text) ? 'unknown' : 'content';
+  CUT_FOLLOWER.lastIndex = after;
+  return !final && around.role !== 'root' && CUT_FOLLOWER.test(text) ? 'unknown' : 'content';
 }
 
 /** What follows nearly every string of JSON, told without a pattern: the colon of a key, a comma and the next key or item. */
@@ -72,7 +72,7 @@ function isPlainEnd(text: string, after: number, role: StringSurroundings['role'
   if (text.charCodeAt(at) !== DOUBLE_QUOTE) return false;
   if (role === 'item') return true;
   const limit = at + PLAIN_WINDOW;
-  while (++at < limit && text.charCodeAt(at) !== DOUBLE_QUOTE);
+  while (++at < limit && text.charCodeAt(at) >= SPACE_CODE && text.charCodeAt(at) !== DOUBLE_QUOTE);
   return text.charCodeAt(at) === DOUBLE_QUOTE && text.charCodeAt(at + 1) === COLON;
 }
 
@@ -134,7 +134,7 @@ function followers(
         objectAbove ? closing(BRACE, depth - 2) : `${BRACE}${SPACE}␃`,
         `[,，、]${SPACE}(?:␃|[,，、.…{}｝[\\]］\\\\]|${QUOTE}|${COMMENT}|${BARE_ITEM})`,
         `[{[]|(?=${LITERAL})${BARE_ITEM}|(?<=\\n\\s{0,64})${BARE_ITEM}`,
-        `(?<=\\s)${QUOTE}|${QUOTE}(?!${SPACE}[,}\\]])`,
+        `(?<=\\s)${QUOTE}|${QUOTE}${SPACE}(?:␃|[^\\s,}\\]])`,
       );
       break;
     case 'root':

@@ -194,7 +194,9 @@ export class StringToken {
       if (closesQuote(this.#kind, next.charCodeAt(0))) return this.#end(source, 2);
       if (next === '\\' && isQuote(source.code(2))) return this.#take(source, 3, text.charAt(at + 2));
     }
-    const simple = ESCAPES[next];
+    // Where other backslashes were meant as such, `\frac` and `\beta` hold no form feed and no backspace either.
+    const isWord = this.#escapeSeen && /^[bf]\p{L}/u.test(text.slice(at + 1, at + 4));
+    const simple = isWord ? undefined : ESCAPES[next];
     if (simple !== undefined) return this.#take(source, 2, simple);
     CODE_ESCAPE.lastIndex = at;
     const match = CODE_ESCAPE.exec(text);

@@ -382,6 +382,7 @@ export class Structure implements StringSurroundings {
   #stepConcatenation(): Step {
     const source = this.#source;
     if (typeof this.builder.last !== 'string') return this.refuse();
+    if (!source.final && source.match(/\+\s*$/y) !== -1) return 'wait';
     source.repair('concatenation');
     source.at++;
     const code = this.#skip();
