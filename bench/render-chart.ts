@@ -7,7 +7,7 @@ const ROW = 20;
 const GROUP_GAP = 44;
 const SPAN = WIDTH - LABEL_WIDTH - VALUE_WIDTH;
 /** Tools of our own: drawn in the strong colour. */
-const OWN = new Set(['parse', 'repairJson', 'createJsonStream']);
+const OWN = new Set(['parse', 'repairJson', 'createJsonStream', 'translate']);
 
 const STYLE = `
   text { font: 12px system-ui, sans-serif; fill: #1f2328; }

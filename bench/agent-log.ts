@@ -1,0 +1,89 @@
+/** Words of answers and tool outputs; the second set takes three bytes a character. */
+const WORDS = {
+  ASCII: ['the', 'parser', 'reads', 'every', 'line', 'once', 'and', 'keeps', 'what', 'it', 'cannot', 'name'],
+  CJK: ['解析器', '逐行', '读取', '原始输出', '并且', '保留', '无法', '识别', '的', '内容', '。', '一次'],
+} as const;
+
+/** The script a log is written in. */
+export type LogScript = keyof typeof WORDS;
+
+/** Programs whose logs are made here. */
+export type LogEngine = 'codex' | 'claude';
+
+/** A log of about so many bytes with lines of about so many bytes: messages and tool calls in turn, as the program prints them. */
+export function makeAgentLog(engine: LogEngine, script: LogScript, lineBytes: number, bytes: number): Uint8Array {
+  const encoder = new TextEncoder();
+  const lines: Uint8Array[] = [];
+  let total = 0;
+  for (let index = 0; total < bytes; index++) {
+    const frame = JSON.stringify(record(engine, index, ''));
+    const line = encoder.encode(
+      `${JSON.stringify(record(engine, index, fill(script, lineBytes - frame.length, index)))}\n`,
+    );
+    lines.push(line);
+    total += line.length;
+  }
+  return join(lines, total);
+}
+
+/** The log as a pipe would hand it out. */
+export function cutLog(log: Uint8Array, size = 65_536): Uint8Array[] {
+  return Array.from({ length: Math.ceil(log.length / size) }, (_, index) =>
+    log.subarray(index * size, (index + 1) * size),
+  );
+}
+
+function fill(script: LogScript, bytes: number, seed: number): string {
+  const words = WORDS[script];
+  const isWide = script === 'CJK';
+  let text = '';
+  for (let count = 0; text.length * (isWide ? 3 : 1) < bytes; count++)
+    text += `${words[(seed * 7 + count * 5) % words.length] ?? ''}${isWide ? '' : ' '}`;
+  return text.trimEnd();
+}
+
+function record(engine: LogEngine, index: number, text: string): object {
+  return engine === 'codex' ? codexRecord(index, text) : claudeRecord(index, text);
+}
+
+function codexRecord(index: number, text: string): object {
+  if (index === 0) return { type: 'thread.started', thread_id: '0199a213-81c0-7800-8aa1-bbab2a035a53' };
+  const id = `item_${Math.floor(index / 3)}`;
+  if (index % 3 === 0) return { type: 'item.completed', item: { id, type: 'agent_message', text } };
+  const isStart = index % 3 === 1;
+  return {
+    type: isStart ? 'item.started' : 'item.completed',
+    item: {
+      id: `${id}c`,
+      type: 'command_execution',
+      command: isStart ? text : 'ls',
+      aggregated_output: isStart ? '' : text,
+      exit_code: isStart ? null : 0,
+      status: isStart ? 'in_progress' : 'completed',
+    },
+  };
+}
+
+function claudeRecord(index: number, text: string): object {
+  const session = { session_id: 'c0ffee00-0000-4000-8000-000000000001', uuid: `u-${index}`, parent_tool_use_id: null };
+  const tool = `toolu_${Math.floor(index / 3)}`;
+  const message = { id: `msg_${index}`, type: 'message', role: 'assistant', model: 'claude', stop_reason: null };
+  if (index % 3 === 0)
+    return { type: 'assistant', message: { ...message, content: [{ type: 'text', text }] }, ...session };
+  if (index % 3 === 1) {
+    const call = { type: 'tool_use', id: tool, name: 'Bash', input: { command: text } };
+    return { type: 'assistant', message: { ...message, content: [call] }, ...session };
+  }
+  const result = { type: 'tool_result', tool_use_id: tool, content: text, is_error: false };
+  return { type: 'user', message: { role: 'user', content: [result] }, ...session };
+}
+
+function join(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

@@ -1,0 +1,29 @@
+/** Sends 1 GiB of log through a translator and prints, as JSON, the memory early and late. Started by its part of the bench. */
+import { cutLog, makeAgentLog } from './agent-log.js';
+import { createTranslator } from './product.js';
+
+const GIBIBYTE = 2 ** 30;
+const EARLY = 2 ** 26;
+
+const log = makeAgentLog('codex', 'ASCII', Number(process.argv[2] ?? 200), 2 ** 22);
+const chunks = cutLog(log);
+const translator = createTranslator({ engine: 'codex', runId: 'bench', attempt: 1, clock: () => 0 });
+
+let bytes = 0;
+let early = 0;
+while (bytes < GIBIBYTE) {
+  for (const chunk of chunks) {
+    translator.push('stdout', chunk);
+    bytes += chunk.length;
+  }
+  if (early === 0 && bytes >= EARLY) early = residentMemory();
+}
+const late = residentMemory();
+translator.end({ exitCode: 0, signal: null });
+const { claimed } = translator.coverage().stdout;
+console.log(JSON.stringify({ bytes, early, late, unclaimed: bytes - claimed }));
+
+function residentMemory(): number {
+  globalThis.gc?.();
+  return process.memoryUsage.rss();
+}

@@ -1,0 +1,40 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { PartResult } from './part-result.js';
+
+const MEGABYTE = 1_000_000;
+/** Growth from the first 64 MiB to the last byte that counts as flat: what the collector leaves lying about. */
+const LIMIT = 64 * MEGABYTE;
+
+/** Memory while 1 GiB of log goes through, in a process of its own so that nothing else is in it. */
+export async function runEventsMemory(): Promise<PartResult> {
+  const program = fileURLToPath(new URL('./events-memory.ts', import.meta.url));
+  const rows = ['200', '20000'].map((lineBytes) => {
+    const printed = execFileSync(process.execPath, ['--expose-gc', '--import', 'tsx', program, lineBytes], {
+      encoding: 'utf8',
+    });
+    return { lineBytes, ...(JSON.parse(printed) as { bytes: number; early: number; late: number; unclaimed: number }) };
+  });
+  return {
+    title: 'Events: memory',
+    targets: rows.map(({ lineBytes, early, late, unclaimed }) => ({
+      what: `memory after 1 GiB in lines of ${lineBytes} bytes, against that after 64 MiB`,
+      limit: `≤ ${LIMIT / MEGABYTE} MB more, every byte claimed`,
+      measured: `${Math.round((late - early) / MEGABYTE)} MB`,
+      met: late - early <= LIMIT && unclaimed === 0,
+    })),
+    tables: [
+      {
+        title: 'Resident memory of a translator without a terminal',
+        columns: ['bytes a line', 'bytes read', 'after 64 MiB', 'at the end'],
+        rows: rows.map(({ lineBytes, bytes, early, late }) => [
+          lineBytes,
+          bytes.toLocaleString('en-US'),
+          `${Math.round(early / MEGABYTE)} MB`,
+          `${Math.round(late / MEGABYTE)} MB`,
+        ]),
+      },
+    ],
+    groups: [],
+  };
+}

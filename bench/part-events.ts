@@ -1,0 +1,95 @@
+import { cutLog, makeAgentLog, type LogEngine, type LogScript } from './agent-log.js';
+import { compare } from './measure.js';
+import { atMost, milliseconds, times, type BarGroup, type PartResult, type Target } from './part-result.js';
+import { createTranslator } from './product.js';
+
+const LIMIT = 2.5;
+const LINEAR = 2.3;
+const ROUNDS = 15;
+const BYTES = 4_000_000;
+
+const LOGS: readonly { readonly engine: LogEngine; readonly script: LogScript; readonly lineBytes: number }[] = [
+  { engine: 'codex', script: 'ASCII', lineBytes: 200 },
+  { engine: 'codex', script: 'CJK', lineBytes: 200 },
+  { engine: 'codex', script: 'ASCII', lineBytes: 20_000 },
+  { engine: 'codex', script: 'CJK', lineBytes: 20_000 },
+  { engine: 'claude', script: 'ASCII', lineBytes: 20_000 },
+  { engine: 'claude', script: 'CJK', lineBytes: 20_000 },
+];
+
+/** Bytes of an agent into events: what it costs beside the least any reader of NDJSON must do. */
+export async function runEvents(): Promise<PartResult> {
+  const targets: Target[] = [];
+  const groups: BarGroup[] = [];
+  const rows: string[][] = [];
+  for (const { engine, script, lineBytes } of LOGS) {
+    const name = `${engine}, ${script} lines of ${lineBytes === 200 ? '200 bytes' : '20 KB'}`;
+    const chunks = cutLog(makeAgentLog(engine, script, lineBytes, BYTES));
+    const twice = cutLog(makeAgentLog(engine, script, lineBytes, 2 * BYTES));
+    const own = { name: 'translate', run: () => translate(engine, chunks) };
+    const [loop, measured] = await compare([{ name: 'loop', run: () => readLines(chunks) }, own]);
+    const ratio = measured?.ratio ?? Number.NaN;
+    const growth = measureGrowth(own.run, () => translate(engine, twice));
+    targets.push(atMost(`translate, ${name}`, ratio, LIMIT, 'decode, split, JSON.parse'));
+    targets.push(atMost(`translate, ${name}, twice as long`, growth, LINEAR, 'the time'));
+    groups.push({
+      title: `translate, ${name}`,
+      base: 'decode, split, JSON.parse',
+      limit: LIMIT,
+      bars: [{ name: 'translate', ratio }],
+    });
+    rows.push([name, milliseconds(loop?.milliseconds ?? Number.NaN), times(ratio), times(growth)]);
+  }
+  return {
+    title: 'Events',
+    targets,
+    tables: [
+      {
+        title: '4 MB of NDJSON in chunks of 64 KB, events made and not written out',
+        columns: ['', 'decode, split, `JSON.parse`', 'Sluice `createTranslator`', 'twice as long'],
+        rows,
+      },
+    ],
+    groups,
+  };
+}
+
+/** The ratio of the fastest runs, taken in turns: whether garbage is collected during a run is chance, not growth. */
+function measureGrowth(short: () => unknown, long: () => unknown): number {
+  let [shortest, longest] = [Infinity, Infinity];
+  for (let round = 0; round < ROUNDS; round++) {
+    shortest = Math.min(shortest, processorTime(short));
+    longest = Math.min(longest, processorTime(long));
+  }
+  return longest / shortest;
+}
+
+function processorTime(run: () => unknown): number {
+  const start = process.cpuUsage();
+  run();
+  const { user, system } = process.cpuUsage(start);
+  return user + system;
+}
+
+/** The least a reader of NDJSON does. */
+function readLines(chunks: readonly Uint8Array[]): number {
+  const decoder = new TextDecoder();
+  let count = 0;
+  let rest = '';
+  for (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const value: unknown = JSON.parse(line);
+      if (typeof value === 'object') count += 1;
+    }
+  }
+  return count;
+}
+
+function translate(engine: LogEngine, chunks: readonly Uint8Array[]): number {
+  const translator = createTranslator({ engine, runId: 'bench', attempt: 1, clock: () => 0 });
+  let count = 0;
+  for (const chunk of chunks) count += translator.push('stdout', chunk).length;
+  return count + translator.end({ exitCode: 0, signal: null }).length;
+}
