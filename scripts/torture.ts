@@ -1,0 +1,72 @@
+/**
+ * The long forms of the random campaigns: `npm run torture [-- --damages 10000] [--rounds 10]`. Every round of a property
+ * has a seed of its own. Prints what it did and writes nothing; `docs/reliability.md` has the last figures.
+ */
+import { parseArgs } from 'node:util';
+import { PROJECT, runTool } from './run-tool.js';
+import { ENGINE_NAMES } from '../src/events/index.js';
+
+const { values } = parseArgs({
+  options: { damages: { type: 'string', default: '10000' }, rounds: { type: 'string', default: '10' } },
+});
+const damagesPerEngine = Math.ceil(Number(values.damages) / ENGINE_NAMES.length);
+const rounds = Number(values.rounds);
+if (!(damagesPerEngine > 0 && rounds > 0)) throw new Error('--damages and --rounds must be numbers above 0');
+
+/** What is done in one round: a selection of test files, and how often. */
+interface Campaign {
+  readonly name: string;
+  readonly files: readonly string[];
+  readonly rounds: number;
+}
+
+const CAMPAIGNS: readonly Campaign[] = [
+  {
+    name: `${damagesPerEngine * ENGINE_NAMES.length} random damages and ${Math.floor(damagesPerEngine / 10) * ENGINE_NAMES.length} random chunkings of the recordings of ${ENGINE_NAMES.length} engines`,
+    files: ['src/events/engines'],
+    rounds: 1,
+  },
+  { name: 'framer, terminal and translator', files: ['src/events/framing', 'src/events/terminal'], rounds },
+  {
+    name: 'reader, parse, repairJson, streams',
+    files: ['src/json/properties', 'src/json/reader', 'src/json/stream'],
+    rounds,
+  },
+  {
+    name: 'validators against each other, aligner',
+    files: [
+      'src/json-schema/validators-agree',
+      'src/json-schema/align/align.properties',
+      'src/json-schema/linear-pattern',
+    ],
+    rounds,
+  },
+  { name: 'writers of the run folder, killed', files: ['src/audit/event-log', 'src/audit/attempt-chunks'], rounds },
+];
+
+// Only the first campaign reads it.
+process.env['DAMAGE_RUNS'] = String(damagesPerEngine);
+let failures = 0;
+for (const campaign of CAMPAIGNS) {
+  const { passed, failed, seconds } = await runCampaign(campaign);
+  failures += failed;
+  console.log(
+    `${campaign.name}: ${campaign.rounds} round${campaign.rounds === 1 ? '' : 's'}, ${passed} passed, ${failed} failed, ${seconds} s`,
+  );
+}
+console.log(failures === 0 ? 'nothing broke' : `${failures} failures: each printed its seed above`);
+process.exitCode = failures === 0 ? 0 : 1;
+
+async function runCampaign({ files, rounds: times }: Campaign) {
+  const start = performance.now();
+  let passed = 0;
+  let failed = 0;
+  for (let round = 0; round < times; round++) {
+    const { stdout, stderr } = await runTool('tsx', ['scripts/test.ts', '--project', 'source', ...files], PROJECT);
+    const [, good, bad] = /(\d+) passed, (\d+) failed[^\n]*\n*$/.exec(stdout) ?? [];
+    passed += Number(good ?? 0);
+    failed += Number(bad ?? 1);
+    if (bad !== '0') console.error(`${stdout}${stderr}`);
+  }
+  return { passed, failed, seconds: Math.round((performance.now() - start) / 1000) };
+}
