@@ -11,15 +11,8 @@ export function resolveLimits(limits: Limits | undefined): Required<Limits> {
 
 /** Whether the text takes more than `limit` bytes in UTF-8. Counts only where the length does not tell. */
 export function exceedsBytes(text: string, limit: number): boolean {
-  if (text.length > limit) return true;
-  if (text.length * 3 <= limit) return false;
-  let bytes = 0;
-  for (let at = 0; at < text.length && bytes <= limit; at++) {
-    const code = text.charCodeAt(at);
-    // Each half of a surrogate pair counts for two of the pair's four bytes.
-    bytes += code < 0x80 ? 1 : code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 2 : 3;
-  }
-  return bytes > limit;
+  if (text.length > limit || text.length * 3 <= limit) return text.length > limit;
+  return new TextEncoder().encode(text).length > limit;
 }
 
 /** Whether a value is nested deeper than `limit`, without recursion. */
