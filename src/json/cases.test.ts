@@ -18,8 +18,8 @@ describe.each([
   ['envelopes and event streams', envelopeCases],
   ['slips of syntax', syntaxCases],
 ])('%s', (_, cases) => {
-  test.each(titled(cases))('%s', (_title, { text, value, schema, options }) => {
-    expect(successOf(parse(text, schema, options)).value).toStrictEqual(value);
+  test.each(titled(cases))('%s', (_title, { text, value, schema }) => {
+    expect(successOf(parse(text, schema)).value).toStrictEqual(value);
   });
 });
 

@@ -63,13 +63,9 @@ export async function parseAsync<T>(
 export function parseOrThrow(raw: string, schema?: undefined, options?: ParseOptions): unknown;
 export function parseOrThrow<T>(raw: string, schema: StandardSchema<unknown, T>, options?: ParseOptions): T;
 export function parseOrThrow<T>(raw: string, schema?: StandardSchema<unknown, T>, options: ParseOptions = {}): T {
-  return valueOrThrow(parse(raw, schema, options), options.label);
-}
-
-/** The value of a result, or its error thrown. */
-export function valueOrThrow<T>(result: ParseResult<T>, label: string | undefined): T {
+  const result = parse(raw, schema, options);
   if (result.ok) return result.value;
-  throw result.status === 'failed' ? result.error : errorOfComment(label);
+  throw result.status === 'failed' ? result.error : errorOfComment(options.label);
 }
 
 /** A comment where a value was needed. */

@@ -10,7 +10,6 @@ export const OPEN_PARENTHESIS = 0x28;
 export const CLOSE_PARENTHESIS = 0x29;
 export const PLUS = 0x2b;
 export const COMMA = 0x2c;
-export const MINUS = 0x2d;
 export const DOT = 0x2e;
 export const SLASH = 0x2f;
 export const COLON = 0x3a;

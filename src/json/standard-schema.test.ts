@@ -1,0 +1,20 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import { parse } from './parse.js';
+import type { InferOutput, StandardSchema } from './standard-schema.js';
+
+describe('StandardSchema', () => {
+  test('takes every schema of the published interface', () => {
+    expectTypeOf<StandardSchemaV1<string, number>>().toExtend<StandardSchema<string, number>>();
+    const schema: StandardSchemaV1<unknown, { readonly line: number }> = z.object({ line: z.number() });
+    const result = parse('{"line": 3}', schema);
+    expect(result.ok && result.value.line).toBe(3);
+  });
+
+  test('tells the type a schema gives', () => {
+    const schema = z.object({ line: z.string().transform(Number) });
+    expectTypeOf<InferOutput<typeof schema>>().toEqualTypeOf<{ line: number }>();
+    expect(parse('{"line": "3"}', schema)).toMatchObject({ value: { line: 3 } });
+  });
+});
