@@ -88,8 +88,9 @@ export function* runPipeline(
   }
   for (const found of aligns && profile === 'default' ? findSpokenText(raw) : []) {
     const outcome = yield* attempt(found, false, true);
-    // Untouched, the text would pass for an answer wherever the schema takes a string.
-    if (outcome.passed && outcome.changes.length > 0) return yield* succeed(found, outcome, []);
+    // Where JSON was tried and failed, its bare text would pass for an answer wherever the schema takes a string.
+    if (outcome.passed && (outcome.changes.length > 0 || failed.length === 0))
+      return yield* succeed(found, outcome, []);
   }
   if (profile === 'tagged' && seen.length === 0) return commentOf(raw);
   return failureOf(failed, label);

@@ -34,7 +34,7 @@ export function* findMarked(text: string, survey: Survey, settings: SearchSettin
   if (only !== undefined && regions.length === 1 && mayHoldLandmarks(text)) {
     const content = text.slice(only.start, only.end);
     const start = only.start + content.length - content.trimStart().length;
-    yield block('whole', start, start + content.trim().length);
+    yield { ...block('whole', start, start + content.trim().length), untouched: content.length === text.length };
   }
   for (const tag of blocks.toReversed()) yield tagCandidate(text, tag, settings);
   for (const { start, end } of findNdjsonLines(text, regions, settings.limits.candidates))

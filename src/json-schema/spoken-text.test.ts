@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { fromJsonSchema } from './index.js';
+import { parse } from '../json/parse.js';
+
+const verdict = fromJsonSchema({ enum: ['BUY', 'HOLD', 'SELL'] });
+
+/** The value, or the code of the failure. */
+function outcome(text: string, schema: typeof verdict, align = true): unknown {
+  const result = parse(text, schema, { align });
+  return result.ok ? result.value : result.status === 'failed' && result.error.code;
+}
+
+describe('align: an answer in plain words', () => {
+  test.each([
+    ['HOLD', 'HOLD'],
+    ['hold', 'HOLD'],
+    ['My verdict is SELL.', 'SELL'],
+    ['<think>BUY or SELL?</think>\nBUY', 'BUY'],
+  ])('%s is %s where the schema asks for one of its words', (text, value) => {
+    expect(outcome(text, verdict)).toBe(value);
+  });
+
+  test.each(['BUY or SELL', 'not a BUY', 'I cannot say.', '<think>BUY</think>'])('%s is no answer', (text) => {
+    expect(outcome(text, verdict)).toBe('NO_JSON');
+  });
+
+  test('the text is the answer where the schema takes any text', () => {
+    expect(outcome('Hello there.', fromJsonSchema({ type: 'string' }))).toBe('Hello there.');
+  });
+
+  test('the text of JSON that failed is not', () => {
+    expect(outcome('{"a": oops(}', fromJsonSchema({ type: 'string' }))).toBe('SYNTAX');
+  });
+
+  test('a refusal is no list', () => {
+    const list = fromJsonSchema({ type: 'array', items: { type: 'string' } });
+    expect(outcome('I am sorry, but I cannot do that.', list)).toBe('NO_JSON');
+  });
+
+  test('without align words are no JSON', () => {
+    expect(outcome('HOLD', verdict, false)).toBe('NO_JSON');
+  });
+});
