@@ -74,6 +74,7 @@ export const RASP_DATA = {
   'artifact.modified': artifact,
   'artifact.deleted': artifact,
   'diagnostic.parser.warning': diagnostic,
+  /** Of the protocol; no reader here emits it, since nothing it meets stops it. */
   'diagnostic.parser.error': diagnostic,
   /** `retrying` tells a retry from a failure; `http_status` and `attempt` where the engine says them. */
   'diagnostic.engine.error': object(
