@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { PROJECT, runTool } from '../scripts/run-tool.js';
+import { PROJECT, run, runTool } from '../scripts/run-tool.js';
 
 /** What a reader of the example would want to see printed. */
 const PRINT = `
@@ -27,6 +27,15 @@ describe('README.md', () => {
       ['extracted', 'unquoted_key', 'extra_comma'],
       'deterministic_generic',
     ]);
+  });
+
+  it('shows a command that reads a recording of this repository', async () => {
+    const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
+    const line = /^node (dist\/cli\/main\.js translate [^#]*?) +#/m.exec(readme)?.[1] ?? '';
+    const { exitCode, stdout, stderr } = await run(process.execPath, line.split(' '), PROJECT);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const events = stdout.trimEnd().split('\n');
+    expect(JSON.parse(events.at(-1) ?? '')).toMatchObject({ type: 'conversation.completed' });
   });
 
   it('names the two commands that a newcomer needs, and scripts that exist', async () => {
