@@ -1,7 +1,7 @@
 /** A text made to hurt, at any size. */
 export interface HostileInput {
   readonly name: string;
-  /** Its size in characters, as the bench runs it; every input is also run at twice the size. */
+  /** Its size in characters, as the bench runs it; every input is also run at a quarter of it and at twice the size. */
   readonly size: number;
   readonly make: (size: number) => string;
   /** The value, where the text is valid JSON: levels of nesting. */

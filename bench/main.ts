@@ -20,6 +20,7 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   b: async () => (await import('./part-broken.js')).runBroken(),
   c: async () => (await import('./part-prose.js')).runProse(),
   d: async () => (await import('./part-hostile.js')).runHostile(),
+  p: async () => (await import('./part-hostile-peers.js')).runHostilePeers(),
   f: async () => (await import('./part-size.js')).runSize(),
   g: async () => (await import('./part-events.js')).runEvents(),
   h: async () => (await import('./part-events-memory.js')).runEventsMemory(),

@@ -8,7 +8,7 @@ export interface RecordedPart {
 
 const INTRODUCTION = `# Results of \`npm run bench\`
 
-Ratios, measured side by side in one process: in every round each tool runs once, and the figure is the median over the rounds. Trust ratios, not milliseconds: the machine may be shared. Sluice is the built package (\`dist\`);
+Ratios of processor time, measured side by side in one process: in every round each tool runs once, and the figure is the median over the rounds. Trust ratios, not milliseconds: the machine may be shared. Sluice is the built package (\`dist\`);
 the texts come from a seeded generator. \`right\` is checked: a tool that reads another value than the one meant is marked \`wrong\`, one that gives none \`refuses\`.
 
 ![Multiples of the base, shorter is better](results.svg)
