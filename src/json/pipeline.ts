@@ -57,7 +57,10 @@ export function* runPipeline(
   const { limits, profile } = settings;
   const { label, allowPartial = false, normalizers = [] } = options;
   if (exceedsBytes(raw, limits.bytes))
-    return failureOf([{ code: 'LIMIT_EXCEEDED', message: `the text is longer than ${limits.bytes} bytes` }], label);
+    return failureOf(
+      [{ code: 'LIMIT_EXCEEDED', message: `the text is longer than limits.bytes, ${limits.bytes}` }],
+      label,
+    );
   if (raw.trim() === '') return failureOf([{ code: 'EMPTY_INPUT', message: 'the text is empty' }], label);
   const failed: FailedAttempt[] = [];
   const rejected: RejectedValue[] = [];
@@ -65,7 +68,10 @@ export function* runPipeline(
   const candidates = findCandidates(raw, settings, options.prefer, rejected);
   for (const found of candidates) {
     if (seen.length >= limits.candidates) {
-      failed.push({ code: 'LIMIT_EXCEEDED', message: `none of the first ${seen.length} candidates passed` });
+      failed.push({
+        code: 'LIMIT_EXCEEDED',
+        message: `none of the first ${seen.length} candidates passed; limits.candidates allows no more`,
+      });
       break;
     }
     seen.push(found);

@@ -29,7 +29,7 @@ const LONG_NUMBER = /\d{16}|\d[.]\d{15}|[eE][+-]?\d{3}/;
 export function repairJson(text: string, options: RepairJsonOptions = {}): string {
   const limits = resolveLimits(options.limits);
   if (exceedsBytes(text, limits.bytes))
-    throw hopeless('LIMIT_EXCEEDED', `the text is longer than ${limits.bytes} bytes`);
+    throw hopeless('LIMIT_EXCEEDED', `the text is longer than limits.bytes, ${limits.bytes}`);
   if (text.trim() === '') throw hopeless('EMPTY_INPUT', 'the text is empty');
   const valid = readStrict(text, 0, { limits, numbers: 'double', needsOwnReader: false });
   if (valid?.ok === true) return text;
@@ -62,12 +62,16 @@ function cutOutValue(text: string, limits: Required<Limits>): string | undefined
   const { finder, start, end } = result.candidate;
   if (finder === 'prose' && (/\w/.test(text[start - 1] ?? '') || /[\w{[]/.test(text[end] ?? ''))) return undefined;
   const span = readGenerously(text.slice(start, end), limits);
-  return finder === 'envelope' || !span.ok ? JSON.stringify(result.value) : write(span.value, LONG_NUMBER.test(text));
+  return finder === 'envelope' || !span.ok ? write(result.value, false) : write(span.value, LONG_NUMBER.test(text));
 }
 
 /** `JSON.stringify`, but numbers a double cannot hold are written as they were. */
 function write(value: unknown, hasLongNumbers: boolean): string {
-  return hasLongNumbers ? writeSource(value) : JSON.stringify(value);
+  try {
+    return hasLongNumbers ? writeSource(value) : JSON.stringify(value);
+  } catch {
+    throw hopeless('LIMIT_EXCEEDED', 'the value is nested too deeply to be written; lower limits.depth');
+  }
 }
 
 function writeSource(value: unknown): string {

@@ -28,41 +28,43 @@ export function findProseValues(
   read: (start: number, end: number) => Reading,
 ): readonly ProseValue[] {
   const found: ProseValue[] = [];
+  let objects = 0;
+  let arrays = 0;
   let budget = READING_FACTOR * text.length + READING_BASE;
   for (const region of regions) {
     let at = nextBracket(text, region.start, region.end);
-    while (at !== -1 && found.length < most && budget > 0) {
-      const [next, value] = readAt(text, at, region.end, strict, read);
-      if (value !== undefined) found.push(value);
-      budget -= Math.abs(next - at) + COST_OF_TRY;
+    while (at !== -1 && objects < most && budget > 0) {
+      const [next, seen, value] = readAt(text, at, region.end, strict, read);
+      // Counted apart: any number of `[INFO]` and `[1]` must not hide the one object.
+      if (value !== undefined && (value.rank === 0 ? objects++ : arrays++) < most) found.push(value);
+      budget -= seen - at + COST_OF_TRY;
       at = next === -1 ? -1 : nextBracket(text, next, region.end);
     }
   }
   return found.sort((left, right) => left.rank - right.rank);
 }
 
-/** The offset to go on from (-1: the rest belongs to this value), and the value, if there is one. */
+/** The offset to go on from (-1: the rest belongs to this value), how far was looked, and the value, if there is one. */
 function readAt(
   text: string,
   start: number,
   limit: number,
   strict: boolean,
   read: (start: number, end: number) => Reading,
-): readonly [next: number, value?: ProseValue | undefined] {
+): readonly [next: number, seen: number, value?: ProseValue | undefined] {
   MAY_BEGIN.lastIndex = start;
-  if (!MAY_BEGIN.test(text)) return [start + 1];
+  if (!MAY_BEGIN.test(text)) return [start + 1, start];
   const reading = read(start, limit);
   const rank = Number(text[start] === '[');
-  if (reading.ok)
-    return [
-      reading.end,
-      strict && isNoAnswer(text, start, reading.value) ? undefined : { start, end: reading.end, rank },
-    ];
+  if (reading.ok) {
+    const value = strict && isNoAnswer(text, start, reading.value) ? undefined : { start, end: reading.end, rank };
+    return [reading.end, reading.end, value];
+  }
   // A cut value that has begun with a quote is one, even before its first colon.
   const cut = reading.failure.code === 'TRUNCATED' && /^.\s{0,64}["']/.test(text.slice(start, start + 66));
-  if (!reading.plausible && !cut) return [start + 1];
+  if (!reading.plausible && !cut) return [start + 1, reading.end];
   const end = reading.failure.code === 'SYNTAX' ? new BracketWalker(text, start).findEnd(limit) : -1;
-  return [end, { start, end: end === -1 ? limit : end, rank }];
+  return [end, Math.max(reading.end, end), { start, end: end === -1 ? limit : end, rank }];
 }
 
 /** `{}`, `a[0]` and `[1, 2]` in the middle of a sentence. Behind a colon, or at the beginning of a line, they are answers. */

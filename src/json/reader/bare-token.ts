@@ -15,7 +15,9 @@ export interface BareToken {
 
 const WORD = /(?:(?!\/\*)[^\s\u00a0\ufeff,，、{}｛｝[\]［］"“”(])*/y;
 const PHRASE = /(?:(?!\/\*|\s\/\/|\s#)[^\n,，、{}｛｝[\]［］"“”])*/y;
-const KEY = /(?:(?!\/\*|\s\/\/|\s#)[^\n,，、{}｛｝[\]［］"“”:：=])*/y;
+const KEY = /(?:(?!\/\*|\s\/\/|\s#|\s')[^\n,，、{}｛｝[\]［］"“”:：=])*/y;
+/** The usual key of other notations, with its colon. */
+const PLAIN_KEY = /[A-Za-z_$][\w$]{0,255}(?=[ \t]{0,64}:)/y;
 const REGULAR_EXPRESSION = /\/(?:\\.|[^\\/\n]){0,1000}\//y;
 const CALL = /[ \t]*\(/y;
 const OWN_QUOTE = /["“”]\s{0,64}(?:[,，:：}｝\]］]|$)/y;
@@ -33,6 +35,11 @@ export function readBareToken(
   stops: string,
 ): BareToken | undefined {
   const { text, at, final } = source;
+  const plainKey = isKey ? source.match(PLAIN_KEY) : -1;
+  if (plainKey !== -1) {
+    source.at += plainKey;
+    return { text: text.slice(at, at + plainKey), cut: false, quote: 'none', call: false };
+  }
   const any = policy.bareText === 'any';
   let length = any && !isKey ? source.match(REGULAR_EXPRESSION) : -1;
   if (length === -1) {

@@ -38,5 +38,5 @@ function without(...kinds: readonly RepairKind[]): ReadonlySet<RepairKind> {
 
 /** What a value beyond the depth limit fails with. */
 export function tooDeep(depth: number): string {
-  return `the value is nested deeper than ${depth} levels`;
+  return `the value is nested deeper than limits.depth, ${depth}`;
 }

@@ -32,6 +32,11 @@ export type Step = 'on' | 'wait' | 'string' | 'bare';
 
 /** A number or literal as JSON writes it, with a delimiter behind it. */
 const PLAIN_SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?=[,}\]\s])/y;
+const LITERALS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
 const DOTS = /\.{3,}|…/y;
 
 /**
@@ -246,7 +251,8 @@ export class Structure implements StringSurroundings {
     if (length === -1) return 'bare';
     const token = source.text.slice(source.at, source.at + length);
     source.at += length;
-    this.placeScalar(/^[tfn]/.test(token) ? JSON.parse(token) : convertNumber(token, this.#policy.numbers));
+    const literal = LITERALS.get(token);
+    this.placeScalar(literal === undefined ? convertNumber(token, this.#policy.numbers) : literal);
     return 'on';
   }
 

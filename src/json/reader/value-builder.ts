@@ -97,7 +97,8 @@ export class ValueBuilder {
 
   open(isArray: boolean): void {
     const content = isArray ? [] : {};
-    const place = this.#put(content);
+    this.#put(content);
+    const place = this.#place();
     this.#top = { content, isArray, place, depth: this.depth + 1, key: '', shown: false };
     this.#frames.push(this.#top);
     this.#arrays += Number(isArray);
@@ -132,15 +133,18 @@ export class ValueBuilder {
 
   /** Places a finished scalar. */
   place(value: unknown): void {
-    const place = this.#put(value);
-    this.#listener?.changed(place);
-    this.#listener?.finished(place, value);
+    this.#put(value);
+    if (this.#listener === undefined) return;
+    const place = this.#place();
+    this.#listener.changed(place);
+    this.#listener.finished(place, value);
   }
 
   /** Shows a scalar that is not finished yet. */
   show(value: unknown): void {
-    this.#listener?.changed(this.#put(value));
+    this.#put(value);
     this.reopenLast();
+    this.#listener?.changed(this.#place());
   }
 
   /** The scalar placed last; undefined if none was. */
@@ -155,7 +159,7 @@ export class ValueBuilder {
     this.#top.shown = true;
   }
 
-  #put(value: unknown): Place {
+  #put(value: unknown): void {
     const top = this.#top;
     const { content, key, shown } = top;
     top.shown = false;
@@ -168,7 +172,11 @@ export class ValueBuilder {
     } else {
       content[key] = value;
     }
-    if (this.#listener === undefined || top.depth === 0) return ROOT;
-    return { container: top, step: Array.isArray(content) ? content.length - 1 : key };
+  }
+
+  /** The place of the value put last. */
+  #place(): Place {
+    const { content, key, depth } = this.#top;
+    return depth === 0 ? ROOT : { container: this.#top, step: Array.isArray(content) ? content.length - 1 : key };
   }
 }
