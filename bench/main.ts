@@ -21,6 +21,7 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   c: async () => (await import('./part-prose.js')).runProse(),
   d: async () => (await import('./part-hostile.js')).runHostile(),
   p: async () => (await import('./part-hostile-peers.js')).runHostilePeers(),
+  e: async () => (await import('./part-streaming.js')).runStreaming(),
   f: async () => (await import('./part-size.js')).runSize(),
   g: async () => (await import('./part-events.js')).runEvents(),
   h: async () => (await import('./part-events-memory.js')).runEventsMemory(),

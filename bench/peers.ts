@@ -81,7 +81,8 @@ function readerOf(name: string, exported: Readonly<Record<string, unknown>>): Pe
   }
 }
 
-function functionOf(value: unknown): Call {
+/** An export as something to call. */
+export function functionOf(value: unknown): Call {
   if (typeof value !== 'function') throw new TypeError('the peer does not export what it did');
   return (...args) => Reflect.apply(value, undefined, args) as unknown;
 }

@@ -3,7 +3,7 @@ import type * as Json from '../src/json/index.js';
 import type * as JsonSchema from '../src/json-schema/index.js';
 
 /** Sluice as it is published: `dist`, not `src`, so that no loader stands between the code and the engine. */
-export const { parse, repairJson } = await load<typeof Json>('json');
+export const { createJsonStream, parse, repairJson } = await load<typeof Json>('json');
 export const { fromJsonSchema } = await load<typeof JsonSchema>('json-schema');
 export const { createTranslator } = await load<typeof Events>('events');
 

@@ -1,0 +1,226 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
+import type { ParseResult } from '../src/json/index.js';
+import { compare, type Subject } from './measure.js';
+import { atMost, milliseconds, times, type BarGroup, type PartResult, type Table, type Target } from './part-result.js';
+import { createJsonStream } from './product.js';
+import { loadStreamPeers, OutOfTime, type StreamPeer } from './stream-peers.js';
+import { cutText, STREAM_TEXTS, type StreamShape, type StreamText } from './stream-texts.js';
+
+const SHORT = 100_000;
+const LONG = 1_000_000;
+const LIMIT = 40;
+const LINEAR = 11;
+/** Short texts that are as much as the long one. */
+const SHORT_RUNS = LONG / SHORT;
+const EFFORT = { rounds: 15, budget: 3000 };
+/** Milliseconds a peer has for the 100 KB. */
+const TIME_OUT = 10_000;
+/** A peer slower than this, in milliseconds, is timed by its one run. */
+const SLOW = 400;
+const SHAPES = Object.keys(STREAM_TEXTS) as StreamShape[];
+
+/** What one shape costs. */
+interface Cost {
+  readonly shape: StreamShape;
+  readonly base: number;
+  readonly ratio: number;
+  readonly withPaths: number;
+  readonly growth: number;
+  readonly right: boolean;
+}
+
+/** Text in pieces of 20 characters with a snapshot after each: what it costs beside one `JSON.parse` of the whole. */
+export async function runStreaming(): Promise<PartResult> {
+  const costs: Cost[] = [];
+  for (const shape of SHAPES) {
+    console.error(`  ${shape}`);
+    costs.push(await measureShape(shape));
+  }
+  console.error('  peers');
+  const peers = await measurePeers(STREAM_TEXTS.records(SHORT));
+  console.error('  memory');
+  const memory = SHAPES.map(measureMemory);
+  const records = costs.filter(({ shape }) => shape === 'records');
+  return {
+    title: 'Streaming',
+    targets: [
+      ...records.map(({ ratio, right }) =>
+        ifRight(right, atMost('stream, 100 KB of records', ratio, LIMIT, 'JSON.parse of the whole')),
+      ),
+      ...costs.map(({ shape, growth, right }) =>
+        ifRight(right, atMost(`stream, ${shape}, 1 MB`, growth, LINEAR, 'the time of 100 KB')),
+      ),
+      ...memory.map(({ shape, text, value, streaming }) =>
+        atMost(`stream, ${shape}, 1 MB, memory`, streaming / (value + 2 * text), 1, '(the value + twice the text)'),
+      ),
+    ],
+    tables: [costTable(costs), peers.table, memoryTable(memory)],
+    groups: [
+      {
+        title: 'stream, 100 KB of records, 20 characters a piece',
+        base: 'JSON.parse of the whole',
+        limit: LIMIT,
+        bars: [...records.map(({ ratio }) => ({ name: 'createJsonStream', ratio })), ...peers.bars],
+      },
+      ...costs
+        .filter(({ shape }) => shape !== 'records')
+        .map(({ shape, ratio }) => ({
+          title: `stream, 100 KB, ${shape}`,
+          base: 'JSON.parse of the whole',
+          bars: [{ name: 'createJsonStream', ratio }],
+        })),
+    ],
+  };
+}
+
+async function measureShape(shape: StreamShape): Promise<Cost> {
+  const { text, json } = STREAM_TEXTS[shape](SHORT);
+  const chunks = cut(text);
+  const long = cut(STREAM_TEXTS[shape](LONG).text);
+  const [base, own, withPaths] = await compare(
+    [
+      { name: 'JSON.parse', run: () => JSON.parse(json) as unknown },
+      { name: 'createJsonStream', run: () => follow(chunks) },
+      { name: 'with paths', run: () => followPaths(chunks) },
+    ],
+    EFFORT,
+  );
+  const { snapshot, result } = follow(chunks);
+  const value: unknown = JSON.parse(json);
+  return {
+    shape,
+    base: base?.milliseconds ?? Number.NaN,
+    ratio: own?.ratio ?? Number.NaN,
+    withPaths: withPaths?.ratio ?? Number.NaN,
+    growth: await measureGrowth(chunks, long),
+    right: isDeepStrictEqual(snapshot, value) && result.ok && isDeepStrictEqual(result.value, value),
+  };
+}
+
+/** As many short texts as make the long one stand against it, so that garbage is collected during both. */
+async function measureGrowth(short: readonly string[], long: readonly string[]): Promise<number> {
+  const shortRuns: Subject = {
+    name: 'short',
+    run() {
+      for (let count = 0; count < SHORT_RUNS; count++) follow(short);
+    },
+  };
+  const [, measured] = await compare([shortRuns, { name: 'long', run: () => follow(long) }], EFFORT);
+  return (measured?.ratio ?? Number.NaN) * SHORT_RUNS;
+}
+
+function follow(chunks: readonly string[]): { snapshot: unknown; result: ParseResult<unknown> } {
+  const stream = createJsonStream();
+  let snapshot: unknown;
+  for (const chunk of chunks) snapshot = stream.push(chunk).value;
+  return { snapshot, result: stream.end() };
+}
+
+/** The same for a reader who also looks at what changed. */
+function followPaths(chunks: readonly string[]): number {
+  const stream = createJsonStream();
+  let count = 0;
+  for (const chunk of chunks) count += stream.push(chunk).changed.length;
+  stream.end();
+  return count;
+}
+
+/** Each peer once within its time; those that are quick enough also side by side with `JSON.parse`. */
+async function measurePeers({ text, json }: StreamText): Promise<{ table: Table; bars: BarGroup['bars'] }> {
+  const chunks = cut(text);
+  const base: Subject = { name: 'JSON.parse', run: () => JSON.parse(json) as unknown };
+  const rows: string[][] = [];
+  const bars: { name: string; ratio: number; note?: string }[] = [];
+  for (const peer of await loadStreamPeers()) {
+    const { time, verdict } = await tryPeer(peer, chunks, JSON.parse(json));
+    if (time === undefined) {
+      rows.push([peer.name, verdict, '']);
+      continue;
+    }
+    const again: Subject = { name: peer.name, run: () => peer.follow(chunks, Infinity) };
+    const [parse, measured] = await compare(time < SLOW ? [base, again] : [base], EFFORT);
+    const ratio = measured?.ratio ?? time / (parse?.milliseconds ?? Number.NaN);
+    rows.push([peer.name, times(ratio), `${verdict}${time < SLOW ? '' : ', one run'}`]);
+    bars.push({ name: peer.name, ratio, ...(verdict === 'right' ? {} : { note: verdict }) });
+  }
+  const title = `Peers on the 100 KB of records, a value after each piece, at most ${TIME_OUT / 1000} s`;
+  return { table: { title, columns: ['', 'multiples of `JSON.parse`', ''], rows }, bars };
+}
+
+/** Processor time of one run, and how it ended. */
+async function tryPeer(
+  { follow: read }: StreamPeer,
+  chunks: readonly string[],
+  meant: unknown,
+): Promise<{ time?: number; verdict: string }> {
+  const start = process.cpuUsage();
+  try {
+    const value = await read(chunks, performance.now() + TIME_OUT);
+    const { user, system } = process.cpuUsage(start);
+    return { time: (user + system) / 1000, verdict: isDeepStrictEqual(value, meant) ? 'right' : 'wrong' };
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) return { verdict: 'refuses' };
+    return { verdict: `did not finish (${Math.round(error.share * 100)}% of the text)` };
+  }
+}
+
+interface Memory {
+  readonly shape: StreamShape;
+  readonly text: number;
+  readonly value: number;
+  readonly streaming: number;
+  readonly ended: number;
+}
+
+/** In a process of its own, so that nothing else is on the heap. */
+function measureMemory(shape: StreamShape): Memory {
+  const program = fileURLToPath(new URL('./stream-memory.ts', import.meta.url));
+  const printed = execFileSync(process.execPath, ['--expose-gc', '--import', 'tsx', program, shape], {
+    encoding: 'utf8',
+  });
+  return { shape, ...(JSON.parse(printed) as Omit<Memory, 'shape'>) };
+}
+
+function costTable(costs: readonly Cost[]): Table {
+  return {
+    title: '100 KB in pieces of 20 characters, a snapshot after each, and the end; multiples of one `JSON.parse`',
+    columns: ['', '`JSON.parse`', 'Sluice `createJsonStream`', '`changed` read too', '1 MB against 100 KB', ''],
+    rows: costs.map(({ shape, base, ratio, withPaths, growth, right }) => [
+      shape,
+      milliseconds(base),
+      times(ratio),
+      times(withPaths),
+      times(growth),
+      right ? 'right' : 'wrong',
+    ]),
+  };
+}
+
+function memoryTable(rows: readonly Memory[]): Table {
+  return {
+    title: 'Heap after collection, 1 MB: stream and last snapshot held, then with the result of `end` too',
+    columns: ['', 'text', 'value of `JSON.parse`', 'before `end`', 'of value + 2 × text', 'after `end`'],
+    rows: rows.map(({ shape, text, value, streaming, ended }) => [
+      shape,
+      megabytes(text),
+      megabytes(value),
+      megabytes(streaming),
+      times(streaming / (value + 2 * text)),
+      megabytes(ended),
+    ]),
+  };
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(2)} MB`;
+}
+
+function ifRight(right: boolean, target: Target): Target {
+  return right ? target : { ...target, measured: `${target.measured}, wrong value`, met: false };
+}
+
+function cut(text: string): string[] {
+  return [...cutText(Buffer.from(text, 'latin1'))];
+}

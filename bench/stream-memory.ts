@@ -1,0 +1,47 @@
+/** Streams one shape and prints, as JSON, the bytes in use after collection. Started by its part of the bench with `--expose-gc`. */
+import { createJsonStream } from './product.js';
+import { cutText, STREAM_TEXTS, type StreamShape } from './stream-texts.js';
+
+const BYTES = 1_000_000;
+
+const shape = process.argv[2] ?? '';
+if (!isShape(shape)) throw new Error(`no such shape: ${shape}`);
+/** Outside the heap, so that only what is kept is counted. */
+const text = Buffer.from(STREAM_TEXTS[shape](BYTES).text, 'latin1');
+const json = Buffer.from(STREAM_TEXTS[shape](BYTES).json, 'latin1');
+
+// Once for the engine to compile: code is not what is measured.
+keep(text).stream.end();
+
+const value = growth(() => JSON.parse(json.toString('latin1')) as unknown);
+const streaming = growth(() => keep(text));
+const ended = growth(() => {
+  const kept = keep(text);
+  return { ...kept, result: kept.stream.end() };
+});
+console.log(JSON.stringify({ text: text.length, value, streaming, ended }));
+
+function keep(bytes: Buffer): { stream: ReturnType<typeof createJsonStream>; snapshot: unknown } {
+  const stream = createJsonStream();
+  let snapshot: unknown;
+  for (const chunk of cutText(bytes)) snapshot = stream.push(chunk);
+  return { stream, snapshot };
+}
+
+/** What is on the heap more while the made thing is held. */
+function growth(make: () => unknown): number {
+  const before = heapUsed();
+  const held = [make()];
+  const after = heapUsed();
+  return held.length === 1 ? after - before : Number.NaN;
+}
+
+function heapUsed(): number {
+  if (globalThis.gc === undefined) throw new Error('needs --expose-gc');
+  for (let count = 0; count < 3; count++) globalThis.gc();
+  return process.memoryUsage().heapUsed;
+}
+
+function isShape(name: string): name is StreamShape {
+  return Object.hasOwn(STREAM_TEXTS, name);
+}

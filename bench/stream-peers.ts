@@ -1,0 +1,85 @@
+import { functionOf, loadModule, loadPeers } from './peers.js';
+
+/** Another library, following a text that comes in pieces: a value after each piece, the last one returned. */
+export interface StreamPeer {
+  readonly name: string;
+  readonly follow: (chunks: readonly string[], deadline: number) => Promise<unknown>;
+}
+
+/** Thrown when the time is over; tells how much of the text was read. */
+export class OutOfTime extends Error {
+  readonly share: number;
+
+  constructor(share: number) {
+    super('out of time');
+    this.share = share;
+  }
+}
+
+/** Libraries that read the whole text so far anew with each piece. */
+const REREADING = ['AI SDK', 'partial-json', 'best-effort'];
+
+/** The peers that can show a value before the text is complete. */
+export async function loadStreamPeers(): Promise<StreamPeer[]> {
+  const rereading = (await loadPeers(REREADING)).map(({ name, read }): StreamPeer => ({
+    name,
+    async follow(chunks, deadline) {
+      let text = '';
+      let value: unknown;
+      for (const chunk of inTime(chunks, deadline)) {
+        text += chunk;
+        value = await read(text);
+      }
+      return value;
+    },
+  }));
+  return [...rereading, await loadJsonriver(), await loadStreamparser()];
+}
+
+async function loadJsonriver(): Promise<StreamPeer> {
+  const parse = functionOf((await loadModule('jsonriver'))['parse']);
+  return {
+    name: 'jsonriver',
+    async follow(chunks, deadline) {
+      let last: unknown;
+      const source = (async function* () {
+        yield* inTime(chunks, deadline);
+      })();
+      for await (const value of parse(source) as AsyncIterable<unknown>) last = value;
+      return last;
+    },
+  };
+}
+
+/** What `@streamparser/json` tells of a value; the root is the second of the stack, the parent or the value itself. */
+interface Found {
+  readonly value: unknown;
+  readonly parent: unknown;
+  readonly stack: readonly { readonly value: unknown }[];
+}
+
+async function loadStreamparser(): Promise<StreamPeer> {
+  const Parser = (await loadModule('@streamparser/json'))['JSONParser'] as new (options: object) => {
+    onValue: (found: Found) => void;
+    write(chunk: string): void;
+  };
+  return {
+    name: '@streamparser/json',
+    async follow(chunks, deadline) {
+      let root: unknown;
+      const parser = new Parser({ emitPartialTokens: true, emitPartialValues: true });
+      parser.onValue = ({ value, parent, stack }) => {
+        root = stack[1]?.value ?? parent ?? value;
+      };
+      for (const chunk of inTime(chunks, deadline)) parser.write(chunk);
+      return root;
+    },
+  };
+}
+
+function* inTime(chunks: readonly string[], deadline: number): Generator<string> {
+  for (const [index, chunk] of chunks.entries()) {
+    if (performance.now() > deadline) throw new OutOfTime(index / chunks.length);
+    yield chunk;
+  }
+}
