@@ -36,6 +36,8 @@ const NEXT_TOKEN = {
   operand: /[^"\n]{0,256}"\s{0,64}(?:[,}\]]|$)/y,
 } as const;
 const NEXT_TOKEN_WINDOW = 512;
+/** Small pieces take more memory than their text: beyond this length they are joined. */
+const FLATTEN_AT = 16_384;
 
 /** A quoted string being read: it keeps its place when the text runs out in the middle, even inside an escape. */
 export class StringToken {
@@ -56,6 +58,8 @@ export class StringToken {
   /** Once an unescaped quote was found, brackets opened inside the string must be closed before it may end. */
   #openBrackets = 0;
   #lastCode = 0;
+  /** Length of what was appended since the content was last one piece. */
+  #loose = 0;
 
   /** Starts at the opening quote, or at the backslash before it. */
   open(source: Source): void {
@@ -69,7 +73,7 @@ export class StringToken {
     source.at += length;
     this.content = this.separator = '';
     this.unescapedSeen = this.operatorSeen = this.#triple = this.#controlSeen = this.#escapeSeen = false;
-    this.#openBrackets = this.#lastCode = 0;
+    this.#openBrackets = this.#lastCode = this.#loose = 0;
   }
 
   read(source: Source, around: StringSurroundings): StringProgress {
@@ -179,6 +183,7 @@ export class StringToken {
   }
 
   #end(source: Source, length: number): 'done' {
+    this.#flatten();
     source.at += length;
     return 'done';
   }
@@ -221,8 +226,16 @@ export class StringToken {
 
   #append(piece: string): void {
     this.content += piece;
+    this.#loose += piece.length;
+    if (this.#loose > FLATTEN_AT && this.#loose > this.content.length / 2) this.#flatten();
     this.#lastCode = piece.charCodeAt(piece.length - 1);
     if (this.unescapedSeen) this.#countBrackets(piece);
+  }
+
+  /** Reading a character makes the engine join the pieces and let them go; done seldom enough to stay linear. */
+  #flatten(): void {
+    this.content.charCodeAt(0);
+    this.#loose = 0;
   }
 
   #countBrackets(piece: string): void {
