@@ -1,0 +1,133 @@
+import type { Decision } from '../decision.js';
+import type { WorkRequest } from '../work-order.js';
+import type { WorkResult } from '../work-result.js';
+import type { ExecutionRecord } from './execution-record.js';
+import type { InboxItem, Resolution } from './inbox-item.js';
+import type { IssueRecord, IssueState } from './issue-record.js';
+import type { OrderRecord, OrderState, WorkerIdentity } from './order-record.js';
+import type { NewOutboxMessage } from './outbox-message.js';
+
+/**
+ * What the lead's rules ask of a store: each method is one transaction, done or not done. Times are milliseconds since
+ * 1970 and come from the caller's clock.
+ */
+export interface OrderStore {
+  /** Hands out the next run id of the issue, makes it active, queues the order; the run it replaces is asked to stop. */
+  submitOrder(submission: OrderSubmission): Promise<{ readonly record: OrderRecord; readonly repeated: boolean }>;
+  /** Takes the next order that may run now; undefined if there is none. */
+  claimOrder(claim: OrderClaim): Promise<ClaimedOrder | undefined>;
+  /** From here on the worker's process may be running. False if the claim is lost. */
+  startOrder(hold: OrderHold & { readonly pid: number | null; readonly pidStarted: string | null }): Promise<boolean>;
+  renewOrder(hold: OrderHold & { readonly leaseMs: number }): Promise<'held' | 'cancel' | 'lost'>;
+  /** Writes everything that follows from a result at once; the first statement is the update guarded by the active run. */
+  settleOrder(settlement: OrderSettlement): Promise<{ readonly decision: Decision; readonly repeated: boolean }>;
+  /** Settles what waits for a person; `conflict` if the item's run is not the active one any more or it is resolved. */
+  resolveItem(resolution: ItemResolution): Promise<ResolveOutcome>;
+  /** Puts back claims whose lease has run out before they started; returns those that had started, for the caller to settle. */
+  releaseExpired(
+    now: number,
+    worker: WorkerIdentity,
+  ): Promise<{ readonly requeued: number; readonly ghosts: readonly OrderRecord[] }>;
+
+  findIssue(issueRef: string): Promise<IssueRecord | undefined>;
+  findOrder(issueRef: string, runId: string): Promise<OrderRecord | undefined>;
+  listIssues(page: Page & { readonly state?: IssueState }): Promise<Listed<IssueRecord>>;
+  listOrders(page: Page & { readonly issueRef?: string; readonly state?: OrderState }): Promise<Listed<OrderRecord>>;
+  findItem(id: string): Promise<InboxItem | undefined>;
+  listInbox(page: Page & { readonly open?: boolean; readonly issueRef?: string }): Promise<Listed<InboxItem>>;
+  listExecutions(page: Page & ExecutionFilter): Promise<Listed<ExecutionRecord>>;
+}
+
+/** `cursor` is what the last page returned. Newest first, except the inbox and open orders: oldest first. */
+export interface Page {
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface Listed<T> {
+  readonly items: readonly T[];
+  readonly next_cursor: string | null;
+}
+
+export interface ExecutionFilter {
+  readonly issueRef?: string;
+  readonly runId?: string;
+  readonly worker?: string;
+  readonly decision?: Decision['action'];
+  readonly since?: string;
+  readonly until?: string;
+}
+
+export interface OrderSubmission {
+  readonly request: WorkRequest;
+  readonly workerType: string;
+  readonly runUlid: string;
+  /** Makes a run id of the number the store hands out: `2026-11-15-backend-0001`. */
+  readonly runIdOf: (number: number) => string;
+  readonly now: number;
+}
+
+export interface OrderClaim {
+  readonly worker: WorkerIdentity;
+  readonly leaseMs: number;
+  readonly now: number;
+  /** How many orders of a worker type may be claimed or running at once, over all machines. */
+  readonly concurrency: Readonly<Record<string, number>>;
+  /** Only orders of these types; all by default. */
+  readonly workerTypes?: readonly string[];
+}
+
+/** An order and what the claim found out about the issues it depends on. */
+export interface ClaimedOrder {
+  readonly record: OrderRecord;
+  /** Those of `depends_on` that are neither in review nor done. */
+  readonly unresolved: readonly string[];
+}
+
+export interface OrderHold {
+  readonly issueRef: string;
+  readonly runId: string;
+  readonly workerId: string;
+  readonly now: number;
+}
+
+/** What is written if the run is the active one, and what if it is not. */
+export interface OrderSettlement {
+  readonly issueRef: string;
+  readonly runId: string;
+  readonly now: number;
+  readonly active: {
+    readonly decision: Decision;
+    readonly state: IssueState;
+    readonly result: WorkResult | null;
+    readonly execution: ExecutionRecord;
+    readonly item: InboxItem | null;
+    readonly outbox: readonly NewOutboxMessage[];
+  };
+  readonly stale: {
+    readonly decision: Decision;
+    readonly result: WorkResult | null;
+    readonly execution: ExecutionRecord;
+  };
+}
+
+export interface ItemResolution {
+  readonly id: string;
+  readonly now: number;
+  readonly resolution: Resolution;
+  readonly state: IssueState;
+  readonly execution: ExecutionRecord;
+  readonly outbox: readonly NewOutboxMessage[];
+  /** For a retry: the order goes out again under a new run id. */
+  readonly retry?: {
+    readonly request: WorkRequest;
+    readonly workerType: string;
+    readonly runUlid: string;
+    readonly runIdOf: (number: number) => string;
+  };
+}
+
+export type ResolveOutcome =
+  | { readonly status: 'resolved'; readonly item: InboxItem; readonly order?: OrderRecord }
+  | { readonly status: 'conflict'; readonly activeRunId: string | null; readonly resolution: Resolution | null }
+  | { readonly status: 'not_found' };

@@ -1,0 +1,34 @@
+import type { InboxItem } from './inbox-item.js';
+import type { Listed, Page } from './order-store.js';
+import type { OutboxMessage } from './outbox-message.js';
+
+/** The queue of comments. Each method is one transaction; one message per issue and sink is on its way at a time. */
+export interface OutboxStore {
+  /** Takes messages that are due, oldest first; a lease that has run out makes a message due again. */
+  claimOutbox(claim: {
+    readonly workerId: string;
+    readonly leaseMs: number;
+    readonly now: number;
+    readonly limit: number;
+    readonly sinks?: readonly string[];
+  }): Promise<readonly OutboxMessage[]>;
+  /** False if the lease was lost in between: then somebody else delivers, and finds the marker. */
+  markDelivered(done: {
+    readonly id: string;
+    readonly workerId: string;
+    readonly deliveredTo: string;
+    readonly now: number;
+  }): Promise<boolean>;
+  /** Tries again at `retryAt`, or gives up: then the message is dead and the item waits for a person, at once. */
+  markFailed(failure: {
+    readonly id: string;
+    readonly workerId: string;
+    readonly error: string;
+    readonly now: number;
+    readonly retryAt: number | null;
+    readonly item: InboxItem | null;
+  }): Promise<boolean>;
+  listOutbox(
+    page: Page & { readonly state?: OutboxMessage['state']; readonly issueRef?: string },
+  ): Promise<Listed<OutboxMessage>>;
+}

@@ -1,0 +1,24 @@
+import type { Emitted } from '../../events/index.js';
+
+/** Where the events of runs are kept before anyone hears of them. */
+export interface EventLog {
+  /** Adds events of a run; one that is there already (same run, protocol, attempt and seq) is left as it is. */
+  append(runId: string, events: readonly Emitted[]): Promise<void>;
+  /** Events of one protocol in order, from after a position. For FCMP `after` is a seq; for RASP `attempt:seq`. */
+  read(query: EventQuery): Promise<readonly Emitted[]>;
+}
+
+export interface EventQuery {
+  readonly runId: string;
+  readonly protocol: 'rasp' | 'fcmp';
+  readonly after?: string | number;
+  /** The last position wanted, inclusive. */
+  readonly to?: string | number;
+  readonly limit: number;
+}
+
+/** A log that tells when there is more to read, also of events another machine has written. */
+export interface WatchableEventLog extends EventLog {
+  /** Calls back after events of the run were added, until the returned function is called. */
+  watch(runId: string, wake: () => void): () => void;
+}

@@ -1,0 +1,66 @@
+import type { RunResult } from '../run-result.js';
+import type { RunSpec } from '../run-spec.js';
+
+/** How far a run has come. `waiting`: the agent has asked, and nobody has answered yet. */
+export type RunState = 'queued' | 'running' | 'waiting' | 'ended';
+
+/** One run, as the store keeps it. */
+export interface RunRecord {
+  readonly id: string;
+  readonly spec: RunSpec;
+  readonly state: RunState;
+  /** The order this run is done for. */
+  readonly order: { readonly issue_ref: string; readonly run_id: string } | null;
+  readonly worker_id: string | null;
+  readonly lease_until: number | null;
+  readonly cancel_requested: boolean;
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+  readonly result: RunResult | null;
+}
+
+/** The queue of runs, and what is known of each. Each method is one transaction; times are milliseconds since 1970. */
+export interface RunRecords {
+  createRun(run: {
+    readonly id: string;
+    readonly spec: RunSpec;
+    readonly state: 'queued' | 'running';
+    readonly order?: RunRecord['order'];
+    readonly workerId?: string;
+    readonly leaseMs?: number;
+    readonly now: number;
+  }): Promise<void>;
+  claimRun(claim: {
+    readonly workerId: string;
+    readonly leaseMs: number;
+    readonly now: number;
+  }): Promise<RunRecord | undefined>;
+  /** Prolongs the lease and tells what was asked of the run meanwhile. */
+  renewRun(hold: {
+    readonly id: string;
+    readonly workerId: string;
+    readonly leaseMs: number;
+    readonly now: number;
+    readonly state: 'running' | 'waiting';
+  }): Promise<{ readonly held: boolean; readonly cancel: boolean; readonly reply: string | null }>;
+  /** False if the lease was lost: another worker has the last word. */
+  endRun(end: {
+    readonly id: string;
+    readonly workerId: string;
+    readonly result: RunResult;
+    readonly now: number;
+  }): Promise<boolean>;
+  requestCancel(id: string, now: number): Promise<RunRecord | undefined>;
+  /** Keeps the answer to the question a run waits with, for its worker to take; `not_waiting` if there is none. */
+  postReply(id: string, text: string, now: number): Promise<'posted' | 'not_waiting' | 'not_found'>;
+  /** Running runs whose lease has run out: their worker is gone. */
+  listExpiredRuns(now: number): Promise<readonly RunRecord[]>;
+  findRun(id: string): Promise<RunRecord | undefined>;
+  listRuns(page: {
+    readonly limit?: number;
+    readonly cursor?: string;
+    readonly state?: RunState;
+    readonly engine?: string;
+  }): Promise<{ readonly items: readonly RunRecord[]; readonly next_cursor: string | null }>;
+}
