@@ -1,5 +1,6 @@
 import type { Decision } from '../decision.js';
 import type { WorkOrder } from '../work-order.js';
+import type { WorkResult } from '../work-result.js';
 
 /** How far an order has come. `canceled`: another run took its place before it began. */
 export type OrderState = 'queued' | 'claimed' | 'running' | 'settled' | 'canceled';
@@ -30,4 +31,6 @@ export interface OrderRecord {
   readonly started_at: string | null;
   readonly settled_at: string | null;
   readonly decision: Decision | null;
+  /** What the worker reported, as it was settled; null if nothing could be read. */
+  readonly result: WorkResult | null;
 }

@@ -8,6 +8,7 @@ export interface OutboxMessage {
   readonly trigger: string;
   readonly body: string;
   readonly state: 'waiting' | 'sending' | 'delivered' | 'dead';
+  /** How often it has been claimed, the present claim included: above 1 it may have been sent before. */
   readonly tries: number;
   /** Milliseconds since 1970: not before. */
   readonly due_at: number;

@@ -19,7 +19,10 @@ export interface OutboxStore {
     readonly deliveredTo: string;
     readonly now: number;
   }): Promise<boolean>;
-  /** Tries again at `retryAt`, or gives up: then the message is dead and the item waits for a person, at once. */
+  /**
+   * Tries again at `retryAt`, or gives up (null): then the message is dead. In the same transaction the item is written
+   * and its issue set to `needs-human`, but only while the item's run is the active one.
+   */
   markFailed(failure: {
     readonly id: string;
     readonly workerId: string;
