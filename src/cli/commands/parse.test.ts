@@ -186,7 +186,7 @@ describe('sluice parse', () => {
     ['a schema that is not there', ['--schema', 'gone.json'], 'gone.json: there is no such file'],
     ['a schema that is no JSON', ['--schema', 'broken.json'], 'broken.json is not a usable JSON Schema'],
     ['a schema that is no schema', ['--schema', 'wrong.json'], 'wrong.json is not a usable JSON Schema'],
-    ['a schema on standard input', ['--schema', '-'], 'standard input is for the answer'],
+    ['a schema on standard input', ['--schema', '-'], '--schema needs a file'],
     ['--align without a schema', ['--align'], '--schema'],
     ['two files', ['a', 'b'], 'too many arguments'],
   ])('ends with 2 and says what is wrong: %s', async (_, args, message) => {

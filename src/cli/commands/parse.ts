@@ -1,6 +1,5 @@
 import { Option, type Command } from 'commander';
 import { parse, ParseError, type ParseOptions, type ParseResult, type StandardSchema } from '../../json/index.js';
-import type { JsonSchema } from '../../json-schema/index.js';
 import type { CommandIo } from '../command-io.js';
 import { describeFileError } from '../describe-file-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -8,6 +7,7 @@ import { MAX_INPUT_BYTES } from '../input-limit.js';
 import { MisuseError } from '../misuse-error.js';
 import { toParseOutput } from '../parse-output.js';
 import { readInput } from '../read-input.js';
+import { readSchemaFile } from '../read-schema.js';
 import { renderJson } from '../render-json.js';
 
 /** The options of `sluice parse`, as commander hands them over. */
@@ -38,7 +38,6 @@ export function addParseCommand(program: Command, io: CommandIo, end: (code: Exi
 async function runParse(file: string | undefined, flags: ParseFlags, io: CommandIo): Promise<ExitCode> {
   const { schema: schemaFile, ...options } = flags;
   if (options.align === true && schemaFile === undefined) throw new MisuseError('--align needs a --schema to align to');
-  if (schemaFile === '-') throw new MisuseError('--schema needs a file; standard input is for the answer');
   const schema = schemaFile === undefined ? undefined : await readSchema(schemaFile, io);
   const input = await readInput(file, MAX_INPUT_BYTES, io);
   const result = 'tooLong' in input ? refuseTooLong(options.label) : parse(input.text, schema, options);
@@ -47,12 +46,11 @@ async function runParse(file: string | undefined, flags: ParseFlags, io: Command
 }
 
 async function readSchema(file: string, io: CommandIo): Promise<StandardSchema> {
-  const input = await readInput(file, MAX_INPUT_BYTES, io);
-  if ('tooLong' in input) throw new MisuseError(`the schema ${file} is longer than ${MAX_INPUT_BYTES} bytes`);
+  const schema = await readSchemaFile(file, io);
   // Loaded only here: its validator takes longer to load than most answers take to parse. It checks the schema itself.
   const { fromJsonSchema } = await import('../../json-schema/index.js');
   try {
-    return fromJsonSchema(JSON.parse(input.text) as JsonSchema);
+    return fromJsonSchema(schema);
   } catch (error) {
     throw new MisuseError(`${file} is not a usable JSON Schema: ${describeFileError(error)}`, { cause: error });
   }

@@ -10,6 +10,7 @@ import type { Emitted } from '../../events/protocol/emitted.js';
 import type { EngineName } from '../../events/protocol/engine-names.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { listenForInterruption } from '../interruption.js';
 import { MisuseError } from '../misuse-error.js';
 import { escapeControls } from '../render-json.js';
 import { asMisuse, collectWarnings, engineOption } from '../run-folder.js';
@@ -144,20 +145,4 @@ function asLines(values: readonly object[]): string {
   let lines = '';
   for (const value of values) lines += `${escapeControls(JSON.stringify(value))}\n`;
   return lines;
-}
-
-function listenForInterruption(): { readonly signal: AbortSignal; stopListening(): void } {
-  const controller = new AbortController();
-  const abort = (): void => {
-    controller.abort();
-  };
-  process.once('SIGINT', abort);
-  process.once('SIGTERM', abort);
-  return {
-    signal: controller.signal,
-    stopListening() {
-      process.off('SIGINT', abort);
-      process.off('SIGTERM', abort);
-    },
-  };
 }

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryIo } from './fixtures/memory-io.js';
+import { createReplies } from './replies.js';
+
+async function all(stdin: string): Promise<(string | undefined)[]> {
+  const replies = createReplies(createMemoryIo({}, { stdin }));
+  const read: (string | undefined)[] = [];
+  do read.push(await replies.next());
+  while (read.at(-1) !== undefined);
+  return read;
+}
+
+describe('replies', () => {
+  it('are the lines of standard input, one for each question', async () => {
+    expect(await all('yes\r\nno, später\n')).toEqual(['yes', 'no, später', undefined]);
+  });
+
+  it('include a last line without an end', async () => {
+    expect(await all('only')).toEqual(['only', undefined]);
+  });
+
+  it('may be empty lines', async () => {
+    expect(await all('\n')).toEqual(['', undefined]);
+  });
+
+  it('are none when nobody is there', async () => {
+    expect(await all('')).toEqual([undefined]);
+  });
+});
