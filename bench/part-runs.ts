@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { makeAgentLog } from './agent-log.js';
+import { median } from './measure.js';
+import { times, type PartResult, type Target } from './part-result.js';
+import { startRun } from './product.js';
+
+const MEBIBYTE = 1024 * 1024;
+const PRODUCER = fileURLToPath(new URL('./producer.mjs', import.meta.url));
+const PACE = 10 * MEBIBYTE;
+const LOG_BYTES = 4 * MEBIBYTE;
+const LONGER = 1.05;
+const ROUNDS = 3;
+const TOGETHER = 200;
+/** What two batches of runs may leave behind beside each other: the collector's slack. */
+const FLAT = 64_000_000;
+
+/** What it costs to run an agent through Sluice: beside the bare process, many at once, and in memory. */
+export async function runRuns(): Promise<PartResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+  try {
+    const log = await writeLog(folder, 'long.ndjson', LOG_BYTES);
+    const paced = await timePaced(folder, log);
+    const unpaced = await timeUnpaced(folder, log);
+    const together = await runTogether(folder);
+    return {
+      title: 'Runs',
+      targets: [paced.target, together.target, together.memory],
+      tables: [
+        {
+          title: 'One agent that prints lines of 2 KB',
+          columns: ['', 'bare', 'through `startRun`', 'ratio'],
+          rows: [paced.row, unpaced.row],
+        },
+      ],
+      groups: [],
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function timePaced(folder: string, log: string): Promise<{ readonly target: Target; readonly row: string[] }> {
+  const env = { BENCH_LOG: log, BENCH_TIMES: '8', BENCH_RATE: String(PACE) };
+  const bare: number[] = [];
+  const own: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    bare.push(await seconds(async () => drainBare(env, (chunk) => chunk.length)));
+    own.push(await seconds(async () => follow(folder, env)));
+  }
+  const ratio = median(own) / median(bare);
+  return {
+    target: {
+      what: 'a producer paced at 10 MiB/s, 32 MiB',
+      limit: `≤ ${LONGER} × bare`,
+      measured: times(ratio),
+      met: ratio <= LONGER,
+    },
+    row: ['32 MiB, paced at 10 MiB/s', `${median(bare).toFixed(2)} s`, `${median(own).toFixed(2)} s`, times(ratio)],
+  };
+}
+
+/** The bare side does what any reader of NDJSON must: decode, split, parse. */
+async function timeUnpaced(folder: string, log: string): Promise<{ readonly row: string[] }> {
+  const env = { BENCH_LOG: log, BENCH_TIMES: '16' };
+  const bytes = 16 * LOG_BYTES;
+  const bare: number[] = [];
+  const own: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    bare.push(await seconds(async () => drainBare(env, createLineReader())));
+    own.push(await seconds(async () => follow(folder, env)));
+  }
+  const rate = (time: number): string => `${Math.round(bytes / MEBIBYTE / time)} MiB/s`;
+  return { row: ['64 MiB, unpaced', rate(median(bare)), rate(median(own)), times(median(own) / median(bare))] };
+}
+
+async function runTogether(folder: string): Promise<{ readonly target: Target; readonly memory: Target }> {
+  const log = await writeLog(folder, 'short.ndjson', 64 * 1024);
+  const env = { BENCH_LOG: log, BENCH_TIMES: '2' };
+  const first = await batch(folder, env);
+  const early = residentBytes();
+  const second = await batch(folder, env);
+  const grown = residentBytes() - early;
+  const complete = [...first, ...second].filter((count) => count === first[0]).length;
+  return {
+    target: {
+      what: `${TOGETHER} runs at once, twice`,
+      limit: 'every event of every run, in order',
+      measured: `${complete} of ${2 * TOGETHER} runs whole, ${first[0] ?? 0} events each`,
+      met: complete === 2 * TOGETHER && (first[0] ?? 0) > 0,
+    },
+    memory: {
+      what: `memory after the second ${TOGETHER} runs, against that after the first`,
+      limit: `≤ ${FLAT / 1e6} MB more`,
+      measured: `${Math.round(grown / 1e6)} MB`,
+      met: grown <= FLAT,
+    },
+  };
+}
+
+/** How many FCMP events each run gave; 0 for one whose numbers have a gap. */
+async function batch(folder: string, env: Readonly<Record<string, string>>): Promise<number[]> {
+  return Promise.all(Array.from({ length: TOGETHER }, async () => follow(folder, env)));
+}
+
+async function follow(folder: string, env: Readonly<Record<string, string>>): Promise<number> {
+  const workdir = await mkdtemp(join(folder, 'work-'));
+  const run = startRun(
+    { engine: 'codex', prompt: 'print', workdir, env: ['BENCH_*'] },
+    { data: join(folder, 'data'), programs: { codex: PRODUCER }, environment: { ...process.env, ...env } },
+  );
+  let last = 0;
+  let isWhole = true;
+  for await (const { protocol, event } of run.events) {
+    if (protocol !== 'fcmp') continue;
+    isWhole &&= event.seq === last + 1;
+    last = event.seq;
+  }
+  const { status, error } = await run.result;
+  if (status !== 'success') throw new Error(`the run ended as ${status}: ${error?.message ?? ''}`);
+  return isWhole ? last : 0;
+}
+
+async function drainBare(env: Readonly<Record<string, string>>, take: (chunk: Uint8Array) => unknown): Promise<void> {
+  const child = spawn(PRODUCER, [], { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } });
+  for await (const chunk of child.stdout) take(chunk as Uint8Array);
+}
+
+function createLineReader(): (chunk: Uint8Array) => void {
+  const decoder = new TextDecoder();
+  let rest = '';
+  return (chunk) => {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) JSON.parse(line);
+  };
+}
+
+async function writeLog(folder: string, name: string, bytes: number): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, makeAgentLog('codex', 'ASCII', 2000, bytes));
+  return path;
+}
+
+async function seconds(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1000;
+}
+
+function residentBytes(): number {
+  globalThis.gc?.();
+  return process.memoryUsage.rss();
+}
