@@ -4,13 +4,30 @@ export default defineConfig({
   test: {
     coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text-summary', 'html'] },
     projects: [
-      { test: { name: 'source', include: ['src/**/*.test.ts'], setupFiles: ['test/fixed-seed.ts'] } },
+      {
+        test: {
+          name: 'source',
+          include: ['src/**/*.test.ts'],
+          exclude: ['src/store/postgres/**'],
+          setupFiles: ['test/fixed-seed.ts'],
+        },
+      },
+      {
+        // These share one real PostgreSQL, which is started only when one of them is to run.
+        test: {
+          name: 'postgres',
+          include: ['src/store/postgres/**/*.test.ts', 'test/postgres/**/*.test.ts'],
+          setupFiles: ['test/fixed-seed.ts'],
+          globalSetup: ['test/postgres/global-setup.ts'],
+          testTimeout: 60_000,
+        },
+      },
       {
         // Tests of the built product and of the gates start programs: they need `dist` and more time than a unit test.
         test: {
           name: 'product',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/fixtures/**'],
+          exclude: ['test/fixtures/**', 'test/postgres/**'],
           globalSetup: ['test/build-product.ts'],
           testTimeout: 60_000,
         },

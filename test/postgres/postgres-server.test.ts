@@ -1,0 +1,59 @@
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createDatabase } from './fresh-database.js';
+import { createPostgresServer } from './postgres-server.js';
+import { FOLDER_PREFIX, sweepLeftovers } from './sweep-leftovers.js';
+
+/** A pid that no process has: Linux hands out none above 4,194,304. */
+const NOBODY = 4_999_999;
+
+async function makeParent(): Promise<string> {
+  const parent = await mkdtemp(join(tmpdir(), 'sluice-test-'));
+  await chmod(parent, 0o711);
+  onTestFinished(async () => rm(parent, { recursive: true, force: true }));
+  return parent;
+}
+
+async function ask(url: string, statement: string): Promise<unknown> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(statement)).rows[0];
+  } finally {
+    await client.end();
+  }
+}
+
+describe('the PostgreSQL of the tests', () => {
+  it('gives every test a database of its own', async () => {
+    const [first, second] = [await createDatabase(), await createDatabase()];
+    await ask(first, 'CREATE TABLE mine ()');
+    expect(await ask(second, "SELECT to_regclass('mine') AS found")).toEqual({ found: null });
+  });
+
+  it('is found and ended when its maker was killed, and nothing of it stays', async () => {
+    const parent = await makeParent();
+    const folder = join(parent, `${FOLDER_PREFIX}${NOBODY}-left`);
+    await mkdir(folder);
+    const server = await createPostgresServer(folder);
+    await server.start();
+    expect(await ask(server.url, 'SELECT 1 AS answer')).toEqual({ answer: 1 });
+    await sweepLeftovers(parent);
+    await expect(ask(server.url, 'SELECT 1 AS answer')).rejects.toThrow('ECONNREFUSED');
+    expect(await readdir(parent)).toEqual([]);
+  });
+
+  it('leaves servers alone whose maker is at work, and processes that only have the same pid', async () => {
+    const parent = await makeParent();
+    await mkdir(join(parent, `${FOLDER_PREFIX}${process.pid}-mine`));
+    const data = join(parent, `${FOLDER_PREFIX}${NOBODY}-other`, 'data');
+    await mkdir(data, { recursive: true });
+    // This very process: it would not live to see the next line.
+    await writeFile(join(data, 'postmaster.pid'), `${process.pid}\n`);
+    await sweepLeftovers(parent);
+    expect(await readdir(parent)).toEqual([`${FOLDER_PREFIX}${process.pid}-mine`]);
+  });
+});

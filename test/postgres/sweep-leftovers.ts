@@ -1,0 +1,43 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Folders of servers for tests: this, the process that made it, a dash, something random. */
+export const FOLDER_PREFIX = 'sluice-postgres-';
+
+/** Ends servers and removes folders in `parent` whose makers are gone without having cleaned up. */
+export async function sweepLeftovers(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    if (!name.startsWith(FOLDER_PREFIX)) continue;
+    const maker = Number(name.slice(FOLDER_PREFIX.length).split('-')[0]);
+    if (!(maker > 0) || isRunning(maker)) continue;
+    const folder = join(parent, name);
+    await endServer(join(folder, 'data'));
+    // A folder of another user stays; it is that user's next run that removes it.
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+/** A pid is used again: it counts as the server's only if the process was started with this folder. */
+async function endServer(data: string): Promise<void> {
+  const pid = Number((await readText(join(data, 'postmaster.pid'))).split('\n')[0]);
+  if (!(pid > 0) || !isRunning(pid)) return;
+  const command = await readText(`/proc/${pid}/cmdline`);
+  if (command.split('\0').includes(data)) process.kill(pid, 'SIGKILL');
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
