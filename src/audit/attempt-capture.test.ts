@@ -16,7 +16,8 @@ test('what was captured is read again with its order and times', async () => {
     ['stdout', 'c', 2],
     ['pty', 'd', 9],
   ] as const;
-  await Promise.all(sent.map(async ([stream, text, ms]) => capture.write(stream, Buffer.from(text), ms)));
+  const chunks = sent.map(([stream, text, ms]) => ({ stream, bytes: Buffer.from(text), ms }));
+  await Promise.all([capture.write(chunks.slice(0, 1)), capture.write([]), capture.write(chunks.slice(1))]);
   await capture.writeInput(Buffer.from('prompt'));
   await capture.close();
 
@@ -32,7 +33,7 @@ test('a capture that is opened again goes on where the first one stopped', async
   const folder = await openRunFolder(await makeRunFolder({}));
   for (const text of ['ab', 'cd']) {
     const capture = await openAttemptCapture(folder, 1);
-    await capture.write('stdout', Buffer.from(text), 1);
+    await capture.write([{ stream: 'stdout', bytes: Buffer.from(text), ms: 1 }]);
     await capture.close();
   }
   expect(await readFile(folder.attemptPath('timing', 1), 'utf8')).toBe(

@@ -7,10 +7,17 @@ import type { RunFolder } from './open-run-folder.js';
 import { replaceFile } from './replace-file.js';
 import { openForAppending } from './safe-file.js';
 
+/** Bytes of a stream and when they came, in milliseconds since the attempt began. */
+export interface CapturedChunk {
+  readonly stream: StreamName;
+  readonly bytes: Uint8Array;
+  readonly ms: number;
+}
+
 /** Writes down what an attempt prints, as it comes. */
 export interface AttemptCapture {
-  /** Keeps bytes and when they came (milliseconds since the attempt began); in the files when this resolves. */
-  write(stream: StreamName, bytes: Uint8Array, ms: number): Promise<void>;
+  /** Keeps bytes in the order in which they came, with one write a file; they are in the files when this resolves. */
+  write(chunks: readonly CapturedChunk[]): Promise<void>;
   /** Keeps what was given to the agent. */
   writeInput(bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
@@ -26,7 +33,7 @@ export async function openAttemptCapture(folder: RunFolder, attempt: number): Pr
   let last: Promise<void> = Promise.resolve();
 
   /** Opened with the first byte; what an earlier process wrote stays and counts. */
-  async function append(name: AttemptFile, bytes: Uint8Array): Promise<number> {
+  async function append(name: AttemptFile, parts: readonly Uint8Array[]): Promise<number> {
     let log = files.get(name);
     if (log === undefined) {
       const file = await openForAppending(folder.attemptPath(name, attempt));
@@ -34,9 +41,27 @@ export async function openAttemptCapture(folder: RunFolder, attempt: number): Pr
       files.set(name, log);
     }
     const offset = log.length;
+    const [only] = parts;
+    const bytes = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
     await log.file.appendFile(bytes);
     log.length += bytes.length;
     return offset;
+  }
+
+  /** Each stream's bytes in one write, then all their timing in one. */
+  async function appendAll(chunks: readonly CapturedChunk[]): Promise<void> {
+    const offsets = new Map<StreamName, number>();
+    for (const stream of new Set(chunks.map((chunk) => chunk.stream))) {
+      const parts = chunks.filter((chunk) => chunk.stream === stream).map((chunk) => chunk.bytes);
+      offsets.set(stream, await append(stream, parts));
+    }
+    let lines = '';
+    for (const { stream, bytes, ms } of chunks) {
+      const offset = offsets.get(stream) ?? 0;
+      lines += `${JSON.stringify({ ms, stream, offset, bytes: bytes.length })}\n`;
+      offsets.set(stream, offset + bytes.length);
+    }
+    await timing.appendFile(lines);
   }
 
   function inTurn(step: () => Promise<void>): Promise<void> {
@@ -45,14 +70,10 @@ export async function openAttemptCapture(folder: RunFolder, attempt: number): Pr
   }
 
   return {
-    write: async (stream, bytes, ms) =>
-      inTurn(async () => {
-        const offset = await append(stream, bytes);
-        await timing.appendFile(`${JSON.stringify({ ms, stream, offset, bytes: bytes.length })}\n`);
-      }),
+    write: async (chunks) => (chunks.length === 0 ? last : inTurn(async () => appendAll(chunks))),
     writeInput: async (bytes) =>
       inTurn(async () => {
-        await append('stdin', bytes);
+        await append('stdin', [bytes]);
       }),
     async close() {
       await last.catch(() => undefined);

@@ -15,10 +15,16 @@ export interface AttemptMeta {
   readonly exit_code?: number | null;
   readonly signal?: string | null;
   readonly verdict?: Verdict;
+  /** What whoever ran it has to say to the verdict: which limit, what could not be started, what the schema refused. */
+  readonly reason?: string;
+  /** The process, as the system numbered it. */
+  readonly pid?: number;
   /** The session that this attempt resumes; null if it began one of its own. */
   readonly session_id?: string | null;
   /** What the person answered, if the attempt resumes after a question. */
   readonly reply?: string;
+  /** The run whose kept result this attempt repeats; no process was started. */
+  readonly cached_from?: string;
 }
 
 /**
@@ -57,6 +63,9 @@ const SHAPES: Readonly<Record<keyof AttemptMeta, (field: unknown) => boolean>> =
   exit_code: (field) => field === null || Number.isInteger(field),
   signal: (field) => field === null || isText(field),
   verdict: (field) => VERDICTS.some((verdict) => verdict === field),
+  reason: (field) => typeof field === 'string',
+  pid: (field) => Number.isSafeInteger(field),
   session_id: (field) => field === null || isText(field),
   reply: (field) => typeof field === 'string',
+  cached_from: isText,
 };

@@ -8,7 +8,7 @@ export type { AttemptMeta } from './attempt-meta.js';
 export { createRunFolder, openRunFolder } from './open-run-folder.js';
 export type { RunFolder } from './open-run-folder.js';
 export { openAttemptCapture, writeAttemptMeta, writeFsDiff } from './attempt-capture.js';
-export type { AttemptCapture } from './attempt-capture.js';
+export type { AttemptCapture, CapturedChunk } from './attempt-capture.js';
 export { openRunLogs } from './run-logs.js';
 export type { RunLogs } from './run-logs.js';
 export { readEventLog } from './read-event-log.js';

@@ -118,8 +118,8 @@ describe('translateRunFolder', () => {
       exit_code: 0,
     });
     const capture = await openAttemptCapture(folder, 1);
-    await capture.write('stdout', Buffer.from(TURN.slice(0, 100)), 10);
-    await capture.write('stdout', Buffer.from(TURN.slice(100)), 250);
+    await capture.write([{ stream: 'stdout', bytes: Buffer.from(TURN.slice(0, 100)), ms: 10 }]);
+    await capture.write([{ stream: 'stdout', bytes: Buffer.from(TURN.slice(100)), ms: 250 }]);
     await capture.close();
     const { fcmp } = await translate(dir);
     expect(fcmp.find(({ type }) => type === 'conversation.started')?.ts).toBe('2026-01-01T00:00:00.010Z');

@@ -86,6 +86,7 @@ async function* translateAttempt(
     ...(meta.mode === undefined ? {} : { mode: meta.mode }),
     ...(sessionId === null ? {} : { sessionId }),
     ...(meta.reply === undefined ? {} : { reply: meta.reply }),
+    ...(meta.cached_from === undefined ? {} : { cachedFrom: meta.cached_from }),
   });
   const following: Following | undefined =
     options.follow === undefined
@@ -108,6 +109,7 @@ async function* translateAttempt(
     signal: last.signal ?? null,
     ...(fsDiff === undefined ? {} : { fsDiff }),
     ...(last.verdict === undefined ? {} : { verdict: last.verdict }),
+    ...(last.reason === undefined ? {} : { reason: last.reason }),
     warnings: aboutBytes,
   });
   const drift = translator.drift();

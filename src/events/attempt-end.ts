@@ -17,6 +17,8 @@ export interface AttemptEnd {
   readonly fsDiff?: FsDiff | undefined;
   /** What the launcher of the run knows and the bytes cannot tell. */
   readonly verdict?: Verdict | undefined;
+  /** What it has to say to that verdict: which limit, what could not be started, what the schema refused. */
+  readonly reason?: string | undefined;
   /** What whoever brought the bytes has to say about them: that their interleaving is not known, for one. */
   readonly warnings?: readonly { readonly code: DiagnosticCode; readonly message: string }[] | undefined;
 }
@@ -33,6 +35,9 @@ interface Circumstances {
 /** A process that lives on for longer than this after its end signal hangs. */
 const SILENCE_MS = 30_000;
 
+/** Sluice itself ended the attempt, or never began it: what is missing from the output says nothing. */
+const STOPPED: ReadonlySet<Verdict> = new Set(['canceled', 'timed_out', 'limit', 'not_started', 'session_lost']);
+
 /** Tells how the attempt ended: loose ends, artifacts, the judgement, and exactly one last event. */
 export function endAttempt(attempt: Attempt, writer: EventWriter, circumstances: Circumstances): void {
   const { end, mode } = circumstances;
@@ -45,6 +50,7 @@ export function endAttempt(attempt: Attempt, writer: EventWriter, circumstances:
     exitCode: end.exitCode,
     signal: end.signal,
     verdict: end.verdict ?? null,
+    reason: end.reason ?? null,
   };
   if (end.fsDiff !== undefined) writeArtifacts(writer, attempt.tools.touches, end.fsDiff);
   startUnnamed(attempt, writer, circumstances.engine);
@@ -80,10 +86,10 @@ function startUnnamed(attempt: Attempt, writer: EventWriter, engine: Engine): vo
 
 function looseEnds(attempt: Attempt, { engine, end, bytes, silenceMs }: Circumstances): DiagnosticCode[] {
   const codes: DiagnosticCode[] = [];
-  const isStopped = end.verdict === 'canceled' || end.verdict === 'timed_out' || end.verdict === 'limit';
+  const isStopped = end.verdict !== undefined && STOPPED.has(end.verdict);
   const { endSignal, runtimeError } = attempt.outcome;
   const hasEnded = endSignal !== null || runtimeError !== null;
-  if (bytes === 0) codes.push('NO_OUTPUT');
+  if (bytes === 0 && !isStopped) codes.push('NO_OUTPUT');
   else if (engine.promises.endSignal && !attempt.isPlainText && !hasEnded && !isStopped)
     codes.push('EARLY_END_OF_STREAM');
   if (hasEnded && silenceMs > SILENCE_MS) codes.push('SILENCE_AFTER_END');
@@ -110,6 +116,7 @@ function writeLast(attempt: Attempt, writer: EventWriter, judgement: Judgement, 
       return writer.write('interaction.user_input.required', data, { interaction_id: id });
     }
     case 'unknown':
+      if (judgement.reason === 'OUTPUT_RETRIED') return warn(writer, 'OUTPUT_RETRIED', end.reason);
       return warn(writer, 'INCOMPLETE_STATE_CLASSIFICATION', undefined, judgement.confidence);
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { judge } from './completion.js';
 import type { Evidence } from './completion.js';
+import { expectOrderly, expectValid } from './emitted-invariants.contract.js';
 import { DONE, codex, tell } from './translate-lines.contract.js';
 
 const NOTHING: Evidence = {
@@ -11,6 +12,7 @@ const NOTHING: Evidence = {
   exitCode: null,
   signal: null,
   verdict: null,
+  reason: null,
 };
 
 const END = { endSignal: 'CODEX_TURN_COMPLETED' } as const;
@@ -43,6 +45,21 @@ describe('the order of precedence, interactive', () => {
     ['time-out before end signal', { ...END, verdict: 'timed_out' }, 'interrupted', 'RUN_TIMED_OUT'],
     ['limit before marker', { doneMarker: true, verdict: 'limit' }, 'interrupted', 'RUN_LIMIT_EXCEEDED'],
     ['marker and validated', { doneMarker: true, verdict: 'validated' }, 'completed', 'OUTPUT_VALIDATED'],
+    [
+      'marker and an output that failed',
+      { doneMarker: true, verdict: 'not_validated' },
+      'interrupted',
+      'OUTPUT_NOT_VALIDATED',
+    ],
+    ['a retry before the marker', { doneMarker: true, verdict: 'retry' }, 'unknown', 'OUTPUT_RETRIED'],
+    ['nothing but a validated output', { exitCode: 0, verdict: 'validated' }, 'completed', 'OUTPUT_VALIDATED'],
+    ['nothing but a comment', { exitCode: 0, verdict: 'comment' }, 'completed', 'OUTPUT_DEGRADED_TO_COMMENT'],
+    [
+      'an exit code before a validated output',
+      { exitCode: 1, verdict: 'validated' },
+      'interrupted',
+      'PROCESS_EXIT_NON_ZERO',
+    ],
     ['marker and comment', { doneMarker: true, verdict: 'comment' }, 'completed', 'OUTPUT_DEGRADED_TO_COMMENT'],
     [
       'validated without marker',
@@ -65,7 +82,11 @@ describe('the verdict, auto', () => {
     ['no contract and a clean end', { verdict: 'no_contract', exitCode: 0 }, 'completed', 'CLEAN_END'],
     ['no contract and an exit code', { verdict: 'no_contract', exitCode: 3 }, 'interrupted', 'PROCESS_EXIT_NON_ZERO'],
     ['no contract and nothing known', { verdict: 'no_contract' }, 'unknown', 'INSUFFICIENT_EVIDENCE'],
+    ['a comment of a broken process', { verdict: 'comment', exitCode: 2 }, 'interrupted', 'PROCESS_EXIT_NON_ZERO'],
     ['canceled', { verdict: 'canceled', doneMarker: true }, 'interrupted', 'RUN_CANCELED'],
+    ['a retry', { verdict: 'retry', exitCode: 0 }, 'unknown', 'OUTPUT_RETRIED'],
+    ['never started', { verdict: 'not_started' }, 'interrupted', 'PROCESS_NOT_STARTED'],
+    ['no session to go on with', { verdict: 'session_lost' }, 'interrupted', 'SESSION_LOST'],
   ] as const)('%s', (_, evidence, state, reason) => {
     expect(judge('auto', { ...NOTHING, ...evidence })).toMatchObject({ state, reason });
   });
@@ -124,6 +145,28 @@ describe('the last event of an attempt', () => {
     const { of, rasp } = tell({ stdout: [codex.message(DONE)], end: { verdict, exitCode: null, signal: 'SIGTERM' } });
     expect(of('conversation.failed')).toMatchObject([{ error: { category } }]);
     expect(rasp(type)).toHaveLength(1);
+  });
+
+  it.each([
+    ['limit', 'RUN_LIMIT_EXCEEDED'],
+    ['not_started', 'PROCESS_NOT_STARTED'],
+    ['session_lost', 'SESSION_LOST'],
+    ['not_validated', 'OUTPUT_NOT_VALIDATED'],
+  ] as const)('gives the reason for %s', (verdict, code) => {
+    const { of, warnings } = tell({ mode: 'auto', end: { verdict, exitCode: null, reason: 'because' } });
+    expect(of('conversation.failed')).toMatchObject([{ error: { code, message: 'because' } }]);
+    expect(warnings).toEqual(verdict === 'not_validated' ? ['NO_OUTPUT'] : []);
+  });
+
+  it('is a warning where the agent is asked again', () => {
+    const end = { verdict: 'retry', reason: 'line is missing' } as const;
+    const { fcmp, emitted } = tell({ mode: 'auto', stdout: [codex.message('{}'), codex.completed()], end });
+    expect(fcmp.at(-1)).toMatchObject({
+      type: 'diagnostic.warning',
+      data: { code: 'OUTPUT_RETRIED', message: 'line is missing', usage: { input_tokens: 10 } },
+    });
+    expectOrderly(emitted);
+    expectValid(emitted);
   });
 
   it('tells a conflict before it', () => {

@@ -1,3 +1,4 @@
+import { FAILURE_CODES } from './protocol/completion.js';
 import type { CompletedReason, CompletionState, EndSignal, ReasonCode, Verdict } from './protocol/completion.js';
 import type { Failure } from './protocol/event-data.js';
 
@@ -12,6 +13,8 @@ export interface Evidence {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly verdict: Verdict | null;
+  /** What the launcher has to say to its verdict. */
+  readonly reason: string | null;
 }
 
 /** How an attempt ended. `conflict` says which evidence speaks against it, null if none does. */
@@ -26,13 +29,16 @@ export type Judgement = {
 
 /**
  * Judges an attempt by the order of precedence: what Sluice itself did to it, then in `auto` the verdict on the
- * output, then the done marker, the engine's end signal, an interruption. Evidence against the outcome does not
- * change it, but is told.
+ * output, then the done marker, the engine's end signal, an interruption, and the verdict where nothing else speaks.
+ * Evidence against the outcome does not change it, but is told. An agent that calls itself done with an output that
+ * the contract refuses has failed: nobody would get a value.
  */
 export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgement {
   const stopped = judgeStop(evidence);
   if (stopped !== null) return stopped;
+  if (evidence.verdict === 'retry') return RETRIED;
   if (mode === 'auto') return judgeOutput(evidence);
+  if (evidence.doneMarker && evidence.verdict === 'not_validated') return notValidated(evidence);
   if (evidence.doneMarker) return completed(markerReason(evidence.verdict), 0.96, evidence);
   if (evidence.endSignal !== null) {
     return {
@@ -42,7 +48,13 @@ export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgeme
       conflict: troubleOf(evidence)?.message ?? null,
     };
   }
-  return interrupted(evidence) ?? UNKNOWN;
+  return interrupted(evidence) ?? judgeVerdict(evidence) ?? UNKNOWN;
+}
+
+/** The verdict alone, for programs that have no end signal. */
+function judgeVerdict(evidence: Evidence): Judgement | null {
+  if (evidence.verdict === 'validated') return completed('OUTPUT_VALIDATED', 1, evidence);
+  return evidence.verdict === 'comment' ? completed('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence) : null;
 }
 
 const UNKNOWN: Judgement = {
@@ -52,9 +64,13 @@ const UNKNOWN: Judgement = {
   conflict: null,
 };
 
-function judgeStop({ verdict, doneMarker }: Evidence): Judgement | null {
-  const failure = verdict === null ? undefined : STOPS[verdict];
-  if (failure === undefined) return null;
+/** Not the end of the run: the next attempt is told what was wrong. */
+const RETRIED: Judgement = { state: 'unknown', reason: 'OUTPUT_RETRIED', confidence: 1, conflict: null };
+
+function judgeStop({ verdict, doneMarker, reason }: Evidence): Judgement | null {
+  const stop = verdict === null ? undefined : STOPS[verdict];
+  if (stop === undefined) return null;
+  const failure = reason === null ? stop : { ...stop, message: reason };
   const conflict = doneMarker ? 'the done marker was found' : null;
   return { state: 'interrupted', reason: failure.code, confidence: 1, failure, conflict };
 }
@@ -63,19 +79,25 @@ const STOPS: Partial<Record<Verdict, Failure>> = {
   canceled: { category: 'canceled', code: 'RUN_CANCELED', message: 'The run was canceled.' },
   timed_out: { category: 'timeout', code: 'RUN_TIMED_OUT', message: 'The run took longer than it was allowed to.' },
   limit: { category: 'limit', code: 'RUN_LIMIT_EXCEEDED', message: 'The run went over one of its limits.' },
+  not_started: { category: 'process', code: 'PROCESS_NOT_STARTED', message: FAILURE_CODES.PROCESS_NOT_STARTED },
+  session_lost: { category: 'engine', code: 'SESSION_LOST', message: FAILURE_CODES.SESSION_LOST },
 };
 
 function judgeOutput(evidence: Evidence): Judgement {
   const { verdict } = evidence;
   if (verdict === 'validated') return completed('OUTPUT_VALIDATED', 1, evidence);
-  if (verdict === 'comment') return completed('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence);
-  const trouble = troubleOf(evidence);
+  // What a broken process leaves behind is no comment: nobody meant it as an answer.
+  if (verdict === 'comment') return interrupted(evidence) ?? completed('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence);
   if (verdict === 'no_contract') {
     const isClean = evidence.exitCode === 0 || evidence.endSignal !== null;
-    if (trouble === null) return isClean ? completed('CLEAN_END', 0.92, evidence) : UNKNOWN;
-    return { state: 'interrupted', reason: trouble.code, confidence: 0.9, failure: trouble, conflict: null };
+    return interrupted(evidence) ?? (isClean ? completed('CLEAN_END', 0.92, evidence) : UNKNOWN);
   }
-  const message = 'The output did not pass the schema of the contract.';
+  return notValidated(evidence);
+}
+
+function notValidated(evidence: Evidence): Judgement {
+  const trouble = troubleOf(evidence);
+  const message = evidence.reason ?? 'The output did not pass the schema of the contract.';
   const failure: Failure = {
     category: 'output',
     code: 'OUTPUT_NOT_VALIDATED',
@@ -91,12 +113,7 @@ function markerReason(verdict: Verdict | null): CompletedReason {
 }
 
 function completed(reason: CompletedReason, confidence: number, evidence: Evidence): Judgement {
-  const against = [
-    troubleOf(evidence)?.message,
-    evidence.verdict === 'not_validated' ? 'the output did not pass the schema of the contract' : undefined,
-  ].filter((word) => word !== undefined);
-  const conflict = against.length === 0 ? null : against.join(' ');
-  return { state: 'completed', reason, confidence, conflict };
+  return { state: 'completed', reason, confidence, conflict: troubleOf(evidence)?.message ?? null };
 }
 
 function interrupted(evidence: Evidence): Judgement | null {

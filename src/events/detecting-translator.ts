@@ -1,5 +1,6 @@
 import type { AttemptEnd } from './attempt-end.js';
 import { EngineDetector } from './detect-engine.js';
+import type { Drained } from './drained.js';
 import type { Engine } from './engine.js';
 import type { Coverage, StreamCoverage } from './protocol/coverage.js';
 import type { DriftSummary } from './protocol/drift-summary.js';
@@ -38,6 +39,14 @@ export class DetectingTranslator {
     this.#held.push({ stream, bytes: bytes.slice(), atMs });
     this.#detector.push(stream, bytes);
     return this.#detector.isSettled ? this.#decide().emitted : [];
+  }
+
+  drain(atMs: number): Drained {
+    if (this.#translator !== null) return this.#translator.drain(atMs);
+    this.#detector.end();
+    const { translator, emitted } = this.#decide();
+    const drained = translator.drain(atMs);
+    return { ...drained, events: [...emitted, ...drained.events] };
   }
 
   end(end: AttemptEnd, atMs: number): Emitted[] {

@@ -28,6 +28,7 @@ export class EventWriter {
   #out: Emitted[] = [];
   #ts = '';
   #source: RaspSource;
+  readonly #sureMeta: FcmpEvent['meta'];
   #meta: FcmpEvent['meta'];
   #sessionId: string | null;
   #sessionOnly: Correlation;
@@ -44,6 +45,7 @@ export class EventWriter {
     readonly parserVersion: string;
     readonly fcmpSeq: number;
     readonly sessionId: string | null;
+    readonly cachedFrom: string | null;
   }) {
     this.#runId = start.runId;
     this.#attempt = start.attempt;
@@ -54,7 +56,11 @@ export class EventWriter {
     this.#sessionId = start.sessionId;
     this.#sessionOnly = start.sessionId === null ? {} : { session_id: start.sessionId };
     this.#source = this.#sourceWith(1);
-    this.#meta = { attempt: this.#attempt };
+    this.#sureMeta =
+      start.cachedFrom === null
+        ? { attempt: start.attempt }
+        : { attempt: start.attempt, cached_from: start.cachedFrom };
+    this.#meta = this.#sureMeta;
   }
 
   get attempt(): number {
@@ -86,7 +92,7 @@ export class EventWriter {
   set confidence(value: number) {
     if (value === this.#source.confidence) return;
     this.#source = this.#sourceWith(value);
-    this.#meta = value === 1 ? { attempt: this.#attempt } : { attempt: this.#attempt, confidence: value };
+    this.#meta = value === 1 ? this.#sureMeta : { ...this.#sureMeta, confidence: value };
   }
 
   /** Tells a fact as RASP and, where people care, as FCMP. */

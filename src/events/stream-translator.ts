@@ -10,6 +10,7 @@ import { createFramer } from './framing/framer.js';
 import type { Framer } from './framing/framer.js';
 import type { Coverage } from './protocol/coverage.js';
 import { DIAGNOSTIC_CODES } from './protocol/diagnostic-codes.js';
+import type { Drained } from './drained.js';
 import type { DriftSummary } from './protocol/drift-summary.js';
 import type { Emitted } from './protocol/emitted.js';
 import type { StreamName } from './protocol/raw-ref.js';
@@ -25,6 +26,8 @@ export interface AttemptStart {
   readonly fcmpSeq: number;
   readonly sessionId: string | null;
   readonly reply: string | null;
+  /** The run whose kept result this one repeats. */
+  readonly cachedFrom: string | null;
   /** The engine could not be told from the bytes: they are read as plain text. */
   readonly isGuess: boolean;
 }
@@ -42,6 +45,7 @@ export class StreamTranslator {
   readonly #recent = { stdout: new RecentBytes(), stderr: new RecentBytes() };
   #terminal: TerminalMerge | null = null;
   #isStarted = false;
+  #isDrained = false;
   #lastByteMs = 0;
   #bytes = 0;
 
@@ -50,9 +54,8 @@ export class StreamTranslator {
     this.#engine = engine;
     this.#mismatch = new EngineMismatch(engine, engines);
     this.#start = start;
-    const { runId, attempt, fcmpSeq, sessionId } = start;
     const { name, parser, parserVersion } = engine;
-    this.#writer = new EventWriter({ runId, attempt, engine: name, parser, parserVersion, fcmpSeq, sessionId });
+    this.#writer = new EventWriter({ ...start, engine: name, parser, parserVersion });
     this.#attempt = new Attempt(engine, this.#writer);
     this.#ledgers = { stdout: new CoverageLedger(), stderr: new CoverageLedger(), pty: new CoverageLedger() };
     this.#framers = {
@@ -75,13 +78,23 @@ export class StreamTranslator {
     return this.#writer.take();
   }
 
-  /** The process has ended, and all bytes have come. */
+  /** All bytes have come: what was left open is told, and what they say in all. */
+  drain(atMs: number): Drained {
+    this.#readRest(atMs);
+    const { endSignal, runtimeError, usage } = this.#attempt.outcome;
+    return {
+      events: this.#writer.take(),
+      doneMarker: this.#attempt.messages.doneMarkers > 0,
+      endSignal,
+      runtimeError,
+      sessionId: this.#writer.sessionId,
+      usage,
+    };
+  }
+
+  /** The process has ended. */
   end(end: AttemptEnd, atMs: number): Emitted[] {
-    this.#begin(atMs);
-    for (const framer of Object.values(this.#framers)) framer.end();
-    this.#terminal?.end();
-    this.#attempt.endReading();
-    this.#warnOfMismatch();
+    this.#readRest(atMs);
     const silenceMs = this.#bytes === 0 ? 0 : atMs - this.#lastByteMs;
     const { mode } = this.#start;
     endAttempt(this.#attempt, this.#writer, { engine: this.#engine, mode, end, bytes: this.#bytes, silenceMs });
@@ -103,13 +116,25 @@ export class StreamTranslator {
     });
   }
 
+  #readRest(atMs: number): void {
+    this.#begin(atMs);
+    if (this.#isDrained) return;
+    this.#isDrained = true;
+    for (const framer of Object.values(this.#framers)) framer.end();
+    this.#terminal?.end();
+    this.#attempt.endReading();
+    this.#warnOfMismatch();
+  }
+
   /** The first event says what follows: a fresh attempt, or the answer to the one before. */
   #begin(atMs: number): void {
     this.#writer.time = toTimestamp(atMs);
     if (this.#isStarted) return;
     this.#isStarted = true;
-    const { mode, attempt, reply, sessionId, isGuess } = this.#start;
-    this.#writer.write('lifecycle.run.started', { mode, resumed: reply !== null || sessionId !== null });
+    const { mode, attempt, reply, sessionId, cachedFrom, isGuess } = this.#start;
+    const resumed = reply !== null || sessionId !== null;
+    const cached = cachedFrom === null ? undefined : { cached_from: cachedFrom };
+    this.#writer.write('lifecycle.run.started', { mode, resumed, ...cached });
     if (isGuess) {
       const message = DIAGNOSTIC_CODES.UNKNOWN_ENGINE_PROFILE;
       const data = { code: 'UNKNOWN_ENGINE_PROFILE', message, confidence: 0.2 } as const;

@@ -46,6 +46,55 @@ describe('the least a translation must do', () => {
   });
 });
 
+describe('a translator that is drained before it is ended', () => {
+  const start = { runId: 'r', attempt: 1, clock: () => 0 } as const;
+  const end = { exitCode: 0, signal: null } as const;
+
+  it.each(['codex', 'auto'] as const)('tells the same events, the last words first (%s)', (engine) => {
+    const bytes = toBytes([codex.thread(), codex.message('hello')]).subarray(0, -1);
+    const [drained, ended] = [createTranslator({ engine, ...start }), createTranslator({ engine, ...start })];
+    const pushed = drained.push('stdout', bytes);
+    const { events, ...said } = drained.drain();
+    expect(said).toEqual({
+      doneMarker: false,
+      endSignal: null,
+      runtimeError: null,
+      sessionId: 'thread-1',
+      usage: null,
+    });
+    expect([...pushed, ...events, ...drained.end(end)]).toEqual([...ended.push('stdout', bytes), ...ended.end(end)]);
+    expect(events.some(({ event }) => 'type' in event && event.type === 'assistant.message.final')).toBe(true);
+  });
+
+  it('says what all the bytes say', () => {
+    const translator = createTranslator({ engine: 'codex', ...start });
+    translator.push('stdout', toBytes([codex.message(DONE), codex.completed(3, 1)]));
+    expect(translator.drain()).toMatchObject({
+      doneMarker: true,
+      endSignal: 'CODEX_TURN_COMPLETED',
+      usage: { input_tokens: 3, output_tokens: 1 },
+    });
+  });
+
+  it('takes no more bytes', () => {
+    const translator = createTranslator({ engine: 'codex', ...start });
+    translator.drain();
+    const misuse = expect.objectContaining({ code: 'TRANSLATOR_ENDED' });
+    expect(() => translator.push('stdout', toBytes(['x']))).toThrow(misuse);
+    translator.end(end);
+    expect(() => translator.drain()).toThrow(misuse);
+  });
+});
+
+describe('the kept result of another run, told again', () => {
+  it('names that run', () => {
+    const { fcmp, rasp, emitted } = tell({ engine: 'generic', mode: 'auto', cachedFrom: 'run-0', stdout: ['{"a":1}'] });
+    expect(rasp('lifecycle.run.started')).toEqual([{ mode: 'auto', resumed: false, cached_from: 'run-0' }]);
+    expect(fcmp.every(({ meta }) => meta.cached_from === 'run-0')).toBe(true);
+    expectValid(emitted);
+  });
+});
+
 describe('a translator', () => {
   it('refuses an engine it does not know and names those it knows', () => {
     expect(() => createTranslator({ engine: 'hal' as 'codex', runId: 'r', attempt: 1 })).toThrow(/"hal".*auto, codex/);

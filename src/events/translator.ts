@@ -1,6 +1,7 @@
 import { SluiceError } from '../json/index.js';
 import type { AttemptEnd } from './attempt-end.js';
 import { DetectingTranslator } from './detecting-translator.js';
+import type { Drained } from './drained.js';
 import type { Engine } from './engine.js';
 import { genericEngine } from './engines/generic/generic-engine.js';
 import { ENGINES } from './engines/index.js';
@@ -27,6 +28,8 @@ export interface TranslatorOptions {
   readonly sessionId?: string | undefined;
   /** The answer this attempt was started with. */
   readonly reply?: string | undefined;
+  /** The run whose kept result is told again. */
+  readonly cachedFrom?: string | undefined;
   /** Milliseconds since 1970; asked once per push. */
   readonly clock?: (() => number) | undefined;
 }
@@ -35,6 +38,11 @@ export interface TranslatorOptions {
 export interface Translator {
   /** Takes the next bytes of a stream; they may be cut anywhere. */
   push(stream: StreamName, bytes: Uint8Array): Emitted[];
+  /**
+   * Takes that all bytes have come: tells what was left open, and what the bytes say in all. `end` does it by itself;
+   * who needs the last words for a verdict asks before, by the same clock.
+   */
+  drain(): Drained;
   /** Takes the end of the process: tells what was left open and judges how the attempt ended. */
   end(end: AttemptEnd): Emitted[];
   /** The account of every byte so far. */
@@ -60,19 +68,26 @@ export function createTranslator(options: TranslatorOptions): Translator {
     fcmpSeq = 0,
     sessionId = null,
     reply = null,
+    cachedFrom = null,
     clock = Date.now,
   } = options;
-  const start = { runId, attempt, mode, fcmpSeq, sessionId, reply, isGuess: false };
+  const start = { runId, attempt, mode, fcmpSeq, sessionId, reply, cachedFrom, isGuess: false };
   const translator =
     options.engine === 'auto'
       ? new DetectingTranslator(Object.values(ENGINES), genericEngine, start)
       : new StreamTranslator(engineOf(options.engine), Object.values(ENGINES), start);
   let hasEnded = false;
+  let isDrained = false;
   return {
     push(stream, bytes) {
-      if (hasEnded)
+      if (hasEnded || isDrained)
         throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended; create a translator for the next.');
       return translator.push(stream, bytes, clock());
+    },
+    drain() {
+      if (hasEnded) throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended already; drain it before.');
+      isDrained = true;
+      return translator.drain(clock());
     },
     end(end) {
       if (hasEnded) throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended already; end it once.');

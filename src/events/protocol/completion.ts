@@ -13,6 +13,9 @@ export const VERDICTS = [
   'canceled',
   'timed_out',
   'limit',
+  'retry',
+  'not_started',
+  'session_lost',
 ] as const;
 
 /** One of {@link VERDICTS}. */
@@ -34,12 +37,15 @@ export const FAILURE_CODES = {
   OUTPUT_NOT_VALIDATED: 'The output did not pass the schema of the contract.',
   RUN_CANCELED: 'The run was canceled by its owner.',
   RUN_TIMED_OUT: 'The run took longer than it was allowed to.',
+  PROCESS_NOT_STARTED: 'The agent could not be started.',
+  SESSION_LOST: 'There is no session to go on with, so the answer cannot be handed to the agent.',
   RUN_LIMIT_EXCEEDED: 'The run went over one of its limits (bytes, line length, tokens, cost).',
 } as const;
 
 /** Why an attempt is neither. */
 const OPEN_REASONS = {
   TERMINAL_SIGNAL_WITHOUT_DONE_MARKER: 'The engine ended its turn without the done marker: it waits for an answer.',
+  OUTPUT_RETRIED: 'The output did not pass the schema of the contract, and the agent is asked again.',
   INSUFFICIENT_EVIDENCE: 'Nothing says how the attempt ended.',
 } as const;
 

@@ -31,6 +31,7 @@ export const DIAGNOSTIC_CODES = {
   TERMINAL_STATUS_COMPLETION_CONFLICT:
     'Exit code, signal, marker and end signal contradict each other; the order of precedence decided.',
   INCOMPLETE_STATE_CLASSIFICATION: 'Nothing says how the attempt ended.',
+  OUTPUT_RETRIED: 'The output did not pass the schema of the contract, and the agent is asked again.',
   DONE_MARKER_REPEATED: 'The done marker was said more than once.',
 
   ENGINE_ERROR: 'The engine reported an error.',

@@ -58,7 +58,8 @@ const envelope = object({
   engine: oneOf(ENGINE_NAMES),
   type: name,
   data: { type: 'object' },
-  meta: object({ attempt: ordinal }, { confidence }),
+  /** `cached_from` is the run whose kept result this one repeats. */
+  meta: object({ attempt: ordinal }, { confidence, cached_from: name }),
   correlation: correlationSchema,
   raw_ref: { anyOf: [rawRefSchema, { type: 'null' }] },
 });

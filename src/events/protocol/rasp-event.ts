@@ -37,7 +37,8 @@ const toolCall = { input: anything, parent_tool_call_id: name } as const;
 
 /** What each type of RASP event says: the one place where types and their data are listed. */
 export const RASP_DATA = {
-  'lifecycle.run.started': object({ mode: oneOf(['auto', 'interactive']), resumed: flag }),
+  /** `cached_from` is the run whose kept result this one repeats. */
+  'lifecycle.run.started': object({ mode: oneOf(['auto', 'interactive']), resumed: flag }, { cached_from: name }),
   /** `status` is the engine's own word for what happened (`thread.started`, `step_finish`, `init`). */
   'lifecycle.run.status': object(
     { status: name },
