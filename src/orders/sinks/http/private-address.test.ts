@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { isPrivateAddress } from './private-address.js';
+
+describe('isPrivateAddress', () => {
+  it.each(['8.8.8.8', '140.82.121.4', '172.32.0.1', '192.169.0.1', '2606:4700::1111'])('%s is public', (address) => {
+    expect(isPrivateAddress(address)).toBe(false);
+  });
+
+  it.each([
+    ['127.0.0.1', 'this machine'],
+    ['0.0.0.0', 'any address of this machine'],
+    ['10.1.2.3', 'a private network'],
+    ['172.31.255.255', 'a private network'],
+    ['192.168.0.1', 'a private network'],
+    ['100.64.0.1', 'shared address space'],
+    ['169.254.169.254', 'link-local: metadata of clouds'],
+    ['224.0.0.1', 'multicast'],
+    ['255.255.255.255', 'broadcast'],
+    ['::1', 'this machine'],
+    ['::', 'any address of this machine'],
+    ['fe80::1%eth0', 'link-local, with a zone'],
+    ['fd12::1', 'unique local'],
+    ['::ffff:127.0.0.1', 'this machine, mapped'],
+    ['::ffff:8.8.8.8', 'mapped: nobody publishes these'],
+    ['64:ff9b::7f00:1', 'this machine behind NAT64'],
+    ['2002:7f00:1::', 'this machine in 6to4'],
+    ['localhost', 'no address'],
+    ['', 'no address'],
+  ])('%s is not: %s', (address) => {
+    expect(isPrivateAddress(address)).toBe(true);
+  });
+});

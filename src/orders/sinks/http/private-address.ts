@@ -1,0 +1,60 @@
+import { BlockList, isIP } from 'node:net';
+
+/*
+ * A webhook's address comes from a configuration, but what its name resolves to is up to a name server: an answer inside
+ * the own network must not be reached by accident.
+ */
+const RANGES = {
+  ipv4: [
+    ['0.0.0.0', 8],
+    ['10.0.0.0', 8],
+    ['100.64.0.0', 10],
+    ['127.0.0.0', 8],
+    ['169.254.0.0', 16],
+    ['172.16.0.0', 12],
+    ['192.0.0.0', 24],
+    ['192.0.2.0', 24],
+    ['192.168.0.0', 16],
+    ['198.18.0.0', 15],
+    ['198.51.100.0', 24],
+    ['203.0.113.0', 24],
+    ['224.0.0.0', 3],
+  ],
+  ipv6: [
+    ['::', 127],
+    // Addresses that carry an IPv4 address inside, which could be a private one: mapped, NAT64, 6to4, Teredo.
+    ['::ffff:0:0', 96],
+    ['64:ff9b::', 96],
+    ['64:ff9b:1::', 48],
+    ['2002::', 16],
+    ['2001::', 32],
+    ['2001:db8::', 32],
+    ['100::', 64],
+    ['fc00::', 7],
+    ['fe80::', 10],
+    ['fec0::', 10],
+    ['ff00::', 8],
+  ],
+} as const;
+
+// One list per family: in a common one the range of mapped addresses would match every IPv4 address.
+const NOT_PUBLIC = { ipv4: listOf('ipv4'), ipv6: listOf('ipv6') };
+
+function listOf(family: 'ipv4' | 'ipv6'): BlockList {
+  const list = new BlockList();
+  for (const [network, prefix] of RANGES[family]) list.addSubnet(network, prefix, family);
+  return list;
+}
+
+/** Whether an IP address is anything but a public unicast address; what is no address at all is not public either. */
+export function isPrivateAddress(address: string): boolean {
+  const [bare = ''] = address.split('%');
+  switch (isIP(bare)) {
+    case 4:
+      return NOT_PUBLIC.ipv4.check(bare, 'ipv4');
+    case 6:
+      return NOT_PUBLIC.ipv6.check(bare, 'ipv6');
+    default:
+      return true;
+  }
+}

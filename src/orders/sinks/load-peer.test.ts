@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { loadPeer } from './load-peer.js';
+
+it('names the package that is missing and how to get it', async () => {
+  const name: string = '@octokit/not-there';
+  const missing = async () => import(name);
+  await expect(loadPeer('@octokit/core', missing)).rejects.toMatchObject({
+    code: 'PEER_NOT_INSTALLED',
+    message: expect.stringContaining('npm install @octokit/core') as unknown,
+  });
+});

@@ -1,0 +1,95 @@
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { makeMessage } from './fixtures/message.js';
+import { createMarkdownSink } from './markdown-sink.js';
+import { markerOf } from './marker.js';
+import { describeSink } from './sink.contract.js';
+
+const FILE = 'owner_repo_7.md';
+
+async function start(files: Readonly<Record<string, string>> = {}) {
+  const folder = await makeFolder(files);
+  const sink = createMarkdownSink({ folder });
+  const read = async () => readFile(join(folder, FILE), 'utf8');
+  const arrived = async () => (await read()).split(/<!-- sluice:.* -->\n/).slice(0, -1);
+  return { sink, folder, read, arrived };
+}
+
+describeSink('Markdown file', async () => start());
+
+describe('createMarkdownSink', () => {
+  const signal = AbortSignal.timeout(60_000);
+
+  it('writes the comment and then its marker, so that the comment is the first thing people see', async () => {
+    const { sink, folder, read } = await start();
+    const message = makeMessage();
+    expect(await sink.send(message, signal)).toEqual({ deliveredTo: join(folder, FILE) });
+    expect(await read()).toBe(`${message.body}\n\n${markerOf(message)}\n`);
+  });
+
+  it('writes a message once however often it is sent', async () => {
+    const { sink, read } = await start();
+    await sink.send(makeMessage(), signal);
+    const first = await read();
+    await Promise.all([sink.send(makeMessage(), signal), sink.send(makeMessage(), signal)]);
+    expect(await read()).toBe(first);
+  });
+
+  it('makes the folder', async () => {
+    const folder = join(await makeFolder({}), 'deep/comments');
+    await createMarkdownSink({ folder }).send(makeMessage(), signal);
+    expect(await readFile(join(folder, FILE), 'utf8')).toContain('## Summary');
+  });
+
+  it('completes what a crash cut off, at every byte', async () => {
+    const { sink, folder, read } = await start();
+    const earlier = makeMessage({ id: 'earlier', trigger: 'workrun:earlier' });
+    const message = makeMessage({ body: 'Role: a\nRole: a\nRole: b\n\nRole: a\n完成' });
+    await sink.send(earlier, signal);
+    const before = await read();
+    await sink.send(message, signal);
+    const whole = Buffer.from(await read());
+    for (let cut = Buffer.byteLength(before); cut <= whole.length; cut++) {
+      await writeFile(join(folder, FILE), whole.subarray(0, cut));
+      await sink.send(message, signal);
+      expect((await read()).replaceAll(/\n{2,}/g, '\n\n')).toBe(whole.toString('utf8'));
+    }
+  });
+
+  it('leaves what people wrote into the file', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: fc.constantFrom('R', 'o', 'l', 'e', ':', ' ', '\n', 'x') }), async (note) => {
+        const { sink, read } = await start({ [FILE]: `${note}.` });
+        await sink.send(makeMessage(), signal);
+        expect((await read()).startsWith(`${note}.`)).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('does not follow a link', async () => {
+    const { sink, folder } = await start({ 'elsewhere.txt': 'untouched' });
+    await symlink(join(folder, 'elsewhere.txt'), join(folder, FILE));
+    await expect(sink.send(makeMessage(), signal)).rejects.toMatchObject({ code: 'SINK_FILE_UNUSABLE' });
+    expect(await readFile(join(folder, 'elsewhere.txt'), 'utf8')).toBe('untouched');
+  });
+
+  it('says so when something else stands in the way', async () => {
+    const { sink, folder } = await start();
+    await mkdir(join(folder, FILE));
+    await expect(sink.send(makeMessage(), signal)).rejects.toMatchObject({ code: 'SINK_FILE_UNUSABLE' });
+  });
+
+  it('finds its marker in a long file, also across the pieces it reads', async () => {
+    for (const length of [262_100, 262_144, 262_150, 600_000]) {
+      const message = makeMessage();
+      const long = `${'x'.repeat(length)}\n${markerOf(message)}\n`;
+      const { sink, read } = await start({ [FILE]: long });
+      await sink.send(message, signal);
+      expect(await read()).toBe(long);
+    }
+  });
+});

@@ -1,0 +1,129 @@
+import { constants } from 'node:fs';
+import { mkdir, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileNameOf } from '../issue-ref.js';
+import type { NewOutboxMessage } from '../ports/outbox-message.js';
+import { markerOf, withMarker } from './marker.js';
+import { SinkError } from './sink-error.js';
+import type { Sink } from './sink.js';
+
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+const NO_WAIT = constants.O_NONBLOCK ?? 0;
+const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * One Markdown file per issue, comments appended. Sending is idempotent: a comment whose marker the file holds is not
+ * written again, and one that a crash cut off is written anew in its place. What people add to the file stays.
+ *
+ * @example
+ * createMarkdownSink({ folder: 'data/comments' }) // owner/repo#7 → data/comments/owner_repo_7.md
+ */
+export function createMarkdownSink(options: { readonly folder: string; readonly name?: string }): Sink {
+  const { folder, name = 'markdown' } = options;
+  const lines = new Map<string, Promise<unknown>>();
+  const pathOf = (message: NewOutboxMessage) => join(folder, `${fileNameOf(message.issue_ref)}.md`);
+
+  /** One at a time per file: two writers in one process would both take the other's half for a cut. */
+  async function inLine<T>(path: string, work: () => Promise<T>): Promise<T> {
+    const before = lines.get(path) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    lines.set(path, mine);
+    try {
+      return await mine;
+    } finally {
+      if (lines.get(path) === mine) lines.delete(path);
+    }
+  }
+
+  return {
+    name,
+    timeoutMs: 10_000,
+    accepts: () => true,
+    async send(message) {
+      const path = pathOf(message);
+      try {
+        await inLine(path, async () => append(folder, path, message));
+      } catch (error) {
+        if (error instanceof SinkError) throw error;
+        const why = error instanceof Error ? error.message : String(error);
+        throw new SinkError('SINK_FILE_UNUSABLE', `${path} cannot be written: ${why}`, { cause: error });
+      }
+      return { deliveredTo: path };
+    },
+  };
+}
+
+async function append(folder: string, path: string, message: NewOutboxMessage): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW | NO_WAIT;
+  const handle = await open(path, flags, 0o666);
+  try {
+    const { size, isRegular } = await handle.stat().then((stat) => ({ size: stat.size, isRegular: stat.isFile() }));
+    if (!isRegular) throw new SinkError('SINK_FILE_UNUSABLE', `${path} is not a regular file.`, { isPermanent: true });
+    const entry = Buffer.from(`${withMarker(message)}\n`);
+    const marker = Buffer.from(`\n${markerOf(message)}\n`);
+    if (!(await contains(handle, size, marker))) {
+      const kept = size - (await lengthOfCut(handle, size, entry));
+      if (kept < size) await handle.truncate(kept);
+      const separator = Buffer.from(kept === 0 ? '' : (await endsInLineBreak(handle, kept)) ? '\n' : '\n\n');
+      await handle.appendFile(Buffer.concat([separator, entry]));
+    }
+    // Also where the marker was found: the process that wrote it may have died before this line.
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  if (process.platform !== 'win32') await syncFolder(folder);
+}
+
+async function contains(handle: FileHandle, size: number, wanted: Buffer): Promise<boolean> {
+  for (let from = 0; from < size; from += CHUNK_BYTES) {
+    const part = await readPart(handle, from, Math.min(CHUNK_BYTES + wanted.length, size - from));
+    if (part.includes(wanted)) return true;
+  }
+  return false;
+}
+
+/** How much of the entry, not all of it, already stands at the end of the file: what a crash left. */
+async function lengthOfCut(handle: FileHandle, size: number, entry: Buffer): Promise<number> {
+  const tail = await readPart(handle, Math.max(0, size - entry.length), Math.min(entry.length, size));
+  // Knuth, Morris and Pratt: the longest beginning of the entry that the tail ends with, in linear time.
+  const shorter = new Uint32Array(entry.length);
+  const advance = (length: number, byte: number | undefined) => {
+    let next = length;
+    while (next > 0 && entry[next] !== byte) next = shorter[next - 1] ?? 0;
+    return entry[next] === byte ? next + 1 : next;
+  };
+  for (let at = 1; at < entry.length; at++) shorter[at] = advance(shorter[at - 1] ?? 0, entry[at]);
+  let length = 0;
+  for (const byte of tail) length = advance(length, byte);
+  // A comment begins a line: a shorter match is the end of something else.
+  const beginsLine = (from: number) => (from === 0 ? tail.length === size : tail[from - 1] === 0x0a);
+  while (length > 0 && !beginsLine(tail.length - length)) length = shorter[length - 1] ?? 0;
+  return length;
+}
+
+async function endsInLineBreak(handle: FileHandle, size: number): Promise<boolean> {
+  return (await readPart(handle, size - 1, 1))[0] === 0x0a;
+}
+
+async function readPart(handle: FileHandle, from: number, length: number): Promise<Buffer> {
+  const part = Buffer.alloc(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await handle.read(part, filled, length - filled, from + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return part.subarray(0, filled);
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import type { Fault } from './fixtures/faulty-server.js';
+import { makeMessage } from './fixtures/message.js';
+import { markerOf } from './marker.js';
+import { SinkError } from './sink-error.js';
+import type { Sink } from './sink.js';
+
+/** A sink under test and the place it writes to. */
+export interface SinkUnderTest {
+  readonly sink: Sink;
+  /** What has arrived so far, one text per comment. */
+  readonly arrived: () => Promise<readonly string[]>;
+  /** Only for sinks that reach over a network. */
+  readonly failNext?: (...faults: readonly Fault[]) => void;
+}
+
+/** What every sink promises. */
+export function describeSink(name: string, start: () => Promise<SinkUnderTest>): void {
+  const signal = AbortSignal.timeout(60_000);
+
+  describe(`a sink: ${name}`, () => {
+    it('delivers a message once and says where', async () => {
+      const { sink, arrived } = await start();
+      const { deliveredTo } = await sink.send(makeMessage(), signal);
+      expect(deliveredTo).not.toBe('');
+      expect(await arrived()).toHaveLength(1);
+      expect((await arrived())[0]).toContain('## Summary\nDone.');
+    });
+
+    it('keeps messages in the order they were sent', async () => {
+      const { sink, arrived } = await start();
+      for (const number of ['0001', '0002', '0003']) {
+        await sink.send(
+          makeMessage({ id: `id-${number}`, trigger: `workrun:${number}`, body: `run ${number}` }),
+          signal,
+        );
+      }
+      expect((await arrived()).map((text) => /run (\d+)/.exec(text)?.[1])).toEqual(['0001', '0002', '0003']);
+    });
+
+    it('carries text of any language and with line breaks unchanged', async () => {
+      const { sink, arrived } = await start();
+      const body = 'Role: qa\n\n## Summary\n完成 ✓ "quoted" \\ <b>bold</b>\n\n```\ncode\n```';
+      await sink.send(makeMessage({ body }), signal);
+      expect((await arrived())[0]).toContain(body);
+    });
+  });
+}
+
+/** What sinks promise that can be searched. */
+export function describeSearchableSink(name: string, start: () => Promise<Required<SinkUnderTest>>): void {
+  const signal = AbortSignal.timeout(60_000);
+
+  describe(`a sink that can be searched: ${name}`, () => {
+    it('finds a message it sent, and none that it did not', async () => {
+      const { sink } = await start();
+      const sent = await sink.send(makeMessage(), signal);
+      expect(await sink.find?.(makeMessage(), signal)).toEqual(sent);
+      expect(await sink.find?.(makeMessage({ id: 'another' }), signal)).toBeUndefined();
+    });
+
+    it('finds a message behind many pages of others', async () => {
+      const { sink } = await start();
+      for (let number = 0; number < 25; number++) await sink.send(makeMessage({ id: `other-${number}` }), signal);
+      await sink.send(makeMessage(), signal);
+      expect(await sink.find?.(makeMessage(), signal)).toBeDefined();
+    });
+
+    it('is not fooled by a text that brings a marker along', async () => {
+      const { sink } = await start();
+      const victim = makeMessage({ id: 'victim', trigger: 'workrun:2026-11-15-backend-0002' });
+      await sink.send(makeMessage({ body: `see ${markerOf(victim)}` }), signal);
+      expect(await sink.find?.(victim, signal)).toBeUndefined();
+    });
+
+    const lost: readonly (readonly [string, Fault])[] = [
+      ['the connection was reset after the message was taken', { kind: 'reset-after' }],
+      ['the answer never came', { kind: 'silence-after' }],
+      ['the server failed after it had taken the message', { kind: 'status-after', status: 502 }],
+      ['the answer was not readable', { kind: 'garbage-after' }],
+    ];
+    it.each(lost)('finds the message when %s', async (_, fault) => {
+      const { sink, failNext, arrived } = await start();
+      failNext(fault);
+      await expect(sink.send(makeMessage(), signal)).rejects.toBeInstanceOf(SinkError);
+      expect(await arrived()).toHaveLength(1);
+      expect(await sink.find?.(makeMessage(), signal)).toBeDefined();
+    });
+  });
+}
+
+/** What sinks promise that reach over a network: every failure is typed, and nothing is sent twice by itself. */
+export function describeNetworkSink(name: string, start: () => Promise<Required<SinkUnderTest>>): void {
+  const signal = AbortSignal.timeout(60_000);
+
+  describe(`a sink over a network: ${name}`, () => {
+    const faults: readonly (readonly [string, Fault, Partial<SinkError>])[] = [
+      ['500', { kind: 'status', status: 500 }, { code: 'SINK_REFUSED', isPermanent: false }],
+      ['502', { kind: 'status', status: 502 }, { code: 'SINK_REFUSED', isPermanent: false }],
+      [
+        '429 with Retry-After',
+        { kind: 'status', status: 429, headers: { 'retry-after': '7' } },
+        { code: 'SINK_REFUSED', isPermanent: false, retryAfterMs: 7000 },
+      ],
+      [
+        '403 for too many requests',
+        { kind: 'status', status: 403, headers: { 'retry-after': '60' } },
+        { code: 'SINK_REFUSED', isPermanent: false, retryAfterMs: 60_000 },
+      ],
+      ['401', { kind: 'status', status: 401 }, { code: 'SINK_REFUSED', isPermanent: true }],
+      ['404', { kind: 'status', status: 404 }, { code: 'SINK_REFUSED', isPermanent: true }],
+      [
+        'a redirect to another host',
+        { kind: 'status', status: 307, headers: { location: 'http://127.0.0.2:9/' } },
+        { code: 'SINK_REFUSED', isPermanent: true },
+      ],
+      ['a reset connection', { kind: 'reset-before' }, { code: 'SINK_UNREACHABLE', isPermanent: false }],
+      ['no answer', { kind: 'silence-after' }, { code: 'SINK_TIMED_OUT', isPermanent: false }],
+    ];
+    it.each(faults)('tells %s as a failure, without trying again by itself', async (_, fault, expected) => {
+      const { sink, failNext, arrived } = await start();
+      const before = (await arrived()).length;
+      failNext(fault);
+      await expect(sink.send(makeMessage(), signal)).rejects.toMatchObject({ name: 'SinkError', ...expected });
+      expect((await arrived()).length - before).toBe(fault.kind.endsWith('after') ? 1 : 0);
+    });
+
+    it('stops when it is told to', async () => {
+      const { sink, failNext } = await start();
+      failNext({ kind: 'silence-after' });
+      await expect(sink.send(makeMessage(), AbortSignal.timeout(20))).rejects.toMatchObject({ code: 'SINK_TIMED_OUT' });
+    });
+  });
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { startFaultyServer } from './fixtures/faulty-server.js';
+import { makeMessage } from './fixtures/message.js';
+import { describeNetworkSink, describeSink } from './sink.contract.js';
+import { isSignedWebhook } from './webhook-signature.js';
+import { createWebhookSink } from './webhook-sink.js';
+
+const SECRET = 'a secret of some length';
+const NOW = Date.parse('2026-11-15T08:00:00Z');
+
+async function start() {
+  const taken: string[] = [];
+  const server = await startFaultyServer(({ body }) => {
+    const payload = JSON.parse(body) as { readonly body: string };
+    taken.push(payload.body);
+    return { status: 200, body: {} };
+  });
+  const options = { url: `${server.url}/hook?x=1`, secret: SECRET, timeoutMs: 500, clock: () => NOW };
+  const sink = createWebhookSink({ ...options, allowPrivateAddresses: true });
+  return { ...server, options, sink, arrived: async () => taken };
+}
+
+describeSink('webhook', start);
+describeNetworkSink('webhook', start);
+
+describe('createWebhookSink', () => {
+  const signal = AbortSignal.timeout(60_000);
+
+  it('signs the time and the body', async () => {
+    const { sink, seen } = await start();
+    await sink.send(makeMessage(), signal);
+    const { headers = {}, body = '' } = seen[0] ?? {};
+    const delivery = {
+      secret: SECRET,
+      body,
+      timestamp: String(headers['sluice-timestamp']),
+      signature: String(headers['sluice-signature']),
+      now: NOW,
+    };
+    expect(isSignedWebhook(delivery)).toBe(true);
+    expect(isSignedWebhook({ ...delivery, secret: 'another secret, longer' })).toBe(false);
+    expect(isSignedWebhook({ ...delivery, body: `${body} ` })).toBe(false);
+    expect(isSignedWebhook({ ...delivery, timestamp: String(Number(delivery.timestamp) + 1) })).toBe(false);
+    expect(isSignedWebhook({ ...delivery, now: NOW + 301_000 })).toBe(false);
+    expect(isSignedWebhook({ ...delivery, signature: undefined })).toBe(false);
+  });
+
+  it('sends the same key with every delivery of a message, and another with another message', async () => {
+    const { sink, seen } = await start();
+    await sink.send(makeMessage(), signal);
+    await sink.send(makeMessage(), signal);
+    await sink.send(makeMessage({ trigger: 'resolve:x' }), signal);
+    const keys = seen.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual([
+      'test owner%2Frepo%237 workrun%3A2026-11-15-backend-0001',
+      'test owner%2Frepo%237 workrun%3A2026-11-15-backend-0001',
+      'test owner%2Frepo%237 resolve%3Ax',
+    ]);
+  });
+
+  it('refuses an address inside a network unless that is allowed', async () => {
+    const { options, seen, port } = await start();
+    const urls = [options.url, `http://localhost:${port}/`, `http://[::1]:${port}/`, `http://2130706433:${port}/`];
+    for (const url of urls) {
+      await expect(createWebhookSink({ ...options, url }).send(makeMessage(), signal)).rejects.toMatchObject({
+        code: 'SINK_PRIVATE_ADDRESS',
+        isPermanent: true,
+      });
+    }
+    expect(seen).toEqual([]);
+  });
+
+  it('refuses an answer longer than it can need', async () => {
+    const { sink, failNext } = await start();
+    failNext({ kind: 'endless-after' });
+    await expect(sink.send(makeMessage(), signal)).rejects.toMatchObject({ code: 'SINK_ANSWER_UNREADABLE' });
+  });
+
+  it.each([
+    ['an address that is none', { url: 'example.org', secret: SECRET }],
+    ['another protocol', { url: 'file:///etc/passwd', secret: SECRET }],
+    ['a short secret', { url: 'https://example.org', secret: 'short' }],
+  ])('refuses %s when it is made', (_, options) => {
+    expect(() => createWebhookSink(options)).toThrow(expect.objectContaining({ code: 'INVALID_SINK' }));
+  });
+});
