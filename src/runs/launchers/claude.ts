@@ -1,0 +1,58 @@
+import type { LaunchRequest, Launcher } from './launcher.js';
+import { NETWORK_ENVIRONMENT } from './network-environment.js';
+import { readVersion } from './read-version.js';
+import { modelArguments, promptForArgument, promptForInput, sessionToResume } from './request-checks.js';
+
+/** Claude Code, `claude -p`. In `workspace` it may edit files and run commands that only move files about. */
+export const claudeLauncher: Launcher = {
+  engine: 'claude',
+  program: 'claude',
+  reads: 'claude',
+  drives: '>=2.1.325 <2.2.0',
+  environment: [
+    'ANTHROPIC_*',
+    'CLAUDE_CONFIG_DIR',
+    'CLAUDE_CODE_OAUTH_TOKEN',
+    'CLAUDE_CODE_USE_*',
+    ...NETWORK_ENVIRONMENT,
+  ],
+  canResume: true,
+  versionCommand: ['--version'],
+  readVersion,
+  installHint: 'npm install --global @anthropic-ai/claude-code@2.1.325',
+  launch(request) {
+    const session = sessionToResume(request.sessionId);
+    const options = [
+      '--print',
+      '--output-format=stream-json',
+      '--verbose',
+      ...permissionOptions(request),
+      ...modelArguments(request.model),
+      ...(session === undefined ? [] : [`--resume=${session}`]),
+    ];
+    const env = {
+      DISABLE_AUTOUPDATER: '1',
+      DISABLE_TELEMETRY: '1',
+      DISABLE_ERROR_REPORTING: '1',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    };
+    return request.terminal === true
+      ? { command: ['claude', ...options, '--', promptForArgument(request.prompt)], env }
+      : { command: ['claude', ...options], stdin: promptForInput(request.prompt), env };
+  },
+};
+
+/**
+ * Without a person to ask, `-p` trusts the folder: its settings could allow tools and start programs. Only the user's
+ * own settings are read. What would need an approval is refused, and the run goes on.
+ */
+function permissionOptions({ permissions, runDir }: LaunchRequest): string[] {
+  switch (permissions) {
+    case 'safe':
+      return ['--permission-mode=dontAsk', '--setting-sources=user'];
+    case 'workspace':
+      return ['--permission-mode=acceptEdits', '--setting-sources=user', `--add-dir=${runDir}`];
+    case 'bypass':
+      return ['--permission-mode=bypassPermissions'];
+  }
+}

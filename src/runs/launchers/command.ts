@@ -1,0 +1,26 @@
+import { SluiceError } from '../../json/index.js';
+import type { Launcher } from './launcher.js';
+
+/**
+ * Any other program, as the caller names it. It is not asked for less than it can do, so `permissions` changes nothing:
+ * what it may do is the caller's choice of program.
+ */
+export const commandLauncher: Launcher = {
+  engine: 'command',
+  program: '',
+  reads: 'generic',
+  drives: '',
+  environment: [],
+  canResume: false,
+  versionCommand: [],
+  readVersion: () => undefined,
+  installHint: 'give the program with its arguments',
+  launch({ command = [], prompt, sessionId }) {
+    const [program, ...args] = command;
+    if (program === undefined || program === '')
+      throw new SluiceError('COMMAND_MISSING', 'Engine `command` needs a program: give its name and its arguments.');
+    if (sessionId !== undefined)
+      throw new SluiceError('RESUME_UNSUPPORTED', `${program} has no sessions; start a new run instead of resuming.`);
+    return { command: [program, ...args], stdin: prompt, env: {} };
+  },
+};

@@ -1,0 +1,41 @@
+import type { LaunchRequest, Launcher } from './launcher.js';
+import { NETWORK_ENVIRONMENT } from './network-environment.js';
+import { readVersion } from './read-version.js';
+import { modelArguments, promptForArgument, sessionToResume } from './request-checks.js';
+
+/**
+ * iFlow CLI, text only. The program is no longer published: this follows its documentation, and no version could be
+ * proven. Its prompt is an argument always, since it is not known to read its input.
+ */
+export const iflowLauncher: Launcher = {
+  engine: 'iflow',
+  program: 'iflow',
+  reads: 'iflow',
+  drives: '',
+  environment: ['IFLOW_*', ...NETWORK_ENVIRONMENT],
+  canResume: true,
+  versionCommand: ['--version'],
+  readVersion,
+  installHint: 'iFlow CLI is no longer published; use another engine',
+  launch(request) {
+    const session = sessionToResume(request.sessionId);
+    const options = [
+      permissionOption(request),
+      ...modelArguments(request.model),
+      ...(session === undefined ? [] : [`--resume=${session}`]),
+    ];
+    return { command: ['iflow', ...options, `--prompt=${promptForArgument(request.prompt)}`], env: {} };
+  },
+};
+
+/** Left to itself it would allow everything. */
+function permissionOption({ permissions }: LaunchRequest): string {
+  switch (permissions) {
+    case 'safe':
+      return '--default';
+    case 'workspace':
+      return '--autoEdit';
+    case 'bypass':
+      return '--yolo';
+  }
+}

@@ -1,0 +1,36 @@
+import { SluiceError } from '../../json/index.js';
+import { claudeLauncher } from './claude.js';
+import { codexLauncher } from './codex.js';
+import { commandLauncher } from './command.js';
+import { geminiLauncher } from './gemini.js';
+import { iflowLauncher } from './iflow.js';
+import type { Launcher } from './launcher.js';
+import { opencodeLauncher } from './opencode.js';
+import { qwenLauncher } from './qwen.js';
+import { RUN_ENGINES, type RunEngine } from './run-engine.js';
+
+/** Every launcher by the name of its engine. Adding one: a file, a name in `run-engine.ts`, a line here. */
+export const LAUNCHERS: Readonly<Record<RunEngine, Launcher>> = {
+  codex: codexLauncher,
+  gemini: geminiLauncher,
+  iflow: iflowLauncher,
+  opencode: opencodeLauncher,
+  claude: claudeLauncher,
+  qwen: qwenLauncher,
+  command: commandLauncher,
+};
+
+/**
+ * The launcher of an engine; throws `UNKNOWN_ENGINE` for a name it does not have.
+ *
+ * @example
+ * launcherOf('codex').launch({ prompt, workdir, runDir, permissions: 'safe' }).command
+ */
+export function launcherOf(engine: string): Launcher {
+  const known = RUN_ENGINES.find((name) => name === engine);
+  if (known !== undefined) return LAUNCHERS[known];
+  throw new SluiceError(
+    'UNKNOWN_ENGINE',
+    `There is no engine called ${JSON.stringify(engine)} that can be started; use one of: ${RUN_ENGINES.join(', ')}.`,
+  );
+}

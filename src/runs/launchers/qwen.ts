@@ -1,0 +1,57 @@
+import type { LaunchRequest, Launcher } from './launcher.js';
+import { NETWORK_ENVIRONMENT } from './network-environment.js';
+import { readVersion } from './read-version.js';
+import { folderInList, modelArguments, promptForArgument, promptForInput, sessionToResume } from './request-checks.js';
+
+/** Qwen Code, `--output-format stream-json`. */
+export const qwenLauncher: Launcher = {
+  engine: 'qwen',
+  program: 'qwen',
+  reads: 'qwen',
+  drives: '>=0.24.4 <0.25.0',
+  environment: ['OPENAI_*', 'QWEN_*', 'DASHSCOPE_API_KEY', ...NETWORK_ENVIRONMENT],
+  canResume: true,
+  versionCommand: ['--version'],
+  readVersion,
+  installHint: 'npm install --global @qwen-code/qwen-code@0.24.4 (needs Node.js 22)',
+  launch(request) {
+    const session = sessionToResume(request.sessionId);
+    const options = [
+      '--output-format=stream-json',
+      ...permissionOptions(request),
+      ...modelArguments(request.model),
+      ...(session === undefined ? [] : [`--resume=${session}`]),
+    ];
+    const env = {
+      // Otherwise a second process does the work and goes on writing after the first was ended.
+      QWEN_CODE_NO_RELAUNCH: 'true',
+      QWEN_TELEMETRY_ENABLED: 'false',
+      QWEN_USAGE_STATISTICS_ENABLED: 'false',
+    };
+    return request.terminal === true
+      ? { command: ['qwen', ...options, `--prompt=${promptForArgument(request.prompt)}`], env }
+      : { command: ['qwen', ...options], stdin: promptForInput(request.prompt), env };
+  },
+};
+
+/**
+ * Safe mode leaves out the folder's own settings, whose hooks would run unasked, and the background agent that writes
+ * memories. The mode `auto-edit` would write anywhere on the machine: rules with paths allow the two folders only.
+ */
+function permissionOptions({ permissions, workdir, runDir }: LaunchRequest): string[] {
+  switch (permissions) {
+    case 'safe':
+      return ['--safe-mode', '--approval-mode=default'];
+    case 'workspace':
+      return [
+        '--safe-mode',
+        '--approval-mode=default',
+        ...[workdir, runDir]
+          .map(folderInList)
+          .flatMap((folder) => [`--allowed-tools=write_file(/${folder}/**)`, `--allowed-tools=edit(/${folder}/**)`]),
+        `--include-directories=${folderInList(runDir)}`,
+      ];
+    case 'bypass':
+      return ['--approval-mode=yolo'];
+  }
+}

@@ -1,0 +1,14 @@
+/** Longer texts are no version: the rest is not looked at. */
+const LONGEST_TEXT = 4096;
+
+const VERSION = /(?<![\w.])\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[\w.]{1,40})?/u;
+
+/**
+ * The first version in what a program printed.
+ *
+ * @example
+ * readVersion('codex-cli 0.166.0') // '0.166.0'
+ */
+export function readVersion(text: string): string | undefined {
+  return VERSION.exec(text.slice(0, LONGEST_TEXT))?.[0];
+}

@@ -1,0 +1,55 @@
+import { SluiceError } from '../../json/index.js';
+
+/** Linux refuses a single argument of 128 KiB; a flag before the prompt needs room too. */
+const LONGEST_ARGUMENT = 128 * 1024 - 64;
+
+/** Engines cut or refuse what is longer; a prompt that was cut is worse than none. */
+const LONGEST_INPUT = 8 * 1024 * 1024;
+
+/** Session ids are read from an agent's output: one that begins with a dash would become a flag. */
+const SESSION_ID = /^[A-Za-z0-9][\w.:-]{0,199}$/u;
+
+const MODEL = /^[A-Za-z0-9@][\w./:@+-]{0,199}$/u;
+
+/** The prompt, if it may be written to a program's input. */
+export function promptForInput(prompt: string, limit = LONGEST_INPUT): string {
+  return checkPrompt(prompt, limit, 'Put the material into files of the working folder and name them in the prompt.');
+}
+
+/** The prompt, if it may be an argument. */
+export function promptForArgument(prompt: string): string {
+  const advice = 'Put the material into files of the working folder, or run it without a terminal.';
+  return checkPrompt(prompt.replaceAll('\0', ''), LONGEST_ARGUMENT, advice);
+}
+
+/** `['--model=NAME']` if a model is asked for. */
+export function modelArguments(model: string | undefined): string[] {
+  if (model === undefined) return [];
+  if (!MODEL.test(model))
+    throw new SluiceError('MODEL_INVALID', `${JSON.stringify(model.slice(0, 80))} is not the name of a model.`);
+  return [`--model=${model}`];
+}
+
+/** The session to resume, if there is one and it cannot be taken for a flag. */
+export function sessionToResume(sessionId: string | undefined): string | undefined {
+  if (sessionId !== undefined && !SESSION_ID.test(sessionId)) {
+    throw new SluiceError(
+      'SESSION_ID_INVALID',
+      `${JSON.stringify(sessionId.slice(0, 80))} cannot be a session id; start a new run instead of resuming.`,
+    );
+  }
+  return sessionId;
+}
+
+/** A folder for an option that takes a list with commas: a comma in its name would open two other folders. */
+export function folderInList(folder: string): string {
+  if (!folder.includes(',')) return folder;
+  throw new SluiceError('FOLDER_UNSUPPORTED', `This engine cannot be given ${folder}: use a folder without a comma.`);
+}
+
+function checkPrompt(prompt: string, limit: number, advice: string): string {
+  if (prompt.trim() === '') throw new SluiceError('PROMPT_MISSING', 'There is nothing to ask: give a prompt.');
+  const bytes = Buffer.byteLength(prompt);
+  if (bytes <= limit) return prompt;
+  throw new SluiceError('PROMPT_TOO_LONG', `The prompt has ${bytes} bytes, ${limit} can be passed on. ${advice}`);
+}
