@@ -12,18 +12,27 @@ import type { NewOutboxMessage } from './outbox-message.js';
  * 1970 and come from the caller's clock.
  */
 export interface OrderStore {
-  /** Hands out the next run id of the issue, makes it active, queues the order; the run it replaces is asked to stop. */
+  /**
+   * Hands out the next run id of the issue, makes it active, queues the order; the run it replaces is asked to stop, or
+   * canceled if nobody has taken it. An issue in `needs-human` is refused (`ISSUE_NEEDS_HUMAN`).
+   */
   submitOrder(submission: OrderSubmission): Promise<{ readonly record: OrderRecord; readonly repeated: boolean }>;
   /** Takes the next order that may run now; undefined if there is none. */
   claimOrder(claim: OrderClaim): Promise<ClaimedOrder | undefined>;
-  /** From here on the worker's process may be running. False if the claim is lost. */
+  /** From here on the worker's process may be running. False if the claim is lost or another run has taken its place. */
   startOrder(hold: OrderHold & { readonly pid: number | null; readonly pidStarted: string | null }): Promise<boolean>;
   renewOrder(hold: OrderHold & { readonly leaseMs: number }): Promise<'held' | 'cancel' | 'lost'>;
   /** Writes everything that follows from a result at once; the first statement is the update guarded by the active run. */
   settleOrder(settlement: OrderSettlement): Promise<{ readonly decision: Decision; readonly repeated: boolean }>;
-  /** Settles what waits for a person; `conflict` if the item's run is not the active one any more or it is resolved. */
+  /**
+   * Settles what waits for a person; `conflict` if the item's run is not the active one any more or it is resolved. The
+   * issue leaves `needs-human` with the last of its open items; a retry settles them all.
+   */
   resolveItem(resolution: ItemResolution): Promise<ResolveOutcome>;
-  /** Puts back claims whose lease has run out before they started; returns those that had started, for the caller to settle. */
+  /**
+   * Puts back claims whose lease has run out before they started; returns those that had started, for the caller to
+   * settle. The caller's own orders are left alone: it knows better.
+   */
   releaseExpired(
     now: number,
     worker: WorkerIdentity,
@@ -32,7 +41,10 @@ export interface OrderStore {
   findIssue(issueRef: string): Promise<IssueRecord | undefined>;
   findOrder(issueRef: string, runId: string): Promise<OrderRecord | undefined>;
   listIssues(page: Page & { readonly state?: IssueState }): Promise<Listed<IssueRecord>>;
-  listOrders(page: Page & { readonly issueRef?: string; readonly state?: OrderState }): Promise<Listed<OrderRecord>>;
+  /** `open`: only those neither settled nor canceled. */
+  listOrders(
+    page: Page & { readonly issueRef?: string; readonly state?: OrderState; readonly open?: boolean },
+  ): Promise<Listed<OrderRecord>>;
   findItem(id: string): Promise<InboxItem | undefined>;
   listInbox(page: Page & { readonly open?: boolean; readonly issueRef?: string }): Promise<Listed<InboxItem>>;
   listExecutions(page: Page & ExecutionFilter): Promise<Listed<ExecutionRecord>>;
@@ -54,7 +66,9 @@ export interface ExecutionFilter {
   readonly runId?: string;
   readonly worker?: string;
   readonly decision?: Decision['action'];
+  /** From this time on, as `at` is written. */
   readonly since?: string;
+  /** Before this time. */
   readonly until?: string;
 }
 

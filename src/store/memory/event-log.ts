@@ -1,0 +1,60 @@
+import type { Emitted } from '../../events/index.js';
+import type { WatchableEventLog } from '../../runs/ports/event-log.js';
+import { positionOf, readRange, type EventPosition } from '../event-position.js';
+import { checkOpen, copyOf, type Tables } from './tables.js';
+
+interface Kept extends EventPosition {
+  readonly emitted: Emitted;
+}
+
+/** The events of all runs, each protocol of a run in its order. */
+export function createEventLog(tables: Tables): WatchableEventLog {
+  const logs = new Map<string, Kept[]>();
+  return {
+    async append(runId, events) {
+      checkOpen(tables);
+      for (const emitted of events) {
+        const key = `${emitted.protocol} ${runId}`;
+        const log = logs.get(key) ?? [];
+        logs.set(key, log);
+        const position = positionOf(emitted);
+        const index = firstBehind(log, position);
+        const before = log[index - 1];
+        if (before === undefined || compare(before, position) < 0) {
+          log.splice(index, 0, { ...position, emitted: copyOf(emitted) });
+        }
+      }
+      if (events.length > 0) tables.wakers.wake(runId);
+    },
+
+    async read(query) {
+      checkOpen(tables);
+      const { after, to, limit } = readRange(query);
+      const log = logs.get(`${query.protocol} ${query.runId}`) ?? [];
+      const from = firstBehind(log, after);
+      return log.slice(from, Math.min(from + limit, firstBehind(log, to))).map(({ emitted }) => copyOf(emitted));
+    },
+
+    watch(runId, wake) {
+      checkOpen(tables);
+      return tables.wakers.watch(runId, wake);
+    },
+  };
+}
+
+/** The index of the first event behind a position. */
+function firstBehind(log: readonly Kept[], position: EventPosition): number {
+  let low = 0;
+  let high = log.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const kept = log[middle];
+    if (kept !== undefined && compare(kept, position) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function compare(left: EventPosition, right: EventPosition): number {
+  return left.attempt - right.attempt || left.seq - right.seq;
+}

@@ -1,0 +1,28 @@
+import type { Store } from '../store.js';
+import { CACHE_LIMITS, type StoreOptions } from '../store-options.js';
+import { createEventLog } from './event-log.js';
+import { createOrders } from './orders.js';
+import { createOutbox } from './outbox.js';
+import { createResultCache } from './result-cache.js';
+import { createRuns } from './runs.js';
+import { checkOpen, createTables, QUEUE } from './tables.js';
+
+/** A store that is gone with its process: for tests, and as the model the others are compared with. */
+export function openMemoryStore(options: StoreOptions = {}): Store {
+  const tables = createTables();
+  return {
+    ...createOrders(tables),
+    ...createOutbox(tables),
+    ...createRuns(tables),
+    ...createEventLog(tables),
+    ...createResultCache(tables, { ...CACHE_LIMITS, ...options.cache }),
+    watchQueue(wake) {
+      checkOpen(tables);
+      return tables.wakers.watch(QUEUE, wake);
+    },
+    async close() {
+      tables.isClosed = true;
+      tables.wakers.clear();
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { OrderStore } from '../../orders/ports/order-store.js';
+import { listRows } from './list-rows.js';
+import { checkOpen, copyOf, orderKey, type Tables } from './tables.js';
+
+type OrderLists = Pick<
+  OrderStore,
+  'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
+>;
+
+/** What can be looked up about issues, orders, the inbox and the audit. */
+export function createOrderLists(tables: Tables): OrderLists {
+  return {
+    async findIssue(issueRef) {
+      checkOpen(tables);
+      return copyFound(tables.issues.get(issueRef)?.record);
+    },
+
+    async findOrder(issueRef, runId) {
+      checkOpen(tables);
+      return copyFound(tables.orders.get(orderKey(issueRef, runId))?.record);
+    },
+
+    async listIssues({ state, ...page }) {
+      checkOpen(tables);
+      return listRows(tables.issues.values(), page, 'newest', (issue) => state === undefined || issue.state === state);
+    },
+
+    async listOrders({ issueRef, state, open, ...page }) {
+      checkOpen(tables);
+      const isOpen = open === true || state === 'queued' || state === 'claimed' || state === 'running';
+      const rows = isOpen ? tables.openOrders : tables.orders.values();
+      return listRows(
+        rows,
+        page,
+        isOpen ? 'oldest' : 'newest',
+        (order) =>
+          (issueRef === undefined || order.order.issue_ref === issueRef) &&
+          (state === undefined || order.state === state),
+      );
+    },
+
+    async findItem(id) {
+      checkOpen(tables);
+      return copyFound(tables.inbox.get(id)?.record);
+    },
+
+    async listInbox({ open, issueRef, ...page }) {
+      checkOpen(tables);
+      return listRows(
+        tables.inbox.values(),
+        page,
+        'oldest',
+        (item) =>
+          (open === undefined || (item.resolution === null) === open) &&
+          (issueRef === undefined || item.issue_ref === issueRef),
+      );
+    },
+
+    async listExecutions({ issueRef, runId, worker, decision, since, until, ...page }) {
+      checkOpen(tables);
+      return listRows(
+        tables.executions.values(),
+        page,
+        'newest',
+        (execution) =>
+          (issueRef === undefined || execution.issue_ref === issueRef) &&
+          (runId === undefined || execution.run_id === runId) &&
+          (worker === undefined || execution.worker === worker) &&
+          (decision === undefined || execution.decision === decision) &&
+          (since === undefined || execution.at >= since) &&
+          (until === undefined || execution.at < until),
+      );
+    },
+  };
+}
+
+function copyFound<T>(record: T | undefined): T | undefined {
+  return record === undefined ? undefined : copyOf(record);
+}

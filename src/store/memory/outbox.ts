@@ -1,0 +1,75 @@
+import type { OutboxStore } from '../../orders/ports/outbox-store.js';
+import { listRows } from './list-rows.js';
+import { addItem } from './settle-order.js';
+import { checkOpen, copyOf, QUEUE, type OutboxRow, type Tables } from './tables.js';
+
+/** The queue of comments. */
+export function createOutbox(tables: Tables): OutboxStore {
+  return {
+    async claimOutbox({ workerId, leaseMs, now, limit, sinks }) {
+      checkOpen(tables);
+      const heads = new Set<string>();
+      const claimed: OutboxRow[] = [];
+      for (const row of tables.outbox.values()) {
+        const { record } = row;
+        if (record.state === 'delivered' || record.state === 'dead') continue;
+        const line = JSON.stringify([record.sink, record.issue_ref]);
+        // Only the oldest of its line may go: comments arrive one at a time and in order.
+        if (heads.has(line)) continue;
+        heads.add(line);
+        const isDue = record.state === 'waiting' ? record.due_at <= now : (record.lease_until ?? 0) <= now;
+        if (!isDue || sinks?.includes(record.sink) === false || claimed.length >= limit) continue;
+        row.workerId = workerId;
+        row.record = { ...record, state: 'sending', tries: record.tries + 1, lease_until: now + leaseMs };
+        claimed.push(row);
+      }
+      return claimed.map((row) => copyOf(row.record));
+    },
+
+    async markDelivered({ id, workerId, deliveredTo }) {
+      checkOpen(tables);
+      const row = findHeld(tables, id, workerId);
+      if (row === undefined) return false;
+      row.record = { ...row.record, state: 'delivered', lease_until: null, delivered_to: deliveredTo };
+      tables.wakers.wake(QUEUE);
+      return true;
+    },
+
+    async markFailed({ id, workerId, error, now, retryAt, item }) {
+      checkOpen(tables);
+      const row = findHeld(tables, id, workerId);
+      if (row === undefined) return false;
+      row.record = {
+        ...row.record,
+        state: retryAt === null ? 'dead' : 'waiting',
+        due_at: retryAt ?? row.record.due_at,
+        lease_until: null,
+        last_error: error,
+      };
+      const issue = tables.issues.get(item?.issue_ref ?? '');
+      if (retryAt === null && item !== null && issue?.record.active_run_id === item.run_id) {
+        issue.record = { ...issue.record, state: 'needs-human', updated_at: new Date(now).toISOString() };
+        addItem(tables, item);
+      }
+      tables.wakers.wake(QUEUE);
+      return true;
+    },
+
+    async listOutbox({ state, issueRef, ...page }) {
+      checkOpen(tables);
+      return listRows(
+        tables.outbox.values(),
+        page,
+        'newest',
+        (message) =>
+          (state === undefined || message.state === state) &&
+          (issueRef === undefined || message.issue_ref === issueRef),
+      );
+    },
+  };
+}
+
+function findHeld(tables: Tables, id: string, workerId: string): OutboxRow | undefined {
+  const row = tables.outbox.get(id);
+  return row?.record.state === 'sending' && row.workerId === workerId ? row : undefined;
+}

@@ -1,0 +1,78 @@
+import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
+import type { InboxItem } from '../../orders/ports/inbox-item.js';
+import type { OrderStore } from '../../orders/ports/order-store.js';
+import type { NewOutboxMessage } from '../../orders/ports/outbox-message.js';
+import { orderNotFound } from '../refusals.js';
+import { checkOpen, copyOf, orderKey, QUEUE, replaceOrder, type Tables } from './tables.js';
+
+/** Takes results in. */
+export function createSettleOrder(tables: Tables): Pick<OrderStore, 'settleOrder'> {
+  return {
+    async settleOrder({ issueRef, runId, now, active, stale }) {
+      checkOpen(tables);
+      const row = tables.orders.get(orderKey(issueRef, runId));
+      const issue = tables.issues.get(issueRef);
+      if (row === undefined || issue === undefined) throw orderNotFound(issueRef, runId);
+      if (row.record.decision !== null) return { decision: copyOf(row.record.decision), repeated: true };
+
+      const at = new Date(now).toISOString();
+      const isActive = issue.record.active_run_id === runId;
+      const { decision, result, execution } = isActive ? active : stale;
+      replaceOrder(tables, row, {
+        state: 'settled',
+        lease_until: null,
+        settled_at: at,
+        decision: copyOf(decision),
+        result: copyOf(result),
+      });
+      addExecution(tables, execution);
+      if (isActive) {
+        const state = issue.record.state === 'needs-human' ? 'needs-human' : active.state;
+        issue.record = { ...issue.record, state, updated_at: at };
+        if (active.item !== null) addItem(tables, active.item);
+        addMessages(tables, active.outbox, now);
+      }
+      tables.wakers.wake(QUEUE);
+      return { decision: copyOf(decision), repeated: false };
+    },
+  };
+}
+
+/** Adds to the audit; a row that is there stays as it is. */
+export function addExecution(tables: Tables, execution: ExecutionRecord): void {
+  if (tables.executions.has(execution.id)) return;
+  tables.executions.set(execution.id, { sequence: tables.executions.size + 1, record: copyOf(execution) });
+}
+
+/** Adds to the inbox; an item that is there stays as it is. */
+export function addItem(tables: Tables, item: InboxItem): void {
+  if (tables.inbox.has(item.id)) return;
+  tables.inbox.set(item.id, { sequence: tables.inbox.size + 1, record: copyOf(item) });
+}
+
+/** Queues messages; one with the same sink, issue and trigger is there already and stays as it is. */
+export function addMessages(tables: Tables, messages: readonly NewOutboxMessage[], now: number): void {
+  for (const { id, sink, issue_ref, trigger, body } of messages) {
+    const key = JSON.stringify([sink, issue_ref, trigger]);
+    if (tables.outboxKeys.has(key)) continue;
+    tables.outboxKeys.add(key);
+    tables.outbox.set(id, {
+      sequence: tables.outbox.size + 1,
+      workerId: null,
+      record: {
+        id,
+        sink,
+        issue_ref,
+        trigger,
+        body,
+        state: 'waiting',
+        tries: 0,
+        due_at: now,
+        lease_until: null,
+        last_error: null,
+        delivered_to: null,
+        created_at: new Date(now).toISOString(),
+      },
+    });
+  }
+}

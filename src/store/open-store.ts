@@ -1,0 +1,38 @@
+import { openMemoryStore } from './memory/open.js';
+import { openSqliteStore } from './sqlite/open.js';
+import type { Store } from './store.js';
+import { StoreError } from './store-error.js';
+import type { StoreOptions } from './store-options.js';
+
+/**
+ * Opens the store an address names; what is missing (file, folder, tables) is made.
+ *
+ * | address | store |
+ * | --- | --- |
+ * | `sqlite:FILE` | one file, any number of processes of one machine |
+ * | `postgres://…` | any number of machines; needs the packages `pg` and `pg-boss` |
+ * | `memory:` | gone with the process |
+ *
+ * @example
+ * const store = await openStore('sqlite:.sluice/sluice.db')
+ * const { record } = await store.submitOrder({ request, workerType: 'script', runUlid, runIdOf, now: Date.now() })
+ * await store.close()
+ */
+export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+  const [, scheme, rest = ''] = /^([a-z]+):(.*)$/s.exec(url) ?? [];
+  switch (scheme) {
+    case 'memory':
+      return openMemoryStore(options);
+    case 'sqlite':
+      if (rest === '') break;
+      return openSqliteStore(rest, options);
+    case 'postgres':
+    case 'postgresql': {
+      // Loaded when used: whoever has one machine does not install a client for PostgreSQL.
+      const { openPostgresStore } = await import('./postgres/open.js');
+      return openPostgresStore(url, options);
+    }
+  }
+  // The address may hold a password: the message does not repeat it.
+  throw new StoreError('INVALID_STORE_URL', 'the address of a store is sqlite:FILE, postgres://… or memory:');
+}

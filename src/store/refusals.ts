@@ -1,0 +1,27 @@
+import { StoreError } from './store-error.js';
+
+/** A person has been asked about the issue; another run would take the question away. */
+export function issueNeedsHuman(issueRef: string): StoreError {
+  return new StoreError(
+    'ISSUE_NEEDS_HUMAN',
+    `${issueRef} waits for a person, and only a person takes it from there: resolve its inbox item; action retry starts a new run`,
+  );
+}
+
+/** The same request id was used for another issue. */
+export function requestIdReused(requestId: string, issueRef: string): StoreError {
+  return new StoreError(
+    'REQUEST_ID_REUSED',
+    `request_id ${requestId} belongs to an order of ${issueRef}: give every request an id of its own`,
+  );
+}
+
+/** A result came for a run that was never handed out. */
+export function orderNotFound(issueRef: string, runId: string): StoreError {
+  return new StoreError('ORDER_NOT_FOUND', `there is no order ${runId} of ${issueRef}: submit it first`);
+}
+
+/** The store was closed before the call. */
+export function storeClosed(): StoreError {
+  return new StoreError('STORE_CLOSED', 'the store is closed: open it again');
+}

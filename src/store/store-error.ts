@@ -1,0 +1,27 @@
+import { SluiceError } from '../json/sluice-error.js';
+
+/** What can go wrong with a store. A closed list: `docs/errors.md` says what to do about each. */
+export const STORE_ERROR_CODES = [
+  'INVALID_STORE_URL',
+  'STORE_UNAVAILABLE',
+  'STORE_TOO_NEW',
+  'STORE_BUSY',
+  'STORE_FAILED',
+  'STORE_DAMAGED',
+  'STORE_CLOSED',
+  'PACKAGE_MISSING',
+  'ISSUE_NEEDS_HUMAN',
+  'REQUEST_ID_REUSED',
+  'ORDER_NOT_FOUND',
+  'INVALID_CURSOR',
+  'INVALID_POSITION',
+  'SPEC_NOT_STORABLE',
+] as const;
+
+/** One of {@link STORE_ERROR_CODES}. */
+export type StoreErrorCode = (typeof STORE_ERROR_CODES)[number];
+
+/** A command that the store refuses, or surroundings in which it cannot work. Nothing was written. */
+export class StoreError extends SluiceError<StoreErrorCode> {
+  override readonly name = 'StoreError';
+}

@@ -1,0 +1,42 @@
+/** Callbacks by key, called soon after the key was woken. */
+export interface Wakers {
+  watch(key: string, wake: () => void): () => void;
+  wake(key: string): void;
+  keys(): readonly string[];
+  clear(): void;
+}
+
+/**
+ * Makes an empty set of callbacks. They are called in a microtask of their own, so that a command has returned before
+ * anyone acts on it, and one that throws does not fail the command.
+ *
+ * @example
+ * const wakers = createWakers()
+ * const stop = wakers.watch('run', () => readMore())
+ * wakers.wake('run')
+ */
+export function createWakers(): Wakers {
+  const sets = new Map<string, Set<() => void>>();
+  return {
+    watch(key, wake) {
+      // Wrapped, so that the same function can be registered twice and taken off once.
+      const entry = (): void => wake();
+      const set = sets.get(key) ?? new Set();
+      sets.set(key, set.add(entry));
+      return () => {
+        set.delete(entry);
+        if (set.size === 0 && sets.get(key) === set) sets.delete(key);
+      };
+    },
+    wake(key) {
+      const set = sets.get(key);
+      for (const entry of set ?? []) {
+        queueMicrotask(() => {
+          if (set?.has(entry) === true) entry();
+        });
+      }
+    },
+    keys: () => [...sets.keys()],
+    clear: () => sets.clear(),
+  };
+}
