@@ -1,0 +1,26 @@
+import type { Problem } from '../reading.js';
+import type { WorkResult } from '../work-result.js';
+
+/** What `ok` and `fail` must show and this result does not. `blocked` needs no evidence. */
+export function findMissingEvidence(result: WorkResult): readonly Problem[] {
+  if (result.status === 'blocked') return [];
+  const problems: Problem[] = [];
+  if (isMissing(result.changes.pr) && isMissing(result.changes.commit)) {
+    const message = 'it names neither a pull request nor a commit';
+    problems.push({ code: 'CHANGES_MISSING', message, path: 'changes' });
+  }
+  if (result.tests === undefined || (result.tests !== 'n/a' && isMissing(result.tests.command))) {
+    const message = 'it says nothing about tests; where there are none it has to say n/a';
+    problems.push({ code: 'TESTS_MISSING', message, path: 'tests' });
+  }
+  return problems;
+}
+
+function isMissing(text: string | undefined): boolean {
+  return text === undefined || isNoneLike(text);
+}
+
+/** Tells whether a value says that there is nothing: empty, `none` or `n/a`. */
+export function isNoneLike(text: string): boolean {
+  return ['', 'none', 'n/a'].includes(text.trim().toLowerCase());
+}

@@ -1,0 +1,53 @@
+/*
+ * owner/repo#12, group/sub/project#12, local#anything. No two alternatives begin alike, so matching takes linear time.
+ * A part may begin with one point (`.github`), and is never `.` or `..`.
+ */
+const PART = '\\.?[A-Za-z0-9_][A-Za-z0-9_.-]*';
+
+/** What an issue reference looks like; for JSON Schema. */
+export const ISSUE_REF_PATTERN = `^(?:local#[A-Za-z0-9][A-Za-z0-9._-]*|${PART}(?:/${PART})+#[1-9][0-9]{0,14})$`;
+
+/** With the ending of a comment file it still fits into a file name. */
+export const ISSUE_REF_LENGTH = 200;
+
+const issueRef = new RegExp(ISSUE_REF_PATTERN);
+
+/**
+ * Tells whether a text names an issue the way people do.
+ *
+ * @example
+ * isIssueRef('acme/shop#12') // true
+ * isIssueRef('I_kwDOABCD12') // false: an id only a forge's API knows
+ */
+export function isIssueRef(text: string): boolean {
+  return text.length <= ISSUE_REF_LENGTH && issueRef.test(text);
+}
+
+/** What to write instead of something that is no issue reference. */
+export function describeIssueRef(text: string): string {
+  const address = /^https?:\/\/[^/\s]+\/([^\s#?]+?)\/(?:-\/)?(?:issues|work_items)\/([1-9]\d*)/.exec(
+    text.slice(0, 500),
+  );
+  const fromAddress = `${address?.[1]}#${address?.[2]}`;
+  if (address !== null && isIssueRef(fromAddress)) return `write ${fromAddress} instead of the address`;
+  if (/^(?:gid:|I_|MDU6|\d+$)/.test(text)) {
+    return 'internal ids of a forge are not taken; write owner/repo#12, group/project#12 or local#id, as people do';
+  }
+  return 'write owner/repo#12, group/sub/project#12 or local#id';
+}
+
+/**
+ * The issue reference as a file name. Two references may share one (`a/b_c#1`, `a/b/c#1`): what is in the file tells.
+ *
+ * @example
+ * fileNameOf('acme/shop#12') // 'acme_shop_12'
+ */
+export function fileNameOf(reference: string): string {
+  return reference.replaceAll(/[/#:\\]/g, '_');
+}
+
+/** The repository an issue belongs to; undefined for local issues. */
+export function repositoryOf(reference: string): string | undefined {
+  const place = reference.slice(0, reference.lastIndexOf('#'));
+  return place === 'local' || place === '' ? undefined : place;
+}

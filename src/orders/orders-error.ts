@@ -1,0 +1,40 @@
+import { SluiceError } from '../json/index.js';
+import type { Problem } from './reading.js';
+
+/** What can be wrong with what a lead asks for. A closed list: `docs/errors.md` says what to do about each. */
+export const ORDERS_ERROR_CODES = [
+  'INVALID_WORK_REQUEST',
+  'INVALID_WORK_ORDER',
+  'INVALID_WORK_RESULT',
+  'INVALID_WRAPPERS',
+  'UNKNOWN_WORKER',
+] as const;
+
+/** One of {@link ORDERS_ERROR_CODES}. */
+export type OrdersErrorCode = (typeof ORDERS_ERROR_CODES)[number];
+
+/** Something a lead asked for that cannot be done as it is. `problems` has every reason with its place. */
+export class OrdersError extends SluiceError<OrdersErrorCode> {
+  override readonly name = 'OrdersError';
+  readonly problems: readonly Problem[];
+
+  constructor(code: OrdersErrorCode, message: string, options: OrdersErrorOptions = {}) {
+    super(code, message, options);
+    this.problems = options.problems ?? [];
+  }
+}
+
+interface OrdersErrorOptions {
+  readonly problems?: readonly Problem[];
+  readonly cause?: unknown;
+}
+
+// More would hide the sentence that matters; `problems` has them all.
+const SHOWN_PROBLEMS = 10;
+
+/** An error whose message lists what is wrong where. */
+export function refuse(code: OrdersErrorCode, what: string, problems: readonly Problem[]): OrdersError {
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map(({ path, message }) => (path ? `${path}: ${message}` : message));
+  const more = problems.length > SHOWN_PROBLEMS ? `; and ${problems.length - SHOWN_PROBLEMS} more` : '';
+  return new OrdersError(code, `${what} cannot be used: ${shown.join('; ')}${more}`, { problems });
+}

@@ -1,0 +1,36 @@
+/*
+ * What a worker wrote is shown to people in comments, terminals and the inbox. Characters that change how the rest is
+ * displayed (escapes, control characters, direction marks, invisible ones) are written out instead.
+ */
+const UNSEEN =
+  // oxlint-disable-next-line no-control-regex
+  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u2069\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E007F}]|\p{Surrogate}/gu;
+
+/** Text over several lines with everything in it to be seen. A longer one is cut, and says so. */
+export function showText(text: string, maxLength: number): string {
+  const kept = cut(text, maxLength);
+  const shown = kept.replaceAll(/\r\n?/g, '\n').replaceAll(UNSEEN, writeOut);
+  return kept.length < text.length ? `${shown}… (${text.length - kept.length} more characters)` : shown;
+}
+
+/** The same on one line; a longer one ends in an ellipsis. */
+export function showLine(text: string, maxLength: number): string {
+  // White space is folded before the cut, so that a text of blanks does not use up the line.
+  const line = text
+    .slice(0, maxLength * 4)
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  const kept = cut(line, maxLength);
+  return `${kept.replaceAll(UNSEEN, writeOut)}${kept.length < line.length ? '…' : ''}`;
+}
+
+function cut(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const last = text.charCodeAt(length - 1);
+  const splitsPair = last >= 0xd800 && last <= 0xdbff;
+  return text.slice(0, splitsPair ? length - 1 : length);
+}
+
+function writeOut(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}

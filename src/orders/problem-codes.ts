@@ -1,0 +1,34 @@
+/** What can keep a result from being read at all. */
+export const UNREADABLE_CODES = [
+  'RESULT_MISSING',
+  'ONLY_ANCHORS',
+  'RESULT_UNSAFE_FILE',
+  'RESULT_TOO_LARGE',
+  'RESULT_UNREADABLE',
+  'RESULT_CHANGING',
+  'RESULT_NOT_UTF8',
+  'RESULT_NOT_JSON',
+  'RESULT_NOT_OBJECT',
+  'DUPLICATE_KEY',
+  'HEADER_MALFORMED',
+] as const;
+
+/** What can be wrong with a result that was read. */
+export const INCOMPLETE_CODES = [
+  'KEY_MISSING',
+  'KEY_CONFLICT',
+  'INVALID_VALUE',
+  'CHANGES_MISSING',
+  'TESTS_MISSING',
+  'COMMIT_NOT_FOUND',
+  'COMMIT_UNCHECKED',
+] as const;
+
+/** What is worth knowing about a reading and decides nothing. */
+export const NOTICE_CODES = ['RESULT_OUTDATED', 'RESULT_SHADOWED', 'COMMIT_NOT_CHECKED'] as const;
+
+/** Why there is or is not enough in a result. A closed list: `docs/errors.md` says what to do about each. */
+export const PROBLEM_CODES = [...UNREADABLE_CODES, ...INCOMPLETE_CODES, ...NOTICE_CODES] as const;
+
+/** One of {@link PROBLEM_CODES}. */
+export type ProblemCode = (typeof PROBLEM_CODES)[number];
