@@ -24,7 +24,7 @@ export class UsageTotals {
 
   add(usage: Usage): void {
     if (usage.scope === 'total') this.#total = usage;
-    else this.#turns = this.#turns === null ? usage : sum(this.#turns, usage);
+    else this.#turns = this.#turns === null ? usage : sumUsage(this.#turns, usage);
   }
 
   /** What was used so far; null if the engine has not said. */
@@ -34,7 +34,8 @@ export class UsageTotals {
   }
 }
 
-function sum(one: Usage, other: Usage): Usage {
+/** One use after another, together. */
+export function sumUsage(one: Usage, other: Usage): Usage {
   const added: { -readonly [Key in keyof Usage]: Usage[Key] } = { ...one };
   for (const key of COUNTS) {
     const value = other[key];

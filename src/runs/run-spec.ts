@@ -42,9 +42,12 @@ export interface RunContract {
 }
 
 export interface RunLimits {
+  /** Of work, all attempts together. */
   readonly time_s?: number;
   /** Without a byte for this long. */
   readonly idle_s?: number;
+  /** For a person to answer what an agent has asked; meanwhile the other two clocks stand still. */
+  readonly wait_s?: number;
   readonly output_bytes?: number;
   readonly line_bytes?: number;
   readonly tokens?: number;

@@ -1,0 +1,23 @@
+import type { RunLimits } from './run-spec.js';
+
+/** The limits of a run, all of them decided. */
+export type DecidedLimits = Readonly<Record<keyof RunLimits, number>>;
+
+/**
+ * What a run may cost unless its spec says otherwise: an hour of work, ten minutes without a byte, a week for a person
+ * to answer, 256 MiB of output, 16 MiB in one line, and as many tokens and dollars as the engine's own settings allow.
+ */
+export const DEFAULT_LIMITS: DecidedLimits = {
+  time_s: 3600,
+  idle_s: 600,
+  wait_s: 7 * 24 * 3600,
+  output_bytes: 256 * 1024 * 1024,
+  line_bytes: 16 * 1024 * 1024,
+  tokens: Number.POSITIVE_INFINITY,
+  cost: Number.POSITIVE_INFINITY,
+};
+
+/** The limits a spec asks for, completed. */
+export function decideLimits(limits: RunLimits = {}): DecidedLimits {
+  return { ...DEFAULT_LIMITS, ...limits };
+}

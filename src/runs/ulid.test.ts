@@ -1,0 +1,32 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createUlids } from './ulid.js';
+
+test('an id has 26 digits, the time in the first ten', () => {
+  const id = createUlids(() => 1_469_918_176_385)();
+  expect(id).toMatch(/^01ARYZ6S41[0-9A-HJKMNP-TV-Z]{16}$/);
+});
+
+test('ids sort in the order in which they were made, whatever the clock does', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 2, maxLength: 50 }), (times) => {
+      const left = [...times];
+      const newId = createUlids(() => left.shift() ?? 0);
+      const ids = times.map(() => newId());
+      expect(ids.toSorted()).toEqual(ids);
+      expect(new Set(ids).size).toBe(ids.length);
+    }),
+  );
+});
+
+test('a millisecond without a number left gives way to the next', () => {
+  const newId = createUlids(
+    () => 7,
+    () => (1n << 80n) - 1n,
+  );
+  expect([newId(), newId(), newId()]).toEqual([
+    '0000000007ZZZZZZZZZZZZZZZZ',
+    '00000000080000000000000000',
+    '00000000080000000000000001',
+  ]);
+});
