@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+/**
+ * A worker that writes no result and only talks. Whatever it claims, a person decides.
+ *
+ *   wrappers: { 'print-only-worker': { type: 'script', command: ['node', 'print-only-worker.mjs'], inject: 'env' } }
+ */
+const { SLUICE_ISSUE_REF, SLUICE_RUN_ID } = process.env;
+console.log('Looking at the issue…');
+console.log(`IssueRef: ${SLUICE_ISSUE_REF}`);
+console.log(`RunId: ${SLUICE_RUN_ID}`);
+console.log('Status: ok');
+console.log('All done, trust me.');
