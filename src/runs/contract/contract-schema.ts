@@ -1,0 +1,23 @@
+import type { StandardSchema } from '../../json/index.js';
+import { exportJsonSchema } from '../../json-schema/export-json-schema.js';
+import { isJsonObject } from '../../json-schema/json-schema.js';
+
+/** What a contract may hold the output against: a JSON Schema as data, or a schema of a library. */
+export type ContractSchema = StandardSchema | Readonly<Record<string, unknown>>;
+
+/** The JSON Schema behind it; undefined where a library has no way to write one. */
+export function jsonSchemaOf(schema: ContractSchema | undefined): Readonly<Record<string, unknown>> | undefined {
+  if (schema === undefined) return undefined;
+  if (!isStandardSchema(schema)) return schema;
+  try {
+    const exported = exportJsonSchema(schema);
+    return isJsonObject(exported) ? exported : undefined;
+  } catch {
+    // The schema still decides about the output; the agent only is not told its shape.
+    return undefined;
+  }
+}
+
+function isStandardSchema(schema: ContractSchema): schema is StandardSchema {
+  return '~standard' in schema;
+}
