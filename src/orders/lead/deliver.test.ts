@@ -1,0 +1,235 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { openMemoryStore } from '../../store/memory/open.js';
+import type { NewOutboxMessage } from '../ports/outbox-message.js';
+import { SinkError } from '../sinks/sink-error.js';
+import type { Sink } from '../sinks/sink.js';
+import { DEFAULT_BACKOFF, pauseAfter } from './backoff.js';
+import { deliverDue } from './deliver.js';
+import type { DeliveryPorts } from './deliver.js';
+import { makeItem, queueMessage } from './fixtures/queue-message.js';
+
+/** A sink in memory that can be searched, and does what the test says with the next messages. */
+function createScriptedSink(name = 'scripted') {
+  const arrived: string[] = [];
+  const script: ((message: NewOutboxMessage) => void)[] = [];
+  const looks: string[] = [];
+  const sink: Sink = {
+    name,
+    timeoutMs: 100,
+    accepts: () => true,
+    async find({ id }) {
+      looks.push(id);
+      return arrived.includes(id) ? { deliveredTo: `found:${id}` } : undefined;
+    },
+    async send(message) {
+      const next = script.shift();
+      next?.(message);
+      arrived.push(message.id);
+      return { deliveredTo: `sent:${message.id}` };
+    },
+  };
+  return { sink, arrived, script, looks };
+}
+
+function setUp(sinks: readonly Sink[]) {
+  const store = openMemoryStore();
+  let now = 1_000_000;
+  const ports: DeliveryPorts = {
+    store,
+    sinks,
+    workerId: 'worker-1',
+    clock: () => now,
+    random: () => 0.5,
+    backoff: { ...DEFAULT_BACKOFF, maxTries: 3 },
+    concurrency: 4,
+    itemOf: async ({ issue_ref, trigger }) => makeItem(issue_ref, trigger.slice('workrun:'.length)),
+  };
+  const pass = (ms: number) => {
+    now += ms;
+  };
+  const queue = async (id: string, issueRef = `local#${id}`) =>
+    queueMessage(store, { id, issueRef, sinks: sinks.map(({ name }) => name), now });
+  const messageOf = async (id: string) => (await store.listOutbox({})).items.find((message) => message.id === id);
+  return { store, ports, pass, queue, messageOf };
+}
+
+const refuse = (isPermanent: boolean, retryAfterMs?: number) => () => {
+  throw new SinkError('SINK_REFUSED', 'no', { isPermanent, retryAfterMs });
+};
+
+describe('deliverDue', () => {
+  it('sends what is due, once, and says where it went', async () => {
+    const { sink, arrived, looks } = createScriptedSink();
+    const { ports, queue, messageOf } = setUp([sink]);
+    await queue('a');
+    await queue('b');
+    expect(await deliverDue(ports)).toEqual({ delivered: 2, postponed: 0, dead: 0, lost: 0 });
+    expect(await deliverDue(ports)).toEqual({ delivered: 0, postponed: 0, dead: 0, lost: 0 });
+    expect(arrived).toEqual(['a-scripted', 'b-scripted']);
+    expect(looks).toEqual([]);
+    expect(await messageOf('a-scripted')).toMatchObject({ state: 'delivered', delivered_to: 'sent:a-scripted' });
+  });
+
+  it('sends to every sink on its own: one that fails keeps no other back', async () => {
+    const good = createScriptedSink('good');
+    const bad = createScriptedSink('bad');
+    const { ports, queue } = setUp([bad.sink, good.sink]);
+    bad.script.push(refuse(false));
+    await queue('a');
+    expect(await deliverDue(ports)).toMatchObject({ delivered: 1, postponed: 1 });
+    expect(good.arrived).toEqual(['a-good']);
+  });
+
+  it('tries again later, and looks for the message first', async () => {
+    const { sink, arrived, script, looks } = createScriptedSink();
+    const { ports, queue, pass, messageOf } = setUp([sink]);
+    script.push(refuse(false));
+    await queue('a');
+    await deliverDue(ports);
+    expect(await messageOf('a-scripted')).toMatchObject({ state: 'waiting', tries: 1, last_error: 'no' });
+    expect(await deliverDue(ports)).toMatchObject({ delivered: 0 });
+    pass(60_000);
+    expect(await deliverDue(ports)).toMatchObject({ delivered: 1 });
+    expect(looks).toEqual(['a-scripted']);
+    expect(arrived).toEqual(['a-scripted']);
+  });
+
+  it('does not send again what arrived although its answer was lost', async () => {
+    const { sink, arrived, script } = createScriptedSink();
+    const { ports, queue, pass, messageOf } = setUp([sink]);
+    script.push((message) => {
+      arrived.push(message.id);
+      throw new SinkError('SINK_TIMED_OUT', 'no answer');
+    });
+    await queue('a');
+    await deliverDue(ports);
+    pass(60_000);
+    await deliverDue(ports);
+    expect(arrived).toEqual(['a-scripted']);
+    expect(await messageOf('a-scripted')).toMatchObject({ state: 'delivered', delivered_to: 'found:a-scripted' });
+  });
+
+  it('looks for a message that a lead took and then died with', async () => {
+    const { sink, arrived } = createScriptedSink();
+    const { store, ports, queue, pass } = setUp([sink]);
+    await queue('a');
+    await store.claimOutbox({ workerId: 'dead-worker', leaseMs: 600, now: ports.clock(), limit: 1 });
+    arrived.push('a-scripted');
+    expect(await deliverDue(ports)).toMatchObject({ delivered: 0 });
+    pass(601);
+    expect(await deliverDue(ports)).toMatchObject({ delivered: 1 });
+    expect(arrived).toEqual(['a-scripted']);
+  });
+
+  it('does not send when it cannot look', async () => {
+    const { sink, arrived, script } = createScriptedSink();
+    const blind: Sink = {
+      ...sink,
+      find: async () => {
+        throw new SinkError('SINK_UNREACHABLE', 'no');
+      },
+    };
+    const { ports, queue, pass } = setUp([blind]);
+    script.push(refuse(false));
+    await queue('a');
+    await deliverDue(ports);
+    pass(60_000);
+    expect(await deliverDue(ports)).toMatchObject({ postponed: 1 });
+    expect(arrived).toEqual([]);
+  });
+
+  it('waits as long as the sink asks, and at least as long as a lost request may take', async () => {
+    const { sink, script } = createScriptedSink();
+    const { ports, queue, messageOf } = setUp([sink]);
+    script.push(refuse(false, 600_000), refuse(false));
+    await queue('a');
+    await queue('b');
+    await deliverDue(ports);
+    expect((await messageOf('a-scripted'))?.due_at).toBe(1_000_000 + 600_000);
+    expect((await messageOf('b-scripted'))?.due_at).toBe(1_000_000 + 100 + 1000);
+  });
+
+  it('gives up after the last try, and a person is asked in the same step', async () => {
+    const { sink, script } = createScriptedSink();
+    const { store, ports, queue, pass, messageOf } = setUp([sink]);
+    script.push(refuse(false), refuse(false), refuse(false));
+    const { runId } = await queue('a');
+    const reports = [];
+    for (let round = 0; round < 5; round++) {
+      reports.push(await deliverDue(ports));
+      pass(3_600_000);
+    }
+    expect(reports.map(({ postponed, dead }) => [postponed, dead])).toEqual([
+      [1, 0],
+      [1, 0],
+      [0, 1],
+      [0, 0],
+      [0, 0],
+    ]);
+    expect(await messageOf('a-scripted')).toMatchObject({ state: 'dead', tries: 3 });
+    expect((await store.findIssue('local#a'))?.state).toBe('needs-human');
+    expect((await store.listInbox({ open: true })).items).toMatchObject([{ issue_ref: 'local#a', run_id: runId }]);
+  });
+
+  it('gives up at once where trying again cannot help', async () => {
+    const { sink, script } = createScriptedSink();
+    const { ports, queue } = setUp([sink]);
+    script.push(refuse(true));
+    await queue('a');
+    expect(await deliverDue(ports)).toMatchObject({ dead: 1 });
+  });
+
+  it('keeps the comments of one issue in order: the next waits for the one before', async () => {
+    const { sink, arrived, script } = createScriptedSink();
+    const { ports, queue, pass } = setUp([sink]);
+    script.push(refuse(false));
+    await queue('first', 'local#1');
+    await queue('second', 'local#1');
+    await deliverDue(ports);
+    expect(arrived).toEqual([]);
+    pass(60_000);
+    await deliverDue(ports);
+    expect(arrived).toEqual(['first-scripted', 'second-scripted']);
+  });
+
+  it('leaves a message alone that somebody else has taken over', async () => {
+    const { sink, arrived, script } = createScriptedSink();
+    const { store, ports, queue, pass, messageOf } = setUp([sink]);
+    script.push(() => {
+      pass(10_000);
+    });
+    await queue('a');
+    const slow = deliverDue(ports);
+    const other = await store.claimOutbox({ workerId: 'other', leaseMs: 600, now: ports.clock() + 20_000, limit: 1 });
+    expect(other).toHaveLength(1);
+    expect(await slow).toMatchObject({ lost: 1 });
+    expect(await messageOf('a-scripted')).toMatchObject({ state: 'sending', tries: 2 });
+    expect(arrived).toEqual(['a-scripted']);
+  });
+
+  it('leaves messages of sinks that are not configured for those who have them', async () => {
+    const { sink } = createScriptedSink('mine');
+    const { store, ports } = setUp([sink]);
+    await queueMessage(store, { id: 'a', issueRef: 'local#a', sinks: ['theirs'], now: ports.clock() });
+    expect(await deliverDue(ports)).toMatchObject({ delivered: 0 });
+    expect((await store.listOutbox({ state: 'waiting' })).items).toHaveLength(1);
+  });
+});
+
+describe('pauseAfter', () => {
+  it('grows with every try, is never nothing and never longer than the longest', () => {
+    const numbers = { tries: fc.integer({ min: 1, max: 1000 }), chance: fc.double({ min: 0, max: 1, noNaN: true }) };
+    fc.assert(
+      fc.property(fc.record(numbers), ({ tries, chance }) => {
+        const pause = pauseAfter({ tries, leastMs: 50, random: () => chance, backoff: DEFAULT_BACKOFF });
+        expect(pause).toBeGreaterThanOrEqual(50);
+        expect(pause).toBeLessThanOrEqual(50 + DEFAULT_BACKOFF.longestMs);
+      }),
+    );
+    const pauses = [1, 2, 3, 20].map((tries) =>
+      pauseAfter({ tries, leastMs: 0, random: () => 1, backoff: DEFAULT_BACKOFF }),
+    );
+    expect(pauses).toEqual([2000, 4000, 8000, 3_600_000]);
+  });
+});

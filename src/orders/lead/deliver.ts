@@ -1,0 +1,112 @@
+import type { InboxItem } from '../ports/inbox-item.js';
+import type { OutboxMessage } from '../ports/outbox-message.js';
+import type { OutboxStore } from '../ports/outbox-store.js';
+import { SinkError } from '../sinks/sink-error.js';
+import type { Delivery, Sink } from '../sinks/sink.js';
+import { pauseAfter } from './backoff.js';
+import type { Backoff } from './backoff.js';
+
+/** What delivering needs. */
+export interface DeliveryPorts {
+  readonly store: OutboxStore;
+  readonly sinks: readonly Sink[];
+  readonly workerId: string;
+  readonly clock: () => number;
+  readonly random: () => number;
+  readonly backoff: Backoff;
+  /** How many messages are on their way at once. */
+  readonly concurrency: number;
+  /** What a person sees of a message that was given up. */
+  readonly itemOf: (message: OutboxMessage, error: string) => Promise<InboxItem | null>;
+}
+
+/** How many messages went which way. */
+export interface DeliveryReport {
+  readonly delivered: number;
+  /** Failed, and to be tried again. */
+  readonly postponed: number;
+  /** Given up: a person is asked. */
+  readonly dead: number;
+  /** Somebody else took the message over meanwhile. */
+  readonly lost: number;
+}
+
+/*
+ * A message is leased for six times the longest request of its sink: three for looking through comments, one for sending,
+ * two to spare. So a request is over before anybody else can take the message and look for it.
+ */
+const LEASE_FACTOR = 6;
+const SEARCH_FACTOR = 3;
+
+/** Delivers everything that is due, at least once. What may have been sent before is looked for first. */
+export async function deliverDue(ports: DeliveryPorts): Promise<DeliveryReport> {
+  const reports = await allOf(ports.sinks.map(async (sink) => deliverTo(ports, sink)));
+  const sum = (key: keyof DeliveryReport) => reports.reduce((total, report) => total + report[key], 0);
+  return { delivered: sum('delivered'), postponed: sum('postponed'), dead: sum('dead'), lost: sum('lost') };
+}
+
+async function deliverTo(ports: DeliveryPorts, sink: Sink): Promise<DeliveryReport> {
+  const report = { delivered: 0, postponed: 0, dead: 0, lost: 0 };
+  for (;;) {
+    const messages = await ports.store.claimOutbox({
+      workerId: ports.workerId,
+      leaseMs: sink.timeoutMs * LEASE_FACTOR,
+      now: ports.clock(),
+      limit: ports.concurrency,
+      sinks: [sink.name],
+    });
+    if (messages.length === 0) return report;
+    const outcomes = await allOf(messages.map(async (message) => deliverOne(ports, sink, message)));
+    for (const outcome of outcomes) report[outcome] += 1;
+  }
+}
+
+/** Waits for all, also when one fails: nothing is left running behind the caller's back. */
+async function allOf<T>(promises: readonly Promise<T>[]): Promise<readonly T[]> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
+}
+
+async function deliverOne(ports: DeliveryPorts, sink: Sink, message: OutboxMessage): Promise<keyof DeliveryReport> {
+  const { store, workerId, clock } = ports;
+  let delivery: Delivery;
+  try {
+    delivery = (await findAgain(sink, message)) ?? (await sink.send(message, AbortSignal.timeout(sink.timeoutMs)));
+  } catch (error) {
+    return fail(ports, sink, message, error);
+  }
+  const done = { id: message.id, workerId, deliveredTo: delivery.deliveredTo, now: clock() };
+  return (await store.markDelivered(done)) ? 'delivered' : 'lost';
+}
+
+async function findAgain(sink: Sink, message: OutboxMessage): Promise<Delivery | undefined> {
+  if (message.tries <= 1 || sink.find === undefined) return undefined;
+  return sink.find(message, AbortSignal.timeout(sink.timeoutMs * SEARCH_FACTOR));
+}
+
+async function fail(
+  ports: DeliveryPorts,
+  sink: Sink,
+  message: OutboxMessage,
+  thrown: unknown,
+): Promise<keyof DeliveryReport> {
+  const { store, workerId, clock, random, backoff } = ports;
+  const error = describe(thrown);
+  const { tries } = message;
+  const isDead = tries >= backoff.maxTries || (thrown instanceof SinkError && thrown.isPermanent);
+  const asked = thrown instanceof SinkError ? (thrown.retryAfterMs ?? 0) : 0;
+  const pause = Math.max(asked, pauseAfter({ tries, leastMs: sink.timeoutMs, random, backoff }));
+  const failure = { id: message.id, workerId, error, now: clock() };
+  const isMine = isDead
+    ? await store.markFailed({ ...failure, retryAt: null, item: await ports.itemOf(message, error) })
+    : await store.markFailed({ ...failure, retryAt: clock() + pause, item: null });
+  if (!isMine) return 'lost';
+  return isDead ? 'dead' : 'postponed';
+}
+
+const LONGEST_ERROR = 500;
+
+function describe(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return text.slice(0, LONGEST_ERROR);
+}
