@@ -16,8 +16,20 @@ export interface RunResult {
   /** How many attempts it took. */
   readonly attempts: number;
   readonly session_id: string | null;
+  /** How the process of the last attempt ended; absent if none was started. Orders decide on it. */
+  readonly process?: RunProcess;
   /** The run this result was kept from, if it came out of the cache. */
   readonly cached_from?: string;
+}
+
+/** The process of an attempt, once it is over. */
+export interface RunProcess {
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+  /** What was started, secrets masked. */
+  readonly command: readonly string[];
+  /** The version the program reports; null if it was not asked or did not say. */
+  readonly version: string | null;
 }
 
 /** Why there is no result, with what was tried. */
