@@ -5,10 +5,10 @@ import { RUN_ENGINES } from './launchers/run-engine.js';
 const PROMPT_LENGTH = 16 * 1024 * 1024;
 const WEEK_S = 7 * 24 * 3600;
 
-const word = { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$' };
-const seconds = { type: 'number', exclusiveMinimum: 0, maximum: 52 * WEEK_S };
-const amount = { type: 'number', exclusiveMinimum: 0 };
-const bytes = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
+const word = { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$' } as const;
+const seconds = { type: 'number', exclusiveMinimum: 0, maximum: 52 * WEEK_S } as const;
+const amount = { type: 'number', exclusiveMinimum: 0 } as const;
+const bytes = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
 
 /**
  * The JSON Schema (draft 2020-12) of what can be said of a run in JSON. A Standard Schema as `contract.schema` and

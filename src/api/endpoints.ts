@@ -1,0 +1,237 @@
+import { anything, name, object, oneOf, text } from '../events/protocol/schema-type.js';
+import { WORK_REQUEST_SCHEMA } from '../orders/work-order.js';
+import { runSpecSchema } from '../runs/run-spec-schema.js';
+import { endpoint } from './endpoint.js';
+import type { Endpoint } from './endpoint.js';
+import { listOf, pageQuery } from './shapes/lists.js';
+import {
+  commentPreviewSchema,
+  executionSchema,
+  inboxItemSchema,
+  issueDetailSchema,
+  issueSchema,
+  orderSchema,
+  outboxMessageSchema,
+  resolveRequestSchema,
+} from './shapes/order.js';
+import { parseAnswerSchema, parseRequestSchema } from './shapes/parse.js';
+import { runSchema } from './shapes/run.js';
+
+const protocol = { ...oneOf(['fcmp', 'rasp', 'agui', 'acp']), description: 'Which events; fcmp by default.' } as const;
+const position = { type: 'string', pattern: '^\\d{1,15}(?::\\d{1,15})?$' } as const;
+
+/** Everything the server can be asked, by name. Server, client, OpenAPI and documentation are made from this table. */
+export const ENDPOINTS = {
+  parse: endpoint({
+    method: 'POST',
+    path: '/v1/parse',
+    scope: 'read',
+    summary: 'Finds the JSON in a text, repairs its syntax, checks it against a schema.',
+    body: parseRequestSchema,
+    answer: { status: 200, media: 'application/json', schema: parseAnswerSchema },
+    problems: ['INVALID_SCHEMA'],
+  }),
+  startRun: endpoint({
+    method: 'POST',
+    path: '/v1/runs',
+    scope: 'run',
+    summary: 'Queues a run.',
+    body: runSpecSchema,
+    answer: { status: 201, media: 'application/json', schema: object({ id: name }) },
+    problems: ['INVALID_RUN_SPEC', 'FOLDER_NOT_ALLOWED', 'COMMAND_NOT_ALLOWED'],
+  }),
+  listRuns: endpoint({
+    method: 'GET',
+    path: '/v1/runs',
+    scope: 'read',
+    summary: 'Lists runs, newest first.',
+    query: { ...pageQuery, state: oneOf(['queued', 'running', 'waiting', 'ended']), engine: name },
+    answer: { status: 200, media: 'application/json', schema: listOf(runSchema) },
+  }),
+  getRun: endpoint({
+    method: 'GET',
+    path: '/v1/runs/{id}',
+    scope: 'read',
+    summary: 'One run, with its result once it has ended.',
+    answer: { status: 200, media: 'application/json', schema: runSchema },
+    problems: ['RUN_NOT_FOUND'],
+  }),
+  replyToRun: endpoint({
+    method: 'POST',
+    path: '/v1/runs/{id}/reply',
+    scope: 'run',
+    summary: 'Answers the question a run waits with.',
+    body: object({ text: { type: 'string', minLength: 1, maxLength: 1_000_000 } }),
+    answer: { status: 200, media: 'application/json', schema: object({ status: { const: 'posted' } }) },
+    problems: ['RUN_NOT_FOUND', 'RUN_NOT_WAITING'],
+  }),
+  cancelRun: endpoint({
+    method: 'POST',
+    path: '/v1/runs/{id}/cancel',
+    scope: 'run',
+    summary: 'Asks a run to end.',
+    answer: { status: 200, media: 'application/json', schema: runSchema },
+    problems: ['RUN_NOT_FOUND'],
+  }),
+  followRun: endpoint({
+    method: 'GET',
+    path: '/v1/runs/{id}/events',
+    scope: 'read',
+    summary: 'The events of a run, live: server-sent events whose id is the position to resume after.',
+    query: { protocol, after: position },
+    answer: { status: 200, media: 'text/event-stream' },
+    problems: ['RUN_NOT_FOUND'],
+  }),
+  readHistory: endpoint({
+    method: 'GET',
+    path: '/v1/runs/{id}/history',
+    scope: 'read',
+    summary: 'A range of the events of a run, both ends included.',
+    query: { protocol, from: position, to: position, limit: { type: 'integer', minimum: 1, maximum: 5000 } },
+    answer: {
+      status: 200,
+      media: 'application/json',
+      schema: object({
+        events: { type: 'array', items: anything },
+        next_from: { anyOf: [name, { type: 'null' }] },
+      }),
+    },
+    problems: ['RUN_NOT_FOUND'],
+  }),
+  readRaw: endpoint({
+    method: 'GET',
+    path: '/v1/runs/{id}/raw/{attempt}/{stream}',
+    scope: 'read',
+    summary: 'The bytes of a stream as they were captured; byte ranges by the Range header.',
+    answer: { status: 200, media: 'application/octet-stream' },
+    problems: ['RUN_NOT_FOUND', 'RAW_NOT_FOUND'],
+  }),
+  exportRun: endpoint({
+    method: 'GET',
+    path: '/v1/runs/{id}/export',
+    scope: 'read',
+    summary: 'The folder of a run as a tar archive: a fixture to replay elsewhere.',
+    answer: { status: 200, media: 'application/x-tar' },
+    problems: ['RUN_NOT_FOUND'],
+  }),
+  submitOrder: endpoint({
+    method: 'POST',
+    path: '/v1/orders',
+    scope: 'run',
+    summary: 'Hands out an order: its run becomes the active one of the issue.',
+    body: WORK_REQUEST_SCHEMA,
+    answer: { status: 201, media: 'application/json', schema: orderSchema },
+    problems: ['INVALID_WORK_REQUEST', 'UNKNOWN_WORKER', 'FOLDER_NOT_ALLOWED'],
+  }),
+  listIssues: endpoint({
+    method: 'GET',
+    path: '/v1/issues',
+    scope: 'read',
+    summary: 'Lists issues, the last changed first.',
+    query: { ...pageQuery, state: oneOf(['todo', 'doing', 'review', 'blocked', 'needs-human', 'done']) },
+    answer: { status: 200, media: 'application/json', schema: listOf(issueSchema) },
+  }),
+  getIssue: endpoint({
+    method: 'GET',
+    path: '/v1/issues/{ref}',
+    scope: 'read',
+    summary: 'One issue with its orders and what waits for a person; the reference is percent-encoded.',
+    answer: { status: 200, media: 'application/json', schema: issueDetailSchema },
+    problems: ['ISSUE_NOT_FOUND'],
+  }),
+  listInbox: endpoint({
+    method: 'GET',
+    path: '/v1/inbox',
+    scope: 'read',
+    summary: 'What waits for a person, oldest first.',
+    query: { ...pageQuery, open: oneOf(['true', 'false']), issue_ref: name },
+    answer: { status: 200, media: 'application/json', schema: listOf(inboxItemSchema) },
+  }),
+  getInboxItem: endpoint({
+    method: 'GET',
+    path: '/v1/inbox/{id}',
+    scope: 'read',
+    summary: 'One thing that waits, with the evidence.',
+    answer: { status: 200, media: 'application/json', schema: inboxItemSchema },
+    problems: ['ITEM_NOT_FOUND'],
+  }),
+  previewResolution: endpoint({
+    method: 'POST',
+    path: '/v1/inbox/{id}/preview',
+    scope: 'read',
+    summary: 'The comment an answer would write, exactly as it would be delivered.',
+    body: resolveRequestSchema,
+    answer: { status: 200, media: 'application/json', schema: commentPreviewSchema },
+    problems: ['ITEM_NOT_FOUND', 'NOTHING_TO_ACCEPT'],
+  }),
+  resolveItem: endpoint({
+    method: 'POST',
+    path: '/v1/inbox/{id}/resolve',
+    scope: 'decide',
+    summary: 'Settles what waits: accept, reject, retry or edit.',
+    body: resolveRequestSchema,
+    answer: { status: 200, media: 'application/json', schema: inboxItemSchema },
+    problems: ['ITEM_NOT_FOUND', 'RESOLVE_CONFLICT', 'NOTHING_TO_ACCEPT'],
+  }),
+  listOutbox: endpoint({
+    method: 'GET',
+    path: '/v1/outbox',
+    scope: 'read',
+    summary: 'Comments on their way, newest first.',
+    query: { ...pageQuery, state: oneOf(['waiting', 'sending', 'delivered', 'dead']), issue_ref: name },
+    answer: { status: 200, media: 'application/json', schema: listOf(outboxMessageSchema) },
+  }),
+  listExecutions: endpoint({
+    method: 'GET',
+    path: '/v1/executions',
+    scope: 'read',
+    summary: 'The audit: every execution and what came of it, newest first.',
+    query: {
+      ...pageQuery,
+      issue_ref: name,
+      run_id: name,
+      worker: name,
+      decision: oneOf(['advance', 'archive', 'needs-human', 'blocked']),
+      since: name,
+      until: name,
+    },
+    answer: { status: 200, media: 'application/json', schema: listOf(executionSchema) },
+  }),
+  openSession: endpoint({
+    method: 'POST',
+    path: '/v1/session',
+    scope: 'none',
+    summary: 'Trades a token for a cookie, for pages and EventSource.',
+    body: object({ token: text }),
+    answer: {
+      status: 200,
+      media: 'application/json',
+      schema: object({ name, scopes: { type: 'array', items: name } }),
+    },
+    problems: ['TOKEN_REFUSED'],
+  }),
+  health: endpoint({
+    method: 'GET',
+    path: '/healthz',
+    scope: 'none',
+    summary: 'The process lives.',
+    answer: { status: 200, media: 'application/json', schema: object({ status: { const: 'ok' } }) },
+  }),
+  ready: endpoint({
+    method: 'GET',
+    path: '/readyz',
+    scope: 'none',
+    summary: 'The store answers and the workers run.',
+    answer: { status: 200, media: 'application/json', schema: object({ status: { const: 'ready' } }) },
+  }),
+  metrics: endpoint({
+    method: 'GET',
+    path: '/metrics',
+    scope: 'read',
+    summary: 'Figures for Prometheus.',
+    answer: { status: 200, media: 'text/plain' },
+  }),
+} as const satisfies Readonly<Record<string, Endpoint>>;
+
+/** A name in {@link ENDPOINTS}. */
+export type EndpointName = keyof typeof ENDPOINTS;

@@ -1,0 +1,25 @@
+import { anything, name, object, text } from '../../events/protocol/schema-type.js';
+import type { FromSchema } from '../../events/protocol/schema-type.js';
+
+/** Why a request was not carried out: RFC 9457 problem details with our code. */
+export const problemSchema = object(
+  {
+    /** `urn:sluice:problem:<code>`. */
+    type: name,
+    title: name,
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    /** A sentence that says what to do. */
+    detail: text,
+    /** As in docs/errors.md. */
+    code: name,
+    request_id: name,
+  },
+  {
+    issues: { type: 'array', items: object({ path: text, message: text }) },
+    active_run_id: { anyOf: [name, { type: 'null' }] },
+    details: anything,
+  },
+);
+
+/** See {@link problemSchema}. */
+export type Problem = FromSchema<typeof problemSchema>;
