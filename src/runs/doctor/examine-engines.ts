@@ -1,0 +1,64 @@
+import { LAUNCHERS } from '../launchers/launchers.js';
+import { RUN_ENGINES, type RunEngine } from '../launchers/run-engine.js';
+import { isVersionIn } from '../launchers/version-range.js';
+import { findProgram } from '../process/find-program.js';
+import { askProgram } from './ask-program.js';
+
+/** How an engine is found on this machine, and what to do if it cannot be used as it is. */
+export interface EngineReport {
+  readonly engine: RunEngine;
+  readonly program: string;
+  readonly path?: string;
+  readonly version?: string;
+  /** `unproven_version`: it will probably do, but nobody has tried. `broken`: it is there and does not answer. */
+  readonly status: 'ready' | 'missing' | 'unproven_version' | 'broken';
+  readonly next?: string;
+}
+
+export interface ExamineOptions {
+  /** The environment in which programs are looked for and asked. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Programs that are not to be looked for on the path: engine → path. */
+  readonly programs?: Readonly<Partial<Record<RunEngine, string>>>;
+  /** How long a program may take to tell its version. */
+  readonly timeoutMs?: number;
+}
+
+/** Programs of this kind load for seconds on a busy machine. */
+const DEFAULT_TIMEOUT_MS = 20_000;
+
+/**
+ * Looks for every engine's program, asks for its version and says the next step. `command` is left out: it is whatever
+ * the caller names.
+ *
+ * @example
+ * for (const { engine, status, next } of await examineEngines({ env: process.env, cwd: process.cwd() })) show(engine, status, next)
+ */
+export async function examineEngines(options: ExamineOptions): Promise<EngineReport[]> {
+  const engines = RUN_ENGINES.filter((engine) => engine !== 'command');
+  return Promise.all(engines.map(async (engine) => examine(engine, options)));
+}
+
+async function examine(engine: RunEngine, options: ExamineOptions): Promise<EngineReport> {
+  const launcher = LAUNCHERS[engine];
+  const { env, cwd, programs = {}, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const program = programs[engine] ?? launcher.program;
+  const found = { engine, program };
+  const path = await findProgram(program, { path: env['PATH'] ?? '', cwd });
+  if (path === undefined) return { ...found, status: 'missing', next: launcher.installHint };
+
+  const answer = await askProgram([path, ...launcher.versionCommand], { env, cwd, timeoutMs });
+  const version = launcher.readVersion(answer.text);
+  if (answer.problem !== undefined || version === undefined) {
+    const reason = answer.problem ?? 'it does not tell its version';
+    const command = [program, ...launcher.versionCommand].join(' ');
+    return { ...found, path, status: 'broken', next: `${reason}; try \`${command}\` yourself, or install it again` };
+  }
+  if (isVersionIn(version, launcher.drives)) return { ...found, path, version, status: 'ready' };
+  const next =
+    launcher.drives === ''
+      ? 'no version of it could be proven; look at its first runs closely'
+      : `proven with ${launcher.drives}; look at its first runs closely, or ${launcher.installHint}`;
+  return { ...found, path, version, status: 'unproven_version', next };
+}
