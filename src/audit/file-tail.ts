@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises';
 import { openForReading } from './safe-file.js';
 
-/** Reads a file from its beginning, piece by piece, also while it grows or before it exists. */
+/** Reads a file piece by piece, also while it grows or before it exists. */
 export interface FileTail {
-  /** How many bytes were taken. */
+  /** Where the next bytes are taken from. */
   readonly position: number;
   /** Whether the file exists, as far as it was looked at. */
   readonly isThere: boolean;
@@ -15,10 +15,10 @@ export interface FileTail {
 /** Small enough to keep memory flat, large enough that reading is not the cost. */
 const BLOCK = 256 * 1024;
 
-/** See {@link FileTail}. A file that does not exist is an empty one, for now. */
-export function openFileTail(path: string): FileTail {
+/** See {@link FileTail}. A file that does not exist is an empty one, for now. Reads from an offset if one is given. */
+export function openFileTail(path: string, from = 0): FileTail {
   let handle: FileHandle | undefined;
-  let position = 0;
+  let position = from;
   let ahead = new Uint8Array(0);
 
   return {

@@ -11,7 +11,7 @@ export interface LineTail {
   close(): Promise<void>;
 }
 
-/** A complete line; `text` is undefined if it is longer than the limit. */
+/** A complete line, counted from where the reading began; `text` is undefined if it is longer than the limit. */
 export interface FileLine {
   readonly number: number;
   readonly offset: number;
@@ -20,14 +20,14 @@ export interface FileLine {
 
 const NEWLINE = 0x0a;
 
-/** See {@link LineTail}. Memory is bounded by `maxBytes`: of a longer line nothing is kept. */
-export function openLineTail(path: string, maxBytes: number): LineTail {
-  const file = openFileTail(path);
+/** See {@link LineTail}. Memory is bounded by `maxBytes`: of a longer line nothing is kept. Begins at `from`, a line's start. */
+export function openLineTail(path: string, maxBytes: number, from = 0): LineTail {
+  const file = openFileTail(path, from);
   let block: Uint8Array = new Uint8Array(0);
   let parts: Uint8Array[] = [];
   let length = 0;
   let number = 0;
-  let offset = 0;
+  let offset = from;
 
   function keep(part: Uint8Array): void {
     length += part.length;

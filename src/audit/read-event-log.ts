@@ -9,7 +9,7 @@ export interface LoggedRow {
 }
 
 /** An event holds at most a whole message, and that a frame of 64 MiB, escaped. */
-const ROW_BYTES = 256 * 1024 * 1024;
+export const ROW_BYTES = 256 * 1024 * 1024;
 
 /**
  * Reads a log of one JSON object a line. A last line without its newline was torn by a crash or is still being

@@ -28,7 +28,10 @@ describe('a spec that can be run', () => {
         terminal: true,
       },
     ],
-    ['keys that hold nothing', { ...CODEX, model: undefined, contract: { profile: undefined }, limits: { cost: undefined } }],
+    [
+      'keys that hold nothing',
+      { ...CODEX, model: undefined, contract: { profile: undefined }, limits: { cost: undefined } },
+    ],
     ['a zod schema', { ...CODEX, contract: { schema: z.object({}), normalizers: [(value: unknown) => value] } }],
     ['a schema that is a function', { ...CODEX, contract: { schema: type({ a: 'number' }) } }],
     ['an alignable schema', { ...CODEX, contract: { schema: alignable(z.object({})), align: true } }],

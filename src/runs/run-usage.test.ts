@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { RunUsage } from './run-usage.js';
 
-const turn = (input: number, output: number) => ({ scope: 'turn', input_tokens: input, output_tokens: output }) as const;
+const turn = (input: number, output: number) =>
+  ({ scope: 'turn', input_tokens: input, output_tokens: output }) as const;
 const total = (input: number, output: number) => ({ ...turn(input, output), scope: 'total' }) as const;
 
 test('nothing said is nothing used', () => {

@@ -4,8 +4,16 @@ import type { Emitted } from '../../events/index.js';
 export interface EventLog {
   /** Adds events of a run; one that is there already (same run, protocol, attempt and seq) is left as it is. */
   append(runId: string, events: readonly Emitted[]): Promise<void>;
-  /** Events of one protocol in order, from after a position. For FCMP `after` is a seq; for RASP `attempt:seq`. */
+  /**
+   * Events of one protocol in order, from after a position. For FCMP `after` is a seq; for RASP `attempt:seq`. May give
+   * fewer than asked for; none means that there are no more, for now.
+   */
   read(query: EventQuery): Promise<readonly Emitted[]>;
+  /**
+   * The data folder whose run folders this log consists of. A run in that folder keeps the files itself, so it does
+   * not append to this log.
+   */
+  readonly runFoldersOf?: string;
 }
 
 export interface EventQuery {

@@ -1,0 +1,102 @@
+import type { Emitted } from '../events/protocol/emitted.js';
+import type { RunFolder } from './open-run-folder.js';
+import { openLineTail } from './line-tail.js';
+import { ROW_BYTES } from './read-event-log.js';
+
+/** Where an event stands in its log: by number for FCMP, by attempt and number for RASP. */
+export interface LogPosition {
+  readonly attempt: number;
+  readonly seq: number;
+}
+
+/** Reads a run's events of one protocol page by page, also while they are being written. */
+export interface EventPages {
+  /**
+   * The events after a position, up to another and at most `limit`; fewer if they are large. None means that there
+   * are no more, for now.
+   */
+  read(query: {
+    readonly after: LogPosition;
+    readonly to?: LogPosition | undefined;
+    readonly limit: number;
+  }): Promise<Emitted[]>;
+}
+
+/** The place before the first event. */
+export const LOG_START: LogPosition = { attempt: 0, seq: 0 };
+
+/** One remembered place per so many lines: a page is found without reading the log from its start. */
+const STRIDE = 256;
+
+/** A page ends after so much text: a single event may hold megabytes. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+/** Opens the log of a protocol. Places are remembered from page to page; a line that is no event is passed over. */
+export function openEventPages(folder: RunFolder, protocol: Emitted['protocol']): EventPages {
+  const path = folder.logPath(protocol);
+  const places: { readonly position: LogPosition; readonly offset: number }[] = [];
+
+  function startOf(after: LogPosition): number {
+    let low = 0;
+    let high = places.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const place = places[middle];
+      if (place !== undefined && compare(place.position, after) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return places[low - 1]?.offset ?? 0;
+  }
+
+  /** Places are remembered in the order of the log only: a page further back adds none. */
+  function remember(position: LogPosition, offset: number): void {
+    const last = places.at(-1);
+    if (last === undefined || offset > last.offset) places.push({ position, offset });
+  }
+
+  return {
+    async read({ after, to, limit }) {
+      const page: Emitted[] = [];
+      let bytes = 0;
+      const lines = openLineTail(path, ROW_BYTES, startOf(after));
+      try {
+        for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
+          const emitted = toEmitted(protocol, line.text);
+          if (emitted === undefined) continue;
+          const position = positionOf(emitted);
+          if (line.number % STRIDE === 1) remember(position, line.offset);
+          if (compare(position, after) <= 0) continue;
+          if (to !== undefined && compare(position, to) > 0) break;
+          page.push(emitted);
+          bytes += line.text?.length ?? 0;
+          if (page.length >= limit || bytes >= PAGE_BYTES) break;
+        }
+        return page;
+      } finally {
+        await lines.close();
+      }
+    },
+  };
+}
+
+/** Where an event stands. */
+export function positionOf({ protocol, event }: Emitted): LogPosition {
+  return protocol === 'rasp' ? { attempt: event.attempt_number, seq: event.seq } : { attempt: 0, seq: event.seq };
+}
+
+/** Below zero if the first comes before the second. */
+export function compare(one: LogPosition, other: LogPosition): number {
+  return one.attempt - other.attempt || one.seq - other.seq;
+}
+
+/** A log is written by this program alone, so its lines are taken for what they say; torn ones are not. */
+function toEmitted(protocol: Emitted['protocol'], text: string | undefined): Emitted | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const event: unknown = JSON.parse(text);
+    if (typeof event !== 'object' || event === null || !('seq' in event)) return undefined;
+    return { protocol, event } as Emitted;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createTranslator } from '../../events/index.js';
+import type { Emitted } from '../../events/index.js';
+import { SluiceError } from '../../json/index.js';
+import { toBytes } from '../../events/translate-lines.contract.js';
+import { createMemoryEventLog } from '../ports/memory-event-log.js';
+import { EventFeed } from './event-feed.js';
+
+/** The events of a program that prints many lines: RASP and FCMP in turns that are not regular. */
+function manyEvents(lines: number): Emitted[] {
+  const translator = createTranslator({ engine: 'generic', runId: 'r', attempt: 1, clock: () => 0 });
+  const words = Array.from({ length: lines }, (_, index) => (index % 7 === 3 ? '' : `line ${index}`));
+  const events = translator.push('stdout', toBytes(words));
+  return [...events, ...translator.push('stderr', toBytes(['log'])), ...translator.end({ exitCode: 0, signal: null })];
+}
+
+async function collect(feed: AsyncIterable<Emitted>, pause: () => Promise<void>): Promise<Emitted[]> {
+  const read: Emitted[] = [];
+  for await (const emitted of feed) {
+    read.push(emitted);
+    await pause();
+  }
+  return read;
+}
+
+const never = async (): Promise<void> => Promise.resolve();
+
+describe('every reader gets every event once and in order', () => {
+  it('whether early, slow or late', async () => {
+    const events = manyEvents(4000);
+    const log = createMemoryEventLog();
+    const feed = new EventFeed('r', log);
+    let count = 0;
+    const early = collect(feed, never);
+    const slow = collect(feed, async () => ((count += 1) % 50 === 0 ? void (await turn()) : undefined));
+    for (let at = 0; at < events.length; at += 333) {
+      const some = events.slice(at, at + 333);
+      await log.append('r', some);
+      feed.publish(some);
+      await turn();
+    }
+    feed.end();
+    const late = collect(feed, never);
+    for (const read of await Promise.all([early, slow, late])) expect(read).toEqual(events);
+  });
+
+  it('however the events come and the readers wait', async () => {
+    const events = manyEvents(1200);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 1500 }), { minLength: 1, maxLength: 20 }),
+        fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 5 }),
+        async (sizes, rests) => {
+          const log = createMemoryEventLog();
+          const feed = new EventFeed('r', log);
+          const readers = rests.map(async (rest) => {
+            let count = 0;
+            return collect(feed, async () => ((count += 1) % rest === 0 ? void (await turn()) : undefined));
+          });
+          let at = 0;
+          for (let index = 0; at < events.length; index += 1) {
+            const some = events.slice(at, at + (sizes[index % sizes.length] ?? 1));
+            at += some.length;
+            await log.append('r', some);
+            feed.publish(some);
+            await turn();
+          }
+          feed.end();
+          for (const read of await Promise.all(readers)) expect(read).toEqual(events);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+});
+
+it('memory holds only the last events', async () => {
+  let asked = 0;
+  const inner = createMemoryEventLog();
+  const log = { ...inner, read: async (query: Parameters<typeof inner.read>[0]) => ((asked += 1), inner.read(query)) };
+  const feed = new EventFeed('r', log);
+  const events = manyEvents(3000);
+  await log.append('r', events);
+  feed.publish(events);
+  feed.end();
+  expect(await collect(feed, never)).toHaveLength(events.length);
+  expect(asked).toBeGreaterThan(10);
+});
+
+it('a reader may leave', async () => {
+  const feed = new EventFeed('r', createMemoryEventLog());
+  feed.publish(manyEvents(3));
+  for await (const emitted of feed) {
+    expect(emitted.event.seq).toBe(1);
+    break;
+  }
+});
+
+it('events that could not be kept end the reading with that error', async () => {
+  const feed = new EventFeed('r', createMemoryEventLog());
+  feed.publish(manyEvents(1));
+  feed.end(new SluiceError('RUN_STORAGE_FAILED', 'disk full'));
+  await expect(collect(feed, never)).rejects.toMatchObject({ code: 'RUN_STORAGE_FAILED' });
+});
+
+it('a log that has lost events is not silently skipped', async () => {
+  const feed = new EventFeed('r', createMemoryEventLog());
+  feed.publish(manyEvents(3000));
+  feed.end();
+  await expect(collect(feed, never)).rejects.toMatchObject({ code: 'EVENT_LOG_INCOMPLETE' });
+});

@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { describeEventLog, twoAttempts } from './event-log.contract.js';
+import { createFileEventLog } from './file-event-log.js';
+import { createMemoryEventLog } from './memory-event-log.js';
+
+async function makeData(): Promise<string> {
+  const data = await mkdtemp(join(tmpdir(), 'sluice-log-'));
+  onTestFinished(async () => rm(data, { recursive: true, force: true }));
+  return data;
+}
+
+describeEventLog('the event log in memory', async () => Promise.resolve(createMemoryEventLog()));
+describeEventLog('the event log in run folders', async () => createFileEventLog(await makeData()));
+
+test('memory forgets the oldest run first', async () => {
+  const log = createMemoryEventLog({ runs: 2 });
+  for (const id of ['a', 'b', 'c']) await log.append(id, twoAttempts(id));
+  const counts = await Promise.all(
+    ['a', 'b', 'c'].map(async (runId) => (await log.read({ runId, protocol: 'fcmp', limit: 1 })).length),
+  );
+  expect(counts).toEqual([0, 1, 1]);
+});
+
+test('memory wakes who watches a run, until they stop', async () => {
+  const log = createMemoryEventLog();
+  let woken = 0;
+  const stop = log.watch('a', () => (woken += 1));
+  await log.append('a', []);
+  await log.append('b', []);
+  stop();
+  await log.append('a', []);
+  expect(woken).toBe(1);
+});
+
+test('a run id that leads elsewhere is refused', async () => {
+  const log = createFileEventLog(await makeData());
+  const read = log.read({ runId: '../x', protocol: 'fcmp', limit: 1 });
+  await expect(read).rejects.toMatchObject({ code: 'INVALID_RUN_ID' });
+});

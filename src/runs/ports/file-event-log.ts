@@ -1,0 +1,77 @@
+import { resolve } from 'node:path';
+import { compare, LOG_START, openEventPages, positionOf } from '../../audit/event-pages.js';
+import type { EventPages, LogPosition } from '../../audit/event-pages.js';
+import { createRunFolder, openRunFolder, openRunLogs } from '../../audit/index.js';
+import type { Emitted } from '../../events/index.js';
+import { isSluiceError } from '../../json/index.js';
+import { runFolderPath } from '../run-folder-path.js';
+import type { EventLog, EventQuery } from './event-log.js';
+import { rangeOf } from './event-range.js';
+
+/** Runs whose places in the logs are remembered from page to page. */
+const MOST_RUNS = 64;
+
+const PAGE = 1000;
+
+/**
+ * The logs in the run folders of a data folder, as an event log. A run keeps its own folder; `append` is for events
+ * that come from elsewhere, and costs a look through the log.
+ *
+ * @example
+ * const log = createFileEventLog('.sluice')
+ * await log.read({ runId, protocol: 'fcmp', after: 17, limit: 100 })
+ */
+export function createFileEventLog(data: string): EventLog {
+  const opened = new Map<string, EventPages>();
+
+  async function pagesOf(runId: string, protocol: EventQuery['protocol']): Promise<EventPages | undefined> {
+    const key = `${protocol} ${runId}`;
+    const known = opened.get(key);
+    if (known !== undefined) return known;
+    try {
+      const pages = openEventPages(await openRunFolder(runFolderPath(data, runId)), protocol);
+      opened.set(key, pages);
+      if (opened.size > 2 * MOST_RUNS) opened.delete(opened.keys().next().value ?? key);
+      return pages;
+    } catch (error) {
+      if (isSluiceError(error) && error.code === 'RUN_FOLDER_NOT_FOUND') return undefined;
+      throw error;
+    }
+  }
+
+  async function lastOf(runId: string, protocol: EventQuery['protocol']): Promise<LogPosition> {
+    const pages = await pagesOf(runId, protocol);
+    for (let last = LOG_START; ;) {
+      const page = (await pages?.read({ after: last, limit: PAGE })) ?? [];
+      const [end] = page.slice(-1);
+      if (end === undefined) return last;
+      last = positionOf(end);
+    }
+  }
+
+  let turn: Promise<void> = Promise.resolve();
+
+  async function append(runId: string, events: readonly Emitted[]): Promise<void> {
+    const folder = await createRunFolder(runFolderPath(data, runId));
+    const last = { rasp: await lastOf(runId, 'rasp'), fcmp: await lastOf(runId, 'fcmp') };
+    const logs = await openRunLogs(folder);
+    try {
+      await logs.append(events.filter((emitted) => compare(last[emitted.protocol], positionOf(emitted)) < 0));
+    } finally {
+      await logs.close();
+    }
+  }
+
+  return {
+    runFoldersOf: resolve(data),
+    async append(runId, events) {
+      const done = turn.then(async () => append(runId, events));
+      turn = done.catch(() => undefined);
+      return done;
+    },
+    async read(query) {
+      const range = rangeOf(query);
+      return (await pagesOf(query.runId, query.protocol))?.read(range) ?? [];
+    },
+  };
+}

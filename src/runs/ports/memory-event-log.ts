@@ -1,0 +1,68 @@
+import { compare, positionOf } from '../../audit/event-pages.js';
+import type { Emitted } from '../../events/index.js';
+import type { EventQuery, WatchableEventLog } from './event-log.js';
+import { rangeOf } from './event-range.js';
+
+/** Runs that are remembered; the oldest is forgotten first. */
+const MOST_RUNS = 256;
+
+type RunLog = Record<EventQuery['protocol'], Emitted[]>;
+
+/**
+ * Keeps the events of the last runs in memory: for tests, and for programs that need no history.
+ *
+ * @example
+ * const run = startRun(spec, { data: '.sluice', eventLog: createMemoryEventLog() })
+ */
+export function createMemoryEventLog(options: { readonly runs?: number } = {}): WatchableEventLog {
+  const { runs = MOST_RUNS } = options;
+  const logs = new Map<string, RunLog>();
+  const watchers = new Map<string, Set<() => void>>();
+
+  function open(runId: string): RunLog {
+    const log = logs.get(runId) ?? { rasp: [], fcmp: [] };
+    logs.set(runId, log);
+    if (logs.size > runs) logs.delete(logs.keys().next().value ?? runId);
+    return log;
+  }
+
+  return {
+    async append(runId, events) {
+      const log = open(runId);
+      for (const emitted of events) {
+        const kept = log[emitted.protocol];
+        const last = kept.at(-1);
+        if (last === undefined || compare(positionOf(last), positionOf(emitted)) < 0) kept.push(emitted);
+      }
+      for (const wake of watchers.get(runId) ?? []) wake();
+    },
+    async read(query) {
+      const { after, to, limit } = rangeOf(query);
+      const kept = logs.get(query.runId)?.[query.protocol] ?? [];
+      const from = firstAfter(kept, (emitted) => compare(positionOf(emitted), after) > 0);
+      const end = to === undefined ? kept.length : firstAfter(kept, (emitted) => compare(positionOf(emitted), to) > 0);
+      return kept.slice(from, Math.min(end, from + limit));
+    },
+    watch(runId, wake) {
+      const waiting = watchers.get(runId) ?? new Set();
+      watchers.set(runId, waiting.add(wake));
+      return () => {
+        waiting.delete(wake);
+        if (waiting.size === 0) watchers.delete(runId);
+      };
+    },
+  };
+}
+
+/** The first index from which on a statement holds; it must hold for all that follow. */
+function firstAfter(kept: readonly Emitted[], holds: (emitted: Emitted) => boolean): number {
+  let low = 0;
+  let high = kept.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const emitted = kept[middle];
+    if (emitted !== undefined && !holds(emitted)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
