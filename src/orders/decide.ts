@@ -14,9 +14,9 @@ export interface DecisionCase {
   readonly reading: Reading;
   /** The run whose result counts; null if there is none. */
   readonly activeRunId: string | null | undefined;
-  /** How the worker's process ended. Both null: nobody saw it end. */
-  readonly exitCode: number | null;
-  readonly signal: string | null;
+  /** How the worker's process ended. Neither: nobody saw it end. */
+  readonly exitCode?: number | null;
+  readonly signal?: string | null;
   /** Issues that had to come first and have not: the worker was not started. */
   readonly unresolved?: readonly string[];
   /** Why the worker could not be started. */
@@ -31,14 +31,16 @@ export interface DecisionCase {
  * decide({ order, reading, activeRunId: order.run_id, exitCode: 0, signal: null }).action // 'advance'
  */
 export function decide(given: DecisionCase): Decision {
+  const ended = { ...given, exitCode: given.exitCode ?? null, signal: given.signal ?? null };
   for (const row of ROWS) {
-    const decision = row(given);
+    const decision = row(ended);
     if (decision !== undefined) return decision;
   }
-  return decideByStatus(given);
+  return decideByStatus(ended);
 }
 
-type Row = (given: DecisionCase) => Decision | undefined;
+type EndedCase = DecisionCase & End;
+type Row = (given: EndedCase) => Decision | undefined;
 
 const ROWS: readonly Row[] = [
   function notTheActiveRun({ order, activeRunId }) {
@@ -127,7 +129,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-function decideByStatus({ reading: { result }, ...end }: DecisionCase): Decision {
+function decideByStatus({ reading: { result }, ...end }: EndedCase): Decision {
   const code = knownCode(result?.result_code);
   const blockedBy = result?.blocked_by ?? [];
   const waits = blockedBy.length > 0 ? ` It waits for ${listed(blockedBy)}.` : '';
@@ -161,7 +163,10 @@ function decideByStatus({ reading: { result }, ...end }: DecisionCase): Decision
   }
 }
 
-type End = Pick<DecisionCase, 'exitCode' | 'signal'>;
+interface End {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
 
 const INCOMPLETE: readonly string[] = INCOMPLETE_CODES;
 

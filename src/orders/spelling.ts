@@ -6,7 +6,7 @@ export interface SpelledFields {
   readonly known: ReadonlyMap<string, unknown>;
   /** Under the spelling they came with. */
   readonly unknown: ReadonlyMap<string, unknown>;
-  /** One key in two spellings with different values: which of them counts cannot be told. */
+  /** One key in two spellings that do not agree: which of them counts cannot be told. */
   readonly conflicts: readonly Problem[];
 }
 
@@ -27,7 +27,7 @@ export function readSpellings(fields: Iterable<readonly [string, unknown]>, name
       unknown.set(key, value);
     } else if (!known.has(name)) {
       known.set(name, value);
-    } else if (JSON.stringify(known.get(name)) !== JSON.stringify(value)) {
+    } else if (known.get(name) !== value) {
       const message = 'it is there in two spellings with different values; keep one of them';
       conflicts.push({ code: 'KEY_CONFLICT', message, path: name });
     }

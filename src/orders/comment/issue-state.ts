@@ -1,0 +1,35 @@
+import type { Decision } from '../decision.js';
+import type { Resolution } from '../ports/inbox-item.js';
+import type { IssueState } from '../ports/issue-record.js';
+
+/**
+ * Where a decision puts the issue; undefined where it stays as it is. Never `done`: that is for a person to say.
+ *
+ * @example
+ * stateOf({ action: 'advance', reason: '…', resultCode: 'none', next: '…' }) // 'review'
+ */
+export function stateOf(decision: Pick<Decision, 'action'>): IssueState | undefined {
+  switch (decision.action) {
+    case 'advance':
+      return 'review';
+    case 'blocked':
+      return 'blocked';
+    case 'needs-human':
+      return 'needs-human';
+    case 'archive':
+      return undefined;
+  }
+}
+
+/** Where a person's decision puts the issue. */
+export function stateOfResolution(action: Resolution['action']): IssueState {
+  switch (action) {
+    case 'accept':
+    case 'edit':
+      return 'review';
+    case 'reject':
+      return 'blocked';
+    case 'retry':
+      return 'doing';
+  }
+}

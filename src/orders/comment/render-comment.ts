@@ -1,0 +1,114 @@
+import { basename } from 'node:path';
+import type { Decision } from '../decision.js';
+import { repositoryOf } from '../issue-ref.js';
+import type { Resolution } from '../ports/inbox-item.js';
+import type { Reading } from '../reading.js';
+import type { WorkOrder } from '../work-order.js';
+import type { WorkResult } from '../work-result.js';
+import { inline, none, quote } from './comment-text.js';
+import { stateOf, stateOfResolution } from './issue-state.js';
+
+/** What a comment tells. */
+export interface CommentContent {
+  readonly order: WorkOrder;
+  readonly reading: Reading;
+  readonly decision: Decision;
+  /** The inbox item and what a person made of it, if a person decided. */
+  readonly resolved?: { readonly id: string; readonly resolution: Pick<Resolution, 'action' | 'result'> };
+}
+
+/**
+ * The comment that a decision writes: header lines, a blank line, sections, always the same ones in the same order, with
+ * `none` for what is absent. Whatever a worker wrote stays inside its quote or its line, so it can forge neither.
+ * Mentions (`@name`) are left alone: the forge decides whom it tells.
+ *
+ * @example
+ * renderComment({ order, reading, decision }).split('\n')[0] // 'Role: backend'
+ */
+export function renderComment(content: CommentContent): string {
+  const { order, decision, resolved } = content;
+  const header = {
+    Role: order.role,
+    Repo: repositoryOf(order.issue_ref) ?? basename(order.repo_dir),
+    IssueRef: order.issue_ref,
+    RunId: order.run_id,
+    SpecRef: order.spec_ref,
+    ContractsRef: order.contracts_ref,
+    Action: actionOf(decision, resolved),
+    Status: resolved === undefined ? stateOf(decision) : stateOfResolution(resolved.resolution.action),
+    ResultCode: decision.resultCode,
+    ReadUpTo: undefined,
+    Trigger: triggerOf(order, resolved?.id),
+  };
+  const result = claimsOf(content);
+  const sections = {
+    Summary: summarize(decision, result),
+    Changes: facts({ PR: result?.changes.pr, Commit: commitOf(content, result) }),
+    Tests: facts(testFacts(result)),
+    BlockedBy: list(result?.blocked_by),
+    OpenQuestions: list(result?.questions),
+    Next: inline(decision.next),
+  };
+  const lines = Object.entries(header).map(([key, value]) => `${key}: ${none(value)}`);
+  const blocks = Object.entries(sections).map(([title, text]) => `## ${title}\n${text}`);
+  return `${lines.join('\n')}\n\n${blocks.join('\n\n')}\n`;
+}
+
+/** What a write-back is recognised by: the run, or the inbox item that a person settled. */
+export function triggerOf(order: Pick<WorkOrder, 'run_id'>, itemId?: string): string {
+  return itemId === undefined ? `workrun:${order.run_id}` : `resolve:${itemId}`;
+}
+
+function actionOf({ action }: Decision, resolved: CommentContent['resolved']): string {
+  switch (resolved?.resolution.action) {
+    case 'accept':
+    case 'edit':
+      return 'accept';
+    case 'reject':
+      return 'reject';
+    case 'retry':
+      return 'unblock';
+    case undefined:
+      return action === 'advance' ? 'update' : 'blocked';
+  }
+}
+
+/** What may be shown as this run's: a result that names another run says nothing about this one. */
+function claimsOf({ order, reading, resolved }: CommentContent): WorkResult | undefined {
+  const result = resolved?.resolution.result ?? reading.result;
+  return result?.run_id === order.run_id && result.issue_ref === order.issue_ref ? result : undefined;
+}
+
+/** A commit that was looked for and is not there is not shown as one, unless a person vouches for it. */
+function commitOf({ reading, resolved }: CommentContent, result: WorkResult | undefined): string | undefined {
+  const commit = result?.changes.commit;
+  const doubts = [...reading.problems, ...(reading.notices ?? [])].map(({ code }) => code);
+  const isDoubted = doubts.includes('COMMIT_NOT_FOUND') || doubts.includes('COMMIT_UNCHECKED');
+  if (commit === undefined || (isDoubted && resolved?.resolution.result === undefined)) return undefined;
+  return `git:${commit}`;
+}
+
+function summarize(decision: Decision, result: WorkResult | undefined): string {
+  const words = quote(result?.summary ?? '');
+  const reason = inline(decision.reason);
+  return words === '' ? reason : `${reason}\n\n${words}`;
+}
+
+function testFacts(result: WorkResult | undefined): Readonly<Record<string, string | undefined>> {
+  if (result?.tests === 'n/a') return { Command: undefined, Result: 'n/a', Evidence: undefined };
+  return { Command: result?.tests?.command, Result: result?.tests?.result, Evidence: result?.tests?.evidence };
+}
+
+function facts(values: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(values)
+    .map(([key, value]) => `- ${key}: ${none(value)}`)
+    .join('\n');
+}
+
+const LIST_LENGTH = 20;
+
+function list(entries: readonly string[] = []): string {
+  if (entries.length === 0) return 'none';
+  const shown = entries.slice(0, LIST_LENGTH).map((entry) => `- ${none(entry)}`);
+  return [...shown, ...(entries.length > LIST_LENGTH ? [`- and ${entries.length - LIST_LENGTH} more`] : [])].join('\n');
+}

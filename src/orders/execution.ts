@@ -1,0 +1,96 @@
+import type { Decision } from './decision.js';
+import type { ExecutionRecord } from './ports/execution-record.js';
+import type { InboxItem } from './ports/inbox-item.js';
+import { INCOMPLETE_CODES } from './problem-codes.js';
+import type { Reading } from './reading.js';
+import type { WorkOrder } from './work-order.js';
+
+/** Names the rules by which results are read: a change of them changes this. */
+export const READER_VERSION = 'work-result/1';
+
+/** One execution: what was run, how it ended, what was read of it and what was decided. */
+export interface Execution {
+  readonly id: string;
+  readonly order: Pick<WorkOrder, 'issue_ref' | 'run_id' | 'worker'>;
+  readonly runUlid: string;
+  readonly workerType: string;
+  /** What was started; empty if nothing was. */
+  readonly command?: readonly string[];
+  readonly workerVersion?: string | null;
+  readonly startedAt?: string | null;
+  readonly durationMs?: number | null;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly reading: Reading;
+  readonly decision: Decision;
+  /** The person who decided; null for the rules. */
+  readonly who?: string | null;
+  /** When it was decided. */
+  readonly at: string;
+}
+
+/** The row that an execution leaves for good. */
+export function executionOf(execution: Execution): ExecutionRecord {
+  const { order, reading, decision } = execution;
+  return {
+    id: execution.id,
+    issue_ref: order.issue_ref,
+    run_id: order.run_id,
+    run_ulid: execution.runUlid,
+    worker: order.worker,
+    worker_type: execution.workerType,
+    command: execution.command ?? [],
+    worker_version: execution.workerVersion ?? null,
+    parser_version: READER_VERSION,
+    started_at: execution.startedAt ?? null,
+    duration_ms: execution.durationMs ?? null,
+    exit_code: execution.exitCode,
+    signal: execution.signal,
+    result_encoding: reading.source,
+    parse_path: reading.path ?? null,
+    parse_status: parseStatusOf(reading),
+    problems: [...reading.problems, ...(reading.notices ?? [])],
+    decision: decision.action,
+    result_code: decision.resultCode,
+    reason: decision.reason,
+    who: execution.who ?? null,
+    at: execution.at,
+  };
+}
+
+const INCOMPLETE: readonly string[] = INCOMPLETE_CODES;
+
+/** How far reading a result came. */
+export function parseStatusOf({ source, result, problems }: Reading): ExecutionRecord['parse_status'] {
+  switch (source) {
+    case 'none':
+      return 'missing';
+    case 'streams':
+      return 'anchors';
+    case 'json':
+    case 'text':
+      if (result !== undefined && problems.length === 0) return 'parsed';
+      return problems.every(({ code }) => INCOMPLETE.includes(code)) ? 'incomplete' : 'unreadable';
+  }
+}
+
+/** What a person finds in the inbox about an execution the rules could not settle. */
+export function itemOf(
+  execution: Pick<Execution, 'id' | 'order' | 'runUlid' | 'exitCode' | 'signal' | 'reading' | 'decision' | 'at'>,
+): InboxItem {
+  const { order, decision } = execution;
+  return {
+    id: execution.id,
+    issue_ref: order.issue_ref,
+    run_id: order.run_id,
+    run_ulid: execution.runUlid,
+    reason: decision.reason,
+    next: decision.next,
+    result_code: decision.resultCode,
+    reading: execution.reading,
+    exit_code: execution.exitCode,
+    signal: execution.signal,
+    created_at: execution.at,
+    resolution: null,
+  };
+}

@@ -1,0 +1,63 @@
+export { decide } from './decide.js';
+export type { DecisionCase } from './decide.js';
+export { decideByPerson } from './decide-by-person.js';
+export type { Decision } from './decision.js';
+export { executionOf, itemOf, parseStatusOf, READER_VERSION } from './execution.js';
+export type { Execution } from './execution.js';
+export { fileNameOf, isIssueRef } from './issue-ref.js';
+export { ORDERS_ERROR_CODES, OrdersError } from './orders-error.js';
+export type { OrdersErrorCode } from './orders-error.js';
+export { PROBLEM_CODES } from './problem-codes.js';
+export type { ProblemCode } from './problem-codes.js';
+export { readWorkOrder, readWorkRequest } from './read-work-request.js';
+export type { Problem, Reading, ReadingSource } from './reading.js';
+export { RESULT_CODES } from './result-code.js';
+export type { ResultCode } from './result-code.js';
+export { formatRunId, parseRunId } from './run-id.js';
+export type { RunIdParts } from './run-id.js';
+export { WORK_ORDER_SCHEMA, WORK_REQUEST_SCHEMA } from './work-order.js';
+export type { WorkOrder, WorkRequest } from './work-order.js';
+export { WORK_RESULT_SCHEMA } from './work-result.js';
+export type { TestReport, WorkResult } from './work-result.js';
+
+export { renderComment, triggerOf } from './comment/render-comment.js';
+export type { CommentContent } from './comment/render-comment.js';
+export { stateOf, stateOfResolution } from './comment/issue-state.js';
+
+export { checkCommit } from './evidence/check-commit.js';
+export type { CommitCheck } from './evidence/check-commit.js';
+export { findMissingEvidence } from './evidence/missing-evidence.js';
+
+export { readResultValue } from './reading/read-result-value.js';
+export { readWorkResult } from './reading/read-work-result.js';
+export type { ResultPlace } from './reading/read-work-result.js';
+
+export { collectResult } from './wrappers/collect.js';
+export type { Collected } from './wrappers/collect.js';
+export type { PackFile } from './wrappers/context-pack.js';
+export { injectionOf } from './wrappers/injection.js';
+export type { Injection } from './wrappers/injection.js';
+export { readWrappers, wrapperOf } from './wrappers/read-wrappers.js';
+export type { Wrappers } from './wrappers/read-wrappers.js';
+export { WORKER_TYPES } from './wrappers/worker-types.js';
+export type { Wrapper } from './wrappers/wrapper.js';
+
+export type { ExecutionRecord } from './ports/execution-record.js';
+export type { InboxItem, Resolution } from './ports/inbox-item.js';
+export type { IssueRecord, IssueState } from './ports/issue-record.js';
+export type { OrderRecord, OrderState, WorkerIdentity } from './ports/order-record.js';
+export type {
+  ClaimedOrder,
+  ExecutionFilter,
+  ItemResolution,
+  Listed,
+  OrderClaim,
+  OrderHold,
+  OrderSettlement,
+  OrderStore,
+  OrderSubmission,
+  Page,
+  ResolveOutcome,
+} from './ports/order-store.js';
+export type { NewOutboxMessage, OutboxMessage } from './ports/outbox-message.js';
+export type { OutboxStore } from './ports/outbox-store.js';

@@ -1,0 +1,101 @@
+import { invalidValue } from '../check-shape.js';
+import { findMissingEvidence, isNoneLike } from '../evidence/missing-evidence.js';
+import type { Problem } from '../reading.js';
+import type { SpelledFields } from '../spelling.js';
+import type { WorkResult } from '../work-result.js';
+import { readChanges } from './read-changes.js';
+import { readTests } from './read-tests.js';
+
+/** A result in Sluice's own spelling, as far as there is one, and what speaks against it. */
+export interface NormalizedResult {
+  readonly result?: WorkResult;
+  readonly problems: readonly Problem[];
+  readonly notices: readonly Problem[];
+}
+
+/**
+ * Makes one shape of whatever spelling and encoding a worker used. Nothing is filled in: a missing key is a problem, an
+ * ill-formed value is a problem, and then there is no result.
+ */
+export function normalizeResult({ known, conflicts }: Pick<SpelledFields, 'known' | 'conflicts'>): NormalizedResult {
+  const problems: Problem[] = [...conflicts];
+  const collect = <T>({ value, problem }: Field<T>): T | undefined => {
+    if (problem !== undefined) problems.push(problem);
+    return value;
+  };
+  const issueRef = collect(requiredText('issue_ref', known));
+  const runId = collect(requiredText('run_id', known));
+  const status = collect(readStatus(known));
+  const summary = collect(optionalText('summary', known)) ?? '';
+  const code = collect(optionalText('result_code', known))?.trim() ?? '';
+  const blockedBy = collect(readList('blocked_by', known)) ?? [];
+  const questions = collect(readList('questions', known)) ?? [];
+  const { changes, problems: changeProblems } = readChanges(known.get('changes'));
+  const { tests, problem: testProblem } = readTests(known.get('tests'));
+  const evidenceProblems = [...changeProblems, ...(testProblem === undefined ? [] : [testProblem])];
+  // Who is blocked owes no evidence, so evidence that makes no sense is no reason to ask a person.
+  const owesEvidence = status !== 'blocked';
+  if (owesEvidence) problems.push(...evidenceProblems);
+  const notices = owesEvidence ? [] : evidenceProblems;
+  if (issueRef === undefined || runId === undefined || status === undefined || problems.length > 0) {
+    return { problems, notices };
+  }
+  const result: WorkResult = {
+    issue_ref: issueRef,
+    run_id: runId,
+    status,
+    changes,
+    ...(tests === undefined ? {} : { tests }),
+    summary,
+    ...(isNoneLike(code) ? {} : { result_code: code.toLowerCase() }),
+    ...(blockedBy.length === 0 ? {} : { blocked_by: blockedBy }),
+    ...(questions.length === 0 ? {} : { questions }),
+  };
+  return { result, problems: findMissingEvidence(result), notices };
+}
+
+interface Field<T> {
+  readonly value?: T;
+  readonly problem?: Problem;
+}
+
+type Known = ReadonlyMap<string, unknown>;
+
+function requiredText(name: string, known: Known): Field<string> {
+  const value = known.get(name);
+  if (value === undefined || value === null || value === '') return { problem: missing(name) };
+  if (typeof value !== 'string' || value.length > 500)
+    return { problem: invalidValue(name, 'it must be a short text') };
+  return { value };
+}
+
+const STATUSES = ['ok', 'fail', 'blocked'] as const;
+
+function readStatus(known: Known): Field<WorkResult['status']> {
+  const { value, problem } = requiredText('status', known);
+  if (value === undefined) return problem === undefined ? {} : { problem };
+  const status = STATUSES.find((word) => word === value.trim().toLowerCase());
+  return status === undefined
+    ? { problem: invalidValue('status', 'it must be ok, fail or blocked') }
+    : { value: status };
+}
+
+function optionalText(name: string, known: Known): Field<string> {
+  const value = known.get(name);
+  if (value === undefined || value === null) return {};
+  return typeof value === 'string' ? { value } : { problem: invalidValue(name, 'it must be a text') };
+}
+
+const LIST_LENGTH = 100;
+
+function readList(name: string, known: Known): Field<readonly string[]> {
+  const value = known.get(name) ?? [];
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const isList = list.length <= LIST_LENGTH && list.every((entry) => typeof entry === 'string');
+  if (!isList) return { problem: invalidValue(name, `it must be a list of at most ${LIST_LENGTH} texts`) };
+  return { value: list.map((entry) => entry.trim()).filter((entry) => !isNoneLike(entry)) };
+}
+
+function missing(name: string): Problem {
+  return { code: 'KEY_MISSING', message: 'it is missing', path: name };
+}

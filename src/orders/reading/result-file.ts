@@ -1,0 +1,74 @@
+import type { BigIntStats } from 'node:fs';
+import { lstat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isSluiceError } from '../../json/index.js';
+import { openForReading } from '../../runs/safe-file.js';
+import type { Problem } from '../reading.js';
+
+/** A result says what was done in words; a megabyte is ample. */
+export const RESULT_BYTES = 1024 * 1024;
+
+/** What a result file turned out to be. `outdated`: it was there before the run began. */
+export type ResultFile =
+  | { readonly status: 'absent' }
+  | { readonly status: 'outdated' }
+  | { readonly status: 'unreadable'; readonly problem: Problem }
+  | { readonly status: 'read'; readonly bytes: Uint8Array };
+
+// File times come from a clock that ticks every few milliseconds and may be behind the one that began the run.
+const CLOCK_TICK_MS = 20;
+// A file touched this short a time ago may still be written: it is looked at twice, this far apart.
+const RECENT_MS = 2000;
+const SECOND_LOOK_MS = 100;
+
+/** Reads a file that a worker wrote. It may be a link, a pipe, endless, or half written: only a whole one is read. */
+export async function readResultFile(path: string, startedAt: number | undefined): Promise<ResultFile> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await openForReading(path);
+    return handle === undefined ? { status: 'absent' } : await readHandle(handle, path, startedAt);
+  } catch (error) {
+    const isUnsafe = isSluiceError(error) && error.code === 'UNSAFE_FILE';
+    return isUnsafe
+      ? unreadable('RESULT_UNSAFE_FILE', 'it is a link, a folder or a pipe; write a plain file')
+      : unreadable('RESULT_UNREADABLE', 'it cannot be read; look at its permissions');
+  } finally {
+    await handle?.close();
+  }
+}
+
+async function readHandle(handle: FileHandle, path: string, startedAt: number | undefined): Promise<ResultFile> {
+  const first = await handle.stat({ bigint: true });
+  if (startedAt !== undefined && Number(first.mtimeMs) < startedAt - CLOCK_TICK_MS) return { status: 'outdated' };
+  if (first.size > BigInt(RESULT_BYTES)) {
+    return unreadable('RESULT_TOO_LARGE', `it is longer than ${RESULT_BYTES} bytes; put logs elsewhere and name them`);
+  }
+  const bytes = await readBytes(handle, Number(first.size));
+  if (Date.now() - Number(first.mtimeMs) < RECENT_MS) await wait(SECOND_LOOK_MS);
+  const second = await lstat(path, { bigint: true }).catch(() => undefined);
+  const isWhole = second !== undefined && isSame(first, second) && BigInt(bytes.length) === first.size;
+  return isWhole
+    ? { status: 'read', bytes }
+    : unreadable('RESULT_CHANGING', 'it was still being written; write it elsewhere and rename it, before the end');
+}
+
+/** One byte more than there should be is asked for, so that a file that grows is noticed. */
+async function readBytes(handle: FileHandle, size: number): Promise<Uint8Array> {
+  const buffer = Buffer.alloc(size + 1);
+  let length = 0;
+  while (length < buffer.length) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return buffer.subarray(0, length);
+}
+
+function isSame(first: BigIntStats, second: BigIntStats): boolean {
+  return first.ino === second.ino && first.size === second.size && first.mtimeNs === second.mtimeNs;
+}
+
+function unreadable(code: string, message: string): ResultFile {
+  return { status: 'unreadable', problem: { code, message } };
+}

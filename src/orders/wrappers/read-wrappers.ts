@@ -1,0 +1,65 @@
+import { fromJsonSchema } from '../../json-schema/index.js';
+import { checkShape, invalidValue } from '../check-shape.js';
+import { OrdersError, refuse } from '../orders-error.js';
+import type { Problem } from '../reading.js';
+import { WORKER_TYPES, agentEngineOf } from './worker-types.js';
+import { WRAPPER_SCHEMA } from './wrapper.js';
+import type { Wrapper } from './wrapper.js';
+
+/** Wrappers by the name that orders use. */
+export type Wrappers = Readonly<Record<string, Wrapper>>;
+
+const wrapperSchema = fromJsonSchema<Wrapper>(WRAPPER_SCHEMA);
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/**
+ * Checks the wrappers of a configuration.
+ *
+ * @example
+ * readWrappers({ lint: { type: 'script', command: ['node', 'lint.mjs', '{work_order}'], inject: 'args' } })
+ */
+export function readWrappers(value: unknown): Wrappers {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw refuseWrappers([invalidValue('', 'write an object with a wrapper for each name')]);
+  }
+  const problems: Problem[] = [];
+  const wrappers: [string, Wrapper][] = [];
+  for (const [name, given] of Object.entries(value)) {
+    const checked = checkShape(wrapperSchema, given);
+    if (!NAME.test(name)) problems.push(invalidValue(name, 'use letters, digits, points, - and _ for a name'));
+    else if (checked.problems !== undefined) problems.push(...checked.problems.map((one) => under(name, one)));
+    else if (checked.value.command === undefined && agentEngineOf(checked.value.type) === undefined) {
+      problems.push(invalidValue(`${name}.command`, `a worker of type ${checked.value.type} needs a command`));
+    } else if (checked.value.command?.[0]?.trim() === '') {
+      problems.push(invalidValue(`${name}.command`, 'it must begin with a program'));
+    } else wrappers.push([name, checked.value]);
+  }
+  if (problems.length > 0) throw refuseWrappers(problems);
+  return Object.fromEntries(wrappers);
+}
+
+/**
+ * The wrapper of that name: a configured one, or that of an agent Sluice can start by itself.
+ *
+ * @example
+ * wrapperOf('codex-cli', {}) // { type: 'codex-cli' }
+ */
+export function wrapperOf(name: string, configured: Wrappers): Wrapper {
+  const wrapper = Object.hasOwn(configured, name) ? configured[name] : undefined;
+  if (wrapper !== undefined) return wrapper;
+  if (agentEngineOf(name) !== undefined) return { type: name };
+  const agents = Object.keys(WORKER_TYPES).filter((type) => agentEngineOf(type) !== undefined);
+  const names = [...new Set([...Object.keys(configured), ...agents])].join(', ');
+  throw new OrdersError(
+    'UNKNOWN_WORKER',
+    `There is no worker ${JSON.stringify(name.slice(0, 100))}. Use one of ${names}, or add it to wrappers in the configuration.`,
+  );
+}
+
+function under(name: string, problem: Problem): Problem {
+  return { ...problem, path: problem.path === undefined ? name : `${name}.${problem.path}` };
+}
+
+function refuseWrappers(problems: readonly Problem[]): Error {
+  return refuse('INVALID_WRAPPERS', 'The wrappers of the configuration', problems);
+}
