@@ -1,0 +1,129 @@
+import { Socket } from 'node:net';
+import { isSluiceError } from '../../json/sluice-error.js';
+import { storeClosed } from '../refusals.js';
+import { isRepeatable, leavesConnection, toStoreError } from './database-error.js';
+import type { DriverClient, DriverConnection, DriverPool, Queryable, Row } from './driver.js';
+import { loadPackage } from './load-package.js';
+
+/** How this store uses a server. */
+export interface DatabaseOptions {
+  /** Connections at most; 10 by default. One more listens. */
+  readonly connections?: number;
+  /** A statement that takes longer is given up; 30 s by default. */
+  readonly statementTimeoutMs?: number;
+  /** Waiting for somebody else's lock ends after this; 10 s by default. */
+  readonly lockTimeoutMs?: number;
+  /** How long connecting may take; 10 s by default. */
+  readonly connectTimeoutMs?: number;
+}
+
+/** One database, reached through a bounded pool. A lost connection fails the call that had it; the next one connects again. */
+export interface Database extends Queryable {
+  /** All or nothing; a transaction the server could not order among others is run again, a few times. */
+  transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
+  /** Throws after the end. */
+  checkOpen(): void;
+  /** A connection outside the pool, not yet connected. */
+  createClient(): DriverClient;
+  close(): Promise<void>;
+}
+
+/** More than a handful in a row means that something else is wrong. */
+const MAX_ATTEMPTS = 5;
+
+export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
+  const pg = (await loadPackage('pg', () => import('pg'))).default;
+  const where = describeUrl(url);
+  const { statementTimeoutMs = 30_000, lockTimeoutMs = 10_000, connectTimeoutMs = 10_000 } = options;
+  const settings = {
+    connectionString: url,
+    application_name: 'sluice',
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: lockTimeoutMs,
+    idle_in_transaction_session_timeout: statementTimeoutMs,
+    // A server that fell silent: the client gives up a little after the server should have.
+    query_timeout: statementTimeoutMs + 5_000,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+  };
+  const pool: DriverPool = new pg.Pool({ ...settings, max: options.connections ?? 10, allowExitOnIdle: true });
+  // An idle connection that breaks is dropped by the pool; without a listener it would end the process.
+  pool.on('error', () => undefined);
+
+  async function attempt<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
+    const connection = await pool.connect();
+    try {
+      await connection.query('BEGIN');
+      const value = await work(asQueryable(connection));
+      await connection.query('COMMIT');
+      connection.release();
+      return value;
+    } catch (error) {
+      await giveBack(connection, error);
+      throw error;
+    }
+  }
+
+  let isClosed = false;
+  function checkOpen(): void {
+    if (isClosed) throw storeClosed();
+  }
+
+  return {
+    async query(text, values) {
+      checkOpen();
+      try {
+        return await pool.query(text, values === undefined ? undefined : [...values]);
+      } catch (error) {
+        throw toStoreError(error, where);
+      }
+    },
+    async transaction(work) {
+      checkOpen();
+      for (let count = 1; ; count++) {
+        try {
+          return await attempt(work);
+        } catch (error) {
+          if (count < MAX_ATTEMPTS && isRepeatable(error)) continue;
+          throw toStoreError(error, where);
+        }
+      }
+    },
+    checkOpen,
+    // Whoever only listens does not keep the process alive.
+    createClient: () => new pg.Client({ ...settings, stream: () => new Socket().unref() }),
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      await pool.end();
+    },
+  };
+}
+
+function asQueryable(connection: DriverConnection): Queryable {
+  return {
+    query: (text, values): Promise<{ rows: Row[] }> =>
+      connection.query(text, values === undefined ? undefined : [...values]),
+  };
+}
+
+/** After an error of our own or of a statement the connection is sound; closing any other ends its transaction too. */
+async function giveBack(connection: DriverConnection, error: unknown): Promise<void> {
+  if (!isSluiceError(error) && !leavesConnection(error)) return connection.release(true);
+  try {
+    await connection.query('ROLLBACK');
+    connection.release();
+  } catch {
+    connection.release(true);
+  }
+}
+
+/** Host, port and database: what may stand in a message. */
+function describeUrl(url: string): string {
+  try {
+    const { host, pathname } = new URL(url);
+    return `${host}${pathname}`;
+  } catch {
+    return 'an address that is no URL';
+  }
+}

@@ -1,0 +1,30 @@
+import type { EventEmitter } from 'node:events';
+
+/** A row as the driver gives it: by column name. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Anything that takes a statement: the pool, or one connection inside a transaction. */
+export interface Queryable {
+  query(text: string, values?: readonly unknown[]): Promise<{ readonly rows: readonly Row[] }>;
+}
+
+/** What this store uses of a pool of the package `pg`. */
+export interface DriverPool {
+  connect(): Promise<DriverConnection>;
+  query(text: string, values?: unknown[]): Promise<{ rows: Row[] }>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  end(): Promise<void>;
+}
+
+/** A connection taken from the pool; releasing it with an error closes it. */
+export interface DriverConnection {
+  query(text: string, values?: unknown[]): Promise<{ rows: Row[] }>;
+  release(error?: Error | boolean): void;
+}
+
+/** What this store uses of a connection of its own, which listens. */
+export interface DriverClient extends Pick<EventEmitter, 'on' | 'removeAllListeners'> {
+  connect(): Promise<unknown>;
+  query(text: string): Promise<unknown>;
+  end(): Promise<void>;
+}

@@ -1,0 +1,19 @@
+import { StoreError } from '../store-error.js';
+
+/**
+ * Loads a package that only this store needs, so that others need not install it.
+ *
+ * @example
+ * const { Pool } = (await loadPackage('pg', () => import('pg'))).default
+ */
+export async function loadPackage<T>(name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (cause) {
+    throw new StoreError(
+      'PACKAGE_MISSING',
+      `a store on PostgreSQL needs the package ${name}: install it (npm install ${name}), or use a store in a file (sqlite:FILE)`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,39 @@
+import { StoreError } from '../store-error.js';
+import type { Database } from './database.js';
+import type { Queryable } from './driver.js';
+import { MIGRATIONS } from './migrations.js';
+
+/** Any number will do, as long as every machine takes the same: "sluice" on a telephone. */
+export const MIGRATION_LOCK = 758_423;
+
+/**
+ * Brings the tables to the newest form, one transaction a step, one process at a time. A database that a newer Sluice
+ * has used is left alone.
+ */
+export async function migrate(database: Database): Promise<void> {
+  for (let version = await readVersion(database); version < MIGRATIONS.length; version++) {
+    await database.transaction(async (transaction) => {
+      // Another process may be at a long step: that is no reason to give up.
+      await transaction.query(`SET LOCAL lock_timeout = 0`);
+      await transaction.query(`SET LOCAL statement_timeout = 0`);
+      await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [MIGRATION_LOCK]);
+      if ((await readVersion(transaction)) !== version) return;
+      await transaction.query(MIGRATIONS[version] ?? '');
+      await transaction.query(`INSERT INTO sluice.migrations (version) VALUES ($1)`, [version + 1]);
+    });
+  }
+}
+
+async function readVersion(queryable: Queryable): Promise<number> {
+  const { rows: found } = await queryable.query(`SELECT to_regclass('sluice.migrations') AS name`);
+  if (found[0]?.['name'] === null) return 0;
+  const { rows } = await queryable.query(`SELECT COALESCE(max(version), 0) AS version FROM sluice.migrations`);
+  const version = Number(rows[0]?.['version']);
+  if (version > MIGRATIONS.length) {
+    throw new StoreError(
+      'STORE_TOO_NEW',
+      `the database has form ${version} and this Sluice knows ${MIGRATIONS.length}: use the newer Sluice that wrote it`,
+    );
+  }
+  return version;
+}

@@ -1,0 +1,46 @@
+import type { Store } from '../store.js';
+import { CACHE_LIMITS, type StoreOptions } from '../store-options.js';
+import type { Context } from './context.js';
+import { openDatabase } from './database.js';
+import { createEventLog } from './event-log.js';
+import { migrate } from './migrate.js';
+import { createNotifications } from './notifications.js';
+import { createOrders } from './orders.js';
+import { createOutbox } from './outbox.js';
+import { openQueue } from './queue.js';
+import { createResultCache } from './result-cache.js';
+import { createRuns } from './runs.js';
+
+/** A store that any number of machines share. Its tables are in the schema `sluice`, its queue in `sluice_queue`. */
+export async function openPostgresStore(url: string, options: StoreOptions = {}): Promise<Store> {
+  const database = await openDatabase(url);
+  const notifications = createNotifications(() => database.createClient());
+  try {
+    await migrate(database);
+    const queue = await openQueue(database, notifications);
+    return createStore({ database, notifications, queue }, options);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function createStore(context: Context, options: StoreOptions): Store {
+  const { database, notifications, queue } = context;
+  return {
+    ...createOrders(context),
+    ...createOutbox(context),
+    ...createRuns(context),
+    ...createEventLog(context),
+    ...createResultCache(context, { ...CACHE_LIMITS, ...options.cache }),
+    watchQueue(wake) {
+      database.checkOpen();
+      return queue.watch(wake);
+    },
+    async close() {
+      queue.close();
+      await notifications.close();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import type { Decision } from '../../orders/decision.js';
+import type { InboxItem, Resolution } from '../../orders/ports/inbox-item.js';
+import type { IssueRecord, IssueState } from '../../orders/ports/issue-record.js';
+import type { OrderRecord, OrderState } from '../../orders/ports/order-record.js';
+import type { WorkOrder } from '../../orders/work-order.js';
+import type { WorkResult } from '../../orders/work-result.js';
+import { columnsOf } from './columns.js';
+import type { Row } from './driver.js';
+
+/** An issue as its row has it; the table allows only known states. */
+export function readIssue(row: Row): IssueRecord {
+  const { text, textOrNull, number, time } = columnsOf(row);
+  return {
+    issue_ref: text('issue_ref'),
+    state: text('state') as IssueState,
+    active_run_id: textOrNull('active_run_id'),
+    last_run_number: number('last_run_number'),
+    updated_at: time('updated_at'),
+  };
+}
+
+/** An order as its row has it; the table allows only known states. */
+export function readOrder(row: Row): OrderRecord {
+  const { text, textOrNull, number, numberOrNull, flag, time, timeOrNull, json, jsonOrNull } = columnsOf(row);
+  const workerId = textOrNull('worker_id');
+  return {
+    order: json('work_order') as WorkOrder,
+    run_ulid: text('run_ulid'),
+    worker_type: text('worker_type'),
+    state: text('state') as OrderState,
+    owner:
+      workerId === null
+        ? null
+        : {
+            worker_id: workerId,
+            host: text('owner_host'),
+            pid: number('owner_pid'),
+            pid_started: textOrNull('owner_pid_started'),
+          },
+    lease_until: numberOrNull('lease_until'),
+    cancel_requested: flag('cancel_requested'),
+    created_at: time('created_at'),
+    started_at: timeOrNull('started_at'),
+    settled_at: timeOrNull('settled_at'),
+    decision: jsonOrNull('decision') as Decision | null,
+    result: jsonOrNull('result') as WorkResult | null,
+  };
+}
+
+/** An item as its row has it. What people decided stands beside it, since that comes later. */
+export function readItem(row: Row): InboxItem {
+  const { json, jsonOrNull } = columnsOf(row);
+  return { ...(json('item') as InboxItem), resolution: jsonOrNull('resolution') as Resolution | null };
+}

@@ -1,0 +1,113 @@
+import type { OutboxMessage } from '../../orders/ports/outbox-message.js';
+import type { OutboxStore } from '../../orders/ports/outbox-store.js';
+import { columnsOf } from './columns.js';
+import type { Context } from './context.js';
+import type { Row } from './driver.js';
+import { insertItem, itemValues } from './insert-rows.js';
+import { listRows } from './list-rows.js';
+import { NOTIFY_QUEUE } from './queue.js';
+
+/** The queue of comments. */
+export function createOutbox({ database }: Context): OutboxStore {
+  return {
+    async claimOutbox({ workerId, leaseMs, now, limit, sinks }) {
+      const { rows } = await database.query(CLAIM, [workerId, now, now + leaseMs, limit, sinks ?? null]);
+      return rows.map(readMessage);
+    },
+
+    async markDelivered({ id, workerId, deliveredTo }) {
+      const { rows } = await database.query(
+        `UPDATE sluice.outbox SET state = 'delivered', lease_until = NULL, delivered_to = $3
+         WHERE id = $1 AND worker_id = $2 AND state = 'sending'
+         RETURNING ${NOTIFY_QUEUE}`,
+        [id, workerId, JSON.stringify(deliveredTo)],
+      );
+      return rows.length > 0;
+    },
+
+    async markFailed({ id, workerId, error, now, retryAt, item }) {
+      const { rows } = await database.query(FAIL, [
+        id,
+        workerId,
+        JSON.stringify(error),
+        now,
+        retryAt,
+        ...itemValues(retryAt === null ? item : null),
+      ]);
+      return rows.length > 0;
+    },
+
+    listOutbox: ({ state, issueRef, ...page }) =>
+      listRows(database, page, {
+        table: 'outbox',
+        order: 'newest',
+        conditions: [
+          ['state = ?', state],
+          ['issue_ref = ?', issueRef],
+        ],
+        read: readMessage,
+      }),
+  };
+}
+
+/** Only the oldest of its line may go: comments of an issue reach a sink one at a time and in order. */
+const CLAIM = `
+  WITH due AS (
+    SELECT seq FROM sluice.outbox AS message
+    WHERE state IN ('waiting', 'sending')
+      AND CASE WHEN state = 'waiting' THEN due_at ELSE COALESCE(lease_until, 0) END <= $2
+      AND ($5::text[] IS NULL OR sink = ANY ($5))
+      AND NOT EXISTS (
+        SELECT FROM sluice.outbox AS earlier
+        WHERE earlier.sink = message.sink AND earlier.issue_ref = message.issue_ref
+          AND earlier.state IN ('waiting', 'sending') AND earlier.seq < message.seq
+      )
+    ORDER BY seq
+    LIMIT $4
+    FOR UPDATE SKIP LOCKED
+  ), claimed AS (
+    UPDATE sluice.outbox SET state = 'sending', tries = tries + 1, worker_id = $1, lease_until = $3
+    FROM due
+    WHERE outbox.seq = due.seq
+    RETURNING outbox.*
+  )
+  SELECT * FROM claimed ORDER BY seq`;
+
+/** A message given up for good asks a person, if its run is still the one that counts. */
+const FAIL = `
+  WITH failed AS (
+    UPDATE sluice.outbox SET
+      state = CASE WHEN $5::bigint IS NULL THEN 'dead' ELSE 'waiting' END,
+      due_at = COALESCE($5, due_at),
+      lease_until = NULL,
+      last_error = $3
+    WHERE id = $1 AND worker_id = $2 AND state = 'sending'
+    RETURNING ${NOTIFY_QUEUE}
+  ), stopped AS (
+    UPDATE sluice.issues SET state = 'needs-human', updated_at = $4
+    FROM failed
+    WHERE issue_ref = $7 AND active_run_id = $8
+    RETURNING true AS done
+  ), asked AS (
+    ${insertItem(6, 'stopped')}
+  )
+  SELECT true AS done FROM failed`;
+
+/** A message as its row has it; the table allows only known states. */
+function readMessage(row: Row): OutboxMessage {
+  const { text, number, numberOrNull, time, json, jsonOrNull } = columnsOf(row);
+  return {
+    id: text('id'),
+    sink: text('sink'),
+    issue_ref: text('issue_ref'),
+    trigger: text('trigger'),
+    body: json('body') as string,
+    state: text('state') as OutboxMessage['state'],
+    tries: number('tries'),
+    due_at: number('due_at'),
+    lease_until: numberOrNull('lease_until'),
+    last_error: jsonOrNull('last_error') as string | null,
+    delivered_to: jsonOrNull('delivered_to') as string | null,
+    created_at: time('created_at'),
+  };
+}

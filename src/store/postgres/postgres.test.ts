@@ -1,0 +1,4 @@
+import { createDatabase } from '../../../test/postgres/fresh-database.js';
+import { describeStore } from '../contract/store.contract.js';
+
+describeStore('a store on PostgreSQL', createDatabase);

@@ -1,0 +1,40 @@
+import type { CachedResult, ResultCache } from '../../runs/ports/result-cache.js';
+import type { CacheLimits } from '../store-options.js';
+import { columnsOf } from './columns.js';
+import type { Context } from './context.js';
+
+/** Kept results; the oldest go first. */
+export function createResultCache({ database }: Context, limits: CacheLimits): ResultCache {
+  return {
+    async find(key) {
+      const { rows } = await database.query(`SELECT entry FROM sluice.results WHERE key = $1`, [key]);
+      if (rows[0] === undefined) return undefined;
+      try {
+        return JSON.parse(columnsOf(rows[0]).text('entry')) as CachedResult;
+      } catch {
+        return undefined;
+      }
+    },
+
+    async keep(key, entry) {
+      const text = JSON.stringify(entry);
+      await database.transaction(async (transaction) => {
+        await transaction.query(
+          `INSERT INTO sluice.results (key, bytes, entry) VALUES ($1, $2, $3)
+           ON CONFLICT (key) DO UPDATE SET bytes = EXCLUDED.bytes, entry = EXCLUDED.entry, seq = DEFAULT`,
+          [key, Buffer.byteLength(text), text],
+        );
+        await transaction.query(
+          `DELETE FROM sluice.results WHERE seq IN (
+             SELECT seq FROM (
+               SELECT seq, row_number() OVER newest AS place, sum(bytes) OVER newest AS total
+               FROM sluice.results WINDOW newest AS (ORDER BY seq DESC)
+             ) AS kept
+             WHERE place > $1 OR total > $2
+           )`,
+          [limits.entries, limits.bytes],
+        );
+      });
+    },
+  };
+}

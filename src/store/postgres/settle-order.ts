@@ -1,0 +1,99 @@
+import type { Decision } from '../../orders/decision.js';
+import type { OrderSettlement, OrderStore } from '../../orders/ports/order-store.js';
+import { orderNotFound } from '../refusals.js';
+import { columnsOf } from './columns.js';
+import type { Context } from './context.js';
+import type { Queryable } from './driver.js';
+import {
+  executionValues,
+  insertExecution,
+  insertItem,
+  insertMessages,
+  itemValues,
+  messageValues,
+} from './insert-rows.js';
+import { NOTIFY_QUEUE } from './queue.js';
+
+/** Takes results in. */
+export function createSettleOrder({ database }: Context): Pick<OrderStore, 'settleOrder'> {
+  return {
+    async settleOrder(settlement) {
+      if (await settleActive(database, settlement)) return { decision: settlement.active.decision, repeated: false };
+      // Not the active run, or settled already; a run that was replaced never becomes active again.
+      if (await settleStale(database, settlement)) return { decision: settlement.stale.decision, repeated: false };
+      return { decision: await findDecision(database, settlement), repeated: true };
+    },
+  };
+}
+
+/**
+ * One statement, and the fence decides whether any of it happens: the guarded update of the issue's row waits for
+ * whoever is changing it and then looks again, so nothing here is decided by what was true before.
+ */
+const SETTLE_ACTIVE = `
+  WITH fence AS (
+    UPDATE sluice.issues SET
+      state = CASE WHEN state = 'needs-human' THEN state ELSE $4 END,
+      active_settled = true,
+      updated_at = $3
+    WHERE issue_ref = $1 AND active_run_id = $2 AND NOT active_settled
+    RETURNING ${NOTIFY_QUEUE}
+  ), settled AS (
+    UPDATE sluice.orders SET state = 'settled', lease_until = NULL, settled_at = $3, decision = $5, result = $6
+    FROM fence
+    WHERE issue_ref = $1 AND run_id = $2
+  ), executed AS (
+    ${insertExecution(7, 'fence')}
+  ), asked AS (
+    ${insertItem(14, 'fence')}
+  ), queued AS (
+    ${insertMessages(18, 'fence')}
+  )
+  SELECT true AS done FROM fence`;
+
+async function settleActive(database: Queryable, { issueRef, runId, now, active }: OrderSettlement): Promise<boolean> {
+  const { rows } = await database.query(SETTLE_ACTIVE, [
+    issueRef,
+    runId,
+    now,
+    active.state,
+    JSON.stringify(active.decision),
+    active.result === null ? null : JSON.stringify(active.result),
+    ...executionValues(active.execution),
+    ...itemValues(active.item),
+    ...messageValues(active.outbox, now),
+  ]);
+  return rows.length > 0;
+}
+
+/** The result of a run that is not the active one is kept, and changes nothing. */
+const SETTLE_STALE = `
+  WITH settled AS (
+    UPDATE sluice.orders SET state = 'settled', lease_until = NULL, settled_at = $3, decision = $4, result = $5
+    WHERE issue_ref = $1 AND run_id = $2 AND decision IS NULL
+    RETURNING ${NOTIFY_QUEUE}
+  ), executed AS (
+    ${insertExecution(6, 'settled')}
+  )
+  SELECT true AS done FROM settled`;
+
+async function settleStale(database: Queryable, { issueRef, runId, now, stale }: OrderSettlement): Promise<boolean> {
+  const { rows } = await database.query(SETTLE_STALE, [
+    issueRef,
+    runId,
+    now,
+    JSON.stringify(stale.decision),
+    stale.result === null ? null : JSON.stringify(stale.result),
+    ...executionValues(stale.execution),
+  ]);
+  return rows.length > 0;
+}
+
+async function findDecision(database: Queryable, { issueRef, runId }: OrderSettlement): Promise<Decision> {
+  const { rows } = await database.query(`SELECT decision FROM sluice.orders WHERE issue_ref = $1 AND run_id = $2`, [
+    issueRef,
+    runId,
+  ]);
+  if (rows[0] === undefined) throw orderNotFound(issueRef, runId);
+  return columnsOf(rows[0]).json('decision') as Decision;
+}
