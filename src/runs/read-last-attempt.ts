@@ -1,3 +1,4 @@
+import type { AttemptMeta } from '../audit/attempt-meta.js';
 import { openRunFolder } from '../audit/open-run-folder.js';
 import { openForReading } from '../audit/safe-file.js';
 
@@ -33,7 +34,7 @@ export async function readLastAttempt(dir: string, maxBytes: number): Promise<At
     if (attempt === undefined) return NOTHING;
     const read = async (stream: 'stdout' | 'stderr' | 'pty') => readEnd(folder.attemptPath(stream, attempt), maxBytes);
     const [stdout, stderr, pty] = await Promise.all([read('stdout'), read('stderr'), read('pty')]);
-    const meta = await folder.meta(attempt).catch(() => ({}) as Awaited<ReturnType<typeof folder.meta>>);
+    const meta: AttemptMeta = await folder.meta(attempt).catch(() => ({}));
     return {
       stdout: stdout.length > 0 ? stdout : pty,
       stderr,
