@@ -13,7 +13,6 @@ export interface CommitCheck {
 
 const HASH = /^[0-9a-f]{7,64}$/;
 const PATH = 'changes.commit';
-const TIME_LIMIT_MS = 10_000;
 
 /**
  * Looks for a claimed commit in a repository. The repository is the worker's: git is told to run nothing it names and
@@ -24,9 +23,9 @@ const TIME_LIMIT_MS = 10_000;
  */
 export async function checkCommit(repoDir: string, commit: string): Promise<CommitCheck> {
   if (!HASH.test(commit)) return { problem: notFound(commit.slice(0, 70)) };
-  const repository = await git(repoDir, ['rev-parse', '--git-dir']);
+  const repository = await runGit(repoDir, ['rev-parse', '--git-dir']);
   if (repository.code !== 0) return judgeFailure(repository, await exists(join(repoDir, '.git')));
-  const found = await git(repoDir, ['cat-file', '-e', `${commit}^{commit}`]);
+  const found = await runGit(repoDir, ['cat-file', '-e', `${commit}^{commit}`]);
   if (found.code === 0) return {};
   return found.code === 'failed' ? { problem: unchecked('git did not answer') } : { problem: notFound(commit) };
 }
@@ -40,57 +39,6 @@ function judgeFailure({ code, stderr }: GitEnd, looksLikeRepository: boolean): C
   if (code === 'no_git') return { problem: unchecked('git is not installed') };
   return {
     problem: unchecked(stderr.includes('dubious ownership') ? 'the repository belongs to another user' : 'git failed'),
-  };
-}
-
-interface GitEnd {
-  readonly code: number | 'no_git' | 'no_folder' | 'failed';
-  readonly stderr: string;
-}
-
-async function git(repoDir: string, args: readonly string[]): Promise<GitEnd> {
-  const command = [
-    '--no-pager',
-    '-c',
-    'core.fsmonitor=false',
-    '-c',
-    'core.hooksPath=/dev/null',
-    '-C',
-    repoDir,
-    ...args,
-  ];
-  return new Promise((resolve) => {
-    execFile(
-      'git',
-      command,
-      {
-        env: cleanEnvironment(),
-        timeout: TIME_LIMIT_MS,
-        killSignal: 'SIGKILL',
-        maxBuffer: 64 * 1024,
-        windowsHide: true,
-      },
-      (error, _stdout, stderr) => {
-        if (error === null) resolve({ code: 0, stderr });
-        else if (error.code === 'ENOENT') resolve({ code: 'no_git', stderr });
-        else if (stderr.includes('cannot change to')) resolve({ code: 'no_folder', stderr });
-        else resolve({ code: typeof error.code === 'number' ? error.code : 'failed', stderr });
-      },
-    );
-  });
-}
-
-/** Without the variables that point git elsewhere, and with those that keep it from fetching, asking or translating. */
-function cleanEnvironment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith('GIT_'));
-  return {
-    ...Object.fromEntries(kept),
-    LC_ALL: 'C',
-    GIT_NO_LAZY_FETCH: '1',
-    GIT_ALLOW_PROTOCOL: 'none',
-    GIT_NO_REPLACE_OBJECTS: '1',
-    GIT_OPTIONAL_LOCKS: '0',
-    GIT_TERMINAL_PROMPT: '0',
   };
 }
 
