@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Problem } from '../reading.js';
+import { runGit } from '../run-git.js';
+import type { GitEnd } from '../run-git.js';
 
 /** What came of looking for a commit; neither key if it is there. */
 export interface CommitCheck {
