@@ -1,11 +1,1 @@
-import { createRequire } from 'node:module';
-
-/** The version of this package. */
-export const VERSION = readVersion();
-
-function readVersion(): string {
-  // The same distance from `src/cli` and from `dist/cli`.
-  const manifest: unknown = createRequire(import.meta.url)('../../package.json');
-  const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
-  return isManifest ? String(manifest.version) : 'unknown';
-}
+export { VERSION } from '../runs/package-version.js';

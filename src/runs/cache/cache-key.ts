@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { openForReading } from '../../audit/safe-file.js';
+import { jsonSchemaOf } from '../contract/contract-schema.js';
+import { VERSION } from '../package-version.js';
+import type { RunSpec } from '../run-spec.js';
+
+/**
+ * The key under which a result is kept: everything the answer depends on. Runs that differ in any of it do not share
+ * a result; where they run, for how long and at what cost does not matter.
+ */
+export async function cacheKeyOf(spec: RunSpec, engineVersion: string | undefined): Promise<string> {
+  const { contract } = spec;
+  const inputs: [string, string | null][] = [];
+  for (const path of (spec.input_files ?? []).toSorted()) inputs.push([path, await hashFile(join(spec.workdir, path))]);
+  const parts = {
+    sluice: VERSION,
+    engine: spec.engine,
+    engine_version: engineVersion ?? null,
+    model: spec.model ?? null,
+    command: spec.command ?? null,
+    prompt: spec.prompt ?? null,
+    inputs,
+    contract:
+      contract === undefined
+        ? null
+        : {
+            schema: jsonSchemaOf(contract.schema) ?? null,
+            profile: contract.profile ?? 'default',
+            allow_partial: contract.allow_partial ?? false,
+            align: contract.align ?? false,
+          },
+    mode: spec.mode ?? 'auto',
+    permissions: spec.permissions ?? 'safe',
+    terminal: spec.terminal ?? false,
+  };
+  return createHash('sha256').update(canonical(parts)).digest('hex');
+}
+
+/** JSON with sorted keys: a schema says the same in any order. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : part,
+  );
+}
+
+/** The hash of a file's content; null if there is none. Links are not followed, so a link is an error. */
+async function hashFile(path: string): Promise<string | null> {
+  const handle = await openForReading(path);
+  if (handle === undefined) return null;
+  const hash = createHash('sha256');
+  for await (const chunk of handle.createReadStream()) hash.update(chunk as Uint8Array);
+  return hash.digest('hex');
+}

@@ -1,0 +1,63 @@
+import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaceFile } from '../../audit/replace-file.js';
+import { readSmallFile } from '../../audit/safe-file.js';
+import type { ResultCache } from '../ports/result-cache.js';
+import { readCacheEntry, writeCacheEntry } from './cache-entry.js';
+import { CACHE_LIMITS } from './cache-limits.js';
+import type { CacheLimits } from './cache-limits.js';
+
+const ENDING = '.result';
+
+/**
+ * Keeps results in files of `<data>/cache`, for all processes that share the folder. What cannot be read is a miss; the
+ * result that was not asked for the longest is forgotten first.
+ *
+ * @example
+ * const cache = createFileResultCache('.sluice', { entries: 100 })
+ */
+export function createFileResultCache(data: string, limits: CacheLimits = {}): ResultCache {
+  const most = { ...CACHE_LIMITS, ...limits };
+  const folder = join(data, 'cache');
+
+  /** A key is a hash; anything else must not become a path. */
+  const pathOf = (key: string): string | undefined =>
+    /^[0-9a-f]{64}$/.test(key) ? join(folder, `${key}${ENDING}`) : undefined;
+
+  return {
+    async find(key) {
+      const path = pathOf(key);
+      if (path === undefined) return undefined;
+      const text = await readSmallFile(path, most.bytes).catch(() => undefined);
+      const entry = text === undefined ? undefined : readCacheEntry(key, text);
+      if (entry !== undefined) await utimes(path, new Date(), new Date()).catch(() => undefined);
+      else if (text !== undefined) await rm(path, { force: true });
+      return entry;
+    },
+    async keep(key, entry) {
+      const path = pathOf(key);
+      const text = writeCacheEntry(key, entry);
+      if (path === undefined || Buffer.byteLength(text) > most.bytes) return;
+      await mkdir(folder, { recursive: true });
+      await replaceFile(path, text);
+      await forgetOldest(folder, most);
+    },
+  };
+}
+
+/** Another process may do the same at the same time: a file that is gone is none the less forgotten. */
+async function forgetOldest(folder: string, most: Required<CacheLimits>): Promise<void> {
+  const files: { readonly path: string; readonly size: number; readonly usedAt: number }[] = [];
+  for (const name of await readdir(folder)) {
+    if (!name.endsWith(ENDING)) continue;
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found !== undefined) files.push({ path, size: found.size, usedAt: found.mtimeMs });
+  }
+  files.sort((one, other) => other.usedAt - one.usedAt);
+  let bytes = 0;
+  for (const [index, { path, size }] of files.entries()) {
+    bytes += size;
+    if (index >= most.entries || bytes > most.bytes) await rm(path, { force: true });
+  }
+}

@@ -1,0 +1,47 @@
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { createFileResultCache } from './file-result-cache.js';
+import { createMemoryResultCache } from './memory-result-cache.js';
+import { describeResultCache, keptResult, keyOf } from './result-cache.contract.js';
+
+async function makeData(): Promise<string> {
+  const data = await mkdtemp(join(tmpdir(), 'sluice-cache-'));
+  onTestFinished(async () => rm(data, { recursive: true, force: true }));
+  return data;
+}
+
+describeResultCache('the cache in memory', async (limits) => Promise.resolve(createMemoryResultCache(limits)));
+describeResultCache('the cache in files', async (limits) => createFileResultCache(await makeData(), limits));
+
+test.each([
+  ['cut off', (text: string) => text.slice(0, -20)],
+  ['changed', (text: string) => text.replace('"line":3', '"line":4')],
+  ['of another key', (text: string) => text.replaceAll('a'.repeat(64), 'b'.repeat(64))],
+  ['empty', () => ''],
+  ['no JSON', () => '{\n{'],
+])('an entry that is %s is a miss', async (_, damage) => {
+  const data = await makeData();
+  const cache = createFileResultCache(data);
+  await cache.keep(keyOf('a'), keptResult({ line: 3 }));
+  const path = join(data, 'cache', `${keyOf('a')}.result`);
+  await writeFile(path, damage(await readFile(path, 'utf8')));
+  expect(await cache.find(keyOf('a'))).toBeUndefined();
+  await cache.keep(keyOf('a'), keptResult({ line: 5 }));
+  expect((await cache.find(keyOf('a')))?.result.value).toEqual({ line: 5 });
+});
+
+test('a link in the place of an entry is a miss', async () => {
+  const data = await makeData();
+  const cache = createFileResultCache(data);
+  await cache.keep(keyOf('b'), keptResult(1));
+  await symlink(join(data, 'cache', `${keyOf('b')}.result`), join(data, 'cache', `${keyOf('a')}.result`));
+  expect(await cache.find(keyOf('a'))).toBeUndefined();
+});
+
+test('what is no key leads nowhere', async () => {
+  const cache = createFileResultCache(await makeData());
+  await cache.keep('../../x', keptResult(1));
+  expect(await cache.find('../../x')).toBeUndefined();
+});
