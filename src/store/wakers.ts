@@ -40,3 +40,6 @@ export function createWakers(): Wakers {
     clear: () => sets.clear(),
   };
 }
+
+/** The key of those who take work; all other keys are run ids, which are never words. */
+export const QUEUE = 'queue';

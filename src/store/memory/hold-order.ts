@@ -1,7 +1,8 @@
 import type { OrderRecord } from '../../orders/ports/order-record.js';
 import type { OrderHold, OrderStore } from '../../orders/ports/order-store.js';
 import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
-import { checkOpen, copyOf, orderKey, QUEUE, replaceOrder, type Row, type Tables } from './tables.js';
+import { QUEUE } from '../wakers.js';
+import { checkOpen, copyOf, orderKey, replaceOrder, type Row, type Tables } from './tables.js';
 
 /** What the holder of an order says about it, and what becomes of orders whose holder is gone. */
 export function createHoldOrder(tables: Tables): Pick<OrderStore, 'startOrder' | 'renewOrder' | 'releaseExpired'> {

@@ -1,11 +1,12 @@
 import type { Store } from '../store.js';
 import { CACHE_LIMITS, type StoreOptions } from '../store-options.js';
+import { QUEUE } from '../wakers.js';
 import { createEventLog } from './event-log.js';
 import { createOrders } from './orders.js';
 import { createOutbox } from './outbox.js';
 import { createResultCache } from './result-cache.js';
 import { createRuns } from './runs.js';
-import { checkOpen, createTables, QUEUE } from './tables.js';
+import { checkOpen, createTables } from './tables.js';
 
 /** A store that is gone with its process: for tests, and as the model the others are compared with. */
 export function openMemoryStore(options: StoreOptions = {}): Store {

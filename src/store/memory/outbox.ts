@@ -1,7 +1,8 @@
 import type { OutboxStore } from '../../orders/ports/outbox-store.js';
+import { QUEUE } from '../wakers.js';
 import { listRows } from './list-rows.js';
 import { addItem } from './settle-order.js';
-import { checkOpen, copyOf, QUEUE, type OutboxRow, type Tables } from './tables.js';
+import { checkOpen, copyOf, type OutboxRow, type Tables } from './tables.js';
 
 /** The queue of comments. */
 export function createOutbox(tables: Tables): OutboxStore {

@@ -1,9 +1,10 @@
 import type { InboxItem } from '../../orders/ports/inbox-item.js';
 import type { OrderStore } from '../../orders/ports/order-store.js';
 import { retryRequest } from '../retry-request.js';
+import { QUEUE } from '../wakers.js';
 import { addExecution, addMessages } from './settle-order.js';
 import { replaceRun } from './submit-order.js';
-import { checkOpen, copyOf, QUEUE, type Row, type Tables } from './tables.js';
+import { checkOpen, copyOf, type Row, type Tables } from './tables.js';
 
 /** Takes the decisions of people in. */
 export function createResolveItem(tables: Tables): Pick<OrderStore, 'resolveItem'> {

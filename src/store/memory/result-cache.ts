@@ -20,9 +20,11 @@ export function createResultCache(tables: Tables, limits: CacheLimits): ResultCa
     async keep(key, entry) {
       checkOpen(tables);
       const text = JSON.stringify(entry);
+      const size = Buffer.byteLength(text);
       forget(key);
+      if (size > limits.bytes) return;
       entries.set(key, text);
-      bytes += Buffer.byteLength(text);
+      bytes += size;
       for (const oldest of entries.keys()) {
         if (entries.size <= limits.entries && bytes <= limits.bytes) break;
         forget(oldest);

@@ -3,8 +3,9 @@ import type { RunSpec } from '../../runs/run-spec.js';
 import { CANCELED_IN_QUEUE } from '../canceled-result.js';
 import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
 import { storeSpec } from '../stored-spec.js';
+import { QUEUE } from '../wakers.js';
 import { listRows } from './list-rows.js';
-import { checkOpen, copyOf, QUEUE, type RunRow, type Tables } from './tables.js';
+import { checkOpen, copyOf, type RunRow, type Tables } from './tables.js';
 
 /** The queue of runs. */
 export function createRuns(tables: Tables): RunRecords {

@@ -3,7 +3,8 @@ import type { InboxItem } from '../../orders/ports/inbox-item.js';
 import type { OrderStore } from '../../orders/ports/order-store.js';
 import type { NewOutboxMessage } from '../../orders/ports/outbox-message.js';
 import { orderNotFound } from '../refusals.js';
-import { checkOpen, copyOf, orderKey, QUEUE, replaceOrder, type Tables } from './tables.js';
+import { QUEUE } from '../wakers.js';
+import { checkOpen, copyOf, orderKey, replaceOrder, type Tables } from './tables.js';
 
 /** Takes results in. */
 export function createSettleOrder(tables: Tables): Pick<OrderStore, 'settleOrder'> {

@@ -2,7 +2,8 @@ import type { IssueState } from '../../orders/ports/issue-record.js';
 import type { OrderRecord } from '../../orders/ports/order-record.js';
 import type { OrderStore, OrderSubmission } from '../../orders/ports/order-store.js';
 import { issueNeedsHuman, requestIdReused } from '../refusals.js';
-import { checkOpen, copyOf, orderKey, QUEUE, replaceOrder, type Tables } from './tables.js';
+import { QUEUE } from '../wakers.js';
+import { checkOpen, copyOf, orderKey, replaceOrder, type Tables } from './tables.js';
 
 /** Hands out run ids. */
 export function createSubmitOrder(tables: Tables): Pick<OrderStore, 'submitOrder'> {

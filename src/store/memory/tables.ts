@@ -39,9 +39,6 @@ export interface Tables {
   isClosed: boolean;
 }
 
-/** The key of {@link Tables.wakers} for those who take work; all other keys are run ids. */
-export const QUEUE = 'queue';
-
 /** Makes the tables of an empty store. */
 export function createTables(): Tables {
   return {

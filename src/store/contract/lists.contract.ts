@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
+import { claimOf, executionOf, NOW, settlementOf, submissionOf } from './fixtures/order-samples.js';
+
+/** How the store is looked through. */
+export function describeLists(makeSite: MakeSite): void {
+  async function openWithOrders() {
+    const store = await openSite(await makeSite());
+    const actions = ['advance', 'blocked', 'needs-human', 'advance'] as const;
+    for (const [index, action] of actions.entries()) {
+      const change = { issue_ref: `local#${index}`, repo_dir: `/repo/${index}`, worker: `worker-${index % 2}` };
+      const { record } = await store.submitOrder(submissionOf(change));
+      const settlement = settlementOf(record, action);
+      const at = new Date(NOW + index * 1000).toISOString();
+      const execution = executionOf(record, settlement.active.decision, { at });
+      await store.settleOrder({ ...settlement, active: { ...settlement.active, execution } });
+    }
+    for (const index of [5, 6, 7]) {
+      await store.submitOrder(submissionOf({ issue_ref: `local#${index}`, repo_dir: `/repo/${index}` }));
+    }
+    await store.claimOrder(claimOf());
+    return store;
+  }
+
+  describe('lists', () => {
+    it('are newest first, but what is open is oldest first', async () => {
+      const store = await openWithOrders();
+      const refs = (items: readonly { readonly order: { readonly issue_ref: string } }[]): string[] =>
+        items.map(({ order }) => order.issue_ref.slice(6));
+      expect(refs((await store.listOrders({})).items)).toEqual(['7', '6', '5', '3', '2', '1', '0']);
+      expect(refs((await store.listOrders({ open: true })).items)).toEqual(['5', '6', '7']);
+      expect(refs((await store.listOrders({ state: 'queued' })).items)).toEqual(['6', '7']);
+      expect(refs((await store.listOrders({ state: 'claimed' })).items)).toEqual(['5']);
+      expect(refs((await store.listOrders({ state: 'settled' })).items)).toEqual(['3', '2', '1', '0']);
+      expect(refs((await store.listOrders({ issueRef: 'local#2' })).items)).toEqual(['2']);
+      expect(refs((await store.listOrders({ issueRef: 'local#2', open: true })).items)).toEqual([]);
+      expect((await store.listIssues({})).items.map(({ issue_ref }) => issue_ref)[0]).toBe('local#7');
+      expect((await store.listIssues({ state: 'review' })).items.map(({ issue_ref }) => issue_ref)).toEqual([
+        'local#3',
+        'local#0',
+      ]);
+      expect((await store.listInbox({})).items.map(({ issue_ref }) => issue_ref)).toEqual(['local#2']);
+      expect((await store.listInbox({ open: false })).items).toEqual([]);
+      expect((await store.listInbox({ issueRef: 'local#1' })).items).toEqual([]);
+      expect((await store.listOutbox({ state: 'delivered' })).items).toEqual([]);
+      expect((await store.listOutbox({ issueRef: 'local#1' })).items).toHaveLength(1);
+    });
+
+    it('filter executions by issue, run, worker, decision and time', async () => {
+      const store = await openWithOrders();
+      const find = async (filter: Parameters<typeof store.listExecutions>[0]): Promise<string[]> =>
+        (await store.listExecutions(filter)).items.map(({ issue_ref }) => issue_ref.slice(6));
+      expect(await find({})).toEqual(['3', '2', '1', '0']);
+      expect(await find({ issueRef: 'local#1' })).toEqual(['1']);
+      expect(await find({ runId: '2026-11-15-backend-0001' })).toEqual(['3', '2', '1', '0']);
+      expect(await find({ worker: 'worker-1' })).toEqual(['3', '1']);
+      expect(await find({ decision: 'advance' })).toEqual(['3', '0']);
+      expect(await find({ since: '2026-11-15T06:00:01.000Z', until: '2026-11-15T06:00:03.000Z' })).toEqual(['2', '1']);
+      expect(await find({ decision: 'advance', worker: 'worker-0', limit: 1 })).toEqual(['0']);
+    });
+
+    it('come in pages that neither repeat nor leave out, also while rows are added', async () => {
+      const store = await openSite(await makeSite());
+      for (let index = 0; index < 5; index++) await store.submitOrder(submissionOf({ issue_ref: `local#${index}` }));
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      for (let turn = 0; turn < 3; turn++) {
+        const page = await store.listOrders({ limit: 2, ...(cursor === undefined ? {} : { cursor }) });
+        seen.push(...page.items.map(({ order }) => order.issue_ref));
+        await store.submitOrder(submissionOf({ issue_ref: `local#new${turn}` }));
+        cursor = page.next_cursor ?? undefined;
+      }
+      expect(seen).toEqual(['local#4', 'local#3', 'local#2', 'local#1', 'local#0']);
+      expect(cursor).toBeUndefined();
+    });
+
+    it('say that there is no next page when the last one is full', async () => {
+      const store = await openSite(await makeSite());
+      for (let index = 0; index < 2; index++) await store.submitOrder(submissionOf({ issue_ref: `local#${index}` }));
+      expect((await store.listOrders({ limit: 2, open: true })).next_cursor).toBeNull();
+      expect((await store.listOrders({ limit: 1, open: true })).next_cursor).not.toBeNull();
+    });
+
+    it('refuse a cursor they have not returned', async () => {
+      const store = await openSite(await makeSite());
+      expect(await codeOf(store.listIssues({ cursor: 'x' }))).toBe('INVALID_CURSOR');
+      expect(await codeOf(store.listRuns({ cursor: '-1' }))).toBe('INVALID_CURSOR');
+    });
+
+    it('are bounded whatever is asked for', async () => {
+      const store = await openSite(await makeSite());
+      await Promise.all(Array.from({ length: 1001 }, async () => store.submitOrder(submissionOf())));
+      for (const limit of [5000, Infinity]) expect((await store.listOrders({ limit })).items).toHaveLength(1000);
+      for (const limit of [0, -1, Number.NaN]) expect((await store.listOrders({ limit })).items).toHaveLength(1);
+      expect((await store.listOrders({})).items).toHaveLength(100);
+    });
+  });
+
+  describe('a closed store', () => {
+    it('refuses every call, and can be closed twice', async () => {
+      const store = await openSite(await makeSite());
+      await store.close();
+      await store.close();
+      expect(await codeOf(store.submitOrder(submissionOf()))).toBe('STORE_CLOSED');
+      expect(await codeOf(store.listRuns({}))).toBe('STORE_CLOSED');
+      expect(await codeOf(store.append('run', []))).toBe('STORE_CLOSED');
+    });
+  });
+}

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import type { NewOutboxMessage } from '../../orders/ports/outbox-message.js';
+import { openSite, type MakeSite } from './fixtures/open-site.js';
+import { itemOf, messageOf, NOW, settlementOf, submissionOf } from './fixtures/order-samples.js';
+import { HOSTILE_TEXT } from './fixtures/run-samples.js';
+
+const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW, limit: 10 };
+
+/** How comments are given out for delivery. */
+export function describeOutbox(makeSite: MakeSite): void {
+  /** A store with an issue whose active run has settled and left these messages. */
+  async function openWith(...changes: readonly Partial<NewOutboxMessage>[]) {
+    const store = await openSite(await makeSite());
+    const { record } = await store.submitOrder(submissionOf());
+    const outbox = changes.map((change) => messageOf(record, change));
+    await store.settleOrder(settlementOf(record, 'advance', { outbox }));
+    return { store, record, outbox };
+  }
+
+  describe('claimOutbox', () => {
+    it('gives messages that are due, once', async () => {
+      const { store, outbox } = await openWith({});
+      expect(await store.claimOutbox({ ...CLAIM, now: NOW - 1 })).toEqual([]);
+      expect(await store.claimOutbox(CLAIM)).toMatchObject([
+        { ...outbox[0], state: 'sending', tries: 1, lease_until: NOW + 1000 },
+      ]);
+      expect(await store.claimOutbox({ ...CLAIM, workerId: 'w2' })).toEqual([]);
+    });
+
+    it('gives a message again when its lease has run out, and counts', async () => {
+      const { store } = await openWith({});
+      await store.claimOutbox(CLAIM);
+      expect(await store.claimOutbox({ ...CLAIM, workerId: 'w2', now: NOW + 999 })).toEqual([]);
+      expect(await store.claimOutbox({ ...CLAIM, workerId: 'w2', now: NOW + 1000 })).toMatchObject([{ tries: 2 }]);
+    });
+
+    it('has one message per issue and sink on its way, in the order they were written', async () => {
+      const { store } = await openWith(
+        { trigger: 'a', body: '1' },
+        { trigger: 'b', body: '2' },
+        { trigger: 'a', sink: 'hook', body: '3' },
+        { trigger: 'a', issue_ref: 'local#2', body: '4' },
+      );
+      const claimed = await store.claimOutbox(CLAIM);
+      expect(claimed.map(({ body }) => body)).toEqual(['1', '3', '4']);
+      expect(await store.claimOutbox({ ...CLAIM, workerId: 'w2' })).toEqual([]);
+      const first = claimed[0]?.id ?? '';
+      await store.markFailed({ id: first, workerId: 'w1', error: 'x', now: NOW, retryAt: NOW + 50, item: null });
+      expect(await store.claimOutbox({ ...CLAIM, now: NOW + 49 })).toEqual([]);
+      expect((await store.claimOutbox({ ...CLAIM, now: NOW + 50 })).map(({ body }) => body)).toEqual(['1']);
+      await store.markDelivered({ id: first, workerId: 'w1', deliveredTo: 'there', now: NOW });
+      expect((await store.claimOutbox(CLAIM)).map(({ body }) => body)).toEqual(['2']);
+    });
+
+    it('gives at most so many, and only for the sinks asked for', async () => {
+      const { store } = await openWith({ sink: 'a' }, { sink: 'b' }, { sink: 'c' });
+      expect(await store.claimOutbox({ ...CLAIM, sinks: [] })).toEqual([]);
+      expect((await store.claimOutbox({ ...CLAIM, sinks: ['c', 'b'] })).map(({ sink }) => sink)).toEqual(['b', 'c']);
+      expect(await store.claimOutbox({ ...CLAIM, limit: 0 })).toEqual([]);
+      expect(await store.claimOutbox({ ...CLAIM, limit: 1 })).toHaveLength(1);
+    });
+  });
+
+  describe('markDelivered and markFailed', () => {
+    it('are for the holder of the message only', async () => {
+      const { store } = await openWith({});
+      const [message] = await store.claimOutbox(CLAIM);
+      await store.claimOutbox({ ...CLAIM, workerId: 'w2', now: NOW + 1000 });
+      const late = { id: message?.id ?? '', workerId: 'w1', now: NOW };
+      expect(await store.markDelivered({ ...late, deliveredTo: 'x' })).toBe(false);
+      expect(await store.markFailed({ ...late, error: 'x', retryAt: null, item: null })).toBe(false);
+      expect(await store.markDelivered({ ...late, workerId: 'w2', deliveredTo: HOSTILE_TEXT })).toBe(true);
+      expect(await store.markDelivered({ ...late, workerId: 'w2', deliveredTo: 'again' })).toBe(false);
+      expect((await store.listOutbox({})).items).toMatchObject([
+        { state: 'delivered', delivered_to: HOSTILE_TEXT, tries: 2, lease_until: null },
+      ]);
+    });
+
+    it('put a message back with what went wrong', async () => {
+      const { store } = await openWith({});
+      const [message] = await store.claimOutbox(CLAIM);
+      const failure = { id: message?.id ?? '', workerId: 'w1', error: HOSTILE_TEXT, now: NOW };
+      expect(await store.markFailed({ ...failure, retryAt: NOW + 5, item: null })).toBe(true);
+      expect((await store.listOutbox({ state: 'waiting' })).items).toMatchObject([
+        { due_at: NOW + 5, last_error: HOSTILE_TEXT, lease_until: null, tries: 1 },
+      ]);
+      expect(await store.findIssue('local#1')).toMatchObject({ state: 'review' });
+    });
+
+    it('give up a message and hand its issue to a person at once', async () => {
+      const { store, record } = await openWith({ trigger: 'a' }, { trigger: 'b' });
+      const [message] = await store.claimOutbox(CLAIM);
+      const item = itemOf(record, { reason: 'The comment cannot be delivered.' });
+      const failure = { id: message?.id ?? '', workerId: 'w1', error: 'gone', now: NOW + 9, retryAt: null, item };
+      expect(await store.markFailed(failure)).toBe(true);
+      expect((await store.listOutbox({ state: 'dead' })).items).toMatchObject([{ last_error: 'gone' }]);
+      expect(await store.findIssue('local#1')).toMatchObject({
+        state: 'needs-human',
+        updated_at: '2026-11-15T06:00:00.009Z',
+      });
+      expect((await store.listInbox({ open: true })).items).toEqual([item]);
+      expect((await store.claimOutbox(CLAIM)).map(({ trigger }) => trigger)).toEqual(['b']);
+    });
+
+    it('do not touch an issue that another run has taken over', async () => {
+      const { store, record } = await openWith({});
+      await store.submitOrder(submissionOf());
+      const issue = await store.findIssue('local#1');
+      const [message] = await store.claimOutbox(CLAIM);
+      const failure = { id: message?.id ?? '', workerId: 'w1', error: 'gone', now: NOW, retryAt: null };
+      expect(await store.markFailed({ ...failure, item: itemOf(record) })).toBe(true);
+      expect(await store.findIssue('local#1')).toEqual(issue);
+      expect((await store.listInbox({})).items).toEqual([]);
+      expect((await store.listOutbox({ state: 'dead' })).items).toHaveLength(1);
+    });
+
+    it('leave an issue with people although the run that is on its way advances', async () => {
+      const { store, record } = await openWith({});
+      const [message] = await store.claimOutbox(CLAIM);
+      const { record: next } = await store.submitOrder(submissionOf());
+      const failure = { id: message?.id ?? '', workerId: 'w1', error: 'gone', now: NOW, retryAt: null };
+      await store.markFailed({ ...failure, item: itemOf(record, { run_id: next.order.run_id }) });
+      expect((await store.settleOrder(settlementOf(next))).decision.action).toBe('advance');
+      expect(await store.findIssue('local#1')).toMatchObject({ state: 'needs-human' });
+    });
+  });
+}

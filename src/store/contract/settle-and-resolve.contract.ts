@@ -1,0 +1,263 @@
+import { describe, expect, it } from 'vitest';
+import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
+import {
+  claimOf,
+  decisionOf,
+  itemOf,
+  messageOf,
+  newId,
+  NOW,
+  resolutionOf,
+  resultOf,
+  settlementOf,
+  submissionOf,
+} from './fixtures/order-samples.js';
+import { HOSTILE_TEXT } from './fixtures/run-samples.js';
+
+/** How results and the decisions of people are taken in. */
+export function describeSettleAndResolve(makeSite: MakeSite): void {
+  describe('settleOrder', () => {
+    it('writes state, result, execution, item and message of the active run at once', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      await store.claimOrder(claimOf());
+      const settlement = settlementOf(record, 'needs-human', {
+        result: { ...resultOf(record), summary: HOSTILE_TEXT },
+        item: itemOf(record, { reason: HOSTILE_TEXT, reading: { source: 'json', problems: [], draft: { a: [1] } } }),
+        outbox: [messageOf(record, { sink: 'a', body: HOSTILE_TEXT }), messageOf(record, { sink: 'b' })],
+      });
+      const { active } = settlement;
+      expect(await store.settleOrder({ ...settlement, now: NOW + 7 })).toEqual({
+        decision: active.decision,
+        repeated: false,
+      });
+      expect(await store.findIssue('local#1')).toMatchObject({
+        state: 'needs-human',
+        updated_at: '2026-11-15T06:00:00.007Z',
+      });
+      expect(await store.findOrder('local#1', record.order.run_id)).toMatchObject({
+        state: 'settled',
+        settled_at: '2026-11-15T06:00:00.007Z',
+        lease_until: null,
+        decision: active.decision,
+        result: active.result,
+      });
+      expect((await store.listExecutions({})).items).toEqual([active.execution]);
+      expect((await store.listInbox({})).items).toEqual([active.item]);
+      expect((await store.listOutbox({})).items).toEqual(
+        active.outbox.toReversed().map((message) => ({
+          ...message,
+          state: 'waiting',
+          tries: 0,
+          due_at: NOW + 7,
+          lease_until: null,
+          last_error: null,
+          delivered_to: null,
+          created_at: '2026-11-15T06:00:00.007Z',
+        })),
+      );
+    });
+
+    it('only archives the result of a run that is not the active one', async () => {
+      const store = await openSite(await makeSite());
+      const { record: old } = await store.submitOrder(submissionOf());
+      await store.claimOrder(claimOf());
+      const { record: active } = await store.submitOrder(submissionOf());
+      const issue = await store.findIssue('local#1');
+      const settlement = settlementOf(old, 'needs-human');
+      expect(await store.settleOrder(settlement)).toEqual({ decision: decisionOf('archive'), repeated: false });
+      expect(await store.findIssue('local#1')).toEqual(issue);
+      expect(await store.findOrder('local#1', old.order.run_id)).toMatchObject({
+        state: 'settled',
+        decision: decisionOf('archive'),
+        result: resultOf(old),
+      });
+      expect(await store.findOrder('local#1', active.order.run_id)).toEqual(active);
+      expect((await store.listExecutions({})).items).toEqual([settlement.stale.execution]);
+      expect((await store.listInbox({})).items).toEqual([]);
+      expect((await store.listOutbox({})).items).toEqual([]);
+    });
+
+    it('archives the result of a run that was canceled before it began', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      await store.submitOrder(submissionOf());
+      expect((await store.settleOrder(settlementOf(record))).decision.action).toBe('archive');
+    });
+
+    it('returns the first decision to a repeat and writes nothing', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      await store.settleOrder(settlementOf(record, 'blocked'));
+      const repeat = await store.settleOrder(settlementOf(record, 'needs-human', {}, NOW + 1000));
+      expect(repeat).toEqual({ decision: decisionOf('blocked'), repeated: true });
+      expect(await store.findIssue('local#1')).toMatchObject({
+        state: 'blocked',
+        updated_at: '2026-11-15T06:00:00.000Z',
+      });
+      expect((await store.listExecutions({})).items).toHaveLength(1);
+      expect((await store.listInbox({})).items).toEqual([]);
+      expect((await store.listOutbox({})).items).toHaveLength(1);
+    });
+
+    it('returns the first decision to a repeat also after the run was replaced', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      await store.settleOrder(settlementOf(record, 'blocked'));
+      await store.submitOrder(submissionOf());
+      expect(await store.settleOrder(settlementOf(record))).toEqual({
+        decision: decisionOf('blocked'),
+        repeated: true,
+      });
+      expect((await store.listExecutions({})).items).toHaveLength(1);
+    });
+
+    it('takes one of several at once', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      const settled = await Promise.all(
+        Array.from({ length: 5 }, async (_, index) =>
+          store.settleOrder(settlementOf(record, index % 2 === 0 ? 'advance' : 'blocked')),
+        ),
+      );
+      expect(settled.filter(({ repeated }) => !repeated)).toHaveLength(1);
+      expect(new Set(settled.map(({ decision }) => decision.action)).size).toBe(1);
+      expect((await store.listExecutions({})).items).toHaveLength(1);
+      expect((await store.listOutbox({})).items).toHaveLength(1);
+    });
+
+    it('keeps one message per sink, issue and trigger', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      const twice = [messageOf(record, { body: 'first' }), messageOf(record, { body: 'second' })];
+      await store.settleOrder(settlementOf(record, 'advance', { outbox: twice }));
+      expect((await store.listOutbox({})).items.map(({ body }) => body)).toEqual(['first']);
+    });
+
+    it('refuses an order that was never submitted', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      const [lost, elsewhere] = [
+        { ...settlementOf(record), runId: '2026-11-15-backend-0999' },
+        { ...settlementOf(record), issueRef: 'local#9' },
+      ];
+      expect(await codeOf(store.settleOrder(lost))).toBe('ORDER_NOT_FOUND');
+      expect(await codeOf(store.settleOrder(elsewhere))).toBe('ORDER_NOT_FOUND');
+      expect((await store.listExecutions({})).items).toEqual([]);
+    });
+  });
+
+  describe('resolveItem', () => {
+    async function openWithItem() {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf({ request_id: 'r1' }));
+      const item = itemOf(record);
+      await store.settleOrder(settlementOf(record, 'needs-human', { item }));
+      return { store, record, item };
+    }
+
+    it('records who decided what and why, and moves the issue', async () => {
+      const { store, record, item } = await openWithItem();
+      const resolution = resolutionOf(item, record, 'accept', { now: NOW + 3 });
+      const settled = { ...item, resolution: resolution.resolution };
+      expect(await store.resolveItem(resolution)).toEqual({ status: 'resolved', item: settled });
+      expect(await store.findItem(item.id)).toEqual(settled);
+      expect(await store.findIssue('local#1')).toMatchObject({
+        state: 'review',
+        active_run_id: record.order.run_id,
+        updated_at: '2026-11-15T06:00:00.003Z',
+      });
+      expect((await store.listExecutions({})).items[0]).toEqual(resolution.execution);
+      expect((await store.listOutbox({})).items[0]).toMatchObject({ trigger: `resolve:${item.id}`, due_at: NOW + 3 });
+      expect(await store.findOrder('local#1', record.order.run_id)).toMatchObject({
+        decision: { action: 'needs-human' },
+      });
+    });
+
+    it('sends the order out again under a new run id', async () => {
+      const { store, record, item } = await openWithItem();
+      const outcome = await store.resolveItem(resolutionOf(item, record, 'retry'));
+      expect(outcome).toMatchObject({
+        status: 'resolved',
+        item: { resolution: { action: 'retry', new_run_id: '2026-11-15-backend-0002' } },
+        order: { state: 'queued', order: { run_id: '2026-11-15-backend-0002', instructions: 'Do it.' } },
+      });
+      expect(await store.findIssue('local#1')).toMatchObject({
+        state: 'doing',
+        active_run_id: '2026-11-15-backend-0002',
+      });
+      expect((await store.claimOrder(claimOf()))?.record.order.run_id).toBe('2026-11-15-backend-0002');
+      const repeat = await store.submitOrder(submissionOf({ request_id: 'r1' }));
+      expect([repeat.repeated, repeat.record.order.run_id]).toEqual([true, record.order.run_id]);
+    });
+
+    it('refuses an item that is resolved, and says how', async () => {
+      const { store, record, item } = await openWithItem();
+      const first = resolutionOf(item, record, 'reject');
+      await store.resolveItem(first);
+      expect(await store.resolveItem(resolutionOf(item, record, 'accept'))).toEqual({
+        status: 'conflict',
+        activeRunId: record.order.run_id,
+        resolution: first.resolution,
+      });
+      expect(await store.findIssue('local#1')).toMatchObject({ state: 'blocked' });
+      expect((await store.listExecutions({})).items).toHaveLength(2);
+    });
+
+    it('takes one of two people at once', async () => {
+      const { store, record, item } = await openWithItem();
+      const outcomes = await Promise.all(
+        (['accept', 'retry'] as const).map(async (action) => store.resolveItem(resolutionOf(item, record, action))),
+      );
+      expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['conflict', 'resolved']);
+    });
+
+    it('refuses an item whose run is not the active one', async () => {
+      const { store, record, item } = await openWithItem();
+      await store.resolveItem(resolutionOf(item, record, 'accept'));
+      const { record: next } = await store.submitOrder(submissionOf());
+      const late = itemOf(record);
+      await store.settleOrder(settlementOf(next, 'blocked', { item: late }));
+      expect(await store.resolveItem(resolutionOf(late, record, 'accept'))).toEqual({
+        status: 'conflict',
+        activeRunId: next.order.run_id,
+        resolution: null,
+      });
+      expect(await store.findIssue('local#1')).toMatchObject({ state: 'blocked' });
+    });
+
+    it('does not know an item that was never written', async () => {
+      const { store, record, item } = await openWithItem();
+      const unknown = resolutionOf({ ...item, id: newId('item') }, record, 'accept');
+      expect(await store.resolveItem(unknown)).toEqual({ status: 'not_found' });
+      expect(await store.findIssue('local#1')).toMatchObject({ state: 'needs-human' });
+    });
+
+    it('leaves the issue with people until the last of its items is settled', async () => {
+      const { store, record, item } = await openWithItem();
+      const second = itemOf(record);
+      const [message] = await store.claimOutbox({ workerId: 'w1', leaseMs: 1000, now: NOW, limit: 1 });
+      const dead = { workerId: 'w1', error: 'gone', now: NOW, retryAt: null, item: second };
+      await store.markFailed({ id: message?.id ?? '', ...dead });
+      await store.resolveItem(resolutionOf(item, record, 'accept'));
+      expect(await store.findIssue('local#1')).toMatchObject({ state: 'needs-human' });
+      await store.resolveItem(resolutionOf(second, record, 'accept'));
+      expect(await store.findIssue('local#1')).toMatchObject({ state: 'review' });
+    });
+
+    it('settles all items of the issue with a retry', async () => {
+      const { store, record, item } = await openWithItem();
+      const second = itemOf(record);
+      const [message] = await store.claimOutbox({ workerId: 'w1', leaseMs: 1000, now: NOW, limit: 1 });
+      const dead = { workerId: 'w1', error: 'gone', now: NOW, retryAt: null, item: second };
+      await store.markFailed({ id: message?.id ?? '', ...dead });
+      const outcome = await store.resolveItem(resolutionOf(item, record, 'retry'));
+      expect(await store.findItem(second.id)).toMatchObject({
+        resolution: { action: 'retry', new_run_id: '2026-11-15-backend-0002' },
+      });
+      expect((await store.listInbox({ open: true })).items).toEqual([]);
+      expect(outcome.status).toBe('resolved');
+      expect(await store.findIssue('local#1')).toMatchObject({ state: 'doing' });
+    });
+  });
+}

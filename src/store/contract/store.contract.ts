@@ -1,0 +1,22 @@
+import { describe } from 'vitest';
+import { describeEventLog } from './event-log.contract.js';
+import type { MakeSite } from './fixtures/open-site.js';
+import { describeLists } from './lists.contract.js';
+import { describeOutbox } from './outbox.contract.js';
+import { describeResultCache } from './result-cache.contract.js';
+import { describeRuns } from './runs.contract.js';
+import { describeSettleAndResolve } from './settle-and-resolve.contract.js';
+import { describeSubmitAndClaim } from './submit-and-claim.contract.js';
+
+/** What every store must do. `makeSite` makes room for one nobody has used, for the running test. */
+export function describeStore(name: string, makeSite: MakeSite): void {
+  describe(name, () => {
+    describeSubmitAndClaim(makeSite);
+    describeSettleAndResolve(makeSite);
+    describeLists(makeSite);
+    describeOutbox(makeSite);
+    describeRuns(makeSite);
+    describeEventLog(makeSite);
+    describeResultCache(makeSite);
+  });
+}

@@ -1,0 +1,318 @@
+import { describe, expect, it } from 'vitest';
+import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
+import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
+import { claimOf, holdOf, itemOf, NOW, settlementOf, submissionOf, workerOf } from './fixtures/order-samples.js';
+import { HOSTILE_TEXT } from './fixtures/run-samples.js';
+
+/** How orders are handed out, taken and given back. */
+export function describeSubmitAndClaim(makeSite: MakeSite): void {
+  describe('submitOrder', () => {
+    it('hands out the next run id of the issue and makes it the active one', async () => {
+      const store = await openSite(await makeSite());
+      const submission = submissionOf({ instructions: HOSTILE_TEXT, constraints: ['small'], priority: 2 });
+      const { record, repeated } = await store.submitOrder(submission);
+      expect(repeated).toBe(false);
+      expect(record).toEqual({
+        order: { ...submission.request, run_id: '2026-11-15-backend-0001' },
+        run_ulid: submission.runUlid,
+        worker_type: 'script',
+        state: 'queued',
+        owner: null,
+        lease_until: null,
+        cancel_requested: false,
+        created_at: '2026-11-15T06:00:00.000Z',
+        started_at: null,
+        settled_at: null,
+        decision: null,
+        result: null,
+      });
+      expect(await store.findOrder('local#1', '2026-11-15-backend-0001')).toEqual(record);
+      expect(await store.findIssue('local#1')).toEqual({
+        issue_ref: 'local#1',
+        state: 'doing',
+        active_run_id: '2026-11-15-backend-0001',
+        last_run_number: 1,
+        updated_at: '2026-11-15T06:00:00.000Z',
+      });
+    });
+
+    it('counts per issue and never hands out a number twice, however many ask at once', async () => {
+      const store = await openSite(await makeSite());
+      const submissions = Array.from({ length: 12 }, (_, index) => submissionOf({ issue_ref: `local#${index % 2}` }));
+      const ids = await Promise.all(
+        submissions.map(async (submission) => {
+          const { order } = (await store.submitOrder(submission)).record;
+          return `${order.issue_ref} ${order.run_id}`;
+        }),
+      );
+      expect(new Set(ids).size).toBe(12);
+      expect(ids.toSorted().at(-1)).toBe('local#1 2026-11-15-backend-0006');
+    });
+
+    it('gives the same order for the same request id, whatever has become of the issue', async () => {
+      const store = await openSite(await makeSite());
+      const first = await store.submitOrder(submissionOf({ request_id: 'r1' }));
+      expect(await store.submitOrder(submissionOf({ request_id: 'r1' }))).toEqual({ ...first, repeated: true });
+      await store.settleOrder(settlementOf(first.record, 'needs-human'));
+      const again = await store.submitOrder(submissionOf({ request_id: 'r1' }));
+      expect([again.repeated, again.record.state]).toEqual([true, 'settled']);
+      expect(await store.findIssue('local#1')).toMatchObject({ last_run_number: 1 });
+    });
+
+    it('refuses a request id that belongs to another issue', async () => {
+      const store = await openSite(await makeSite());
+      await store.submitOrder(submissionOf({ request_id: 'r1' }));
+      const other = submissionOf({ request_id: 'r1', issue_ref: 'local#2' });
+      expect(await codeOf(store.submitOrder(other))).toBe('REQUEST_ID_REUSED');
+      expect(await store.findIssue('local#2')).toBeUndefined();
+    });
+
+    it('cancels the run it replaces if nobody has taken it', async () => {
+      const store = await openSite(await makeSite());
+      const { record: old } = await store.submitOrder(submissionOf());
+      const { record: replacing } = await store.submitOrder(submissionOf());
+      expect(await store.findOrder('local#1', old.order.run_id)).toMatchObject({ state: 'canceled', decision: null });
+      expect(await store.findIssue('local#1')).toMatchObject({ active_run_id: replacing.order.run_id });
+    });
+
+    it('asks the run it replaces to stop if somebody does it', async () => {
+      const store = await openSite(await makeSite());
+      await store.submitOrder(submissionOf());
+      const old = await store.claimOrder(claimOf());
+      expect(old?.record.cancel_requested).toBe(false);
+      await store.submitOrder(submissionOf());
+      expect(await store.findOrder('local#1', '2026-11-15-backend-0001')).toMatchObject({
+        state: 'claimed',
+        cancel_requested: true,
+      });
+    });
+
+    it('refuses an issue that waits for a person', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      await store.settleOrder(settlementOf(record, 'needs-human'));
+      expect(await codeOf(store.submitOrder(submissionOf()))).toBe('ISSUE_NEEDS_HUMAN');
+      expect(await store.findIssue('local#1')).toMatchObject({
+        state: 'needs-human',
+        active_run_id: record.order.run_id,
+        last_run_number: 1,
+      });
+    });
+
+    it('takes up an issue again that was in review or blocked', async () => {
+      const store = await openSite(await makeSite());
+      for (const action of ['advance', 'blocked'] as const) {
+        const { record } = await store.submitOrder(submissionOf());
+        expect(await store.findIssue('local#1')).toMatchObject({ state: 'doing' });
+        await store.settleOrder(settlementOf(record, action));
+      }
+      expect(await store.findIssue('local#1')).toMatchObject({ state: 'blocked', last_run_number: 2 });
+    });
+  });
+
+  describe('claimOrder', () => {
+    it('gives the most urgent order first, then the oldest, each once', async () => {
+      const store = await openSite(await makeSite());
+      for (const [index, priority] of [0, 5, 0, 5].entries()) {
+        await store.submitOrder(submissionOf({ issue_ref: `local#${index}`, repo_dir: `/repo/${index}`, priority }));
+      }
+      const taken: (string | undefined)[] = [];
+      for (let turn = 0; turn < 5; turn++) taken.push((await store.claimOrder(claimOf()))?.record.order.issue_ref);
+      expect(taken).toEqual(['local#1', 'local#3', 'local#0', 'local#2', undefined]);
+    });
+
+    it('names the owner and the end of the lease', async () => {
+      const store = await openSite(await makeSite());
+      await store.submitOrder(submissionOf());
+      const claimed = await store.claimOrder(claimOf('w7', { leaseMs: 3000, now: NOW + 5 }));
+      expect(claimed?.record).toMatchObject({ state: 'claimed', owner: workerOf('w7'), lease_until: NOW + 3005 });
+      expect(await store.findOrder('local#1', '2026-11-15-backend-0001')).toEqual(claimed?.record);
+    });
+
+    it('lets one order at a time work in a repository', async () => {
+      const store = await openSite(await makeSite());
+      await store.submitOrder(submissionOf({ issue_ref: 'local#1' }));
+      await store.submitOrder(submissionOf({ issue_ref: 'local#2' }));
+      await store.submitOrder(submissionOf({ issue_ref: 'local#3', repo_dir: '/repositories/two' }));
+      const first = await store.claimOrder(claimOf());
+      const second = await store.claimOrder(claimOf());
+      expect([first, second].map((claimed) => claimed?.record.order.issue_ref)).toEqual(['local#1', 'local#3']);
+      expect(await store.claimOrder(claimOf())).toBeUndefined();
+      if (first !== undefined) await store.settleOrder(settlementOf(first.record));
+      expect((await store.claimOrder(claimOf()))?.record.order.issue_ref).toBe('local#2');
+    });
+
+    it('lets orders with worktrees of their own share a repository, but not with one that has none', async () => {
+      const store = await openSite(await makeSite());
+      const isolations = ['worktree', 'repository', 'worktree'] as const;
+      for (const [index, isolation] of isolations.entries()) {
+        await store.submitOrder(submissionOf({ issue_ref: `local#${index}`, isolation }));
+      }
+      const claimed = [await store.claimOrder(claimOf()), await store.claimOrder(claimOf())];
+      expect(claimed.map((each) => each?.record.order.issue_ref)).toEqual(['local#0', 'local#2']);
+      expect(await store.claimOrder(claimOf())).toBeUndefined();
+      for (const each of claimed) if (each !== undefined) await store.settleOrder(settlementOf(each.record));
+      expect((await store.claimOrder(claimOf()))?.record.order.issue_ref).toBe('local#1');
+      await store.submitOrder(submissionOf({ issue_ref: 'local#4', isolation: 'worktree' }));
+      expect(await store.claimOrder(claimOf())).toBeUndefined();
+    });
+
+    it('keeps the limits of each worker type over all workers', async () => {
+      const store = await openSite(await makeSite());
+      for (const [index, workerType] of ['a', 'a', 'a', 'b'].entries()) {
+        const change = { issue_ref: `local#${index}`, repo_dir: `/repo/${index}` };
+        await store.submitOrder(submissionOf(change, { workerType }));
+      }
+      const claims: (string | undefined)[] = [];
+      for (const worker of ['w1', 'w2', 'w3', 'w4']) {
+        const claimed = await store.claimOrder(claimOf(worker, { concurrency: { a: 2 } }));
+        claims.push(claimed?.record.order.issue_ref);
+      }
+      expect(claims).toEqual(['local#0', 'local#1', 'local#3', undefined]);
+      expect(await store.claimOrder(claimOf('w5', { concurrency: { a: 0 } }))).toBeUndefined();
+    });
+
+    it('gives only the types asked for', async () => {
+      const store = await openSite(await makeSite());
+      await store.submitOrder(submissionOf({}, { workerType: 'a' }));
+      expect(await store.claimOrder(claimOf('w1', { workerTypes: ['b', 'c'] }))).toBeUndefined();
+      expect(await store.claimOrder(claimOf('w1', { workerTypes: [] }))).toBeUndefined();
+      expect(await store.claimOrder(claimOf('w1', { workerTypes: ['b', 'a'] }))).toBeDefined();
+    });
+
+    it('tells which issues the order depends on are neither in review nor done', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf({ issue_ref: 'local#2' }));
+      await store.settleOrder(settlementOf(record));
+      const blocked = await store.submitOrder(submissionOf({ issue_ref: 'local#3' }));
+      await store.settleOrder(settlementOf(blocked.record, 'blocked'));
+      await store.submitOrder(submissionOf({ depends_on: ['local#9', 'local#2', 'local#3'] }));
+      expect((await store.claimOrder(claimOf()))?.unresolved).toEqual(['local#9', 'local#3']);
+    });
+
+    it('does not give a canceled or settled order', async () => {
+      const store = await openSite(await makeSite());
+      await store.submitOrder(submissionOf());
+      const { record } = await store.submitOrder(submissionOf());
+      await store.settleOrder(settlementOf(record));
+      expect(await store.claimOrder(claimOf())).toBeUndefined();
+    });
+  });
+
+  describe('startOrder and renewOrder', () => {
+    it('record the process that does the work, and when it began', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      await store.claimOrder(claimOf());
+      expect(await store.startOrder({ ...holdOf(record), pid: null, pidStarted: null })).toBe(true);
+      const hold = holdOf(record, 'w1', NOW + 50);
+      expect(await store.startOrder({ ...hold, pid: 99, pidStarted: 'boot+9' })).toBe(true);
+      expect(await store.findOrder('local#1', record.order.run_id)).toMatchObject({
+        state: 'running',
+        started_at: '2026-11-15T06:00:00.000Z',
+        owner: { ...workerOf('w1'), pid: 99, pid_started: 'boot+9' },
+      });
+    });
+
+    it('are for the owner of the order only', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      const renewal = { ...holdOf(record), leaseMs: 1000 };
+      const start = { ...holdOf(record), pid: 1, pidStarted: null };
+      expect(await store.renewOrder(renewal)).toBe('lost');
+      expect(await store.startOrder(start)).toBe(false);
+      await store.claimOrder(claimOf('w2'));
+      expect(await store.renewOrder(renewal)).toBe('lost');
+      expect(await store.startOrder(start)).toBe(false);
+      expect(await store.renewOrder({ ...renewal, workerId: 'w2', now: NOW + 500 })).toBe('held');
+      expect(await store.findOrder('local#1', record.order.run_id)).toMatchObject({
+        state: 'claimed',
+        lease_until: NOW + 1500,
+      });
+      await store.settleOrder(settlementOf(record));
+      expect(await store.renewOrder({ ...renewal, workerId: 'w2' })).toBe('lost');
+    });
+
+    it('tell the owner that another run has taken its place, and hold the repository until it is gone', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      await store.claimOrder(claimOf());
+      await store.startOrder({ ...holdOf(record), pid: 1, pidStarted: null });
+      await store.submitOrder(submissionOf());
+      expect(await store.renewOrder({ ...holdOf(record), leaseMs: 2000 })).toBe('cancel');
+      expect(await store.claimOrder(claimOf('w2'))).toBeUndefined();
+      await store.settleOrder(settlementOf(record));
+      expect((await store.claimOrder(claimOf('w2')))?.record.order.run_id).toBe('2026-11-15-backend-0002');
+    });
+
+    it('do not start an order whose place is taken, and let its repository go', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      await store.claimOrder(claimOf());
+      await store.submitOrder(submissionOf());
+      expect(await store.startOrder({ ...holdOf(record), pid: 1, pidStarted: null })).toBe(false);
+      expect(await store.findOrder('local#1', record.order.run_id)).toMatchObject({ state: 'canceled' });
+      expect(await store.claimOrder(claimOf('w2'))).toBeDefined();
+    });
+  });
+
+  describe('releaseExpired', () => {
+    it('puts back what was claimed and never started', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      await store.claimOrder(claimOf('w1', { leaseMs: 1000 }));
+      expect(await store.releaseExpired(NOW + 999, workerOf('w2'))).toEqual({ requeued: 0, ghosts: [] });
+      expect(await store.releaseExpired(NOW + 1000, workerOf('w2'))).toEqual({ requeued: 1, ghosts: [] });
+      expect(await store.findOrder('local#1', record.order.run_id)).toEqual(record);
+      expect(await store.renewOrder({ ...holdOf(record), leaseMs: 1000 })).toBe('lost');
+    });
+
+    it('returns what had started, with its owner, until it is settled', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      await store.claimOrder(claimOf());
+      await store.startOrder({ ...holdOf(record), pid: 99, pidStarted: 'boot+9' });
+      for (let turn = 0; turn < 2; turn++) {
+        const { requeued, ghosts } = await store.releaseExpired(NOW + 1000, workerOf('w2'));
+        expect(requeued).toBe(0);
+        expect(ghosts).toMatchObject([
+          { state: 'running', owner: { worker_id: 'w1', pid: 99, pid_started: 'boot+9' } },
+        ]);
+      }
+      expect(await store.claimOrder(claimOf('w2'))).toBeUndefined();
+      await store.settleOrder(settlementOf(record, 'needs-human', { item: itemOf(record) }));
+      expect(await store.releaseExpired(NOW + 1000, workerOf('w2'))).toEqual({ requeued: 0, ghosts: [] });
+    });
+
+    it('leaves the orders of the caller alone', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      await store.claimOrder(claimOf('w1'));
+      expect(await store.releaseExpired(NOW + 9000, workerOf('w1'))).toEqual({ requeued: 0, ghosts: [] });
+      expect(await store.renewOrder({ ...holdOf(record), leaseMs: 1000 })).toBe('held');
+    });
+
+    it('cancels instead of putting back what another run has replaced', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      await store.claimOrder(claimOf('w1'));
+      await store.submitOrder(submissionOf());
+      expect(await store.releaseExpired(NOW + 9000, workerOf('w2'))).toEqual({ requeued: 0, ghosts: [] });
+      expect(await store.findOrder('local#1', record.order.run_id)).toMatchObject({ state: 'canceled' });
+    });
+
+    it('returns a bounded number of ghosts at once, the oldest first', async () => {
+      const store = await openSite(await makeSite());
+      for (let index = 0; index < GHOSTS_AT_ONCE + 1; index++) {
+        await store.submitOrder(submissionOf({ issue_ref: `local#${index}`, repo_dir: `/repo/${index}` }));
+        const claimed = await store.claimOrder(claimOf());
+        if (claimed !== undefined) {
+          await store.startOrder({ ...holdOf(claimed.record), pid: null, pidStarted: null });
+        }
+      }
+      const { ghosts } = await store.releaseExpired(NOW + 9000, workerOf('w2'));
+      expect(ghosts).toHaveLength(GHOSTS_AT_ONCE);
+      expect(ghosts[0]?.order.issue_ref).toBe('local#0');
+    });
+  });
+}

@@ -1,0 +1,115 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { storeClosed } from '../refusals.js';
+import { isBusy, storeBusy, toStoreError } from './database-error.js';
+import type { Connection, Statement } from './driver.js';
+import { migrate } from './migrate.js';
+
+/** How a file is used. */
+export interface DatabaseOptions {
+  /** `FULL` (default): what was acknowledged survives a power cut. `OFF` is for measuring everything but the disk. */
+  readonly synchronous?: 'FULL' | 'OFF';
+  /** How long a command may wait for other processes before it fails with `STORE_BUSY`. */
+  readonly patienceMs?: number;
+}
+
+/** One file, used by any number of processes. */
+export interface Database {
+  /** The statement for this text, prepared once. */
+  prepare(sql: string): Statement;
+  /** Runs what only reads. */
+  read<T>(work: () => T): Promise<T>;
+  /** Runs work in a transaction that nobody else writes beside: all or nothing. */
+  write<T>(work: () => T): Promise<T>;
+  close(): void;
+}
+
+/** SQLite waits this long by itself, with the event loop stopped; most locks are gone long before. */
+const BLOCKING_WAIT_MS = 50;
+/** After that the event loop is free between attempts, which begin at random moments so that nobody is always last. */
+const LONGEST_PAUSE_MS = 20;
+const PATIENCE_MS = 30_000;
+
+/** Opens a file, makes it and its folder if need be, and brings its tables to the newest form. */
+export async function openDatabase(path: string, options: DatabaseOptions = {}): Promise<Database> {
+  const file = resolve(path);
+  const { synchronous = 'FULL', patienceMs = PATIENCE_MS } = options;
+  const connection = await patiently(file, patienceMs, () => connect(file, synchronous));
+  const statements = new Map<string, Statement>();
+  let isClosed = false;
+
+  function prepare(sql: string): Statement {
+    const known = statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = connection.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  }
+
+  const begin = prepare('BEGIN IMMEDIATE');
+  const commit = prepare('COMMIT');
+
+  function transact<T>(work: () => T): T {
+    if (isClosed) throw storeClosed();
+    begin.run();
+    try {
+      const value = work();
+      commit.run();
+      return value;
+    } catch (error) {
+      // After some errors SQLite has rolled back by itself.
+      if (connection.isTransaction) connection.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  return {
+    prepare,
+    read: async (work) =>
+      patiently(file, patienceMs, () => {
+        if (isClosed) throw storeClosed();
+        return work();
+      }),
+    write: async (work) => patiently(file, patienceMs, () => transact(work)),
+    close() {
+      if (isClosed) return;
+      isClosed = true;
+      connection.close();
+    },
+  };
+}
+
+function connect(file: string, synchronous: 'FULL' | 'OFF'): Connection {
+  mkdirSync(dirname(file), { recursive: true });
+  // Made by us, so that only its owner may read it; SQLite gives its side files the same permissions.
+  closeSync(openSync(file, 'a', 0o600));
+  const connection = new DatabaseSync(file, { timeout: BLOCKING_WAIT_MS, enableForeignKeyConstraints: true });
+  try {
+    connection.exec(`PRAGMA journal_mode = WAL`);
+    connection.exec(`PRAGMA synchronous = ${synchronous}`);
+    connection.exec(`PRAGMA cache_size = -16384`);
+    // A log that a burst has blown up is cut down again when it is written back.
+    connection.exec(`PRAGMA journal_size_limit = 67108864`);
+    migrate(connection, file);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/** Does it again while other processes hold the file; any other error is the caller's. */
+async function patiently<T>(file: string, patienceMs: number, work: () => T): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error)) throw toStoreError(error, file);
+      if (performance.now() > deadline) throw storeBusy(file, error);
+      await sleep(Math.random() * LONGEST_PAUSE_MS);
+    }
+  }
+}

@@ -1,0 +1,20 @@
+/** What can be bound to a statement. */
+export type SqlValue = string | number | null;
+
+/** A row as the driver gives it: by column name. */
+export type SqlRow = Readonly<Record<string, unknown>>;
+
+/** What this store uses of a prepared statement, here and in `node:sqlite`. */
+export interface Statement {
+  run(...values: readonly SqlValue[]): { readonly changes: number | bigint };
+  get(...values: readonly SqlValue[]): SqlRow | undefined;
+  all(...values: readonly SqlValue[]): readonly SqlRow[];
+}
+
+/** What this store uses of a connection, here and in `node:sqlite`. */
+export interface Connection {
+  readonly isTransaction: boolean;
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+}

@@ -1,0 +1,29 @@
+import type { Store } from '../store.js';
+import { CACHE_LIMITS, type StoreOptions } from '../store-options.js';
+import { createWakers, QUEUE } from '../wakers.js';
+import { openDatabase, type DatabaseOptions } from './database.js';
+import { createEventLog } from './event-log.js';
+import { createOrders } from './orders.js';
+import { createOutbox } from './outbox.js';
+import { createPoller } from './poller.js';
+import { createResultCache } from './result-cache.js';
+import { createRuns } from './runs.js';
+
+/** A store in one file, which any number of processes of one machine may use at once. */
+export async function openSqliteStore(file: string, options: StoreOptions & DatabaseOptions = {}): Promise<Store> {
+  const database = await openDatabase(file, options);
+  const wakers = createWakers();
+  const poller = createPoller(database, wakers);
+  return {
+    ...createOrders(database, wakers),
+    ...createOutbox(database, wakers),
+    ...createRuns(database, wakers),
+    ...createEventLog(database, wakers, poller),
+    ...createResultCache(database, { ...CACHE_LIMITS, ...options.cache }),
+    watchQueue: (wake) => poller.watch(QUEUE, wake),
+    async close() {
+      poller.close();
+      database.close();
+    },
+  };
+}

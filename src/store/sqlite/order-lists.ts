@@ -1,0 +1,86 @@
+import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
+import type { OrderStore } from '../../orders/ports/order-store.js';
+import type { Database } from './database.js';
+import { equals, listRows } from './list-rows.js';
+import { readIssue, readOrder } from './order-row.js';
+import { readItem } from './resolve-item.js';
+import { readJson } from './row-reader.js';
+
+type OrderLists = Pick<
+  OrderStore,
+  'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
+>;
+
+/** The condition that the index `orders_open` is made for. */
+export const IS_OPEN = `state IN ('queued', 'claimed', 'running')`;
+
+/** What can be looked up about issues, orders, the inbox and the audit. */
+export function createOrderLists(database: Database): OrderLists {
+  const findIssue = database.prepare('SELECT * FROM issues WHERE issue_ref = ?');
+  const findOrder = database.prepare('SELECT * FROM orders WHERE issue_ref = ? AND run_id = ?');
+  const findItem = database.prepare('SELECT * FROM inbox WHERE id = ?');
+  return {
+    findIssue: async (issueRef) =>
+      database.read(() => {
+        const row = findIssue.get(issueRef);
+        return row === undefined ? undefined : readIssue(row);
+      }),
+
+    findOrder: async (issueRef, runId) =>
+      database.read(() => {
+        const row = findOrder.get(issueRef, runId);
+        return row === undefined ? undefined : readOrder(row);
+      }),
+
+    listIssues: async ({ state, ...page }) =>
+      listRows(database, 'issues', page, 'newest', [equals('state', state)], readIssue),
+
+    listOrders: async ({ issueRef, state, open, ...page }) => {
+      const isOpen = open === true || state === 'queued' || state === 'claimed' || state === 'running';
+      return listRows(
+        database,
+        'orders',
+        page,
+        isOpen ? 'oldest' : 'newest',
+        [equals('issue_ref', issueRef), equals('state', state), open === true ? [IS_OPEN] : undefined],
+        readOrder,
+      );
+    },
+
+    findItem: async (id) =>
+      database.read(() => {
+        const row = findItem.get(id);
+        return row === undefined ? undefined : readItem(row);
+      }),
+
+    listInbox: async ({ open, issueRef, ...page }) =>
+      listRows(
+        database,
+        'inbox',
+        page,
+        'oldest',
+        [
+          equals('issue_ref', issueRef),
+          open === undefined ? undefined : [open ? 'resolution IS NULL' : 'resolution IS NOT NULL'],
+        ],
+        readItem,
+      ),
+
+    listExecutions: async ({ issueRef, runId, worker, decision, since, until, ...page }) =>
+      listRows(
+        database,
+        'executions',
+        page,
+        'newest',
+        [
+          equals('issue_ref', issueRef),
+          equals('run_id', runId),
+          equals('worker', worker),
+          equals('decision', decision),
+          since === undefined ? undefined : ['at >= ?', since],
+          until === undefined ? undefined : ['at < ?', until],
+        ],
+        (row) => readJson<ExecutionRecord>(row, 'record'),
+      ),
+  };
+}

@@ -1,0 +1,54 @@
+import type { Decision } from '../../orders/decision.js';
+import type { IssueRecord, IssueState } from '../../orders/ports/issue-record.js';
+import type { OrderRecord, OrderState } from '../../orders/ports/order-record.js';
+import type { WorkOrder } from '../../orders/work-order.js';
+import type { WorkResult } from '../../orders/work-result.js';
+import type { SqlRow } from './driver.js';
+import {
+  readInteger,
+  readIntegerOrNull,
+  readJson,
+  readJsonOrNull,
+  readText,
+  readTextOrNull,
+  readTime,
+  readTimeOrNull,
+} from './row-reader.js';
+
+/** A row of `orders` as the record it stands for. */
+export function readOrder(row: SqlRow): OrderRecord {
+  const workerId = readTextOrNull(row, 'worker_id');
+  return {
+    order: readJson<WorkOrder>(row, 'work_order'),
+    run_ulid: readText(row, 'run_ulid'),
+    worker_type: readText(row, 'worker_type'),
+    state: readText(row, 'state') as OrderState,
+    owner:
+      workerId === null
+        ? null
+        : {
+            worker_id: workerId,
+            host: readText(row, 'host'),
+            pid: readInteger(row, 'pid'),
+            pid_started: readTextOrNull(row, 'pid_started'),
+          },
+    lease_until: readIntegerOrNull(row, 'lease_until'),
+    cancel_requested: readInteger(row, 'cancel_requested') === 1,
+    created_at: readTime(row, 'created_at'),
+    started_at: readTimeOrNull(row, 'started_at'),
+    settled_at: readTimeOrNull(row, 'settled_at'),
+    decision: readJsonOrNull<Decision>(row, 'decision'),
+    result: readJsonOrNull<WorkResult>(row, 'result'),
+  };
+}
+
+/** A row of `issues` as the record it stands for. */
+export function readIssue(row: SqlRow): IssueRecord {
+  return {
+    issue_ref: readText(row, 'issue_ref'),
+    state: readText(row, 'state') as IssueState,
+    active_run_id: readTextOrNull(row, 'active_run_id'),
+    last_run_number: readInteger(row, 'last_run_number'),
+    updated_at: readTime(row, 'updated_at'),
+  };
+}

@@ -1,0 +1,93 @@
+import type { OutboxMessage } from '../../orders/ports/outbox-message.js';
+import type { OutboxStore } from '../../orders/ports/outbox-store.js';
+import { QUEUE, type Wakers } from '../wakers.js';
+import type { Database } from './database.js';
+import type { SqlRow } from './driver.js';
+import { equals, listRows } from './list-rows.js';
+import { readInteger, readIntegerOrNull, readJson, readJsonOrNull, readText, readTime } from './row-reader.js';
+import { createAuditRows } from './settle-order.js';
+
+/** The queue of comments. */
+export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
+  const findDue = database.prepare(FIND_DUE);
+  const claim = database.prepare(`
+    UPDATE outbox SET state = 'sending', tries = tries + 1, worker_id = ?, lease_until = ? WHERE sequence = ? RETURNING *`);
+  const deliver = database.prepare(`
+    UPDATE outbox SET state = 'delivered', delivered_to = ?, lease_until = NULL
+    WHERE id = ? AND worker_id = ? AND state = 'sending'`);
+  const fail = database.prepare(`
+    UPDATE outbox SET state = ?, due_at = coalesce(?, due_at), last_error = ?, lease_until = NULL
+    WHERE id = ? AND worker_id = ? AND state = 'sending'`);
+  const askPerson = database.prepare(`
+    UPDATE issues SET state = 'needs-human', updated_at = ? WHERE issue_ref = ? AND active_run_id = ?`);
+  const rows = createAuditRows(database);
+
+  return {
+    claimOutbox: async ({ workerId, leaseMs, now, limit, sinks }) =>
+      database.write(() =>
+        findDue
+          .all(now, sinks === undefined ? null : JSON.stringify(sinks), Math.max(0, Math.trunc(limit)))
+          .map((due) => readMessage(claim.get(workerId, now + leaseMs, readInteger(due, 'sequence')) ?? {})),
+      ),
+
+    async markDelivered({ id, workerId, deliveredTo }) {
+      const { changes } = await database.write(() => deliver.run(JSON.stringify(deliveredTo), id, workerId));
+      wakers.wake(QUEUE);
+      return Number(changes) === 1;
+    },
+
+    async markFailed({ id, workerId, error, now, retryAt, item }) {
+      const isHeld = await database.write(() => {
+        const state = retryAt === null ? 'dead' : 'waiting';
+        const { changes } = fail.run(state, retryAt, JSON.stringify(error), id, workerId);
+        if (Number(changes) === 0) return false;
+        if (retryAt === null && item !== null) {
+          const asked = askPerson.run(now, item.issue_ref, item.run_id);
+          if (Number(asked.changes) === 1) rows.addItem(item);
+        }
+        return true;
+      });
+      wakers.wake(QUEUE);
+      return isHeld;
+    },
+
+    listOutbox: async ({ state, issueRef, ...page }) =>
+      listRows(
+        database,
+        'outbox',
+        page,
+        'newest',
+        [equals('state', state), equals('issue_ref', issueRef)],
+        readMessage,
+      ),
+  };
+}
+
+/** Only the oldest of its issue and sink may go: comments arrive one at a time and in order. */
+export const FIND_DUE = `
+  SELECT sequence FROM outbox AS message
+  WHERE state IN ('waiting', 'sending')
+    AND CASE state WHEN 'waiting' THEN due_at ELSE lease_until END <= ?1
+    AND (?2 IS NULL OR sink IN (SELECT value FROM json_each(?2)))
+    AND NOT EXISTS (
+      SELECT 1 FROM outbox AS older
+      WHERE older.sink = message.sink AND older.issue_ref = message.issue_ref
+        AND older.state IN ('waiting', 'sending') AND older.sequence < message.sequence)
+  ORDER BY sequence LIMIT ?3`;
+
+function readMessage(row: SqlRow): OutboxMessage {
+  return {
+    id: readText(row, 'id'),
+    sink: readText(row, 'sink'),
+    issue_ref: readText(row, 'issue_ref'),
+    trigger: readText(row, 'trigger_key'),
+    body: readJson<string>(row, 'body'),
+    state: readText(row, 'state') as OutboxMessage['state'],
+    tries: readInteger(row, 'tries'),
+    due_at: readInteger(row, 'due_at'),
+    lease_until: readIntegerOrNull(row, 'lease_until'),
+    last_error: readJsonOrNull<string>(row, 'last_error'),
+    delivered_to: readJsonOrNull<string>(row, 'delivered_to'),
+    created_at: readTime(row, 'created_at'),
+  };
+}

@@ -1,0 +1,72 @@
+import type { Database } from './database.js';
+import { QUEUE, type Wakers } from '../wakers.js';
+
+/** Notices what other processes have written, while anyone watches. */
+export interface Poller {
+  watch(key: string, wake: () => void): () => void;
+  close(): void;
+}
+
+/** SQLite has no announcements: this is how late a watcher in another process may be. */
+const POLL_MS = 50;
+
+/**
+ * Asks SQLite in short intervals whether another connection has written; if so, wakes those who take work, and the
+ * watchers of runs that have new events. What this process writes wakes its watchers without waiting.
+ */
+export function createPoller(database: Database, wakers: Wakers): Poller {
+  const readVersion = database.prepare('PRAGMA data_version');
+  const findLast = database.prepare(`
+    SELECT (SELECT max(seq) FROM events WHERE run_id = ?1 AND protocol = 'fcmp') AS fcmp,
+      (SELECT attempt || ':' || seq FROM events WHERE run_id = ?1 AND protocol = 'rasp'
+       ORDER BY attempt DESC, seq DESC LIMIT 1) AS rasp`);
+  const lastOf = (runId: string): string => {
+    const row = findLast.get(runId) ?? {};
+    return JSON.stringify([row['fcmp'], row['rasp']]);
+  };
+  /** The last events seen of each watched run. */
+  const seen = new Map<string, string>();
+  let version: unknown;
+  let timer: NodeJS.Timeout | undefined;
+
+  function look(): void {
+    const current = readVersion.get()?.['data_version'];
+    if (current === version) return;
+    for (const key of wakers.keys()) {
+      if (key === QUEUE) {
+        wakers.wake(QUEUE);
+        continue;
+      }
+      const last = lastOf(key);
+      if (last !== seen.get(key)) wakers.wake(key);
+      seen.set(key, last);
+    }
+    // Only now: if the reading above failed because the file is locked, the next look does it again.
+    version = current;
+  }
+
+  function lookAgain(): void {
+    void database.read(look).catch(() => undefined);
+  }
+
+  return {
+    watch(key, wake) {
+      const stop = wakers.watch(key, wake);
+      timer ??= setInterval(lookAgain, POLL_MS).unref();
+      return () => {
+        stop();
+        const keys = wakers.keys();
+        if (!keys.includes(key)) seen.delete(key);
+        if (keys.length === 0) {
+          clearInterval(timer);
+          timer = undefined;
+        }
+      };
+    },
+    close() {
+      clearInterval(timer);
+      timer = undefined;
+      wakers.clear();
+    },
+  };
+}

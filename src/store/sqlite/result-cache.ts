@@ -1,0 +1,42 @@
+import type { CachedResult, ResultCache } from '../../runs/ports/result-cache.js';
+import type { CacheLimits } from '../store-options.js';
+import type { Database } from './database.js';
+import { readInteger, readJson } from './row-reader.js';
+
+/** Kept results; the oldest go when there are too many. */
+export function createResultCache(database: Database, limits: CacheLimits): ResultCache {
+  const findEntry = database.prepare('SELECT entry FROM results WHERE key = ?');
+  const forget = database.prepare('DELETE FROM results WHERE key = ?');
+  const insert = database.prepare('INSERT INTO results (key, entry, bytes) VALUES (?, ?, ?)');
+  const measure = database.prepare('SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM results');
+  const forgetOldest = database.prepare(`
+    DELETE FROM results WHERE sequence = (SELECT min(sequence) FROM results) RETURNING bytes`);
+  return {
+    async find(key) {
+      const row = await database.read(() => findEntry.get(key));
+      if (row === undefined) return undefined;
+      try {
+        return readJson<CachedResult>(row, 'entry');
+      } catch {
+        // An entry that cannot be read is a miss; the result that is found instead replaces it.
+        return undefined;
+      }
+    },
+
+    async keep(key, entry) {
+      const text = JSON.stringify(entry);
+      const size = Buffer.byteLength(text);
+      await database.write(() => {
+        forget.run(key);
+        if (size > limits.bytes) return;
+        insert.run(key, text, size);
+        const total = measure.get() ?? {};
+        let [entries, bytes] = [readInteger(total, 'entries'), readInteger(total, 'bytes')];
+        while (entries > limits.entries || bytes > limits.bytes) {
+          entries -= 1;
+          bytes -= readInteger(forgetOldest.get() ?? {}, 'bytes');
+        }
+      });
+    },
+  };
+}
