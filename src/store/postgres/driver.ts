@@ -5,7 +5,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** Anything that takes a statement: the pool, or one connection inside a transaction. */
 export interface Queryable {
-  query(text: string, values?: readonly unknown[]): Promise<{ readonly rows: readonly Row[] }>;
+  query(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>;
 }
 
 /** What this store uses of a pool of the package `pg`. */

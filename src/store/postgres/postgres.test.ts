@@ -1,4 +1,4 @@
-import { createDatabase } from '../../../test/postgres/fresh-database.js';
+import { makeSite } from '../../../test/postgres/fresh-database.js';
 import { describeStore } from '../contract/store.contract.js';
 
-describeStore('a store on PostgreSQL', createDatabase);
+describeStore('a store on PostgreSQL', makeSite);

@@ -6,7 +6,10 @@ import type { Notifications } from './notifications.js';
 
 /** Wake-ups for workers on all machines. It never decides anything: whoever wakes claims, and the claim decides. */
 export interface WorkQueue {
-  /** Puts a wake-up into the queue, in the transaction that makes the work: no work, no wake-up. */
+  /**
+   * Puts a wake-up into the queue, in the transaction that makes the work: no work, no wake-up. The statement that makes
+   * the work has {@link NOTIFY_QUEUE} in it.
+   */
   announce(transaction: Queryable, work: Work): Promise<void>;
   watch(wake: () => void): () => void;
   close(): void;
@@ -99,7 +102,6 @@ export async function openQueue(database: Database, notifications: Notifications
   return {
     async announce(transaction, work) {
       await boss.send(QUEUE, work, { db: asExecutor(transaction) });
-      await transaction.query(`SELECT ${NOTIFY_QUEUE}`);
     },
     watch(wake) {
       const stopWatching = wakers.watch(QUEUE, wake);
@@ -117,10 +119,5 @@ export async function openQueue(database: Database, notifications: Notifications
 }
 
 function asExecutor(queryable: Queryable): Executor {
-  return {
-    async executeSql(text, values) {
-      const { rows } = await queryable.query(text, values);
-      return { rows: [...rows] };
-    },
-  };
+  return { executeSql: (text, values) => queryable.query(text, values) };
 }

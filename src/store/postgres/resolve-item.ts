@@ -24,7 +24,6 @@ export function createResolveItem({ database, queue }: Context): Pick<OrderStore
         await closeItems(transaction, found, decided, resolution, order);
         await transaction.query(insertExecution(1, ALWAYS), executionValues(execution));
         await transaction.query(insertMessages(1, ALWAYS), messageValues(outbox, now));
-        await transaction.query(`SELECT ${NOTIFY_QUEUE}`);
         const item = { ...found, resolution };
         if (order === undefined) return { status: 'resolved', item };
         await queue.announce(transaction, {
@@ -83,7 +82,8 @@ async function closeItems(
        state = CASE
          WHEN EXISTS (SELECT FROM sluice.inbox WHERE issue_ref = $1 AND resolution IS NULL) THEN 'needs-human' ELSE $2
        END
-     WHERE issue_ref = $1`,
+     WHERE issue_ref = $1
+     RETURNING ${NOTIFY_QUEUE}`,
     [issueRef, state, now],
   );
 }

@@ -18,11 +18,17 @@ export function createResultCache({ database }: Context, limits: CacheLimits): R
 
     async keep(key, entry) {
       const text = JSON.stringify(entry);
+      const size = Buffer.byteLength(text);
       await database.transaction(async (transaction) => {
+        if (size > limits.bytes) {
+          // Too large to be kept, but what was kept before is out of date.
+          await transaction.query(`DELETE FROM sluice.results WHERE key = $1`, [key]);
+          return;
+        }
         await transaction.query(
           `INSERT INTO sluice.results (key, bytes, entry) VALUES ($1, $2, $3)
            ON CONFLICT (key) DO UPDATE SET bytes = EXCLUDED.bytes, entry = EXCLUDED.entry, seq = DEFAULT`,
-          [key, Buffer.byteLength(text), text],
+          [key, size, text],
         );
         await transaction.query(
           `DELETE FROM sluice.results WHERE seq IN (

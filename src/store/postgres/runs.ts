@@ -8,6 +8,7 @@ import { columnsOf } from './columns.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
 import { listRows } from './list-rows.js';
+import { NOTIFY_QUEUE } from './queue.js';
 
 /** The queue of runs. */
 export function createRuns({ database, queue }: Context): RunRecords {
@@ -21,7 +22,7 @@ export function createRuns({ database, queue }: Context): RunRecords {
              (id, spec, engine, state, order_issue_ref, order_run_id, worker_id, lease_until, created_at, started_at)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
            ON CONFLICT DO NOTHING
-           RETURNING true AS done`,
+           RETURNING ${NOTIFY_QUEUE}`,
           [
             id,
             stored,

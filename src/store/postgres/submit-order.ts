@@ -6,6 +6,7 @@ import { StoreError } from '../store-error.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
 import { readOrder } from './order-rows.js';
+import { NOTIFY_QUEUE } from './queue.js';
 
 /** Hands out run ids. */
 export function createSubmitOrder({ database, queue }: Context): Pick<OrderStore, 'submitOrder'> {
@@ -73,7 +74,7 @@ export async function replaceRun(
      INSERT INTO sluice.orders
        (issue_ref, run_id, run_ulid, request_id, work_order, worker_type, repo_dir, isolation, priority, state, created_at)
      VALUES ($1, $2, $4, $5, $6, $7, $8, $9, $10, 'queued', $3)
-     RETURNING *`,
+     RETURNING *, ${NOTIFY_QUEUE}`,
     [
       issueRef,
       runId,
