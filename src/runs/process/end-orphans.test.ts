@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, writeFile, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { endOrphans } from './end-orphans.js';
+import { identifyOwnProcess, identifyProcess, readProcessStat } from './process-identity.js';
+import { recordProcess } from './process-record.js';
+
+const OWNER = fileURLToPath(new URL('fixtures/owner.mjs', import.meta.url));
+/** Starting a program through the TypeScript loader takes its time. */
+const SLOW = { timeout: 30_000 };
+
+const isRunning = (pid: number): boolean => readProcessStat(pid)?.isZombie === false;
+
+/** Starts a Sluice that runs an agent: the owner, and the process numbers of agent, its child, and an escaped child. */
+async function startOwner(folder: string, ...args: string[]): Promise<{ owner: ChildProcess; agents: number[] }> {
+  const owner = spawn(
+    process.execPath,
+    ['--import', 'tsx', OWNER, join(folder, 'processes'), join(folder, 'run'), ...args],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  const [line] = (await once(owner.stdout ?? process.stdin, 'data')) as [Buffer];
+  const agents = JSON.parse(line.toString()) as number[];
+  onTestFinished(() => {
+    for (const pid of [owner.pid ?? 0, ...agents].filter(isRunning)) process.kill(pid, 'SIGKILL');
+  });
+  return { owner, agents };
+}
+
+async function kill(owner: ChildProcess): Promise<void> {
+  owner.kill('SIGKILL');
+  await once(owner, 'exit');
+}
+
+describe.runIf(process.platform === 'linux')('after kill -9 of Sluice', SLOW, () => {
+  it.each([[[]], [['unnoted']]])('its agents are found and ended, also those who left the group (%s)', async (args) => {
+    const folder = await makeFolder({});
+    const { owner, agents } = await startOwner(folder, ...args);
+    await kill(owner);
+    expect(agents.map(isRunning)).toEqual([true, true, true]);
+
+    const ended = await endOrphans(join(folder, 'processes'), { graceMs: 100 });
+
+    expect(new Set(ended.map(({ pid }) => pid))).toEqual(new Set(agents));
+    expect(new Set(ended.map(({ runDir }) => runDir))).toEqual(new Set([join(folder, 'run')]));
+    expect(agents.map(isRunning)).toEqual([false, false, false]);
+    expect(await readdir(join(folder, 'processes'))).toEqual([]);
+    expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
+  });
+
+  it('what a living Sluice runs is left alone', async () => {
+    const folder = await makeFolder({});
+    const { agents } = await startOwner(folder);
+    expect(await endOrphans(join(folder, 'processes'), { graceMs: 100 })).toEqual([]);
+    expect(agents.map(isRunning)).toEqual([true, true, true]);
+    expect(await readdir(join(folder, 'processes'))).toHaveLength(1);
+  });
+
+  it('a run that a living Sluice has taken up again is left alone', async () => {
+    const folder = await makeFolder({});
+    const { agents } = await startOwner(folder);
+    await writeRecord(folder, { owner: { pid: 4_999_999, started: null }, run_dir: join(folder, 'run') });
+    expect(await endOrphans(join(folder, 'processes'), { graceMs: 100 })).toEqual([]);
+    expect(agents.map(isRunning)).toEqual([true, true, true]);
+  });
+});
+
+async function writeRecord(folder: string, first: object, second?: object): Promise<string> {
+  await (await recordProcess(join(folder, 'processes'), 'x')).forget();
+  const path = join(folder, 'processes', `planted.process`);
+  await writeFile(path, [first, second].map((value) => (value === undefined ? '' : JSON.stringify(value))).join('\n'));
+  return path;
+}
+
+describe.runIf(process.platform === 'linux')('a record', () => {
+  const deadOwner = { pid: 4_999_999, started: null };
+
+  it('whose process number is another process by now ends nobody', async () => {
+    const folder = await makeFolder({});
+    const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true });
+    onTestFinished(() => void bystander.kill('SIGKILL'));
+    const pid = bystander.pid ?? 0;
+    const real = await identifyProcess(pid);
+    const earlier = { pid, started: `${real?.started ?? ''}0` };
+    await writeRecord(folder, { owner: deadOwner, run_dir: join(folder, 'run') }, { process: earlier });
+    expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
+    expect(isRunning(pid)).toBe(true);
+  });
+
+  it('without a start time ends nobody', async () => {
+    const folder = await makeFolder({});
+    const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true });
+    onTestFinished(() => void bystander.kill('SIGKILL'));
+    const pid = bystander.pid ?? 0;
+    await writeRecord(folder, { owner: deadOwner, run_dir: join(folder, 'run') }, { process: { pid, started: null } });
+    expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
+    expect(isRunning(pid)).toBe(true);
+  });
+
+  it.each([
+    ['torn', '{"owner":{"pi'],
+    ['hostile', '{"owner":{"pid":-1},"run_dir":"/"}'],
+    ['empty', ''],
+  ])('that is %s is left until it is a day old', async (_how, text) => {
+    const folder = await makeFolder({ 'processes/planted.process': text });
+    const path = join(folder, 'processes/planted.process');
+    expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
+    expect(await readdir(join(folder, 'processes'))).toEqual(['planted.process']);
+    await utimes(path, 0, 0);
+    await endOrphans(join(folder, 'processes'));
+    expect(await readdir(join(folder, 'processes'))).toEqual([]);
+  });
+
+  it('of another boot or container is left alone', async () => {
+    const folder = await makeFolder({});
+    await writeRecord(folder, { owner: { pid: process.pid, started: 'boot/1/1' }, run_dir: join(folder, 'run') });
+    expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
+    expect(await readdir(join(folder, 'processes'))).toHaveLength(1);
+  });
+
+  it('is gone when it was taken back', async () => {
+    const folder = await makeFolder({});
+    const record = await recordProcess(join(folder, 'processes'), join(folder, 'run'));
+    await record.started(await identifyOwnProcess());
+    expect(await readdir(join(folder, 'processes'))).toHaveLength(1);
+    await record.forget();
+    expect(await readdir(join(folder, 'processes'))).toEqual([]);
+  });
+
+  it('need not exist', async () => {
+    expect(await endOrphans(join(await makeFolder({}), 'processes'))).toEqual([]);
+  });
+});

@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createOutputQueue } from './output-queue.js';
+
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+const quiet = (): void => undefined;
+
+describe('createOutputQueue', () => {
+  it('hands a chunk to a reader that waits, as it is', async () => {
+    const queue = createOutputQueue(quiet);
+    const next = queue.output.next();
+    const chunk = bytes('a');
+    queue.push('stdout', chunk);
+    expect((await next).value).toEqual({ stream: 'stdout', bytes: chunk });
+  });
+
+  it('joins neighbours of one stream for a reader that lags, and keeps the order of the streams', async () => {
+    const queue = createOutputQueue(quiet);
+    for (const [stream, text] of [
+      ['stdout', 'a'],
+      ['stdout', 'b'],
+      ['stderr', 'c'],
+      ['stdout', 'd'],
+    ] as const) {
+      queue.push(stream, bytes(text));
+    }
+    queue.end();
+    const got: string[] = [];
+    for await (const chunk of queue.output) got.push(`${chunk.stream}:${Buffer.from(chunk.bytes).toString()}`);
+    expect(got).toEqual(['stdout:ab', 'stderr:c', 'stdout:d']);
+  });
+
+  it('lets the process wait when it is full and go on when it is half empty', async () => {
+    const flows: boolean[] = [];
+    const queue = createOutputQueue((isFlowing) => flows.push(isFlowing));
+    for (let count = 0; count < 4; count += 1) queue.push('stdout', new Uint8Array(64 * 1024));
+    expect(flows).toEqual([false]);
+    expect(queue.isFull).toBe(true);
+    await queue.output.next();
+    expect(flows).toEqual([false]);
+    await queue.output.next();
+    expect(flows).toEqual([false, true]);
+  });
+
+  it('lets the process go on when its reader leaves', async () => {
+    const flows: boolean[] = [];
+    const queue = createOutputQueue((isFlowing) => flows.push(isFlowing));
+    queue.push('stdout', new Uint8Array(300 * 1024));
+    await queue.output.return?.();
+    queue.push('stdout', new Uint8Array(300 * 1024));
+    expect(flows).toEqual([false, true]);
+    expect(await queue.output.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('ends a reader that waits', async () => {
+    const queue = createOutputQueue(quiet);
+    const next = queue.output.next();
+    queue.end();
+    expect(await next).toEqual({ done: true, value: undefined });
+  });
+
+  it('gives each stream every byte in its order, whenever the reader comes', async () => {
+    const step = fc.oneof(
+      fc.record({ stream: fc.constantFrom('stdout' as const, 'stderr' as const), text: fc.string({ maxLength: 5 }) }),
+      fc.constant('read' as const),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const queue = createOutputQueue(quiet);
+        const sent = { stdout: '', stderr: '' };
+        const pulls: Promise<IteratorResult<{ stream: string; bytes: Uint8Array }, undefined>>[] = [];
+        for (const next of steps) {
+          if (next === 'read') pulls.push(queue.output.next());
+          else {
+            queue.push(next.stream, bytes(next.text));
+            sent[next.stream] += next.text;
+          }
+        }
+        queue.end();
+        const got: Record<string, string> = { stdout: '', stderr: '' };
+        const keep = ({ stream, bytes: part }: { stream: string; bytes: Uint8Array }): void => {
+          got[stream] += Buffer.from(part).toString();
+        };
+        for (const result of await Promise.all(pulls)) if (result.value !== undefined) keep(result.value);
+        for await (const chunk of queue.output) keep(chunk);
+        expect(got).toEqual(sent);
+      }),
+    );
+  });
+});

@@ -1,0 +1,127 @@
+import type { StreamName } from '../../events/protocol/raw-ref.js';
+
+/** Bytes of one stream, in the order in which they came over all streams. */
+export interface OutputChunk {
+  readonly stream: StreamName;
+  readonly bytes: Uint8Array;
+}
+
+/** Enough to keep a reader busy, little enough for hundreds of processes at once. */
+const HIGH_WATER = 256 * 1024;
+const LOW_WATER = HIGH_WATER / 2;
+/** Neighbours of one stream are handed out together up to this size: a reader that lags gets larger chunks, not more. */
+const MERGED_BYTES = 64 * 1024;
+
+/** Output between the process that writes and the reader that pulls. */
+export interface OutputQueue {
+  push(stream: StreamName, bytes: Uint8Array): void;
+  /** No more will come; the reader still gets what is queued. */
+  end(): void;
+  /** Whether the process waits for the reader. */
+  readonly isFull: boolean;
+  /** How often something came. */
+  readonly arrivals: number;
+  readonly isEnded: boolean;
+  readonly ended: Promise<void>;
+  /** For one reader. Leaving the loop early lets the process run on unheard. */
+  readonly output: AsyncIterableIterator<OutputChunk>;
+}
+
+/** `flow` is told when the process has to wait (false) and when it may go on (true). */
+export function createOutputQueue(flow: (isFlowing: boolean) => void): OutputQueue {
+  let queued: OutputChunk[] = [];
+  let head = 0;
+  let bytesQueued = 0;
+  let isFull = false;
+  /** The reader has left: what still comes is dropped, so that the process does not wait for ever. */
+  let isUnheard = false;
+  let arrivals = 0;
+  const end = new AbortController();
+  const ended = new Promise<void>((resolve) => {
+    end.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  let waiting: ((result: IteratorResult<OutputChunk, undefined>) => void)[] = [];
+
+  function take(): OutputChunk | undefined {
+    const first = queued[head];
+    if (first === undefined) return undefined;
+    head += 1;
+    let length = first.bytes.length;
+    const pieces = [first.bytes];
+    for (let next = queued[head]; next?.stream === first.stream; next = queued[head]) {
+      if (length + next.bytes.length > MERGED_BYTES) break;
+      pieces.push(next.bytes);
+      length += next.bytes.length;
+      head += 1;
+    }
+    if (head === queued.length) {
+      queued = [];
+      head = 0;
+    }
+    bytesQueued -= length;
+    if (isFull && bytesQueued <= LOW_WATER) {
+      isFull = false;
+      flow(true);
+    }
+    return pieces.length === 1 ? first : { stream: first.stream, bytes: Buffer.concat(pieces, length) };
+  }
+
+  function finish(): void {
+    end.abort();
+    for (const resolve of waiting) resolve({ done: true, value: undefined });
+    waiting = [];
+  }
+
+  return {
+    push(stream, bytes) {
+      arrivals += 1;
+      if (end.signal.aborted || isUnheard || bytes.length === 0) return;
+      const reader = waiting.shift();
+      if (reader !== undefined) {
+        reader({ done: false, value: { stream, bytes } });
+        return;
+      }
+      queued.push({ stream, bytes });
+      bytesQueued += bytes.length;
+      if (!isFull && bytesQueued >= HIGH_WATER) {
+        isFull = true;
+        flow(false);
+      }
+    },
+    end: finish,
+    get isFull() {
+      return isFull;
+    },
+    get arrivals() {
+      return arrivals;
+    },
+    get isEnded() {
+      return end.signal.aborted;
+    },
+    ended,
+    output: {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      async next() {
+        const chunk = take();
+        if (chunk !== undefined) return { done: false, value: chunk };
+        if (end.signal.aborted || isUnheard) return { done: true, value: undefined };
+        return new Promise((resolve) => {
+          waiting.push(resolve);
+        });
+      },
+      async return() {
+        isUnheard = true;
+        queued = [];
+        head = 0;
+        bytesQueued = 0;
+        if (isFull) {
+          isFull = false;
+          flow(true);
+        }
+        return { done: true, value: undefined };
+      },
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SluiceError } from '../../json/sluice-error.js';
+import { answersToSignals, readProcessStat } from './process-identity.js';
+
+/** How long a killed process may take to vanish before it counts as stuck in the kernel. */
+const VANISH_MS = 5000;
+
+/** Sends a signal to a whole group; one that is gone already is no error. */
+export function signalGroup(leader: number, signal: NodeJS.Signals): void {
+  try {
+    // Windows has no groups.
+    process.kill(process.platform === 'win32' ? leader : -leader, signal);
+  } catch {
+    // Nobody left, or nobody we may signal: the wait that follows tells which.
+  }
+}
+
+/** Whether anything of the group still runs. */
+export function isGroupAlive(leader: number): boolean {
+  if (process.platform === 'win32') return answersToSignals(leader);
+  if (!answersToSignals(-leader)) return false;
+  // Zombies answer too, and without a reaping init they stay for ever.
+  if (process.platform !== 'linux' || isRunningMember(leader, leader)) return true;
+  return listPids().some((pid) => isRunningMember(pid, leader));
+}
+
+function isRunningMember(pid: number, leader: number): boolean {
+  const stat = readProcessStat(pid);
+  return stat?.group === leader && !stat.isZombie;
+}
+
+/** All process numbers of a Linux system. */
+export function listPids(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** Ends a group: asks with TERM, after the grace insists with KILL; resolves when nothing of it is left. */
+export async function endGroup(leader: number, graceMs: number): Promise<void> {
+  signalGroup(leader, 'SIGTERM');
+  if (await isGoneWithin(() => !isGroupAlive(leader), graceMs)) return;
+  signalGroup(leader, 'SIGKILL');
+  if (await isGoneWithin(() => !isGroupAlive(leader), VANISH_MS)) return;
+  throw new SluiceError(
+    'PROCESS_NOT_ENDED',
+    `Process group ${leader} is still there after SIGKILL; look what it waits for (ps -o pid,stat,wchan) and end it by hand.`,
+  );
+}
+
+/** Looks often at first and then more rarely. */
+export async function isGoneWithin(isGone: () => boolean, milliseconds: number): Promise<boolean> {
+  const until = performance.now() + milliseconds;
+  for (let pause = 5; ; pause = Math.min(pause * 1.5, 100)) {
+    if (isGone()) return true;
+    const left = until - performance.now();
+    if (left <= 0) return false;
+    await sleep(Math.min(pause, left));
+  }
+}
