@@ -1,9 +1,10 @@
+import { described, disagreement, ending, knownCode, listed, sentence, told } from './decision-words.js';
+import type { End } from './decision-words.js';
 import type { Decision } from './decision.js';
 import { findMissingEvidence } from './evidence/missing-evidence.js';
 import { showLine } from './plain-text.js';
 import { INCOMPLETE_CODES } from './problem-codes.js';
-import type { Problem, Reading } from './reading.js';
-import { RESULT_CODES } from './result-code.js';
+import type { Reading } from './reading.js';
 import type { ResultCode } from './result-code.js';
 import type { WorkOrder } from './work-order.js';
 import type { WorkResult } from './work-result.js';
@@ -87,7 +88,8 @@ const ROWS: readonly Row[] = [
   },
 
   function isUnreadable({ reading, ...end }) {
-    if (reading.result !== undefined) return undefined;
+    const isFile = reading.source === 'json' || reading.source === 'text';
+    if (reading.result !== undefined && isFile) return undefined;
     const isIncomplete = reading.problems.length > 0 && reading.problems.every(({ code }) => INCOMPLETE.includes(code));
     const found = reading.problems.length === 0 ? 'no result was found' : described(reading.problems);
     return needsHuman(
@@ -163,11 +165,6 @@ function decideByStatus({ reading: { result }, ...end }: EndedCase): Decision {
   }
 }
 
-interface End {
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-}
-
 const INCOMPLETE: readonly string[] = INCOMPLETE_CODES;
 
 function objectionsTo(result: WorkResult, { exitCode, signal }: End): string[] {
@@ -176,51 +173,9 @@ function objectionsTo(result: WorkResult, { exitCode, signal }: End): string[] {
   else if (exitCode !== 0) objections.push(`its process exited with code ${exitCode}`);
   if (result.tests !== 'n/a' && result.tests?.result === 'fail') objections.push('its tests failed');
   const code = result.result_code ?? 'none';
-  if (code !== 'none') objections.push(`gives the code ${showLine(code, 50)}`);
-  if ((result.blocked_by ?? []).length > 0) objections.push(`is blocked by ${listed(result.blocked_by ?? [])}`);
+  if (code !== 'none') objections.push(`it gives the code ${showLine(code, 50)}`);
+  if ((result.blocked_by ?? []).length > 0) objections.push(`it is blocked by ${listed(result.blocked_by ?? [])}`);
   return objections;
-}
-
-function knownCode(code: string | undefined): ResultCode | undefined {
-  return RESULT_CODES.find((known) => known === code && known !== 'none');
-}
-
-/** The worker's own words, and a code of its own that Sluice does not know. */
-function told({ summary, result_code: code }: WorkResult): string {
-  const odd =
-    code === undefined || (RESULT_CODES as readonly string[]).includes(code) ? '' : ` (${showLine(code, 50)})`;
-  const words = showLine(summary, 200);
-  return words === '' ? odd : `${odd}: ${words.replace(/[.\s]+$/, '')}`;
-}
-
-function disagreement({ tests }: WorkResult): string {
-  return tests !== undefined && tests !== 'n/a' && tests.result === 'pass'
-    ? ' Its tests passed, by its own account.'
-    : '';
-}
-
-function ending({ exitCode, signal }: End): string {
-  if (signal !== null) return `Its process was ended by ${showLine(signal, 20)}.`;
-  return exitCode === null ? 'Nobody saw its process end.' : `Its process exited with code ${exitCode}.`;
-}
-
-function described(problems: readonly Problem[]): string {
-  return problems
-    .slice(0, 3)
-    .map(({ path, message }) => showLine(path === undefined ? message : `${path}: ${message}`, 200))
-    .join('; ');
-}
-
-function listed(names: readonly string[]): string {
-  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
-  return `${names
-    .slice(0, 5)
-    .map((name) => showLine(name, 100))
-    .join(', ')}${more}`;
-}
-
-function sentence(text: string): string {
-  return `${showLine(text, 300).replace(/[.\s]+$/, '')}.`;
 }
 
 function needsHuman(resultCode: ResultCode, reason: string, next: string): Decision {

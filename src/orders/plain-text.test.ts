@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { showLine, showText } from './plain-text.js';
+
+describe('showText', () => {
+  test('leaves words, tabs and line breaks alone', () => {
+    expect(showText('Größe\t漢字 👩‍💻\nnext', 100)).toBe('Größe\t漢字 👩‍💻\nnext');
+  });
+
+  test.each([
+    ['an escape', '\u001B[2J', '\\u{1b}[2J'],
+    ['a C1 escape', '\u009B2J', '\\u{9b}2J'],
+    ['a direction mark', 'a\u202Eb', 'a\\u{202e}b'],
+    ['an isolate', 'a\u2066b', 'a\\u{2066}b'],
+    ['a character without width', 'a\u200Bb', 'a\\u{200b}b'],
+    ['a hidden tag character', 'a\u{E0041}b', 'a\\u{e0041}b'],
+    ['half a character', 'a\uD800b', 'a\\u{d800}b'],
+    ['NUL', 'a\0b', 'a\\u{0}b'],
+    ['a line separator', 'a\u2028b', 'a\\u{2028}b'],
+    ['carriage returns', 'a\rb\r\nc', 'a\nb\nc'],
+  ])('%s can be seen', (_, text, shown) => {
+    expect(showText(text, 100)).toBe(shown);
+  });
+
+  test('cuts what is too long, between characters, and says how much is missing', () => {
+    expect(showText('abcdef', 4)).toBe('abcd… (2 more characters)');
+    expect(showText('abc👍def', 4)).toBe('abc… (5 more characters)');
+  });
+});
+
+describe('showLine', () => {
+  test('puts everything on one line', () => {
+    expect(showLine('  a\n## b\r\n\tc  ', 100)).toBe('a ## b c');
+  });
+
+  test('is one line of bounded length, whatever comes', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 1, max: 50 }), (text, length) => {
+        const line = showLine(text, length);
+        // A character that is written out takes at most nine places.
+        expect(line.length).toBeLessThanOrEqual(length * 9 + 1);
+        // oxlint-disable-next-line no-control-regex
+        expect(line).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E]/);
+      }),
+    );
+  });
+});

@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest';
+import { readSpellings } from './spelling.js';
+
+describe('readSpellings', () => {
+  test.each(['run_id', 'RunId', 'RunID', 'runId', 'RUN_ID'])('%s is run_id', (key) => {
+    expect(readSpellings([[key, 'x']], ['run_id']).known).toEqual(new Map([['run_id', 'x']]));
+  });
+
+  test.each(['run id', 'run-id', 'rún_id', 'runId\u200B', 'run_\u0131d', '__proto__', ''])('%j is not', (key) => {
+    const { known, unknown } = readSpellings([[key, 'x']], ['run_id']);
+    expect(known.size).toBe(0);
+    expect(unknown).toEqual(new Map([[key, 'x']]));
+  });
+
+  test('two spellings may say the same, and contradict each other otherwise', () => {
+    const twice = (second: unknown) => readSpellings(Object.entries({ Status: 'ok', status: second }), ['status']);
+    expect(twice('ok').conflicts).toEqual([]);
+    expect(twice('fail').conflicts).toEqual([
+      {
+        code: 'KEY_CONFLICT',
+        message: 'it is there in two spellings with different values; keep one of them',
+        path: 'status',
+      },
+    ]);
+    expect(readSpellings(Object.entries({ Tests: {}, tests: {} }), ['tests']).conflicts).toHaveLength(1);
+  });
+});
