@@ -19,19 +19,12 @@ import type { StoreOptions } from './store-options.js';
  * await store.close()
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
-  const [, scheme, rest = ''] = /^([a-z]+):(.*)$/s.exec(url) ?? [];
-  switch (scheme) {
-    case 'memory':
-      return openMemoryStore(options);
-    case 'sqlite':
-      if (rest === '') break;
-      return openSqliteStore(rest, options);
-    case 'postgres':
-    case 'postgresql': {
-      // Loaded when used: whoever has one machine does not install a client for PostgreSQL.
-      const { openPostgresStore } = await import('./postgres/open.js');
-      return openPostgresStore(url, options);
-    }
+  if (url === 'memory:') return openMemoryStore(options);
+  if (/^sqlite:./s.test(url)) return openSqliteStore(url.slice('sqlite:'.length), options);
+  if (/^postgres(?:ql)?:\/\//.test(url)) {
+    // Loaded when used: whoever has one machine does not install a client for PostgreSQL.
+    const { openPostgresStore } = await import('./postgres/open.js');
+    return openPostgresStore(url, options);
   }
   // The address may hold a password: the message does not repeat it.
   throw new StoreError('INVALID_STORE_URL', 'the address of a store is sqlite:FILE, postgres://… or memory:');

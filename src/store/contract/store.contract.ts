@@ -8,9 +8,9 @@ import { describeRuns } from './runs.contract.js';
 import { describeSettleAndResolve } from './settle-and-resolve.contract.js';
 import { describeSubmitAndClaim } from './submit-and-claim.contract.js';
 
-/** What every store must do. `makeSite` makes room for one nobody has used, for the running test. */
-export function describeStore(name: string, makeSite: MakeSite): void {
-  describe(name, () => {
+/** What every store must do, wherever it keeps things. `makeSite` makes room for one nobody has used, for the running test. */
+export function describeStore(place: string, makeSite: MakeSite): void {
+  describe(`a store ${place}`, () => {
     describeSubmitAndClaim(makeSite);
     describeSettleAndResolve(makeSite);
     describeLists(makeSite);

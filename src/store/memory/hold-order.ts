@@ -10,7 +10,8 @@ export function createHoldOrder(tables: Tables): Pick<OrderStore, 'startOrder' |
     async startOrder({ pid, pidStarted, ...hold }) {
       checkOpen(tables);
       const row = findHeld(tables, hold);
-      if (row?.record.owner == null) return false;
+      const owner = row?.record.owner ?? null;
+      if (row === undefined || owner === null) return false;
       const at = new Date(hold.now).toISOString();
       if (row.record.cancel_requested && row.record.state === 'claimed') {
         replaceOrder(tables, row, { state: 'canceled', lease_until: null, settled_at: at });
@@ -19,7 +20,7 @@ export function createHoldOrder(tables: Tables): Pick<OrderStore, 'startOrder' |
       }
       replaceOrder(tables, row, {
         state: 'running',
-        owner: pid === null ? row.record.owner : { ...row.record.owner, pid, pid_started: pidStarted },
+        owner: pid === null ? owner : { ...owner, pid, pid_started: pidStarted },
         started_at: row.record.started_at ?? at,
       });
       return true;

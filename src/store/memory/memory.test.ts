@@ -1,3 +1,3 @@
 import { describeStore } from '../contract/store.contract.js';
 
-describeStore('a store in memory', async () => 'memory:');
+describeStore('in memory', async () => 'memory:');

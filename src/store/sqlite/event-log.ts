@@ -55,7 +55,7 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
       const bounds = [after.attempt, after.seq, to.attempt, to.seq] as const;
       const rows = await database.read(() => select.all(runId, protocol, ...bounds, limit));
       // The protocol was written with the event, so the pair is one that was appended.
-      return rows.map((row) => ({ protocol, event: readJson<Emitted['event']>(row, 'event') }) as Emitted);
+      return rows.map((row) => ({ protocol, event: readJson(row, 'event') as Emitted['event'] }) as Emitted);
     },
 
     watch: (runId, wake) => poller.watch(runId, wake),

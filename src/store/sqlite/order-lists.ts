@@ -80,7 +80,7 @@ export function createOrderLists(database: Database): OrderLists {
           since === undefined ? undefined : ['at >= ?', since],
           until === undefined ? undefined : ['at < ?', until],
         ],
-        (row) => readJson<ExecutionRecord>(row, 'record'),
+        (row) => readJson(row, 'record') as ExecutionRecord,
       ),
   };
 }

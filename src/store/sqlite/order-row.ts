@@ -19,7 +19,7 @@ import {
 export function readOrder(row: SqlRow): OrderRecord {
   const workerId = readTextOrNull(row, 'worker_id');
   return {
-    order: readJson<WorkOrder>(row, 'work_order'),
+    order: readJson(row, 'work_order') as WorkOrder,
     run_ulid: readText(row, 'run_ulid'),
     worker_type: readText(row, 'worker_type'),
     state: readText(row, 'state') as OrderState,
@@ -37,8 +37,8 @@ export function readOrder(row: SqlRow): OrderRecord {
     created_at: readTime(row, 'created_at'),
     started_at: readTimeOrNull(row, 'started_at'),
     settled_at: readTimeOrNull(row, 'settled_at'),
-    decision: readJsonOrNull<Decision>(row, 'decision'),
-    result: readJsonOrNull<WorkResult>(row, 'result'),
+    decision: readJsonOrNull(row, 'decision') as Decision | null,
+    result: readJsonOrNull(row, 'result') as WorkResult | null,
   };
 }
 

@@ -81,13 +81,13 @@ function readMessage(row: SqlRow): OutboxMessage {
     sink: readText(row, 'sink'),
     issue_ref: readText(row, 'issue_ref'),
     trigger: readText(row, 'trigger_key'),
-    body: readJson<string>(row, 'body'),
+    body: readJson(row, 'body') as string,
     state: readText(row, 'state') as OutboxMessage['state'],
     tries: readInteger(row, 'tries'),
     due_at: readInteger(row, 'due_at'),
     lease_until: readIntegerOrNull(row, 'lease_until'),
-    last_error: readJsonOrNull<string>(row, 'last_error'),
-    delivered_to: readJsonOrNull<string>(row, 'delivered_to'),
+    last_error: readJsonOrNull(row, 'last_error') as string | null,
+    delivered_to: readJsonOrNull(row, 'delivered_to') as string | null,
     created_at: readTime(row, 'created_at'),
   };
 }

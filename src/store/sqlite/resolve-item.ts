@@ -10,7 +10,10 @@ import { createReplaceRun } from './submit-order.js';
 
 /** A row of `inbox` as the item it stands for. */
 export function readItem(row: SqlRow): InboxItem {
-  return { ...readJson<InboxItem>(row, 'item'), resolution: readJsonOrNull<Resolution>(row, 'resolution') };
+  return {
+    ...(readJson(row, 'item') as InboxItem),
+    resolution: readJsonOrNull(row, 'resolution') as Resolution | null,
+  };
 }
 
 /** Takes the decisions of people in. */

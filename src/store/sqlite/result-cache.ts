@@ -16,7 +16,7 @@ export function createResultCache(database: Database, limits: CacheLimits): Resu
       const row = await database.read(() => findEntry.get(key));
       if (row === undefined) return undefined;
       try {
-        return readJson<CachedResult>(row, 'entry');
+        return readJson(row, 'entry') as CachedResult;
       } catch {
         // An entry that cannot be read is a miss; the result that is found instead replaces it.
         return undefined;

@@ -29,10 +29,10 @@ export function readTimeOrNull(row: SqlRow, column: string): string | null {
   return row[column] === null ? null : readTime(row, column);
 }
 
-/** What was written with `JSON.stringify`; only this store writes these columns, so the shape is taken at its word. */
-export function readJson<T>(row: SqlRow, column: string): T {
+/** What was written with `JSON.stringify`. Only this store writes these columns, so callers take the shape at its word. */
+export function readJson(row: SqlRow, column: string): unknown {
   try {
-    return JSON.parse(readText(row, column)) as T;
+    return JSON.parse(readText(row, column));
   } catch (error) {
     throw new StoreError('STORE_DAMAGED', `column ${column} of the database does not hold what was written`, {
       cause: error,
@@ -40,8 +40,8 @@ export function readJson<T>(row: SqlRow, column: string): T {
   }
 }
 
-export function readJsonOrNull<T>(row: SqlRow, column: string): T | null {
-  return row[column] === null ? null : readJson<T>(row, column);
+export function readJsonOrNull(row: SqlRow, column: string): unknown {
+  return row[column] === null ? null : readJson(row, column);
 }
 
 function refuse(column: string): never {

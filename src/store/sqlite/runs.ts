@@ -75,7 +75,7 @@ export function createRuns(database: Database, wakers: Wakers): RunRecords {
       database.write(() => {
         const row = findHeld.get(id, workerId);
         if (row === undefined) return { held: false, cancel: false, reply: null };
-        const reply = readJsonOrNull<string>(row, 'reply');
+        const reply = readJsonOrNull(row, 'reply') as string | null;
         // With the answer in its hands the run goes on: a second one has nothing to answer.
         renew.run(reply === null ? state : 'running', now + leaseMs, id);
         return { held: true, cancel: row['cancel_requested'] === 1, reply };
@@ -116,7 +116,7 @@ function readRun(row: SqlRow): RunRecord {
   const issueRef = readTextOrNull(row, 'order_issue_ref');
   return {
     id: readText(row, 'id'),
-    spec: readJson<RunSpec>(row, 'spec'),
+    spec: readJson(row, 'spec') as RunSpec,
     state: readText(row, 'state') as RunState,
     order: issueRef === null ? null : { issue_ref: issueRef, run_id: readText(row, 'order_run_id') },
     worker_id: readTextOrNull(row, 'worker_id'),
@@ -125,6 +125,6 @@ function readRun(row: SqlRow): RunRecord {
     created_at: readTime(row, 'created_at'),
     started_at: readTimeOrNull(row, 'started_at'),
     ended_at: readTimeOrNull(row, 'ended_at'),
-    result: readJsonOrNull<RunResult>(row, 'result'),
+    result: readJsonOrNull(row, 'result') as RunResult | null,
   };
 }

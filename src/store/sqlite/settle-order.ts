@@ -40,7 +40,7 @@ export function createSettleOrder(database: Database, wakers: Wakers): Pick<Orde
         if (!(error instanceof DecidedBefore)) throw error;
       }
       const row = await database.read(() => findDecision.get(issueRef, runId));
-      const decision = row === undefined ? null : readJsonOrNull<Decision>(row, 'decision');
+      const decision = row === undefined ? null : (readJsonOrNull(row, 'decision') as Decision | null);
       if (decision === null) throw orderNotFound(issueRef, runId);
       return { decision, repeated: true };
     },
