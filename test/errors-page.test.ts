@@ -9,6 +9,7 @@ import { DIAGNOSTIC_CODES } from '../src/events/protocol/diagnostic-codes.js';
 import { PARSE_ERROR_CODES } from '../src/json/parse-error.js';
 import { REPAIR_KINDS } from '../src/json/repair.js';
 import { WARNING_CODES } from '../src/json/warning.js';
+import { STORE_ERROR_CODES } from '../src/store/store-error.js';
 
 /** The codes in the first column of the tables of a page, by section. */
 function readSections(page: string): Map<string, string[]> {
@@ -47,12 +48,13 @@ describe('docs/errors.md', () => {
     ["Reasons of an attempt's end", Object.keys(REASON_CODES)],
     ['Run folders', [...AUDIT_ERROR_CODES]],
     ['Warnings of run folders', [...AUDIT_WARNING_CODES]],
+    ['Store', [...STORE_ERROR_CODES]],
   ])('lists every code of the section %s, once', (title, codes) => {
     expect(sections.get(title)?.toSorted()).toEqual(codes.toSorted());
   });
 
   it('has no section that nothing is compared with', () => {
-    expect(sections.size).toBe(8);
+    expect(sections.size).toBe(9);
   });
 
   it('would notice a code that is missing from the page', () => {
