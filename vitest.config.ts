@@ -27,7 +27,7 @@ export default defineConfig({
         test: {
           name: 'product',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/fixtures/**', 'test/postgres/**'],
+          exclude: ['test/fixtures/**', 'test/postgres/**', 'test/real/**'],
           globalSetup: ['test/build-product.ts'],
           testTimeout: 60_000,
         },
