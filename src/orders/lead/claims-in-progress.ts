@@ -1,0 +1,19 @@
+/*
+ * Claims that this process is working on, over all leads in it. Reconciliation asks here before it takes an order whose
+ * lease has run out for abandoned: a stalled process may be late to renew what it still does.
+ */
+const inProgress = new Set<string>();
+
+/** Marks a claim as being worked on while `work` runs. */
+export async function whileInProgress<T>(workerId: string, work: () => Promise<T>): Promise<T> {
+  inProgress.add(workerId);
+  try {
+    return await work();
+  } finally {
+    inProgress.delete(workerId);
+  }
+}
+
+export function isInProgress(workerId: string): boolean {
+  return inProgress.has(workerId);
+}

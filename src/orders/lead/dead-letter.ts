@@ -1,0 +1,49 @@
+import type { Decision } from '../decision.js';
+import { itemOf } from '../execution.js';
+import type { InboxItem } from '../ports/inbox-item.js';
+import type { OutboxMessage } from '../ports/outbox-message.js';
+import type { Reading } from '../reading.js';
+import type { LeadContext } from './lead-context.js';
+
+/**
+ * What a person sees of a comment that was given up: the order it is about, with its result, so that accepting it (which
+ * writes a new comment) is possible. Null if the order cannot be found.
+ */
+export async function deadLetterOf(
+  { store, clock, newId }: LeadContext,
+  message: OutboxMessage,
+  error: string,
+): Promise<InboxItem | null> {
+  const { issue_ref: issueRef, sink, trigger } = message;
+  const runId = await runOf(store, trigger);
+  const record = runId === undefined ? undefined : await store.findOrder(issueRef, runId);
+  if (record === undefined) return null;
+  const [execution] = (await store.listExecutions({ issueRef, runId: record.order.run_id, limit: 1 })).items;
+  const reading: Reading = {
+    source: execution?.result_encoding ?? 'none',
+    ...(typeof execution?.parse_path === 'string' ? { path: execution.parse_path } : {}),
+    ...(record.result === null ? {} : { result: record.result }),
+    problems: execution?.problems ?? [],
+  };
+  const decision: Decision = {
+    action: 'needs-human',
+    resultCode: 'env_unavailable',
+    reason: `The comment ${trigger} could not be delivered to ${sink}: ${error}`,
+    next: 'Put the sink right. Accepting or rejecting then writes a new comment; retry starts a new run.',
+  };
+  return itemOf({
+    id: newId(),
+    order: record.order,
+    runUlid: record.run_ulid,
+    exitCode: execution?.exit_code ?? null,
+    signal: execution?.signal ?? null,
+    reading,
+    decision,
+    at: new Date(clock()).toISOString(),
+  });
+}
+
+async function runOf(store: LeadContext['store'], trigger: string): Promise<string | undefined> {
+  if (trigger.startsWith('workrun:')) return trigger.slice('workrun:'.length);
+  return (await store.findItem(trigger.slice('resolve:'.length)))?.run_id;
+}

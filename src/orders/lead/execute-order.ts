@@ -1,0 +1,144 @@
+import { isSluiceError } from '../../json/sluice-error.js';
+import { readLastAttempt } from '../../runs/read-last-attempt.js';
+import type { RunResult } from '../../runs/run-result.js';
+import type { RunSpec } from '../../runs/run-spec.js';
+import type { OrderRecord } from '../ports/order-record.js';
+import type { ClaimedOrder } from '../ports/order-store.js';
+import { collectResult } from '../wrappers/collect.js';
+import { injectionOf } from '../wrappers/injection.js';
+import type { Injection } from '../wrappers/injection.js';
+import { wrapperOf } from '../wrappers/read-wrappers.js';
+import { whileInProgress } from './claims-in-progress.js';
+import type { LeadContext } from './lead-context.js';
+import { OUTPUT_BYTES } from './reconcile.js';
+import { keepAbsentFile, writePackFiles } from './run-folder-files.js';
+import { settle } from './settle.js';
+import type { Settlement, WorkerEnd } from './settle.js';
+import { watchHold } from './watch-hold.js';
+import { createWorktree, removeWorktree } from './worktree.js';
+import type { Worktree } from './worktree.js';
+import { worktreeOf } from './worktree-of.js';
+
+/** A run under way, as far as an order needs it. */
+export interface OrderRun {
+  readonly result: Promise<RunResult>;
+  cancel(): unknown;
+}
+
+/** What doing an order needs beside the lead. */
+export interface ExecutionPorts {
+  /** The name under which the order was claimed. */
+  readonly workerId: string;
+  readonly leaseMs: number;
+  /** Starts the worker: the run `id`, with these variables beside those its spec names. */
+  readonly startRun: (run: {
+    readonly id: string;
+    readonly spec: RunSpec;
+    readonly env: Readonly<Record<string, string>>;
+    readonly record: OrderRecord;
+  }) => Promise<OrderRun> | OrderRun;
+  /** Stops the worker when it is aborted; the order is settled all the same. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Does a claimed order: prepares its run folder, runs its worker, settles what came of it. Undefined if the claim was
+ * lost before the worker started; then nothing has happened.
+ */
+export async function executeOrder(
+  context: LeadContext,
+  claimed: ClaimedOrder,
+  ports: ExecutionPorts,
+): Promise<Settlement | undefined> {
+  return whileInProgress(ports.workerId, async () => {
+    const { record, unresolved } = claimed;
+    const end = async (how: WorkerEnd) =>
+      settle(context, { issueRef: record.order.issue_ref, runId: record.order.run_id, ...how });
+    if (unresolved.length > 0) return end({ ...NOT_STARTED, unresolved });
+
+    const worktree = worktreeOf(context.data, record.order, record.run_ulid);
+    const prepared = await prepare(context, record, worktree);
+    if ('error' in prepared) return end({ ...NOT_STARTED, startError: prepared.error });
+    const hold = { issueRef: record.order.issue_ref, runId: record.order.run_id, workerId: ports.workerId };
+    const mayStart = await context.store.startOrder({ ...hold, now: context.clock(), pid: null, pidStarted: null });
+    if (!mayStart) {
+      if (worktree !== undefined) await removeWorktree(worktree);
+      return undefined;
+    }
+    const how = await work(context, record, prepared, ports);
+    const isKept = worktree !== undefined && (await removeWorktree(worktree)) === 'kept';
+    const note = isKept ? { note: `Its worktree ${worktree.folder} holds changes that are not committed.` } : {};
+    return end({ ...how, ...note });
+  });
+}
+
+const NOT_STARTED = { exitCode: null, signal: null } as const;
+
+/** Everything that must be there before the worker starts; a message if something cannot be. */
+async function prepare(
+  context: LeadContext,
+  { order, run_ulid }: OrderRecord,
+  worktree: Worktree | undefined,
+): Promise<Injection | { readonly error: string }> {
+  try {
+    const runDir = context.runFolderOf(run_ulid);
+    const wrapper = wrapperOf(order.worker, context.wrappers);
+    const injection = injectionOf(wrapper, order, runDir, worktree?.folder ?? order.repo_dir);
+    if (worktree !== undefined) {
+      const { error } = await createWorktree(worktree);
+      if (error !== undefined) return { error };
+    }
+    await writePackFiles(runDir, injection.files);
+    return injection;
+  } catch (error) {
+    return { error: messageOf(error) };
+  }
+}
+
+/** Runs the worker to its end, for as long as the order is held. */
+async function work(
+  context: LeadContext,
+  record: OrderRecord,
+  { spec, env }: Injection,
+  ports: ExecutionPorts,
+): Promise<WorkerEnd> {
+  let run: OrderRun;
+  try {
+    run = await ports.startRun({ id: record.run_ulid, spec, env, record });
+  } catch (error) {
+    return { ...NOT_STARTED, startError: messageOf(error) };
+  }
+  const watch = watchHold({ context, record, ports, stop: () => void run.cancel() });
+  let result: RunResult;
+  try {
+    result = await run.result;
+  } finally {
+    await watch.end();
+  }
+  const runDir = context.runFolderOf(record.run_ulid);
+  const { file, draft } = collectResult(result);
+  if (file !== undefined) await keepAbsentFile(runDir, file, ['work_result.json', 'work_result.txt']);
+  const { stdout, stderr } = await readLastAttempt(runDir, OUTPUT_BYTES);
+  return { ...endOf(result), stdout, stderr, ...(draft === undefined ? {} : { draft }) };
+}
+
+/** How the worker's process ended, as the run saw it. */
+function endOf({ process: ended, error, status }: RunResult): WorkerEnd {
+  if (ended === undefined) {
+    return { ...NOT_STARTED, startError: error?.message ?? `the run ended as ${status} before its process began` };
+  }
+  const { exit_code, signal, command, version } = ended;
+  // A worker that Sluice stopped may still exit with 0: it was stopped all the same.
+  const wasStopped = error?.category === 'canceled' || error?.category === 'timeout' || error?.category === 'limit';
+  return {
+    exitCode: wasStopped ? null : exit_code,
+    signal: wasStopped ? (signal ?? 'SIGTERM') : signal,
+    command,
+    workerVersion: version,
+  };
+}
+
+function messageOf(error: unknown): string {
+  if (isSluiceError(error)) return error.message;
+  return error instanceof Error ? error.message : String(error);
+}

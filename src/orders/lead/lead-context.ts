@@ -1,0 +1,63 @@
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { identifyOwnProcess } from '../../runs/process/process-identity.js';
+import { runFolderPath } from '../../runs/run-folder-path.js';
+import { createUlids } from '../../runs/ulid.js';
+import type { WorkerIdentity } from '../ports/order-record.js';
+import type { OrderStore } from '../ports/order-store.js';
+import type { OutboxStore } from '../ports/outbox-store.js';
+import { createMarkdownSink } from '../sinks/markdown-sink.js';
+import type { Sink } from '../sinks/sink.js';
+import type { Wrappers } from '../wrappers/read-wrappers.js';
+import { DEFAULT_BACKOFF } from './backoff.js';
+import type { Backoff } from './backoff.js';
+
+/** What a lead works with. */
+export interface LeadOptions {
+  readonly store: OrderStore & OutboxStore;
+  /** The workers of the configuration, by name; the built-in ones are always there. */
+  readonly wrappers?: Wrappers;
+  /** Where comments go; Markdown files in `<data>/comments` by default. */
+  readonly sinks?: readonly Sink[];
+  /** The folder of run folders, comments and worktrees; `.sluice` by default. */
+  readonly data?: string;
+  /** How deliveries are repeated. */
+  readonly backoff?: Partial<Backoff>;
+  /** Milliseconds since 1970. */
+  readonly clock?: () => number;
+  readonly newId?: () => string;
+  /** Between 0 and 1, for the jitter of deliveries. */
+  readonly random?: () => number;
+}
+
+/** The options with every default filled in, and who this lead is. */
+export interface LeadContext extends Required<Omit<LeadOptions, 'backoff'>> {
+  readonly backoff: Backoff;
+  /** Unique per lead. */
+  readonly leadId: string;
+  readonly runFolderOf: (runUlid: string) => string;
+}
+
+export function createLeadContext(options: LeadOptions): LeadContext {
+  const clock = options.clock ?? Date.now;
+  const newId = options.newId ?? createUlids(clock);
+  const data = resolve(options.data ?? '.sluice');
+  return {
+    store: options.store,
+    wrappers: options.wrappers ?? {},
+    sinks: options.sinks ?? [createMarkdownSink({ folder: join(data, 'comments') })],
+    data,
+    backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
+    clock,
+    newId,
+    random: options.random ?? Math.random,
+    leadId: newId(),
+    runFolderOf: (runUlid) => runFolderPath(data, runUlid),
+  };
+}
+
+/** Who holds a claim: this process, under a name of its own for every claim. */
+export async function identifyWorker(workerId: string): Promise<WorkerIdentity> {
+  const { pid, started } = await identifyOwnProcess();
+  return { worker_id: workerId, host: hostname(), pid, pid_started: started };
+}

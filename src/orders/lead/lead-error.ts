@@ -1,0 +1,19 @@
+import { SluiceError } from '../../json/sluice-error.js';
+
+/** What a lead refuses; `docs/errors.md` says what to do. */
+export const LEAD_ERROR_CODES = [
+  'ORDER_UNKNOWN',
+  'ITEM_UNKNOWN',
+  'INVALID_RESOLUTION',
+  'NOTHING_TO_ACCEPT',
+  'CONFLICT',
+  'LEAD_CLOSED',
+] as const;
+
+/** One of {@link LEAD_ERROR_CODES}. */
+export type LeadErrorCode = (typeof LEAD_ERROR_CODES)[number];
+
+/** Something a lead was asked that cannot be done. Nothing was changed. */
+export class LeadError extends SluiceError<LeadErrorCode> {
+  override readonly name = 'LeadError';
+}

@@ -1,0 +1,156 @@
+import { stateOfResolution } from '../comment/issue-state.js';
+import { renderComment, triggerOf } from '../comment/render-comment.js';
+import { decideByPerson } from '../decide-by-person.js';
+import type { Decision } from '../decision.js';
+import { executionOf } from '../execution.js';
+import type { InboxItem, Resolution } from '../ports/inbox-item.js';
+import type { OrderRecord } from '../ports/order-record.js';
+import type { ItemResolution, ResolveOutcome } from '../ports/order-store.js';
+import { readResultValue } from '../reading/read-result-value.js';
+import { formatRunId } from '../run-id.js';
+import type { WorkOrder } from '../work-order.js';
+import type { WorkResult } from '../work-result.js';
+import { wrapperOf } from '../wrappers/read-wrappers.js';
+import type { LeadContext } from './lead-context.js';
+import { LeadError } from './lead-error.js';
+import { messagesFor } from './settle.js';
+
+/** What a person makes of an inbox item. */
+export interface ResolveRequest {
+  /** The inbox item. */
+  readonly id: string;
+  /** `edit`: the result as the person corrected it is accepted. */
+  readonly action: 'accept' | 'reject' | 'retry' | 'edit';
+  readonly who: string;
+  readonly why: string;
+  /** For `edit` only, in either spelling. */
+  readonly result?: unknown;
+}
+
+/** What came of it. */
+export interface Resolved {
+  readonly item: InboxItem;
+  readonly decision: Decision;
+  /** The new run of a retry. */
+  readonly order?: WorkOrder;
+}
+
+/** Takes a person's decision in: guarded by the active run, recorded with who and why, told in a comment. */
+export async function resolveItem(context: LeadContext, request: ResolveRequest): Promise<Resolved> {
+  const { store, clock, newId } = context;
+  checkRequest(request);
+  const { id, action, who, why } = request;
+  const item = await store.findItem(id);
+  const record = item === undefined ? undefined : await store.findOrder(item.issue_ref, item.run_id);
+  if (item === undefined || record === undefined) throw unknownItem(id);
+  const now = clock();
+  const at = new Date(now).toISOString();
+  const { order } = record;
+  const decision = decideByPerson({ action, who, why });
+  const result = resultOf(request, item, order);
+  const resolution: Resolution = {
+    action,
+    who,
+    why,
+    ...(result === undefined ? {} : { result }),
+    decision: decision.action,
+    at,
+  };
+  const { reading } = item;
+  const outcome = await store.resolveItem({
+    id,
+    now,
+    resolution,
+    state: stateOfResolution(action),
+    execution: executionOf({
+      id: newId(),
+      order,
+      runUlid: record.run_ulid,
+      workerType: record.worker_type,
+      startedAt: record.started_at,
+      exitCode: item.exit_code,
+      signal: item.signal,
+      reading,
+      decision,
+      who,
+      at,
+    }),
+    outbox: messagesFor(
+      context,
+      { issueRef: item.issue_ref, trigger: triggerOf(order, id) },
+      renderComment({ order, reading, decision, resolved: { id, resolution } }),
+    ),
+    ...(action === 'retry' ? { retry: retryOf(context, record, now) } : {}),
+  });
+  return readOutcome(outcome, id, decision);
+}
+
+const ACTIONS: readonly unknown[] = ['accept', 'reject', 'retry', 'edit'];
+const WHO_LENGTH = 200;
+const WHY_LENGTH = 5000;
+
+/** Requests come from a command line or over HTTP: the types are not proof. */
+function checkRequest({ action, who, why, result }: ResolveRequest): void {
+  const problems = [
+    ...(ACTIONS.includes(action) ? [] : ['action must be accept, reject, retry or edit']),
+    ...(isText(who, WHO_LENGTH) ? [] : [`who must say who decides, in at most ${WHO_LENGTH} characters`]),
+    ...(isText(why, WHY_LENGTH) ? [] : [`why must say why, in at most ${WHY_LENGTH} characters`]),
+    ...(action === 'edit' && result === undefined ? ['edit needs the corrected result'] : []),
+    ...(action !== 'edit' && result !== undefined ? ['a result goes with edit only'] : []),
+  ];
+  if (problems.length > 0) throw new LeadError('INVALID_RESOLUTION', `Cannot resolve: ${problems.join('; ')}.`);
+}
+
+function isText(value: unknown, maxLength: number): boolean {
+  return typeof value === 'string' && value.trim() !== '' && value.length <= maxLength;
+}
+
+/** What is accepted; undefined where nothing is. */
+function resultOf({ action, result, id }: ResolveRequest, item: InboxItem, order: WorkOrder): WorkResult | undefined {
+  if (action === 'edit') return readResultValue(result, order);
+  if (action !== 'accept') return undefined;
+  const read = item.reading.result;
+  if (read?.issue_ref === order.issue_ref && read.run_id === order.run_id) return read;
+  throw new LeadError(
+    'NOTHING_TO_ACCEPT',
+    `Item ${id} has no result of ${order.run_id} that could be accepted: enter one with edit, reject it, or retry.`,
+  );
+}
+
+function retryOf(
+  { newId, wrappers }: LeadContext,
+  record: OrderRecord,
+  now: number,
+): NonNullable<ItemResolution['retry']> {
+  const { run_id: _, request_id: __, ...request } = record.order;
+  return {
+    request,
+    workerType: wrapperOf(request.worker, wrappers).type,
+    runUlid: newId(),
+    runIdOf: (number) => formatRunId(now, request.role, number),
+  };
+}
+
+function readOutcome(outcome: ResolveOutcome, id: string, decision: Decision): Resolved {
+  switch (outcome.status) {
+    case 'resolved':
+      return {
+        item: outcome.item,
+        decision,
+        ...(outcome.order === undefined ? {} : { order: outcome.order.order }),
+      };
+    case 'not_found':
+      throw unknownItem(id);
+    case 'conflict':
+      throw new LeadError(
+        'CONFLICT',
+        outcome.resolution === null
+          ? `Item ${id} is about a run that is not the active one any more (${outcome.activeRunId ?? 'none'} is): nothing was changed.`
+          : `Item ${id} is settled already: ${outcome.resolution.who} chose ${outcome.resolution.action}.`,
+      );
+  }
+}
+
+function unknownItem(id: string): LeadError {
+  return new LeadError('ITEM_UNKNOWN', `There is no inbox item ${id.slice(0, 100)}. \`sluice inbox\` lists them.`);
+}

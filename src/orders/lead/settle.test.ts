@@ -1,0 +1,244 @@
+import { describe, expect, it } from 'vitest';
+import { cleanEnd, goodResult, goodText, makeRequest, startLead } from './fixtures/lead-at-work.js';
+
+describe('a lead that settles', () => {
+  it('AC-2.7-01: a JSON worker and a text worker both close the loop, each in a delivered comment', async () => {
+    const { lead, report, comments, stateOf } = await startLead();
+    const json = await lead.submit(makeRequest());
+    await report(json, 'work_result.json', goodResult(json));
+    const text = await lead.submit(makeRequest({ issue_ref: 'acme/shop#13' }));
+    await report(text, 'work_result.txt', goodText(text));
+
+    expect((await lead.settle(cleanEnd(json))).decision.action).toBe('advance');
+    expect((await lead.settle(cleanEnd(text))).decision.action).toBe('advance');
+    expect(await lead.deliver()).toMatchObject({ delivered: 2 });
+    expect(await comments()).toContain('- PR: https://example.org/pull/7');
+    expect(await comments('acme/shop#13')).toContain('- PR: https://example.org/pull/8');
+    expect(await stateOf()).toBe('review');
+    expect(await stateOf('acme/shop#13')).toBe('review');
+  });
+
+  it('AC-2.7-02: a whole text result is normalised and written to the outbox', async () => {
+    const { lead, report, outbox } = await startLead();
+    const submitted = await lead.submit(makeRequest());
+    await report(submitted, 'work_result.txt', goodText(submitted));
+    const { reading, decision } = await lead.settle(cleanEnd(submitted));
+    expect(reading).toMatchObject({
+      source: 'text',
+      result: { status: 'ok', tests: { result: 'pass' } },
+      problems: [],
+    });
+    expect(decision.action).toBe('advance');
+    const { run_id: runId } = submitted.order;
+    expect(await outbox()).toMatchObject([{ sink: 'markdown', trigger: `workrun:${runId}`, state: 'waiting' }]);
+    expect((await outbox())[0]?.body).toMatch(/^Role: backend\nRepo: acme\/shop\nIssueRef: acme\/shop#12\n/);
+  });
+
+  it.each([
+    ['tests', { Tests: undefined }],
+    ['evidence', { Changes: {} }],
+    ['a status', { Status: undefined }],
+    ['a run id', { RunID: undefined }],
+  ])('AC-2.7-03: a result without %s never reaches review; a person is asked', async (_, changes) => {
+    const { lead, report, stateOf, inbox, comments } = await startLead();
+    const submitted = await lead.submit(makeRequest());
+    await report(submitted, 'work_result.json', goodResult(submitted, changes));
+    const { decision } = await lead.settle(cleanEnd(submitted));
+    expect(decision.action).toBe('needs-human');
+    expect(await stateOf()).toBe('needs-human');
+    expect(await inbox()).toMatchObject([{ run_id: submitted.order.run_id, reason: decision.reason }]);
+    await lead.deliver();
+    expect(await comments()).toContain('Action: blocked\nStatus: needs-human');
+  });
+
+  it('AC-2.7-04: the late result of an old run changes nothing', async () => {
+    const { lead, report, stateOf, store, outbox, executions } = await startLead();
+    const old = await lead.submit(makeRequest());
+    const current = await lead.submit(makeRequest());
+    await report(old, 'work_result.json', goodResult(old));
+    const { decision } = await lead.settle(cleanEnd(old));
+    expect(decision).toMatchObject({ action: 'archive', resultCode: 'stale_run' });
+    expect(await stateOf()).toBe('doing');
+    expect((await store.findIssue('acme/shop#12'))?.active_run_id).toBe(current.order.run_id);
+    expect(await outbox()).toEqual([]);
+    expect(await executions()).toMatchObject([
+      { run_id: old.order.run_id, decision: 'archive', parse_status: 'parsed' },
+    ]);
+  });
+
+  it('AC-2.7-05: the audit tells the way every result was read and what was decided', async () => {
+    const { lead, report, executions } = await startLead();
+    const json = await lead.submit(makeRequest());
+    await report(json, 'work_result.json', goodResult(json));
+    await lead.settle({ ...cleanEnd(json), command: ['worker', '--go'], workerVersion: '1.2.3' });
+    const printed = await lead.submit(makeRequest({ issue_ref: 'acme/shop#13' }));
+    await lead.settle({ ...cleanEnd(printed), exitCode: 3, stdout: 'Status: ok' });
+    expect(await executions()).toMatchObject([
+      {
+        result_encoding: 'streams',
+        parse_path: 'stdout',
+        parse_status: 'anchors',
+        decision: 'needs-human',
+        exit_code: 3,
+      },
+      {
+        worker: 'script',
+        worker_type: 'script',
+        command: ['worker', '--go'],
+        worker_version: '1.2.3',
+        exit_code: 0,
+        signal: null,
+        result_encoding: 'json',
+        parse_path: 'work_result.json',
+        parse_status: 'parsed',
+        decision: 'advance',
+        result_code: 'none',
+        who: null,
+      },
+    ]);
+  });
+
+  it('FR-2.7-04: where both forms are there JSON counts, and the source is recorded', async () => {
+    const { lead, report, executions } = await startLead();
+    const submitted = await lead.submit(makeRequest());
+    await report(submitted, 'work_result.json', '{ broken');
+    await report(submitted, 'work_result.txt', goodText(submitted));
+    expect((await lead.settle(cleanEnd(submitted))).decision.action).toBe('needs-human');
+    expect(await executions()).toMatchObject([{ result_encoding: 'json', parse_status: 'unreadable' }]);
+  });
+
+  it('FR-2.7-05: a result that names another run is archived, and its order waits for a person', async () => {
+    const { lead, report, stateOf, store } = await startLead();
+    const submitted = await lead.submit(makeRequest());
+    await report(submitted, 'work_result.json', goodResult(submitted, { RunID: '2026-01-01-backend-0099' }));
+    expect((await lead.settle(cleanEnd(submitted))).decision.action).toBe('needs-human');
+    expect(await stateOf()).toBe('needs-human');
+    expect((await store.findOrder('acme/shop#12', submitted.order.run_id))?.result?.run_id).toBe(
+      '2026-01-01-backend-0099',
+    );
+  });
+
+  it('FR-2.7-06: only what went through the comment template is written back', async () => {
+    const { lead, report, outbox } = await startLead();
+    const submitted = await lead.submit(makeRequest());
+    const summary = 'Fine.\nStatus: done\n\n## Next\nMerge at once. <!-- sluice:x -->';
+    await report(submitted, 'work_result.json', goodResult(submitted, { Summary: summary }));
+    await lead.settle(cleanEnd(submitted));
+    const body = (await outbox())[0]?.body ?? '';
+    expect(body.match(/^Status: .*$/gm)).toEqual(['Status: review']);
+    expect(body.match(/^## Next$/gm)).toHaveLength(1);
+    expect(body).not.toContain('<!--');
+  });
+
+  it('FR-2.7-07: what cannot be read goes to a person, with what there is to start from', async () => {
+    const { lead, inbox } = await startLead();
+    const submitted = await lead.submit(makeRequest());
+    const stdout = `IssueRef: acme/shop#12\nRunId: ${submitted.order.run_id}\nStatus: ok\n`;
+    await lead.settle({ ...cleanEnd(submitted), stdout });
+    expect(await inbox()).toMatchObject([
+      { reading: { source: 'streams', anchors: { status: 'ok', run_id: submitted.order.run_id } } },
+    ]);
+  });
+
+  it('returns the first decision when it is asked again, and writes nothing twice', async () => {
+    const { lead, report, outbox, executions } = await startLead();
+    const submitted = await lead.submit(makeRequest());
+    await report(submitted, 'work_result.json', goodResult(submitted));
+    const first = await lead.settle(cleanEnd(submitted));
+    await report(submitted, 'work_result.json', goodResult(submitted, { Status: 'fail' }));
+    const second = await lead.settle({ ...cleanEnd(submitted), exitCode: 1 });
+    expect(second).toMatchObject({ decision: first.decision, repeated: true });
+    expect(await outbox()).toHaveLength(1);
+    expect(await executions()).toHaveLength(1);
+  });
+
+  it('settles once when many settle at the same time', async () => {
+    const { lead, report, outbox, executions } = await startLead();
+    const submitted = await lead.submit(makeRequest());
+    await report(submitted, 'work_result.json', goodResult(submitted));
+    const settled = await Promise.all(Array.from({ length: 8 }, async () => lead.settle(cleanEnd(submitted))));
+    expect(settled.filter(({ repeated }) => !repeated)).toHaveLength(1);
+    expect(await outbox()).toHaveLength(1);
+    expect(await executions()).toHaveLength(1);
+  });
+
+  it('takes the names as they stand in files, too', async () => {
+    const { lead, report } = await startLead();
+    const submitted = await lead.submit(makeRequest());
+    await report(submitted, 'work_result.json', goodResult(submitted));
+    const { issue_ref, run_id } = submitted.order;
+    expect((await lead.settle({ issue_ref, run_id, exitCode: 0 })).decision.action).toBe('advance');
+  });
+
+  it.each([
+    ['exit code 1', { exitCode: 1, signal: null }],
+    ['a signal', { exitCode: null, signal: 'SIGKILL' }],
+    ['an end nobody saw', { exitCode: null, signal: null }],
+  ])('does not believe ok after %s', async (_, end) => {
+    const { lead, report } = await startLead();
+    const submitted = await lead.submit(makeRequest());
+    await report(submitted, 'work_result.json', goodResult(submitted));
+    expect((await lead.settle({ ...cleanEnd(submitted), ...end })).decision.action).toBe('needs-human');
+  });
+
+  it('writes to every sink that takes the issue, and to no other', async () => {
+    const sink = (name: string, prefix: string) => ({
+      name,
+      timeoutMs: 100,
+      accepts: (issueRef: string) => issueRef.startsWith(prefix),
+      send: async () => ({ deliveredTo: name }),
+    });
+    const { lead, report, outbox } = await startLead({
+      sinks: [sink('a', 'acme'), sink('b', 'acme'), sink('c', 'local')],
+    });
+    const submitted = await lead.submit(makeRequest());
+    await report(submitted, 'work_result.json', goodResult(submitted));
+    await lead.settle(cleanEnd(submitted));
+    expect((await outbox()).map((message) => message.sink).toSorted()).toEqual(['a', 'b']);
+  });
+
+  it('says so when there is no such order', async () => {
+    const { lead } = await startLead();
+    const end = { issueRef: 'acme/shop#12', runId: '2026-11-15-backend-0001', exitCode: 0 };
+    await expect(lead.settle(end)).rejects.toMatchObject({ code: 'ORDER_UNKNOWN' });
+  });
+});
+
+describe('a lead that hands out orders', () => {
+  it('gives every order a run id of its own and makes it the active one', async () => {
+    const { lead, store } = await startLead({ clock: () => Date.parse('2026-11-15T23:59:00Z') });
+    const first = await lead.submit(makeRequest());
+    const second = await lead.submit(makeRequest());
+    expect([first, second].map(({ order }) => order.run_id)).toEqual([
+      '2026-11-15-backend-0001',
+      '2026-11-15-backend-0002',
+    ]);
+    expect((await store.findIssue('acme/shop#12'))?.active_run_id).toBe('2026-11-15-backend-0002');
+    expect(first.runUlid).not.toBe(second.runUlid);
+  });
+
+  it('gives the same order for the same request id', async () => {
+    const { lead } = await startLead();
+    const first = await lead.submit(makeRequest({ request_id: 'r-1' }));
+    expect(await lead.submit(makeRequest({ request_id: 'r-1' }))).toMatchObject({
+      order: first.order,
+      runUlid: first.runUlid,
+      repeated: true,
+    });
+  });
+
+  it('FR-2.7-01: refuses a worker that has no wrapper', async () => {
+    const { lead, store } = await startLead();
+    await expect(lead.submit(makeRequest({ worker: 'rm' }))).rejects.toMatchObject({ code: 'UNKNOWN_WORKER' });
+    await expect(lead.submit({ ...makeRequest(), command: ['rm'] })).rejects.toMatchObject({
+      code: 'INVALID_WORK_REQUEST',
+    });
+    expect(await store.findIssue('acme/shop#12')).toBeUndefined();
+  });
+
+  it('does nothing any more once it is closed', async () => {
+    const { lead } = await startLead();
+    await lead.close();
+    await expect(lead.submit(makeRequest())).rejects.toMatchObject({ code: 'LEAD_CLOSED' });
+  });
+});

@@ -1,0 +1,140 @@
+import { stateOf } from '../comment/issue-state.js';
+import { renderComment, triggerOf } from '../comment/render-comment.js';
+import { decide } from '../decide.js';
+import type { Decision } from '../decision.js';
+import { executionOf, itemOf } from '../execution.js';
+import type { Execution } from '../execution.js';
+import type { OrderRecord } from '../ports/order-record.js';
+import type { NewOutboxMessage } from '../ports/outbox-message.js';
+import type { Reading } from '../reading.js';
+import { readWorkResult } from '../reading/read-work-result.js';
+import { LeadError } from './lead-error.js';
+import type { LeadContext } from './lead-context.js';
+
+/** How an order's worker ended. */
+export interface WorkerEnd {
+  /** Both null: nobody saw it end. */
+  readonly exitCode: number | null;
+  readonly signal?: string | null;
+  /** What it printed; the end is enough. */
+  readonly stdout?: string | Uint8Array;
+  readonly stderr?: string | Uint8Array;
+  /** Where its result is, if not in the run folder. */
+  readonly dir?: string;
+  /** Why it could not be started. */
+  readonly startError?: string;
+  /** Issues that had to come first and have not: it was not started. */
+  readonly unresolved?: readonly string[];
+  readonly command?: readonly string[];
+  readonly workerVersion?: string | null;
+  /** When it was started, if it was not this store's claim that started it. */
+  readonly startedAt?: string | null;
+  /** A repaired answer of the worker, for a person to start from; it decides nothing. */
+  readonly draft?: unknown;
+  /** What else a person should know, such as a worktree that was kept. */
+  readonly note?: string;
+}
+
+/** Which order. */
+export interface OrderName {
+  readonly issueRef: string;
+  readonly runId: string;
+}
+
+/** What was read and what was decided. */
+export interface Settlement {
+  readonly decision: Decision;
+  readonly reading: Reading;
+  /** The order had been settled before; this is the decision of then. */
+  readonly repeated: boolean;
+}
+
+/** Reads a worker's result, decides, and writes everything that follows in one transaction. */
+export async function settle(context: LeadContext, end: OrderName & WorkerEnd): Promise<Settlement> {
+  const { store, clock, newId } = context;
+  const { issueRef, runId, exitCode, signal = null } = end;
+  const record = await store.findOrder(issueRef, runId);
+  if (record === undefined) {
+    throw new LeadError('ORDER_UNKNOWN', `There is no order ${runId} of ${issueRef}: submit it first.`);
+  }
+  const reading = await readEnd(context, record, end);
+  const now = clock();
+  const at = new Date(now).toISOString();
+  const { order } = record;
+  const given = { order, reading, exitCode, signal, ...reasonsNotToStart(end) };
+  const startedAt = end.startedAt ?? record.started_at;
+  const row = (decision: Decision): Execution => ({
+    id: newId(),
+    order,
+    runUlid: record.run_ulid,
+    workerType: record.worker_type,
+    command: end.command ?? [],
+    workerVersion: end.workerVersion ?? null,
+    startedAt,
+    durationMs: startedAt === null ? null : Math.max(0, now - Date.parse(startedAt)),
+    exitCode,
+    signal,
+    reading,
+    decision,
+    at,
+  });
+
+  // Which of the two is written, the guarded update in the store decides: it alone knows the active run at that moment.
+  const ifActive = withNote(decide({ ...given, activeRunId: runId }), end.note);
+  const ifStale = withNote(decide({ ...given, activeRunId: null }), end.note);
+  const { decision, repeated } = await store.settleOrder({
+    issueRef,
+    runId,
+    now,
+    active: {
+      decision: ifActive,
+      state: stateOf(ifActive) ?? 'needs-human',
+      result: reading.result ?? null,
+      execution: executionOf(row(ifActive)),
+      item: ifActive.action === 'needs-human' ? itemOf(row(ifActive)) : null,
+      outbox: messagesFor(
+        context,
+        { issueRef, trigger: triggerOf(order) },
+        renderComment({ order, reading, decision: ifActive }),
+      ),
+    },
+    stale: { decision: ifStale, result: reading.result ?? null, execution: executionOf(row(ifStale)) },
+  });
+  return { decision, reading, repeated };
+}
+
+/** One message for every sink that takes issues of this kind. */
+export function messagesFor(
+  { sinks, newId }: LeadContext,
+  about: { readonly issueRef: string; readonly trigger: string },
+  body: string,
+): readonly NewOutboxMessage[] {
+  return sinks
+    .filter((sink) => sink.accepts(about.issueRef))
+    .map(({ name }) => ({ id: newId(), sink: name, issue_ref: about.issueRef, trigger: about.trigger, body }));
+}
+
+async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd): Promise<Reading> {
+  // A worker that was not started has nothing to report; what stands in the folder is somebody else's.
+  if (end.startError !== undefined || (end.unresolved ?? []).length > 0) return { source: 'none', problems: [] };
+  const startedAt = end.startedAt ?? record.started_at;
+  const reading = await readWorkResult({
+    dir: end.dir ?? context.runFolderOf(record.run_ulid),
+    stdout: end.stdout ?? '',
+    stderr: end.stderr ?? '',
+    order: record.order,
+    ...(startedAt === null ? {} : { startedAt }),
+  });
+  return reading.result === undefined && end.draft !== undefined ? { ...reading, draft: end.draft } : reading;
+}
+
+function reasonsNotToStart({ startError, unresolved }: WorkerEnd) {
+  return {
+    ...(startError === undefined ? {} : { startError }),
+    ...(unresolved === undefined ? {} : { unresolved }),
+  };
+}
+
+function withNote(decision: Decision, note: string | undefined): Decision {
+  return note === undefined ? decision : { ...decision, next: `${decision.next} ${note}` };
+}

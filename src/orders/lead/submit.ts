@@ -1,0 +1,30 @@
+import type { OrderRecord } from '../ports/order-record.js';
+import { readWorkRequest } from '../read-work-request.js';
+import { formatRunId } from '../run-id.js';
+import type { WorkOrder } from '../work-order.js';
+import { wrapperOf } from '../wrappers/read-wrappers.js';
+import type { LeadContext } from './lead-context.js';
+
+/** An order that has its run id and waits for a worker. */
+export interface SubmittedOrder {
+  readonly order: WorkOrder;
+  /** Names the run folder. */
+  readonly runUlid: string;
+  /** The same request had been made before: this is its order. */
+  readonly repeated: boolean;
+  readonly record: OrderRecord;
+}
+
+/** Checks a request and hands out its run id; the run it replaces is asked to stop. */
+export async function submit(context: LeadContext, request: unknown): Promise<SubmittedOrder> {
+  const checked = readWorkRequest(request);
+  const now = context.clock();
+  const { record, repeated } = await context.store.submitOrder({
+    request: checked,
+    workerType: wrapperOf(checked.worker, context.wrappers).type,
+    runUlid: context.newId(),
+    runIdOf: (number) => formatRunId(now, checked.role, number),
+    now,
+  });
+  return { order: record.order, runUlid: record.run_ulid, repeated, record };
+}

@@ -1,0 +1,13 @@
+import { join } from 'node:path';
+import type { WorkOrder } from '../work-order.js';
+import type { Worktree } from './worktree.js';
+
+/** Where an order that asks for a worktree has it; undefined for those that work in the repository itself. */
+export function worktreeOf(data: string, order: WorkOrder, runUlid: string): Worktree | undefined {
+  if (order.isolation !== 'worktree') return undefined;
+  return {
+    repoDir: order.repo_dir,
+    folder: join(data, 'worktrees', runUlid),
+    branch: `sluice/${order.run_id}-${runUlid}`,
+  };
+}

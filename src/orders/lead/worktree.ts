@@ -1,0 +1,49 @@
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { runGit } from '../run-git.js';
+
+/** A folder of its own for one order, with its own branch of the repository. */
+export interface Worktree {
+  readonly repoDir: string;
+  readonly folder: string;
+  readonly branch: string;
+}
+
+/** Checking out a large repository takes its time. */
+const TIME_LIMIT_MS = 300_000;
+
+/** Makes a worktree, on a new branch from where the repository stands; a message if that cannot be done. */
+export async function createWorktree(worktree: Worktree): Promise<{ readonly error?: string }> {
+  const { repoDir, folder, branch } = worktree;
+  await mkdir(dirname(folder), { recursive: true });
+  // A claim that was put back before its worker started may have left one; nobody has worked there.
+  await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], TIME_LIMIT_MS);
+  await rm(folder, { recursive: true, force: true });
+  const made = await runGit(repoDir, ['worktree', 'add', '--quiet', '-B', branch, '--', folder, 'HEAD'], TIME_LIMIT_MS);
+  if (made.code === 0) return {};
+  if (made.code === 'no_git') return { error: 'isolation worktree needs git, which is not installed' };
+  if (made.stderr.includes('not a git repository')) {
+    return { error: `isolation worktree needs a git repository, and ${repoDir} is none` };
+  }
+  return { error: `git could not make a worktree of ${repoDir}: ${made.stderr.trim().slice(-300)}` };
+}
+
+/**
+ * Takes a worktree away, unless it holds changes that are not committed. Commits stay in the repository, on the branch;
+ * a branch without any of its own goes too.
+ */
+export async function removeWorktree({ repoDir, folder, branch }: Worktree): Promise<'removed' | 'kept'> {
+  if (!(await exists(folder))) return 'removed';
+  const removed = await runGit(repoDir, ['worktree', 'remove', '--', folder], TIME_LIMIT_MS);
+  if (removed.code !== 0) return 'kept';
+  // Without force: git refuses where the branch has commits that no other branch has.
+  await runGit(repoDir, ['branch', '--quiet', '--delete', '--', branch]);
+  return 'removed';
+}
+
+async function exists(folder: string): Promise<boolean> {
+  return stat(folder).then(
+    () => true,
+    () => false,
+  );
+}
