@@ -1,0 +1,36 @@
+import type { LogFields, Logger, LogLevel } from './logger.js';
+import { toLoggable } from './to-loggable.js';
+
+export interface JsonLoggerOptions {
+  /** Milliseconds since 1970. */
+  readonly clock?: () => number;
+  /** Hides secrets in every text that is logged, names of fields included. */
+  readonly mask?: (text: string) => string;
+  /** Less important lines are left out; by default `info`. */
+  readonly level?: LogLevel;
+}
+
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+
+/**
+ * A logger of JSON lines: `level`, `time`, `message`, then the fields. A field cannot take the name of one of those
+ * three; a line is bounded, whatever it is given.
+ *
+ * @example
+ * const logger = createJsonLogger((line) => process.stderr.write(line), { mask: secrets.maskText });
+ * logger.info('run started', { run_id: id }); // {"level":"info","time":"…","message":"run started","run_id":"…"}
+ */
+export function createJsonLogger(write: (line: string) => void, options: JsonLoggerOptions = {}): Logger {
+  const { clock = Date.now, mask = (text) => text, level: least = 'info' } = options;
+
+  const log = (level: LogLevel): ((message: string, fields?: LogFields) => void) => {
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return () => undefined;
+    return (message, fields = {}) => {
+      const head = { level, time: new Date(clock()).toISOString(), message: toLoggable(message, mask) };
+      const rest = toLoggable(fields, mask);
+      write(`${JSON.stringify({ ...head, ...(typeof rest === 'object' ? rest : {}), ...head })}\n`);
+    };
+  };
+
+  return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
+}

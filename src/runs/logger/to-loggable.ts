@@ -1,0 +1,75 @@
+const MOST_CHARACTERS = 4096;
+const MOST_MEMBERS = 50;
+const MOST_DEPTH = 5;
+const MOST_VALUES = 500;
+
+/** A value as a log line may hold it: whatever it is, small, without secrets, and never an exception. */
+export function toLoggable(value: unknown, mask: (text: string) => string): unknown {
+  return convert(value, { mask, left: MOST_VALUES }, 0);
+}
+
+interface Conversion {
+  readonly mask: (text: string) => string;
+  /** How many more values the line may hold. */
+  left: number;
+}
+
+function convert(value: unknown, conversion: Conversion, depth: number): unknown {
+  conversion.left -= 1;
+  if (conversion.left < 0) return '[…]';
+  switch (typeof value) {
+    case 'string':
+      return shorten(conversion.mask(value));
+    case 'number':
+      return Number.isFinite(value) ? value : String(value);
+    case 'bigint':
+      return String(value);
+    case 'boolean':
+    case 'undefined':
+      return value;
+    case 'symbol':
+    case 'function':
+      return `[${typeof value}]`;
+    case 'object':
+      if (value === null) return null;
+      return depth === MOST_DEPTH ? '[…]' : convertObject(value, conversion, depth + 1);
+  }
+}
+
+function convertObject(value: object, conversion: Conversion, depth: number): unknown {
+  if (value instanceof Error) return convertError(value, conversion, depth);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (Array.isArray(value)) {
+    const items = value.slice(0, MOST_MEMBERS).map((item: unknown) => convert(item, conversion, depth));
+    return value.length > MOST_MEMBERS ? [...items, `[${value.length - MOST_MEMBERS} more]`] : items;
+  }
+  const members = Object.keys(value)
+    .slice(0, MOST_MEMBERS)
+    .map((key) => [shorten(conversion.mask(key)), convert(readMember(value, key), conversion, depth)] as const);
+  return Object.fromEntries(members);
+}
+
+function convertError(error: Error, conversion: Conversion, depth: number): unknown {
+  return {
+    name: convert(error.name, conversion, depth),
+    ...('code' in error ? { code: convert(error.code, conversion, depth) } : {}),
+    message: convert(error.message, conversion, depth),
+    ...(error.stack === undefined ? {} : { stack: convert(error.stack, conversion, depth) }),
+    ...(error.cause === undefined ? {} : { cause: convert(error.cause, conversion, depth) }),
+  };
+}
+
+/** A getter may throw. */
+function readMember(value: object, key: string): unknown {
+  try {
+    return Reflect.get(value, key) as unknown;
+  } catch {
+    return '[unreadable]';
+  }
+}
+
+/** Masked before it is cut, so that no half of a secret is left at the end. */
+function shorten(text: string): string {
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}… (${text.length} characters)` : text;
+}
