@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process';
+import { hostname } from 'node:os';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { identifyProcess } from '../../runs/process/process-identity.js';
+import type { WorkerIdentity } from '../ports/order-record.js';
+import { whileInProgress } from './claims-in-progress.js';
+import { goodResult, makeRequest, startLead } from './fixtures/lead-at-work.js';
+
+/** A process that is over. */
+async function makeDeadWorker(): Promise<WorkerIdentity> {
+  const child = spawn(process.execPath, ['-e', '']);
+  const identity = await identifyProcess(child.pid ?? 0);
+  await new Promise((resolve) => {
+    child.on('exit', resolve);
+  });
+  return { worker_id: 'dead', host: hostname(), pid: identity?.pid ?? 0, pid_started: identity?.started ?? null };
+}
+
+/** A process that lives as long as the test. */
+async function makeLivingWorker(): Promise<WorkerIdentity> {
+  const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)']);
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  const identity = await identifyProcess(child.pid ?? 0);
+  return { worker_id: 'alive', host: hostname(), pid: child.pid ?? 0, pid_started: identity?.started ?? null };
+}
+
+/** A lead, and an order that somebody else has claimed with a lease of a minute. */
+async function withClaim(worker: WorkerIdentity, isStarted: boolean) {
+  let now = Date.now();
+  const at = await startLead({ clock: () => now });
+  const submitted = await at.lead.submit(makeRequest());
+  await at.store.claimOrder({ worker, leaseMs: 60_000, now, concurrency: {} });
+  const hold = { issueRef: 'acme/shop#12', runId: submitted.order.run_id, workerId: worker.worker_id, now };
+  if (isStarted) await at.store.startOrder({ ...hold, pid: null, pidStarted: null });
+  const pass = (ms: number) => {
+    now += ms;
+  };
+  const record = async () => at.store.findOrder('acme/shop#12', submitted.order.run_id);
+  return { ...at, submitted, pass, record };
+}
+
+describe('reconcile', () => {
+  it('puts back a claim that never started', async () => {
+    const { lead, pass, record } = await withClaim(await makeDeadWorker(), false);
+    expect(await lead.reconcile()).toMatchObject({ requeued: 0 });
+    pass(60_001);
+    expect(await lead.reconcile()).toEqual({ requeued: 1, settled: 0, waiting: 0, ended: 0 });
+    expect(await record()).toMatchObject({ state: 'queued', owner: null });
+  });
+
+  it('hands an order to a person whose lead is gone, with the result it left, and tells the issue', async () => {
+    const { lead, pass, record, submitted, report, inbox, stateOf, comments } = await withClaim(
+      await makeDeadWorker(),
+      true,
+    );
+    await report(submitted, 'work_result.json', goodResult(submitted));
+    pass(60_001);
+    expect(await lead.reconcile()).toMatchObject({ settled: 1 });
+    expect(await record()).toMatchObject({ state: 'settled', decision: { action: 'needs-human' } });
+    expect(await inbox()).toMatchObject([
+      { exit_code: null, signal: null, reading: { source: 'json', result: { status: 'ok' } } },
+    ]);
+    expect(await stateOf()).toBe('needs-human');
+    expect(await comments()).toContain('Status: needs-human');
+  });
+
+  it('does not believe an exit code that stands in the run folder', async () => {
+    const { lead, pass, record, submitted, report } = await withClaim(await makeDeadWorker(), true);
+    await report(submitted, 'work_result.json', goodResult(submitted));
+    await report(submitted, 'meta.1.json', { exit_code: 0, finished_at: new Date().toISOString() });
+    pass(60_001);
+    await lead.reconcile();
+    expect((await record())?.decision?.action).toBe('needs-human');
+  });
+
+  it('waits for the lease', async () => {
+    const { lead, record } = await withClaim(await makeDeadWorker(), true);
+    expect(await lead.reconcile()).toMatchObject({ settled: 0 });
+    expect((await record())?.state).toBe('running');
+  });
+
+  it('leaves an order alone whose holder is still there, however late', async () => {
+    const { lead, pass, record } = await withClaim(await makeLivingWorker(), true);
+    pass(3_600_000);
+    expect(await lead.reconcile()).toMatchObject({ settled: 0, waiting: 1 });
+    expect((await record())?.state).toBe('running');
+  });
+
+  it('leaves an order alone that this process is still working on', async () => {
+    const own = { ...(await makeDeadWorker()), worker_id: 'mine', pid: process.pid };
+    const { lead, pass } = await withClaim(own, true);
+    pass(60_001);
+    await whileInProgress('mine', async () => {
+      expect(await lead.reconcile()).toMatchObject({ settled: 0, waiting: 1 });
+    });
+    expect(await lead.reconcile()).toMatchObject({ settled: 1, waiting: 0 });
+  });
+
+  it('goes by the lease alone for another machine', async () => {
+    const { lead, pass } = await withClaim({ ...(await makeLivingWorker()), host: 'another-machine' }, true);
+    pass(60_001);
+    expect(await lead.reconcile()).toMatchObject({ settled: 1 });
+  });
+
+  it('archives the ghost of a run that was replaced', async () => {
+    const { lead, pass, record, stateOf, inbox } = await withClaim(await makeDeadWorker(), true);
+    await lead.submit(makeRequest());
+    pass(60_001);
+    await lead.reconcile();
+    expect((await record())?.decision).toMatchObject({ action: 'archive', resultCode: 'stale_run' });
+    expect(await stateOf()).toBe('doing');
+    expect(await inbox()).toEqual([]);
+  });
+
+  it('done by many at once settles once', async () => {
+    const { lead, pass, inbox, executions } = await withClaim(await makeDeadWorker(), true);
+    pass(60_001);
+    await Promise.all([lead.reconcile(), lead.reconcile(), lead.reconcile()]);
+    expect(await inbox()).toHaveLength(1);
+    expect(await executions()).toHaveLength(1);
+  });
+
+  it('delivers what waits', async () => {
+    const { lead, pass, comments } = await withClaim(await makeDeadWorker(), true);
+    pass(60_001);
+    await lead.reconcile();
+    expect((await comments()).match(/sluice:workrun/g)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { cleanEnd, goodResult, makeRequest, startLead } from './fixtures/lead-at-work.js';
+
+/** A lead with one item in its inbox: a result without tests, or, with `result` null, none at all. */
+async function withItem(changes: Readonly<Record<string, unknown>> | null = { Tests: undefined }) {
+  const at = await startLead();
+  const submitted = await at.lead.submit(makeRequest({ request_id: 'r-1' }));
+  if (changes !== null) await at.report(submitted, 'work_result.json', goodResult(submitted, changes));
+  await at.lead.settle(cleanEnd(submitted));
+  const [item] = await at.inbox();
+  if (item === undefined) throw new Error('nothing waits');
+  return { ...at, submitted, item, by: { id: item.id, who: 'Ada', why: 'I looked at it' } };
+}
+
+describe('a person who decides', () => {
+  it('accepts: the issue goes to review, with who and why in audit and comment', async () => {
+    const { lead, by, stateOf, inbox, executions, comments } = await withItem();
+    const { decision, item } = await lead.resolve({ ...by, action: 'accept' });
+    expect(decision.action).toBe('advance');
+    expect(item.resolution).toMatchObject({ action: 'accept', who: 'Ada', why: 'I looked at it', decision: 'advance' });
+    expect(await stateOf()).toBe('review');
+    expect(await inbox()).toEqual([]);
+    expect((await executions())[0]).toMatchObject({ who: 'Ada', decision: 'advance' });
+    await lead.deliver();
+    expect(await comments()).toMatch(
+      new RegExp(`Action: accept\\nStatus: review\\nResultCode: none\\nReadUpTo: none\\nTrigger: resolve:${by.id}\\n`),
+    );
+  });
+
+  it('rejects: the issue is blocked', async () => {
+    const { lead, by, stateOf } = await withItem();
+    expect((await lead.resolve({ ...by, action: 'reject' })).decision.action).toBe('blocked');
+    expect(await stateOf()).toBe('blocked');
+  });
+
+  it('edits: the result as corrected is accepted and shown', async () => {
+    const { lead, by, stateOf, comments } = await withItem(null);
+    const result = { Status: 'ok', Changes: { PR: '#99' }, Tests: 'n/a', Summary: 'By hand.' };
+    const { item } = await lead.resolve({ ...by, action: 'edit', result });
+    expect(item.resolution?.result).toMatchObject({ status: 'ok', changes: { pr: '#99' }, tests: 'n/a' });
+    expect(await stateOf()).toBe('review');
+    await lead.deliver();
+    expect(await comments()).toContain('- PR: #99');
+  });
+
+  it('retries: the order goes out again under a new run id', async () => {
+    const { lead, by, submitted, stateOf, store } = await withItem();
+    const { order, item } = await lead.resolve({ ...by, action: 'retry' });
+    expect(order?.run_id).toMatch(/-backend-0002$/);
+    expect(order).toMatchObject({ instructions: 'Fix it.', worker: 'script' });
+    expect(order).not.toHaveProperty('request_id');
+    expect(item.resolution?.new_run_id).toBe(order?.run_id);
+    expect(await stateOf()).toBe('doing');
+    expect((await store.findIssue('acme/shop#12'))?.active_run_id).toBe(order?.run_id);
+    expect(await lead.submit(makeRequest({ request_id: 'r-1' }))).toMatchObject({ order: submitted.order });
+  });
+
+  it.each([
+    ['no result was read', null],
+    ['the result is of another run', { RunID: '2026-01-01-backend-0009' }],
+  ])('cannot accept where %s', async (_, changes) => {
+    const { lead, by, stateOf, inbox } = await withItem(changes);
+    await expect(lead.resolve({ ...by, action: 'accept' })).rejects.toMatchObject({ code: 'NOTHING_TO_ACCEPT' });
+    expect(await stateOf()).toBe('needs-human');
+    expect(await inbox()).toHaveLength(1);
+  });
+
+  it('cannot enter a result that would not do', async () => {
+    const { lead, by, stateOf } = await withItem(null);
+    const result = { Status: 'ok', Changes: {}, Summary: 'trust me' };
+    await expect(lead.resolve({ ...by, action: 'edit', result })).rejects.toMatchObject({
+      code: 'INVALID_WORK_RESULT',
+    });
+    expect(await stateOf()).toBe('needs-human');
+  });
+
+  it('decides once: the second is told what the first chose', async () => {
+    const { lead, by, outbox } = await withItem();
+    const both = await Promise.allSettled([
+      lead.resolve({ ...by, action: 'accept' }),
+      lead.resolve({ ...by, action: 'reject', who: 'Bob' }),
+    ]);
+    expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect(both[1]).toMatchObject({
+      reason: { code: 'CONFLICT', message: expect.stringContaining('Ada chose accept') },
+    });
+    expect((await outbox()).filter(({ trigger }) => trigger.startsWith('resolve:'))).toHaveLength(1);
+  });
+
+  it('cannot settle what another run has taken over meanwhile', async () => {
+    const { lead, by, stateOf, store } = await withItem();
+    const { order } = await lead.resolve({ ...by, action: 'retry' });
+    await expect(lead.resolve({ ...by, action: 'accept' })).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect(await stateOf()).toBe('doing');
+    expect((await store.findIssue('acme/shop#12'))?.active_run_id).toBe(order?.run_id);
+  });
+
+  it.each([
+    ['an action that is none', { action: 'approve' }],
+    ['nobody', { action: 'accept', who: ' ' }],
+    ['no reason', { action: 'accept', why: '' }],
+    ['an edit without a result', { action: 'edit' }],
+    ['a result without an edit', { action: 'accept', result: {} }],
+  ])('is refused with %s', async (_, changes) => {
+    const { lead, by } = await withItem();
+    await expect(lead.resolve({ ...by, ...changes } as never)).rejects.toMatchObject({ code: 'INVALID_RESOLUTION' });
+  });
+
+  it('is told when there is no such item', async () => {
+    const { lead, by } = await withItem();
+    await expect(lead.resolve({ ...by, id: 'nope', action: 'accept' })).rejects.toMatchObject({ code: 'ITEM_UNKNOWN' });
+  });
+});
