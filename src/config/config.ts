@@ -1,20 +1,8 @@
 import { count, flag, name, object, oneOf } from '../events/protocol/schema-type.js';
 import type { FromSchema } from '../events/protocol/schema-type.js';
+import { WRAPPER_SCHEMA } from '../orders/wrappers/wrapper.js';
 
 const names = { type: 'array', items: name } as const;
-
-/** How one kind of worker is started; the name under which it is configured is what an order's `worker` says. */
-const wrapperSchema = object(
-  { type: name },
-  {
-    command: names,
-    inject: oneOf(['file', 'args', 'env']),
-    permissions: oneOf(['safe', 'workspace', 'bypass']),
-    model: name,
-    env: names,
-    time_s: { type: 'number', minimum: 1 },
-  },
-);
 
 /** Where comments go. Secrets are named by the environment variable that holds them, never written here. */
 const sinkSchema = object(
@@ -38,7 +26,7 @@ export const configFileSchema = object(
     data: name,
     /** `sqlite:FILE` or `postgres://…`. */
     database: name,
-    wrappers: { type: 'object', additionalProperties: wrapperSchema },
+    wrappers: { type: 'object', additionalProperties: WRAPPER_SCHEMA },
     sinks: { type: 'array', items: sinkSchema },
     /** How many orders of a worker type may run at once. */
     concurrency: { type: 'object', additionalProperties: { type: 'integer', minimum: 1 } },

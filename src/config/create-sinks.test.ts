@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { createSinks } from './create-sinks.js';
+import type { SinkConfig } from './config.js';
+
+const namesOf = (sinks: readonly SinkConfig[], env = {}) =>
+  createSinks({ data: '/data', sinks }, env).map(({ name }) => name);
+
+describe('the sinks of a configuration', () => {
+  it('are Markdown files where none is said', () => {
+    expect(createSinks({ data: '/data' }, {}).map(({ name }) => name)).toEqual(['markdown']);
+  });
+
+  it('are none where an empty list says so', () => {
+    expect(namesOf([])).toEqual([]);
+  });
+
+  it('take their secrets from the environment', () => {
+    const env = { HOOK: 'a-secret-of-some-length', TOKEN: 'ghp_x' };
+    const sinks: SinkConfig[] = [
+      { type: 'webhook', url: 'https://example.org/hook', secret_env: 'HOOK', name: 'team' },
+      { type: 'github', token_env: 'TOKEN' },
+      { type: 'gitlab', token_env: 'TOKEN', base_url: 'https://git.example.org' },
+    ];
+    expect(namesOf(sinks, env)).toEqual(['team', 'github', 'gitlab']);
+  });
+
+  it.each<[string, SinkConfig[], string]>([
+    ['a secret that is not named', [{ type: 'github' }], 'token_env'],
+    ['a secret that is not there', [{ type: 'github', token_env: 'GONE' }], 'GONE'],
+    ['a webhook without an address', [{ type: 'webhook', secret_env: 'GONE' }], 'url'],
+    ['two of one name', [{ type: 'markdown' }, { type: 'markdown', dir: '/x' }], 'twice'],
+  ])('are refused for %s', (_, sinks, word) => {
+    expect(() => namesOf(sinks)).toThrow(
+      expect.objectContaining({ code: 'INVALID_CONFIG', message: expect.stringContaining(word) }),
+    );
+  });
+});

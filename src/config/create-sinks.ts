@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { SluiceError } from '../json/index.js';
+import { createGitHubSink } from '../orders/sinks/github-sink.js';
+import { createGitLabSink } from '../orders/sinks/gitlab-sink.js';
+import { createMarkdownSink } from '../orders/sinks/markdown-sink.js';
+import type { Sink } from '../orders/sinks/sink.js';
+import { createWebhookSink } from '../orders/sinks/webhook-sink.js';
+import type { Config, SinkConfig } from './config.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The sinks of a configuration; without any, a Markdown file for each issue. Secrets come from the environment.
+ *
+ * @example
+ * createSinks({ data: '.sluice', sinks: [{ type: 'github', token_env: 'GITHUB_TOKEN' }] }, process.env)
+ */
+export function createSinks(config: Pick<Config, 'data' | 'sinks'>, env: Environment): readonly Sink[] {
+  const { data, sinks = [{ type: 'markdown' }] } = config;
+  const created = sinks.map((sink) => createSink(sink, data, env));
+  const names = created.map(({ name }) => name);
+  const double = names.find((name, index) => names.indexOf(name) !== index);
+  if (double !== undefined) throw invalid(double, 'is there twice; give one of them another name');
+  return created;
+}
+
+function createSink(sink: SinkConfig, data: string, env: Environment): Sink {
+  const name = sink.name ?? sink.type;
+  switch (sink.type) {
+    case 'markdown':
+      return createMarkdownSink({ folder: sink.dir ?? join(data, 'comments'), name });
+    case 'webhook': {
+      if (sink.url === undefined) throw invalid(name, 'needs a url');
+      const secret = secretOf(name, 'secret_env', sink.secret_env, env);
+      const allowPrivateAddresses = sink.allow_private_addresses ?? false;
+      return createWebhookSink({ url: sink.url, secret, name, allowPrivateAddresses });
+    }
+    case 'github':
+    case 'gitlab': {
+      const create = sink.type === 'github' ? createGitHubSink : createGitLabSink;
+      const token = secretOf(name, 'token_env', sink.token_env, env);
+      return create({ token, name, ...(sink.base_url === undefined ? {} : { baseUrl: sink.base_url }) });
+    }
+  }
+}
+
+function secretOf(sink: string, key: string, variable: string | undefined, env: Environment): string {
+  if (variable === undefined) throw invalid(sink, `needs ${key}: the name of the environment variable that holds it`);
+  const value = env[variable];
+  if (value === undefined || value === '') throw invalid(sink, `needs the environment variable ${variable}`);
+  return value;
+}
+
+function invalid(sink: string, what: string): SluiceError {
+  return new SluiceError('INVALID_CONFIG', `The sink ${sink} of the configuration ${what}.`);
+}
