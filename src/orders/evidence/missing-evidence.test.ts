@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { result } from '../fixtures/order.js';
+import { findMissingEvidence, isNoneLike } from './missing-evidence.js';
+
+const codesOf = (changes: object) => findMissingEvidence({ ...result, ...changes }).map(({ code }) => code);
+
+test('ok and fail owe a change and a word about tests, blocked owes nothing', () => {
+  const { tests: _, ...untested } = result;
+  for (const status of ['ok', 'fail'] as const) {
+    expect(codesOf({ status })).toEqual([]);
+    expect(codesOf({ status, tests: 'n/a' })).toEqual([]);
+    expect(codesOf({ status, changes: { pr: 'none' } })).toEqual(['CHANGES_MISSING']);
+    expect(findMissingEvidence({ ...untested, status, changes: {} }).map(({ code }) => code)).toEqual([
+      'CHANGES_MISSING',
+      'TESTS_MISSING',
+    ]);
+  }
+  expect(findMissingEvidence({ ...untested, status: 'blocked', changes: {} })).toEqual([]);
+});
+
+test('empty, none and n/a say that there is nothing', () => {
+  expect(['', ' ', 'none', 'NONE', 'n/a', ' N/A '].every(isNoneLike)).toBe(true);
+  expect(['0', 'no', 'nonexistent', 'n/a yet'].some(isNoneLike)).toBe(false);
+});

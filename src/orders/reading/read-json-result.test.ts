@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { order, result } from '../fixtures/order.js';
+import { readJsonResult } from './read-json-result.js';
+
+const pascal = {
+  IssueRef: order.issue_ref,
+  RunID: order.run_id,
+  Status: 'ok',
+  Summary: 'The basket adds up.',
+  ResultCode: 'none',
+  Changes: { PR: 'https://forge.example/acme/shop/pull/7', Commit: 'git:1A2B3C4D' },
+  Tests: { Command: 'npm test', Result: 'pass', Evidence: '42 passed' },
+};
+
+const read = (value: unknown) => readJsonResult(JSON.stringify(value));
+const codesOf = (text: string) =>
+  readJsonResult(text).problems.map(({ code, path }) => (path ? `${code} ${path}` : code));
+
+describe('work_result.json', () => {
+  test('is read in PascalCase and in snake_case, to the same result', () => {
+    expect(read(pascal)).toEqual({ result, problems: [] });
+    expect(read(result)).toEqual({ result, problems: [] });
+    expect(read({ ...pascal, RunID: undefined, RunId: order.run_id })).toEqual({ result, problems: [] });
+  });
+
+  test('takes lists, questions under both names, and a single text for a list', () => {
+    const { result: found } = read({
+      ...pascal,
+      Status: 'blocked',
+      BlockedBy: 'acme/shop#3',
+      OpenQuestions: ['Which currency?', ' none '],
+    });
+    expect(found).toMatchObject({
+      status: 'blocked',
+      blocked_by: ['acme/shop#3'],
+      questions: ['Which currency?'],
+    });
+    expect(read({ ...result, result_code: 'CI_FAILED' }).result?.result_code).toBe('ci_failed');
+  });
+
+  test('leaves unknown keys alone', () => {
+    expect(read({ ...pascal, Mood: 'good', __proto: 1 }).result).toEqual(result);
+  });
+
+  test.each([
+    ['a text', '"ok"', 'RESULT_NOT_OBJECT'],
+    ['a list', `[${JSON.stringify(result)}]`, 'RESULT_NOT_OBJECT'],
+    ['nothing', '', 'RESULT_NOT_JSON'],
+    ['half of it', JSON.stringify(result).slice(0, -20), 'RESULT_NOT_JSON'],
+    ['a trailing comma', `${JSON.stringify(result).slice(0, -1)},}`, 'RESULT_NOT_JSON'],
+    ['a fence around it', `\`\`\`json\n${JSON.stringify(result)}\n\`\`\``, 'RESULT_NOT_JSON'],
+    ['two values', `${JSON.stringify(result)}\n${JSON.stringify(result)}`, 'RESULT_NOT_JSON'],
+    ['a bomb', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'RESULT_NOT_JSON'],
+    ['a key twice', `{"Status": "fail", ${JSON.stringify(result).slice(1)}`, 'KEY_CONFLICT status'],
+    ['the same key twice', `{"status": "fail", ${JSON.stringify(result).slice(1)}`, 'DUPLICATE_KEY status'],
+    ['a key twice further in', `${JSON.stringify(result).slice(0, -1)},"x":{"y":1,"y":2}}`, 'DUPLICATE_KEY x.y'],
+  ])('is no result if it is %s', (_, text, code) => {
+    const reading = readJsonResult(text);
+    expect(codesOf(text)).toEqual([code]);
+    expect(reading.result).toBeUndefined();
+  });
+
+  test.each([
+    ['no issue', { issue_ref: undefined }, ['KEY_MISSING issue_ref']],
+    ['an empty run', { run_id: '' }, ['KEY_MISSING run_id']],
+    ['a status of null', { status: null }, ['KEY_MISSING status']],
+    ['another status', { status: 'done' }, ['INVALID_VALUE status']],
+    ['a status that is no text', { status: true }, ['INVALID_VALUE status']],
+    ['a run that is a number', { run_id: 1 }, ['INVALID_VALUE run_id']],
+    ['an endless issue', { issue_ref: 'x'.repeat(501) }, ['INVALID_VALUE issue_ref']],
+    ['a summary that is no text', { summary: ['a'] }, ['INVALID_VALUE summary']],
+    ['a list of other things', { blocked_by: [1] }, ['INVALID_VALUE blocked_by']],
+    ['a list without end', { questions: Array.from({ length: 101 }, () => 'x') }, ['INVALID_VALUE questions']],
+    ['changes that are a text', { changes: 'lots' }, ['INVALID_VALUE changes']],
+    ['a branch for a commit', { changes: { commit: 'main' } }, ['INVALID_VALUE changes.commit']],
+    ['an option for a commit', { changes: { commit: '--all' } }, ['INVALID_VALUE changes.commit']],
+    ['a promise for a pull request', { changes: { pr: 'coming soon' } }, ['INVALID_VALUE changes.pr']],
+    ['changes in two spellings', { changes: { PR: '#1', pr: '#2' } }, ['KEY_CONFLICT changes.pr']],
+    ['tests that are a list', { tests: [] }, ['INVALID_VALUE tests']],
+    ['tests that are a sentence', { tests: 'all fine' }, ['INVALID_VALUE tests']],
+    ['tests without a result', { tests: { command: 'npm test' } }, ['INVALID_VALUE tests.result']],
+    ['tests without a command', { tests: { result: 'pass' } }, ['INVALID_VALUE tests.command']],
+    ['another test result', { tests: { command: 'npm test', result: 'mostly' } }, ['INVALID_VALUE tests.result']],
+    [
+      'evidence that is no text',
+      { tests: { ...(result.tests as object), evidence: 1 } },
+      ['INVALID_VALUE tests.evidence'],
+    ],
+    ['tests in two spellings', { tests: { result: 'pass', Result: 'fail' } }, ['KEY_CONFLICT tests.result']],
+  ])('is no result with %s, and what is there becomes a draft', (_, changes, codes) => {
+    const text = JSON.stringify({ ...result, ...changes });
+    expect(codesOf(text)).toEqual(codes);
+    expect(readJsonResult(text).result).toBeUndefined();
+    expect(readJsonResult(text).draft).toBeTypeOf('object');
+  });
+
+  test('is a result without its evidence, and says so', () => {
+    const bare = { issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' };
+    expect(read(bare).result).toEqual({ ...bare, changes: {}, summary: '' });
+    expect(codesOf(JSON.stringify(bare))).toEqual(['CHANGES_MISSING changes', 'TESTS_MISSING tests']);
+  });
+
+  test.each([
+    ['tests', { tests: '' }],
+    ['tests', { tests: 'none' }],
+    ['tests', { tests: {} }],
+    ['tests', { tests: null }],
+    ['tests', { tests: { command: 'none', result: '' } }],
+    ['changes', { changes: { pr: ' None ', commit: 'N/A' } }],
+    ['changes', { changes: null }],
+    ['changes', { changes: 'none' }],
+  ])('takes for missing %s: %j', (path, changes) => {
+    const { result: found, problems } = read({ ...result, ...changes });
+    expect(found?.status).toBe('ok');
+    expect(problems.map((problem) => problem.path)).toEqual([path]);
+  });
+
+  test.each([
+    ['n/a', 'n/a'],
+    ['N/A', 'n/a'],
+    [{ command: 'none', result: 'n/a' }, 'n/a'],
+    [{ Result: 'n/a' }, 'n/a'],
+    ['npm test => pass', { command: 'npm test', result: 'pass', evidence: '' }],
+    ['echo "a => b" => FAIL', { command: 'echo "a => b"', result: 'fail', evidence: '' }],
+    [
+      { COMMAND: 'x', result: 'n/a', Evidence: 'none' },
+      { command: 'x', result: 'n/a', evidence: '' },
+    ],
+  ])('reads the tests %j', (tests, expected) => {
+    expect(read({ ...result, tests })).toEqual({ result: { ...result, tests: expected }, problems: [] });
+  });
+
+  test.each(['#7', '!7', 'acme/shop#7', 'PR-7', 'https://forge.example/pull/new', 7])(
+    'takes %j for a pull request',
+    (pr) => {
+      expect(read({ ...result, changes: { pr } })).toMatchObject({
+        result: { changes: { pr: String(pr) } },
+        problems: [],
+      });
+    },
+  );
+
+  test('who is blocked owes no evidence: ill-formed evidence is a notice', () => {
+    const reading = read({ ...result, status: 'blocked', tests: 'not run', changes: { commit: 'none yet' } });
+    expect(reading.result).toMatchObject({ status: 'blocked', changes: {} });
+    expect(reading.problems).toEqual([]);
+    expect(reading.notices?.map(({ path }) => path)).toEqual(['changes.commit', 'tests']);
+  });
+
+  test('what takes a repair is a draft and never a result', () => {
+    const broken = `Here it is:\n{"IssueRef": "acme/shop#12", 'RunId': "2026-11-15-backend-0001", "Status": "ok", "Changes": {"PR": "#7"`;
+    expect(readJsonResult(broken)).toEqual({
+      problems: [{ code: 'RESULT_NOT_JSON', message: expect.stringContaining('it is not JSON as it is: ') }],
+      draft: { issue_ref: 'acme/shop#12', run_id: '2026-11-15-backend-0001', status: 'ok', changes: { pr: '#7' } },
+    });
+  });
+
+  test('a draft is shallow and has no strange keys', () => {
+    const hostile = `{"__proto__": {"status": "ok"}, "constructor": 1, "summary": ${'['.repeat(5000)}, "status": "ok"`;
+    const { draft } = readJsonResult(hostile);
+    expect(JSON.stringify(draft ?? {}).length).toBeLessThan(200);
+    expect(Object.getPrototypeOf(draft ?? {})).toBe(Object.prototype);
+  });
+
+  test('whatever the text, reading ends without an exception, and a result is what JSON.parse sees', () => {
+    const damaged = fc
+      .tuple(fc.constant(JSON.stringify(pascal)), fc.nat(400), fc.nat(10), fc.string({ unit: 'binary', maxLength: 4 }))
+      .map(([text, at, length, patch]) => text.slice(0, at) + patch + text.slice(at + length));
+    fc.assert(
+      fc.property(fc.oneof(damaged, fc.json(), fc.string()), (text) => {
+        const reading = readJsonResult(text);
+        expect(reading.result !== undefined || reading.problems.length > 0).toBe(true);
+        if (reading.result === undefined) return;
+        const value = JSON.parse(text) as Record<string, unknown>;
+        expect(Object.values(value)).toContain(reading.result.issue_ref);
+        expect(Object.values(value)).toContain(reading.result.run_id);
+      }),
+    );
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { order } from '../fixtures/order.js';
+import { findAnchors } from './find-anchors.js';
+import { readStreams } from './read-streams.js';
+
+describe('findAnchors', () => {
+  test.each([
+    ['lines', 'IssueRef: acme/shop#12\nRunId: 2026-11-15-backend-0001\nStatus: OK\n'],
+    ['JSON', '{"issue_ref": "acme/shop#12", "run_id":"2026-11-15-backend-0001","status":"ok"}'],
+    ['settings', "issue_ref=acme/shop#12 RUN_ID='2026-11-15-backend-0001' status=ok"],
+  ])('finds them in %s', (_, text) => {
+    expect(findAnchors(text)).toEqual({ issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' });
+  });
+
+  test('takes the last of several', () => {
+    expect(findAnchors('Status: ok\nStatus: fail')).toEqual({ status: 'fail' });
+  });
+
+  test('takes nothing that only looks like one', () => {
+    expect(findAnchors('Status: 200\nRunId: 7\nIssueRef: 12\nexitstatus: ok\nstatus quo: ok')).toEqual({});
+  });
+});
+
+describe('what a worker only printed', () => {
+  test('gives anchors and a draft, never a result', () => {
+    const stdout = `Working…\n{"IssueRef":"acme/shop#12","RunId":"2026-11-15-backend-0001","Status":"ok","Summary":"Done"}`;
+    expect(readStreams({ stdout })).toEqual({
+      source: 'streams',
+      path: 'stdout',
+      anchors: { issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' },
+      problems: [{ code: 'ONLY_ANCHORS', message: 'the worker left no result file; what it printed is not a result' }],
+      draft: { issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok', summary: 'Done' },
+    });
+  });
+
+  test('may have come on stderr, and as bytes', () => {
+    expect(readStreams({ stderr: new TextEncoder().encode('Status: blocked\n') })).toMatchObject({
+      source: 'streams',
+      path: 'stderr',
+      anchors: { status: 'blocked' },
+    });
+  });
+
+  test('without an anchor is nothing', () => {
+    const missing = {
+      source: 'none',
+      problems: [{ code: 'RESULT_MISSING', message: 'the worker left no work_result.json and no work_result.txt' }],
+    };
+    expect(readStreams({})).toEqual(missing);
+    expect(readStreams({ stdout: 'All good!', stderr: '' })).toEqual(missing);
+  });
+
+  test('is looked at from its end', () => {
+    const stdout = `Status: ok\n${'x'.repeat(300_000)}`;
+    expect(readStreams({ stdout }).source).toBe('none');
+    expect(readStreams({ stdout: new TextEncoder().encode(stdout) }).source).toBe('none');
+    expect(readStreams({ stdout: `${'x'.repeat(300_000)}\nStatus: ok` }).source).toBe('streams');
+  });
+});
