@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 import { describeEventLog } from './event-log.contract.js';
 import type { MakeSite } from './fixtures/open-site.js';
 import { describeLists } from './lists.contract.js';
+import { describeModel } from './model.contract.js';
 import { describeOutbox } from './outbox.contract.js';
 import { describeResultCache } from './result-cache.contract.js';
 import { describeRuns } from './runs.contract.js';
@@ -18,5 +19,6 @@ export function describeStore(place: string, makeSite: MakeSite): void {
     describeRuns(makeSite);
     describeEventLog(makeSite);
     describeResultCache(makeSite);
+    describeModel(makeSite);
   });
 }

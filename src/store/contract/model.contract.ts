@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isSluiceError } from '../../json/sluice-error.js';
+import { openMemoryStore } from '../memory/open.js';
+import { openStore } from '../open-store.js';
+import type { Store } from '../store.js';
+import type { MakeSite } from './fixtures/open-site.js';
+import { createWorld, randomCommand, type RandomCommand, type Step } from './fixtures/random-commands.js';
+
+/** More of them in `npm run torture`. */
+const RUNS = Number(process.env['MODEL_RUNS'] ?? 25);
+
+/** Whatever is asked of a store, it answers as the store in memory does, and keeps what must always hold. */
+export function describeModel(makeSite: MakeSite): void {
+  describe('random commands', () => {
+    it('have the same answers as in memory, and leave the same behind', { timeout: 20_000 + RUNS * 1000 }, async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(randomCommand, { minLength: 20, maxLength: 80 }), async (commands) => {
+          const store = await openStore(await makeSite());
+          try {
+            await runBoth(commands, store);
+          } finally {
+            await store.close();
+          }
+        }),
+        { numRuns: RUNS, endOnFailure: true },
+      );
+    });
+  });
+}
+
+async function runBoth(commands: readonly RandomCommand[], store: Store): Promise<void> {
+  const model = openMemoryStore();
+  const world = createWorld();
+  const history: string[] = [];
+  for (const command of commands) {
+    const step = command(world);
+    history.push(step.what);
+    const { answer, learn } = await answerOf(step, store);
+    expect({ history, answer }).toEqual({ history, answer: (await answerOf(step, model)).answer });
+    learn();
+  }
+  const left = await readAll(store);
+  expect(left).toEqual(await readAll(model));
+  expect(findViolations(left)).toEqual([]);
+}
+
+async function answerOf(step: Step, store: Store): Promise<{ answer: unknown; learn: () => void }> {
+  try {
+    return await step.ask(store);
+  } catch (error) {
+    if (isSluiceError(error)) return { answer: { code: error.code }, learn: () => undefined };
+    throw error;
+  }
+}
+
+type Left = Awaited<ReturnType<typeof readAll>>;
+
+async function readAll(store: Store) {
+  const page = { limit: 1000 };
+  return {
+    issues: (await store.listIssues(page)).items,
+    orders: (await store.listOrders(page)).items,
+    open: (await store.listOrders({ ...page, open: true })).items,
+    inbox: (await store.listInbox(page)).items,
+    outbox: (await store.listOutbox(page)).items,
+    executions: (await store.listExecutions(page)).items,
+    runs: (await store.listRuns(page)).items,
+  };
+}
+
+/** What must hold whatever was asked, as sentences about where it does not. */
+function findViolations({ issues, orders, inbox, outbox, executions }: Left): string[] {
+  const violations: string[] = [];
+  for (const { issue_ref: issueRef, state, active_run_id: activeRunId } of issues) {
+    const waiting = inbox.filter(
+      ({ issue_ref: ref, run_id: runId, resolution }) =>
+        ref === issueRef && runId === activeRunId && resolution === null,
+    );
+    if ((state === 'needs-human') !== waiting.length > 0) {
+      violations.push(`${issueRef} is ${state} with ${waiting.length} items waiting`);
+    }
+    for (const { order, state: orderState } of orders) {
+      const isOther = order.issue_ref === issueRef && order.run_id !== activeRunId;
+      if (isOther && orderState === 'queued') violations.push(`${order.run_id} of ${issueRef} waits and is not active`);
+    }
+  }
+  const busy = orders.filter(({ state }) => state === 'claimed' || state === 'running');
+  for (const [index, { order }] of busy.entries()) {
+    const isAlone = !busy
+      .slice(index + 1)
+      .some(
+        ({ order: other }) =>
+          other.repo_dir === order.repo_dir && (other.isolation !== 'worktree' || order.isolation !== 'worktree'),
+      );
+    if (!isAlone) violations.push(`${order.run_id} shares ${order.repo_dir}`);
+  }
+  const archived = new Set(
+    orders.filter(({ decision }) => decision?.action === 'archive').map(({ order }) => order.issue_ref + order.run_id),
+  );
+  for (const { issue_ref: issueRef, trigger } of outbox) {
+    if (archived.has(issueRef + trigger.replace('workrun:', ''))) violations.push(`${trigger} of ${issueRef} is stale`);
+  }
+  const decided = orders.filter(({ decision }) => decision !== null).length;
+  const byRules = executions.filter(({ who }) => who === null).length;
+  if (decided !== byRules) violations.push(`${decided} orders are decided and ${byRules} executions recorded`);
+  return violations;
+}
