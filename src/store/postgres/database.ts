@@ -47,8 +47,10 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     keepAlive: true,
   };
   const pool: DriverPool = new pg.Pool({ ...settings, max: options.connections ?? 10, allowExitOnIdle: true });
-  // An idle connection that breaks is dropped by the pool; without a listener it would end the process.
+  // A connection that breaks between two statements, idle or in a transaction, has nobody to tell: without listeners it
+  // would end the process. The pool drops it, or the next statement fails.
   pool.on('error', () => undefined);
+  pool.on('connect', (connection) => connection.on('error', () => undefined));
 
   async function attempt<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
     const connection = await pool.connect();

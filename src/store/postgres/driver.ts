@@ -13,6 +13,7 @@ export interface DriverPool {
   connect(): Promise<DriverConnection>;
   query(text: string, values?: unknown[]): Promise<{ rows: Row[] }>;
   on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'connect', listener: (connection: Pick<EventEmitter, 'on'>) => void): unknown;
   end(): Promise<void>;
 }
 

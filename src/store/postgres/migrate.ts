@@ -25,8 +25,11 @@ export async function migrate(database: Database): Promise<void> {
 }
 
 async function readVersion(queryable: Queryable): Promise<number> {
-  const { rows: found } = await queryable.query(`SELECT to_regclass('sluice.migrations') AS name`);
-  if (found[0]?.['name'] === null) return 0;
+  // Not `to_regclass`: after waiting for the lock it may still answer from what the connection knew before.
+  const { rows: found } = await queryable.query(
+    `SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'sluice' AND tablename = 'migrations'`,
+  );
+  if (found.length === 0) return 0;
   const { rows } = await queryable.query(`SELECT COALESCE(max(version), 0) AS version FROM sluice.migrations`);
   const version = Number(rows[0]?.['version']);
   if (version > MIGRATIONS.length) {

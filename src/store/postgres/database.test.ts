@@ -1,0 +1,119 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createDatabase } from '../../../test/postgres/fresh-database.js';
+import { codeOf } from '../contract/fixtures/open-site.js';
+import { openDatabase, type Database, type DatabaseOptions } from './database.js';
+
+async function open(url: string, options?: DatabaseOptions): Promise<Database> {
+  const database = await openDatabase(url, options);
+  onTestFinished(async () => database.close());
+  return database;
+}
+
+async function openFresh(options?: DatabaseOptions): Promise<Database> {
+  return open(await createDatabase(), options);
+}
+
+/** Ends all other connections to the database, as a restart of the server or a broken line would. */
+async function cutConnections(database: Database): Promise<void> {
+  await database.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+}
+
+describe('a database', () => {
+  it('tells that nobody answers, without the password', async () => {
+    const database = await open('postgres://someone:secret@127.0.0.1:1/nothing', { connectTimeoutMs: 2000 });
+    const asking = database.query('SELECT 1');
+    await expect(asking).rejects.toThrow(/127\.0\.0\.1:1\/nothing cannot be used now/);
+    await expect(asking).rejects.not.toThrow(/secret/);
+    expect(await codeOf(asking)).toBe('STORE_UNAVAILABLE');
+  });
+
+  it('tells that the server knows neither the database nor the password', async () => {
+    const url = new URL(await createDatabase());
+    url.pathname = '/no_such_database';
+    expect(await codeOf((await open(url.href)).query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
+    url.password = 'wrong';
+    expect(await codeOf((await open(url.href)).query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
+  });
+
+  it('fails the call that loses its connection, and connects again for the next one', async () => {
+    const url = await createDatabase();
+    const [database, other] = [await open(url), await open(url)];
+    const cut = database.transaction(async (transaction) => {
+      await cutConnections(other);
+      return transaction.query('SELECT 1');
+    });
+    expect(await codeOf(cut)).toBe('STORE_UNAVAILABLE');
+    expect((await database.query('SELECT 1 AS answer')).rows).toEqual([{ answer: 1 }]);
+  });
+
+  it('survives that idle connections are cut', async () => {
+    const url = await createDatabase();
+    const [database, other] = [await open(url), await open(url)];
+    await Promise.all([1, 2, 3].map(async () => database.query('SELECT pg_sleep(0.05)')));
+    await cutConnections(other);
+    // The first statement may meet a connection whose end has not been noticed; after that all is well.
+    await database.query('SELECT 1').catch(() => undefined);
+    expect((await database.query('SELECT 1 AS answer')).rows).toEqual([{ answer: 1 }]);
+  });
+
+  it('writes all of a transaction or nothing', async () => {
+    const database = await openFresh();
+    await database.query('CREATE TABLE numbers (number integer)');
+    const failing = database.transaction(async (transaction) => {
+      await transaction.query('INSERT INTO numbers VALUES (1)');
+      await transaction.query('INSERT INTO numbers VALUES (1 / 0)');
+    });
+    expect(await codeOf(failing)).toBe('STORE_FAILED');
+    await database.transaction((transaction) => transaction.query('INSERT INTO numbers VALUES (2)'));
+    expect((await database.query('SELECT number FROM numbers')).rows).toEqual([{ number: 2 }]);
+  });
+
+  it('gives up a statement that takes too long', async () => {
+    const database = await openFresh({ statementTimeoutMs: 50 });
+    expect(await codeOf(database.query('SELECT pg_sleep(10)'))).toBe('STORE_BUSY');
+  });
+
+  it('gives up waiting for the lock of somebody who does not let go', async () => {
+    const database = await openFresh({ lockTimeoutMs: 50 });
+    await database.transaction(async (transaction) => {
+      await transaction.query('SELECT pg_advisory_xact_lock(1)');
+      expect(await codeOf(database.query('SELECT pg_advisory_xact_lock(1)'))).toBe('STORE_BUSY');
+    });
+  });
+
+  it('runs a transaction again that lost against another', async () => {
+    const database = await openFresh();
+    await database.query('CREATE TABLE counters (name text PRIMARY KEY, number integer)');
+    await database.query(`INSERT INTO counters VALUES ('a', 0), ('b', 0)`);
+    let attempts = 0;
+    let bothAreThere = (): void => undefined;
+    const meeting = new Promise<void>((resolve) => {
+      bothAreThere = resolve;
+    });
+    // Each locks one row and then wants the other's: PostgreSQL ends one of the two.
+    const count = (first: string, second: string): Promise<void> =>
+      database.transaction(async (transaction) => {
+        attempts += 1;
+        await transaction.query(`UPDATE counters SET number = number + 1 WHERE name = $1`, [first]);
+        if (attempts >= 2) bothAreThere();
+        await meeting;
+        await transaction.query(`UPDATE counters SET number = number + 1 WHERE name = $1`, [second]);
+      });
+    await Promise.all([count('a', 'b'), count('b', 'a')]);
+    expect(attempts).toBe(3);
+    expect((await database.query('SELECT number FROM counters')).rows).toEqual([{ number: 2 }, { number: 2 }]);
+  });
+
+  it('never has more connections than allowed', async () => {
+    const database = await openFresh({ connections: 3 });
+    const pids = await Promise.all(
+      Array.from(
+        { length: 12 },
+        async () => (await database.query('SELECT pg_backend_pid() AS pid, pg_sleep(0.02)')).rows,
+      ),
+    );
+    expect(new Set(pids.map((rows) => rows[0]?.['pid'])).size).toBeLessThanOrEqual(3);
+  });
+});

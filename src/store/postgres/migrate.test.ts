@@ -1,0 +1,63 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createDatabase } from '../../../test/postgres/fresh-database.js';
+import { codeOf, openSite } from '../contract/fixtures/open-site.js';
+import { submissionOf } from '../contract/fixtures/order-samples.js';
+import { openDatabase, type Database } from './database.js';
+import { migrate } from './migrate.js';
+import { MIGRATIONS } from './migrations.js';
+
+async function openPlain(url: string): Promise<Database> {
+  const database = await openDatabase(url);
+  onTestFinished(async () => database.close());
+  return database;
+}
+
+describe('opening a store on PostgreSQL', () => {
+  it('makes the tables once, however many open it at once', async () => {
+    const url = await createDatabase();
+    const stores = await Promise.all([1, 2, 3, 4].map(async () => openSite(url)));
+    await Promise.all(
+      stores.map(async (store, index) => store.submitOrder(submissionOf({ issue_ref: `local#${index}` }))),
+    );
+    expect((await stores[0]?.listIssues({}))?.items).toHaveLength(4);
+    const { rows } = await (await openPlain(url)).query('SELECT version FROM sluice.migrations ORDER BY version');
+    expect(rows).toEqual(MIGRATIONS.map((_, index) => ({ version: index + 1 })));
+  });
+
+  it('finds again what an earlier store has written', async () => {
+    const url = await createDatabase();
+    const first = await openSite(url);
+    const { record } = await first.submitOrder(submissionOf());
+    await first.close();
+    expect(await (await openSite(url)).findOrder('local#1', record.order.run_id)).toEqual(record);
+  });
+
+  it('leaves a database alone that a newer Sluice has written', async () => {
+    const url = await createDatabase();
+    const database = await openPlain(url);
+    await migrate(database);
+    await database.query('INSERT INTO sluice.migrations (version) VALUES ($1)', [MIGRATIONS.length + 1]);
+    expect(await codeOf(openSite(url))).toBe('STORE_TOO_NEW');
+  });
+
+  it('leaves nothing behind of a step that failed', async () => {
+    const database = await openPlain(await createDatabase());
+    // A table in the way makes the first step fail half way through.
+    await database.query('CREATE SCHEMA sluice');
+    await database.query('CREATE TABLE sluice.events ()');
+    expect(await codeOf(migrate(database))).toBe('STORE_FAILED');
+    const { rows } = await database.query(`SELECT tablename FROM pg_tables WHERE schemaname = 'sluice'`);
+    expect(rows).toEqual([{ tablename: 'events' }]);
+    await database.query('DROP TABLE sluice.events');
+    await migrate(database);
+    expect((await database.query('SELECT version FROM sluice.migrations')).rows).toEqual([{ version: 1 }]);
+  });
+
+  it('says so when a row does not hold what was written', async () => {
+    const url = await createDatabase();
+    const store = await openSite(url);
+    const { record } = await store.submitOrder(submissionOf());
+    await (await openPlain(url)).query(`UPDATE sluice.orders SET work_order = '{'`);
+    expect(await codeOf(store.findOrder('local#1', record.order.run_id))).toBe('STORE_DAMAGED');
+  });
+});

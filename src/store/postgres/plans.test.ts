@@ -1,0 +1,91 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createDatabase } from '../../../test/postgres/fresh-database.js';
+import { eventually } from '../../../test/postgres/eventually.js';
+import { openSite } from '../contract/fixtures/open-site.js';
+import { claimOf, holdOf, NOW, settlementOf, submissionOf, workerOf } from '../contract/fixtures/order-samples.js';
+import { openStore } from '../open-store.js';
+import { openDatabase } from './database.js';
+import type { Row } from './driver.js';
+
+/** A database in which nearly everything is done: what is open must be found without looking at the rest. */
+async function fillDatabase(): Promise<string> {
+  const url = await createDatabase();
+  await (await openStore(url)).close();
+  const database = await openDatabase(url);
+  await database.query(`
+    INSERT INTO sluice.issues (issue_ref, state, active_run_id, last_run_number, updated_at)
+      SELECT 'local#' || n, 'review', 'r', 1, 0 FROM generate_series(1, 20000) AS n;
+    INSERT INTO sluice.orders (issue_ref, run_id, run_ulid, work_order, worker_type, repo_dir, isolation, priority, state, created_at, lease_until, worker_id, owner_host, owner_pid)
+      SELECT 'local#' || n, 'r', 'u' || n, '{}', 'script', '/r/' || n, 'repository', 0,
+        CASE WHEN n % 1000 = 0 THEN 'queued' WHEN n % 1000 = 1 THEN 'running' ELSE 'settled' END, 0, 0, 'w', 'h', 1
+      FROM generate_series(1, 20000) AS n;
+    INSERT INTO sluice.executions (id, issue_ref, run_id, worker, decision, at, record)
+      SELECT 'e' || n, 'local#' || n % 5000, 'r', 'w', 'advance', '2026', '{}' FROM generate_series(1, 20000) AS n;
+    INSERT INTO sluice.inbox (id, issue_ref, run_id, item, resolution)
+      SELECT 'i' || n, 'local#' || n, 'r', '{}', CASE WHEN n % 1000 > 0 THEN '{}' END FROM generate_series(1, 20000) AS n;
+    INSERT INTO sluice.outbox (id, sink, issue_ref, trigger, body, state, tries, due_at, created_at)
+      SELECT 'm' || n, 'file', 'local#' || n, 't', '""', CASE WHEN n % 1000 = 0 THEN 'waiting' ELSE 'delivered' END, 0, 0, 0
+      FROM generate_series(1, 20000) AS n;
+    INSERT INTO sluice.runs (id, spec, engine, state, created_at)
+      SELECT 'r' || n, '{}', 'codex', CASE WHEN n % 1000 = 0 THEN 'queued' ELSE 'ended' END, 0 FROM generate_series(1, 20000) AS n;
+    INSERT INTO sluice.events (run_id, protocol, attempt, seq, event)
+      SELECT 'r' || n % 100, 'fcmp', 0, n / 100, '{}' FROM generate_series(1, 20000) AS n;
+    ANALYZE`);
+  await database.close();
+  return url;
+}
+
+/** How often each table has been read from end to end. Connections tell when they end, so all must have ended. */
+async function countScans(url: string): Promise<Row[]> {
+  const database = await openDatabase(url);
+  onTestFinished(async () => database.close());
+  await eventually(async () => {
+    const { rows } = await database.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+    expect(rows).toEqual([]);
+  });
+  const { rows } = await database.query(
+    `SELECT relname, seq_scan FROM pg_stat_user_tables
+     WHERE schemaname = 'sluice' AND relname <> 'migrations' ORDER BY relname`,
+  );
+  await database.close();
+  return rows;
+}
+
+describe('what is asked often', () => {
+  it('is found by an index, however much has been done before', async () => {
+    const url = await fillDatabase();
+    const before = await countScans(url);
+    const store = await openSite(url);
+    expect((await store.listOrders({ open: true, limit: 1000 })).items).toHaveLength(40);
+    expect((await store.listOrders({ state: 'queued' })).items).toHaveLength(20);
+    expect((await store.listOrders({ issueRef: 'local#7' })).items).toHaveLength(1);
+    expect((await store.listExecutions({ issueRef: 'local#7' })).items).toHaveLength(4);
+    expect((await store.listExecutions({})).items).toHaveLength(100);
+    expect((await store.listInbox({ open: true })).items).toHaveLength(20);
+    expect(await store.claimOutbox({ workerId: 'w1', leaseMs: 1, now: NOW, limit: 5 })).toHaveLength(5);
+    expect(await store.claimRun({ workerId: 'w1', leaseMs: 1, now: NOW })).toBeDefined();
+    expect(await store.listExpiredRuns(NOW + 10)).toHaveLength(1);
+    expect(await store.read({ runId: 'r7', protocol: 'fcmp', after: 50, limit: 10 })).toHaveLength(10);
+    expect((await store.releaseExpired(NOW, workerOf('w1'))).ghosts).toHaveLength(20);
+    await store.submitOrder(submissionOf({ issue_ref: 'new#1', priority: 1, request_id: 'r1' }));
+    const claimed = await store.claimOrder(claimOf());
+    expect(claimed?.record.order.issue_ref).toBe('new#1');
+    if (claimed === undefined) return;
+    expect(await store.startOrder({ ...holdOf(claimed.record), pid: 1, pidStarted: null })).toBe(true);
+    expect(await store.renewOrder({ ...holdOf(claimed.record), leaseMs: 1 })).toBe('held');
+    expect((await store.settleOrder(settlementOf(claimed.record))).repeated).toBe(false);
+    await store.close();
+    expect(await countScans(url)).toEqual(before);
+  });
+
+  it('would be noticed if it read everything', async () => {
+    const url = await fillDatabase();
+    const before = await countScans(url);
+    const store = await openSite(url);
+    await store.listExecutions({ since: '2027' });
+    await store.close();
+    expect(await countScans(url)).not.toEqual(before);
+  });
+});
