@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { decide } from './decide.js';
+import { READER_VERSION, executionOf, itemOf, parseStatusOf } from './execution.js';
+import { order, readingOf } from './fixtures/order.js';
+
+const end = { exitCode: 0, signal: null };
+const reading = readingOf();
+const decision = decide({ order, reading, activeRunId: order.run_id, ...end });
+const settled = { id: 'e1', order, runUlid: '01KA3RUN', reading, decision, at: '2026-11-15T10:00:05.000Z', ...end };
+
+describe('executionOf', () => {
+  test('keeps what was run, how it ended, what was read and what was decided', () => {
+    expect(
+      executionOf({
+        ...settled,
+        workerType: 'codex-cli',
+        command: ['codex', 'exec'],
+        workerVersion: '0.1.0',
+        startedAt: '2026-11-15T10:00:00.000Z',
+        durationMs: 5000,
+      }),
+    ).toEqual({
+      id: 'e1',
+      issue_ref: order.issue_ref,
+      run_id: order.run_id,
+      run_ulid: '01KA3RUN',
+      worker: 'codex-cli',
+      worker_type: 'codex-cli',
+      command: ['codex', 'exec'],
+      worker_version: '0.1.0',
+      parser_version: READER_VERSION,
+      started_at: '2026-11-15T10:00:00.000Z',
+      duration_ms: 5000,
+      exit_code: 0,
+      signal: null,
+      result_encoding: 'json',
+      parse_path: 'work_result.json',
+      parse_status: 'parsed',
+      problems: [],
+      decision: 'advance',
+      result_code: 'none',
+      reason: decision.reason,
+      who: null,
+      at: '2026-11-15T10:00:05.000Z',
+    });
+  });
+
+  test('says that nothing is known of a worker that never ran, and who decided', () => {
+    const record = executionOf({ ...settled, workerType: 'script', exitCode: null, who: 'Ada' });
+    expect(record).toMatchObject({
+      command: [],
+      worker_version: null,
+      started_at: null,
+      duration_ms: null,
+      exit_code: null,
+      who: 'Ada',
+    });
+  });
+
+  test('keeps notices beside problems', () => {
+    const problem = { code: 'TESTS_MISSING', message: 'none' };
+    const notice = { code: 'RESULT_SHADOWED', message: 'both' };
+    const noted = { ...reading, problems: [problem], notices: [notice] };
+    expect(executionOf({ ...settled, workerType: 'script', reading: noted }).problems).toEqual([problem, notice]);
+  });
+});
+
+test.each([
+  ['parsed', reading],
+  ['incomplete', { ...reading, problems: [{ code: 'TESTS_MISSING', message: '' }] }],
+  ['incomplete', { source: 'text' as const, problems: [{ code: 'KEY_MISSING', message: '' }] }],
+  ['unreadable', { source: 'json' as const, problems: [{ code: 'RESULT_NOT_JSON', message: '' }] }],
+  ['anchors', { source: 'streams' as const, problems: [] }],
+  ['missing', { source: 'none' as const, problems: [] }],
+])('the parse status is %s', (status, given) => {
+  expect(parseStatusOf(given)).toBe(status);
+});
+
+test('an item has the reason, the next step and everything that was read', () => {
+  const broken = { source: 'none' as const, problems: [{ code: 'RESULT_MISSING', message: 'none' }] };
+  const asked = decide({ order, reading: broken, activeRunId: order.run_id, exitCode: 1, signal: null });
+  expect(itemOf({ ...settled, id: 'i1', reading: broken, decision: asked, exitCode: 1 })).toEqual({
+    id: 'i1',
+    issue_ref: order.issue_ref,
+    run_id: order.run_id,
+    run_ulid: '01KA3RUN',
+    reason: asked.reason,
+    next: asked.next,
+    result_code: 'output_unparseable',
+    reading: broken,
+    exit_code: 1,
+    signal: null,
+    created_at: '2026-11-15T10:00:05.000Z',
+    resolution: null,
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import type { RunResult } from '../../runs/run-result.js';
+import { result } from '../fixtures/order.js';
+import { collectResult } from './collect.js';
+
+const run: RunResult = {
+  status: 'success',
+  value: result,
+  repair_level: 'none',
+  warnings: [],
+  artifacts: { created: [], modified: [], deleted: [] },
+  attempts: 1,
+  session_id: null,
+};
+
+test('an answer that needed no repair becomes the result file', () => {
+  expect(collectResult(run)).toEqual({
+    file: { path: 'work_result.json', text: `${JSON.stringify(result, null, 2)}\n` },
+  });
+});
+
+test('a repaired one is a draft', () => {
+  expect(collectResult({ ...run, repair_level: 'deterministic_generic' })).toEqual({ draft: result });
+});
+
+test.each(['failed', 'canceled', 'comment'] as const)('nothing is taken from a run that ended as %s', (status) => {
+  expect(collectResult({ ...run, status })).toEqual({});
+});
+
+test('a run without a contract has nothing to take', () => {
+  const { value: _, ...bare } = run;
+  expect(collectResult(bare)).toEqual({});
+});

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest';
+import { checkRunSpec } from '../../runs/check-run-spec.js';
+import { order } from '../fixtures/order.js';
+import { WORK_RESULT_SCHEMA } from '../work-result.js';
+import { injectionOf } from './injection.js';
+import { WORKER_TYPES } from './worker-types.js';
+
+const runDir = '/data/runs/01KA3RUN';
+const variables = {
+  SLUICE_ISSUE_REF: 'acme/shop#12',
+  SLUICE_RUN_ID: '2026-11-15-backend-0001',
+  SLUICE_ROLE: 'backend',
+  SLUICE_RUN_DIR: runDir,
+};
+
+describe('a worker with a command', () => {
+  const script = {
+    type: 'script',
+    command: ['node', '{run_dir}/../x.mjs', '--order={work_order}', '{repo_dir}{role}', '{odd}'],
+  };
+
+  test('gets its placeholders filled in', () => {
+    const { spec } = injectionOf(script, order, runDir);
+    expect(spec).toEqual({
+      engine: 'command',
+      command: ['node', `${runDir}/../x.mjs`, `--order=${runDir}/work_order.json`, '/srv/shopbackend', '{odd}'],
+      workdir: '/srv/shop',
+      mode: 'auto',
+      env: Object.keys(variables),
+    });
+  });
+
+  test('what was filled in is not filled in again', () => {
+    const odd = { ...order, repo_dir: '/srv/{run_id}' };
+    expect(injectionOf({ type: 'script', command: ['x', '{repo_dir}'] }, odd, runDir).spec.command).toEqual([
+      'x',
+      '/srv/{run_id}',
+    ]);
+  });
+
+  test('nothing of the request becomes part of the command by itself', () => {
+    const hostile = { ...order, instructions: '--dangerous; rm -rf /', worker: 'x' };
+    expect(injectionOf({ type: 'script', command: ['worker'] }, hostile, runDir).spec.command).toEqual(['worker']);
+  });
+
+  test('by file: reads work_order.json in its run folder', () => {
+    const { files, env } = injectionOf({ ...script, inject: 'file' }, order, runDir);
+    expect(env).toEqual(variables);
+    expect(files).toEqual([{ path: 'work_order.json', text: `${JSON.stringify(order, null, 2)}\n` }]);
+  });
+
+  test('by arguments: is told where the order is, unless its command says so', () => {
+    const command = ['worker', '-v'];
+    expect(injectionOf({ type: 'script', command, inject: 'args' }, order, runDir).spec.command).toEqual([
+      'worker',
+      '-v',
+      `${runDir}/work_order.json`,
+    ]);
+    expect(injectionOf({ ...script, inject: 'args' }, order, runDir).spec.command).toHaveLength(5);
+  });
+
+  test('by environment: has what it needs in variables', () => {
+    const { env, spec } = injectionOf({ ...script, inject: 'env' }, order, runDir);
+    expect(env).toEqual({
+      ...variables,
+      SLUICE_REPO_DIR: '/srv/shop',
+      SLUICE_WORK_ORDER: `${runDir}/work_order.json`,
+      SLUICE_INSTRUCTIONS: 'Fix the basket.',
+    });
+    expect(spec.env).toEqual(Object.keys(env));
+  });
+
+  test('works in a worktree where there is one, and is told so', () => {
+    const { spec, files } = injectionOf(script, order, runDir, '/data/worktrees/1');
+    expect(spec.workdir).toBe('/data/worktrees/1');
+    expect(spec.command?.[3]).toBe('/data/worktrees/1backend');
+    expect(JSON.parse(files[0]?.text ?? '')).toEqual({ ...order, repo_dir: '/data/worktrees/1' });
+  });
+
+  test('keeps limits and variables of its wrapper', () => {
+    const { spec } = injectionOf({ ...script, limits: { time_s: 60 }, env: ['CI'] }, order, runDir);
+    expect(spec).toMatchObject({ limits: { time_s: 60 }, env: ['CI', ...Object.keys(variables)] });
+  });
+
+  test('cannot be started without one', () => {
+    expect(() => injectionOf({ type: 'go-cli' }, order, runDir)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_WRAPPERS',
+        message: 'A worker of type go-cli needs a command in the configuration.',
+      }),
+    );
+  });
+});
+
+describe('an agent', () => {
+  test.each(Object.entries(WORKER_TYPES).filter(([, engine]) => engine !== 'command'))(
+    '%s is run by engine %s, may edit the repository, and owes a work result',
+    (type, engine) => {
+      const { spec } = injectionOf({ type }, order, runDir);
+      expect(spec).toMatchObject({
+        engine,
+        workdir: '/srv/shop',
+        permissions: 'workspace',
+        contract: { schema: WORK_RESULT_SCHEMA, profile: 'tagged' },
+      });
+      expect(spec.command).toBeUndefined();
+      expect(() => checkRunSpec(spec)).not.toThrow();
+    },
+  );
+
+  test('is told its order, its files and how to report', () => {
+    const full = { ...order, constraints: ['No new dependencies.'], spec_snapshot: '# Basket' };
+    expect(injectionOf({ type: 'codex-cli' }, full, runDir).spec.prompt).toBe(
+      `You do the work of one work order, in the role backend, in the repository /srv/shop.
+
+Issue: acme/shop#12
+Run: 2026-11-15-backend-0001
+
+## Instructions
+
+Fix the basket.
+
+## Files of the order
+
+- ${runDir}/work_order.json
+- ${runDir}/spec_snapshot.md
+- ${runDir}/constraints.md
+
+Read them before you begin and keep to the constraints, if there are any.
+
+## Report
+
+Your report is one JSON object, the work result. Its issue_ref is "acme/shop#12" and its run_id is "2026-11-15-backend-0001".
+- status is ok if the work is done, fail if it could not be done, blocked if somebody else must do something first.
+- ok and fail need the pull request or the commit you made in changes, and tests: the command you ran and its result (pass, fail or n/a), or "n/a" if there are none.
+- Report only what is there: commits are looked up, and a report that says more than was done is refused.
+
+Write it to ${runDir}/work_result.json as your last step, or, if you cannot write there, end your last message with it.`,
+    );
+  });
+
+  test('takes model and permissions from its wrapper', () => {
+    const { spec } = injectionOf({ type: 'claude-code', model: 'm', permissions: 'safe' }, order, runDir);
+    expect(spec).toMatchObject({ engine: 'claude', model: 'm', permissions: 'safe' });
+  });
+
+  test('with a command of its own is run as that command', () => {
+    const { spec } = injectionOf({ type: 'codex-cli', command: ['my-codex', '{work_order}'] }, order, runDir);
+    expect(spec).toMatchObject({ engine: 'command', command: ['my-codex', `${runDir}/work_order.json`] });
+    expect(spec.contract).toBeUndefined();
+  });
+});
+
+test('the context pack has a file for whatever there is to say', () => {
+  const full = {
+    ...order,
+    constraints: ['No new dependencies.', 'Two\nlines.'],
+    spec_ref: 'docs/basket.md',
+    spec_snapshot: '# Basket\n',
+    contracts_ref: 'docs/api.md',
+    depends_on: ['acme/shop#11'],
+    links: ['https://forge.example/x'],
+  };
+  const { files } = injectionOf({ type: 'script', command: ['x'] }, full, runDir);
+  expect(files.slice(1)).toEqual([
+    { path: 'spec_snapshot.md', text: '# Basket\n' },
+    { path: 'constraints.md', text: '- No new dependencies.\n- Two\n  lines.\n' },
+    {
+      path: 'links.md',
+      text: '- Specification: docs/basket.md\n- Contracts: docs/api.md\n- Depends on: acme/shop#11\n- https://forge.example/x\n',
+    },
+  ]);
+});

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { OrdersError } from '../orders-error.js';
+import { readWrappers, wrapperOf } from './read-wrappers.js';
+
+describe('readWrappers', () => {
+  test('takes wrappers as they are', () => {
+    const wrappers = {
+      lint: { type: 'script', command: ['node', 'lint.mjs', '{work_order}'], inject: 'args', env: ['CI', 'NPM_*'] },
+      'codex-large': { type: 'codex-cli', model: 'large', permissions: 'workspace', limits: { time_s: 600 } },
+      own: { type: 'of-my-own', command: ['x'] },
+    };
+    expect(readWrappers(wrappers)).toEqual(wrappers);
+    expect(readWrappers({})).toEqual({});
+  });
+
+  test('lists everything that is wrong', () => {
+    let thrown: unknown;
+    try {
+      readWrappers({
+        a: { type: 'script' },
+        b: { type: 'script', command: 'rm -rf /' },
+        c: { type: 'codex-cli', shell: true, inject: 'stdin' },
+        d: { type: 'script', command: [' '] },
+        e: 7,
+        '../f': { type: 'codex-cli' },
+        g: { command: ['x'] },
+        h: { type: 'codex-cli', limits: { time_s: -1 } },
+      });
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(OrdersError);
+    expect(thrown).toMatchObject({ code: 'INVALID_WRAPPERS' });
+    expect((thrown as OrdersError).problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+      'a.command: a worker of type script needs a command',
+      'b.command: expected array, got string',
+      'c.shell: this property is not allowed',
+      'c.inject: expected one of "file", "args", "env"',
+      'd.command: it must begin with a program',
+      'e: expected object, got number',
+      '../f: use letters, digits, points, - and _ for a name',
+      'g.type: required, but missing',
+      'h.limits.time_s: must be more than 0',
+    ]);
+  });
+
+  test.each([null, [], 'x'])('refuses %j', (value) => {
+    expect(() => readWrappers(value)).toThrow('write an object with a wrapper for each name');
+  });
+});
+
+describe('wrapperOf', () => {
+  test('finds a configured wrapper first, then the agent of that name', () => {
+    const configured = readWrappers({ 'codex-cli': { type: 'codex-cli', model: 'large' } });
+    expect(wrapperOf('codex-cli', configured)).toEqual({ type: 'codex-cli', model: 'large' });
+    expect(wrapperOf('claude-code', configured)).toEqual({ type: 'claude-code' });
+  });
+
+  test.each(['script', 'go-cli', 'toString', '__proto__', ''])('there is no worker %j by itself', (name) => {
+    expect(() => wrapperOf(name, { lint: { type: 'script', command: ['x'] } })).toThrow(
+      expect.objectContaining({
+        code: 'UNKNOWN_WORKER',
+        message: `There is no worker ${JSON.stringify(name)}. Use one of lint, codex-cli, claude-code, gemini-cli, opencode-cli, qwen-code, iflow-cli, or add it to wrappers in the configuration.`,
+      }),
+    );
+  });
+});
