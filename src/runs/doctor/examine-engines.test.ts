@@ -57,6 +57,12 @@ describe('examineEngines', () => {
     expect(await reportOf('claude', '', { programs })).toMatchObject({ status: 'ready', program: programs.claude });
   });
 
+  it('asks a program that is started with words of its own', async () => {
+    const path = install('words', 'my-codex.mjs', 'console.log("codex-cli 0.166.0")');
+    const programs = { codex: [process.execPath, join(path, 'my-codex.mjs')] };
+    expect(await reportOf('codex', '', { programs })).toMatchObject({ status: 'ready', version: '0.166.0' });
+  });
+
   it('says so when nobody has proven the version', async () => {
     const path = install('newer', 'codex', 'console.log("codex-cli 0.999.0")');
     const { status, next } = await reportOf('codex', path);

@@ -19,8 +19,8 @@ export interface ExamineOptions {
   /** The environment in which programs are looked for and asked. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Programs that are not to be looked for on the path: engine → path. */
-  readonly programs?: Readonly<Partial<Record<RunEngine, string>>>;
+  /** Where an engine's program is, or the words that start it; the others are looked for on the path. */
+  readonly programs?: Readonly<Partial<Record<RunEngine, string | readonly string[]>>>;
   /** How long a program may take to tell its version. */
   readonly timeoutMs?: number;
 }
@@ -43,16 +43,16 @@ export async function examineEngines(options: ExamineOptions): Promise<EngineRep
 async function examine(engine: RunEngine, options: ExamineOptions): Promise<EngineReport> {
   const launcher = LAUNCHERS[engine];
   const { env, cwd, programs = {}, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
-  const program = programs[engine] ?? launcher.program;
+  const [program = launcher.program, ...words] = [programs[engine] ?? launcher.program].flat();
   const found = { engine, program };
   const path = await findProgram(program, { path: env['PATH'] ?? '', cwd });
   if (path === undefined) return { ...found, status: 'missing', next: launcher.installHint };
 
-  const answer = await askProgram([path, ...launcher.versionCommand], { env, cwd, timeoutMs });
+  const answer = await askProgram([path, ...words, ...launcher.versionCommand], { env, cwd, timeoutMs });
   const version = launcher.readVersion(answer.text);
   if (answer.problem !== undefined || version === undefined) {
     const reason = answer.problem ?? 'it does not tell its version';
-    const command = [program, ...launcher.versionCommand].join(' ');
+    const command = [program, ...words, ...launcher.versionCommand].join(' ');
     return { ...found, path, status: 'broken', next: `${reason}; try \`${command}\` yourself, or install it again` };
   }
   if (isVersionIn(version, launcher.drives)) return { ...found, path, version, status: 'ready' };
