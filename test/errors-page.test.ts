@@ -9,6 +9,8 @@ import { DIAGNOSTIC_CODES } from '../src/events/protocol/diagnostic-codes.js';
 import { PARSE_ERROR_CODES } from '../src/json/parse-error.js';
 import { REPAIR_KINDS } from '../src/json/repair.js';
 import { WARNING_CODES } from '../src/json/warning.js';
+import { ORDERS_ERROR_CODES } from '../src/orders/orders-error.js';
+import { PROBLEM_CODES } from '../src/orders/problem-codes.js';
 import { STORE_ERROR_CODES } from '../src/store/store-error.js';
 
 /** The codes in the first column of the tables of a page, by section. */
@@ -49,12 +51,14 @@ describe('docs/errors.md', () => {
     ['Run folders', [...AUDIT_ERROR_CODES]],
     ['Warnings of run folders', [...AUDIT_WARNING_CODES]],
     ['Store', [...STORE_ERROR_CODES]],
+    ['Work requests and wrappers', [...ORDERS_ERROR_CODES]],
+    ['Problems of work results', [...PROBLEM_CODES]],
   ])('lists every code of the section %s, once', (title, codes) => {
     expect(sections.get(title)?.toSorted()).toEqual(codes.toSorted());
   });
 
   it('has no section that nothing is compared with', () => {
-    expect(sections.size).toBe(9);
+    expect(sections.size).toBe(11);
   });
 
   it('would notice a code that is missing from the page', () => {
