@@ -1,0 +1,248 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compileSecrets } from './compile-secrets.js';
+import type { Secrets } from './compile-secrets.js';
+import { listSecretForms } from './secret-forms.js';
+
+/** Masks a text given in pieces. */
+function maskPieces(secrets: Secrets, pieces: readonly Uint8Array[]): Buffer {
+  const masker = secrets.createMasker();
+  return Buffer.concat([...pieces.map((piece) => masker.push(piece)), masker.end()]);
+}
+
+function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
+  const sorted = places.map((place) => place % (bytes.length + 1)).toSorted((a, b) => a - b);
+  return [...sorted, bytes.length].map((to, index) => bytes.subarray(index === 0 ? 0 : sorted[index - 1], to));
+}
+
+const stars = (text: string): string => '*'.repeat(Buffer.byteLength(text));
+const mask = (value: string, text: string): string => compileSecrets({ values: [value] }).maskText(text);
+
+describe('a secret value', () => {
+  it('is replaced by as many stars as it has bytes', () => {
+    expect(mask('sk-12345', 'a sk-12345 b')).toBe('a ******** b');
+    expect(mask('pässwörd', 'a pässwörd b')).toBe('a ********** b');
+  });
+
+  it('is found wherever a chunk ends', () => {
+    const secrets = compileSecrets({ values: ['sk-12345'] });
+    const bytes = Buffer.from('x sk-12345 y sk-1234 sk-sk-12345');
+    for (let at = 0; at <= bytes.length; at += 1) {
+      expect(maskPieces(secrets, cutAt(bytes, [at])).toString()).toBe('x ******** y sk-1234 sk-********');
+    }
+  });
+
+  it('is held back only as long as it may still be one', () => {
+    const masker = compileSecrets({ values: ['secret'] }).createMasker();
+    const push = (text: string): string => Buffer.from(masker.push(Buffer.from(text))).toString();
+    expect([push('a se'), push('cr'), push('ab'), push('secret'), push('s')]).toEqual([
+      'a ',
+      '',
+      'secrab',
+      '******',
+      '',
+    ]);
+    expect(Buffer.from(masker.end()).toString()).toBe('s');
+  });
+
+  it.each([
+    ['quotes and backslashes', String.raw`p"ss\word`],
+    ['line ends', 'first line\nsecond\tline'],
+    ['letters beyond ASCII', 'naïve-密码-🔑'],
+    ['slashes', 'a/b/c/d/e'],
+    ['what HTML minds', 'a<b>&c&d'],
+  ])('with %s is found inside JSON, also twice encoded', (_what, value) => {
+    const asciiOnly = (text: string): string =>
+      text.replaceAll(/[^\0-\x7e]/g, (unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    const once = JSON.stringify({ said: value });
+    const twice = JSON.stringify({ text: once });
+    for (const text of [once, twice, asciiOnly(once), JSON.stringify({ text: asciiOnly(once) })]) {
+      const masked = mask(value, text);
+      expect(Buffer.byteLength(masked)).toBe(Buffer.byteLength(text));
+      expect(masked.replaceAll(/\*+/g, '*')).toBe(
+        text.startsWith('{"text"') ? JSON.stringify({ text: '{"said":"*"}' }) : '{"said":"*"}',
+      );
+    }
+    expect(mask(value, once.replaceAll('/', String.raw`\/`))).toContain('{"said":"**');
+    expect(
+      mask(
+        value,
+        asciiOnly(once).replaceAll(/\\u....(?!\*)/g, (unit) => unit.toUpperCase().replace('U', 'u')),
+      ),
+    ).toMatch(/^\{"said":"\*+"\}$/);
+  });
+
+  it('of several lines is found line by line too, but its public frame is not hidden', () => {
+    const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\nw0BAQEFAASCBKcwggSj\n-----END KEY-----';
+    const indented = key.replaceAll('\n', '\r\n    ');
+    expect(mask(key, indented)).toBe(
+      `-----BEGIN KEY-----\r\n    ${stars('MIIEvQIBADANBgkqhkiG')}\r\n    ${stars('w0BAQEFAASCBKcwggSj')}\r\n    -----END KEY-----`,
+    );
+    expect(mask(key, `a${key}b`)).toBe(`a${stars(key)}b`);
+  });
+
+  it('of any length is found whole, with little held back, and in large part when it is cut', () => {
+    const value = Array.from({ length: 20_000 }, (_none, index) =>
+      String.fromCharCode(97 + ((index * 7919) % 25)),
+    ).join('é');
+    const text = `<${value}>`;
+    expect(mask(value, text)).toBe(`<${stars(value)}>`);
+    const masker = compileSecrets({ values: [value] }).createMasker();
+    const pushed = masker.push(Buffer.from(text).subarray(0, 40_000));
+    expect(40_000 - pushed.length).toBeLessThanOrEqual(2048);
+  });
+
+  it('is found also where it overlaps with itself or with another', () => {
+    expect(mask('abcabc', 'xabcabcabcx')).toBe('x*********x');
+    expect(compileSecrets({ values: ['abcdef', 'defghi', 'cdefgh'] }).maskText('-abcdefghi-')).toBe('-*********-');
+    expect(compileSecrets({ values: ['secret', 'my-secret-key'] }).maskText('my-secret-ke')).toBe('my-******-ke');
+  });
+
+  it('is left alone if it is too short or too common to be one', () => {
+    for (const value of ['', 'short', 'true', 'default', '8080', '1700000000', 'xxxxxxxx', '  abc  ']) {
+      expect(mask(value, `${value} a ${value}`)).toBe(`${value} a ${value}`);
+    }
+  });
+
+  it('is looked for without the space around it', () => {
+    expect(mask('  my-secret\n', 'x my-secret y')).toBe('x ********* y');
+  });
+
+  it('leaves a chunk as it is, without a copy, when there is nothing to hide', () => {
+    const chunk = Buffer.from('nothing to see here');
+    const out = compileSecrets({ values: ['sk-12345'] })
+      .createMasker()
+      .push(chunk);
+    expect(out.buffer).toBe(chunk.buffer);
+    expect(compileSecrets({ values: [] }).createMasker().push(chunk)).toBe(chunk);
+  });
+
+  it('does not change the chunk it was given', () => {
+    const chunk = Buffer.from('a sk-12345 b');
+    compileSecrets({ values: ['sk-12345'] })
+      .createMasker()
+      .push(chunk);
+    expect(chunk.toString()).toBe('a sk-12345 b');
+  });
+
+  it('is refused if all together are too large', () => {
+    const values = Array.from({ length: 20 }, (_none, index) => `${index}-${'abcdefg'.repeat(10_000)}`);
+    expect(() => compileSecrets({ values })).toThrow(expect.objectContaining({ code: 'SECRETS_TOO_LARGE' }));
+  });
+});
+
+/** Every occurrence of every form, one after the other. */
+function hideSlowly(bytes: Buffer, forms: readonly Uint8Array[]): Buffer {
+  const hidden = Buffer.from(bytes);
+  for (const form of forms) {
+    for (let at = bytes.indexOf(form); at !== -1; at = bytes.indexOf(form, at + 1))
+      hidden.fill('*', at, at + form.length);
+  }
+  return hidden;
+}
+
+describe('for every text and every chunking', () => {
+  const letters = fc.constantFrom('a', 'b', '"', '\\', '\n', 'é', '🔑');
+  const secret = fc
+    .string({ unit: letters, minLength: 6, maxLength: 12 })
+    .filter((text) => Buffer.byteLength(text.trim()) >= 6);
+  const piece = fc.oneof(fc.string({ unit: letters, maxLength: 10 }), secret);
+
+  it('masking gives the same bytes, as many as came: every secret hidden, nothing else touched', () => {
+    fc.assert(
+      fc.property(
+        fc.array(secret, { minLength: 1, maxLength: 4 }),
+        fc.array(fc.oneof(piece, fc.nat({ max: 3 })), { maxLength: 12 }),
+        fc.array(fc.nat(), { maxLength: 8 }),
+        (values, parts, places) => {
+          const text = parts.map((part) => (typeof part === 'number' ? (values[part] ?? '') : part)).join('');
+          const bytes = Buffer.from(text);
+          const secrets = compileSecrets({ values, patterns: [] });
+          const whole = maskPieces(secrets, [bytes]);
+          expect(maskPieces(secrets, cutAt(bytes, places))).toEqual(whole);
+          expect(whole).toHaveLength(bytes.length);
+          expect(whole).toEqual(hideSlowly(bytes, values.flatMap(listSecretForms)));
+        },
+      ),
+    );
+  });
+
+  it('a pattern hides exactly what its matches cover', () => {
+    // The engine's own matcher tried at every beginning and every end is slow and right.
+    const expressions = [
+      'ab+',
+      'a.b',
+      '(?:ab|ba)c{1,2}',
+      String.raw`\bab`,
+      '^a',
+      'b$',
+      '[^a]c',
+      'a(?:b|c)*c',
+      String.raw`a\w+\b`,
+    ];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...expressions),
+        fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' ', '\n'), maxLength: 20 }),
+        fc.array(fc.nat(), { maxLength: 5 }),
+        (source, text, places) => {
+          const covered = Array.from(text, () => false);
+          for (let from = 0; from < text.length; from += 1) {
+            for (let to = from + 1; to <= text.length; to += 1) {
+              if (isWholeMatch(source, text, from, to)) covered.fill(true, from, to);
+            }
+          }
+          const expected = Array.from(text, (letter, index) => (covered[index] === true ? '*' : letter)).join('');
+          const bytes = Buffer.from(text);
+          const secrets = compileSecrets({ values: [], patterns: [source] });
+          expect(maskPieces(secrets, cutAt(bytes, places)).toString()).toBe(expected);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** Whether the pattern matches from here to there, seeing what stands around. */
+function isWholeMatch(source: string, text: string, from: number, to: number): boolean {
+  const expression = new RegExp(`(?<=^(?<![^])[^]{${from}})(?:${source})(?=[^]{${text.length - to}}$(?![^]))`, 'm');
+  return expression.test(text);
+}
+
+describe('a secret pattern', () => {
+  const maskBy = (pattern: string, text: string): string =>
+    compileSecrets({ values: [], patterns: [pattern] }).maskText(text);
+
+  it('hides what nobody knew beforehand', () => {
+    expect(maskBy(String.raw`ghp_\w{6,}`, 'token ghp_abcdef1 here')).toBe('token *********** here');
+  });
+
+  it('works beside values', () => {
+    const secrets = compileSecrets({ values: ['hunter22'], patterns: ['sk-[a-z]+'] });
+    expect(secrets.maskText('sk-abc hunter22 sk-')).toBe('****** ******** sk-');
+  });
+
+  it('takes letters beyond ASCII as something other than word characters', () => {
+    expect(maskBy('key=[^;]+', 'key=ключ;')).toBe(`${stars('key=ключ')};`);
+  });
+
+  it('holds back no more than a bounded number of bytes', () => {
+    const masker = compileSecrets({ values: [], patterns: ['a+b'] }).createMasker();
+    const out = masker.push(Buffer.alloc(100_000, 'a'));
+    expect(100_000 - out.length).toBeLessThanOrEqual(4096);
+  });
+
+  it('hides the whole of a match that grows beyond all bounds', () => {
+    const text = `sk-${'x'.repeat(50_000)} end`;
+    expect(maskBy('sk-x+', text)).toBe(`${stars(text.slice(0, -4))} end`);
+  });
+
+  it.each([['(?=x)a'], [String.raw`(a)\1`], ['('], ['é+'], ['(?:a{1,100}){1,100}']])(
+    'is refused if it is %s',
+    (pattern) => {
+      expect(() => compileSecrets({ values: [], patterns: [pattern] })).toThrow(
+        expect.objectContaining({ code: 'INVALID_SECRET_PATTERN' }),
+      );
+    },
+  );
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { selectEnvironment } from './select-environment.js';
+import { sensitiveEnvironment } from './sensitive-environment.js';
+
+describe('sensitiveEnvironment', () => {
+  it.each([
+    'OPENAI_API_KEY',
+    'GITHUB_TOKEN',
+    'AWS_SECRET_ACCESS_KEY',
+    'DB_PASSWORD',
+    'PGPASSWORD',
+    'npm_config__authToken',
+    'GITLAB_PAT',
+    'ANTHROPIC_AUTH_TOKEN',
+    'BASIC_AUTH',
+    'SSH_PASSPHRASE',
+    'OPENAIKEY',
+    'SIGNING_KEYS',
+    'SESSION_JWT',
+    'SLUICE_TOKENS',
+  ])('takes the value of %s', (name) => {
+    expect(sensitiveEnvironment({ [name]: 'a value' })).toEqual(['a value']);
+  });
+
+  it.each([
+    ['PATH', '/usr/bin:/bin'],
+    ['HOME', '/home/me'],
+    ['PWD', '/home/me'],
+    ['SSH_AUTH_SOCK', '/run/agent.sock'],
+    ['KEYBOARD', 'german-latin1'],
+    ['GIT_AUTHOR_NAME', 'Somebody'],
+    ['AUTH_TYPE', 'oauth-personal'],
+    ['TLS_KEY_FILE', '/etc/key.pem'],
+    ['MONKEYS', ''],
+    ['GOOGLE_APPLICATION_CREDENTIALS', '/home/me/account.json'],
+    ['OPENAI_BASE_URL', 'https://api.example.org/v1'],
+    ['TOKEN_ENDPOINT', 'somewhere'],
+    ['AUTH_URL', 'https://login.example.org'],
+  ])('leaves %s alone', (name, value) => {
+    expect(sensitiveEnvironment({ [name]: value })).toEqual([]);
+  });
+
+  it('takes credentials out of any address, as written and decoded', () => {
+    expect(sensitiveEnvironment({ DATABASE_URL: 'postgres://me:p%40ss@host/db' })).toEqual([
+      'me:p%40ss',
+      'p%40ss',
+      'p@ss',
+    ]);
+    expect(sensitiveEnvironment({ ANY_BASE_URL: 'https://host/v1?api_key=abc123&model=x' })).toEqual(['abc123']);
+  });
+
+  it('takes a webhook whole: its address is the secret', () => {
+    const hook = 'https://hooks.example.org/T000/B000/xyz';
+    expect(sensitiveEnvironment({ SLACK_WEBHOOK_URL: hook })).toEqual([hook]);
+  });
+
+  it('takes a key that begins like a path', () => {
+    expect(sensitiveEnvironment({ AWS_SECRET_ACCESS_KEY: '/abc+def/ghi' })).toEqual(['/abc+def/ghi']);
+  });
+});
+
+describe('selectEnvironment', () => {
+  const ambient = {
+    PATH: '/bin',
+    HOME: '/home/me',
+    LC_ALL: 'C',
+    LCX: '1',
+    OPENAI_API_KEY: 'k',
+    OPENAI_BASE_URL: 'u',
+    OTHER: 'o',
+    SLUICE_TOKENS: 't',
+    EMPTY: undefined,
+  };
+
+  it('gives a small base and nothing else', () => {
+    expect(selectEnvironment([], ambient)).toEqual({ PATH: '/bin', HOME: '/home/me', LC_ALL: 'C' });
+  });
+
+  it('adds what is allowed by name or by glob', () => {
+    expect(selectEnvironment(['OPENAI_*'], ambient)).toMatchObject({ OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'u' });
+    expect(selectEnvironment(['OTHER', 'EMPTY', 'MISSING'], ambient)).toEqual({
+      PATH: '/bin',
+      HOME: '/home/me',
+      LC_ALL: 'C',
+      OTHER: 'o',
+    });
+    expect(Object.keys(selectEnvironment(['*_BASE_*'], ambient))).toContain('OPENAI_BASE_URL');
+    expect(Object.keys(selectEnvironment(['OPENAI_*_*_KEY', 'O*I*R'], ambient))).toEqual(['PATH', 'HOME', 'LC_ALL']);
+  });
+
+  it('gives away what is of Sluice itself only by its full name', () => {
+    expect(selectEnvironment(['*'], ambient)).not.toHaveProperty('SLUICE_TOKENS');
+    expect(selectEnvironment(['SLUICE_TOKENS'], ambient)).toHaveProperty('SLUICE_TOKENS', 't');
+  });
+
+  it('takes long names and many stars in its stride', () => {
+    expect(selectEnvironment([`${'a*'.repeat(2000)}b`], { ['a'.repeat(20_000)]: 'x' })).toEqual({});
+  });
+});
