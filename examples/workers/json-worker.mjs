@@ -5,7 +5,7 @@
  *   wrappers: { 'json-worker': { type: 'script', command: ['node', 'json-worker.mjs', '{work_order}'], inject: 'args' } }
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const orderFile = process.argv[2] ?? join(process.env.SLUICE_RUN_DIR, 'work_order.json');
@@ -25,8 +25,9 @@ writeResult({
   Tests: { Command: `node ${program}`, Result: isRight ? 'pass' : 'fail', Evidence: `it printed: ${printed}` },
 });
 
-/** The commit this worker made; undefined where there is no git or no repository. */
+/** The commit this worker made; undefined where there is no git, or no repository that begins right here. */
 function commit() {
+  if (!existsSync('.git')) return undefined;
   const git = (...args) => execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   const identity = ['-c', 'user.name=json-worker', '-c', 'user.email=json-worker@example.org'];
   try {

@@ -1,0 +1,24 @@
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runGit } from '../orders/run-git.js';
+
+const IDENTITY = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@example.org', '-c', 'commit.gpgsign=false'];
+
+/** A small repository for the demo's workers; where there is no git, a folder, and they report a pull request instead. */
+export async function makeDemoRepository(folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  // Of its own: the data folder may lie inside another repository, whose history is none of our business.
+  if (await isFolder(join(folder, '.git'))) return folder;
+  await writeFile(join(folder, 'README.md'), '# A repository to try Sluice in\n');
+  await runGit(folder, ['init', '--quiet']);
+  await runGit(folder, ['add', '--', 'README.md']);
+  await runGit(folder, [...IDENTITY, 'commit', '--quiet', '-m', 'Begin']);
+  return folder;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}

@@ -1,0 +1,26 @@
+import { isSluiceError } from '../json/sluice-error.js';
+import type { RunRecord } from '../runs/ports/run-records.js';
+import type { RunResult } from '../runs/run-result.js';
+import { startRun } from '../runs/start-run.js';
+import type { Run } from '../runs/start-run.js';
+import { failedRun } from './failed-run.js';
+import { followRun } from './follow-run.js';
+import { untilDone } from './until-done.js';
+import type { WorkContext } from './work-context.js';
+
+/** Does a claimed run to its end. */
+export async function doRun(context: WorkContext, record: RunRecord, workerId: string): Promise<RunResult> {
+  const { store, clock, logger, signal, leaseMs } = context;
+  let run: Run;
+  try {
+    run = startRun(record.spec, { ...context.runs, eventLog: store, cache: store, newId: () => record.id });
+  } catch (error) {
+    // What cannot be started at all was queued by somebody who did not check: that is the run's result.
+    const code = isSluiceError(error) ? error.code : 'RUN_NOT_STARTED';
+    const result = failedRun(code, error instanceof Error ? error.message : String(error));
+    await untilDone(async () => store.endRun({ id: record.id, workerId, result, now: clock() }), context);
+    return result;
+  }
+  const isInteractive = record.spec.mode === 'interactive';
+  return followRun({ run, isInteractive, workerId, leaseMs, store, clock, logger, signal });
+}

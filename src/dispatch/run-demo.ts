@@ -1,0 +1,128 @@
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Decision } from '../orders/decision.js';
+import { createLead } from '../orders/lead/create-lead.js';
+import type { InboxItem } from '../orders/ports/inbox-item.js';
+import type { ReadingSource } from '../orders/reading.js';
+import type { WorkOrder } from '../orders/work-order.js';
+import type { Wrappers } from '../orders/wrappers/read-wrappers.js';
+import type { Logger } from '../runs/logger/logger.js';
+import { createUlids } from '../runs/ulid.js';
+import { openStore } from '../store/open-store.js';
+import type { Store } from '../store/store.js';
+import { makeDemoRepository } from './demo-repository.js';
+import { startWorker } from './start-worker.js';
+import { waitForOrder } from './wait-for-order.js';
+
+export interface DemoOptions {
+  /** Where everything is kept. */
+  readonly data: string;
+  /** The store's address; a SQLite file in the data folder by default. */
+  readonly database?: string;
+  readonly logger?: Logger;
+}
+
+/** What the closed loop came to, as `sluice demo --json` prints it. */
+export interface DemoReport {
+  readonly orders: readonly DemoOrder[];
+  /** What waits for a person. */
+  readonly inbox: readonly InboxItem[];
+}
+
+export interface DemoOrder {
+  readonly issue_ref: string;
+  readonly run_id: string;
+  readonly worker: string;
+  /** Where the result was read from. */
+  readonly source: ReadingSource;
+  readonly action: Decision['action'];
+  readonly reason: string;
+  /** The file the comment was delivered to; null if none was. */
+  readonly comment: string | null;
+}
+
+const WORKERS = ['json-worker', 'text-worker', 'print-only-worker'] as const;
+
+/** Longer than any of the three can need; a demo must end. */
+const TIME_LIMIT_MS = 120_000;
+
+/**
+ * The closed loop, run for real: a worker that reports in JSON, one that reports in text, one that only prints. The first
+ * two end in a delivered comment, the third in the inbox.
+ *
+ * @example
+ * const { orders, inbox } = await runDemo({ data: '.sluice' })
+ */
+export async function runDemo(options: DemoOptions): Promise<DemoReport> {
+  const data = resolve(options.data);
+  const repoDir = await makeDemoRepository(join(data, 'demo-repository'));
+  const store = await openStore(options.database ?? `sqlite:${join(data, 'sluice.db')}`);
+  try {
+    const lead = createLead({ store, wrappers: demoWrappers(), data });
+    const logger = options.logger === undefined ? {} : { logger: options.logger };
+    const worker = startWorker({ store, lead, runs: { data, ...logger }, ...logger, takes: ['orders'] });
+    const submitted: WorkOrder[] = [];
+    try {
+      // Every demo has issues of its own: those of the last one may still wait for a person.
+      const round = createUlids()().slice(-8).toLowerCase();
+      for (const name of WORKERS) {
+        const { order } = await lead.submit({
+          issue_ref: issueOf(name, round),
+          role: 'demo',
+          repo_dir: repoDir,
+          worker: name,
+          instructions: 'Greet the reader.',
+        });
+        submitted.push(order);
+      }
+      const signal = AbortSignal.timeout(TIME_LIMIT_MS);
+      for (const order of submitted) await waitForOrder(store, nameOf(order), { signal });
+    } finally {
+      await worker.stop({ graceMs: 0 });
+      await lead.close();
+    }
+    const items = await Promise.all(
+      submitted.map(async ({ issue_ref }) => store.listInbox({ open: true, issueRef: issue_ref })),
+    );
+    return {
+      orders: await Promise.all(submitted.map(async (order) => summarize(store, order))),
+      inbox: items.flatMap((page) => page.items),
+    };
+  } finally {
+    await store.close();
+  }
+}
+
+/** The programs lie in `examples/` of the package, at the same place seen from the source and from the build. */
+function demoWrappers(): Wrappers {
+  const script = (name: string) => fileURLToPath(new URL(`../../examples/workers/${name}.mjs`, import.meta.url));
+  const command = (name: string) => [process.execPath, script(name)];
+  return {
+    'json-worker': { type: 'script', command: [...command('json-worker'), '{work_order}'], inject: 'args' },
+    'text-worker': { type: 'script', command: command('text-worker'), inject: 'env' },
+    'print-only-worker': { type: 'script', command: command('print-only-worker'), inject: 'env' },
+  };
+}
+
+function issueOf(worker: string, round: string): string {
+  return `local#demo-${round}-${worker}`;
+}
+
+function nameOf({ issue_ref, run_id }: WorkOrder) {
+  return { issueRef: issue_ref, runId: run_id };
+}
+
+async function summarize(store: Store, order: WorkOrder): Promise<DemoOrder> {
+  const { issue_ref, run_id, worker } = order;
+  const [execution] = (await store.listExecutions({ issueRef: issue_ref, runId: run_id, limit: 1 })).items;
+  const { items } = await store.listOutbox({ issueRef: issue_ref, state: 'delivered' });
+  return {
+    issue_ref,
+    run_id,
+    worker,
+    source: execution?.result_encoding ?? 'none',
+    action: execution?.decision ?? 'needs-human',
+    reason: execution?.reason ?? 'The order was not settled.',
+    comment: items[0]?.delivered_to ?? null,
+  };
+}

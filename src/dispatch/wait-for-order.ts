@@ -1,0 +1,34 @@
+import type { OrderRecord } from '../orders/ports/order-record.js';
+import type { Store } from '../store/store.js';
+import { createWaker } from './waker.js';
+
+/** How late the end of an order is noticed if the store does not tell. */
+const LOOK_MS = 500;
+
+/**
+ * Waits until an order is settled or canceled, whoever does it. Undefined if there is no such order; rejects with the
+ * signal's reason if that comes first.
+ *
+ * @example
+ * const record = await waitForOrder(store, { issueRef: order.issue_ref, runId: order.run_id })
+ */
+export async function waitForOrder(
+  store: Pick<Store, 'findOrder' | 'watchQueue'>,
+  { issueRef, runId }: { readonly issueRef: string; readonly runId: string },
+  { signal }: { readonly signal?: AbortSignal } = {},
+): Promise<OrderRecord | undefined> {
+  const waker = createWaker();
+  const stopWatching = store.watchQueue(waker.wake);
+  signal?.addEventListener('abort', waker.wake);
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const record = await store.findOrder(issueRef, runId);
+      if (record === undefined || record.state === 'settled' || record.state === 'canceled') return record;
+      await waker.sleep(LOOK_MS);
+    }
+  } finally {
+    stopWatching();
+    signal?.removeEventListener('abort', waker.wake);
+  }
+}
