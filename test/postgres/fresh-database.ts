@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
+import { openStore } from '../../src/store/index.js';
 
 /** The URL of an empty database of its own for the running test; it is gone afterwards. */
 export async function createDatabase(): Promise<string> {
-  const name = `test_${randomBytes(8).toString('hex')}`;
-  await runOn(inject('postgresUrl'), `CREATE DATABASE ${name}`);
+  const name = await createNamed();
   onTestFinished(async () => runOn(inject('postgresUrl'), `DROP DATABASE ${name} WITH (FORCE)`));
   return urlOf(name);
 }
@@ -14,11 +14,12 @@ export async function createDatabase(): Promise<string> {
 const emptied: string[] = [];
 
 /**
- * The URL of a database in which a store finds nothing. It may find tables: making them for every test would take longer
- * than the tests.
+ * The URL of a database in which a store finds nothing. It finds its tables: making them for every test would take
+ * longer than the tests.
  */
 export async function makeSite(): Promise<string> {
-  const name = emptied.pop() ?? (await createReusable());
+  template ??= createTemplate();
+  const name = emptied.pop() ?? (await createNamed(`TEMPLATE ${await template}`));
   onTestFinished(async () => {
     await runOn(urlOf(name), EMPTY);
     emptied.push(name);
@@ -26,9 +27,17 @@ export async function makeSite(): Promise<string> {
   return urlOf(name);
 }
 
-async function createReusable(): Promise<string> {
+let template: Promise<string> | undefined;
+
+async function createTemplate(): Promise<string> {
+  const name = await createNamed();
+  await (await openStore(urlOf(name))).close();
+  return name;
+}
+
+async function createNamed(more = ''): Promise<string> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await runOn(inject('postgresUrl'), `CREATE DATABASE ${name}`);
+  await runOn(inject('postgresUrl'), `CREATE DATABASE ${name} ${more}`);
   return name;
 }
 

@@ -1,4 +1,6 @@
 import { makeSite } from '../../../test/postgres/fresh-database.js';
+import { describeSharedStore } from '../contract/shared.contract.js';
 import { describeStore } from '../contract/store.contract.js';
 
-describeStore('a store on PostgreSQL', makeSite);
+describeStore('in PostgreSQL', makeSite);
+describeSharedStore('in PostgreSQL', makeSite);
