@@ -2,6 +2,7 @@ import { isSluiceError, parseAsync } from '../json/index.js';
 import type { ParseError, RepairLevel, SchemaIssue, StandardSchema, Warning } from '../json/index.js';
 import { errorOfComment } from '../json/parse.js';
 import { takeOffDoneMarker } from './contract/done-marker-member.js';
+import { messageOf } from './message-of.js';
 import type { RunContract } from './run-spec.js';
 
 /** What the contract says about an answer. */
@@ -62,7 +63,7 @@ export async function judgeOutput(
     // A schema of the caller's own may throw; the run has still ended, and its owner must hear of it.
     return {
       verdict: 'not_validated',
-      reason: `The schema of the contract broke down: ${messageOf(error)}`,
+      reason: `The schema of the contract broke down: ${describeThrown(error)}`,
       warnings: [],
     };
   }
@@ -79,7 +80,7 @@ function describeIssue({ path, message }: SchemaIssue): string {
   return path.length === 0 ? message : `${path.join('.')}: ${message}`;
 }
 
-function messageOf(error: unknown): string {
+function describeThrown(error: unknown): string {
   if (isSluiceError(error)) return `[${error.code}] ${error.message}`;
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

@@ -8,6 +8,8 @@ export interface RunResult {
   readonly value?: unknown;
   /** The agent's words, where the output has no value and the contract lets that pass. */
   readonly comment?: string;
+  /** The agent's last words, where there is no contract. */
+  readonly text?: string;
   readonly repair_level: RepairLevel;
   readonly warnings: readonly { readonly code: string; readonly message: string }[];
   readonly error?: RunFailure;
@@ -38,5 +40,12 @@ export interface RunFailure {
   readonly code: string;
   readonly message: string;
   readonly issues?: readonly { readonly path: readonly (string | number)[]; readonly message: string }[];
-  readonly tried?: readonly unknown[];
+  /** The candidates that were looked at, and why none was taken. */
+  readonly tried?: readonly {
+    readonly finder: string;
+    readonly start: number;
+    readonly end: number;
+    readonly code: string;
+    readonly message: string;
+  }[];
 }

@@ -3,10 +3,10 @@ import { RUN_ENGINES } from './launchers/run-engine.js';
 
 /** Longer ones are files of the working folder. */
 const PROMPT_LENGTH = 16 * 1024 * 1024;
-const WEEK_S = 7 * 24 * 3600;
 
 const word = { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$' } as const;
-const seconds = { type: 'number', exclusiveMinimum: 0, maximum: 52 * WEEK_S } as const;
+/** Timers count no further than 24 days. */
+const seconds = { type: 'number', exclusiveMinimum: 0, maximum: 2_000_000 } as const;
 const amount = { type: 'number', exclusiveMinimum: 0 } as const;
 const bytes = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
 
@@ -51,7 +51,7 @@ export const runSpecSchema = {
         cost: amount,
       },
     },
-    env: { type: 'array', maxItems: 1024, items: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*\\*?$|^\\*$' } },
+    env: { type: 'array', maxItems: 1024, items: { type: 'string', pattern: '^[A-Za-z_*][A-Za-z0-9_*]*$' } },
     input_files: { type: 'array', maxItems: 10_000, items: word },
     cache: { enum: [true, false, 'refresh'] },
     max_retries: { type: 'integer', minimum: 0, maximum: 100 },

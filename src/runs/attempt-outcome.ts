@@ -1,0 +1,17 @@
+import type { FcmpEvent, FsDiff } from '../events/index.js';
+import type { JudgedOutput } from './judge-output.js';
+import type { RunProcess, RunResult } from './run-result.js';
+
+/** How an attempt ended. */
+export interface AttemptOutcome {
+  /** The attempt's last FCMP event: it says how the run stands. */
+  readonly last: FcmpEvent;
+  /** Null where there was nothing to judge: the attempt was stopped, or the agent asks. */
+  readonly judged: JudgedOutput | null;
+  readonly fsDiff: FsDiff;
+  readonly warnings: RunResult['warnings'];
+  /** The agent's last words. */
+  readonly message: string | undefined;
+  /** Absent where no process was started. */
+  readonly process?: RunProcess;
+}

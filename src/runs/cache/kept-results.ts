@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from 'node:util';
+import { hasChanges } from '../merge-fs-diffs.js';
+import { messageOf } from '../message-of.js';
+import type { CachedResult } from '../ports/result-cache.js';
+import type { RunContext } from '../run-context.js';
+import type { RunResult } from '../run-result.js';
+
+/**
+ * The kept result of a run that was asked the same; undefined if there is none that still counts. Its value must pass
+ * the schema as it is now: what a library's schema checks is not all in the key.
+ */
+export async function findKeptResult(context: RunContext, key: string): Promise<CachedResult | undefined> {
+  const { spec, ports, schema } = context;
+  if (spec.cache !== true) return undefined;
+  try {
+    const kept = await ports.cache.find(key);
+    if (kept === undefined || spec.contract === undefined || schema === undefined) return kept;
+    const checked = await schema['~standard'].validate(kept.result.value);
+    return checked.issues === undefined && isDeepStrictEqual(checked.value, kept.result.value) ? kept : undefined;
+  } catch (error) {
+    ports.logger.warn('the cache of results cannot be read', { run_id: context.id, error: messageOf(error) });
+    return undefined;
+  }
+}
+
+/** Keeps a result if it may be given again. A cache that fails does not fail the run. */
+export async function keepResult(context: RunContext, key: string, result: RunResult): Promise<void> {
+  const { ports, id, progress } = context;
+  if (progress.replies > 0 || !isWholeSuccess(result)) return;
+  try {
+    const kept_at = new Date(ports.clock()).toISOString();
+    await ports.cache.keep(key, { run_id: id, result, kept_at });
+  } catch (error) {
+    ports.logger.warn('a result could not be kept', { run_id: id, error: messageOf(error) });
+  }
+}
+
+/** Warnings of a success that is not whole, or against which something speaks. */
+const DOUBTS: ReadonlySet<string> = new Set([
+  'PARTIAL_VALUE',
+  'TERMINAL_STATUS_COMPLETION_CONFLICT',
+  'ARTIFACTS_INCOMPLETE',
+]);
+
+/** Whether a result may be given again: a success without doubt that changed no files and that JSON can hold. */
+export function isWholeSuccess(result: RunResult): boolean {
+  if (result.status !== 'success' || hasChanges(result.artifacts)) return false;
+  if (result.warnings.some(({ code }) => DOUBTS.has(code))) return false;
+  if (result.value === undefined) return result.text !== undefined;
+  return isDeepStrictEqual(JSON.parse(JSON.stringify(result.value)), result.value);
+}

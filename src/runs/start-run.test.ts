@@ -1,0 +1,211 @@
+import { mkdir, readdir, realpath, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { makeSite } from './fixtures/make-site.js';
+import type { Site } from './fixtures/make-site.js';
+import { followRun } from './run.contract.js';
+import type { RunSpec } from './run-spec.js';
+import { startRun } from './start-run.js';
+
+const LINE = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] };
+
+function commandSpec(site: Site, more: Partial<RunSpec> = {}): RunSpec {
+  return { engine: 'command', command: site.agent, workdir: site.workdir, ...more };
+}
+
+describe('a program that is run', () => {
+  it('gives the value its output holds', async () => {
+    const site = await makeSite([{ print: '{"line":3}\n' }]);
+    const { result, types, meta, run } = await followRun(commandSpec(site, { contract: { schema: LINE } }), site);
+    expect(result).toEqual({
+      status: 'success',
+      value: { line: 3 },
+      repair_level: 'none',
+      warnings: [],
+      artifacts: { created: [], modified: [], deleted: [] },
+      attempts: 1,
+      session_id: null,
+    });
+    expect(types).toEqual([
+      'assistant.message.delta',
+      'assistant.message.final',
+      'conversation.started',
+      'conversation.completed',
+    ]);
+    expect(run.id).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
+    expect(await meta(1)).toMatchObject({
+      run_id: run.id,
+      engine: 'command',
+      command: site.agent,
+      mode: 'auto',
+      session_id: null,
+      exit_code: 0,
+      signal: null,
+      verdict: 'validated',
+      pid: expect.any(Number) as number,
+      started_at: expect.any(String) as string,
+      finished_at: expect.any(String) as string,
+    });
+  });
+
+  it('is given its input, its folder and the name of the run folder', async () => {
+    const site = await makeSite([{ print: 'ok\n' }]);
+    const { dir, result, file } = await followRun(commandSpec(site, { prompt: 'do it' }), site);
+    expect(result).toMatchObject({ status: 'success', text: 'ok' });
+    expect(await site.calls()).toMatchObject([
+      { args: [], input: 'do it', cwd: site.workdir, env: { SLUICE_RUN_DIR: await realpath(dir) } },
+    ]);
+    expect(await file('stdin.1.log')).toBe('do it');
+  });
+
+  it('may have to be repaired, which is told', async () => {
+    const site = await makeSite([{ print: 'Sure:\n```json\n{"line":3,}\n```\n' }]);
+    const { result } = await followRun(commandSpec(site, { contract: { schema: LINE } }), site);
+    expect(result).toMatchObject({
+      status: 'success',
+      value: { line: 3 },
+      repair_level: 'deterministic_generic',
+      warnings: [{ code: 'OUTPUT_REPAIRED_GENERIC' }],
+    });
+  });
+
+  it('fails with what was tried where the schema does not pass', async () => {
+    const site = await makeSite([{ print: '{"line":"three"}\n' }]);
+    const { result, meta } = await followRun(commandSpec(site, { contract: { schema: LINE } }), site);
+    expect(result).toMatchObject({
+      status: 'failed',
+      repair_level: 'none',
+      error: {
+        category: 'output',
+        code: 'OUTPUT_NOT_VALIDATED',
+        message: expect.stringContaining('SCHEMA_MISMATCH') as string,
+        issues: [{ path: ['line'] }],
+        tried: [{ finder: 'whole', code: 'SCHEMA_MISMATCH' }, { finder: 'prose' }],
+      },
+    });
+    expect(result).not.toHaveProperty('value');
+    expect(await meta(1)).toMatchObject({
+      verdict: 'not_validated',
+      reason: expect.stringContaining('line') as string,
+    });
+  });
+
+  it('degrades to a comment in profile tagged without a tag', async () => {
+    const site = await makeSite([{ print: 'I looked, all is fine.\n' }]);
+    const { result } = await followRun(commandSpec(site, { contract: { schema: LINE, profile: 'tagged' } }), site);
+    expect(result).toMatchObject({
+      status: 'comment',
+      comment: 'I looked, all is fine.\n',
+      warnings: [{ code: 'OUTPUT_DEGRADED_TO_COMMENT' }],
+    });
+  });
+
+  it('is judged by a schema of the caller’s library', async () => {
+    const site = await makeSite([{ print: '{"line":3}\n' }]);
+    const schema = z.object({ line: z.number().transform((line) => line + 1) });
+    const { result } = await followRun(commandSpec(site, { contract: { schema } }), site);
+    expect(result.value).toEqual({ line: 4 });
+  });
+
+  it('may end without a word', async () => {
+    const site = await makeSite([]);
+    const without = await followRun(commandSpec(site), site);
+    expect(without.result).toMatchObject({ status: 'success' });
+    const withContract = await followRun(commandSpec(site, { contract: { schema: LINE } }), site);
+    expect(withContract.result).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_NOT_VALIDATED' } });
+  });
+
+  it('tells which files it changed', async () => {
+    const site = await makeSite([{ file: 'new.txt' }, { file: 'old.txt', text: 'changed\n' }, { print: 'done\n' }]);
+    await writeFile(join(site.workdir, 'old.txt'), 'old');
+    const { result, events, file } = await followRun(commandSpec(site), site);
+    expect(result.artifacts).toEqual({ created: ['new.txt'], modified: ['old.txt'], deleted: [] });
+    expect(JSON.parse(await file('fs-diff.1.json'))).toEqual(result.artifacts);
+    expect(events.filter(({ event }) => 'event' in event && event.event.category === 'artifact')).toHaveLength(2);
+  });
+
+  it('may have its data folder in its working folder', async () => {
+    const site = await makeSite([{ file: 'new.txt' }, { print: 'done\n' }]);
+    const { result } = await followRun(commandSpec(site), { data: join(site.workdir, '.sluice') });
+    expect(result.artifacts).toEqual({ created: ['new.txt'], modified: [], deleted: [] });
+  });
+});
+
+describe('a program that ends badly', () => {
+  it.each([
+    ['an exit code', [{ print: 'no\n' }, { exit: 3 }], 'PROCESS_EXIT_NON_ZERO', { exit_code: 3, signal: null }],
+    ['a signal', [{ kill: 'SIGKILL' }, { sleep: 5000 }], 'PROCESS_SIGNALED', { exit_code: null, signal: 'SIGKILL' }],
+  ])('fails with %s', async (_, steps, code, end) => {
+    const site = await makeSite(steps);
+    const { result, meta, events } = await followRun(commandSpec(site), site);
+    expect(result).toMatchObject({ status: 'failed', error: { category: 'process', code } });
+    expect(await meta(1)).toMatchObject(end);
+    expect(events.at(-2)?.event).toMatchObject({ event: { type: 'lifecycle.run.failed' }, data: end });
+  });
+
+  it('is no silent success even with an output that passes', async () => {
+    const site = await makeSite([{ print: '{"line":3}\n' }, { exit: 1 }]);
+    const { result } = await followRun(commandSpec(site, { contract: { schema: LINE } }), site);
+    expect(result).toMatchObject({
+      status: 'success',
+      value: { line: 3 },
+      warnings: [
+        { code: 'TERMINAL_STATUS_COMPLETION_CONFLICT', message: expect.stringContaining('exit code 1') as string },
+      ],
+    });
+  });
+
+  it('leaves no comment behind', async () => {
+    const site = await makeSite([{ print: 'Traceback…\n' }, { exit: 1 }]);
+    const { result } = await followRun(commandSpec(site, { contract: { profile: 'tagged' } }), site);
+    expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_EXIT_NON_ZERO' } });
+  });
+});
+
+describe('what cannot be started', () => {
+  it.each([
+    ['a program that is not there', { command: ['no-such-program-here'] }, /no-such-program-here was not started/],
+    ['a folder that is not there', { workdir: '/no/such/folder' }, /no working folder \/no\/such\/folder/],
+  ])('is told in result and events: %s', async (_, change, message) => {
+    const site = await makeSite([]);
+    const { result, types, meta } = await followRun(commandSpec(site, change), site);
+    expect(result).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'PROCESS_NOT_STARTED' } });
+    expect(result.error?.message).toMatch(message);
+    expect(types).toEqual(['conversation.failed']);
+    expect(await meta(1)).toMatchObject({ verdict: 'not_started', exit_code: null, signal: null });
+  });
+
+  it('is the caller’s error where the spec is wrong', async () => {
+    const site = await makeSite([]);
+    expect(() => startRun({ engine: 'codex', workdir: site.workdir }, site)).toThrow(/prompt/);
+    expect(() => startRun(commandSpec(site), { ...site, newId: () => '../x' })).toThrow(
+      expect.objectContaining({ code: 'INVALID_RUN_ID' }),
+    );
+    await expect(readdir(site.data)).rejects.toThrow('ENOENT');
+  });
+
+  it('is a run in the folder of another', async () => {
+    const site = await makeSite([{ print: 'x\n' }]);
+    const ports = { ...site, newId: () => 'run-1' };
+    await followRun(commandSpec(site), ports);
+    const run = startRun(commandSpec(site), ports);
+    expect(await run.result).toMatchObject({ status: 'failed', error: { code: 'RUN_FOLDER_TAKEN' } });
+    await expect(run.events[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'RUN_FOLDER_TAKEN' });
+  });
+
+  it('is not a folder that was made for it', async () => {
+    const site = await makeSite([{ print: 'x\n' }]);
+    await mkdir(join(site.data, 'runs', 'run-1'), { recursive: true });
+    await writeFile(join(site.data, 'runs', 'run-1', 'work_order.json'), '{}');
+    const { result } = await followRun(commandSpec(site), { ...site, newId: () => 'run-1' });
+    expect(result.status).toBe('success');
+  });
+
+  it('breaks down clearly where nothing can be kept', async () => {
+    const site = await makeSite([]);
+    await writeFile(site.data, 'a file in the place of the folder');
+    const run = startRun(commandSpec(site), site);
+    expect(await run.result).toMatchObject({ status: 'failed', error: { code: 'RUN_STORAGE_FAILED' } });
+  });
+});

@@ -1,0 +1,173 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { createRunFolder, openRunLogs } from '../audit/index.js';
+import type { Emitted } from '../events/index.js';
+import { isSluiceError, SluiceError } from '../json/index.js';
+import { buildResult } from './build-result.js';
+import { findKeptResult, keepResult } from './cache/kept-results.js';
+import type { CheckedSpec } from './check-run-spec.js';
+import { checkRunSpec } from './check-run-spec.js';
+import { endUnstarted } from './conduct-attempt.js';
+import { conductRun } from './conduct-run.js';
+import { EventFeed } from './feed/event-feed.js';
+import { launcherOf } from './launchers/launchers.js';
+import { NO_CHANGES } from './merge-fs-diffs.js';
+import { messageOf } from './message-of.js';
+import { cacheKeyFor, findWorkdir, NotStarted, occupyFolder } from './prepare-ground.js';
+import type { RunContext } from './run-context.js';
+import { RunControl } from './run-control.js';
+import { runFolderPath } from './run-folder-path.js';
+import { createRunJournal } from './run-journal.js';
+import { decideLimits } from './run-limits.js';
+import { decidePorts } from './run-ports.js';
+import type { DecidedPorts, RunPorts } from './run-ports.js';
+import type { RunResult } from './run-result.js';
+import type { RunSpec } from './run-spec.js';
+import { RunUsage } from './run-usage.js';
+import { tellCachedResult } from './tell-cached-result.js';
+
+/** A run that was started. */
+export interface Run {
+  readonly id: string;
+  /** All events from the first, live; any number of readers. Ends with the run. */
+  readonly events: AsyncIterable<Emitted>;
+  /** What came of it. Never rejects: whatever goes wrong is in it. */
+  readonly result: Promise<RunResult>;
+  /** Answers `user.input.required`; the session goes on as the next attempt. Rejects if nothing was asked. */
+  reply(text: string): Promise<void>;
+  /** Ends the run and all its processes; resolves when it is over. Harmless when it is over already. */
+  cancel(): Promise<void>;
+}
+
+/**
+ * Starts an agent in a working folder, captures it, tells it live, and gives one result. Throws `INVALID_RUN_SPEC` for
+ * what cannot be run; everything that goes wrong later is in the result and in the events.
+ *
+ * @example
+ * const run = startRun({ engine: 'codex', prompt: 'Review src/.', workdir: '.', contract: { schema } }, { data: '.sluice' })
+ * for await (const { protocol, event } of run.events) if (protocol === 'fcmp') show(event)
+ * const { status, value } = await run.result
+ */
+export function startRun(spec: RunSpec, ports: RunPorts): Run {
+  const checked = checkRunSpec(spec);
+  const decided = decidePorts(ports);
+  const id = decided.newId();
+  // Looked at here, so that a bad id is the caller's error and not the run's.
+  runFolderPath(decided.data, id);
+  const feed = new EventFeed(id, decided.eventLog);
+  const control = new RunControl();
+  const result = carryOut(id, checked, decided, control, feed);
+  return {
+    id,
+    events: feed,
+    result,
+    async reply(text) {
+      control.reply(text);
+    },
+    async cancel() {
+      control.requestStop({ verdict: 'canceled', reason: 'The run was canceled.' });
+      await result;
+    },
+  };
+}
+
+async function carryOut(
+  id: string,
+  checked: CheckedSpec,
+  ports: DecidedPorts,
+  control: RunControl,
+  feed: EventFeed,
+): Promise<RunResult> {
+  const { logger } = ports;
+  const fields = { run_id: id, engine: checked.spec.engine };
+  logger.info('run started', fields);
+  try {
+    const result = await carryOutIn(id, checked, ports, control, feed);
+    logger.info('run ended', { ...fields, status: result.status, attempts: result.attempts });
+    feed.end();
+    return result;
+  } catch (error) {
+    // The folder or the log is broken: nothing more can be told, only that.
+    const failure = asStorageFailure(error);
+    logger.error('run broke down', { ...fields, code: failure.code, error: failure.message });
+    feed.end(failure);
+    return brokenResult(failure);
+  } finally {
+    control.end();
+  }
+}
+
+async function carryOutIn(
+  id: string,
+  { spec, schema }: CheckedSpec,
+  ports: DecidedPorts,
+  control: RunControl,
+  feed: EventFeed,
+): Promise<RunResult> {
+  await mkdir(ports.data, { recursive: true });
+  const runDir = runFolderPath(await realpath(ports.data), id);
+  const folder = await createRunFolder(runDir);
+  if ((await folder.attempts()).length > 0) {
+    throw new SluiceError('RUN_FOLDER_TAKEN', `${runDir} holds a run already; start this one under another id.`);
+  }
+  const journal = createRunJournal(id, { files: await openRunLogs(folder), log: ports.otherLog, feed });
+  const context: RunContext = {
+    id,
+    spec,
+    schema,
+    limits: decideLimits(spec.limits),
+    ports,
+    launcher: launcherOf(spec.engine),
+    control,
+    usage: new RunUsage(),
+    journal,
+    folder,
+    runDir,
+    progress: { attempts: 0, fcmpSeq: 0, printed: 0, replies: 0, sessionId: null },
+  };
+  try {
+    return await carryOutOn(context);
+  } finally {
+    await journal.close();
+  }
+}
+
+async function carryOutOn(context: RunContext): Promise<RunResult> {
+  const { control } = context;
+  let release = async (): Promise<void> => Promise.resolve();
+  try {
+    const workdir = await findWorkdir(context);
+    const cacheKey = await cacheKeyFor(context, workdir);
+    const kept = cacheKey === undefined ? undefined : await findKeptResult(context, cacheKey);
+    if (kept !== undefined) return await tellCachedResult(context, kept);
+    release = await occupyFolder(context, workdir);
+    const result = await conductRun(context, workdir);
+    if (cacheKey !== undefined) await keepResult(context, cacheKey, result);
+    return result;
+  } catch (error) {
+    if (!(error instanceof NotStarted)) throw error;
+    const end = control.stop ?? ({ verdict: 'not_started', reason: error.message } as const);
+    const outcome = await endUnstarted(context, { sessionId: null, reply: null }, end);
+    return buildResult(outcome, { artifacts: NO_CHANGES, usage: null, attempts: 1, sessionId: null });
+  } finally {
+    await release();
+  }
+}
+
+function asStorageFailure(error: unknown): SluiceError {
+  if (isSluiceError(error)) return error;
+  return new SluiceError('RUN_STORAGE_FAILED', `What the run does cannot be kept: ${messageOf(error)}`, {
+    cause: error,
+  });
+}
+
+function brokenResult({ code, message }: SluiceError): RunResult {
+  return {
+    status: 'failed',
+    repair_level: 'none',
+    warnings: [],
+    error: { category: 'process', code, message },
+    artifacts: NO_CHANGES,
+    attempts: 0,
+    session_id: null,
+  };
+}
