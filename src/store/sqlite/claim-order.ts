@@ -36,11 +36,13 @@ export function createClaimOrder(database: Database): Pick<OrderStore, 'claimOrd
 }
 
 const COUNT_BUSY = `
-  SELECT worker_type, count(*) AS busy FROM orders WHERE state IN ('claimed', 'running') GROUP BY worker_type`;
+  SELECT worker_type, count(*) AS busy FROM orders INDEXED BY orders_busy WHERE state IN ('claimed', 'running') GROUP BY worker_type`;
 
-/** Two orders of one repository run side by side only if both have a worktree of their own. */
+/**
+ * The index is named because SQLite, which does not count rows, would take one that needs sorting. Two orders of one repository run side by side only if both have a worktree of their own.
+ */
 export const FIND_NEXT = `
-  SELECT sequence FROM orders AS waiting
+  SELECT sequence FROM orders AS waiting INDEXED BY orders_waiting
   WHERE state = 'queued'
     AND worker_type NOT IN (SELECT value FROM json_each(?1))
     AND (?2 IS NULL OR worker_type IN (SELECT value FROM json_each(?2)))

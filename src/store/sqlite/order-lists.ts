@@ -11,7 +11,10 @@ type OrderLists = Pick<
   'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
 >;
 
-/** The condition that the index `orders_open` is made for. */
+/** All open orders, through the index that is made for them: left alone, SQLite would sort them. */
+export const OPEN_ORDERS = 'orders INDEXED BY orders_open';
+
+/** The condition of that index. */
 export const IS_OPEN = `state IN ('queued', 'claimed', 'running')`;
 
 /** What can be looked up about issues, orders, the inbox and the audit. */
@@ -39,7 +42,7 @@ export function createOrderLists(database: Database): OrderLists {
       const isOpen = open === true || state === 'queued' || state === 'claimed' || state === 'running';
       return listRows(
         database,
-        'orders',
+        open === true && issueRef === undefined && state === undefined ? OPEN_ORDERS : 'orders',
         page,
         isOpen ? 'oldest' : 'newest',
         [equals('issue_ref', issueRef), equals('state', state), open === true ? [IS_OPEN] : undefined],

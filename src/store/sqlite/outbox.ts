@@ -65,7 +65,7 @@ export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
 
 /** Only the oldest of its issue and sink may go: comments arrive one at a time and in order. */
 export const FIND_DUE = `
-  SELECT sequence FROM outbox AS message
+  SELECT sequence FROM outbox AS message INDEXED BY outbox_open
   WHERE state IN ('waiting', 'sending')
     AND CASE state WHEN 'waiting' THEN due_at ELSE lease_until END <= ?1
     AND (?2 IS NULL OR sink IN (SELECT value FROM json_each(?2)))

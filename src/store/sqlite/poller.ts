@@ -52,6 +52,8 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
   return {
     watch(key, wake) {
       const stop = wakers.watch(key, wake);
+      // What was written before anyone watched may have gone unnoticed: the next look is for everybody.
+      version = undefined;
       timer ??= setInterval(lookAgain, POLL_MS).unref();
       return () => {
         stop();

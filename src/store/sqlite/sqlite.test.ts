@@ -1,5 +1,9 @@
 import { join } from 'node:path';
 import { makeFolder } from '../../../test/temporary-folder.js';
+import { describeSharedStore } from '../contract/shared.contract.js';
 import { describeStore } from '../contract/store.contract.js';
 
-describeStore('in SQLite', async () => `sqlite:${join(await makeFolder({}), 'data', 'sluice.db')}`);
+const makeSite = async (): Promise<string> => `sqlite:${join(await makeFolder({}), 'data', 'sluice.db')}`;
+
+describeStore('in SQLite', makeSite);
+describeSharedStore('in SQLite', makeSite);

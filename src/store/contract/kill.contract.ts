@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Store } from '../store.js';
+import { openSite, type MakeSite } from './fixtures/open-site.js';
+import { claimOf, settlementOf, submissionOf } from './fixtures/order-samples.js';
+import { startProgram } from './fixtures/start-program.js';
+
+/** More in `npm run torture`. */
+const KILLS = Number(process.env['KILLS'] ?? 3);
+
+const PROGRAM = new URL('./fixtures/write-until-killed.ts', import.meta.url);
+
+interface Acknowledged {
+  readonly did: 'submitted' | 'settled' | 'appended';
+  readonly issueRef: string;
+  readonly runId: string;
+}
+
+/** A writer is killed at random moments: for stores that outlive their process. */
+export function describeKill(makeSite: MakeSite): void {
+  describe('a writer that is killed', () => {
+    it(
+      'has lost nothing that was acknowledged, and holds up nobody',
+      { timeout: 30_000 + KILLS * 10_000 },
+      async () => {
+        const url = await makeSite();
+        const store = await openSite(url);
+        for (let round = 1; round <= KILLS; round++) {
+          const { child, lines, started } = startProgram(PROGRAM, [url, String(round)]);
+          await started;
+          await sleep(Math.random() * 300);
+          child.kill('SIGKILL');
+          const acknowledged = (await lines).map((line) => JSON.parse(line) as Acknowledged);
+          expect(acknowledged.length).toBeGreaterThan(0);
+          for (const each of acknowledged) expect(await isThere(store, each)).toBe(true);
+
+          const issueRef = `local#after-${round}`;
+          const { record } = await store.submitOrder(
+            submissionOf({ issue_ref: issueRef, repo_dir: `/after/${round}` }),
+          );
+          await store.settleOrder(settlementOf(record));
+          expect(await store.findIssue(issueRef)).toMatchObject({ state: 'review' });
+        }
+        // At most one order a round was submitted and not settled.
+        let left = 0;
+        while ((await store.claimOrder(claimOf('w1', { concurrency: {} }))) !== undefined) left += 1;
+        expect(left).toBeLessThanOrEqual(KILLS);
+      },
+    );
+  });
+}
+
+async function isThere(store: Store, { did, issueRef, runId }: Acknowledged): Promise<boolean> {
+  const issue = await store.findIssue(issueRef);
+  const order = await store.findOrder(issueRef, runId);
+  const isSubmitted = issue?.last_run_number === 1 && order?.order.run_id === runId;
+  switch (did) {
+    case 'submitted':
+      return isSubmitted;
+    case 'settled': {
+      const executions = await store.listExecutions({ issueRef });
+      const messages = await store.listOutbox({ issueRef });
+      return isSubmitted && issue.state === 'review' && executions.items.length === 1 && messages.items.length === 1;
+    }
+    case 'appended':
+      return (await store.read({ runId: issueRef, protocol: 'fcmp', limit: 10 })).length === 2;
+  }
+}

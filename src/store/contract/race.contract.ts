@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
+import type { Listed, Page } from '../../orders/ports/order-store.js';
+import type { OutboxMessage } from '../../orders/ports/outbox-message.js';
+import { openSite, type MakeSite } from './fixtures/open-site.js';
+import { RACE_ISSUE, type RaceReport } from './fixtures/race-report.js';
+import { startProgram } from './fixtures/start-program.js';
+
+/** Longer in `npm run torture`. */
+const SECONDS = Number(process.env['RACE_SECONDS'] ?? 2);
+
+const PROGRAM = new URL('./fixtures/race-process.ts', import.meta.url);
+
+/** One process makes new runs active, three bring results: for stores that several processes use. */
+export function describeRace(makeSite: MakeSite): void {
+  describe('the fence', () => {
+    it('lets no old result through, loses none and fails nobody', { timeout: 60_000 + SECONDS * 3000 }, async () => {
+      const url = await makeSite();
+      const store = await openSite(url);
+      const roles = ['switch', 'settle', 'settle', 'settle'];
+      const programs = roles.map((role) => startProgram(PROGRAM, [role, url, String(SECONDS)]));
+      const reports: RaceReport[] = [];
+      for (const { lines } of programs) reports.push(JSON.parse((await lines).at(-1) ?? '') as RaceReport);
+
+      const executions = await readAll(async (page) => store.listExecutions(page));
+      const messages = await readAll(async (page) => store.listOutbox(page));
+      expect(findViolations(reports, executions, messages)).toEqual([]);
+      const settled = reports.flatMap((report) => report.settled);
+      for (const action of ['advance', 'archive']) {
+        expect(settled.filter((each) => each.action === action && !each.repeated).length).toBeGreaterThan(0);
+      }
+      const issue = await store.findIssue(RACE_ISSUE);
+      const active = await store.findOrder(RACE_ISSUE, issue?.active_run_id ?? '');
+      expect(issue?.state).toBe(active?.decision === null ? 'doing' : 'review');
+      expect(issue?.last_run_number).toBe(reports.flatMap(({ switched }) => switched).length);
+    });
+
+    it('would be seen to fail', () => {
+      const [runId, next] = ['2026-11-15-backend-0001', '2026-11-15-backend-0002'];
+      const settled = { runId, at: 5, action: 'advance', repeated: false };
+      const report: RaceReport = {
+        role: 'settle',
+        switched: [
+          { runId, at: 1 },
+          { runId: next, at: 4 },
+        ],
+        settled: [settled, { ...settled, action: 'archive' }],
+        polluted: ['x'],
+        errors: ['y'],
+      };
+      expect(findViolations([report], [], [])).toEqual([
+        'polluted: x',
+        'failed: y',
+        `${runId} went through after ${next} was active`,
+        `${runId} was decided 2 times`,
+        '2 results were taken and 0 executions recorded',
+        '1 results went through and 0 messages were written',
+      ]);
+    });
+  });
+}
+
+function findViolations(
+  reports: readonly RaceReport[],
+  executions: readonly Pick<ExecutionRecord, 'decision'>[],
+  messages: readonly Pick<OutboxMessage, 'id'>[],
+): string[] {
+  const violations = [
+    ...reports.flatMap(({ polluted }) => polluted.map((what) => `polluted: ${what}`)),
+    ...reports.flatMap(({ errors }) => errors.map((what) => `failed: ${what}`)),
+  ];
+  const switched = reports.flatMap((report) => report.switched);
+  const replacedBy = new Map(switched.slice(1).map((next, index) => [switched[index]?.runId, next]));
+  const taken = reports.flatMap(({ settled }) => settled).filter(({ repeated }) => !repeated);
+  const times = new Map<string, number>();
+  for (const { runId, at, action } of taken) {
+    const next = replacedBy.get(runId);
+    if (action === 'advance' && next !== undefined && next.at < at) {
+      violations.push(`${runId} went through after ${next.runId} was active`);
+    }
+    times.set(runId, (times.get(runId) ?? 0) + 1);
+  }
+  for (const [runId, count] of times) if (count > 1) violations.push(`${runId} was decided ${count} times`);
+  if (taken.length !== executions.length) {
+    violations.push(`${taken.length} results were taken and ${executions.length} executions recorded`);
+  }
+  const advanced = taken.filter(({ action }) => action === 'advance').length;
+  if (advanced !== messages.length) {
+    violations.push(`${advanced} results went through and ${messages.length} messages were written`);
+  }
+  return violations;
+}
+
+async function readAll<T>(list: (page: Page) => Promise<Listed<T>>): Promise<T[]> {
+  const all: T[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Listed<T> = await list({ limit: 1000, ...(cursor === null ? {} : { cursor }) });
+    all.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return all;
+}

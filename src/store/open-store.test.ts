@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest';
+import { codeOf } from './contract/fixtures/open-site.js';
+import { openStore } from './open-store.js';
+
+describe('openStore', () => {
+  it.each(['', 'sqlite:', 'sqlite', 'mysql://host/db', '/some/file.db', 'memory:more', 'postgres:db'])(
+    'refuses the address %j',
+    async (url) => {
+      expect(await codeOf(openStore(url))).toBe('INVALID_STORE_URL');
+    },
+  );
+
+  it('does not repeat a password in its error', async () => {
+    await expect(openStore('mysql://user:secret@host/db')).rejects.toThrow(/^(?!.*secret)/s);
+  });
+});

@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { codeOf } from '../contract/fixtures/open-site.js';
+import { messageOf, settlementOf, submissionOf } from '../contract/fixtures/order-samples.js';
+import { fcmpOf } from '../contract/fixtures/run-samples.js';
+import type { DatabaseOptions } from './database.js';
+import { openSqliteStore } from './open.js';
+
+async function openBeside(options: DatabaseOptions = {}) {
+  const file = join(await makeFolder({}), 'sluice.db');
+  const store = await openSqliteStore(file, options);
+  const other = new DatabaseSync(file);
+  onTestFinished(async () => {
+    other.close();
+    await store.close();
+  });
+  return { store, other };
+}
+
+describe('a command', () => {
+  it('waits for a process that holds the file, with the event loop free', async () => {
+    const { store, other } = await openBeside();
+    other.exec('BEGIN IMMEDIATE');
+    let isDone = false;
+    const submitted = store.submitOrder(submissionOf()).finally(() => {
+      isDone = true;
+    });
+    await sleep(200);
+    expect(isDone).toBe(false);
+    other.exec('COMMIT');
+    await submitted;
+    expect(await store.findIssue('local#1')).toBeDefined();
+  });
+
+  it('gives up after a while and has written nothing', async () => {
+    const { store, other } = await openBeside({ patienceMs: 100 });
+    other.exec('BEGIN IMMEDIATE');
+    expect(await codeOf(store.submitOrder(submissionOf()))).toBe('STORE_BUSY');
+    expect(await codeOf(store.append('run', [fcmpOf(1)]))).toBe('STORE_BUSY');
+    other.exec('COMMIT');
+    expect(await store.findIssue('local#1')).toBeUndefined();
+    expect((await store.submitOrder(submissionOf())).record.order.run_id).toMatch(/-0001$/);
+  });
+
+  it('that fails half way leaves nothing behind', async () => {
+    const { store, other } = await openBeside();
+    const { record } = await store.submitOrder(submissionOf());
+    other.exec(`CREATE TRIGGER planted BEFORE INSERT ON outbox WHEN NEW.sink = 'bad'
+      BEGIN SELECT raise(ABORT, 'planted'); END`);
+    const outbox = [messageOf(record), messageOf(record, { sink: 'bad' })];
+    const settlement = settlementOf(record, 'needs-human', { outbox });
+    expect(await codeOf(store.settleOrder(settlement))).toBe('STORE_FAILED');
+    expect(await store.findIssue('local#1')).toMatchObject({ state: 'doing' });
+    expect(await store.findOrder('local#1', record.order.run_id)).toEqual(record);
+    for (const list of [store.listExecutions({}), store.listInbox({}), store.listOutbox({})]) {
+      expect((await list).items).toEqual([]);
+    }
+    other.exec('DROP TRIGGER planted');
+    expect(await store.settleOrder(settlement)).toMatchObject({ repeated: false });
+  });
+
+  it('that finds something else than was written says so', async () => {
+    const { store, other } = await openBeside();
+    await store.submitOrder(submissionOf());
+    await store.keep('k', { run_id: 'r', kept_at: 'x', result: JSON.parse('{}') });
+    other.exec(`UPDATE orders SET work_order = '{'; UPDATE results SET entry = '{'`);
+    expect(await codeOf(store.findOrder('local#1', '2026-11-15-backend-0001'))).toBe('STORE_DAMAGED');
+    expect(await store.find('k')).toBeUndefined();
+  });
+});

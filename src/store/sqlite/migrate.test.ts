@@ -1,0 +1,67 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { codeOf, openSite } from '../contract/fixtures/open-site.js';
+import { submissionOf } from '../contract/fixtures/order-samples.js';
+import { openStore } from '../open-store.js';
+import { MIGRATIONS } from './migrations.js';
+
+function change(file: string, sql: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
+}
+
+describe('a file', () => {
+  it('is made with its folder on first use, for its owner only', async () => {
+    const file = join(await makeFolder({}), 'a', 'b', 'sluice.db');
+    await openSite(`sqlite:${file}`);
+    expect((await stat(file)).mode & 0o777).toBe(process.platform === 'win32' ? 0o666 : 0o600);
+    const database = new DatabaseSync(file);
+    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length });
+    expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+    database.close();
+  });
+
+  it('keeps what it holds when it is opened again', async () => {
+    const url = `sqlite:${join(await makeFolder({}), 'sluice.db')}`;
+    const first = await openStore(url);
+    await first.submitOrder(submissionOf());
+    await first.close();
+    expect(await (await openSite(url)).findIssue('local#1')).toMatchObject({ last_run_number: 1 });
+  });
+
+  it('that a newer Sluice has used is refused and left alone', async () => {
+    const file = join(await makeFolder({}), 'sluice.db');
+    await (await openStore(`sqlite:${file}`)).close();
+    change(file, `PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+    expect(await codeOf(openStore(`sqlite:${file}`))).toBe('STORE_TOO_NEW');
+    change(file, `PRAGMA user_version = ${MIGRATIONS.length}`);
+    expect(await codeOf(openSite(`sqlite:${file}`))).toBe('no error');
+  });
+
+  it('of another program is refused and left alone', async () => {
+    const file = join(await makeFolder({}), 'other.db');
+    change(file, 'CREATE TABLE orders (mine TEXT)');
+    expect(await codeOf(openStore(`sqlite:${file}`))).toBe('INVALID_STORE_URL');
+    const database = new DatabaseSync(file);
+    expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'orders' }]);
+    database.close();
+  });
+
+  it('that is no database is refused and left alone', async () => {
+    const text = 'A letter to my grandmother. '.repeat(100);
+    const file = join(await makeFolder({ 'letter.txt': text }), 'letter.txt');
+    expect(await codeOf(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
+    expect(await readFile(file, 'utf8')).toBe(text);
+  });
+
+  it('that cannot be made is an error that says so', async () => {
+    const folder = await makeFolder({});
+    await writeFile(join(folder, 'file'), '');
+    expect(await codeOf(openStore(`sqlite:${join(folder, 'file', 'sluice.db')}`))).toBe('STORE_UNAVAILABLE');
+    expect(await codeOf(openStore(`sqlite:${folder}`))).toBe('STORE_UNAVAILABLE');
+  });
+});

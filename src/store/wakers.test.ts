@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { createWakers } from './wakers.js';
+
+describe('wakers', () => {
+  it('call everyone who watches a key, soon and not at once', async () => {
+    const wakers = createWakers();
+    const calls: string[] = [];
+    wakers.watch('a', () => calls.push('first'));
+    wakers.watch('a', () => calls.push('second'));
+    wakers.watch('b', () => calls.push('other'));
+    wakers.wake('a');
+    wakers.wake('nobody');
+    expect(calls).toEqual([]);
+    await Promise.resolve();
+    expect(calls).toEqual(['first', 'second']);
+  });
+
+  it('do not call who has stopped, also between the wake and the call', async () => {
+    const wakers = createWakers();
+    const calls: string[] = [];
+    const wake = (): unknown => calls.push('x');
+    const stop = wakers.watch('a', wake);
+    wakers.watch('a', wake);
+    wakers.wake('a');
+    stop();
+    await Promise.resolve();
+    expect(calls).toEqual(['x']);
+  });
+
+  it('forget keys nobody watches any more', () => {
+    const wakers = createWakers();
+    const stop = wakers.watch('a', () => undefined);
+    expect(wakers.keys()).toEqual(['a']);
+    stop();
+    stop();
+    expect(wakers.keys()).toEqual([]);
+  });
+});
