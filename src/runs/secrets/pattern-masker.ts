@@ -17,8 +17,11 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
   const held = createHeldBytes();
   const first = listFirstBytes(program);
   /** The places reached by the bytes so far and where their matches began, earliest first. */
-  let places: number[] = [];
-  let beginnings: number[] = [];
+  let places = new Int32Array(program.length);
+  let beginnings = new Float64Array(program.length);
+  let count = 0;
+  let nextPlaces = new Int32Array(program.length);
+  let nextBeginnings = new Float64Array(program.length);
   let position = 0;
   let before = NO_BYTE;
   const seen = new Int32Array(program.length).fill(-1);
@@ -28,16 +31,15 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
 
   /** One more byte, or the end. A match shows only now, because a word or line may have to end there. */
   function advance(byte: number): void {
-    const nextPlaces: number[] = [];
-    const nextBeginnings: number[] = [];
+    let nextCount = 0;
     turn += 1;
     if (turn === MOST_TURNS) {
       turn = 0;
       seen.fill(-1);
       taken.fill(-1);
     }
-    for (let index = 0; index <= places.length; index += 1) {
-      const isNew = index === places.length;
+    for (let index = 0; index <= count; index += 1) {
+      const isNew = index === count;
       const from = isNew ? position : Math.max(beginnings[index] ?? 0, position - MOST_MATCHED);
       stack.push(isNew ? 0 : (places[index] ?? 0));
       for (let state = stack.pop(); state !== undefined; state = stack.pop()) {
@@ -49,8 +51,9 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
           case 'byte':
             if (byte === NO_BYTE || instruction.table[byte] !== 1 || taken[state + 1] === turn) break;
             taken[state + 1] = turn;
-            nextPlaces.push(state + 1);
-            nextBeginnings.push(from);
+            nextPlaces[nextCount] = state + 1;
+            nextBeginnings[nextCount] = from;
+            nextCount += 1;
             break;
           case 'split':
             stack.push(instruction.second, instruction.first);
@@ -64,22 +67,34 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
         }
       }
     }
-    places = nextPlaces;
-    beginnings = nextBeginnings;
+    [places, nextPlaces] = [nextPlaces, places];
+    [beginnings, nextBeginnings] = [nextBeginnings, beginnings];
+    count = nextCount;
   }
 
   return {
     push(bytes) {
       held.add(bytes);
-      for (const byte of bytes) {
-        if (places.length > 0 || first[byte] === 1) advance(byte);
+      const start = position;
+      const { length } = bytes;
+      for (let at = 0; at < length; at += 1) {
+        if (count === 0) {
+          while (at < length && first[bytes[at] ?? 0] === 0) at += 1;
+          if (at === length) break;
+          position = start + at;
+          if (at > 0) before = bytes[at - 1] ?? NO_BYTE;
+        }
+        const byte = bytes[at] ?? 0;
+        advance(byte);
         before = byte;
-        position += 1;
+        position = start + at + 1;
       }
-      return held.release(Math.min(position, Math.max(beginnings[0] ?? position, position - MOST_MATCHED)));
+      position = start + length;
+      if (length > 0) before = bytes[length - 1] ?? NO_BYTE;
+      return held.release(count === 0 ? position : Math.max(beginnings[0] ?? 0, position - MOST_MATCHED));
     },
     end() {
-      if (places.length > 0) advance(NO_BYTE);
+      if (count > 0) advance(NO_BYTE);
       return held.release(position);
     },
   };
