@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { isSluiceError } from '../../src/json/sluice-error.js';
+import { fcmpOf } from '../../src/store/contract/fixtures/run-samples.js';
+import { settlementOf, submissionOf } from '../../src/store/contract/fixtures/order-samples.js';
+import { openStore, type Store } from '../../src/store/index.js';
+import { eventually } from './eventually.js';
+import { report } from './report.js';
+import { createPostgresServer, type PostgresServer } from './postgres-server.js';
+import { FOLDER_PREFIX } from './sweep-leftovers.js';
+
+/** More in `npm run torture`. */
+const KILLS = Number(process.env['PG_KILLS'] ?? 2);
+const WRITERS = 3;
+
+/** A server that writes to the disk as one in use does. */
+async function startServer(): Promise<PostgresServer> {
+  const folder = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
+  const server = await createPostgresServer(folder);
+  onTestFinished(async () => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  await server.start();
+  return server;
+}
+
+interface Journal {
+  readonly acknowledged: { readonly issueRef: string; readonly runId: string }[];
+  /** Commands that went out again because nobody knew whether they had been done. */
+  repeated: number;
+  readonly codes: Set<string>;
+}
+
+/** Submits, settles and appends until told to stop; what fails is done again, as a lead does it after a crash. */
+async function write(store: Store, name: string, journal: Journal, signal: AbortSignal): Promise<void> {
+  async function insist<T>(command: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await command();
+      } catch (error) {
+        journal.codes.add(isSluiceError(error) ? error.code : String(error));
+        journal.repeated += 1;
+        await sleep(10);
+      }
+    }
+  }
+  for (let turn = 1; !signal.aborted; turn += 1) {
+    const issueRef = `local#${name}-${turn}`;
+    const submission = submissionOf({ issue_ref: issueRef, request_id: issueRef });
+    const { record } = await insist(async () => store.submitOrder(submission));
+    await insist(async () => store.settleOrder(settlementOf(record)));
+    await insist(async () => store.append(issueRef, [fcmpOf(1), fcmpOf(2)]));
+    journal.acknowledged.push({ issueRef, runId: record.order.run_id });
+  }
+}
+
+/** What is wrong with an issue all of whose commands were acknowledged, perhaps after a repeat. */
+async function findLoss(store: Store, { issueRef, runId }: Journal['acknowledged'][number]): Promise<string[]> {
+  const [issue, order] = [await store.findIssue(issueRef), await store.findOrder(issueRef, runId)];
+  const executions = (await store.listExecutions({ issueRef })).items.length;
+  const messages = (await store.listOutbox({ issueRef })).items.length;
+  const events = (await store.read({ runId: issueRef, protocol: 'fcmp', limit: 10 })).length;
+  const found = `${issue?.state} ${issue?.last_run_number} ${order?.state} ${executions} ${messages} ${events}`;
+  return found === 'review 1 settled 1 1 2' ? [] : [`${issueRef}: ${found}`];
+}
+
+describe('PostgreSQL killed while it is written to', () => {
+  it(
+    'has lost nothing that was acknowledged, doubled nothing, and everyone goes on without being told',
+    { timeout: 60_000 + KILLS * 15_000 },
+    async () => {
+      const server = await startServer();
+      const store = await openStore(server.url);
+      onTestFinished(async () => store.close());
+      const journal: Journal = { acknowledged: [], repeated: 0, codes: new Set() };
+      let queueCalls = 0;
+      onTestFinished(store.watchQueue(() => (queueCalls += 1)));
+      const ending = new AbortController();
+      const writers = Array.from({ length: WRITERS }, async (_, index) =>
+        write(store, String(index), journal, ending.signal),
+      );
+
+      for (let kill = 0; kill < KILLS; kill++) {
+        const before = journal.acknowledged.length;
+        await eventually(() => expect(journal.acknowledged.length).toBeGreaterThan(before + WRITERS));
+        await sleep(Math.random() * 200);
+        await server.kill();
+        await server.start();
+      }
+      const [callsBefore, before] = [queueCalls, journal.acknowledged.length];
+      await eventually(() => expect(journal.acknowledged.length).toBeGreaterThan(before + WRITERS));
+      await eventually(() => expect(queueCalls).toBeGreaterThan(callsBefore));
+      ending.abort();
+      await Promise.all(writers);
+
+      const losses: string[] = [];
+      for (const each of journal.acknowledged) losses.push(...(await findLoss(store, each)));
+      expect(losses).toEqual([]);
+      expect((await store.listIssues({ limit: 1000 })).items.length).toBe(Math.min(1000, journal.acknowledged.length));
+      expect([...journal.codes]).toEqual(['STORE_UNAVAILABLE']);
+      report(
+        `${KILLS} kills: ${journal.acknowledged.length} orders acknowledged, 0 lost, ${journal.repeated} commands repeated`,
+      );
+    },
+  );
+});
