@@ -1,5 +1,4 @@
-import type { OrderRun } from '../orders/lead/execute-order.js';
-import type { ExecutionPorts } from '../orders/lead/execute-order.js';
+import type { ExecutionPorts, OrderRun } from '../orders/lead/execute-order.js';
 import type { Settlement } from '../orders/lead/settle.js';
 import type { ClaimedOrder } from '../orders/ports/order-store.js';
 import { startRun } from '../runs/start-run.js';

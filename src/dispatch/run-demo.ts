@@ -37,8 +37,10 @@ export interface DemoOrder {
   readonly source: ReadingSource;
   readonly action: Decision['action'];
   readonly reason: string;
-  /** The file the comment was delivered to; null if none was. */
+  /** What was told to the issue; null if nothing has been delivered. */
   readonly comment: string | null;
+  /** The file it was delivered to. */
+  readonly delivered_to: string | null;
 }
 
 const WORKERS = ['json-worker', 'text-worker', 'print-only-worker'] as const;
@@ -93,15 +95,17 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   }
 }
 
-/** The programs lie in `examples/` of the package, at the same place seen from the source and from the build. */
 function demoWrappers(): Wrappers {
-  const script = (name: string) => fileURLToPath(new URL(`../../examples/workers/${name}.mjs`, import.meta.url));
-  const command = (name: string) => [process.execPath, script(name)];
   return {
-    'json-worker': { type: 'script', command: [...command('json-worker'), '{work_order}'], inject: 'args' },
-    'text-worker': { type: 'script', command: command('text-worker'), inject: 'env' },
-    'print-only-worker': { type: 'script', command: command('print-only-worker'), inject: 'env' },
+    'json-worker': { type: 'script', command: [...commandOf('json-worker'), '{work_order}'], inject: 'args' },
+    'text-worker': { type: 'script', command: commandOf('text-worker'), inject: 'env' },
+    'print-only-worker': { type: 'script', command: commandOf('print-only-worker'), inject: 'env' },
   };
+}
+
+/** The programs lie in `examples/` of the package, at the same place seen from the source and from the build. */
+function commandOf(worker: string): readonly [string, string] {
+  return [process.execPath, fileURLToPath(new URL(`../../examples/workers/${worker}.mjs`, import.meta.url))];
 }
 
 function issueOf(worker: string, round: string): string {
@@ -123,6 +127,7 @@ async function summarize(store: Store, order: WorkOrder): Promise<DemoOrder> {
     source: execution?.result_encoding ?? 'none',
     action: execution?.decision ?? 'needs-human',
     reason: execution?.reason ?? 'The order was not settled.',
-    comment: items[0]?.delivered_to ?? null,
+    comment: items[0]?.body ?? null,
+    delivered_to: items[0]?.delivered_to ?? null,
   };
 }

@@ -89,7 +89,7 @@ export function startWorker(options: WorkerOptions): Worker {
   }
 
   async function repeat(name: string, waker: typeof forWork, sleepMs: number, work: () => Promise<unknown>) {
-    while (!isStopping) {
+    for (;;) {
       try {
         await work();
       } catch (error) {

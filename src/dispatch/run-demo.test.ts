@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../test/temporary-folder.js';
+import { runDemo } from './run-demo.js';
+
+describe('the closed loop', { timeout: 60_000 }, () => {
+  it('AC-2.7-01: two workers end in a delivered comment, the one that only prints in the inbox', async () => {
+    const data = await makeFolder({});
+    const { orders, inbox } = await runDemo({ data });
+    expect(orders.map(({ worker, source, action }) => [worker, source, action])).toEqual([
+      ['json-worker', 'json', 'advance'],
+      ['text-worker', 'text', 'advance'],
+      ['print-only-worker', 'streams', 'needs-human'],
+    ]);
+    for (const { comment, run_id } of orders) {
+      expect(await readFile(comment ?? '', 'utf8')).toContain(`RunId: ${run_id}\n`);
+    }
+    expect(inbox.map(({ issue_ref }) => issue_ref)).toEqual([orders[2]?.issue_ref]);
+  });
+
+  it('commits for real, into a repository of its own', async () => {
+    const data = await makeFolder({});
+    execFileSync('git', ['-C', data, 'init', '--quiet']);
+    const { orders } = await runDemo({ data: join(data, 'inside') });
+    const comment = await readFile(orders[0]?.comment ?? '', 'utf8');
+    const [, sha = ''] = /Commit: git:([0-9a-f]{40})/.exec(comment) ?? [];
+    const log = ['-C', join(data, 'inside/demo-repository'), 'log', '--format=%H'];
+    expect(execFileSync('git', log, { encoding: 'utf8' })).toContain(sha);
+    expect(() => execFileSync('git', ['-C', data, 'rev-parse', 'HEAD'], { stdio: 'ignore' })).toThrow();
+  });
+
+  it('can be run again in the same place', async () => {
+    const data = await makeFolder({});
+    const first = await runDemo({ data });
+    const second = await runDemo({ data });
+    expect(second.orders.map(({ action }) => action)).toEqual(first.orders.map(({ action }) => action));
+    expect(second.inbox).toHaveLength(1);
+  });
+});

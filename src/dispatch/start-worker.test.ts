@@ -1,0 +1,280 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { openWorkshop } from './fixtures/workshop.js';
+
+describe('a worker', { timeout: 30_000 }, () => {
+  it('does an order from the claim to the comment', async () => {
+    const { start, submit, settled, store, effects, data } = await openWorkshop();
+    const worker = start();
+    const order = await submit('local#1', { result: 'ok' });
+    expect(await settled(order)).toMatchObject({ state: 'settled', decision: { action: 'advance' } });
+    await worker.stop();
+    expect(await effects()).toHaveLength(2);
+    expect((await store.findIssue('local#1'))?.state).toBe('review');
+    expect((await store.listOutbox({})).items).toMatchObject([{ state: 'delivered' }]);
+    expect(existsSync(join(data, 'comments', 'local_1.md'))).toBe(true);
+  });
+
+  it('FR-2.7-08: leaves an execution with type, command, duration, exit code, encoding and status', async () => {
+    const { start, submit, settled, store } = await openWorkshop();
+    start();
+    await settled(await submit('local#1', { result: 'ok', exit: 3 }));
+    const [execution] = (await store.listExecutions({})).items;
+    expect(execution).toMatchObject({
+      worker: 'told',
+      worker_type: 'script',
+      command: [process.execPath, expect.stringContaining('worker.mjs')],
+      exit_code: 3,
+      signal: null,
+      result_encoding: 'json',
+      parse_path: 'work_result.json',
+      parse_status: 'parsed',
+      decision: 'needs-human',
+      reason: expect.stringContaining('exited with code 3'),
+    });
+    expect(execution?.duration_ms).toBeGreaterThan(0);
+  });
+
+  it('lists the run of an order, with its events and its end', async () => {
+    const { start, submit, settled, store } = await openWorkshop();
+    const worker = start();
+    const { runUlid, order, ...rest } = await submit('local#1', { print: 'hello', result: 'ok' });
+    await settled({ runUlid, order, ...rest });
+    await worker.stop();
+    expect(await store.findRun(runUlid)).toMatchObject({
+      state: 'ended',
+      order: { issue_ref: 'local#1', run_id: order.run_id },
+      result: { status: 'success', process: { exit_code: 0 } },
+    });
+    const events = await store.read({ runId: runUlid, protocol: 'fcmp', limit: 100 });
+    expect(events.map(({ event }) => event.seq)).toEqual(events.map((_, index) => index + 1));
+    expect(events.length).toBeGreaterThan(1);
+  });
+
+  it('does queued runs too, with the id they were given', async () => {
+    const { start, store, data } = await openWorkshop();
+    const spec = { engine: 'command', command: [process.execPath, '-e', 'console.log(42)'], workdir: data } as const;
+    await store.createRun({ id: 'RUN1', spec, state: 'queued', now: Date.now() });
+    start();
+    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('ended');
+    expect((await store.findRun('RUN1'))?.result).toMatchObject({ status: 'success' });
+    expect(existsSync(join(data, 'runs', 'RUN1', '.audit', 'stdout.1.log'))).toBe(true);
+  });
+
+  it('ends a queued run that cannot be started with what is wrong', async () => {
+    const { start, store, data } = await openWorkshop();
+    await store.createRun({ id: 'RUN1', spec: { engine: 'command', workdir: data }, state: 'queued', now: Date.now() });
+    start();
+    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('ended');
+    expect((await store.findRun('RUN1'))?.result).toMatchObject({
+      status: 'failed',
+      error: { code: 'INVALID_RUN_SPEC' },
+    });
+  });
+
+  it('cancels a run when somebody asks for it', async () => {
+    const { start, store, data } = await openWorkshop();
+    const command = [process.execPath, '-e', 'setTimeout(() => {}, 60_000)'];
+    await store.createRun({
+      id: 'RUN1',
+      spec: { engine: 'command', command, workdir: data },
+      state: 'queued',
+      now: Date.now(),
+    });
+    start();
+    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('running');
+    await pause(200);
+    await store.requestCancel('RUN1', Date.now());
+    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('ended');
+    expect((await store.findRun('RUN1'))?.result?.status).toBe('canceled');
+  });
+
+  it('stops the run that another one replaces, and archives what it left', async () => {
+    const { start, submit, settled, store, effects } = await openWorkshop();
+    start({ leaseMs: 600 });
+    const old = await submit('local#1', { sleep: 60_000, result: 'ok' });
+    await expect.poll(effects, { timeout: 10_000 }).toHaveLength(1);
+    const current = await submit('local#1', { result: 'ok' });
+    expect(await settled(old)).toMatchObject({ decision: { action: 'archive', resultCode: 'stale_run' } });
+    expect(await settled(current)).toMatchObject({ decision: { action: 'advance' } });
+    expect(await store.findIssue('local#1')).toMatchObject({ state: 'review', active_run_id: current.order.run_id });
+  });
+
+  it('does one order at a time in a repository, and several side by side elsewhere', async () => {
+    const { start, submit, settled, effects, data } = await openWorkshop();
+    start({ concurrency: 3 });
+    const orders = [
+      await submit('local#1', { sleep: 150, result: 'ok' }),
+      await submit('local#2', { sleep: 150, result: 'ok' }),
+      await submit('local#3', { sleep: 600, result: 'ok' }, { repo_dir: data }),
+    ];
+    await Promise.all(orders.map(settled));
+    const lines = (await effects()).map((line) => line.replaceAll(/local#| 20\S+/g, ''));
+    const inRepository = lines.filter((line) => !line.startsWith('3'));
+    expect(inRepository).toEqual(['1 start', '1 end', '2 start', '2 end']);
+    expect(lines.indexOf('3 start')).toBeLessThan(lines.indexOf('2 end'));
+  });
+
+  it('keeps to the limit of a worker type', async () => {
+    const { start, submit, settled, effects, data } = await openWorkshop();
+    start({ concurrency: 4, concurrencyByType: { script: 1 } });
+    const folders = [join(data, 'repository'), data];
+    const orders = await Promise.all(
+      folders.map(async (repo_dir, index) => submit(`local#${index}`, { sleep: 100, result: 'ok' }, { repo_dir })),
+    );
+    await Promise.all(orders.map(settled));
+    expect((await effects()).map((line) => line.split(' ')[2])).toEqual(['start', 'end', 'start', 'end']);
+  });
+
+  it('takes the more urgent order first', async () => {
+    const { start, submit, settled, effects } = await openWorkshop();
+    const orders = [
+      await submit('local#low', { result: 'ok' }, { priority: -1 }),
+      await submit('local#high', { result: 'ok' }, { priority: 5 }),
+    ];
+    start();
+    await Promise.all(orders.map(settled));
+    expect((await effects())[0]).toContain('local#high');
+  });
+
+  it('does not start what waits for other issues', async () => {
+    const { start, submit, settled, effects } = await openWorkshop();
+    start();
+    const order = await submit('local#2', { result: 'ok' }, { depends_on: ['local#1'] });
+    expect(await settled(order)).toMatchObject({ decision: { action: 'blocked', resultCode: 'dep_unresolved' } });
+    expect(await effects()).toEqual([]);
+  });
+
+  it('asks a person when the worker cannot be started', async () => {
+    const { start, submit, settled } = await openWorkshop({
+      lead: { wrappers: { told: { type: 'script', command: ['/no/such/program'] } } },
+    });
+    start();
+    expect(await settled(await submit('local#1', {}))).toMatchObject({
+      decision: { action: 'needs-human', resultCode: 'env_unavailable', reason: expect.stringContaining('/no/such') },
+    });
+  });
+
+  it('stop() waits for what is under way and takes nothing more', async () => {
+    const { start, submit, store, effects } = await openWorkshop();
+    const worker = start({ concurrency: 1 });
+    const first = await submit('local#1', { sleep: 300, result: 'ok' });
+    const second = await submit('local#2', { result: 'ok' });
+    await expect.poll(effects, { timeout: 10_000 }).toHaveLength(1);
+    await worker.stop();
+    expect(await effects()).toHaveLength(2);
+    expect((await store.findOrder('local#1', first.order.run_id))?.decision?.action).toBe('advance');
+    expect((await store.findOrder('local#2', second.order.run_id))?.state).toBe('queued');
+    expect((await store.listOutbox({})).items).toMatchObject([{ state: 'delivered' }]);
+  });
+
+  it('stop({ graceMs }) ends what takes too long, and a person is asked', async () => {
+    const { start, submit, store, effects } = await openWorkshop();
+    const worker = start();
+    const { order } = await submit('local#1', { sleep: 60_000, result: 'ok' });
+    await expect.poll(effects, { timeout: 10_000 }).toHaveLength(1);
+    await worker.stop({ graceMs: 50 });
+    expect((await store.findOrder('local#1', order.run_id))?.decision).toMatchObject({
+      action: 'needs-human',
+      reason: expect.stringContaining('SIGTERM'),
+    });
+  });
+
+  it('is not disturbed by wake-ups that come late, twice or for nothing', async () => {
+    const { start, submit, settled, effects } = await openWorkshop();
+    const worker = start();
+    const order = await submit('local#1', { sleep: 100, result: 'ok' });
+    for (let times = 0; times < 200; times++) worker.wake();
+    await settled(order);
+    for (let times = 0; times < 200; times++) worker.wake();
+    await worker.stop();
+    expect(await effects()).toHaveLength(2);
+  });
+
+  it('ends runs in the books whose worker is gone', async () => {
+    const { start, store, data } = await openWorkshop();
+    const spec = { engine: 'command', command: ['true'], workdir: data } as const;
+    await store.createRun({ id: 'RUN1', spec, state: 'running', workerId: 'gone', leaseMs: 1, now: Date.now() - 1000 });
+    start();
+    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('ended');
+    expect((await store.findRun('RUN1'))?.result?.error?.code).toBe('WORKER_GONE');
+  });
+
+  it('settles an order once when several workers share the store', async () => {
+    const { start, submit, settled, effects, data } = await openWorkshop();
+    for (let number = 0; number < 3; number++) start({ concurrency: 2 });
+    const orders = await Promise.all(
+      Array.from({ length: 12 }, async (_, number) =>
+        submit(`local#${number}`, { result: 'ok' }, { repo_dir: number % 2 === 0 ? data : join(data, 'repository') }),
+      ),
+    );
+    const records = await Promise.all(orders.map(settled));
+    expect(new Set(records.map((record) => record?.decision?.action))).toEqual(new Set(['advance']));
+    expect((await effects()).filter((line) => line.endsWith('start'))).toHaveLength(12);
+  });
+});
+
+describe('an order in a worktree', { timeout: 30_000 }, () => {
+  /** A workshop whose repository is one of git. */
+  async function openGitWorkshop() {
+    const workshop = await openWorkshop();
+    const repository = join(workshop.data, 'repository');
+    const git = (...args: readonly string[]) => execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8' });
+    git('init', '--quiet', '--initial-branch=main');
+    git('add', '.');
+    git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '--quiet', '-m', 'Begin');
+    return { ...workshop, git, worktreeOf: (ulid: string) => join(workshop.data, 'worktrees', ulid) };
+  }
+
+  it('works beside others of its repository, and its commit stays when the worktree is gone', async () => {
+    const { start, submit, settled, effects, git, worktreeOf } = await openGitWorkshop();
+    start();
+    const isolation = { isolation: 'worktree' };
+    const orders = [
+      await submit('local#1', { commit: true, sleep: 500, result: 'ok' }, isolation),
+      await submit('local#2', { commit: true, sleep: 500, result: 'ok' }, isolation),
+    ];
+    const records = await Promise.all(orders.map(settled));
+    expect(records).toMatchObject([{ decision: { action: 'advance' } }, { decision: { action: 'advance' } }]);
+    expect((await effects()).map((line) => line.split(' ')[2])).toEqual(['start', 'start', 'end', 'end']);
+    for (const { runUlid, order } of orders) {
+      expect(existsSync(worktreeOf(runUlid))).toBe(false);
+      expect(git('branch', '--list', `sluice/${order.run_id}-${runUlid}`)).not.toBe('');
+    }
+    expect(git('status', '--porcelain')).toBe('');
+  });
+
+  it('leaves neither worktree nor branch when nothing was committed', async () => {
+    const { start, submit, settled, git, worktreeOf } = await openGitWorkshop();
+    start();
+    const order = await submit('local#1', { result: 'ok' }, { isolation: 'worktree' });
+    await settled(order);
+    expect(existsSync(worktreeOf(order.runUlid))).toBe(false);
+    expect(git('branch', '--list', 'sluice/*')).toBe('');
+  });
+
+  it('keeps a worktree with changes that are not committed, and says where it is', async () => {
+    const { start, submit, settled, worktreeOf } = await openGitWorkshop();
+    start();
+    const order = await submit('local#1', { write: 'unsaved.txt', result: 'ok' }, { isolation: 'worktree' });
+    const record = await settled(order);
+    expect(existsSync(join(worktreeOf(order.runUlid), 'unsaved.txt'))).toBe(true);
+    expect(record?.decision?.next).toContain(worktreeOf(order.runUlid));
+  });
+
+  it('needs a repository', async () => {
+    const { start, submit, settled } = await openWorkshop();
+    start();
+    const order = await submit('local#1', { result: 'ok' }, { isolation: 'worktree' });
+    expect(await settled(order)).toMatchObject({
+      decision: {
+        action: 'needs-human',
+        resultCode: 'env_unavailable',
+        reason: expect.stringContaining('git repository'),
+      },
+    });
+  });
+});

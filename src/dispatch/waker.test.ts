@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { createWaker } from './waker.js';
+
+describe('a waker', () => {
+  it('ends a sleep', async () => {
+    const waker = createWaker();
+    const sleep = waker.sleep(60_000);
+    waker.wake();
+    await expect(sleep).resolves.toBeUndefined();
+  });
+
+  it('does not forget a call that came before the sleep, and counts many as one', async () => {
+    const waker = createWaker();
+    waker.wake();
+    waker.wake();
+    await waker.sleep(60_000);
+    let isAwake = false;
+    void waker.sleep(30).then(() => {
+      isAwake = true;
+    });
+    await Promise.resolve();
+    expect(isAwake).toBe(false);
+  });
+
+  it('wakes by itself in the end', async () => {
+    await expect(createWaker().sleep(1)).resolves.toBeUndefined();
+  });
+});
