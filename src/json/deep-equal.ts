@@ -1,8 +1,9 @@
+import { isContainer } from './limits.js';
+
 /** Whether two parsed values are the same JSON; depth is bounded by what the readers let through. */
 export function deepEqual(left: unknown, right: unknown): boolean {
   if (Object.is(left, right)) return true;
-  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
-  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  if (!isContainer(left) || !isContainer(right) || Array.isArray(left) !== Array.isArray(right)) return false;
   const keys = Object.keys(left);
   if (keys.length !== Object.keys(right).length) return false;
   const a = left as Readonly<Record<string, unknown>>;

@@ -1,5 +1,7 @@
 import type { Candidate } from './candidate.js';
-import { ParseError, type ParseErrorCode } from './parse-error.js';
+import { exceedsBytes } from './limits.js';
+import { PARSE_ERROR_CODES, ParseError, type ParseErrorCode } from './parse-error.js';
+import type { Limits } from './parse-options.js';
 import type { ParseFailure } from './parse-result.js';
 import type { SchemaIssue } from './standard-schema.js';
 
@@ -13,23 +15,14 @@ export interface FailedAttempt {
   readonly cause?: unknown;
 }
 
-/** From the nearest stage to the furthest: the error tells how far the best candidate came. */
-const STAGES = [
-  'EMPTY_INPUT',
-  'NO_JSON',
-  'SYNTAX',
-  'TRUNCATED',
-  'ROOT_NOT_OBJECT',
-  'SCHEMA_MISMATCH',
-  'NORMALIZER_FAILED',
-  'LIMIT_EXCEEDED',
-];
+/** What the profile `tagged` says of a text without any tag. */
+export const NO_TAG = 'the text has no <json> block';
 
 /** One error for all attempts: that of the candidate that came furthest, the first one of those. */
 export function failureOf(failed: readonly FailedAttempt[], label: string | undefined): ParseFailure {
   let furthest: FailedAttempt = { code: 'NO_JSON', message: 'the text holds no JSON' };
   for (const attempt of failed) {
-    if (failed.length === 1 || STAGES.indexOf(attempt.code) > STAGES.indexOf(furthest.code)) furthest = attempt;
+    if (failed.length === 1 || stageOf(attempt) > stageOf(furthest)) furthest = attempt;
   }
   const attempts = failed.flatMap(({ candidate, code, message }) =>
     candidate === undefined ? [] : [{ candidate, code, message }],
@@ -41,4 +34,15 @@ export function failureOf(failed: readonly FailedAttempt[], label: string | unde
     attempts,
   });
   return { ok: false, status: 'failed', error, repairLevel: 'none', warnings: [], attempts };
+}
+
+/** Everything that is wrong with a text before it is read. */
+export function refusalOf(text: string, { bytes }: Required<Limits>): FailedAttempt | undefined {
+  if (exceedsBytes(text, bytes))
+    return { code: 'LIMIT_EXCEEDED', message: `the text is longer than limits.bytes, ${bytes}` };
+  return text.trim() === '' ? { code: 'EMPTY_INPUT', message: 'the text is empty' } : undefined;
+}
+
+function stageOf({ code }: FailedAttempt): number {
+  return PARSE_ERROR_CODES.indexOf(code);
 }

@@ -70,19 +70,14 @@ export async function generateAndParse<T>(
 async function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work();
   signal.throwIfAborted();
-  let stop: (() => void) | undefined;
+  const finished = new AbortController();
   const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
+    signal.addEventListener('abort', () => reject(signal.reason), { signal: finished.signal });
   });
   try {
-    const result = await Promise.race([work(), aborted]);
-    signal.throwIfAborted();
-    return result;
-  } catch (thrown) {
-    signal.throwIfAborted();
-    throw thrown;
+    return await Promise.race([work(), aborted]);
   } finally {
-    if (stop !== undefined) signal.removeEventListener('abort', stop);
+    finished.abort();
+    signal.throwIfAborted();
   }
 }

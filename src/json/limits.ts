@@ -11,30 +11,25 @@ export function resolveLimits(limits: Limits | undefined): Required<Limits> {
 
 /** Whether the text takes more than `limit` bytes in UTF-8. Counts only where the length does not tell. */
 export function exceedsBytes(text: string, limit: number): boolean {
-  if (text.length > limit || text.length * 3 <= limit) return text.length > limit;
-  return new TextEncoder().encode(text).length > limit;
+  return text.length > limit || (text.length * 3 > limit && new TextEncoder().encode(text).length > limit);
 }
 
-/** Whether a value is nested deeper than `limit`, without recursion. */
+/** Whether a value is nested deeper than `limit`, level by level and without recursion. */
 export function isDeeperThan(value: unknown, limit: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const open: object[] = [value];
-  const depths: number[] = [1];
-  for (let container = open.pop(); container !== undefined; container = open.pop()) {
-    const depth = depths.pop() ?? 0;
-    if (depth > limit) return true;
-    if (Array.isArray(container)) {
-      for (const item of container) pushContainer(item, depth + 1, open, depths);
-    } else {
-      const fields = container as Readonly<Record<string, unknown>>;
-      for (const key in fields) pushContainer(fields[key], depth + 1, open, depths);
+  let level = [value].filter(isContainer);
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth === limit) return true;
+    const below: object[] = [];
+    for (const container of level) {
+      const items: readonly unknown[] = Array.isArray(container) ? container : Object.values(container);
+      for (const item of items) if (isContainer(item)) below.push(item);
     }
+    level = below;
   }
   return false;
 }
 
-function pushContainer(value: unknown, depth: number, open: object[], depths: number[]): void {
-  if (typeof value !== 'object' || value === null) return;
-  open.push(value);
-  depths.push(depth);
+/** Whether a value is an object or an array. */
+export function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

@@ -2,7 +2,10 @@ import { SluiceError } from './sluice-error.js';
 import type { Candidate } from './candidate.js';
 import type { SchemaIssue } from './standard-schema.js';
 
-/** Why a text gave no value. A closed list: `docs/errors.md` says what to do about each. */
+/**
+ * Why a text gave no value, from the nearest stage to the furthest. A closed list: `docs/errors.md` says what to do about
+ * each.
+ */
 export const PARSE_ERROR_CODES = [
   'EMPTY_INPUT',
   'NO_JSON',

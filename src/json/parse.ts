@@ -1,5 +1,6 @@
 import type { AlignableSchema } from './alignable-schema.js';
-import { ParseError } from './parse-error.js';
+import { failureOf, NO_TAG } from './failure.js';
+import type { ParseError } from './parse-error.js';
 import type { ParseOptions } from './parse-options.js';
 import type { ParseResult } from './parse-result.js';
 import { runPipeline, type CheckAnswer, type SchemaPort } from './pipeline.js';
@@ -25,7 +26,7 @@ export function parse(raw: string, schema?: StandardSchema, options: ParseOption
   const pipeline = runPipeline(raw, portOf(schema, options), options);
   let step = pipeline.next();
   while (step.done !== true) {
-    const answer = schema?.['~standard'].validate(step.value.value) ?? { value: step.value.value };
+    const answer = validate(schema, step.value);
     if (answer instanceof Promise)
       throw new SluiceError('ASYNC_SCHEMA', 'the schema answers asynchronously; use parseAsync');
     step = pipeline.next(answerOf(answer));
@@ -47,8 +48,7 @@ export async function parseAsync<T>(
   const pipeline = runPipeline(raw, portOf(schema, options), options);
   let step = pipeline.next();
   while (step.done !== true) {
-    const answer = await (schema?.['~standard'].validate(step.value.value) ?? { value: step.value.value });
-    step = pipeline.next(answerOf(answer));
+    step = pipeline.next(answerOf(await validate(schema, step.value)));
   }
   return step.value as ParseResult<T>;
 }
@@ -70,8 +70,7 @@ export function parseOrThrow<T>(raw: string, schema?: StandardSchema<unknown, T>
 
 /** A comment where a value was needed. */
 export function errorOfComment(label: string | undefined): ParseError {
-  const prefix = label === undefined ? '' : `${label}: `;
-  return new ParseError('NO_JSON', `${prefix}the text has no <json> block`, { attempts: [] });
+  return failureOf([{ code: 'NO_JSON', message: NO_TAG }], label).error;
 }
 
 function portOf(schema: StandardSchema | undefined, options: ParseOptions): SchemaPort | undefined {
@@ -89,6 +88,13 @@ function portOf(schema: StandardSchema | undefined, options: ParseOptions): Sche
 /** Whether a schema can align and check parts. */
 export function isAlignable(schema: StandardSchema): schema is AlignableSchema {
   return '~sluice' in schema;
+}
+
+function validate(
+  schema: StandardSchema | undefined,
+  value: unknown,
+): StandardResult<unknown> | Promise<StandardResult<unknown>> {
+  return schema === undefined ? { value } : schema['~standard'].validate(value);
 }
 
 function answerOf(answer: StandardResult<unknown>): CheckAnswer {

@@ -1,23 +1,19 @@
 import type { Alignment, AlignmentChange } from './alignable-schema.js';
 import type { Candidate } from './candidate.js';
 import { deepEqual } from './deep-equal.js';
-import { failureOf, type FailedAttempt } from './failure.js';
-import { exceedsBytes } from './limits.js';
+import { failureOf, NO_TAG, refusalOf, type FailedAttempt } from './failure.js';
+import { isContainer } from './limits.js';
 import type { ParseOptions } from './parse-options.js';
 import type { ParseResult } from './parse-result.js';
 import { findSpokenText } from './profiles/default-candidates.js';
 import { findCandidates } from './profiles/find-candidates.js';
 import type { FoundCandidate, RejectedValue } from './profiles/found-candidate.js';
 import type { Reading } from './reader/read-value.js';
+import { CUT_OFF } from './reader/source.js';
 import { repairAt } from './repair.js';
 import { resolveSettings } from './search-settings.js';
 import type { SchemaIssue } from './standard-schema.js';
 import type { Warning } from './warning.js';
-
-/** A question to the schema; the caller answers it, at once or later. */
-export interface Check {
-  readonly value: unknown;
-}
 
 /** The schema's answer. */
 export type CheckAnswer = { readonly value: unknown } | { readonly issues: readonly SchemaIssue[] };
@@ -35,9 +31,9 @@ type Outcome =
       readonly reading: Success;
       readonly changes: readonly AlignmentChange[];
     }
-  | { readonly passed: false; readonly attempt: FailedAttempt | undefined; readonly final?: boolean };
-/** Code that may ask questions on its way to a result. */
-type Asking<T> = Generator<Check, T, CheckAnswer>;
+  | { readonly passed: false; readonly attempt: FailedAttempt | undefined };
+/** Code that may ask the schema about values on its way to a result; the caller answers, at once or later. */
+type Asking<T> = Generator<unknown, T, CheckAnswer>;
 
 /** Candidates looked at behind a winner that may not be the only one. */
 const MOST_RIVALS = 32;
@@ -56,12 +52,8 @@ export function* runPipeline(
   const settings = resolveSettings(options, schema !== undefined);
   const { limits, profile } = settings;
   const { label, allowPartial = false, normalizers = [] } = options;
-  if (exceedsBytes(raw, limits.bytes))
-    return failureOf(
-      [{ code: 'LIMIT_EXCEEDED', message: `the text is longer than limits.bytes, ${limits.bytes}` }],
-      label,
-    );
-  if (raw.trim() === '') return failureOf([{ code: 'EMPTY_INPUT', message: 'the text is empty' }], label);
+  const refusal = refusalOf(raw, limits);
+  if (refusal !== undefined) return failureOf([refusal], label);
   const failed: FailedAttempt[] = [];
   const rejected: RejectedValue[] = [];
   const seen: FoundCandidate[] = [];
@@ -78,7 +70,8 @@ export function* runPipeline(
     const outcome = yield* attempt(found, false, false);
     if (outcome.passed) return yield* succeed(found, outcome, candidates);
     if (outcome.attempt !== undefined) failed.push(outcome.attempt);
-    if (outcome.final === true) break;
+    // There the first text that can be read decides.
+    if (profile === 'unified' && outcome.attempt !== undefined && 'value' in outcome.attempt) break;
   }
   const aligns = schema?.align !== undefined;
   for (const [truncation, align] of [
@@ -98,8 +91,14 @@ export function* runPipeline(
     if (outcome.passed && (outcome.changes.length > 0 || failed.length === 0))
       return yield* succeed(found, outcome, []);
   }
-  if (profile === 'tagged' && seen.length === 0) return commentOf(raw);
-  return failureOf(failed, label);
+  if (profile !== 'tagged' || seen.length > 0) return failureOf(failed, label);
+  return {
+    ok: false,
+    status: 'comment',
+    comment: raw,
+    repairLevel: 'none',
+    warnings: [{ code: 'OUTPUT_DEGRADED_TO_COMMENT', message: NO_TAG }],
+  };
 
   /** Reads one candidate, checks its root, runs the normalizers, asks the schema. */
   function* attempt(found: FoundCandidate, truncation: boolean, align: boolean): Asking<Outcome> {
@@ -107,15 +106,11 @@ export function* runPipeline(
     if (!reading.ok) return { passed: false, attempt: unreadable(found, reading) };
     const alignment = align ? schema?.align?.(reading.value) : undefined;
     let value = alignment === undefined ? reading.value : alignment.value;
-    // In `unified` the first text that can be read decides.
-    const fail = (details: Omit<FailedAttempt, 'candidate' | 'value'>): Outcome => {
-      return {
-        passed: false,
-        attempt: { ...details, value, candidate: candidateOf(found, reading) },
-        final: profile === 'unified',
-      };
-    };
-    if (profile === 'unified' && (typeof value !== 'object' || value === null || Array.isArray(value))) {
+    const fail = (details: Omit<FailedAttempt, 'candidate' | 'value'>): Outcome => ({
+      passed: false,
+      attempt: { ...details, value, candidate: candidateOf(found, reading) },
+    });
+    if (profile === 'unified' && (!isContainer(value) || Array.isArray(value))) {
       return fail({ code: 'ROOT_NOT_OBJECT', message: 'the root must be an object' });
     }
     try {
@@ -127,7 +122,7 @@ export function* runPipeline(
         cause,
       });
     }
-    const answer: CheckAnswer = schema === undefined ? { value } : yield { value };
+    const answer: CheckAnswer = schema === undefined ? { value } : yield value;
     if ('value' in answer) return { passed: true, value: answer.value, reading, changes: alignment?.changes ?? [] };
     if (!truncation && !align) {
       // Read again where a normalizer may have changed it.
@@ -154,16 +149,15 @@ export function* runPipeline(
     const warn = (code: Warning['code'], message: string, offset?: number): void => {
       warnings.push(offset === undefined ? { code, message } : { code, message, offset });
     };
-    const kinds = repairs.length > 0 ? [...new Set(repairs.map(({ kind }) => kind))] : [];
-    if (kinds.length > 0) warn('OUTPUT_REPAIRED_GENERIC', `repaired: ${kinds.join(', ')}`);
+    const kinds = new Set(repairs.map(({ kind }) => kind));
+    if (kinds.size > 0) warn('OUTPUT_REPAIRED_GENERIC', `repaired: ${[...kinds].join(', ')}`);
     if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `changes to fit the schema: ${changes.length}`);
     const cut = repairs.find(({ kind }) => kind === 'truncated');
-    if (cut !== undefined) warn('PARTIAL_VALUE', 'the text was cut off', cut.offset);
+    if (cut !== undefined) warn('PARTIAL_VALUE', CUT_OFF, cut.offset);
     warnings.push(...reading.duplicates);
     const rival =
       found.finder === 'fence' || found.finder === 'prose' ? yield* findRival(value, candidate, rest) : undefined;
-    if (rival !== undefined)
-      warn('AMBIGUOUS_CANDIDATES', 'another value passes too; prefer or a stricter schema chooses', rival);
+    if (rival !== undefined) warn('AMBIGUOUS_CANDIDATES', 'another value passes too', rival);
     const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
     return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
   }
@@ -207,15 +201,4 @@ function summarize(issues: readonly SchemaIssue[]): string {
     .slice(0, 5)
     .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`));
   return shown.join('; ') + (issues.length > 5 ? `; and ${issues.length - 5} more` : '');
-}
-
-function commentOf(comment: string): ParseResult<unknown> {
-  const message = 'no <json> block; the text is passed on';
-  return {
-    ok: false,
-    status: 'comment',
-    comment,
-    repairLevel: 'none',
-    warnings: [{ code: 'OUTPUT_DEGRADED_TO_COMMENT', message }],
-  };
 }

@@ -1,6 +1,6 @@
 import { isDeeperThan } from './limits.js';
 import { readValue, type Reading } from './reader/read-value.js';
-import { repairSets, tooDeep, withTruncation } from './reader/reader-policy.js';
+import { cautiousPolicy, repairSets, tooDeep, withTruncation } from './reader/reader-policy.js';
 import type { RepairKind } from './repair.js';
 import type { SearchSettings } from './search-settings.js';
 
@@ -66,14 +66,9 @@ function readTolerantly(
   rootMustEnd: boolean,
   truncation: boolean,
 ): Reading {
-  const { numbers, limits } = settings;
-  const allowed = truncation ? withTruncation(repairs) : repairs;
-  return readValue(block, offset, {
-    repairs: allowed,
-    missingValue: 'drop',
-    bareText: 'cautious',
-    rootMustEnd,
-    numbers,
-    depth: limits.depth,
-  });
+  return readValue(
+    block,
+    offset,
+    cautiousPolicy(truncation ? withTruncation(repairs) : repairs, rootMustEnd, settings),
+  );
 }

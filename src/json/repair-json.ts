@@ -1,5 +1,5 @@
-import { resolveLimits, exceedsBytes } from './limits.js';
-import { ParseError } from './parse-error.js';
+import { failureOf, refusalOf } from './failure.js';
+import { isContainer, resolveLimits } from './limits.js';
 import type { Limits } from './parse-options.js';
 import { parse } from './parse.js';
 import { readStrict } from './read-candidate.js';
@@ -21,16 +21,15 @@ const LONG_NUMBER = /\d{16}|\d[.]\d{15}|[eE][+-]?\d{3}/;
 /**
  * Turns broken JSON into JSON text, in the manner of the usual repair functions: truncation is closed, a missing value
  * is `null`, a bare word a string, several values become an array. Valid JSON is returned as it is. Throws a
- * {@link ParseError} when there is nothing to be saved. Prefer `parse`, which reports what it did and checks a schema.
+ * `ParseError` when there is nothing to be saved. Prefer `parse`, which reports what it did and checks a schema.
  *
  * @example
  * repairJson("{name: 'Ada', tags: ['x',") // '{"name":"Ada","tags":["x"]}'
  */
 export function repairJson(text: string, options: RepairJsonOptions = {}): string {
   const limits = resolveLimits(options.limits);
-  if (exceedsBytes(text, limits.bytes))
-    throw hopeless('LIMIT_EXCEEDED', `the text is longer than limits.bytes, ${limits.bytes}`);
-  if (text.trim() === '') throw hopeless('EMPTY_INPUT', 'the text is empty');
+  const refusal = refusalOf(text, limits);
+  if (refusal !== undefined) throw failureOf([refusal], undefined).error;
   const valid = readStrict(text, 0, { limits, numbers: 'double', needsOwnReader: false });
   if (valid?.ok === true) return text;
   const beginsLikeJson = BEGINS_LIKE_JSON.test(text);
@@ -40,14 +39,14 @@ export function repairJson(text: string, options: RepairJsonOptions = {}): strin
   if (reading.ok) return write(reading.value, LONG_NUMBER.test(text));
   const lastResort = beginsLikeJson ? cutOutValue(text, limits) : undefined;
   if (lastResort !== undefined) return lastResort;
-  throw hopeless(reading.failure.code, `${reading.failure.message} (offset ${reading.failure.offset})`);
+  const { code, message, offset } = reading.failure;
+  throw failureOf([{ code, message: `${message} (offset ${offset})` }], undefined).error;
 }
 
 function readGenerously(text: string, limits: Required<Limits>): Reading {
   return readValue(text, 0, {
     repairs: repairSets.everything,
-    missingValue: 'null',
-    bareText: 'any',
+    generous: true,
     rootMustEnd: true,
     numbers: LONG_NUMBER.test(text) ? 'source' : 'double',
     depth: limits.depth,
@@ -57,8 +56,7 @@ function readGenerously(text: string, limits: Required<Limits>): Reading {
 /** The value inside running text. Glued to a word or empty, it is more likely a part of the text than the answer. */
 function cutOutValue(text: string, limits: Required<Limits>): string | undefined {
   const result = parse(text, undefined, { allowPartial: true, limits });
-  if (!result.ok || typeof result.value !== 'object' || result.value === null) return undefined;
-  if (Object.keys(result.value).length === 0) return undefined;
+  if (!result.ok || !isContainer(result.value) || Object.keys(result.value).length === 0) return undefined;
   const { finder, start, end } = result.candidate;
   if (finder === 'prose' && (/\w/.test(text[start - 1] ?? '') || /[\w{[]/.test(text[end] ?? ''))) return undefined;
   const span = readGenerously(text.slice(start, end), limits);
@@ -70,19 +68,16 @@ function write(value: unknown, hasLongNumbers: boolean): string {
   try {
     return hasLongNumbers ? writeSource(value) : JSON.stringify(value);
   } catch {
-    throw hopeless('LIMIT_EXCEEDED', 'the value is nested too deeply to be written; lower limits.depth');
+    const message = 'the value is nested too deeply to be written; lower limits.depth';
+    throw failureOf([{ code: 'LIMIT_EXCEEDED', message }], undefined).error;
   }
 }
 
 function writeSource(value: unknown): string {
   if (value instanceof SourceNumber) return value.source;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (!isContainer(value)) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(writeSource).join(',')}]`;
   return `{${Object.entries(value)
     .map(([key, member]) => `${JSON.stringify(key)}:${writeSource(member)}`)
     .join(',')}}`;
-}
-
-function hopeless(code: ParseError['code'], message: string): ParseError {
-  return new ParseError(code, message, { attempts: [] });
 }

@@ -1,30 +1,10 @@
+import { isContainer } from '../limits.js';
+
 /** Fields in which programs hand on what a model said, most telling first. */
-const TEXT_FIELDS = [
-  'structured_output',
-  'response',
-  'result',
-  'output',
-  'content',
-  'text',
-  'message',
-  'arguments',
-  'input',
-] as const;
+const TEXT_FIELDS = 'structured_output response result output content text message arguments input'.split(' ');
 /** Fields that only lead to those above. */
-const WRAPPER_FIELDS = [
-  'item',
-  'part',
-  'parts',
-  'data',
-  'delta',
-  'choices',
-  'candidates',
-  'tool_calls',
-  'function',
-  'messages',
-  'event',
-] as const;
-const FOREIGN_ROLES: ReadonlySet<unknown> = new Set(['user', 'system', 'tool', 'developer', 'tool_result', 'function']);
+const WRAPPER_FIELDS = 'item part parts data delta choices candidates tool_calls function messages event'.split(' ');
+const FOREIGN_ROLES: ReadonlySet<unknown> = new Set('user system tool developer tool_result function'.split(' '));
 /** Containers looked into per envelope, and how deep. */
 const MOST_CONTAINERS = 64;
 const DEEPEST = 8;
@@ -41,7 +21,7 @@ export function envelopeContents(value: unknown): readonly unknown[] {
 }
 
 function collect(value: unknown, depth: number, contents: unknown[], seen: { containers: number }): void {
-  if (typeof value !== 'object' || value === null || depth > DEEPEST || ++seen.containers > MOST_CONTAINERS) return;
+  if (!isContainer(value) || depth > DEEPEST || ++seen.containers > MOST_CONTAINERS) return;
   if (Array.isArray(value)) {
     const texts = textBlocks(value);
     if (texts.length > 1) contents.push(texts.join(''));
@@ -53,7 +33,7 @@ function collect(value: unknown, depth: number, contents: unknown[], seen: { con
   for (const name of TEXT_FIELDS) {
     const content = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (typeof content === 'string') contents.push(content);
-    else if (typeof content === 'object' && content !== null) {
+    else if (isContainer(content)) {
       if (!Array.isArray(content)) contents.push(content);
       collect(content, depth + 1, contents, seen);
     }
@@ -64,7 +44,6 @@ function collect(value: unknown, depth: number, contents: unknown[], seen: { con
 /** The texts of content blocks, which together are one message. */
 function textBlocks(blocks: readonly unknown[]): string[] {
   return blocks.flatMap((block) => {
-    if (typeof block !== 'object' || block === null || !('text' in block)) return [];
-    return typeof block.text === 'string' ? [block.text] : [];
+    return isContainer(block) && 'text' in block && typeof block.text === 'string' ? [block.text] : [];
   });
 }

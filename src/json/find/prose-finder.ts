@@ -1,10 +1,11 @@
 import type { Reading } from '../reader/read-value.js';
+import { isContainer } from '../limits.js';
 import { BracketWalker, nextBracket } from './bracket-walker.js';
 import type { Region } from './survey.js';
 
 /** What kind of value a bracket may begin: checked before a reader is set to work, because prose is full of brackets. */
 const MAY_BEGIN =
-  /\{\s{0,99}(?:["'“‘`,}/#\\]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#-]|[tfnTFN.]|[\p{L}])/uy;
+  /\{\s{0,99}(?:["'“‘`,}/#\\]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
 /** Characters read in vain, as a multiple of the text, before the search is given up: keeps time linear. */
 const READING_FACTOR = 4;
 const READING_BASE = 65_536;
@@ -72,7 +73,7 @@ function isNoAnswer(text: string, start: number, value: unknown): boolean {
   const before = text.slice(Math.max(0, start - 40), start);
   const isArray = Array.isArray(value);
   if (isArray && /[\w)\]]$/.test(before)) return true;
-  const items: unknown[] = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  const items: unknown[] = isContainer(value) ? Object.values(value) : [];
   const says = items.length > 0 && !(isArray && items.every((item) => typeof item === 'number'));
   return !says && !/(?:[:：=]|^|\n)[ \t]*$/.test(before);
 }

@@ -9,8 +9,6 @@ export interface BareToken {
   readonly cut: boolean;
   /** A quote stands right behind it: its own, whose partner is missing, or that of the next token. */
   readonly quote: 'none' | 'own' | 'foreign';
-  /** It names a function: a parenthesis follows. */
-  readonly call: boolean;
 }
 
 const WORD = /(?:(?!\/\*)[^\s\u00a0\ufeff,，、{}｛｝[\]［］"“”(])*/y;
@@ -19,7 +17,6 @@ const KEY = /(?:(?!\/\*|\s\/\/|\s#|\s')[^\n,，、{}｛｝[\]［］"“”:：=]
 /** The usual key of other notations, with its colon. */
 const PLAIN_KEY = /[A-Za-z_$][\w$]{0,255}(?=[ \t]{0,64}:)/y;
 const REGULAR_EXPRESSION = /\/(?:\\.|[^\\/\n]){0,1000}\//y;
-const CALL = /[ \t]*\(/y;
 const OWN_QUOTE = /["“”]\s{0,64}(?:[,，:：}｝\]］]|$)/y;
 /** More unquoted text than this is prose. Bounds what a stream must look through again when more arrives. */
 const LONGEST = 4096;
@@ -38,39 +35,27 @@ export function readBareToken(
   const plainKey = isKey ? source.match(PLAIN_KEY) : -1;
   if (plainKey !== -1) {
     source.at += plainKey;
-    return { text: text.slice(at, at + plainKey), cut: false, quote: 'none', call: false };
+    return { text: text.slice(at, at + plainKey), cut: false, quote: 'none' };
   }
-  const any = policy.bareText === 'any';
+  const any = policy.generous;
   let length = any && !isKey ? source.match(REGULAR_EXPRESSION) : -1;
   if (length === -1) {
     length = source.match(isKey ? KEY : WORD);
     const word = text.slice(at, at + length);
-    if (!isKey && readLiteralOrNumber(cutAtStop(word, stops), policy) === undefined) {
-      const calls = policy.repairs.has('function_call') && /^[\p{L}_$][\p{L}\p{N}_$.]*$/u.test(word);
-      if (calls && matches(CALL, text, at + length)) {
-        source.at += length;
-        return { text: word, cut: false, quote: 'none', call: true };
-      }
-      length = source.match(PHRASE);
-    }
+    if (!isKey && readLiteralOrNumber(cutAtStop(word, stops), policy) === undefined) length = source.match(PHRASE);
   }
   const token = cutAtStop(text.slice(at, at + length), stops);
   const end = at + token.length;
   if (end === text.length && !final && length < LONGEST) return undefined;
   const quoted = /["“”]/.test(text.charAt(end));
   if (quoted && !final && end + 66 > text.length && /^\s*$/.test(text.slice(end + 1))) return undefined;
-  const own = quoted && !/\s$/.test(token) && matches(OWN_QUOTE, text, end);
-  source.at = own ? end + 1 : end;
-  const quote = own ? 'own' : quoted && !/\s$/.test(token) ? 'foreign' : 'none';
-  return { text: token.trim(), cut: end === text.length, quote, call: false };
+  source.at = end;
+  const quote = !quoted || /\s$/.test(token) ? 'none' : source.match(OWN_QUOTE) === -1 ? 'foreign' : 'own';
+  if (quote === 'own') source.at++;
+  return { text: token.trim(), cut: end === text.length, quote };
 }
 
 function cutAtStop(token: string, stops: string): string {
   const stop = stops === '' ? -1 : token.search(stops === ')' ? /\)/ : /\+/);
   return stop === -1 ? token : token.slice(0, stop);
-}
-
-function matches(pattern: RegExp, text: string, at: number): boolean {
-  pattern.lastIndex = at;
-  return pattern.test(text);
 }

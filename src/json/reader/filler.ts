@@ -11,6 +11,9 @@ import {
 } from './character.js';
 import type { Source } from './source.js';
 
+/** What is due: a value (`root`, `first` behind the first bracket, another one), or something else. */
+type Place = 'root' | 'first' | 'value' | 'other';
+
 const FENCE = /```[ \t]*[\w+-]*/y;
 /** A fence is passed in one piece, when its language word is sure to be complete. */
 const LONGEST_FENCE = 40;
@@ -31,13 +34,13 @@ export class Filler {
   }
 
   /**
-   * Moves to the next significant character and returns its code; -1 if the text so far has none. `place` tells what is
+   * Moves to the next significant character and returns it; empty if the text so far has none. `place` tells what is
    * due: a value may begin with `#`, and a fence behind the first bracket encloses the whole value.
    */
-  skip(place: 'root' | 'first' | 'value' | 'other'): number {
+  skip(place: Place): string {
     const source = this.#source;
     for (;;) {
-      if (this.#commentEnd !== '' && !this.#endComment()) return -1;
+      if (this.#commentEnd !== '' && !this.#endComment()) return '';
       const { text } = source;
       let { at } = source;
       let code = text.charCodeAt(at);
@@ -46,29 +49,30 @@ export class Filler {
         code = text.charCodeAt(++at);
       }
       source.at = at;
-      if (Number.isNaN(code)) return -1;
+      const char = text.charAt(at);
       const special = code === SLASH || code === HASH || code === BACKTICK || code === BACKSLASH;
-      const passed = special || code > 0x7f || code < SPACE ? this.#pass(code, place) : 'token';
-      if (passed !== 'passed') return passed === 'more' ? -1 : code;
+      const passed = special || code > 0x7f || code < SPACE ? this.#pass(char, place) : 'token';
+      if (passed !== 'passed') return passed === 'more' ? '' : char;
     }
   }
 
-  #pass(code: number, place: 'root' | 'first' | 'value' | 'other'): 'passed' | 'token' | 'more' {
+  #pass(char: string, place: Place): 'passed' | 'token' | 'more' {
     const source = this.#source;
-    if (code === BACKTICK) return this.#passFence(place);
+    if (char === '`') return this.#passFence(place);
     if (!source.has(2)) return 'more';
-    const next = source.text.charAt(source.at + 1);
-    const foreign = code < SPACE || code > 0x7f;
-    if (code === BACKSLASH ? /[nrt]/.test(next) : foreign && FOREIGN_SPACE.test(String.fromCharCode(code))) {
-      source.repair('whitespace', source.at, code === BACKSLASH ? 2 : 1);
-      source.at += code === BACKSLASH ? 2 : 1;
+    const next = source.char(1);
+    const escaped = char === '\\' && /[nrt]/.test(next);
+    if (escaped || FOREIGN_SPACE.test(char)) {
+      const length = escaped ? 2 : 1;
+      source.repair('whitespace', source.at, length);
+      source.at += length;
       return 'passed';
     }
     // `#fff` where a value is due is text; `# note` is a comment anywhere.
-    const comments = code === HASH ? place === 'other' || next.trim() === '' : code === SLASH && /[/*]/.test(next);
+    const comments = char === '#' ? place === 'other' || next.trim() === '' : char === '/' && /[/*]/.test(next);
     if (!comments) return 'token';
     source.repair('comment', source.at, 2);
-    this.#commentEnd = next === '*' && code === SLASH ? '*/' : '\n';
+    this.#commentEnd = next === '*' && char === '/' ? '*/' : '\n';
     source.at += 2;
     return 'passed';
   }
@@ -88,7 +92,7 @@ export class Filler {
     return true;
   }
 
-  #passFence(place: 'root' | 'first' | 'value' | 'other'): 'passed' | 'token' | 'more' {
+  #passFence(place: Place): 'passed' | 'token' | 'more' {
     const source = this.#source;
     if (!source.startsWith('```')) return source.has(3) ? 'token' : 'more';
     if (place === 'first') {

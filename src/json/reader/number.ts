@@ -21,28 +21,25 @@ const HEXADECIMAL = /^0[xX][\da-fA-F]+$/;
 /** A number that was cut in the middle of its fraction or exponent. */
 const CUT_NUMBER = /^(-?(?:0|[1-9]\d*)(?:\.\d+)?)(?:\.|\.?[eE][+-]?)$/;
 
-/** A number token and whether it had to be rewritten to be one. */
-export interface NumberReading {
-  readonly value: NumberValue;
-  readonly repaired: boolean;
-}
-
-/** Reads a whole token as a number; undefined if it is none. */
-export function readNumber(token: string, mode: NumberMode): NumberReading | undefined {
-  if (JSON_NUMBER.test(token)) return { value: convertNumber(token, mode), repaired: false };
-  if (HEXADECIMAL.test(token)) return { value: Number(token), repaired: true };
+/** Reads a whole token as a number, with the repair it took; undefined if it is none. */
+export function readNumber(
+  token: string,
+  mode: NumberMode,
+): { readonly value: NumberValue; readonly repair?: 'number' } | undefined {
+  if (JSON_NUMBER.test(token)) return { value: convertNumber(token, mode) };
+  if (HEXADECIMAL.test(token)) return { value: Number(token), repair: 'number' };
   if (!FOREIGN_NUMBER.test(token)) return undefined;
   const plain = token
     .replace(/^\+|_/g, '')
     .replace(/^(-?)\./, '$10.')
     .replace(/\.(?=$|e)/i, '');
-  return { value: convertNumber(plain, mode), repaired: true };
+  return { value: convertNumber(plain, mode), repair: 'number' };
 }
 
 /** The part of a cut token that is a number already; undefined if there is none. */
-export function readCutNumber(token: string, mode: NumberMode): NumberReading | undefined {
+export function readCutNumber(token: string, mode: NumberMode): NumberValue | undefined {
   const whole = CUT_NUMBER.exec(token)?.[1];
-  return whole === undefined ? undefined : { value: convertNumber(whole, mode), repaired: true };
+  return whole === undefined ? undefined : convertNumber(whole, mode);
 }
 
 /** The value of a valid JSON number in the representation asked for. */

@@ -6,10 +6,8 @@ export type QuoteVerdict = 'ends' | 'content' | 'unknown';
 /** What the string is read as, and what stands around it. */
 export interface StringSurroundings {
   readonly role: 'root' | 'key' | 'member' | 'item';
-  /** Open containers around the string. */
-  readonly depth: number;
-  readonly arrayAbove: boolean;
-  readonly objectAbove: boolean;
+  /** The open containers around the string. */
+  readonly builder: { readonly depth: number; readonly arrayAbove: boolean; readonly objectAbove: boolean };
   /** Nothing but white space and comments may follow the root value. */
   readonly rootMustEnd: boolean;
   readonly insideCall: boolean;
@@ -78,9 +76,7 @@ function isPlainEnd(text: string, after: number, role: StringSurroundings['role'
 
 function patternsFor({
   role,
-  depth,
-  arrayAbove,
-  objectAbove,
+  builder: { depth, arrayAbove, objectAbove },
   rootMustEnd,
   insideCall,
 }: StringSurroundings): readonly [RegExp, RegExp] {

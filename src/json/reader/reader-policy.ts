@@ -1,14 +1,16 @@
 import type { NumberMode } from './number.js';
+import type { Limits } from '../parse-options.js';
 import { REPAIR_KINDS, type RepairKind } from '../repair.js';
 
 /** What a reader may do with text that is no JSON. */
 export interface ReaderPolicy {
   /** The repairs it may make; where another would be needed, the reading ends with `SYNTAX` or `TRUNCATED`. */
   readonly repairs: ReadonlySet<RepairKind>;
-  /** A key with a colon and nothing behind it: leave the key out, or give it `null`. */
-  readonly missingValue: 'drop' | 'null';
-  /** `cautious` refuses unquoted text that may be code or prose; `any` takes it as a string. */
-  readonly bareText: 'cautious' | 'any';
+  /**
+   * Takes any unquoted text as a string and gives a key without value `null`. Otherwise text that may be code or prose is
+   * refused, and such a key left out.
+   */
+  readonly generous: boolean;
   /** Only white space and comments may follow the value; otherwise the reading ends where the value does. */
   readonly rootMustEnd: boolean;
   readonly numbers: NumberMode;
@@ -34,6 +36,15 @@ export function withTruncation(repairs: ReadonlySet<RepairKind>): ReadonlySet<Re
 
 function without(...kinds: readonly RepairKind[]): ReadonlySet<RepairKind> {
   return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));
+}
+
+/** How everything but {@link repairSets.everything} is read: nothing is guessed that nobody wrote. */
+export function cautiousPolicy(
+  repairs: ReadonlySet<RepairKind>,
+  rootMustEnd: boolean,
+  { numbers, limits }: { readonly numbers: NumberMode; readonly limits: Required<Limits> },
+): ReaderPolicy {
+  return { repairs, generous: false, rootMustEnd, numbers, depth: limits.depth };
 }
 
 /** What a value beyond the depth limit fails with. */

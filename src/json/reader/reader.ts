@@ -62,7 +62,7 @@ export class Reader {
       if (options.strings) builder.show(this.#string.shown);
     } else {
       const reading = readBareText(this.source.text.slice(this.source.at), true, this.#policy);
-      if (reading.kind === 'refused' || !('value' in reading) || typeof reading.value === 'string') return;
+      if (reading === undefined || !('value' in reading) || typeof reading.value === 'string') return;
       if (typeof reading.value === 'number' ? options.numbers : options.literals) builder.show(reading.value);
     }
   }
@@ -89,7 +89,7 @@ export class Reader {
     const progress = string.read(this.source, structure);
     if (progress === 'more') return false;
     this.#token = 'none';
-    const refused = this.#policy.bareText === 'cautious' && this.#isNoString();
+    const refused = !this.#policy.generous && this.#isNoString();
     if (refused) structure.refuse();
     else if (progress === 'cut' && !this.#endCutString()) return true;
     if (structure.role === 'key') structure.placeKey(string.content, string.offset, false);
@@ -112,7 +112,7 @@ export class Reader {
   #endCutString(): boolean {
     const { source } = this;
     const opened = this.#string.offset - source.base;
-    if (this.#policy.bareText === 'any' && opened >= 0 && /[\]},+]\s*$/.test(source.text.slice(-LONGEST_TAIL))) {
+    if (this.#policy.generous && opened >= 0 && /[\]},+]\s*$/.test(source.text.slice(-LONGEST_TAIL))) {
       this.#rereadsStrings = true;
       this.#rereadAsBareText(opened);
       return false;
@@ -130,7 +130,7 @@ export class Reader {
   #findLostLineEnd(opened: number): number {
     const { text } = this.source;
     const tail = /\n[\s}\]]*$/.exec(
-      text.slice(Math.max(opened, -1) + 1).slice(-2 * LONGEST_TAIL - 2 * this.structure.depth),
+      text.slice(Math.max(opened, -1) + 1).slice(-2 * LONGEST_TAIL - 2 * this.structure.builder.depth),
     );
     const { role, builder } = this.structure;
     const closes = tail?.[0].replace(/\s+/g, '') === builder.closingBrackets;
@@ -148,13 +148,11 @@ export class Reader {
     const { source, structure } = this;
     const start = source.at;
     const isKey = structure.role === 'key';
-    const token = readBareToken(source, isKey, this.#policy, stops);
+    const token = structure.enterCall() ? 'call' : readBareToken(source, isKey, this.#policy, stops);
     if (token === undefined) return false;
     this.#token = 'none';
-    if (token.call) {
-      source.repair('function_call', start);
-      structure.enterCall();
-    } else if (token.quote === 'foreign' && this.#policy.bareText === 'cautious') {
+    if (token === 'call') return true;
+    if (token.quote === 'foreign' && !this.#policy.generous) {
       structure.refuse();
     } else if (isKey) {
       this.#placeBareKey(token, start);
@@ -180,18 +178,17 @@ export class Reader {
       return;
     }
     const reading = readBareText(token.text, token.cut, this.#policy);
-    if (reading.kind === 'refused') {
+    if (reading === undefined) {
       structure.refuse();
       return;
     }
-    if (reading.kind === 'cut') {
+    if (reading.cut === true) {
       source.repairEnd();
       // At the root nothing else is left, and only one literal begins like this.
-      if (structure.depth > 0) return;
+      if (structure.builder.depth > 0) return;
       if (!('value' in reading)) source.fail('TRUNCATED', CUT_OFF);
     } else if (reading.repair !== undefined) {
-      const prose =
-        reading.repair === 'unquoted_string' && structure.role === 'root' && this.#policy.bareText === 'cautious';
+      const prose = reading.repair === 'unquoted_string' && structure.role === 'root' && !this.#policy.generous;
       if (prose) structure.refuse();
       source.repair(reading.repair, start);
     }

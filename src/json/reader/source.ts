@@ -54,9 +54,9 @@ export class Source {
     return this.final || this.at + count <= this.text.length;
   }
 
-  /** The code of the character under the position, or of one behind it. */
-  code(ahead = 0): number {
-    return this.text.charCodeAt(this.at + ahead);
+  /** The character under the position, or one behind it; empty behind the end. */
+  char(ahead = 0): string {
+    return this.text.charAt(this.at + ahead);
   }
 
   startsWith(word: string): boolean {

@@ -1,15 +1,4 @@
-import {
-  BACKSLASH,
-  closesQuote,
-  COLON,
-  DOUBLE_QUOTE,
-  isQuote,
-  LINE_FEED,
-  quoteKind,
-  SINGLE_QUOTE,
-  SPACE,
-  type QuoteKind,
-} from './character.js';
+import { BACKSLASH, closersOf, isQuote, SPACE } from './character.js';
 import { judgeQuote, type StringSurroundings } from './quote-verdict.js';
 import { LOOK_BEHIND, type Source } from './source.js';
 
@@ -50,7 +39,8 @@ export class StringToken {
   unescapedSeen = false;
   /** `"x" or "y"`: the string seems to be an operand in code. */
   operatorSeen = false;
-  #kind: QuoteKind = 1;
+  /** The quotes that may end it. */
+  #closers = '';
   #escapedQuotes = false;
   #triple = false;
   #controlSeen = false;
@@ -63,12 +53,12 @@ export class StringToken {
 
   /** Starts at the opening quote, or at the backslash before it. */
   open(source: Source): void {
-    const quote = source.code(Number(source.code() === BACKSLASH));
-    this.#escapedQuotes = source.code() === BACKSLASH;
+    this.#escapedQuotes = source.char() === '\\';
     const length = this.#escapedQuotes ? 2 : 1;
-    this.#kind = quoteKind(quote);
+    const quote = source.char(length - 1);
+    this.#closers = closersOf(quote);
     if (this.#escapedQuotes) source.repair('escaped_quotes', source.at, length);
-    if (quote !== DOUBLE_QUOTE) source.repair('quote_style', source.at, length);
+    if (quote !== '"') source.repair('quote_style', source.at, length);
     this.offset = source.base + source.at;
     source.at += length;
     this.content = this.separator = '';
@@ -79,14 +69,15 @@ export class StringToken {
   read(source: Source, around: StringSurroundings): StringProgress {
     const { text } = source;
     // Straight quotes close only themselves: comparing one code is all most strings need.
-    const closer = this.#kind === 1 ? DOUBLE_QUOTE : this.#kind === 2 ? SINGLE_QUOTE : -1;
+    const closers = this.#closers;
+    const closer = closers.length === 1 ? closers.charCodeAt(0) : -1;
     for (;;) {
       let at = source.at;
       let code = 0;
       for (; at < text.length; at++) {
         code = text.charCodeAt(at);
         if (code < SPACE || code === BACKSLASH || code === closer) break;
-        if (closer === -1 && closesQuote(this.#kind, code)) break;
+        if (closer === -1 && closers.includes(text.charAt(at))) break;
       }
       if (at > source.at) this.#append(text.slice(source.at, at));
       source.at = at;
@@ -108,7 +99,7 @@ export class StringToken {
 
   /** A template literal with a placeholder: code that would make a string. */
   get isTemplate(): boolean {
-    return this.#kind === 3 && this.content.includes('${');
+    return this.#closers.length > 1 && this.#closers.includes('`') && this.content.includes('${');
   }
 
   /** Ends the string at a line break before which its end quote is missing. */
@@ -131,7 +122,7 @@ export class StringToken {
       if (!source.has(3)) return 'more';
       return source.startsWith(quote.repeat(3)) ? this.#end(source, 3) : this.#take(source, 1);
     }
-    if (this.content === '' && this.#kind < 3) {
+    if (this.content === '' && this.#closers.length === 1) {
       if (!source.has(2)) return 'more';
       // Three quotes in a row, as Python writes long strings.
       if (text.charAt(at + 1) === quote && text.charAt(at - 1) === quote) {
@@ -144,7 +135,7 @@ export class StringToken {
     const verdict = judgeQuote(text, at + 1, source.final, around);
     if (verdict === 'unknown') return 'more';
     if (this.#openBrackets === 0) {
-      const plainEnd = verdict === 'ends' && !(around.role === 'key' && this.#lastCode === COLON);
+      const plainEnd = verdict === 'ends' && !(around.role === 'key' && text[at - 1] === ':');
       const missing = plainEnd ? 'content' : this.#judgeMissingEnd(source, around);
       if (missing === 'unknown') return 'more';
       if (missing === 'ends') return this.#endBefore(source);
@@ -153,7 +144,7 @@ export class StringToken {
     if (!this.unescapedSeen) {
       source.repair('unescaped_quote');
       // `24" wide` is a measure; behind a letter a quote that closes before any has opened stands before an operator.
-      this.operatorSeen = this.#kind !== 2 && /\p{L}/u.test(text.charAt(at - 1)) && text.charAt(at + 1) === ' ';
+      this.operatorSeen = this.#closers !== "'" && /\p{L}/u.test(text.charAt(at - 1)) && text.charAt(at + 1) === ' ';
       this.unescapedSeen = true;
       this.#countBrackets(this.content);
     }
@@ -196,8 +187,8 @@ export class StringToken {
       return source.final ? 'cut' : 'more';
     }
     if (this.#escapedQuotes) {
-      if (closesQuote(this.#kind, next.charCodeAt(0))) return this.#end(source, 2);
-      if (next === '\\' && isQuote(source.code(2))) return this.#take(source, 3, text.charAt(at + 2));
+      if (this.#closers.includes(next)) return this.#end(source, 2);
+      if (next === '\\' && isQuote(source.char(2))) return this.#take(source, 3, source.char(2));
     }
     // Where other backslashes were meant as such, `\frac` and `\beta` hold no form feed and no backspace either.
     const isWord = this.#escapeSeen && /^[bf]\p{L}/u.test(text.slice(at + 1, at + 4));
@@ -214,7 +205,7 @@ export class StringToken {
       return this.#take(source, match[0].length, String.fromCodePoint(code));
     }
     // An escaped quote or line break loses its backslash; any other backslash was meant as one: `C:\dir`, `\d+`, `\alpha`.
-    const dropped = isQuote(next.charCodeAt(0)) || next.charCodeAt(0) === LINE_FEED;
+    const dropped = isQuote(next) || next === '\n';
     return this.#take(source, 2, dropped ? next : `\\${next}`);
   }
 

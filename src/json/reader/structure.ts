@@ -1,22 +1,4 @@
-import {
-  asciiPunctuation,
-  BACKSLASH,
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  CLOSE_PARENTHESIS,
-  COLON,
-  COMMA,
-  DOT,
-  ELLIPSIS,
-  EQUALS,
-  GREATER_THAN,
-  isQuote,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  OPEN_PARENTHESIS,
-  PLUS,
-  SEMICOLON,
-} from './character.js';
+import { asciiPunctuation, isQuote } from './character.js';
 import { Filler } from './filler.js';
 import { convertNumber } from './number.js';
 import type { StringSurroundings } from './quote-verdict.js';
@@ -32,6 +14,7 @@ export type Step = 'on' | 'wait' | 'string' | 'bare';
 
 /** A number or literal as JSON writes it, with a delimiter behind it. */
 const PLAIN_SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?=[,}\]\s])/y;
+const CALL = /[\p{L}_$][\p{L}\p{N}_$.]*[ \t]*\(/uy;
 const LITERALS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['true', true],
   ['false', false],
@@ -70,18 +53,6 @@ export class Structure implements StringSurroundings {
     this.rootMustEnd = policy.rootMustEnd;
   }
 
-  get depth(): number {
-    return this.builder.depth;
-  }
-
-  get arrayAbove(): boolean {
-    return this.builder.arrayAbove;
-  }
-
-  get objectAbove(): boolean {
-    return this.builder.objectAbove;
-  }
-
   get insideCall(): boolean {
     return this.#openCalls > 0;
   }
@@ -105,25 +76,25 @@ export class Structure implements StringSurroundings {
   step(): Step {
     if (this.complete && !this.rootMustEnd) return 'wait';
     const written = this.#skip();
-    if (written === -1 || this.#source.failure !== undefined) return 'wait';
-    const code = asciiPunctuation(written);
-    if (code !== written) this.#source.repair('punctuation');
+    if (written === '' || this.#source.failure !== undefined) return 'wait';
+    const char = asciiPunctuation(written);
+    if (char !== written) this.#source.repair('punctuation');
     switch (this.#state) {
       case 'after':
       case 'end':
-        return this.#stepAfter(code);
+        return this.#stepAfter(char);
       case 'dots':
-        return this.#stepDots(code);
+        return this.#stepDots(char);
       case 'colon':
-        return this.#stepColon(code);
+        return this.#stepColon(char);
       case 'key':
-        return this.#stepKey(code);
+        return this.#stepContent(char, true);
       case 'first':
-        return this.builder.inArray ? this.#stepValue(code) : this.#stepKey(code);
+        return this.#stepContent(char, !this.builder.inArray);
       case 'root':
       case 'item':
       case 'member':
-        return this.#stepValue(code);
+        return this.#stepContent(char, false);
     }
   }
 
@@ -154,21 +125,26 @@ export class Structure implements StringSurroundings {
     else this.#state = this.builder.inArray ? 'item' : 'key';
   }
 
-  /** The name of a function was read; its parenthesis is passed over and the argument takes its place. */
-  enterCall(): void {
-    this.#source.at = this.#source.text.indexOf('(', this.#source.at) + 1;
+  /** The beginning of a function call is passed over: its argument takes its place. Whether there was one. */
+  enterCall(): boolean {
+    const length = this.#source.allowed.has('function_call') ? this.#source.match(CALL) : -1;
+    if (length === -1 || this.role === 'key') return false;
+    this.#source.repair('function_call');
+    this.#source.at += length;
     this.#openCalls++;
+    return true;
   }
 
   /** The text is over: closes what is open where the policy allows it. */
   finish(): void {
     if (this.complete) return;
     if (this.#state === 'root') this.refuse();
-    const onlyWrapped = this.#rootsWrapped && this.depth === 1 && (this.#state === 'item' || this.#state === 'after');
+    const onlyWrapped =
+      this.#rootsWrapped && this.builder.depth === 1 && (this.#state === 'item' || this.#state === 'after');
     if (!onlyWrapped) this.#source.repairEnd();
     if (this.#source.failure !== undefined) return;
-    if (this.awaitsValue && this.#policy.missingValue === 'null') this.builder.place(null);
-    while (this.depth > 0) this.builder.close();
+    if (this.awaitsValue && this.#policy.generous) this.builder.place(null);
+    while (this.builder.depth > 0) this.builder.close();
     this.#state = 'end';
   }
 
@@ -178,74 +154,45 @@ export class Structure implements StringSurroundings {
     return 'wait';
   }
 
-  #skip(): number {
+  #skip(): string {
     const state = this.#state;
     const valueDue = state === 'item' || state === 'member' || (state === 'first' && this.builder.inArray);
     return this.#filler.skip(
-      state === 'root' ? state : state === 'first' && this.depth === 1 ? 'first' : valueDue ? 'value' : 'other',
+      state === 'root' ? state : state === 'first' && this.builder.depth === 1 ? 'first' : valueDue ? 'value' : 'other',
     );
   }
 
-  #stepValue(code: number): Step {
-    const state = this.#state;
-    switch (code) {
-      case OPEN_BRACE:
-      case OPEN_BRACKET:
-        return this.#openContainer(code === OPEN_BRACKET);
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-      case COMMA:
-        if (state === 'root') break;
-        if (state === 'member') return this.#leaveValueOut();
-        if (code !== COMMA) return this.#stepClose(code);
-        this.#source.repair('extra_comma');
-        return this.#advance();
-      case COLON:
-      case OPEN_PARENTHESIS:
-      case CLOSE_PARENTHESIS:
-      case SEMICOLON:
-        break;
-      default:
-        this.role = this.depth === 0 ? 'root' : this.builder.inArray ? 'item' : 'member';
-        return this.#stepToken(code);
-    }
-    return this.refuse();
+  /** What a value is where one is due. */
+  get #valueRole(): 'root' | 'item' | 'member' {
+    return this.builder.depth === 0 ? 'root' : this.builder.inArray ? 'item' : 'member';
   }
 
-  #stepKey(code: number): Step {
-    switch (code) {
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-        return this.#stepClose(code);
-      case COMMA:
-        this.#source.repair('extra_comma');
-        return this.#advance();
-      case OPEN_BRACE:
-        if (this.arrayAbove) return this.#closeMissing();
-        break;
-      case COLON:
-      case OPEN_BRACKET:
-      case OPEN_PARENTHESIS:
-      case SEMICOLON:
-        break;
-      default:
-        this.role = 'key';
-        return this.#stepToken(code);
+  /** Where a key or a value is due. */
+  #stepContent(char: string, isKey: boolean): Step {
+    if (!isKey && (char === '{' || char === '[')) return this.#openContainer(char === '[');
+    if (char === '"' || char === "'" || !(isKey ? ':;({[,}]' : ':;(,}])').includes(char)) {
+      this.role = isKey ? 'key' : this.#valueRole;
+      return this.#stepToken(char);
     }
-    return this.refuse();
+    if (isKey && char === '{' && this.builder.arrayAbove) return this.#closeMissing();
+    if (!',}]'.includes(char) || this.#state === 'root') return this.refuse();
+    if (this.#state === 'member') return this.#leaveValueOut();
+    if (char !== ',') return this.#stepClose(char);
+    this.#source.repair('extra_comma');
+    return this.#advance();
   }
 
   /** A token begins: the usual scalars are taken at once. */
-  #stepToken(code: number): Step {
+  #stepToken(char: string): Step {
     const source = this.#source;
-    if (isQuote(code)) return 'string';
-    if (code === BACKSLASH) {
+    if (isQuote(char)) return 'string';
+    if (char === '\\') {
       // `\"`: the quotes of the whole value were escaped.
       if (!source.has(2)) return 'wait';
-      return isQuote(source.code(1)) ? 'string' : this.refuse();
+      return isQuote(source.char(1)) ? 'string' : this.refuse();
     }
-    if (code === DOT && !source.has(3)) return 'wait';
-    const dots = this.#dots(code);
+    if (char === '.' && !source.has(3)) return 'wait';
+    const dots = this.#dots(char);
     if (dots !== -1) return this.#takeEllipsis(dots);
     const length = this.role === 'key' ? -1 : source.match(PLAIN_SCALAR);
     if (length === -1) return 'bare';
@@ -256,58 +203,48 @@ export class Structure implements StringSurroundings {
     return 'on';
   }
 
-  #stepColon(code: number): Step {
+  #stepColon(char: string): Step {
     const source = this.#source;
-    const bareAndCautious = this.#keyWasBare && this.#policy.bareText === 'cautious';
-    if (code === COLON) {
+    if (char === ':') {
       this.#partsRead++;
       return this.#advance('member');
     }
-    if (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET || code === SEMICOLON) {
-      return this.refuse();
-    }
     // Words before a bracket, a string or an equals sign are rather code or prose than a key.
-    if (bareAndCautious) return this.refuse();
-    if (code === EQUALS && !source.has(2)) return 'wait';
+    if (',}];'.includes(char) || (this.#keyWasBare && !this.#policy.generous)) return this.refuse();
+    if (char === '=' && !source.has(2)) return 'wait';
     source.repair('missing_colon');
-    if (code !== EQUALS) return this.#goTo('member');
-    if (source.code(1) === GREATER_THAN) source.at++;
+    if (char !== '=') return this.#goTo('member');
+    if (source.char(1) === '>') source.at++;
     return this.#advance('member');
   }
 
   /** Behind a value: in a container, or (`end`) behind the root, where nothing else should follow. */
-  #stepAfter(code: number): Step {
-    const atEnd = this.complete;
+  #stepAfter(char: string): Step {
     const next = this.builder.inArray ? 'item' : 'key';
-    if (code === PLUS) return this.#stepConcatenation();
-    if (code === CLOSE_PARENTHESIS && this.insideCall) {
+    if (char === '+') return this.#stepConcatenation();
+    if (char === ')' && this.insideCall) {
       this.#openCalls--;
       return this.#advance();
     }
-    if (atEnd) return this.#stepEnd(code);
-    if (code === DOT && !this.#source.has(3)) return 'wait';
-    if (code === COMMA) {
+    if (this.complete) return this.#stepEnd(char);
+    if (char === '.' && !this.#source.has(3)) return 'wait';
+    if (char === ',') {
       this.#commaOffset = this.#source.base + this.#source.at;
       return this.#advance(next);
     }
-    if (code === CLOSE_BRACE || code === CLOSE_BRACKET) return this.#stepClose(code);
-    if (next === 'key' && code === OPEN_BRACE && this.arrayAbove) return this.#closeMissing();
-    const unfit =
-      code === COLON || (next === 'item' ? code === SEMICOLON : code === OPEN_BRACE || code === OPEN_BRACKET);
-    if (unfit) return this.refuse();
-    if (this.#dots(code) === -1) this.#source.repair('missing_comma');
-    return code === SEMICOLON ? this.#advance(next) : this.#goTo(next);
+    if (isClosing(char)) return this.#stepClose(char);
+    if (next === 'key' && char === '{' && this.builder.arrayAbove) return this.#closeMissing();
+    if ((next === 'item' ? ':;' : ':{[').includes(char)) return this.refuse();
+    if (this.#dots(char) === -1) this.#source.repair('missing_comma');
+    return char === ';' ? this.#advance(next) : this.#goTo(next);
   }
 
-  #stepEnd(code: number): Step {
+  #stepEnd(char: string): Step {
     const source = this.#source;
-    if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
-      source.repair('extra_bracket');
-      return this.#advance();
-    }
-    if (code === SEMICOLON || (code === COMMA && !this.#rootCommaSeen)) {
-      this.#rootCommaSeen = code === COMMA;
-      source.repair('extra_comma');
+    const isComma = char === ',' && !this.#rootCommaSeen;
+    if (isComma || '}];'.includes(char)) {
+      if (!isClosing(char)) this.#rootCommaSeen = isComma;
+      source.repair(isClosing(char) ? 'extra_bracket' : 'extra_comma');
       return this.#advance();
     }
     if (!source.allowed.has('several_values') || !(this.#rootCommaSeen || this.#filler.lineFeedSeen)) {
@@ -320,23 +257,23 @@ export class Structure implements StringSurroundings {
   }
 
   #openContainer(isArray: boolean): Step {
-    if (this.depth >= this.#policy.depth) {
+    if (this.builder.depth >= this.#policy.depth) {
       this.#source.fail('LIMIT_EXCEEDED', tooDeep(this.#policy.depth));
       return 'wait';
     }
-    if (this.depth > 0) this.#partsRead++;
+    if (this.builder.depth > 0) this.#partsRead++;
     this.builder.open(isArray);
     return this.#advance('first');
   }
 
-  #stepClose(code: number): Step {
-    const closesArray = code === CLOSE_BRACKET;
+  #stepClose(char: string): Step {
+    const closesArray = char === ']';
     if (this.#state === 'item' || this.#state === 'key')
       this.#source.repair('extra_comma', this.#commaOffset - this.#source.base);
     if (closesArray !== this.builder.inArray) {
-      if (closesArray ? this.arrayAbove : this.objectAbove) return this.#closeMissing();
+      if (closesArray ? this.builder.arrayAbove : this.builder.objectAbove) return this.#closeMissing();
       this.#source.repair('missing_bracket');
-    } else if (this.#rootsWrapped && this.depth === 1) {
+    } else if (this.#rootsWrapped && this.builder.depth === 1) {
       this.#source.repair('extra_bracket');
       return this.#advance();
     }
@@ -355,13 +292,13 @@ export class Structure implements StringSurroundings {
 
   #leaveValueOut(): Step {
     this.#source.repair('missing_value');
-    if (this.#policy.missingValue === 'null') this.builder.place(null);
+    if (this.#policy.generous) this.builder.place(null);
     return this.#goTo('after');
   }
 
   /** The length of an ellipsis that begins with this character, -1 if none does. */
-  #dots(code: number): number {
-    return code === DOT || code === ELLIPSIS ? this.#source.match(DOTS) : -1;
+  #dots(char: string): number {
+    return char === '.' || char === '…' ? this.#source.match(DOTS) : -1;
   }
 
   /** An ellipsis stands for items or members left out. In the place of a value it stands for the answer. */
@@ -370,18 +307,17 @@ export class Structure implements StringSurroundings {
     if (source.at + length === source.text.length && !source.final) return 'wait';
     source.repair('ellipsis', source.at, length);
     source.at += length;
-    if (this.#state === 'root' || (this.#state === 'member' && this.#policy.bareText === 'cautious'))
-      return this.refuse();
+    if (this.#state === 'root' || (this.#state === 'member' && !this.#policy.generous)) return this.refuse();
     return this.#state === 'member' ? this.#leaveValueOut() : this.#goTo('dots');
   }
 
   /** Text behind an ellipsis makes it an operator; alone between brackets it stands for the answer. */
-  #stepDots(code: number): Step {
-    const closes = code === CLOSE_BRACE || code === CLOSE_BRACKET;
-    const alone = closes && this.builder.isEmpty && this.#policy.bareText === 'cautious';
-    if (alone || (code !== COMMA && !closes)) return this.refuse();
+  #stepDots(char: string): Step {
+    const closes = isClosing(char);
+    const alone = closes && this.builder.isEmpty && !this.#policy.generous;
+    if (alone || (char !== ',' && !closes)) return this.refuse();
     this.#state = 'after';
-    return this.#stepAfter(code);
+    return this.#stepAfter(char);
   }
 
   /** `"a" + "b"` */
@@ -391,20 +327,20 @@ export class Structure implements StringSurroundings {
     if (!source.final && source.match(/\+\s*$/y) !== -1) return 'wait';
     source.repair('concatenation');
     source.at++;
-    const code = this.#skip();
-    if (isQuote(code)) this.#concatenate();
-    else if (this.#policy.bareText === 'cautious' && code !== -1) return this.refuse();
+    const char = this.#skip();
+    if (isQuote(char)) this.#concatenate();
+    else if (!this.#policy.generous && char !== '') return this.refuse();
     return 'on';
   }
 
   #concatenate(): void {
     this.#concatenating = true;
-    this.#state = this.depth === 0 ? 'root' : this.builder.inArray ? 'item' : 'member';
+    this.#state = this.#valueRole;
   }
 
   #endValue(): void {
     this.#filler.lineFeedSeen = false;
-    this.#state = this.depth === 0 ? 'end' : 'after';
+    this.#state = this.builder.depth === 0 ? 'end' : 'after';
   }
 
   #advance(state: State = this.#state): Step {
@@ -416,4 +352,8 @@ export class Structure implements StringSurroundings {
     this.#state = state;
     return 'on';
   }
+}
+
+function isClosing(char: string): boolean {
+  return char === '}' || char === ']';
 }

@@ -127,7 +127,7 @@ export class ValueBuilder {
     top.key = key;
     top.shown = false;
     if (!Object.hasOwn(top.content, key) || this.duplicates.length >= MOST_DUPLICATES) return;
-    const message = `the key ${JSON.stringify(key.slice(0, 80))} occurs twice; the last value counts`;
+    const message = `the key ${JSON.stringify(key.slice(0, 80))} occurs twice`;
     this.duplicates.push({ code: 'DUPLICATE_KEY', message, offset, path: pathOf({ container: top, step: key }) });
   }
 

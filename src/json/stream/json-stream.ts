@@ -3,6 +3,7 @@ import { isAlignable, parse } from '../parse.js';
 import { failureOf } from '../failure.js';
 import type { ParseOptions } from '../parse-options.js';
 import type { ParseResult } from '../parse-result.js';
+import { cautiousPolicy } from '../reader/reader-policy.js';
 import { pathOf, type Place, type ValueListener } from '../reader/value-builder.js';
 import type { Path } from '../repair.js';
 import { resolveSettings } from '../search-settings.js';
@@ -96,26 +97,13 @@ class FollowingStream<T> implements JsonStream<T>, ValueListener {
   #result: ParseResult<T> | undefined;
 
   constructor(schema: StandardSchema<unknown, T> | undefined, options: JsonStreamOptions) {
-    const { repairsInProse, numbers, limits } = resolveSettings(
-      { ...options, profile: 'default' },
-      schema !== undefined,
-    );
+    const settings = resolveSettings({ ...options, profile: 'default' }, schema !== undefined);
     this.#schema = schema;
     this.#options = options;
     this.#checkPart = options.validatePartial === true ? partChecker(schema) : undefined;
-    this.#follower = new ValueFollower(
-      {
-        repairs: repairsInProse,
-        missingValue: 'drop',
-        bareText: 'cautious',
-        rootMustEnd: false,
-        numbers,
-        depth: limits.depth,
-      },
-      this,
-    );
+    this.#follower = new ValueFollower(cautiousPolicy(settings.repairsInProse, false, settings), this);
     this.#partial = { strings: true, numbers: false, literals: false, keys: false, ...options.partial };
-    this.#room = limits.bytes;
+    this.#room = settings.limits.bytes;
   }
 
   push(chunk: string | Uint8Array): JsonSnapshot<T> {

@@ -3,19 +3,19 @@ const BLOCK = 16_384;
 
 /** All text of a stream, kept for the final parse at little more than its own size. */
 export class Transcript {
-  private readonly blocks: string[] = [];
-  private tail = '';
+  readonly #blocks: string[] = [];
+  #tail = '';
 
   append(chunk: string): void {
-    this.tail += chunk;
-    if (this.tail.length < BLOCK) return;
+    this.#tail += chunk;
+    if (this.#tail.length < BLOCK) return;
     // Reading a character makes the engine join the pieces and let them go.
-    this.tail.charCodeAt(0);
-    this.blocks.push(this.tail);
-    this.tail = '';
+    this.#tail.charCodeAt(0);
+    this.#blocks.push(this.#tail);
+    this.#tail = '';
   }
 
   get text(): string {
-    return this.blocks.join('') + this.tail;
+    return this.#blocks.join('') + this.#tail;
   }
 }
