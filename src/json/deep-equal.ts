@@ -6,7 +6,5 @@ export function deepEqual(left: unknown, right: unknown): boolean {
   if (!isContainer(left) || !isContainer(right) || Array.isArray(left) !== Array.isArray(right)) return false;
   const keys = Object.keys(left);
   if (keys.length !== Object.keys(right).length) return false;
-  const a = left as Readonly<Record<string, unknown>>;
-  const b = right as Readonly<Record<string, unknown>>;
-  return keys.every((key) => Object.hasOwn(b, key) && deepEqual(a[key], b[key]));
+  return keys.every((key) => Object.hasOwn(right, key) && deepEqual(left[key], right[key]));
 }

@@ -19,10 +19,10 @@ export function isDeeperThan(value: unknown, limit: number): boolean {
   let level = [value].filter(isContainer);
   for (let depth = 0; level.length > 0; depth++) {
     if (depth === limit) return true;
-    const below: object[] = [];
+    const below: Readonly<Record<string, unknown>>[] = [];
     for (const container of level) {
-      const items: readonly unknown[] = Array.isArray(container) ? container : Object.values(container);
-      for (const item of items) if (isContainer(item)) below.push(item);
+      for (const item of Array.isArray(container) ? container : Object.values(container))
+        if (isContainer(item)) below.push(item);
     }
     level = below;
   }
@@ -30,6 +30,6 @@ export function isDeeperThan(value: unknown, limit: number): boolean {
 }
 
 /** Whether a value is an object or an array. */
-export function isContainer(value: unknown): value is object {
+export function isContainer(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }

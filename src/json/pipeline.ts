@@ -10,7 +10,7 @@ import { findCandidates } from './profiles/find-candidates.js';
 import type { FoundCandidate, RejectedValue } from './profiles/found-candidate.js';
 import type { Reading } from './reader/read-value.js';
 import { CUT_OFF } from './reader/source.js';
-import { repairAt } from './repair.js';
+import { repairAt, type Repair, type RepairKind } from './repair.js';
 import { resolveSettings } from './search-settings.js';
 import type { SchemaIssue } from './standard-schema.js';
 import type { Warning } from './warning.js';
@@ -149,11 +149,10 @@ export function* runPipeline(
     const warn = (code: Warning['code'], message: string, offset?: number): void => {
       warnings.push(offset === undefined ? { code, message } : { code, message, offset });
     };
-    const kinds = new Set(repairs.map(({ kind }) => kind));
-    if (kinds.size > 0) warn('OUTPUT_REPAIRED_GENERIC', `repaired: ${[...kinds].join(', ')}`);
+    const kinds = repairs.length > 0 ? kindsOf(repairs) : undefined;
+    if (kinds !== undefined) warn('OUTPUT_REPAIRED_GENERIC', `repaired: ${[...kinds.keys()].join(', ')}`);
     if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `changes to fit the schema: ${changes.length}`);
-    const cut = repairs.find(({ kind }) => kind === 'truncated');
-    if (cut !== undefined) warn('PARTIAL_VALUE', CUT_OFF, cut.offset);
+    if (kinds?.has('truncated') === true) warn('PARTIAL_VALUE', CUT_OFF, kinds.get('truncated'));
     warnings.push(...reading.duplicates);
     const rival =
       found.finder === 'fence' || found.finder === 'prose' ? yield* findRival(value, candidate, rest) : undefined;
@@ -178,6 +177,13 @@ export function* runPipeline(
     }
     return undefined;
   }
+}
+
+/** The kinds of repairs, each with the offset of the first. */
+function kindsOf(repairs: readonly Repair[]): ReadonlyMap<RepairKind, number> {
+  const kinds = new Map<RepairKind, number>();
+  for (const { kind, offset } of repairs) if (!kinds.has(kind)) kinds.set(kind, offset);
+  return kinds;
 }
 
 /** A text that is not even the beginning of a value is no attempt: it may just be prose. */

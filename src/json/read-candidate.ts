@@ -1,7 +1,7 @@
 import { isDeeperThan } from './limits.js';
 import { readValue, type Reading } from './reader/read-value.js';
 import { cautiousPolicy, repairSets, tooDeep, withTruncation } from './reader/reader-policy.js';
-import type { RepairKind } from './repair.js';
+import type { RepairSet } from './repair.js';
 import type { SearchSettings } from './search-settings.js';
 
 type ReadSettings = Pick<SearchSettings, 'needsOwnReader' | 'numbers' | 'limits'>;
@@ -62,7 +62,7 @@ function readTolerantly(
   block: string,
   offset: number,
   settings: ReadSettings,
-  repairs: ReadonlySet<RepairKind>,
+  repairs: RepairSet,
   rootMustEnd: boolean,
   truncation: boolean,
 ): Reading {

@@ -3,7 +3,7 @@ import { isContainer, resolveLimits } from './limits.js';
 import type { Limits } from './parse-options.js';
 import { parse } from './parse.js';
 import { readStrict } from './read-candidate.js';
-import { SourceNumber } from './reader/number.js';
+import { SourceNumber, type NumberMode } from './reader/number.js';
 import { readValue, type Reading } from './reader/read-value.js';
 import { repairSets } from './reader/reader-policy.js';
 
@@ -32,41 +32,37 @@ export function repairJson(text: string, options: RepairJsonOptions = {}): strin
   if (refusal !== undefined) throw failureOf([refusal], undefined).error;
   const valid = readStrict(text, 0, { limits, numbers: 'double', needsOwnReader: false });
   if (valid?.ok === true) return text;
+  const numbers = LONG_NUMBER.test(text) ? 'source' : 'double';
+  const readGenerously = (span: string): Reading =>
+    readValue(span, 0, {
+      repairs: repairSets.everything,
+      generous: true,
+      rootMustEnd: true,
+      numbers,
+      depth: limits.depth,
+    });
   const beginsLikeJson = BEGINS_LIKE_JSON.test(text);
-  const cutOut = beginsLikeJson ? undefined : cutOutValue(text, limits);
-  if (cutOut !== undefined) return cutOut;
-  const reading = readGenerously(text, limits);
-  if (reading.ok) return write(reading.value, LONG_NUMBER.test(text));
-  const lastResort = beginsLikeJson ? cutOutValue(text, limits) : undefined;
-  if (lastResort !== undefined) return lastResort;
-  const { code, message, offset } = reading.failure;
+  const reading = beginsLikeJson ? readGenerously(text) : undefined;
+  const value = reading?.ok === true ? reading : (cutOutValue() ?? reading ?? readGenerously(text));
+  if (value.ok) return write(value.value, numbers);
+  const { code, message, offset } = value.failure;
   throw failureOf([{ code, message: `${message} (offset ${offset})` }], undefined).error;
-}
 
-function readGenerously(text: string, limits: Required<Limits>): Reading {
-  return readValue(text, 0, {
-    repairs: repairSets.everything,
-    generous: true,
-    rootMustEnd: true,
-    numbers: LONG_NUMBER.test(text) ? 'source' : 'double',
-    depth: limits.depth,
-  });
-}
-
-/** The value inside running text. Glued to a word or empty, it is more likely a part of the text than the answer. */
-function cutOutValue(text: string, limits: Required<Limits>): string | undefined {
-  const result = parse(text, undefined, { allowPartial: true, limits });
-  if (!result.ok || !isContainer(result.value) || Object.keys(result.value).length === 0) return undefined;
-  const { finder, start, end } = result.candidate;
-  if (finder === 'prose' && (/\w/.test(text[start - 1] ?? '') || /[\w{[]/.test(text[end] ?? ''))) return undefined;
-  const span = readGenerously(text.slice(start, end), limits);
-  return finder === 'envelope' || !span.ok ? write(result.value, false) : write(span.value, LONG_NUMBER.test(text));
+  /** The value inside running text. Glued to a word or empty, it is more likely a part of the text than the answer. */
+  function cutOutValue(): { readonly ok: true; readonly value: unknown } | undefined {
+    const result = parse(text, undefined, { allowPartial: true, limits });
+    if (!result.ok || !isContainer(result.value) || Object.keys(result.value).length === 0) return undefined;
+    const { finder, start, end } = result.candidate;
+    if (finder === 'prose' && (/\w/.test(text.charAt(start - 1)) || /[\w{[]/.test(text.charAt(end)))) return undefined;
+    const span = readGenerously(text.slice(start, end));
+    return finder === 'envelope' || !span.ok ? result : span;
+  }
 }
 
 /** `JSON.stringify`, but numbers a double cannot hold are written as they were. */
-function write(value: unknown, hasLongNumbers: boolean): string {
+function write(value: unknown, numbers: NumberMode): string {
   try {
-    return hasLongNumbers ? writeSource(value) : JSON.stringify(value);
+    return numbers === 'source' ? writeSource(value) : JSON.stringify(value);
   } catch {
     const message = 'the value is nested too deeply to be written; lower limits.depth';
     throw failureOf([{ code: 'LIMIT_EXCEEDED', message }], undefined).error;

@@ -44,9 +44,18 @@ export interface Repair {
   readonly offset: number;
 }
 
-const MESSAGES = Object.fromEntries(REPAIR_KINDS.map((kind) => [kind, `repaired: ${kind.replaceAll('_', ' ')}`]));
-
 /** The record of a repair; its message is its kind in plain words, the page on errors says more. */
-export function repairAt(kind: RepairKind, offset: number): Repair {
-  return { kind, message: MESSAGES[kind] ?? kind, offset };
+export function repairAt(kind: RepairKind, offset: number, message = messageOf(kind)): Repair {
+  return { kind, message, offset };
+}
+
+function messageOf(kind: RepairKind): string {
+  return `repaired: ${kind.replaceAll('_', ' ')}`;
+}
+
+/** Kinds of repairs that are allowed, with the message of each. */
+export type RepairSet = ReadonlyMap<RepairKind, string>;
+
+export function repairSet(kinds: Iterable<RepairKind>): RepairSet {
+  return new Map(Array.from(kinds, (kind) => [kind, messageOf(kind)]));
 }

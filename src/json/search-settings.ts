@@ -1,14 +1,14 @@
 import { resolveLimits } from './limits.js';
 import type { Limits, ParseOptions, Profile } from './parse-options.js';
 import { repairSets } from './reader/reader-policy.js';
-import type { RepairKind } from './repair.js';
+import type { RepairSet } from './repair.js';
 
 /** The options of one call, with defaults filled in and what follows from the profile. */
 export interface SearchSettings {
   readonly profile: Profile;
-  readonly repairs: ReadonlySet<RepairKind>;
+  readonly repairs: RepairSet;
   /** In running text without a schema, unquoted words are no values: nothing would tell prose from an answer. */
-  readonly repairsInProse: ReadonlySet<RepairKind>;
+  readonly repairsInProse: RepairSet;
   readonly hasSchema: boolean;
   readonly limits: Required<Limits>;
   readonly numbers: NonNullable<ParseOptions['numbers']>;
@@ -31,7 +31,7 @@ export function resolveSettings(options: ParseOptions, hasSchema: boolean): Sear
   };
 }
 
-const REPAIRS: Readonly<Record<Profile, ReadonlySet<RepairKind>>> = {
+const REPAIRS: Readonly<Record<Profile, RepairSet>> = {
   default: repairSets.syntax,
   generic: repairSets.none,
   tagged: repairSets.syntax,

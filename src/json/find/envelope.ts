@@ -28,22 +28,21 @@ function collect(value: unknown, depth: number, contents: unknown[], seen: { con
     for (const item of value.toReversed()) collect(item, depth + 1, contents, seen);
     return;
   }
-  const fields: Record<string, unknown> = { ...value };
-  if (FOREIGN_ROLES.has(fields['role']) || FOREIGN_ROLES.has(fields['type'])) return;
+  if (FOREIGN_ROLES.has(value['role']) || FOREIGN_ROLES.has(value['type'])) return;
   for (const name of TEXT_FIELDS) {
-    const content = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    const content = Object.hasOwn(value, name) ? value[name] : undefined;
     if (typeof content === 'string') contents.push(content);
     else if (isContainer(content)) {
       if (!Array.isArray(content)) contents.push(content);
       collect(content, depth + 1, contents, seen);
     }
   }
-  for (const name of WRAPPER_FIELDS) if (Object.hasOwn(fields, name)) collect(fields[name], depth + 1, contents, seen);
+  for (const name of WRAPPER_FIELDS) if (Object.hasOwn(value, name)) collect(value[name], depth + 1, contents, seen);
 }
 
 /** The texts of content blocks, which together are one message. */
 function textBlocks(blocks: readonly unknown[]): string[] {
   return blocks.flatMap((block) => {
-    return isContainer(block) && 'text' in block && typeof block.text === 'string' ? [block.text] : [];
+    return isContainer(block) && typeof block['text'] === 'string' ? [block['text']] : [];
   });
 }

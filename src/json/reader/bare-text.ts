@@ -12,9 +12,7 @@ export interface BareReading {
 }
 
 /** Words for values; those that JSON has no value for become `null`, as in `JSON.stringify`. */
-const TRUE = /^(?:true|True|TRUE)$/;
-const FALSE = /^(?:false|False|FALSE)$/;
-const NULL = /^(?:null|Null|NULL|None|nil|undefined|NaN|-?Infinity)$/;
+const LITERAL = /^(?:true|True|TRUE|false|False|FALSE|null|Null|NULL|None|nil|undefined|NaN|-?Infinity)$/;
 
 /** Words, dates, addresses, paths: text without brackets, operators and calls. */
 const PLAIN_TEXT = /^[\p{L}\p{N}_@#/~.][\p{L}\p{N}\p{M}_@#%/~. :'+&-]*$/u;
@@ -25,8 +23,8 @@ const PLAIN_KEY = /^[\p{L}\p{N}_$@][\p{L}\p{N}\p{M}_$@ ./-]{0,255}$/u;
 
 /** A literal or number that is complete as it stands; undefined if the token is other text. */
 export function readLiteralOrNumber(token: string, policy: ReaderPolicy): BareReading | undefined {
-  const value = literal(token);
-  if (value === undefined) return readNumber(token, policy.numbers);
+  if (!LITERAL.test(token)) return readNumber(token, policy.numbers);
+  const value = literalOf(token);
   return token === String(value) ? { value } : { value, repair: 'literal' };
 }
 
@@ -41,7 +39,7 @@ export function readBareText(token: string, atEnd: boolean, policy: ReaderPolicy
   if (atEnd && !generous) {
     if (token === '-') return { cut: true };
     const word = ['true', 'false', 'null'].find((candidate) => candidate.startsWith(token));
-    if (word !== undefined) return { cut: true, value: literal(word) };
+    if (word !== undefined) return { cut: true, value: literalOf(word) };
   }
   const isText = generous || (PLAIN_TEXT.test(token) && !CODE.test(token));
   return isText ? { value: token, repair: 'unquoted_string' } : undefined;
@@ -52,6 +50,8 @@ export function isBareKey(token: string, policy: ReaderPolicy): boolean {
   return policy.generous ? token !== '' : PLAIN_KEY.test(token);
 }
 
-function literal(token: string): boolean | null | undefined {
-  return TRUE.test(token) ? true : FALSE.test(token) ? false : NULL.test(token) ? null : undefined;
+/** What a word for a value means, told by its first letter. */
+export function literalOf(word: string): boolean | null {
+  const letter = word.charAt(0).toLowerCase();
+  return letter === 't' ? true : letter === 'f' ? false : null;
 }

@@ -14,8 +14,6 @@ export interface BareToken {
 const WORD = /(?:(?!\/\*)[^\s\u00a0\ufeff,，、{}｛｝[\]［］"“”(])*/y;
 const PHRASE = /(?:(?!\/\*|\s\/\/|\s#)[^\n,，、{}｛｝[\]［］"“”])*/y;
 const KEY = /(?:(?!\/\*|\s\/\/|\s#|\s')[^\n,，、{}｛｝[\]［］"“”:：=])*/y;
-/** The usual key of other notations, with its colon. */
-const PLAIN_KEY = /[A-Za-z_$][\w$]{0,255}(?=[ \t]{0,64}:)/y;
 const REGULAR_EXPRESSION = /\/(?:\\.|[^\\/\n]){0,1000}\//y;
 const OWN_QUOTE = /["“”]\s{0,64}(?:[,，:：}｝\]］]|$)/y;
 /** More unquoted text than this is prose. Bounds what a stream must look through again when more arrives. */
@@ -32,11 +30,6 @@ export function readBareToken(
   stops: string,
 ): BareToken | undefined {
   const { text, at, final } = source;
-  const plainKey = isKey ? source.match(PLAIN_KEY) : -1;
-  if (plainKey !== -1) {
-    source.at += plainKey;
-    return { text: text.slice(at, at + plainKey), cut: false, quote: 'none' };
-  }
   const any = policy.generous;
   let length = any && !isKey ? source.match(REGULAR_EXPRESSION) : -1;
   if (length === -1) {

@@ -14,9 +14,8 @@ export class SourceNumber {
 
 type NumberValue = number | bigint | string | SourceNumber;
 
-const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** Numbers other languages write: `+1`, `.5`, `5.`, `1_000`. Leading zeros are no number: they may be a code. */
-const FOREIGN_NUMBER = /^[+-]?(?:(?:0|[1-9][\d_]*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+/** Numbers of JSON and of other languages: `+1`, `.5`, `5.`, `1_000`. Leading zeros are no number: they may be a code. */
+const NUMBER = /^[+-]?(?:(?:0|[1-9][\d_]*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const HEXADECIMAL = /^0[xX][\da-fA-F]+$/;
 /** A number that was cut in the middle of its fraction or exponent. */
 const CUT_NUMBER = /^(-?(?:0|[1-9]\d*)(?:\.\d+)?)(?:\.|\.?[eE][+-]?)$/;
@@ -26,14 +25,14 @@ export function readNumber(
   token: string,
   mode: NumberMode,
 ): { readonly value: NumberValue; readonly repair?: 'number' } | undefined {
-  if (JSON_NUMBER.test(token)) return { value: convertNumber(token, mode) };
   if (HEXADECIMAL.test(token)) return { value: Number(token), repair: 'number' };
-  if (!FOREIGN_NUMBER.test(token)) return undefined;
+  if (!NUMBER.test(token)) return undefined;
   const plain = token
     .replace(/^\+|_/g, '')
     .replace(/^(-?)\./, '$10.')
     .replace(/\.(?=$|e)/i, '');
-  return { value: convertNumber(plain, mode), repair: 'number' };
+  const value = convertNumber(plain, mode);
+  return plain === token ? { value } : { value, repair: 'number' };
 }
 
 /** The part of a cut token that is a number already; undefined if there is none. */

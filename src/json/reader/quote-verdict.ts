@@ -1,5 +1,3 @@
-import { COLON, COMMA, DOUBLE_QUOTE, SPACE as SPACE_CODE } from './character.js';
-
 /** What a quote inside a string is: its end, part of its content, or not yet decidable. */
 export type QuoteVerdict = 'ends' | 'content' | 'unknown';
 
@@ -7,7 +5,7 @@ export type QuoteVerdict = 'ends' | 'content' | 'unknown';
 export interface StringSurroundings {
   readonly role: 'root' | 'key' | 'member' | 'item';
   /** The open containers around the string. */
-  readonly builder: { readonly depth: number; readonly arrayAbove: boolean; readonly objectAbove: boolean };
+  readonly builder: { readonly depth: number; readonly otherAbove: boolean };
   /** Nothing but white space and comments may follow the root value. */
   readonly rootMustEnd: boolean;
   readonly insideCall: boolean;
@@ -40,8 +38,6 @@ const CUT_FOLLOWER = new RegExp(`${SPACE}(?:${CUT_KEY}|[a-zA-Z]{1,9}␃)`.replac
 /** A character on the line of a key that does not end it. */
 const NO_KEY_END = `(?:(?!${QUOTE}${SPACE}[:：])[^\\n])`;
 
-/** Keys and white space longer than this are left to the patterns. */
-const PLAIN_WINDOW = 64;
 const ROLES: readonly StringSurroundings['role'][] = ['root', 'key', 'member', 'item'];
 /** For each kind of surroundings what may follow the end of a string: for sure, and also where the text ends. */
 const patterns: (readonly [RegExp, RegExp] | undefined)[] = [];
@@ -51,90 +47,58 @@ const patterns: (readonly [RegExp, RegExp] | undefined)[] = [];
  * continuation, so it is always judged an end; only text that is no JSON anyway can make a quote part of the content.
  */
 export function judgeQuote(text: string, after: number, final: boolean, around: StringSurroundings): QuoteVerdict {
-  if (isPlainEnd(text, after, around.role)) return 'ends';
   const [surely, perhaps] = patternsFor(around);
-  surely.lastIndex = perhaps.lastIndex = after;
+  surely.lastIndex = perhaps.lastIndex = CUT_FOLLOWER.lastIndex = after;
   if (surely.test(text)) return 'ends';
   if (perhaps.test(text)) return final ? 'ends' : 'unknown';
-  CUT_FOLLOWER.lastIndex = after;
   return !final && around.role !== 'root' && CUT_FOLLOWER.test(text) ? 'unknown' : 'content';
 }
 
-/** What follows nearly every string of JSON, told without a pattern: the colon of a key, a comma and the next key or item. */
-function isPlainEnd(text: string, after: number, role: StringSurroundings['role']): boolean {
-  const code = text.charCodeAt(after);
-  if (role === 'key') return code === COLON;
-  if (code !== COMMA || role === 'root') return false;
-  let at = after + 1;
-  while (at - after < PLAIN_WINDOW && text.charCodeAt(at) <= SPACE_CODE) at++;
-  if (text.charCodeAt(at) !== DOUBLE_QUOTE) return false;
-  if (role === 'item') return true;
-  const limit = at + PLAIN_WINDOW;
-  while (++at < limit && text.charCodeAt(at) >= SPACE_CODE && text.charCodeAt(at) !== DOUBLE_QUOTE);
-  return text.charCodeAt(at) === DOUBLE_QUOTE && text.charCodeAt(at + 1) === COLON;
-}
-
-function patternsFor({
-  role,
-  builder: { depth, arrayAbove, objectAbove },
-  rootMustEnd,
-  insideCall,
-}: StringSurroundings): readonly [RegExp, RegExp] {
-  let index = ROLES.indexOf(role) * 4 + Math.min(depth, 3);
-  index = index * 4 + Number(arrayAbove) * 2 + Number(objectAbove);
-  index = index * 4 + Number(rootMustEnd) * 2 + Number(insideCall);
+function patternsFor(around: StringSurroundings): readonly [RegExp, RegExp] {
+  const { depth, otherAbove } = around.builder;
+  let index = ROLES.indexOf(around.role) * 4 + Math.min(depth, 3);
+  index = index * 2 + Number(otherAbove);
+  index = index * 4 + Number(around.rootMustEnd) * 2 + Number(around.insideCall);
   const known = patterns[index];
   if (known !== undefined) return known;
-  const source = `${SPACE}(?:${followers(role, depth, arrayAbove, objectAbove, rootMustEnd, insideCall)})|\\s{512}`;
+  const source = `${SPACE}(?:${followers(around)})|\\s{512}`;
   return (patterns[index] = [
     new RegExp(source.replaceAll('␃', '(?!)'), 'y'),
     new RegExp(source.replaceAll('␃', '$'), 'y'),
   ]);
 }
 
-function followers(
-  role: StringSurroundings['role'],
-  depth: number,
-  arrayAbove: boolean,
-  objectAbove: boolean,
-  rootMustEnd: boolean,
-  insideCall: boolean,
-): string {
-  const anywhere = ['`{0,2}␃', '`{3}', COMMENT, `\\+${SPACE}(?:␃|${QUOTE}|${COMMENT})`, ...(insideCall ? ['\\)'] : [])];
+function followers({ role, builder: { depth, otherAbove }, rootMustEnd, insideCall }: StringSurroundings): string {
+  const anywhere = `\`{0,2}␃|\`{3}|${COMMENT}|\\+${SPACE}(?:␃|${QUOTE}|${COMMENT})${insideCall ? '|\\)' : ''}`;
   /** A closing bracket is structure if the structure goes on behind it. */
   const closing = (bracket: string, left: number): string => {
     if (left > 0) return `${bracket}(?:${SPACE}(?:␃|[,，、}｝\\]］{[]|${QUOTE}|${COMMENT})|${NEW_LINE})`;
-    return rootMustEnd ? `${bracket}(?:${SPACE}(?:[,，、}｝\\]］;]|${anywhere.join('|')})|${NEW_LINE})` : bracket;
+    return rootMustEnd ? `${bracket}(?:${SPACE}(?:[,，、}｝\\]］;]|${anywhere})|${NEW_LINE})` : bracket;
   };
+  /** The bracket of another container closes the string too, if there is such a container. */
+  const closingOther = (bracket: string): string => (otherAbove ? closing(bracket, depth - 2) : `${bracket}${SPACE}␃`);
   switch (role) {
     case 'key':
-      anywhere.push(
-        /[:：=,，、}｝\]］{[\\]/.source,
-        QUOTE,
-        LITERAL,
-        `${NO_KEY_END}{0,256}(?:\\n|␃)|${NO_KEY_END}{256}`,
-      );
-      break;
+      return `[:：=,，、}｝\\]］{[\\\\]|${QUOTE}|${LITERAL}|${NO_KEY_END}{0,256}(?:\\n|␃)|${NO_KEY_END}{256}|${anywhere}`;
     case 'member':
-      anywhere.push(
+      return [
         closing(BRACE, depth - 1),
-        arrayAbove ? closing(BRACKET, depth - 2) : `${BRACKET}${SPACE}␃`,
-        `[,，、;]${SPACE}(?:␃|[}｝,，.…${arrayAbove ? '\\]{' : ''}]|${COMMENT}|${QUOTED_KEY}|${CUT_KEY}|${BARE_MEMBER}|${CUT_BARE_KEY})`,
+        closingOther(BRACKET),
+        `[,，、;]${SPACE}(?:␃|[}｝,，.…${otherAbove ? '\\]{' : ''}]|${COMMENT}|${QUOTED_KEY}|${CUT_KEY}|${BARE_MEMBER}|${CUT_BARE_KEY})`,
         `[,，、;]${NEW_LINE}${BARE_KEY}|(?<=\\n\\s{0,64})[,，、]?${SPACE}${BARE_KEY}`,
         `${QUOTED_KEY}|${NEW_LINE}${CUT_KEY}`,
-      );
-      break;
+        anywhere,
+      ].join('|');
     case 'item':
-      anywhere.push(
-        closing(BRACKET, depth - 1),
-        objectAbove ? closing(BRACE, depth - 2) : `${BRACE}${SPACE}␃`,
+      return [
         `[,，、]${SPACE}(?:␃|[,，、.…{}｝[\\]］\\\\]|${QUOTE}|${COMMENT}|${BARE_ITEM})`,
+        closing(BRACKET, depth - 1),
+        closingOther(BRACE),
         `[{[]|(?=${LITERAL})${BARE_ITEM}|(?<=\\n\\s{0,64})${BARE_ITEM}`,
         `(?<=\\s)${QUOTE}|${QUOTE}${SPACE}(?:␃|[^\\s,}\\]])`,
-      );
-      break;
+        anywhere,
+      ].join('|');
     case 'root':
-      anywhere.push(`;|[,，、]${SPACE}(?:␃|${QUOTE}|[{[]|${BARE_ITEM})|(?<=\\n\\s{0,64})${QUOTE}`);
+      return `;|[,，、]${SPACE}(?:␃|${QUOTE}|[{[]|${BARE_ITEM})|(?<=\\n\\s{0,64})${QUOTE}|${anywhere}`;
   }
-  return anywhere.join('|');
 }

@@ -1,11 +1,11 @@
 import type { NumberMode } from './number.js';
 import type { Limits } from '../parse-options.js';
-import { REPAIR_KINDS, type RepairKind } from '../repair.js';
+import { REPAIR_KINDS, repairSet, type RepairKind, type RepairSet } from '../repair.js';
 
 /** What a reader may do with text that is no JSON. */
 export interface ReaderPolicy {
   /** The repairs it may make; where another would be needed, the reading ends with `SYNTAX` or `TRUNCATED`. */
-  readonly repairs: ReadonlySet<RepairKind>;
+  readonly repairs: RepairSet;
   /**
    * Takes any unquoted text as a string and gives a key without value `null`. Otherwise text that may be code or prose is
    * refused, and such a key left out.
@@ -18,29 +18,27 @@ export interface ReaderPolicy {
 }
 
 /** The sets of repairs the pipeline chooses from. */
-export const repairSets: Readonly<
-  Record<'none' | 'controlCharacters' | 'syntax' | 'syntaxInProse' | 'everything', ReadonlySet<RepairKind>>
-> = {
-  none: new Set(),
-  controlCharacters: new Set(['control_character']),
+export const repairSets = {
+  none: repairSet([]),
+  controlCharacters: repairSet(['control_character']),
   /** All but those that turn code and lists of values into one value that nobody wrote. */
   syntax: without('truncated', 'function_call', 'several_values'),
   syntaxInProse: without('truncated', 'function_call', 'several_values', 'unquoted_string'),
-  everything: new Set(REPAIR_KINDS),
-};
+  everything: repairSet(REPAIR_KINDS),
+} as const;
 
 /** The same repairs, and a cut value is completed as far as it came. */
-export function withTruncation(repairs: ReadonlySet<RepairKind>): ReadonlySet<RepairKind> {
-  return new Set<RepairKind>([...repairs, 'truncated']);
+export function withTruncation(repairs: RepairSet): RepairSet {
+  return repairSet([...repairs.keys(), 'truncated']);
 }
 
-function without(...kinds: readonly RepairKind[]): ReadonlySet<RepairKind> {
-  return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));
+function without(...kinds: readonly RepairKind[]): RepairSet {
+  return repairSet(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));
 }
 
 /** How everything but {@link repairSets.everything} is read: nothing is guessed that nobody wrote. */
 export function cautiousPolicy(
-  repairs: ReadonlySet<RepairKind>,
+  repairs: RepairSet,
   rootMustEnd: boolean,
   { numbers, limits }: { readonly numbers: NumberMode; readonly limits: Required<Limits> },
 ): ReaderPolicy {

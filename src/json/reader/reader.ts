@@ -17,10 +17,8 @@ export class Reader {
   readonly source: Source;
   readonly structure: Structure;
   readonly #policy: ReaderPolicy;
-  readonly #string = new StringToken();
-  #token: 'none' | 'string' | 'bare' = 'none';
-  /** An unclosed string was read again up to the next delimiter; later ones must not run to the end of the text either. */
-  #rereadsStrings = false;
+  /** What is being read: a string, unquoted text, or nothing but structure. */
+  #token: StringToken | 'bare' | undefined;
 
   constructor(policy: ReaderPolicy, offset = 0, listener?: ValueListener) {
     this.#policy = policy;
@@ -54,12 +52,13 @@ export class Reader {
   /** Shows what is not finished yet in its place, as far as `options` ask for it. */
   showUnfinished(options: { strings: boolean; numbers: boolean; literals: boolean; keys: boolean }): void {
     const { builder, role, awaitsValue } = this.structure;
-    if (this.#token === 'none') {
+    const token = this.#token;
+    if (token === undefined) {
       if (awaitsValue && options.keys) builder.show(null);
     } else if (role === 'key') {
       return;
-    } else if (this.#token === 'string') {
-      if (options.strings) builder.show(this.#string.shown);
+    } else if (token !== 'bare') {
+      if (options.strings) builder.show(token.shown);
     } else {
       const reading = readBareText(this.source.text.slice(this.source.at), true, this.#policy);
       if (reading === undefined || !('value' in reading) || typeof reading.value === 'string') return;
@@ -73,53 +72,43 @@ export class Reader {
 
   /** One token or structural character; false when there is nothing more to read for now. */
   #advance(): boolean {
-    if (this.#token === 'string') return this.#readString();
     if (this.#token === 'bare') return this.#readBare(this.structure.insideCall ? ')' : '');
+    if (this.#token !== undefined) return this.#readString(this.#token);
     const step = this.structure.step();
     if (step === 'on' || step === 'wait') return step === 'on';
-    if (step === 'string' && this.#rereadsStrings) return this.#rereadAsBareText(this.source.at);
-    if (step === 'string') this.#string.open(this.source);
-    this.#token = step;
+    if (step === 'string' && this.structure.rereadsStrings) return this.#rereadAsBareText(this.source.at);
+    this.#token = step === 'bare' ? step : new StringToken(this.source);
     return true;
   }
 
-  #readString(): boolean {
-    const { structure } = this;
-    const string = this.#string;
-    const progress = string.read(this.source, structure);
+  #readString(string: StringToken): boolean {
+    const { source, structure } = this;
+    const progress = string.read(structure);
     if (progress === 'more') return false;
-    this.#token = 'none';
-    const refused = !this.#policy.generous && this.#isNoString();
-    if (refused) structure.refuse();
-    else if (progress === 'cut' && !this.#endCutString()) return true;
+    this.#token = undefined;
+    const isRoot = structure.role === 'root';
+    // A root string that needs its quotes mended is a sentence with quotation marks.
+    const isNoString = string.isCode || (isRoot && (string.unescapedSeen || source.repairs.length > 0));
+    if (isNoString && !this.#policy.generous) source.fail();
+    else if (progress === 'cut' && !this.#endCutString(string)) return true;
     if (structure.role === 'key') structure.placeKey(string.content, string.offset, false);
     else structure.placeString(string.content);
     if (string.separator !== '') structure.passSeparator(string.separator);
     return true;
   }
 
-  /** A root string that needs its quotes mended is a sentence with quotation marks; operators and `${` are code. */
-  #isNoString(): boolean {
-    const { unescapedSeen, operatorSeen, isTemplate } = this.#string;
-    return (
-      (this.structure.role === 'root' && (unescapedSeen || this.source.repairs.length > 0)) ||
-      operatorSeen ||
-      isTemplate
-    );
-  }
-
   /** The text ended inside a string: finds where it should have ended, or keeps what there is of it. */
-  #endCutString(): boolean {
+  #endCutString(string: StringToken): boolean {
     const { source } = this;
-    const opened = this.#string.offset - source.base;
+    const opened = string.offset - source.base;
     if (this.#policy.generous && opened >= 0 && /[\]},+]\s*$/.test(source.text.slice(-LONGEST_TAIL))) {
-      this.#rereadsStrings = true;
+      this.structure.rereadsStrings = true;
       this.#rereadAsBareText(opened);
       return false;
     }
     const lineEnd = this.#findLostLineEnd(opened);
     if (lineEnd === -1) source.repairEnd();
-    else this.#string.endAtLine(source, lineEnd);
+    else string.endAtLine(lineEnd);
     return source.failure === undefined;
   }
 
@@ -150,10 +139,10 @@ export class Reader {
     const isKey = structure.role === 'key';
     const token = structure.enterCall() ? 'call' : readBareToken(source, isKey, this.#policy, stops);
     if (token === undefined) return false;
-    this.#token = 'none';
+    this.#token = undefined;
     if (token === 'call') return true;
     if (token.quote === 'foreign' && !this.#policy.generous) {
-      structure.refuse();
+      source.fail();
     } else if (isKey) {
       this.#placeBareKey(token, start);
     } else {
@@ -165,7 +154,7 @@ export class Reader {
   #placeBareKey(token: BareToken, start: number): void {
     const { source, structure } = this;
     if (token.cut) source.repairEnd();
-    else if (!isBareKey(token.text, this.#policy)) structure.refuse();
+    else if (!isBareKey(token.text, this.#policy)) source.fail();
     else source.repair(token.quote === 'own' ? 'missing_quote' : 'unquoted_key', start);
     structure.placeKey(token.text, source.base + start, token.quote !== 'own');
   }
@@ -179,7 +168,7 @@ export class Reader {
     }
     const reading = readBareText(token.text, token.cut, this.#policy);
     if (reading === undefined) {
-      structure.refuse();
+      source.fail();
       return;
     }
     if (reading.cut === true) {
@@ -189,7 +178,7 @@ export class Reader {
       if (!('value' in reading)) source.fail('TRUNCATED', CUT_OFF);
     } else if (reading.repair !== undefined) {
       const prose = reading.repair === 'unquoted_string' && structure.role === 'root' && !this.#policy.generous;
-      if (prose) structure.refuse();
+      if (prose) source.fail();
       source.repair(reading.repair, start);
     }
     if (typeof reading.value === 'string') structure.placeString(reading.value);

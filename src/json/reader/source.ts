@@ -1,4 +1,4 @@
-import { repairAt, type Repair, type RepairKind } from '../repair.js';
+import { repairAt, type Repair, type RepairKind, type RepairSet } from '../repair.js';
 
 /** Why a reading ended without a value. */
 export interface ReadFailure {
@@ -26,10 +26,10 @@ export class Source {
   final = false;
   failure: ReadFailure | undefined;
   readonly repairs: Repair[] = [];
-  readonly allowed: ReadonlySet<RepairKind>;
+  readonly allowed: RepairSet;
   #lastRepairEnd = -1;
 
-  constructor(base: number, allowed: ReadonlySet<RepairKind>) {
+  constructor(base: number, allowed: RepairSet) {
     this.base = base;
     this.allowed = allowed;
   }
@@ -74,14 +74,12 @@ export class Source {
    */
   repair(kind: RepairKind, index = this.at, length = 1): void {
     const offset = this.base + index;
-    if (!this.allowed.has(kind)) {
-      const [code, message] =
-        kind === 'truncated'
-          ? (['TRUNCATED', CUT_OFF] as const)
-          : (['SYNTAX', `this is no JSON: ${kind.replaceAll('_', ' ')}`] as const);
-      this.failure ??= { code, message, offset };
-    } else if (this.repairs.at(-1)?.kind !== kind || this.#lastRepairEnd !== offset) {
-      this.repairs.push(repairAt(kind, offset));
+    const message = this.allowed.get(kind);
+    if (message === undefined) {
+      if (kind === 'truncated') this.fail('TRUNCATED', CUT_OFF, offset);
+      else this.fail('SYNTAX', `this is no JSON: ${kind.replaceAll('_', ' ')}`, offset);
+    } else if (this.#lastRepairEnd !== offset || this.repairs.at(-1)?.kind !== kind) {
+      this.repairs.push(repairAt(kind, offset, message));
     }
     this.#lastRepairEnd = offset + length;
   }
@@ -92,7 +90,7 @@ export class Source {
   }
 
   /** Gives up at the character under the position. */
-  fail(code: ReadFailure['code'] = 'SYNTAX', message = 'this is no JSON'): void {
-    this.failure ??= { code, message, offset: this.base + this.at };
+  fail(code: ReadFailure['code'] = 'SYNTAX', message = 'this is no JSON', offset = this.base + this.at): void {
+    this.failure ??= { code, message, offset };
   }
 }

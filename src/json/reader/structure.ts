@@ -1,6 +1,8 @@
 import { asciiPunctuation, isQuote } from './character.js';
-import { Filler } from './filler.js';
+import { literalOf } from './bare-text.js';
+import { Filler, type Due } from './filler.js';
 import { convertNumber } from './number.js';
+import { PLAIN_TOKENS } from './plain-token.js';
 import type { StringSurroundings } from './quote-verdict.js';
 import { tooDeep, type ReaderPolicy } from './reader-policy.js';
 import type { Source } from './source.js';
@@ -12,14 +14,7 @@ type State = 'root' | 'first' | 'item' | 'key' | 'colon' | 'member' | 'dots' | '
 /** What to do after a structural character: go on, wait for more text, or read a token that begins here. */
 export type Step = 'on' | 'wait' | 'string' | 'bare';
 
-/** A number or literal as JSON writes it, with a delimiter behind it. */
-const PLAIN_SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?=[,}\]\s])/y;
 const CALL = /[\p{L}_$][\p{L}\p{N}_$.]*[ \t]*\(/uy;
-const LITERALS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
-  ['true', true],
-  ['false', false],
-  ['null', null],
-]);
 const DOTS = /\.{3,}|…/y;
 
 /**
@@ -29,13 +24,18 @@ const DOTS = /\.{3,}|…/y;
 export class Structure implements StringSurroundings {
   readonly builder: ValueBuilder;
   readonly rootMustEnd: boolean;
+  /** Something speaks for JSON beyond the first bracket: a key with its colon, an item, a nested bracket. */
+  plausible = false;
   /** What the token that begins here will be. */
   role: StringSurroundings['role'] = 'root';
+  /** An unclosed string was read again up to the next delimiter; later ones must not run to the end of the text either. */
+  rereadsStrings = false;
   readonly #source: Source;
   readonly #policy: ReaderPolicy;
   readonly #filler: Filler;
   #state: State = 'root';
-  #partsRead = 0;
+  /** Where the root ended. */
+  #rootEnd = 0;
   #commaOffset = 0;
   #openCalls = 0;
   #keyWasBare = false;
@@ -62,20 +62,23 @@ export class Structure implements StringSurroundings {
     return this.#state === 'end';
   }
 
-  /** Whether anything speaks for JSON beyond the first bracket: a key with its colon, an item, a nested bracket. */
-  get plausible(): boolean {
-    return this.#partsRead > 0;
-  }
-
   /** A key was read and its value not yet. */
   get awaitsValue(): boolean {
     return this.#state === 'colon' || this.#state === 'member';
   }
 
+  /** What the filler before the next token has to know. */
+  get due(): Due {
+    const state = this.#state;
+    if (state === 'root' || (state === 'first' && this.builder.depth === 1)) return state;
+    const valueDue = state === 'item' || state === 'member' || (state === 'first' && this.builder.inArray);
+    return valueDue ? 'value' : 'other';
+  }
+
   /** Passes over white space and comments to the next structural character and takes it. */
   step(): Step {
     if (this.complete && !this.rootMustEnd) return 'wait';
-    const written = this.#skip();
+    const written = this.#filler.skip(this);
     if (written === '' || this.#source.failure !== undefined) return 'wait';
     const char = asciiPunctuation(written);
     if (char !== written) this.#source.repair('punctuation');
@@ -99,9 +102,12 @@ export class Structure implements StringSurroundings {
   }
 
   placeKey(key: string, offset: number, wasBare: boolean): void {
+    if (this.#source.failure !== undefined) return;
     this.builder.setKey(key, offset);
     this.#keyWasBare = wasBare;
     this.#state = 'colon';
+    // The usual next character is taken at once, which saves a step for every member.
+    if (this.#source.char() === ':') this.#stepColon(':');
   }
 
   placeString(content: string): void {
@@ -114,8 +120,9 @@ export class Structure implements StringSurroundings {
   placeScalar(value: unknown): void {
     if (this.#source.failure !== undefined) return;
     this.builder.place(value);
-    this.#partsRead++;
+    this.plausible = true;
     this.#endValue();
+    if (this.#state === 'after' && this.#source.char() === ',') this.#stepAfter(',');
   }
 
   /** The separator behind the token placed last was read along with it. */
@@ -154,14 +161,6 @@ export class Structure implements StringSurroundings {
     return 'wait';
   }
 
-  #skip(): string {
-    const state = this.#state;
-    const valueDue = state === 'item' || state === 'member' || (state === 'first' && this.builder.inArray);
-    return this.#filler.skip(
-      state === 'root' ? state : state === 'first' && this.builder.depth === 1 ? 'first' : valueDue ? 'value' : 'other',
-    );
-  }
-
   /** What a value is where one is due. */
   get #valueRole(): 'root' | 'item' | 'member' {
     return this.builder.depth === 0 ? 'root' : this.builder.inArray ? 'item' : 'member';
@@ -169,12 +168,11 @@ export class Structure implements StringSurroundings {
 
   /** Where a key or a value is due. */
   #stepContent(char: string, isKey: boolean): Step {
+    this.role = isKey ? 'key' : this.#valueRole;
     if (!isKey && (char === '{' || char === '[')) return this.#openContainer(char === '[');
-    if (char === '"' || char === "'" || !(isKey ? ':;({[,}]' : ':;(,}])').includes(char)) {
-      this.role = isKey ? 'key' : this.#valueRole;
-      return this.#stepToken(char);
-    }
-    if (isKey && char === '{' && this.builder.arrayAbove) return this.#closeMissing();
+    if (this.#takePlainToken(char)) return 'on';
+    if (!(isKey ? ':;({[,}]' : ':;(,}])').includes(char)) return this.#stepToken(char);
+    if (isKey && char === '{' && this.builder.otherAbove) return this.#closeMissing();
     if (!',}]'.includes(char) || this.#state === 'root') return this.refuse();
     if (this.#state === 'member') return this.#leaveValueOut();
     if (char !== ',') return this.#stepClose(char);
@@ -182,31 +180,38 @@ export class Structure implements StringSurroundings {
     return this.#advance();
   }
 
-  /** A token begins: the usual scalars are taken at once. */
+  #takePlainToken(char: string): boolean {
+    const source = this.#source;
+    const { text, at, base } = source;
+    const length = this.rereadsStrings ? -1 : source.match(PLAIN_TOKENS[this.role]);
+    if (length === -1) return false;
+    const isKey = this.role === 'key';
+    const quoted = char === '"' || char === "'";
+    source.at += length;
+    const token = quoted ? text.slice(at + 1, source.at - 1) : text.slice(at, source.at);
+    if (char === "'") source.repair('quote_style', at);
+    else if (isKey && !quoted) source.repair('unquoted_key', at);
+    if (isKey) this.placeKey(token, base + at, false);
+    else if (quoted) this.placeString(token);
+    else this.placeScalar('tfn'.includes(char) ? literalOf(char) : convertNumber(token, this.#policy.numbers));
+    return true;
+  }
+
+  /** A token begins that takes a closer look. */
   #stepToken(char: string): Step {
     const source = this.#source;
-    if (isQuote(char)) return 'string';
-    if (char === '\\') {
-      // `\"`: the quotes of the whole value were escaped.
-      if (!source.has(2)) return 'wait';
-      return isQuote(source.char(1)) ? 'string' : this.refuse();
-    }
-    if (char === '.' && !source.has(3)) return 'wait';
+    if ((char === '\\' && !source.has(2)) || (char === '.' && !source.has(3))) return 'wait';
+    // `\"`: the quotes of the whole value were escaped.
+    if (isQuote(char === '\\' ? source.char(1) : char)) return 'string';
+    if (char === '\\') return this.refuse();
     const dots = this.#dots(char);
-    if (dots !== -1) return this.#takeEllipsis(dots);
-    const length = this.role === 'key' ? -1 : source.match(PLAIN_SCALAR);
-    if (length === -1) return 'bare';
-    const token = source.text.slice(source.at, source.at + length);
-    source.at += length;
-    const literal = LITERALS.get(token);
-    this.placeScalar(literal === undefined ? convertNumber(token, this.#policy.numbers) : literal);
-    return 'on';
+    return dots === -1 ? 'bare' : this.#takeEllipsis(dots);
   }
 
   #stepColon(char: string): Step {
     const source = this.#source;
     if (char === ':') {
-      this.#partsRead++;
+      this.plausible = true;
       return this.#advance('member');
     }
     // Words before a bracket, a string or an equals sign are rather code or prose than a key.
@@ -233,7 +238,7 @@ export class Structure implements StringSurroundings {
       return this.#advance(next);
     }
     if (isClosing(char)) return this.#stepClose(char);
-    if (next === 'key' && char === '{' && this.builder.arrayAbove) return this.#closeMissing();
+    if (next === 'key' && char === '{' && this.builder.otherAbove) return this.#closeMissing();
     if ((next === 'item' ? ':;' : ':{[').includes(char)) return this.refuse();
     if (this.#dots(char) === -1) this.#source.repair('missing_comma');
     return char === ';' ? this.#advance(next) : this.#goTo(next);
@@ -247,7 +252,10 @@ export class Structure implements StringSurroundings {
       source.repair(isClosing(char) ? 'extra_bracket' : 'extra_comma');
       return this.#advance();
     }
-    if (!source.allowed.has('several_values') || !(this.#rootCommaSeen || this.#filler.lineFeedSeen)) {
+    if (
+      !source.allowed.has('several_values') ||
+      !(this.#rootCommaSeen || source.text.slice(this.#rootEnd, source.at).includes('\n'))
+    ) {
       return this.refuse();
     }
     source.repair('several_values');
@@ -261,7 +269,7 @@ export class Structure implements StringSurroundings {
       this.#source.fail('LIMIT_EXCEEDED', tooDeep(this.#policy.depth));
       return 'wait';
     }
-    if (this.builder.depth > 0) this.#partsRead++;
+    if (this.builder.depth > 0) this.plausible = true;
     this.builder.open(isArray);
     return this.#advance('first');
   }
@@ -271,7 +279,7 @@ export class Structure implements StringSurroundings {
     if (this.#state === 'item' || this.#state === 'key')
       this.#source.repair('extra_comma', this.#commaOffset - this.#source.base);
     if (closesArray !== this.builder.inArray) {
-      if (closesArray ? this.builder.arrayAbove : this.builder.objectAbove) return this.#closeMissing();
+      if (this.builder.otherAbove) return this.#closeMissing();
       this.#source.repair('missing_bracket');
     } else if (this.#rootsWrapped && this.builder.depth === 1) {
       this.#source.repair('extra_bracket');
@@ -327,7 +335,7 @@ export class Structure implements StringSurroundings {
     if (!source.final && source.match(/\+\s*$/y) !== -1) return 'wait';
     source.repair('concatenation');
     source.at++;
-    const char = this.#skip();
+    const char = this.#filler.skip(this);
     if (isQuote(char)) this.#concatenate();
     else if (!this.#policy.generous && char !== '') return this.refuse();
     return 'on';
@@ -339,8 +347,8 @@ export class Structure implements StringSurroundings {
   }
 
   #endValue(): void {
-    this.#filler.lineFeedSeen = false;
     this.#state = this.builder.depth === 0 ? 'end' : 'after';
+    this.#rootEnd = this.#source.at;
   }
 
   #advance(state: State = this.#state): Step {

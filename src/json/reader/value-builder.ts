@@ -15,12 +15,14 @@ export interface ValueListener {
   finished(place: Place, value: unknown): void;
 }
 
-interface Frame {
+/** An open container, which stands at a place itself. */
+interface Frame extends Place {
   readonly content: unknown[] | Record<string, unknown>;
   readonly isArray: boolean;
-  /** Where the container itself stands. */
-  readonly place: Place;
+  /** Open containers from the root to this one. */
   readonly depth: number;
+  /** One of the containers around it is of the other kind. */
+  readonly otherAbove: boolean;
   key: string;
   /** An unfinished value is already shown in its place. */
   shown: boolean;
@@ -32,13 +34,14 @@ export const ROOT: Place = { container: undefined, step: '' };
 /** Keys and indexes from the root to a place. */
 export function pathOf(place: Place): Path {
   const path: (string | number)[] = [];
-  for (let at = place; at.container !== undefined; at = at.container.place) path.unshift(at.step);
+  for (let { container, step } = place; container !== undefined && container.depth > 0; { container, step } = container)
+    path.unshift(step);
   return path;
 }
 
 /** The length of a place's path. */
-export function depthOf(place: Place): number {
-  return place.container?.depth ?? 0;
+export function depthOf({ container }: Place): number {
+  return container?.depth ?? 0;
 }
 
 /** More duplicate keys than this are not reported one by one. */
@@ -52,10 +55,16 @@ export class ValueBuilder {
   readonly duplicates: Warning[] = [];
   readonly #listener: ValueListener | undefined;
   /** The root stands in a container of its own, so that no exception need be made for it. */
-  readonly #outside: Frame = { content: [], isArray: true, place: ROOT, depth: 0, key: '', shown: false };
-  readonly #frames: Frame[] = [];
+  readonly #outside: Frame = {
+    ...ROOT,
+    content: [],
+    isArray: true,
+    depth: 0,
+    otherAbove: false,
+    key: '',
+    shown: false,
+  };
   #top = this.#outside;
-  #arrays = 0;
 
   constructor(listener: ValueListener | undefined) {
     this.#listener = listener;
@@ -66,20 +75,16 @@ export class ValueBuilder {
   }
 
   get depth(): number {
-    return this.#frames.length;
+    return this.#top.depth;
   }
 
   get inArray(): boolean {
     return this.#top.isArray;
   }
 
-  /** Some open container around the innermost one is an array. */
-  get arrayAbove(): boolean {
-    return this.#arrays > Number(this.inArray);
-  }
-
-  get objectAbove(): boolean {
-    return this.depth - this.#arrays > Number(!this.inArray);
+  /** A container of the other kind is open around the innermost one. */
+  get otherAbove(): boolean {
+    return this.#top.otherAbove;
   }
 
   /** Nothing was put into the innermost container yet. */
@@ -89,20 +94,28 @@ export class ValueBuilder {
 
   /** The brackets that would close all that is open. */
   get closingBrackets(): string {
-    return this.#frames
-      .map(({ isArray }) => (isArray ? ']' : '}'))
-      .toReversed()
-      .join('');
+    let brackets = '';
+    for (let frame = this.#top; frame.container !== undefined; frame = frame.container)
+      brackets += frame.isArray ? ']' : '}';
+    return brackets;
   }
 
   open(isArray: boolean): void {
     const content = isArray ? [] : {};
     this.#put(content);
-    const place = this.#place();
-    this.#top = { content, isArray, place, depth: this.depth + 1, key: '', shown: false };
-    this.#frames.push(this.#top);
-    this.#arrays += Number(isArray);
-    this.#listener?.changed(place);
+    const { container, step } = this.#place();
+    const { depth, isArray: inArray, otherAbove } = this.#top;
+    this.#top = {
+      container,
+      step,
+      content,
+      isArray,
+      depth: depth + 1,
+      otherAbove: depth > 0 && (otherAbove || inArray !== isArray),
+      key: '',
+      shown: false,
+    };
+    this.#listener?.changed(this.#top);
   }
 
   /** Makes the finished root the first item of an array, so that more roots can follow. */
@@ -114,11 +127,9 @@ export class ValueBuilder {
   }
 
   close(): void {
-    const { isArray, place, content } = this.#top;
-    this.#frames.pop();
-    this.#arrays -= Number(isArray);
-    this.#top = this.#frames.at(-1) ?? this.#outside;
-    this.#listener?.finished(place, content);
+    const closed = this.#top;
+    this.#top = closed.container ?? closed;
+    this.#listener?.finished(closed, closed.content);
   }
 
   /** Names the next member of the innermost object. */
@@ -128,7 +139,7 @@ export class ValueBuilder {
     top.shown = false;
     if (!Object.hasOwn(top.content, key) || this.duplicates.length >= MOST_DUPLICATES) return;
     const message = `the key ${JSON.stringify(key.slice(0, 80))} occurs twice`;
-    this.duplicates.push({ code: 'DUPLICATE_KEY', message, offset, path: pathOf({ container: top, step: key }) });
+    this.duplicates.push({ code: 'DUPLICATE_KEY', message, offset, path: pathOf(this.#place()) });
   }
 
   /** Places a finished scalar. */
@@ -176,7 +187,7 @@ export class ValueBuilder {
 
   /** The place of the value put last. */
   #place(): Place {
-    const { content, key, depth } = this.#top;
-    return depth === 0 ? ROOT : { container: this.#top, step: Array.isArray(content) ? content.length - 1 : key };
+    const { content, key } = this.#top;
+    return { container: this.#top, step: Array.isArray(content) ? content.length - 1 : key };
   }
 }
