@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { tryClaim } from './folder-claim.js';
+import { lockFolder } from './folder-lock.js';
+
+const HOLDER = fileURLToPath(new URL('fixtures/lock-holder.mjs', import.meta.url));
+
+async function makePlaces(): Promise<{ locks: string; work: string }> {
+  const folder = await makeFolder({ 'work/file': '' });
+  return { locks: join(folder, 'locks'), work: join(folder, 'work') };
+}
+
+describe('lockFolder', () => {
+  it('refuses a folder in which another run works, until that one has ended', async () => {
+    const { locks, work } = await makePlaces();
+    const lock = await lockFolder(locks, work);
+    await expect(lockFolder(locks, work)).rejects.toMatchObject({
+      code: 'WORKING_FOLDER_BUSY',
+      message: expect.stringContaining(work),
+    });
+    await lock.release();
+    await lock.release();
+    await (await lockFolder(locks, work)).release();
+  });
+
+  it('leaves nothing behind', async () => {
+    const { locks, work } = await makePlaces();
+    await (await lockFolder(locks, work)).release();
+    expect(await readdir(locks)).toEqual([]);
+  });
+
+  it('serves those who wait in the order in which they came', async () => {
+    const { locks, work } = await makePlaces();
+    const order: number[] = [];
+    let inside = 0;
+    await Promise.all(
+      Array.from({ length: 20 }, async (_none, index) => {
+        const lock = await lockFolder(locks, work, { wait: true });
+        inside += 1;
+        expect(inside).toBe(1);
+        order.push(index);
+        await sleep(1);
+        inside -= 1;
+        await lock.release();
+      }),
+    );
+    expect(order).toEqual(Array.from({ length: 20 }, (_none, index) => index));
+  });
+
+  it('stops waiting when asked to, and the next in line still gets its turn', async () => {
+    const { locks, work } = await makePlaces();
+    const first = await lockFolder(locks, work);
+    const impatience = new AbortController();
+    const impatient = lockFolder(locks, work, { wait: true, signal: impatience.signal });
+    const patient = lockFolder(locks, work, { wait: true });
+    const reason = new Error('enough');
+    impatience.abort(reason);
+    await expect(impatient).rejects.toBe(reason);
+    await first.release();
+    await (await patient).release();
+  });
+
+  it('keeps different folders apart, and takes a link for what it leads to', async () => {
+    const { locks, work } = await makePlaces();
+    await mkdir(join(work, 'inside'));
+    await symlink(work, join(work, 'link'));
+    const lock = await lockFolder(locks, work);
+    await (await lockFolder(locks, join(work, 'inside'))).release();
+    await expect(lockFolder(locks, join(work, 'link'))).rejects.toMatchObject({ code: 'WORKING_FOLDER_BUSY' });
+    await lock.release();
+  });
+
+  it('refuses a folder that is not there', async () => {
+    const { locks, work } = await makePlaces();
+    await expect(lockFolder(locks, join(work, 'missing'))).rejects.toMatchObject({ code: 'WORKING_FOLDER_UNREADABLE' });
+  });
+});
+
+describe('between processes', { timeout: 30_000 }, () => {
+  async function startHolder(locks: string, work: string): Promise<ChildProcess> {
+    const holder = spawn(process.execPath, ['--import', 'tsx', HOLDER, locks, work], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void holder.kill('SIGKILL'));
+    if (holder.stdout !== null) await once(holder.stdout, 'data');
+    return holder;
+  }
+
+  it('a folder is held by one, and free as soon as that one is killed', async () => {
+    const { locks, work } = await makePlaces();
+    const holder = await startHolder(locks, work);
+    await expect(lockFolder(locks, work)).rejects.toMatchObject({
+      code: 'WORKING_FOLDER_BUSY',
+      message: expect.stringContaining(String(holder.pid)),
+    });
+    const waiting = lockFolder(locks, work, { wait: true });
+    holder.kill('SIGKILL');
+    await (await waiting).release();
+    expect(await readdir(locks)).toEqual([]);
+  });
+});
+
+describe('claims', () => {
+  it('of many at once: at most one stands', async () => {
+    const { locks } = await makePlaces();
+    const claims = await Promise.all(Array.from({ length: 20 }, async () => tryClaim(locks)));
+    expect(claims.filter((claim) => !('heldBy' in claim)).length).toBeLessThanOrEqual(1);
+  });
+
+  it.runIf(process.platform === 'linux')('of another container are void when they have been silent', async () => {
+    const { locks } = await makePlaces();
+    await mkdir(locks);
+    const foreign = join(locks, `1.${Buffer.from('other-boot/1/1').toString('base64url')}.x`);
+    await writeFile(foreign, '');
+    expect(await tryClaim(locks)).toEqual({ heldBy: 1 });
+    await utimes(foreign, 0, 0);
+    expect(await tryClaim(locks)).not.toHaveProperty('heldBy');
+  });
+
+  it('are void if nobody can have made them', async () => {
+    const { locks } = await makePlaces();
+    await mkdir(locks);
+    await writeFile(join(locks, 'no claim'), '');
+    expect(await tryClaim(locks)).not.toHaveProperty('heldBy');
+  });
+});

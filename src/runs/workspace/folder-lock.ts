@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SluiceError } from '../../json/sluice-error.js';
+import type { FolderClaim } from './folder-claim.js';
+import { tryClaim } from './folder-claim.js';
+
+/** The right to work in a folder. */
+export interface FolderLock {
+  /** Gives the right back; harmless when repeated. */
+  release(): Promise<void>;
+}
+
+export interface FolderLockOptions {
+  /** Waits until the folder is free, first come first served within this process; otherwise a busy folder is an error. */
+  readonly wait?: boolean;
+  /** Ends the waiting; its reason is thrown. */
+  readonly signal?: AbortSignal;
+}
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 500;
+
+/** For each folder the line of those in this process who hold it or wait for it: settled when the last has left. */
+const lines = new Map<string, Promise<void>>();
+
+/**
+ * Takes the right to work in a folder, one run at a time over all processes that share `locks`. Links to the same folder
+ * are the same folder; a folder inside another is its own. The right of a process that died is void.
+ *
+ * @example
+ * const lock = await lockFolder(join(data, 'locks'), workdir, { wait: true, signal });
+ * try { … } finally { await lock.release(); }
+ */
+export async function lockFolder(
+  locks: string,
+  folder: string,
+  { wait = false, signal }: FolderLockOptions = {},
+): Promise<FolderLock> {
+  signal?.throwIfAborted();
+  const place = placeOf(locks, folder);
+  const ahead = lines.get(place);
+  if (ahead !== undefined && !wait) throw busy(folder, process.pid);
+  const turn = new AbortController();
+  const line = Promise.all([ahead, once(turn.signal, 'abort')]).then(() => undefined);
+  lines.set(place, line);
+  const leave = (): void => {
+    turn.abort();
+    if (lines.get(place) === line) lines.delete(place);
+  };
+  try {
+    await orAbort(ahead, signal);
+    const claim = await claimFolder(place, folder, wait, signal);
+    let released: Promise<void> | undefined;
+    return {
+      async release() {
+        released ??= claim.takeDown().finally(leave);
+        await released;
+      },
+    };
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+/** Claims are kept by the real path. Asked for synchronously, so that whoever comes first is first in line. */
+function placeOf(locks: string, folder: string): string {
+  let real: string;
+  try {
+    real = realpathSync.native(folder);
+  } catch (cause) {
+    throw new SluiceError(
+      'WORKING_FOLDER_UNREADABLE',
+      `The working folder ${folder} cannot be read; make it, or name one that can.`,
+      { cause },
+    );
+  }
+  return join(resolve(locks), createHash('sha256').update(real).digest('hex').slice(0, 40));
+}
+
+async function claimFolder(
+  place: string,
+  folder: string,
+  wait: boolean,
+  signal: AbortSignal | undefined,
+): Promise<FolderClaim> {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    const claim = await tryClaim(place);
+    if (!('heldBy' in claim)) return claim;
+    if (!wait) throw busy(folder, claim.heldBy);
+    // Of two that stand in each other's way one must try again sooner.
+    await orAbort(sleep(pause * (0.5 + Math.random())), signal);
+  }
+}
+
+function busy(folder: string, holder: number): SluiceError {
+  return new SluiceError(
+    'WORKING_FOLDER_BUSY',
+    `Another run works in ${folder} (process ${holder}); wait for it, or give this run a folder of its own.`,
+  );
+}
+
+async function orAbort(waiting: Promise<unknown> | undefined, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) {
+    await waiting;
+    return;
+  }
+  signal.throwIfAborted();
+  const listening = new AbortController();
+  const aborted = once(signal, 'abort', { signal: listening.signal }).catch(() => undefined);
+  await Promise.race([waiting, aborted]);
+  listening.abort();
+  signal.throwIfAborted();
+}

@@ -1,0 +1,188 @@
+import { chmod, link, lstat, mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { differenceOf } from './difference.js';
+import type { Snapshot } from './snapshot.js';
+import { takeSnapshot } from './snapshot.js';
+
+async function changesOf(
+  files: Readonly<Record<string, string>>,
+  change: (folder: string) => Promise<unknown>,
+): Promise<ReturnType<typeof differenceOf>> {
+  const folder = await makeFolder(files);
+  const before = await takeSnapshot(folder);
+  await change(folder);
+  return differenceOf(before, await takeSnapshot(folder));
+}
+
+describe('the difference of two snapshots', () => {
+  it('tells created, modified and deleted files, sorted, with forward slashes', async () => {
+    const files = { 'keep.txt': 'k', 'change.txt': 'c', 'gone/a.txt': 'a', 'gone.txt': 'g' };
+    const changes = await changesOf(files, async (folder) => {
+      await writeFile(join(folder, 'change.txt'), 'changed');
+      await rm(join(folder, 'gone'), { recursive: true });
+      await rm(join(folder, 'gone.txt'));
+      await mkdir(join(folder, 'new/deep'), { recursive: true });
+      await writeFile(join(folder, 'new/deep/b.txt'), 'b');
+      await writeFile(join(folder, 'new-file'), 'n');
+    });
+    expect(changes).toEqual({
+      created: ['new-file', 'new/deep/b.txt'],
+      modified: ['change.txt'],
+      deleted: ['gone.txt', 'gone/a.txt'],
+    });
+  });
+
+  it('is empty when nothing happened, also if the files were read', async () => {
+    expect(await changesOf({ 'a.txt': 'a' }, async (folder) => lstat(join(folder, 'a.txt')))).toEqual({
+      created: [],
+      modified: [],
+      deleted: [],
+    });
+  });
+
+  it.each<[string, (path: string) => Promise<unknown>]>([
+    ['written with the same content', async (path) => writeFile(path, 'same')],
+    ['replaced by another of the same size and time', replaceUnseen],
+    ['written and its time set back', writeAndHide],
+    ['made executable', async (path) => chmod(path, 0o755)],
+  ])('tells a file as modified that was %s', async (_how, change) => {
+    const { modified } = await changesOf({ 'a.txt': 'same' }, async (folder) => {
+      // File systems count time in steps of a few milliseconds.
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
+      await change(join(folder, 'a.txt'));
+    });
+    expect(modified).toEqual(['a.txt']);
+  });
+
+  it('does not look into .git, node_modules and .audit, at any depth', async () => {
+    const { created } = await changesOf({}, async (folder) => {
+      for (const path of ['.git', 'a/node_modules', 'a/b/.audit', 'a/.github']) {
+        await mkdir(join(folder, path), { recursive: true });
+        await writeFile(join(folder, path, 'x'), 'x');
+      }
+    });
+    expect(created).toEqual(['a/.github/x']);
+  });
+
+  it('takes a link as what it is, and follows none', async () => {
+    const outside = await makeFolder({ secret: 's' });
+    const { created, modified } = await changesOf({ 'a.txt': 'a' }, async (folder) => {
+      await symlink(outside, join(folder, 'folder-link'));
+      await symlink('.', join(folder, 'circle'));
+      await symlink('nowhere', join(folder, 'broken'));
+      await writeFile(join(outside, 'other'), 'o');
+    });
+    expect({ created, modified }).toEqual({ created: ['broken', 'circle', 'folder-link'], modified: [] });
+  });
+
+  it('leaves out what is neither a file nor a link', async () => {
+    const { created } = await changesOf({}, async (folder) => {
+      const server = createServer();
+      onTestFinished(() => void server.close());
+      await new Promise<void>((resolve) => {
+        server.listen(join(folder, 'socket'), resolve);
+      });
+    });
+    expect(created).toEqual([]);
+  });
+
+  it('tells a renamed folder as its files', async () => {
+    const changes = await changesOf({ 'a/x': 'x', 'a/y': 'y' }, async (folder) =>
+      rename(join(folder, 'a'), join(folder, 'b')),
+    );
+    expect(changes).toEqual({ created: ['b/x', 'b/y'], modified: [], deleted: ['a/x', 'a/y'] });
+  });
+});
+
+async function replaceUnseen(path: string): Promise<void> {
+  const { atime, mtime } = await lstat(path);
+  await writeFile(`${path}.new`, 'SAME');
+  await utimes(`${path}.new`, atime, mtime);
+  await rename(`${path}.new`, path);
+}
+
+async function writeAndHide(path: string): Promise<void> {
+  const { atime, mtime } = await lstat(path);
+  await writeFile(path, 'SAME');
+  await utimes(path, atime, mtime);
+}
+
+describe('a snapshot that could not see all', () => {
+  const many = Object.fromEntries(Array.from({ length: 30 }, (_none, index) => [`d${index % 3}/f${index}`, 'x']));
+
+  it('says so when there are too many files, or paths too long', async () => {
+    const folder = await makeFolder(many);
+    expect((await takeSnapshot(folder)).truncated).toBe(false);
+    expect(await takeSnapshot(folder, { maxFiles: 10 })).toMatchObject({ truncated: true, paths: { length: 10 } });
+    expect((await takeSnapshot(folder, { maxPathBytes: 20 })).truncated).toBe(true);
+  });
+
+  it('says so when folders are too deep, and does not judge what is in them', async () => {
+    const folder = await makeFolder({ 'a/b/c': 'x', 'a/d': 'y' });
+    const shallow = await takeSnapshot(folder, { maxDepth: 2 });
+    expect(shallow).toMatchObject({ truncated: true, paths: ['a/d'] });
+    const full = await takeSnapshot(folder);
+    expect(differenceOf(shallow, full)).toEqual({ created: [], modified: [], deleted: [] });
+    expect(differenceOf(full, shallow)).toEqual({ created: [], modified: [], deleted: [] });
+  });
+
+  it('is compared only as far as both went', async () => {
+    const folder = await makeFolder(many);
+    const before = await takeSnapshot(folder, { maxFiles: 15 });
+    await rm(join(folder, 'd0/f0'));
+    await writeFile(join(folder, 'd0/new'), 'n');
+    await writeFile(join(folder, 'd2/new'), 'n');
+    const after = await takeSnapshot(folder, { maxFiles: 12 });
+    expect(differenceOf(before, after)).toEqual({ created: ['d0/new'], modified: [], deleted: ['d0/f0'] });
+  });
+
+  it('never tells a change that did not happen, wherever it was broken off', () => {
+    const name = fc.constantFrom('a', 'a-b', 'a.b', 'b', 'b b', 'c');
+    const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'));
+    const snapshotOf = (paths: readonly string[], limit: number): Snapshot => {
+      const walked = [...paths].sort((a, b) => (a.replaceAll('/', '\0') < b.replaceAll('/', '\0') ? -1 : 1));
+      const kept = walked.slice(0, limit);
+      return {
+        paths: kept,
+        stamps: kept.flatMap(() => [1, 1, 1, 1]),
+        brokenOffAt: walked[limit],
+        unseen: new Set(),
+        truncated: limit < walked.length,
+      };
+    };
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(path),
+        fc.uniqueArray(path),
+        fc.nat({ max: 12 }),
+        fc.nat({ max: 12 }),
+        (old, recent, m, n) => {
+          const { created, deleted, modified } = differenceOf(snapshotOf(old, m), snapshotOf(recent, n));
+          expect(created.filter((each) => old.includes(each) || !recent.includes(each))).toEqual([]);
+          expect(deleted.filter((each) => recent.includes(each) || !old.includes(each))).toEqual([]);
+          expect(modified).toEqual([]);
+          const whole = differenceOf(snapshotOf(old, 99), snapshotOf(recent, 99));
+          expect(whole.created).toEqual(recent.filter((each) => !old.includes(each)).sort());
+          expect(whole.deleted).toEqual(old.filter((each) => !recent.includes(each)).sort());
+        },
+      ),
+    );
+  });
+
+  it('is refused for a folder that is not there', async () => {
+    await expect(takeSnapshot('/no/such/folder')).rejects.toMatchObject({ code: 'WORKING_FOLDER_UNREADABLE' });
+    const folder = await makeFolder({ file: '' });
+    await expect(takeSnapshot(join(folder, 'file'))).rejects.toMatchObject({ code: 'WORKING_FOLDER_UNREADABLE' });
+  });
+
+  it('sees a file of which a second name was made', async () => {
+    const { created } = await changesOf({ a: 'x' }, async (folder) => link(join(folder, 'a'), join(folder, 'b')));
+    expect(created).toEqual(['b']);
+  });
+});

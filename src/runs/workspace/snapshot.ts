@@ -1,0 +1,103 @@
+import type { Dirent, Stats } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import { SluiceError } from '../../json/sluice-error.js';
+
+/** What a folder held at a moment: its files and links, but not what is in them. */
+export interface Snapshot {
+  /** Relative, with forward slashes, in the order of the walk. */
+  readonly paths: readonly string[];
+  /** Four numbers a path: size, times of change of content and of entry, inode. Flat, because there may be many. */
+  readonly stamps: readonly number[];
+  /** Where the walk was broken off; nothing is known of what comes from there on. */
+  readonly brokenOffAt: string | undefined;
+  /** Folders that could not be looked into. */
+  readonly unseen: ReadonlySet<string>;
+  /** Whether something was left out: too many files, too deep, not readable. */
+  readonly truncated: boolean;
+}
+
+export interface SnapshotOptions {
+  readonly maxFiles?: number;
+  readonly maxDepth?: number;
+  /** Of all paths together. */
+  readonly maxPathBytes?: number;
+}
+
+/** Numbers a path has in `stamps`. */
+export const STAMP_SIZE = 4;
+
+const IGNORED: ReadonlySet<string> = new Set(['.git', 'node_modules', '.audit']);
+/** As many questions to the file system as are asked at a time. */
+const AT_ONCE = 64;
+
+/**
+ * Takes down which files a folder holds and when each was last written. Links are not followed; `.git`, `node_modules`
+ * and `.audit` are left out at any depth, folders themselves and what is neither file nor link too.
+ *
+ * @example
+ * const before = await takeSnapshot(workdir);
+ * // … the agent works …
+ * const { created, modified, deleted } = differenceOf(before, await takeSnapshot(workdir));
+ */
+export async function takeSnapshot(folder: string, options: SnapshotOptions = {}): Promise<Snapshot> {
+  const { maxFiles = 100_000, maxDepth = 64, maxPathBytes = 16 * 1024 * 1024 } = options;
+  const paths: string[] = [];
+  const stamps: number[] = [];
+  const unseen = new Set<string>();
+  let pathBytes = 0;
+  let brokenOffAt: string | undefined;
+
+  /** In the order of names, depth first: so two walks that are broken off can be compared as far as both went. */
+  async function walk(relative: string, entries: readonly Dirent[], depth: number): Promise<void> {
+    const prefix = relative === '' ? '' : `${relative}/`;
+    for (let from = 0; from < entries.length && brokenOffAt === undefined; from += AT_ONCE) {
+      const group = entries.slice(from, from + AT_ONCE);
+      const found = await Promise.all(group.map(async (entry) => look(`${folder}/${prefix}${entry.name}`, entry)));
+      for (const [index, entry] of group.entries()) {
+        const path = `${prefix}${entry.name}`;
+        if (brokenOffAt !== undefined) return;
+        if (paths.length >= maxFiles || pathBytes >= maxPathBytes) brokenOffAt = path;
+        else if (entry.isDirectory()) await enter(path, depth + 1);
+        else keep(path, found[index]);
+      }
+    }
+  }
+
+  async function enter(path: string, depth: number): Promise<void> {
+    const entries = depth > maxDepth ? undefined : await list(`${folder}/${path}`);
+    if (entries === undefined) unseen.add(path);
+    else await walk(path, entries, depth);
+  }
+
+  function keep(path: string, stat: Stats | undefined): void {
+    // It went while we looked, or is a pipe or a socket.
+    if (stat === undefined || !(stat.isFile() || stat.isSymbolicLink())) return;
+    paths.push(path);
+    stamps.push(stat.size, stat.mtimeMs, stat.ctimeMs, stat.ino);
+    pathBytes += Buffer.byteLength(path);
+  }
+
+  const entries = await list(folder);
+  if (entries === undefined) {
+    throw new SluiceError(
+      'WORKING_FOLDER_UNREADABLE',
+      `The working folder ${folder} cannot be read; make it, or name one that can.`,
+    );
+  }
+  await walk('', entries, 1);
+  return { paths, stamps, brokenOffAt, unseen, truncated: brokenOffAt !== undefined || unseen.size > 0 };
+}
+
+async function look(path: string, entry: Dirent): Promise<Stats | undefined> {
+  if (entry.isDirectory()) return undefined;
+  return lstat(path).catch(() => undefined);
+}
+
+async function list(path: string): Promise<Dirent[] | undefined> {
+  try {
+    const entries = await readdir(path, { withFileTypes: true });
+    return entries.filter(({ name }) => !IGNORED.has(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return undefined;
+  }
+}
