@@ -1,5 +1,5 @@
 /** What can keep a result from being read at all. */
-export const UNREADABLE_CODES = [
+const UNREADABLE_CODES = [
   'RESULT_MISSING',
   'ONLY_ANCHORS',
   'RESULT_UNSAFE_FILE',
@@ -25,7 +25,7 @@ export const INCOMPLETE_CODES = [
 ] as const;
 
 /** What is worth knowing about a reading and decides nothing. */
-export const NOTICE_CODES = ['RESULT_OUTDATED', 'RESULT_SHADOWED', 'COMMIT_NOT_CHECKED'] as const;
+const NOTICE_CODES = ['RESULT_OUTDATED', 'RESULT_SHADOWED', 'COMMIT_NOT_CHECKED'] as const;
 
 /** Why there is or is not enough in a result. A closed list: `docs/errors.md` says what to do about each. */
 export const PROBLEM_CODES = [...UNREADABLE_CODES, ...INCOMPLETE_CODES, ...NOTICE_CODES] as const;

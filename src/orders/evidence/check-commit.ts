@@ -12,7 +12,7 @@ export interface CommitCheck {
   readonly notice?: Problem;
 }
 
-const HASH = /^[0-9a-f]{7,64}$/;
+const HASH = /^[0-9a-f]{4,64}$/;
 const PATH = 'changes.commit';
 
 /**

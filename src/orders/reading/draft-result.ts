@@ -2,7 +2,7 @@ import { parse } from '../../json/index.js';
 import { isFields, readResultFields } from './result-fields.js';
 
 // What pre-fills a form need not be long, and what is stored must not be deep.
-const DRAFT_BYTES = 256 * 1024;
+const DRAFT_LENGTH = 256 * 1024;
 const DRAFT_DEPTH = 64;
 const LIST_LENGTH = 100;
 
@@ -11,7 +11,7 @@ const LIST_LENGTH = 100;
  * repaired, so it decides nothing.
  */
 export function draftFromText(text: string): Readonly<Record<string, unknown>> | undefined {
-  const parsed = parse(text.slice(-DRAFT_BYTES), undefined, {
+  const parsed = parse(text.slice(0, DRAFT_LENGTH), undefined, {
     allowPartial: true,
     limits: { depth: DRAFT_DEPTH, candidates: 16 },
   });

@@ -10,7 +10,8 @@ export interface ChangesFound {
   readonly problems: readonly Problem[];
 }
 
-const COMMIT = /^(?:git:)?([0-9a-f]{7,64})$/i;
+// Four digits are the fewest that git takes.
+const COMMIT = /^(?:git:)?([0-9a-f]{4,64})$/i;
 // An address, or something with a number in it: #12, !12, acme/shop#12, PR-12.
 const PULL_REQUEST = /^(?:https?:\/\/[^\s/]\S*|[^\s\d]*\d\S*)$/;
 
@@ -28,7 +29,7 @@ export function readChanges(value: unknown): ChangesFound {
     problems.push(invalidValue('changes.pr', 'it must be the address or the number of a pull request'));
   }
   if (commit !== undefined && hash === undefined) {
-    problems.push(invalidValue('changes.commit', 'it must be the hash of a commit, at least 7 digits of it'));
+    problems.push(invalidValue('changes.commit', 'it must be the hash of a commit, at least 4 digits of it'));
   }
   return {
     changes: { ...(pr === undefined ? {} : { pr }), ...(hash === undefined ? {} : { commit: hash }) },

@@ -2,7 +2,7 @@ import { readSpellings } from '../spelling.js';
 import type { SpelledFields } from '../spelling.js';
 
 /** The fields of a work result, by the one name each has inside Sluice. */
-export const RESULT_FIELDS = [
+const RESULT_FIELDS = [
   'issue_ref',
   'run_id',
   'status',
