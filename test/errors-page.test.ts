@@ -6,6 +6,9 @@ import { AUDIT_ERROR_CODES } from '../src/audit/audit-error.js';
 import { AUDIT_WARNING_CODES } from '../src/audit/audit-warning.js';
 import { REASON_CODES } from '../src/events/protocol/completion.js';
 import { DIAGNOSTIC_CODES } from '../src/events/protocol/diagnostic-codes.js';
+import { LOST_RUN_CODES } from '../src/dispatch/failed-run.js';
+import { LEAD_ERROR_CODES } from '../src/orders/lead/lead-error.js';
+import { SINK_ERROR_CODES } from '../src/orders/sinks/sink-error.js';
 import { PARSE_ERROR_CODES } from '../src/json/parse-error.js';
 import { REPAIR_KINDS } from '../src/json/repair.js';
 import { WARNING_CODES } from '../src/json/warning.js';
@@ -53,12 +56,15 @@ describe('docs/errors.md', () => {
     ['Store', [...STORE_ERROR_CODES]],
     ['Work requests and wrappers', [...ORDERS_ERROR_CODES]],
     ['Problems of work results', [...PROBLEM_CODES]],
+    ['Leads', [...LEAD_ERROR_CODES]],
+    ['Sinks', [...SINK_ERROR_CODES]],
+    ['Lost runs', [...LOST_RUN_CODES]],
   ])('lists every code of the section %s, once', (title, codes) => {
     expect(sections.get(title)?.toSorted()).toEqual(codes.toSorted());
   });
 
   it('has no section that nothing is compared with', () => {
-    expect(sections.size).toBe(11);
+    expect(sections.size).toBe(14);
   });
 
   it('would notice a code that is missing from the page', () => {

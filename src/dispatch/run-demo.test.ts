@@ -28,7 +28,7 @@ describe('the closed loop', { timeout: 60_000 }, () => {
     const [, sha = ''] = /Commit: git:([0-9a-f]{40})/.exec(comment) ?? [];
     const log = ['-C', join(data, 'inside/demo-repository'), 'log', '--format=%H'];
     expect(execFileSync('git', log, { encoding: 'utf8' })).toContain(sha);
-    expect(() => execFileSync('git', ['-C', data, 'rev-parse', 'HEAD'], { stdio: 'ignore' })).toThrow();
+    expect(() => execFileSync('git', ['-C', data, 'rev-parse', 'HEAD'], { stdio: 'ignore' })).toThrow('rev-parse');
   });
 
   it('can be run again in the same place', async () => {

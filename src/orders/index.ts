@@ -61,3 +61,27 @@ export type {
 } from './ports/order-store.js';
 export type { NewOutboxMessage, OutboxMessage } from './ports/outbox-message.js';
 export type { OutboxStore } from './ports/outbox-store.js';
+
+export { createLead } from './lead/create-lead.js';
+export type { Lead, OrderNameOnTheWire } from './lead/create-lead.js';
+export type { Backoff } from './lead/backoff.js';
+export type { DeliveryReport } from './lead/deliver.js';
+export type { ExecutionPorts, OrderRun } from './lead/execute-order.js';
+export type { LeadOptions } from './lead/lead-context.js';
+export { LEAD_ERROR_CODES, LeadError } from './lead/lead-error.js';
+export type { LeadErrorCode } from './lead/lead-error.js';
+export type { Reconciliation } from './lead/reconcile.js';
+export type { Resolved, ResolveRequest } from './lead/resolve.js';
+export type { OrderName, Settlement, WorkerEnd } from './lead/settle.js';
+export type { SubmittedOrder } from './lead/submit.js';
+
+export type { ForgeOptions } from './sinks/forge-options.js';
+export { createGitHubSink } from './sinks/github-sink.js';
+export { createGitLabSink } from './sinks/gitlab-sink.js';
+export { createMarkdownSink } from './sinks/markdown-sink.js';
+export type { Delivery, Sink } from './sinks/sink.js';
+export { SINK_ERROR_CODES, SinkError } from './sinks/sink-error.js';
+export type { SinkErrorCode } from './sinks/sink-error.js';
+export { isSignedWebhook, signWebhook } from './sinks/webhook-signature.js';
+export { createWebhookSink } from './sinks/webhook-sink.js';
+export type { WebhookOptions } from './sinks/webhook-sink.js';

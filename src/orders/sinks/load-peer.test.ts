@@ -5,7 +5,7 @@ it('names the package that is missing and how to get it', async () => {
   const name: string = '@octokit/not-there';
   const missing = async () => import(name);
   await expect(loadPeer('@octokit/core', missing)).rejects.toMatchObject({
-    code: 'PEER_NOT_INSTALLED',
+    code: 'PACKAGE_MISSING',
     message: expect.stringContaining('npm install @octokit/core') as unknown,
   });
 });

@@ -6,7 +6,7 @@ export async function loadPeer<T>(packageName: string, load: () => Promise<T>): 
     return await load();
   } catch (error) {
     throw new SluiceError(
-      'PEER_NOT_INSTALLED',
+      'PACKAGE_MISSING',
       `This sink needs the package ${packageName}. Install it: npm install ${packageName}`,
       { cause: error },
     );
