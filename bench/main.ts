@@ -24,6 +24,7 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   e: async () => (await import('./part-streaming.js')).runStreaming(),
   f: async () => (await import('./part-size.js')).runSize(),
   g: async () => (await import('./part-events.js')).runEvents(),
+  i: async () => (await import('./part-runs.js')).runRuns(),
   h: async () => (await import('./part-events-memory.js')).runEventsMemory(),
 };
 

@@ -1,12 +1,38 @@
 import { Command, CommanderError } from 'commander';
 import type { CommandIo } from './command-io.js';
+import { addDemoCommand } from './commands/demo.js';
+import { addDoctorCommand } from './commands/doctor.js';
+import { addExecutionsCommand } from './commands/executions.js';
+import { addInboxCommand } from './commands/inbox.js';
+import { addOrderCommand } from './commands/order.js';
+import { addOutboxCommand } from './commands/outbox.js';
 import { addParseCommand } from './commands/parse.js';
 import { addRepairCommand } from './commands/repair.js';
 import { addReplayCommand } from './commands/replay.js';
+import { addResolveCommand } from './commands/resolve.js';
+import { addRunCommand } from './commands/run.js';
 import { addTranslateCommand } from './commands/translate.js';
+import { addWorkerCommand } from './commands/worker.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { MisuseError } from './misuse-error.js';
 import { VERSION } from './version.js';
+
+/** In the order in which help lists them: reading, running, delegating. */
+const COMMANDS = [
+  addParseCommand,
+  addRepairCommand,
+  addRunCommand,
+  addTranslateCommand,
+  addReplayCommand,
+  addDoctorCommand,
+  addOrderCommand,
+  addInboxCommand,
+  addResolveCommand,
+  addOutboxCommand,
+  addExecutionsCommand,
+  addWorkerCommand,
+  addDemoCommand,
+];
 
 /**
  * Runs one command and answers with its exit code. Data goes to stdout, talk to stderr.
@@ -25,14 +51,11 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
     .configureOutput({ writeOut: (text) => (help += text), writeErr: (text) => (talk += text) })
     .showSuggestionAfterError()
     .showHelpAfterError('(sluice --help lists what there is)')
-    .addHelpText('after', '\nExit codes: 0 done, 1 the answer is no, 2 called wrongly.');
+    .addHelpText('after', '\nExit codes: 0 done, 1 the answer is no, 2 called wrongly, 130 interrupted.');
   const end = (code: ExitCode): void => {
     exitCode = code;
   };
-  addParseCommand(program, io, end);
-  addRepairCommand(program, io, end);
-  addTranslateCommand(program, io, end);
-  addReplayCommand(program, io, end);
+  for (const add of COMMANDS) add(program, io, end);
 
   try {
     await program.parseAsync(argv, { from: 'user' });

@@ -1,0 +1,51 @@
+import type { Command } from 'commander';
+import type { DemoReport } from '../../dispatch/index.js';
+import { loadConfig } from '../../config/load-config.js';
+import type { CommandIo } from '../command-io.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { withHouseOptions } from '../house.js';
+import type { HouseFlags } from '../house.js';
+import { renderJson } from '../render-json.js';
+import { asMisuse } from '../run-folder.js';
+import { visibleText } from '../visible-text.js';
+
+interface DemoFlags extends HouseFlags {
+  readonly json?: boolean;
+}
+
+/** Adds `sluice demo` to the program. */
+export function addDemoCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withHouseOptions(program.command('demo'))
+    .description('the closed loop, run for real: a JSON worker, a text worker, and one that only prints')
+    .option('--json', 'JSON, also at a terminal')
+    .action(async (flags: DemoFlags) => {
+      end(await runDemoCommand(flags, io));
+    });
+}
+
+async function runDemoCommand(flags: DemoFlags, io: CommandIo): Promise<ExitCode> {
+  const { runDemo } = await import('../../dispatch/index.js');
+  try {
+    const { data, database } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
+    await io.stderr.write('three workers get an order each\n');
+    const report = await runDemo({ data, database });
+    const isJson = flags.json === true || !io.stdout.isTerminal;
+    await io.stdout.write(isJson ? `${renderJson(report, io.stdout.isTerminal ? 2 : 0)}\n` : tellReport(report));
+    return EXIT.success;
+  } catch (error) {
+    throw asMisuse(error);
+  }
+}
+
+function tellReport({ orders, inbox }: DemoReport): string {
+  const told = orders.map(({ issue_ref, run_id, worker, source, action, reason, delivered_to }) =>
+    [
+      `${worker}: ${issue_ref}, run ${run_id}`,
+      `  read from  ${source}`,
+      `  decision   ${action}: ${reason}`,
+      `  comment    ${delivered_to ?? 'none'}`,
+    ].join('\n'),
+  );
+  const waits = inbox.map(({ id, reason }) => `waits for you: ${id}: ${reason}`);
+  return visibleText(`${[...told, ...waits].join('\n\n')}\n`);
+}

@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import { loadConfig } from '../../config/load-config.js';
+import type { CommandIo } from '../command-io.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { given } from '../given.js';
+import { renderJson } from '../render-json.js';
+import { asMisuse } from '../run-folder.js';
+import { visibleText } from '../visible-text.js';
+
+interface DoctorFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** Adds `sluice doctor` to the program. */
+export function addDoctorCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  program
+    .command('doctor')
+    .description('which agents are installed, in which version, and what to do about the others')
+    .option('--config <file>', 'the settings; by default sluice.config.mjs or .json here')
+    .option('--json', 'JSON, also at a terminal')
+    .addHelpText('after', '\nExit codes: 0 at least one agent is ready, 1 none is.')
+    .action(async (flags: DoctorFlags) => {
+      end(await runDoctor(flags, io));
+    });
+}
+
+async function runDoctor(flags: DoctorFlags, io: CommandIo): Promise<ExitCode> {
+  const { examineEngines, renderDoctor } = await import('../../runs/index.js');
+  try {
+    const { programs } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
+    const reports = await examineEngines({ env: process.env, cwd: process.cwd(), ...given({ programs }) });
+    const isJson = flags.json === true || !io.stdout.isTerminal;
+    await io.stdout.write(
+      isJson ? `${renderJson(reports, io.stdout.isTerminal ? 2 : 0)}\n` : visibleText(renderDoctor(reports)),
+    );
+    return reports.some(({ status }) => status === 'ready' || status === 'unproven_version')
+      ? EXIT.success
+      : EXIT.failed;
+  } catch (error) {
+    throw asMisuse(error);
+  }
+}

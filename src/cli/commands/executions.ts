@@ -1,0 +1,96 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import type { Decision } from '../../orders/decision.js';
+import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
+import type { CommandIo } from '../command-io.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { given } from '../given.js';
+import { inHouse, withHouseOptions } from '../house.js';
+import type { HouseFlags } from '../house.js';
+import { limitOption } from '../limit-option.js';
+import { printRows } from '../print-rows.js';
+import { readPages } from '../read-pages.js';
+import { renderCsv } from '../render-csv.js';
+
+interface ExecutionsFlags extends HouseFlags {
+  readonly issue?: string;
+  readonly run?: string;
+  readonly worker?: string;
+  readonly decision?: Decision['action'];
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+  readonly csv?: boolean;
+}
+
+/** Adds `sluice executions` to the program. */
+export function addExecutionsCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withHouseOptions(program.command('executions'))
+    .description('the audit: every execution and what came of it, newest first')
+    .option('--issue <ref>', 'only this issue')
+    .option('--run <id>', 'only this run')
+    .option('--worker <name>', 'only this worker')
+    .addOption(
+      new Option('--decision <action>', 'only these').choices(['advance', 'archive', 'needs-human', 'blocked']),
+    )
+    .option('--since <time>', 'from this time on: 2026-11-15 or 2026-11-15T08:00:00Z')
+    .option('--until <time>', 'before this time')
+    .addOption(limitOption())
+    .option('--json', 'the whole rows as a JSON array, also at a terminal')
+    .option('--csv', 'the whole rows as CSV')
+    .action(async (flags: ExecutionsFlags) => {
+      end(await runExecutions(flags, io));
+    });
+}
+
+async function runExecutions(flags: ExecutionsFlags, io: CommandIo): Promise<ExitCode> {
+  const { issue: issueRef, run: runId, worker, decision, since, until } = flags;
+  const rows = await inHouse(flags, async ({ store }) =>
+    readPages(flags.limit, async (page) =>
+      store.listExecutions({ ...page, ...given({ issueRef, runId, worker, decision, since, until }) }),
+    ),
+  );
+  if (flags.csv === true) await io.stdout.write(renderCsv(rows, FIELDS));
+  else await printRows(rows, COLUMNS, flags, io);
+  return EXIT.success;
+}
+
+const COLUMNS = [
+  { heading: 'AT', of: ({ at }: ExecutionRecord) => at },
+  { heading: 'ISSUE', of: ({ issue_ref }: ExecutionRecord) => issue_ref },
+  { heading: 'RUN', of: ({ run_id }: ExecutionRecord) => run_id },
+  { heading: 'WORKER', of: ({ worker }: ExecutionRecord) => worker },
+  { heading: 'EXIT', of: ({ exit_code, signal }: ExecutionRecord) => signal ?? exit_code },
+  {
+    heading: 'READ',
+    of: ({ result_encoding, parse_status }: ExecutionRecord) => `${result_encoding}, ${parse_status}`,
+  },
+  { heading: 'DECISION', of: ({ decision }: ExecutionRecord) => decision },
+  { heading: 'WHY', of: ({ reason }: ExecutionRecord) => reason },
+];
+
+const FIELDS: readonly (keyof ExecutionRecord)[] = [
+  'id',
+  'at',
+  'issue_ref',
+  'run_id',
+  'run_ulid',
+  'worker',
+  'worker_type',
+  'command',
+  'worker_version',
+  'parser_version',
+  'started_at',
+  'duration_ms',
+  'exit_code',
+  'signal',
+  'result_encoding',
+  'parse_path',
+  'parse_status',
+  'problems',
+  'decision',
+  'result_code',
+  'reason',
+  'who',
+];

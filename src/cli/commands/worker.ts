@@ -1,0 +1,78 @@
+import { InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
+import type { CommandIo } from '../command-io.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { given } from '../given.js';
+import { inHouse, withHouseOptions } from '../house.js';
+import type { HouseFlags } from '../house.js';
+import { listenForInterruption } from '../interruption.js';
+
+interface WorkerFlags extends HouseFlags {
+  readonly concurrency?: number;
+  readonly type?: readonly string[];
+  readonly takes?: 'orders' | 'runs';
+  readonly grace?: number;
+}
+
+/** Adds `sluice worker` to the program. */
+export function addWorkerCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withHouseOptions(program.command('worker'))
+    .description('one more pair of hands: takes orders and runs from the database and does them')
+    .addOption(new Option('--concurrency <n>', 'how many at once; 4 by default').argParser(parseCount))
+    .option('--type <names...>', 'only orders of these worker types')
+    .addOption(new Option('--takes <what>', 'only orders, or only runs').choices(['orders', 'runs']))
+    .addOption(new Option('--grace <seconds>', 'after Ctrl-C, stop what takes longer than this').argParser(parseCount))
+    .addHelpText('after', '\nWhat it does is told on stderr, a line of JSON each. Ctrl-C lets it finish what it holds.')
+    .action(async (flags: WorkerFlags) => {
+      end(await runWorker(flags, io));
+    });
+}
+
+async function runWorker(flags: WorkerFlags, io: CommandIo): Promise<ExitCode> {
+  const interruption = listenForInterruption();
+  const [{ startWorker }, { createJsonLogger }] = await Promise.all([
+    import('../../dispatch/index.js'),
+    import('../../runs/logger/json-logger.js'),
+  ]);
+  const logger = createJsonLogger((line) => void io.stderr.write(line));
+  try {
+    return await inHouse(flags, async ({ config, store, lead }) => {
+      const { data, programs, secrets, concurrency: concurrencyByType } = config;
+      const worker = startWorker({
+        store,
+        lead,
+        logger,
+        runs: { data, logger, ...given({ programs, secrets }) },
+        ...given({
+          concurrency: flags.concurrency,
+          workerTypes: flags.type,
+          takes: flags.takes === undefined ? undefined : [flags.takes],
+          concurrencyByType,
+          leaseMs: config.lease_s === undefined ? undefined : config.lease_s * 1000,
+        }),
+      });
+      logger.info('worker started', {
+        worker_id: worker.id,
+        database: config.database.replace(/\/\/[^@/]*@/, '//***@'),
+      });
+      await aborted(interruption.signal);
+      await worker.stop(given({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
+      logger.info('worker stopped', { worker_id: worker.id });
+      return EXIT.success;
+    });
+  } finally {
+    interruption.stopListening();
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function parseCount(word: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(word)) throw new InvalidArgumentError('Give a whole number from 1 to 9999.');
+  return Number(word);
+}

@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import { createSinks } from '../config/create-sinks.js';
+import type { Config } from '../config/config.js';
+import { loadConfig } from '../config/load-config.js';
+import type { Lead } from '../orders/lead/create-lead.js';
+import type { Store } from '../store/store.js';
+import { given } from './given.js';
+import { asMisuse } from './run-folder.js';
+
+/** Where a command finds its orders. */
+export interface HouseFlags {
+  readonly data?: string;
+  readonly database?: string;
+  readonly config?: string;
+}
+
+/** What the commands about orders work with. */
+export interface House {
+  readonly config: Config;
+  readonly store: Store;
+  readonly lead: Lead;
+}
+
+/** Adds the options that say where orders are kept. */
+export function withHouseOptions(command: Command): Command {
+  return command
+    .option('--data <dir>', 'where run folders, comments and the database are kept; by default .sluice')
+    .option('--database <url>', 'sqlite:FILE or postgres://…; by default a file in the data folder')
+    .option('--config <file>', 'the settings; by default sluice.config.mjs or .json here');
+}
+
+/** Opens the house for one command and closes it behind it. What cannot be opened is a command called wrongly. */
+export async function inHouse<T>(flags: HouseFlags, work: (house: House) => Promise<T>): Promise<T> {
+  // Loaded only here: databases and clients of forges are none of the other commands' business.
+  const [{ createLead }, { openStore }] = await Promise.all([
+    import('../orders/lead/create-lead.js'),
+    import('../store/open-store.js'),
+  ]);
+  try {
+    const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
+    const { data, wrappers, max_delivery_tries: maxTries } = config;
+    const sinks = createSinks(config, process.env);
+    const store = await openStore(config.database);
+    try {
+      const lead = createLead({ store, sinks, data, backoff: given({ maxTries }), ...given({ wrappers }) });
+      try {
+        return await work({ config, store, lead });
+      } finally {
+        await lead.close();
+      }
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    throw asMisuse(error);
+  }
+}

@@ -1,0 +1,15 @@
+import type { CommandIo } from './command-io.js';
+import { MAX_INPUT_BYTES } from './input-limit.js';
+import { MisuseError } from './misuse-error.js';
+import { readInput } from './read-input.js';
+
+/** Reads a file, or standard input for `-`, as JSON. */
+export async function readJsonFile(file: string, io: CommandIo): Promise<unknown> {
+  const input = await readInput(file, MAX_INPUT_BYTES, io);
+  if ('tooLong' in input) throw new MisuseError(`${file} is longer than ${MAX_INPUT_BYTES} bytes`);
+  try {
+    return JSON.parse(input.text) as unknown;
+  } catch (error) {
+    throw new MisuseError(`${file} is not JSON: ${error instanceof Error ? error.message : ''}`, { cause: error });
+  }
+}
