@@ -2,7 +2,7 @@ import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from '../audit/inde
 import type { AttemptCapture, AttemptMeta, CapturedChunk, RunFolder } from '../audit/index.js';
 import { createTranslator } from '../events/index.js';
 import type { AttemptEnd, Drained, Emitted, EngineName, FcmpEvent, Translator } from '../events/index.js';
-import { Answer } from './answer.js';
+import type { Answer } from './answer.js';
 import type { RunJournal } from './run-journal.js';
 
 /** Which attempt is recorded. */

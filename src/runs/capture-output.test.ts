@@ -54,7 +54,9 @@ describe('the output of a process', () => {
       for (; pulled < 10; pulled += 1) yield block;
     }
     let release = (): void => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
     const { done } = takeFrom(flood(), { keep: async () => held });
     await sleep(20);
     expect(pulled).toBeLessThan(4);
@@ -71,7 +73,7 @@ describe('the output of a process', () => {
 
   it('is cut off at its limit, and the process is stopped', async () => {
     const gauge = new OutputGauge(decideLimits({ output_bytes: 3 }), 0);
-    const endless = print(out('ab'), out('cd'), new Promise(() => undefined));
+    const endless = print(out('ab'), out('cd'), new Promise<void>(() => {}));
     const { batches, stops, done } = takeFrom(endless, { gauge });
     await done;
     expect(batches.flat().join('')).toBe('abc');
@@ -81,7 +83,9 @@ describe('the output of a process', () => {
   it('that does not come stops the process', async () => {
     let stopped = (): void => undefined;
     const stops: Stop[] = [];
-    const end = new Promise<void>((resolve) => (stopped = resolve));
+    const end = new Promise<void>((resolve) => {
+      stopped = resolve;
+    });
     const { done } = takeFrom(print(out('a'), end), { idleMs: 30, stop: (stop) => (stops.push(stop), stopped()) });
     await done;
     expect(stops).toMatchObject([
@@ -91,7 +95,9 @@ describe('the output of a process', () => {
 
   it('that cannot be kept ends everything with that error', async () => {
     let abandoned = (): void => undefined;
-    const end = new Promise<void>((resolve) => (abandoned = resolve));
+    const end = new Promise<void>((resolve) => {
+      abandoned = resolve;
+    });
     const keep = async (_: readonly CapturedChunk[]): Promise<void> => Promise.reject(new Error('disk full'));
     const { done } = takeFrom(print(out('a'), end, out('b')), { keep, abandon: () => abandoned() });
     await expect(done).rejects.toThrow('disk full');

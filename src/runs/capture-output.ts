@@ -88,16 +88,19 @@ class Keeper {
     this.#waiting = [];
     this.#bytes = 0;
     if (this.#failure !== null) return;
-    this.#writing = this.#taking
-      .keep(chunks)
-      .catch((error: unknown) => {
-        this.#failure = { error };
-        this.#taking.abandon();
-      })
-      .then(() => {
-        this.#writing = null;
-        if (this.#waiting.length > 0) this.#write();
-      });
+    this.#writing = this.#keep(chunks).finally(() => {
+      this.#writing = null;
+      if (this.#waiting.length > 0) this.#write();
+    });
+  }
+
+  async #keep(chunks: readonly CapturedChunk[]): Promise<void> {
+    try {
+      await this.#taking.keep(chunks);
+    } catch (error) {
+      this.#failure = { error };
+      this.#taking.abandon();
+    }
   }
 }
 

@@ -6,6 +6,8 @@ import { messageOf } from './message-of.js';
 import { environmentOf, programOf } from './prepare-launch.js';
 import { endOrphans } from './process/end-orphans.js';
 import type { RunContext } from './run-context.js';
+import { lockFolder } from './workspace/folder-lock.js';
+import type { FolderLock } from './workspace/folder-lock.js';
 
 /** Why a run could not even begin; told in its events. */
 export class NotStarted extends Error {
@@ -35,12 +37,22 @@ export async function cacheKeyFor(context: RunContext, workdir: string): Promise
 /** Data folders whose left-over processes this process has ended. */
 const swept = new Map<string, Promise<void>>();
 
-/** Makes the working folder this run's own, after ending what a killed Sluice left running. */
-export async function occupyFolder(context: RunContext, workdir: string): Promise<() => Promise<void>> {
+/** Makes the working folder this run's own, after ending what a killed Sluice left running. Waits while it is another's. */
+export async function occupyFolder(context: RunContext, workdir: string): Promise<FolderLock> {
+  const { control, limits, ports } = context;
   await sweepOnce(context);
-  return async () => {
-    workdir.length;
-  };
+  const waiting = new AbortController();
+  const takeBack = control.onStop(() => waiting.abort());
+  const reason = `Another run works in ${workdir}; it was not free within limits.time_s, ${limits.time_s} s.`;
+  const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason }), limits.time_s * 1000);
+  try {
+    return await lockFolder(join(ports.data, 'locks'), workdir, { wait: true, signal: waiting.signal });
+  } catch (error) {
+    throw new NotStarted(messageOf(error), { cause: error });
+  } finally {
+    clearTimeout(timer);
+    takeBack();
+  }
 }
 
 async function sweepOnce({ ports: { data, logger } }: RunContext): Promise<void> {

@@ -64,7 +64,7 @@ export class RunControl {
 
   /** Waits for the answer to the question that was asked, or for a stop. */
   async answered(): Promise<Answered> {
-    let takeBack = (): void => undefined;
+    let takeBack: (() => void) | undefined;
     try {
       return await new Promise<Answered>((resolve) => {
         this.#tellReply = () => resolve({ kind: 'reply', text: this.#reply ?? '' });
@@ -72,7 +72,7 @@ export class RunControl {
         if (this.#reply !== null) this.#tellReply();
       });
     } finally {
-      takeBack();
+      takeBack?.();
       this.#isAsking = false;
       this.#reply = null;
       this.#tellReply = null;

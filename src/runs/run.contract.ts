@@ -86,14 +86,12 @@ function expectOneEnd(events: readonly Emitted[]): void {
 }
 
 function expectAgreement(last: FcmpEvent | undefined, { status, error }: RunResult): void {
-  switch (last?.type) {
-    case 'conversation.completed':
-      return expect(status).toBe(last.data.reason_code === 'OUTPUT_DEGRADED_TO_COMMENT' ? 'comment' : 'success');
-    case 'conversation.failed': {
-      expect(status).toBe(last.data.error.category === 'canceled' ? 'canceled' : 'failed');
-      return expect(error).toMatchObject(last.data.error);
-    }
-    default:
-      return expect(status).toBe('failed');
+  if (last?.type === 'conversation.completed') {
+    expect(status).toBe(last.data.reason_code === 'OUTPUT_DEGRADED_TO_COMMENT' ? 'comment' : 'success');
+  } else if (last?.type === 'conversation.failed') {
+    expect(status).toBe(last.data.error.category === 'canceled' ? 'canceled' : 'failed');
+    expect(error).toMatchObject(last.data.error);
+  } else {
+    expect(status).toBe('failed');
   }
 }

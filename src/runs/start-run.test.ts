@@ -26,6 +26,7 @@ describe('a program that is run', () => {
       artifacts: { created: [], modified: [], deleted: [] },
       attempts: 1,
       session_id: null,
+      process: { exit_code: 0, signal: null, command: site.agent, version: null },
     });
     expect(types).toEqual([
       'assistant.message.delta',

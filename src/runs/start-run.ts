@@ -23,6 +23,7 @@ import type { DecidedPorts, RunPorts } from './run-ports.js';
 import type { RunResult } from './run-result.js';
 import type { RunSpec } from './run-spec.js';
 import { RunUsage } from './run-usage.js';
+import type { FolderLock } from './workspace/folder-lock.js';
 import { tellCachedResult } from './tell-cached-result.js';
 
 /** A run that was started. */
@@ -133,13 +134,13 @@ async function carryOutIn(
 
 async function carryOutOn(context: RunContext): Promise<RunResult> {
   const { control } = context;
-  let release = async (): Promise<void> => Promise.resolve();
+  let lock: FolderLock | undefined;
   try {
     const workdir = await findWorkdir(context);
     const cacheKey = await cacheKeyFor(context, workdir);
     const kept = cacheKey === undefined ? undefined : await findKeptResult(context, cacheKey);
     if (kept !== undefined) return await tellCachedResult(context, kept);
-    release = await occupyFolder(context, workdir);
+    lock = await occupyFolder(context, workdir);
     const result = await conductRun(context, workdir);
     if (cacheKey !== undefined) await keepResult(context, cacheKey, result);
     return result;
@@ -149,7 +150,7 @@ async function carryOutOn(context: RunContext): Promise<RunResult> {
     const outcome = await endUnstarted(context, { sessionId: null, reply: null }, end);
     return buildResult(outcome, { artifacts: NO_CHANGES, usage: null, attempts: 1, sessionId: null });
   } finally {
-    await release();
+    await lock?.release();
   }
 }
 

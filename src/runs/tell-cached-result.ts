@@ -27,7 +27,8 @@ export async function tellCachedResult(context: RunContext, kept: CachedResult):
   const record = new AttemptRecord(start, folder, journal, ports.clock);
   try {
     await record.begin({ input: '' });
-    const { value, text = '', usage: _, ...result } = kept.result;
+    // Nothing was used, and nothing was started.
+    const { value, text = '', usage: _usage, process: _process, ...result } = kept.result;
     const said = value === undefined ? text : JSON.stringify(value);
     await record.keep([{ stream: 'stdout', bytes: Buffer.from(`${said}\n`), ms: record.now() }]);
     // Only a clean exit is kept.

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { CachedResult, ResultCache } from '../ports/result-cache.js';
 import type { CacheLimits } from './cache-limits.js';
@@ -24,7 +25,7 @@ export function keptResult(value: unknown): CachedResult {
 
 /** What every cache of results must do. */
 export function describeResultCache(name: string, open: (limits?: CacheLimits) => Promise<ResultCache>): void {
-  describe(name, () => {
+  describe(`the cache ${name}`, () => {
     it('gives back what was kept', async () => {
       const cache = await open();
       await cache.keep(keyOf('a'), keptResult({ line: 3 }));
@@ -42,9 +43,9 @@ export function describeResultCache(name: string, open: (limits?: CacheLimits) =
     it('forgets the one that was not asked for the longest', async () => {
       const cache = await open({ entries: 2 });
       for (const key of ['a', 'b']) await cache.keep(keyOf(key), keptResult(key));
-      await new Promise((later) => setTimeout(later, 20));
+      await sleep(20);
       await cache.find(keyOf('a'));
-      await new Promise((later) => setTimeout(later, 20));
+      await sleep(20);
       await cache.keep(keyOf('c'), keptResult('c'));
       const found = await Promise.all(['a', 'b', 'c'].map(async (key) => (await cache.find(keyOf(key)))?.result.value));
       expect(found).toEqual(['a', undefined, 'c']);
@@ -53,7 +54,7 @@ export function describeResultCache(name: string, open: (limits?: CacheLimits) =
     it('holds no more bytes than it may', async () => {
       const cache = await open({ bytes: 2000 });
       await cache.keep(keyOf('a'), keptResult('x'.repeat(1000)));
-      await new Promise((later) => setTimeout(later, 20));
+      await sleep(20);
       await cache.keep(keyOf('b'), keptResult('y'.repeat(1000)));
       expect(await cache.find(keyOf('a'))).toBeUndefined();
       expect(await cache.find(keyOf('b'))).toBeDefined();

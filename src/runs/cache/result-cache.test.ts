@@ -12,8 +12,8 @@ async function makeData(): Promise<string> {
   return data;
 }
 
-describeResultCache('the cache in memory', async (limits) => Promise.resolve(createMemoryResultCache(limits)));
-describeResultCache('the cache in files', async (limits) => createFileResultCache(await makeData(), limits));
+describeResultCache('in memory', async (limits) => Promise.resolve(createMemoryResultCache(limits)));
+describeResultCache('in files', async (limits) => createFileResultCache(await makeData(), limits));
 
 test.each([
   ['cut off', (text: string) => text.slice(0, -20)],

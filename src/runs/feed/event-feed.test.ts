@@ -34,7 +34,10 @@ describe('every reader gets every event once and in order', () => {
     const feed = new EventFeed('r', log);
     let count = 0;
     const early = collect(feed, never);
-    const slow = collect(feed, async () => ((count += 1) % 50 === 0 ? void (await turn()) : undefined));
+    const slow = collect(feed, async () => {
+      count += 1;
+      if (count % 50 === 0) await turn();
+    });
     for (let at = 0; at < events.length; at += 333) {
       const some = events.slice(at, at + 333);
       await log.append('r', some);
@@ -57,7 +60,10 @@ describe('every reader gets every event once and in order', () => {
           const feed = new EventFeed('r', log);
           const readers = rests.map(async (rest) => {
             let count = 0;
-            return collect(feed, async () => ((count += 1) % rest === 0 ? void (await turn()) : undefined));
+            return collect(feed, async () => {
+              count += 1;
+              if (count % rest === 0) await turn();
+            });
           });
           let at = 0;
           for (let index = 0; at < events.length; index += 1) {

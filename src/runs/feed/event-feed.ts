@@ -46,7 +46,9 @@ export class EventFeed implements AsyncIterable<Emitted> {
       while (index >= this.#order.length) {
         if (this.#failure !== null) throw this.#failure;
         if (this.#isOver) return undefined;
-        await new Promise<void>((wake) => this.#waiting.push(wake));
+        await new Promise<void>((wake) => {
+          this.#waiting.push(wake);
+        });
       }
       const emitted = this.#recent.at(index) ?? (await history.at(index));
       history.pass(emitted);

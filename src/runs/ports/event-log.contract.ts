@@ -18,7 +18,7 @@ export function twoAttempts(runId: string): Emitted[] {
 
 /** What every event log must do. */
 export function describeEventLog(name: string, open: () => Promise<EventLog>): void {
-  describe(name, () => {
+  describe(`the event log ${name}`, () => {
     const events = twoAttempts('run-1');
     const of = (protocol: EventQuery['protocol']) => events.filter((emitted) => emitted.protocol === protocol);
 

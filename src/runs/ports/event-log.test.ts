@@ -12,8 +12,8 @@ async function makeData(): Promise<string> {
   return data;
 }
 
-describeEventLog('the event log in memory', async () => Promise.resolve(createMemoryEventLog()));
-describeEventLog('the event log in run folders', async () => createFileEventLog(await makeData()));
+describeEventLog('in memory', async () => Promise.resolve(createMemoryEventLog()));
+describeEventLog('in run folders', async () => createFileEventLog(await makeData()));
 
 test('memory forgets the oldest run first', async () => {
   const log = createMemoryEventLog({ runs: 2 });
