@@ -72,6 +72,7 @@ const required = ['issue_ref', 'role', 'repo_dir', 'worker', 'instructions'] as 
 /** What a lead asks for, as JSON Schema. */
 export const WORK_REQUEST_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:sluice:schema:work-request:1.0',
   title: 'WorkRequest',
   type: 'object',
   properties: fields,
@@ -82,6 +83,7 @@ export const WORK_REQUEST_SCHEMA = {
 /** What a worker is given, as JSON Schema; published as `sluice/schemas/work-order.json`. */
 export const WORK_ORDER_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:sluice:schema:work-order:1.0',
   title: 'WorkOrder',
   type: 'object',
   properties: {

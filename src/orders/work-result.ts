@@ -20,6 +20,7 @@ const testReport = {
  */
 export const WORK_RESULT_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:sluice:schema:work-result:1.0',
   title: 'WorkResult',
   type: 'object',
   properties: {

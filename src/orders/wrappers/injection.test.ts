@@ -135,7 +135,7 @@ Your report is one JSON object, the work result. Its issue_ref is "acme/shop#12"
 - ok and fail need the pull request or the commit you made in changes, and tests: the command you ran and its result (pass, fail or n/a), or "n/a" if there are none.
 - Report only what is there: commits are looked up, and a report that says more than was done is refused.
 
-Write it to ${runDir}/work_result.json as your last step, or, if you cannot write there, end your last message with it.`,
+Write it to ${runDir}/work_result.json as your last step. Your last message ends with the same object; it counts where the file cannot be written.`,
     );
   });
 
