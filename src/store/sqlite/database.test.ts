@@ -1,13 +1,16 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { codeOf } from '../contract/fixtures/open-site.js';
 import { messageOf, settlementOf, submissionOf } from '../contract/fixtures/order-samples.js';
 import { fcmpOf } from '../contract/fixtures/run-samples.js';
 import type { DatabaseOptions } from './database.js';
 import { openSqliteStore } from './open.js';
+
+// Every commit waits for the disk, which other tests use too.
+vi.setConfig({ testTimeout: 60_000 });
 
 async function openBeside(options: DatabaseOptions = {}) {
   const file = join(await makeFolder({}), 'sluice.db');

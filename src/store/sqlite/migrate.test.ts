@@ -1,12 +1,15 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { codeOf, openSite } from '../contract/fixtures/open-site.js';
 import { submissionOf } from '../contract/fixtures/order-samples.js';
 import { openStore } from '../open-store.js';
 import { MIGRATIONS } from './migrations.js';
+
+// Every commit waits for the disk, which other tests use too.
+vi.setConfig({ testTimeout: 60_000 });
 
 function change(file: string, sql: string): void {
   const database = new DatabaseSync(file);

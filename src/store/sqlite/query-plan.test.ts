@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openStore } from '../open-store.js';
 import { FIND_NEXT } from './claim-order.js';
@@ -9,6 +9,9 @@ import { listStatement } from './list-rows.js';
 import { IS_OPEN, OPEN_ORDERS } from './order-lists.js';
 import { FIND_DUE } from './outbox.js';
 import { SETTLE_FENCE, SETTLE_ORDER } from './settle-order.js';
+
+// Every commit waits for the disk, which other tests use too.
+vi.setConfig({ testTimeout: 60_000 });
 
 async function planOf(sql: string): Promise<string[]> {
   const file = join(await makeFolder({}), 'sluice.db');

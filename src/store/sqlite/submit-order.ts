@@ -6,7 +6,7 @@ import { issueNeedsHuman, requestIdReused } from '../refusals.js';
 import { QUEUE, type Wakers } from '../wakers.js';
 import type { Database } from './database.js';
 import { readOrder } from './order-row.js';
-import { readInteger } from './row-reader.js';
+import { readInteger, readTextOrNull } from './row-reader.js';
 
 /** Hands out run ids. */
 export function createSubmitOrder(database: Database, wakers: Wakers): Pick<OrderStore, 'submitOrder'> {
@@ -38,14 +38,15 @@ export function createReplaceRun(database: Database): (submission: OrderSubmissi
     INSERT INTO issues (issue_ref, state, last_run_number, updated_at) VALUES (?, ?, 1, ?)
     ON CONFLICT (issue_ref) DO UPDATE
       SET last_run_number = last_run_number + 1, state = excluded.state, updated_at = excluded.updated_at
-    RETURNING last_run_number`);
+    RETURNING last_run_number, active_run_id`);
   const activate = database.prepare('UPDATE issues SET active_run_id = ? WHERE issue_ref = ?');
-  const stopOthers = database.prepare(`
+  // The run before the last was asked when the last one replaced it.
+  const stopLast = database.prepare(`
     UPDATE orders SET
       cancel_requested = CASE state WHEN 'queued' THEN 0 ELSE 1 END,
       settled_at = CASE state WHEN 'queued' THEN ? END,
       state = CASE state WHEN 'queued' THEN 'canceled' ELSE state END
-    WHERE issue_ref = ? AND state IN ('queued', 'claimed', 'running')`);
+    WHERE issue_ref = ? AND run_id = ? AND state IN ('queued', 'claimed', 'running')`);
   const insert = database.prepare(`
     INSERT INTO orders (issue_ref, run_id, run_ulid, request_id, worker_type, repo_dir, isolation, priority, work_order, state, created_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?) RETURNING *`);
@@ -54,7 +55,7 @@ export function createReplaceRun(database: Database): (submission: OrderSubmissi
     const counted = countRun.get(issueRef, state, now) ?? {};
     const runId = runIdOf(readInteger(counted, 'last_run_number'));
     activate.run(runId, issueRef);
-    stopOthers.run(now, issueRef);
+    stopLast.run(now, issueRef, readTextOrNull(counted, 'active_run_id'));
     const order: WorkOrder = { ...request, run_id: runId };
     const row = insert.get(
       issueRef,
