@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { SluiceError } from '../../json/sluice-error.js';
 import { answersToSignals, readProcessStat } from './process-identity.js';
 
@@ -17,17 +17,28 @@ export function signalGroup(leader: number, signal: NodeJS.Signals): void {
 }
 
 /** Whether anything of the group still runs. */
-export function isGroupAlive(leader: number): boolean {
+export async function isGroupAlive(leader: number): Promise<boolean> {
   if (process.platform === 'win32') return answersToSignals(leader);
   if (!answersToSignals(-leader)) return false;
+  if (process.platform !== 'linux' || isRunning(leader)) return true;
   // Zombies answer too, and without a reaping init they stay for ever.
-  if (process.platform !== 'linux' || isRunningMember(leader, leader)) return true;
-  return listPids().some((pid) => isRunningMember(pid, leader));
+  return (await findRunningGroups()).has(leader);
 }
 
-function isRunningMember(pid: number, leader: number): boolean {
-  const stat = readProcessStat(pid);
-  return stat?.group === leader && !stat.isZombie;
+function isRunning(pid: number): boolean {
+  return readProcessStat(pid)?.isZombie === false;
+}
+
+let search: Promise<ReadonlySet<number>> | undefined;
+
+/** Hundreds of groups may be ended at once: those who ask in the same turn share one look at the system. */
+async function findRunningGroups(): Promise<ReadonlySet<number>> {
+  search ??= nextTurn().then(() => {
+    search = undefined;
+    const stats = listPids().map(readProcessStat);
+    return new Set(stats.flatMap((stat) => (stat === undefined || stat.isZombie ? [] : [stat.group])));
+  });
+  return search;
 }
 
 /** All process numbers of a Linux system. */
@@ -40,9 +51,9 @@ export function listPids(): number[] {
 /** Ends a group: asks with TERM, after the grace insists with KILL; resolves when nothing of it is left. */
 export async function endGroup(leader: number, graceMs: number): Promise<void> {
   signalGroup(leader, 'SIGTERM');
-  if (await isGoneWithin(() => !isGroupAlive(leader), graceMs)) return;
+  if (await isGoneWithin(async () => !(await isGroupAlive(leader)), graceMs)) return;
   signalGroup(leader, 'SIGKILL');
-  if (await isGoneWithin(() => !isGroupAlive(leader), VANISH_MS)) return;
+  if (await isGoneWithin(async () => !(await isGroupAlive(leader)), VANISH_MS)) return;
   throw new SluiceError(
     'PROCESS_NOT_ENDED',
     `Process group ${leader} is still there after SIGKILL; look what it waits for (ps -o pid,stat,wchan) and end it by hand.`,
@@ -50,10 +61,10 @@ export async function endGroup(leader: number, graceMs: number): Promise<void> {
 }
 
 /** Looks often at first and then more rarely. */
-export async function isGoneWithin(isGone: () => boolean, milliseconds: number): Promise<boolean> {
+export async function isGoneWithin(isGone: () => boolean | Promise<boolean>, milliseconds: number): Promise<boolean> {
   const until = performance.now() + milliseconds;
   for (let pause = 5; ; pause = Math.min(pause * 1.5, 100)) {
-    if (isGone()) return true;
+    if (await isGone()) return true;
     const left = until - performance.now();
     if (left <= 0) return false;
     await sleep(Math.min(pause, left));

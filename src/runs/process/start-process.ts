@@ -38,7 +38,7 @@ export async function startProcess(command: ProcessCommand, options: ProcessOpti
 
   async function finish(): Promise<void> {
     await exited;
-    isGroupGone = !isGroupAlive(pid);
+    isGroupGone = !(await isGroupAlive(pid));
     await drainOutput(queue, { quietMs, drainMs });
     try {
       if (!isGroupGone) await endGroup(pid, Math.min(graceMs, LEFTOVER_GRACE_MS));

@@ -30,6 +30,8 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
     );
   }
   const root = new Int32Array(256);
+  /** Which two bytes begin a word: nearly every place of a text is passed over by this alone. */
+  const pairs = new Uint8Array(65_536);
   const label = new Uint8Array(size);
   const child = new Int32Array(size);
   const sibling = new Int32Array(size);
@@ -73,6 +75,9 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
       state = next;
     }
     lengths[state] = word.length;
+    const [first = 0, second] = word;
+    if (second === undefined) pairs.fill(1, first << 8, (first + 1) << 8);
+    else pairs[(first << 8) | second] = 1;
   }
 
   /** From the root outwards: where to go on when a byte does not fit, and which shorter word ends here as well. */
@@ -100,9 +105,10 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
     start: 0,
     step,
     skip(bytes, from) {
+      const last = bytes.length - 1;
       let at = from;
-      while (at < bytes.length && root[bytes[at] ?? 0] === 0) at += 1;
-      return at;
+      while (at < last && pairs[((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)] === 0) at += 1;
+      return at === last && root[bytes[at] ?? 0] === 0 ? bytes.length : at;
     },
     pending: (state) => pendings[state] ?? 0,
     found: (state) => lengths[state] ?? 0,
