@@ -7,7 +7,7 @@ import { answersToSignals, readProcessStat } from './process-identity.js';
 const VANISH_MS = 5000;
 
 /** Sends a signal to a whole group; one that is gone already is no error. */
-export function signalGroup(leader: number, signal: NodeJS.Signals): void {
+function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     // Windows has no groups.
     process.kill(process.platform === 'win32' ? leader : -leader, signal);
