@@ -17,12 +17,12 @@ const OWN_FOLDERS = ['runs', 'cache', 'processes', 'locks'];
 /** Takes down what a working folder holds. The data folder may lie in it; what Sluice writes is no artifact. */
 export async function watchFolder(workdir: string, data: string): Promise<FolderWatch> {
   const own = ownFolders(workdir, await realpath(data));
+  const ofOthers = (path: string): boolean => !own.some((folder) => path.startsWith(folder));
   const before = await takeSnapshot(workdir);
   return {
     async difference() {
       const after = await takeSnapshot(workdir);
       const { created, modified, deleted } = differenceOf(before, after);
-      const ofOthers = (path: string): boolean => !own.some((folder) => path.startsWith(folder));
       const fsDiff = {
         created: created.filter(ofOthers),
         modified: modified.filter(ofOthers),
