@@ -81,6 +81,12 @@ describe('readWorkRequest', () => {
       'run_id',
       'a run id is YYYY-MM-DD-role-NNNN and is handed out: leave it out of a request',
     ],
+    [
+      'a path for a worker',
+      { worker: '../x' },
+      'worker',
+      'use the name of a wrapper: letters, digits, points, - and _',
+    ],
     ['a command', { command: ['rm'] }, 'command', 'this property is not allowed'],
     [
       'an issue that waits for itself',

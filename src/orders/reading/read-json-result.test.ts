@@ -75,6 +75,7 @@ describe('work_result.json', () => {
     ['changes that are a text', { changes: 'lots' }, ['INVALID_VALUE changes']],
     ['a branch for a commit', { changes: { commit: 'main' } }, ['INVALID_VALUE changes.commit']],
     ['an option for a commit', { changes: { commit: '--all' } }, ['INVALID_VALUE changes.commit']],
+    ['a pull request that is no text', { changes: { pr: true } }, ['INVALID_VALUE changes.pr']],
     ['a promise for a pull request', { changes: { pr: 'coming soon' } }, ['INVALID_VALUE changes.pr']],
     ['changes in two spellings', { changes: { PR: '#1', pr: '#2' } }, ['KEY_CONFLICT changes.pr']],
     ['tests that are a list', { tests: [] }, ['INVALID_VALUE tests']],

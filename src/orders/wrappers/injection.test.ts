@@ -139,6 +139,11 @@ Write it to ${runDir}/work_result.json as your last step. Your last message ends
     );
   });
 
+  test('is told nothing where there are no instructions', () => {
+    const { spec } = injectionOf({ type: 'codex-cli' }, { ...order, instructions: '' }, runDir);
+    expect(spec.prompt).toContain('Run: 2026-11-15-backend-0001\n\n## Files of the order');
+  });
+
   test('takes model and permissions from its wrapper', () => {
     const { spec } = injectionOf({ type: 'claude-code', model: 'm', permissions: 'safe' }, order, runDir);
     expect(spec).toMatchObject({ engine: 'claude', model: 'm', permissions: 'safe' });
