@@ -1,0 +1,68 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { PROJECT } from '../../scripts/run-tool.js';
+import { makeFolder } from '../temporary-folder.js';
+import { makeSite } from './fresh-database.js';
+
+/** A place where workers in processes of their own share a database and a data folder. */
+export interface WorkerSite {
+  readonly url: string;
+  readonly data: string;
+  /** Repositories to work in, since each takes one order at a time. */
+  readonly repositories: readonly string[];
+  startWorker(): Promise<ChildProcess>;
+  /** One line for every time a worker has done something that lasts: issue and run id. */
+  readEffects(): Promise<string[]>;
+}
+
+const FIXTURES = join(PROJECT, 'test/postgres/fixtures');
+
+/** Makes a site for the running test. */
+export async function makeWorkerSite(repositoryCount: number): Promise<WorkerSite> {
+  const [url, folder] = [await makeSite(), await makeFolder({ effects: '' })];
+  const program = await compileProgram(folder);
+  const repositories = Array.from({ length: repositoryCount }, (_, index) =>
+    join(folder, 'repositories', String(index)),
+  );
+  for (const repository of repositories) await mkdir(repository, { recursive: true });
+  const [data, effects] = [join(folder, 'data'), join(folder, 'effects')];
+  const args = [program, url, data, join(FIXTURES, 'effect-worker.sh'), effects];
+
+  return {
+    url,
+    data,
+    repositories,
+    async startWorker() {
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+      // An exit that comes first has no line to tell.
+      const [first]: unknown[] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
+      if (String(first) !== 'ready\n') throw new Error(`the worker did not start: ${String(first)}`);
+      return child;
+    },
+    async readEffects() {
+      return (await readFile(effects, 'utf8')).split('\n').slice(0, -1);
+    },
+  };
+}
+
+/** The source without its types, in a folder of its own: workers are started often, and compiling as they start is slow. */
+async function compileProgram(folder: string): Promise<string> {
+  const names = await readdir(join(PROJECT, 'src'), { recursive: true });
+  const sources = names.filter((name) => name.endsWith('.ts') && !/\.(?:test|contract)\.ts$/.test(name));
+  const program = 'test/postgres/fixtures/worker-program';
+  await build({
+    entryPoints: [...sources.map((name) => join('src', name)), `${program}.ts`],
+    absWorkingDir: PROJECT,
+    outbase: PROJECT,
+    outdir: folder,
+    format: 'esm',
+    target: 'node20',
+    logLevel: 'error',
+  });
+  await copyFile(join(PROJECT, 'package.json'), join(folder, 'package.json'));
+  await symlink(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
+  return join(folder, `${program}.js`);
+}
