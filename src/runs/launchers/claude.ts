@@ -14,6 +14,8 @@ export const claudeLauncher: Launcher = {
     'CLAUDE_CONFIG_DIR',
     'CLAUDE_CODE_OAUTH_TOKEN',
     'CLAUDE_CODE_USE_*',
+    // As root it refuses `bypass` unless this says that the machine is a cage.
+    'IS_SANDBOX',
     ...NETWORK_ENVIRONMENT,
   ],
   canResume: true,

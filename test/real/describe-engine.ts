@@ -1,0 +1,161 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { LAUNCHERS } from '../../src/runs/launchers/launchers.js';
+import { isVersionIn } from '../../src/runs/launchers/version-range.js';
+import { expectSound } from './expect-sound.js';
+import type { RealEngine } from './real-engine.js';
+import { playScenario, SCENARIOS, type Scenario } from './scenarios.js';
+import type { Places, Played, Stage } from './stage.js';
+
+/** What must hold for every engine, on the real program. */
+export function describeEngine(real: RealEngine): void {
+  const { engine } = real;
+
+  /** Plays a scenario and checks what holds for all; the stage is struck when the test is over. */
+  async function perform(scenario: Scenario): Promise<{ readonly stage: Stage; readonly played: Played }> {
+    const { stage, played } = await playScenario(real, scenario);
+    onTestFinished(async () => stage.strike());
+    await expectSound(played, stage);
+    return { stage, played };
+  }
+
+  describe(`the real ${engine}`, () => {
+    it('answers, in a version that the launcher is proven with', async () => {
+      const { played, stage } = await perform(SCENARIOS.plain);
+      expect(isVersionIn(versionIn(stage), LAUNCHERS[engine].drives)).toBe(true);
+      expect(played.result).toMatchObject({ status: 'success', attempts: 1 });
+      expect(played.result.session_id).toMatch(/\w{4}/u);
+      expect(finalsOf(played)).toEqual(['Hello there.']);
+      expect(played.fcmp.at(-1)).toMatchObject({ type: 'conversation.completed', data: { reason_code: 'CLEAN_END' } });
+    });
+
+    it('answers with fenced JSON and the done marker', async () => {
+      const { played, stage } = await perform(SCENARIOS.fenced);
+      const { result } = played;
+      expect(result).toMatchObject({ status: 'success', value: { answer: 7 }, repair_level: 'deterministic_generic' });
+      expect(result.warnings.map(({ code }) => code)).toContain('OUTPUT_REPAIRED_GENERIC');
+      expect(played.fcmp.at(-1)).toMatchObject({ data: { reason_code: 'OUTPUT_VALIDATED' } });
+      expect(lastWordsTo(stage)).toContain('skill_content name=');
+    });
+
+    it('answers with tags in prose', async () => {
+      const { result } = (await perform(SCENARIOS.tagged)).played;
+      expect(result).toMatchObject({ status: 'success', value: { answer: 7 }, repair_level: 'none' });
+    });
+
+    it('writes a file with a tool, where it may', async () => {
+      const { played, stage } = await perform(SCENARIOS.writing);
+      expect(played.result).toMatchObject({ status: 'success', artifacts: { created: ['artifacts/text.md'] } });
+      expect(readFileSync(join(stage.workdir, 'artifacts/text.md'), 'utf8')).toBe('written');
+      expect(played.fcmp.map(({ type }) => type)).toContain('assistant.tool_call');
+    });
+
+    it('recovers from 429', async () => {
+      const { played, stage } = await perform(SCENARIOS.tooMany);
+      expect(played.result).toMatchObject({ status: 'success', value: { answer: 7 } });
+      expect(stage.model.requests.length).toBeGreaterThan(1);
+    });
+
+    it('fails when the model only answers 500, at the latest when its time is up', async () => {
+      const { played } = await perform(SCENARIOS.broken);
+      expect(played.result.status).toBe('failed');
+      expect(played.fcmp.at(-1)?.type).toBe('conversation.failed');
+    });
+
+    it('is gone when it is canceled midway', async () => {
+      const { played } = await perform(SCENARIOS.canceled);
+      expect(played.result.status).toBe('canceled');
+      expect(played.fcmp.at(-1)).toMatchObject({ data: { error: { category: 'canceled' } } });
+    });
+
+    it('goes on with its session when its question is answered', async () => {
+      const { played, stage } = await perform(SCENARIOS.resumed);
+      expect(played.result).toMatchObject({ status: 'success', value: { answer: 7 }, attempts: 2 });
+      const sessions = played.fcmp.flatMap((event) =>
+        event.type === 'conversation.started' ? [event.data.session_id] : [],
+      );
+      expect(sessions).toEqual([played.result.session_id, played.result.session_id]);
+      const history = JSON.stringify(stage.model.requests.at(-1)?.messages);
+      for (const words of ['Summarise it.', 'Which language?', '--english, please']) expect(history).toContain(words);
+    });
+
+    it('changes and starts nothing when it may only read, and still ends', async () => {
+      const { played, stage } = await perform({
+        name: 'forbidden',
+        script: (_, { workdir }) => [
+          { toolCalls: [real.writeFile(join(workdir, 'forbidden.txt'), 'x')] },
+          { toolCalls: [real.runShell('touch forbidden-too.txt')] },
+          { content: 'I was not allowed to.' },
+        ],
+        files: setTrap,
+        spec: { prompt: 'Write it.', permissions: 'safe' },
+      });
+      expect(existsSync(trapIn(stage))).toBe(false);
+      expect(played.result).toMatchObject({ status: 'success', artifacts: { created: [], modified: [], deleted: [] } });
+      expect(finalsOf(played).at(-1)).toBe('I was not allowed to.');
+    });
+
+    it('changes the two folders only, starts nothing of them, and still ends', async () => {
+      const { played, stage } = await perform({
+        name: 'outside',
+        script: (_, { root, runDir }) => [
+          { toolCalls: [real.writeFile(join(runDir, 'work_result.json'), 'allowed')] },
+          { toolCalls: [real.writeFile(join(root, 'forbidden.txt'), 'x')] },
+          { toolCalls: [real.runShell(`touch ${join(root, 'forbidden-too.txt')}`)] },
+          { content: 'Done.' },
+        ],
+        files: setTrap,
+        spec: { prompt: 'Write it.', permissions: 'workspace' },
+      });
+      expect(existsSync(trapIn(stage))).toBe(false);
+      expect(played.result.status).toBe('success');
+      expect(readFileSync(join(stage.runDir, 'work_result.json'), 'utf8')).toBe('allowed');
+      expect(existsSync(join(stage.root, 'forbidden.txt'))).toBe(false);
+      expect(existsSync(join(stage.root, 'forbidden-too.txt'))).toBe(false);
+    });
+
+    it('is asked a long prompt that begins like a flag', async () => {
+      const prompt = `--help ${'x'.repeat(200_000)} the end`;
+      const { played, stage } = await perform({ ...SCENARIOS.plain, spec: { prompt } });
+      expect(played.result.status).toBe('success');
+      expect(lastWordsTo(stage)).toContain(prompt);
+    });
+
+    it(`${real.trapSprings ? 'starts' : 'does not even start'} what a folder wants started with every permission`, async () => {
+      const spec = { prompt: 'Say hello.', permissions: 'bypass' } as const;
+      const { stage } = await perform({ ...SCENARIOS.plain, files: setTrap, spec });
+      expect(existsSync(trapIn(stage))).toBe(real.trapSprings);
+    });
+  });
+}
+
+/** Files of a working folder that would start a program, which would leave a file. */
+function setTrap(real: RealEngine, places: Places): Readonly<Record<string, string>> {
+  const file = trapIn(places);
+  return real.trapFiles({ file, command: `touch ${file}` });
+}
+
+function trapIn({ root }: Places): string {
+  return join(root, 'sprung');
+}
+
+/** The version that the run folder tells. */
+function versionIn({ runDir }: Stage): string {
+  const meta = JSON.parse(readFileSync(join(runDir, '.audit/meta.1.json'), 'utf8')) as { version?: string };
+  return meta.version ?? '';
+}
+
+function finalsOf({ fcmp }: Played): string[] {
+  return fcmp.flatMap((event) => (event.type === 'assistant.message.final' ? [event.data.text] : []));
+}
+
+/** The text of the last message that reached the model. */
+function lastWordsTo({ model }: Stage): string {
+  const content = model.requests.at(-1)?.messages.at(-1)?.content;
+  if (typeof content === 'string') return content;
+  const parts = Array.isArray(content) ? (content as readonly unknown[]) : [];
+  return parts
+    .map((part) => (typeof part === 'object' && part !== null && 'text' in part ? String(part.text) : ''))
+    .join('\n');
+}

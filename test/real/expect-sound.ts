@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import { replayRunFolder } from '../../src/audit/index.js';
+import type { Played, Stage } from './stage.js';
+
+/** What holds for every run: numbers without gaps, one end, nothing left behind, and a folder that tells the same again. */
+export async function expectSound({ fcmp, result }: Played, { runDir }: Stage): Promise<void> {
+  expect(fcmp.map(({ seq }) => seq)).toEqual(fcmp.map((_, index) => index + 1));
+  const ends = fcmp.filter(({ type }) => type === 'conversation.completed' || type === 'conversation.failed');
+  expect(ends).toHaveLength(1);
+  expect(result.error === undefined).toBe(result.status === 'success');
+  expect(livingProcesses(runDir)).toEqual([]);
+  expect(await replayRunFolder(runDir)).toMatchObject({ status: 'same' });
+}
+
+/** Commands of processes that a run started and that still live; Linux only, elsewhere none are found. */
+function livingProcesses(runDir: string): string[] {
+  if (process.platform !== 'linux') return [];
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/u.test(name));
+  return pids.flatMap((pid) => {
+    try {
+      if (!readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`SLUICE_RUN_DIR=${runDir}`)) return [];
+      return [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')];
+    } catch {
+      // It has ended meanwhile, or belongs to somebody else.
+      return [];
+    }
+  });
+}

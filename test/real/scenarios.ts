@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunSpec } from '../../src/runs/run-spec.js';
+import type { RealEngine } from './real-engine.js';
+import type { ModelReply } from './scripted-model.js';
+import { play, setStage, writeFiles, type Act, type Places, type Played, type Stage } from './stage.js';
+
+/** A story that every engine is put through: what the model says, what is run, and what happens meanwhile. */
+export interface Scenario {
+  /** The name of its recordings. */
+  readonly name: string;
+  readonly script: (real: RealEngine, places: Places) => readonly [ModelReply, ...ModelReply[]];
+  readonly spec: Partial<RunSpec>;
+  /** What lies in the working folder before: path → text. */
+  readonly files?: (real: RealEngine, places: Places) => Readonly<Record<string, string>>;
+  /** Between the pieces of an answer. */
+  readonly pauseMs?: number;
+  readonly act?: (stage: Stage) => Act;
+}
+
+const SCHEMA = {
+  type: 'object',
+  properties: { answer: { type: 'integer' } },
+  required: ['answer'],
+  additionalProperties: false,
+} as const;
+
+const QUESTION = { prompt: 'What is the answer?', contract: { schema: SCHEMA } } as const;
+const FENCED = 'Here it is.\n\n```json\n{\n  "__SKILL_DONE__": true,\n  "answer": 7\n}\n```\n';
+const TAGGED = 'I looked at it.\n\n<json>{"answer": 7, "__SKILL_DONE__": true}</json>\n';
+
+export const SCENARIOS = {
+  plain: {
+    name: 'a-plain',
+    script: () => [{ content: 'Hello there.' }],
+    spec: { prompt: 'Say hello.' },
+  },
+  fenced: {
+    name: 'b-fenced-json',
+    script: () => [{ content: FENCED }],
+    spec: QUESTION,
+  },
+  tagged: {
+    name: 'c-tagged-json',
+    script: () => [{ content: TAGGED }],
+    spec: { ...QUESTION, contract: { schema: SCHEMA, profile: 'tagged' } },
+  },
+  writing: {
+    name: 'd2-tool-write',
+    script: (real, { workdir }) => [
+      { toolCalls: [real.writeFile(join(workdir, 'artifacts/text.md'), 'written')] },
+      { content: TAGGED },
+    ],
+    spec: { ...QUESTION, permissions: 'workspace' },
+  },
+  tooMany: {
+    name: 'e3-429-then-answer',
+    script: () => [
+      { status: 429, error: { message: 'Too many requests', type: 'rate_limit_error' } },
+      { content: TAGGED },
+    ],
+    spec: QUESTION,
+  },
+  broken: {
+    name: 'f1-500-always',
+    script: () => [{ status: 500, error: { message: 'Internal error', type: 'server_error' } }],
+    spec: { ...QUESTION, limits: { time_s: 8 } },
+  },
+  canceled: {
+    name: 'g1-sigterm-stream',
+    script: () => [{ content: 'One word after the other. '.repeat(400) }],
+    spec: { prompt: 'Tell me at length.' },
+    pauseMs: 200,
+    act: (stage) => async (run, event) => {
+      if (event !== undefined) return;
+      while (stage.model.requests.length === 0) await sleep(50);
+      await sleep(1500);
+      await run.cancel();
+    },
+  },
+  resumed: {
+    name: 'h-resume',
+    script: () => [{ content: 'Which language?' }, { content: TAGGED }],
+    spec: { prompt: 'Summarise it.', mode: 'interactive', contract: { schema: SCHEMA } },
+    act: () => async (run, event) => {
+      if (event?.type === 'user.input.required') await run.reply('--english, please');
+    },
+  },
+} as const satisfies Readonly<Record<string, Scenario>>;
+
+/** Sets the stage for a scenario and plays it; the stage is left to the caller. */
+export async function playScenario(
+  real: RealEngine,
+  { script, spec, files, pauseMs = 0, act }: Scenario,
+): Promise<{ readonly stage: Stage; readonly played: Played }> {
+  const stage = await setStage(real, (places) => script(real, places), { pauseMs });
+  try {
+    writeFiles(stage.workdir, files?.(real, stage) ?? {});
+    return { stage, played: await play(stage, spec, act?.(stage)) };
+  } catch (error) {
+    await stage.strike();
+    throw error;
+  }
+}

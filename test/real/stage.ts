@@ -1,0 +1,100 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import type { Emitted, FcmpEvent } from '../../src/events/index.js';
+import type { RunPorts } from '../../src/runs/run-ports.js';
+import type { RunResult } from '../../src/runs/run-result.js';
+import type { RunSpec } from '../../src/runs/run-spec.js';
+import { startRun, type Run } from '../../src/runs/start-run.js';
+import { PROGRAMS_FOLDER } from './install-programs.js';
+import type { RealEngine } from './real-engine.js';
+import { startModel, type ModelOptions, type ModelReply, type ScriptedModel } from './scripted-model.js';
+
+/** Folders, a model and an environment for one run; nothing of the person's own settings is in reach. */
+export interface Stage {
+  readonly root: string;
+  readonly workdir: string;
+  /** The folder the run will have. */
+  readonly runDir: string;
+  readonly ports: RunPorts;
+  readonly spec: Pick<RunSpec, 'engine' | 'workdir' | 'env' | 'model'>;
+  readonly model: ScriptedModel;
+  /** Ends the model and removes the folders. */
+  strike(): Promise<void>;
+}
+
+/** What came of a run on a stage. */
+export interface Played {
+  readonly result: RunResult;
+  readonly events: readonly Emitted[];
+  readonly fcmp: readonly FcmpEvent[];
+}
+
+const RUN_ID = '01JREA1PR0GRAMS0000000001A';
+
+/** Makes a stage for an engine whose model will say this. */
+export async function setStage(
+  real: Pick<RealEngine, 'engine' | 'model' | 'homeFiles' | 'environment'>,
+  script: (places: Places) => readonly [ModelReply, ...ModelReply[]],
+  options: ModelOptions = {},
+): Promise<Stage> {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-real-')));
+  const places = { root, workdir: join(root, 'work'), runDir: join(root, 'data', 'runs', RUN_ID) };
+  const model = await startModel(script(places), options);
+  const home = join(root, 'home');
+  const variables = real.environment(model.url);
+  writeFiles(home, real.homeFiles(model.url));
+  mkdirSync(places.workdir);
+  return {
+    ...places,
+    model,
+    ports: {
+      data: join(root, 'data'),
+      newId: () => RUN_ID,
+      environment: {
+        PATH: [PROGRAMS_FOLDER, process.env['PATH']].join(delimiter),
+        HOME: home,
+        LANG: 'C.UTF-8',
+        ...variables,
+      },
+    },
+    spec: {
+      engine: real.engine,
+      workdir: places.workdir,
+      env: Object.keys(variables),
+      ...(real.model === undefined ? {} : { model: real.model }),
+    },
+    async strike() {
+      await model.stop();
+      rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** Where things will be, for those who write a script. */
+export type Places = Pick<Stage, 'root' | 'workdir' | 'runDir'>;
+
+/** Is called once at the start without an event, then with every FCMP event. */
+export type Act = (run: Run, event: FcmpEvent | undefined) => Promise<void>;
+
+/** Runs it to its end; `act` may reply or cancel meanwhile. */
+export async function play(stage: Stage, spec: Partial<RunSpec>, act: Act = async () => undefined): Promise<Played> {
+  const run = startRun({ ...stage.spec, limits: { time_s: 120 }, ...spec }, stage.ports);
+  const begun = act(run, undefined);
+  const events: Emitted[] = [];
+  for await (const emitted of run.events) {
+    events.push(emitted);
+    if (emitted.protocol === 'fcmp') await act(run, emitted.event);
+  }
+  await begun;
+  const fcmp = events.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [event] : []));
+  return { result: await run.result, events, fcmp };
+}
+
+/** Writes files below a folder: path → text. */
+export function writeFiles(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+}

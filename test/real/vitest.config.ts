@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+/** The suite of the real programs has a configuration of its own: it needs them installed, and minutes. */
+export default defineConfig({
+  test: {
+    include: ['test/real/*.real.ts'],
+    // Programs spend half of their time waiting for the model.
+    maxWorkers: 3,
+    testTimeout: 180_000,
+    hookTimeout: 60_000,
+  },
+});
