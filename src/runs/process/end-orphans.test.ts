@@ -117,6 +117,14 @@ describe.runIf(process.platform === 'linux')('a record', () => {
     expect(await readdir(join(folder, 'processes'))).toEqual([]);
   });
 
+  it('may be of a Sluice that was the first process of its container', async () => {
+    const folder = await makeFolder({});
+    const place = (await identifyOwnProcess()).started?.replace(/\d+$/, '') ?? '';
+    await writeRecord(folder, { owner: { pid: 1, started: `${place}999999999999` }, run_dir: join(folder, 'run') });
+    await endOrphans(join(folder, 'processes'));
+    expect(await readdir(join(folder, 'processes'))).toEqual([]);
+  });
+
   it('of another boot or container is left alone', async () => {
     const folder = await makeFolder({});
     await writeRecord(folder, { owner: { pid: process.pid, started: 'boot/1/1' }, run_dir: join(folder, 'run') });

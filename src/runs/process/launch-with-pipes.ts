@@ -28,7 +28,8 @@ export async function launchWithPipes(command: ProcessCommand, sink: OutputSink)
   // Asked in the same turn as the start: until the loop turns, even a process that is gone already can be asked about.
   const identified = pid === undefined ? undefined : identifyProcess(pid);
   const failure = new Promise<never>((_resolve, reject) => {
-    child.once('error', reject);
+    // Listened to for good: an error nobody listens to would end Sluice.
+    child.on('error', reject);
   });
   const exited = new Promise<ProcessEnd>((resolve) => {
     child.once('exit', (exitCode, signal) => {
@@ -55,9 +56,10 @@ export async function launchWithPipes(command: ProcessCommand, sink: OutputSink)
     throw await explainNotStarted(command, cause);
   }
   failure.catch(() => undefined);
+  if (pid === undefined) throw await explainNotStarted(command, undefined);
   stdin?.end(command.stdin);
   return {
-    identity: (await identified) ?? { pid: pid ?? 0, started: null },
+    identity: (await identified) ?? { pid, started: null },
     exited,
     flow(isFlowing) {
       for (const stream of streams) {

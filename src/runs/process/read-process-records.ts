@@ -39,10 +39,11 @@ export async function sweepOld(path: string): Promise<void> {
 
 function parseRecord(path: string, text: string): FoundRecord | undefined {
   const [first, second] = text.split('\n').map(parseLine);
-  const owner = readIdentity(field(first, 'owner'));
+  // In a container Sluice itself may be the first process; what it starts never is.
+  const owner = readIdentity(field(first, 'owner'), 1);
   const runDir = field(first, 'run_dir');
   if (owner === undefined || typeof runDir !== 'string' || runDir === '') return undefined;
-  return { path, owner, runDir, process: readIdentity(field(second, 'process')) };
+  return { path, owner, runDir, process: readIdentity(field(second, 'process'), 2) };
 }
 
 function parseLine(line: string): unknown {
@@ -57,9 +58,9 @@ function field(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }
 
-function readIdentity(value: unknown): ProcessIdentity | undefined {
+function readIdentity(value: unknown, least: number): ProcessIdentity | undefined {
   const pid = field(value, 'pid');
   const started = field(value, 'started');
-  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1) return undefined;
+  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < least) return undefined;
   return { pid, started: typeof started === 'string' ? started : null };
 }
