@@ -1,0 +1,67 @@
+import type { Context } from 'hono';
+import type { AnswerOf, BodyOf, Endpoint, ParametersOf } from '../api/endpoint.js';
+import type { EndpointName, ENDPOINTS } from '../api/endpoints.js';
+import type { StandardSchema } from '../json/index.js';
+import { fromJsonSchema } from '../json-schema/index.js';
+import { RequestError } from './problem.js';
+import type { Caller } from './security/tokens.js';
+
+/** A request that has been let in and checked. */
+export interface CheckedRequest<E extends Endpoint> {
+  readonly params: Readonly<Record<ParametersOf<E['path']>, string>>;
+  /** What was asked for, as text; numbers are checked and left to the handler. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: BodyOf<E>;
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** For answers that are not JSON. */
+  readonly context: Context;
+}
+
+/** What an endpoint does. A `Response` is sent as it is. */
+export type Handler<E extends Endpoint> = (request: CheckedRequest<E>) => Promise<AnswerOf<E> | Response>;
+
+/** A handler for every endpoint of the table. */
+export type Handlers = { readonly [Name in EndpointName]: Handler<(typeof ENDPOINTS)[Name]> };
+
+/** The checks of one endpoint, made once. */
+export interface RequestChecks {
+  query(sent: Readonly<Record<string, string>>): void;
+  body(sent: unknown): void;
+}
+
+/** Compiles the schemas of an endpoint. */
+export function createRequestChecks(definition: Endpoint): RequestChecks {
+  const parameters = Object.entries(definition.query ?? {}).map(
+    ([name, schema]) => [name, fromJsonSchema(schema), schema.type] as const,
+  );
+  const body = definition.body === undefined ? undefined : fromJsonSchema(definition.body);
+  return {
+    query(sent) {
+      const known = new Set(parameters.map(([name]) => name));
+      const stranger = Object.keys(sent).find((name) => !known.has(name));
+      if (stranger !== undefined) throw new RequestError(400, 'INVALID_QUERY', `There is no parameter ${stranger}.`);
+      for (const [name, schema, type] of parameters) {
+        const value = sent[name];
+        if (value !== undefined) check(schema, type === 'integer' ? Number(value) : value, 'INVALID_QUERY', name);
+      }
+    },
+    body(sent) {
+      if (body !== undefined) check(body, sent, 'INVALID_BODY', '');
+    },
+  };
+}
+
+function check(schema: StandardSchema, value: unknown, code: string, at: string): void {
+  const checked = schema['~standard'].validate(value);
+  if (checked instanceof Promise) throw new TypeError('JSON Schema validates at once.');
+  if (checked.issues === undefined) return;
+  const issues = checked.issues.map(({ path = [], message }) => ({
+    path: [at, ...path.map((part) => String(typeof part === 'object' ? part.key : part))].filter(Boolean).join('.'),
+    message,
+  }));
+  const [first] = issues;
+  const detail =
+    first === undefined ? 'It does not fit.' : `${first.path === '' ? 'The body' : first.path}: ${first.message}`;
+  throw new RequestError(400, code, detail, { issues });
+}
