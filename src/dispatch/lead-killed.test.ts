@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../test/temporary-folder.js';
+import { createLead } from '../orders/lead/create-lead.js';
+import type { OrderRecord } from '../orders/ports/order-record.js';
+import type { OutboxMessage } from '../orders/ports/outbox-message.js';
+import { startForge } from '../orders/sinks/fixtures/forge.js';
+import { markerOf } from '../orders/sinks/marker.js';
+import { openStore } from '../store/open-store.js';
+import type { Store } from '../store/store.js';
+import { leadOptions, workerOptions } from './fixtures/campaign-options.js';
+import { startWorker } from './start-worker.js';
+
+/** More in `npm run torture`. */
+const KILLS = Number(process.env['LEAD_KILLS'] ?? 4);
+
+const FIXTURES = fileURLToPath(new URL('fixtures/', import.meta.url));
+
+/** A folder with the worker, some repositories, and the lead as one file, because it starts often and must start fast. */
+async function makeSite(): Promise<{ readonly data: string; readonly program: string }> {
+  const data = await makeFolder({ effects: '' });
+  await copyFile(join(FIXTURES, 'told-worker.sh'), join(data, 'told-worker.sh'));
+  for (let number = 0; number < 3; number++) await mkdir(join(data, `repository-${number}`));
+  // As deep as in the package, which looks for its own manifest two folders up.
+  const program = join(data, 'program/dispatch/lead.mjs');
+  await copyFile(fileURLToPath(new URL('../../package.json', import.meta.url)), join(data, 'package.json'));
+  const bundle = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'error' } as const;
+  await build({ entryPoints: [join(FIXTURES, 'lead-program.ts')], outfile: program, ...bundle });
+  await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(data, 'node_modules'));
+  return { data, program };
+}
+
+/** Runs the lead until it is killed at a random moment; returns what it had acknowledged by then. */
+async function runAndKill(program: string, args: readonly string[]): Promise<readonly (readonly string[])[]> {
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let printed = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text;
+  });
+  const closed = once(child, 'close');
+  await Promise.race([once(child.stdout, 'data'), closed]);
+  if (child.exitCode !== null) throw new Error(`the lead ended by itself with ${child.exitCode}`);
+  await pause(Math.random() * 1500);
+  child.kill('SIGKILL');
+  await closed;
+  const lines = printed.split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as readonly string[]);
+}
+
+async function all<T>(
+  list: (cursor: {
+    readonly cursor?: string;
+  }) => Promise<{ readonly items: readonly T[]; readonly next_cursor: string | null }>,
+) {
+  const items: T[] = [];
+  let cursor: string | null = null;
+  do {
+    const page = await list(cursor === null ? {} : { cursor });
+    items.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return items;
+}
+
+/** Lets one last worker finish everything. */
+async function drain(store: Store, data: string, forge: string): Promise<void> {
+  const lead = createLead({ store, ...leadOptions(data, forge) });
+  const worker = startWorker({ store, lead, ...workerOptions(data) });
+  const isDone = async () =>
+    (await store.listOrders({ open: true, limit: 1 })).items.length +
+    (await store.listOutbox({ state: 'waiting', limit: 1 })).items.length +
+    (await store.listOutbox({ state: 'sending', limit: 1 })).items.length;
+  await expect.poll(isDone, { timeout: 60_000, interval: 100 }).toBe(0);
+  await worker.stop();
+}
+
+const STATE_OF = { advance: 'review', blocked: 'blocked', 'needs-human': 'needs-human', archive: undefined } as const;
+
+describe('a lead that is killed again and again', () => {
+  it(
+    'loses nothing acknowledged, tells every issue once, pollutes no state and leaves no ghost',
+    { timeout: 120_000 + KILLS * 10_000 },
+    async () => {
+      const { data, program } = await makeSite();
+      const forge = await startForge({ perPage: 10 });
+      const acknowledged: (readonly string[])[] = [];
+      for (let kill = 1; kill <= KILLS; kill++) {
+        forge.failNext({ kind: 'reset-after' }, { kind: 'status-after', status: 502 }, { kind: 'status', status: 500 });
+        acknowledged.push(...(await runAndKill(program, [data, forge.url, String(kill)])));
+      }
+      const store = await openStore(`sqlite:${join(data, 'sluice.db')}`);
+      await drain(store, data, forge.url);
+
+      const orders = await all(async (page) => store.listOrders(page));
+      const messages = await all(async (page) => store.listOutbox(page));
+      const byName = new Map(orders.map((record) => [`${record.order.issue_ref} ${record.order.run_id}`, record]));
+      const submitted = acknowledged.filter(([what]) => what === 'submitted');
+      expect(submitted.length).toBeGreaterThan(KILLS);
+      expect(submitted.filter(([, issueRef, runId]) => !byName.has(`${issueRef} ${runId}`))).toEqual([]);
+      const settled = acknowledged.filter(([what]) => what === 'settled');
+      const changed = settled.filter(
+        ([, issueRef, runId, action]) => byName.get(`${issueRef} ${runId}`)?.decision?.action !== action,
+      );
+      expect(changed).toEqual([]);
+
+      await checkStates(store, orders);
+      await checkComments(data, forge.bodies(), messages);
+      expect(await findSurvivors(data)).toEqual([]);
+      const starts = (await readFile(join(data, 'effects'), 'utf8'))
+        .split('\n')
+        .filter((line) => line.endsWith(' start'));
+      expect(new Set(starts).size).toBe(starts.length);
+      await store.close();
+    },
+  );
+});
+
+/** Every issue stands where the decision on its active run puts it, and every run was settled once. */
+async function checkStates(store: Store, orders: readonly OrderRecord[]): Promise<void> {
+  expect(orders.filter(({ state }) => state !== 'settled' && state !== 'canceled')).toEqual([]);
+  const executions = await all(async (page) => store.listExecutions(page));
+  const rows = executions.map(({ issue_ref, run_id }) => `${issue_ref} ${run_id}`);
+  expect(new Set(rows).size).toBe(rows.length);
+  for (const { order, decision } of orders) {
+    const issue = await store.findIssue(order.issue_ref);
+    if (issue?.active_run_id !== order.run_id) {
+      expect([undefined, 'archive']).toContain(decision?.action);
+      continue;
+    }
+    expect(issue.state).toBe(STATE_OF[decision?.action ?? 'archive']);
+    const { items } = await store.listInbox({ open: true, issueRef: order.issue_ref });
+    expect(items).toHaveLength(decision?.action === 'needs-human' ? 1 : 0);
+  }
+}
+
+/** Every message stands exactly once where it was sent. */
+async function checkComments(
+  data: string,
+  bodies: readonly string[],
+  messages: readonly OutboxMessage[],
+): Promise<void> {
+  const files = await Promise.all(
+    (await readdir(join(data, 'comments'))).map(async (name) => readFile(join(data, 'comments', name), 'utf8')),
+  );
+  const places = { github: bodies.join('\n'), markdown: files.join('\n') };
+  for (const [sink, text] of Object.entries(places)) {
+    const own = messages.filter((message) => message.sink === sink);
+    expect(own.map(({ state }) => state).filter((state) => state !== 'delivered')).toEqual([]);
+    const found = (text.match(/<!-- sluice:\S+ \S+ -->/g) ?? []).toSorted();
+    expect(found).toEqual(own.map(markerOf).toSorted());
+  }
+}
+
+/** Workers that still run although nobody waits for them. */
+async function findSurvivors(data: string): Promise<string[]> {
+  const survivors: string[] = [];
+  for (const pid of await readdir('/proc').catch(() => [])) {
+    if (!/^\d+$/.test(pid)) continue;
+    const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
+    if (environment.includes(`SLUICE_RUN_DIR=${data}`)) survivors.push(pid);
+  }
+  return survivors;
+}
