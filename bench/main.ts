@@ -25,6 +25,7 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   f: async () => (await import('./part-size.js')).runSize(),
   g: async () => (await import('./part-events.js')).runEvents(),
   i: async () => (await import('./part-runs.js')).runRuns(),
+  s: async () => (await import('./part-store.js')).runStore(),
   h: async () => (await import('./part-events-memory.js')).runEventsMemory(),
 };
 

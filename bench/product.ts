@@ -2,13 +2,16 @@ import type * as Events from '../src/events/index.js';
 import type * as Json from '../src/json/index.js';
 import type * as JsonSchema from '../src/json-schema/index.js';
 import type * as Runs from '../src/runs/index.js';
+import type * as SqliteStore from '../src/store/sqlite/open.js';
 
 /** Sluice as it is published: `dist`, not `src`, so that no loader stands between the code and the engine. */
 export const { createJsonStream, parse, repairJson } = await load<typeof Json>('json');
 export const { fromJsonSchema } = await load<typeof JsonSchema>('json-schema');
 export const { createTranslator } = await load<typeof Events>('events');
 export const { startRun } = await load<typeof Runs>('runs');
+/** Beneath the entry, because only here a store may be told not to wait for the disk. */
+export const { openSqliteStore } = await load<typeof SqliteStore>('store/sqlite', 'open');
 
-async function load<T>(floor: string): Promise<T> {
-  return (await import(new URL(`../dist/${floor}/index.js`, import.meta.url).href)) as T;
+async function load<T>(folder: string, file = 'index'): Promise<T> {
+  return (await import(new URL(`../dist/${folder}/${file}.js`, import.meta.url).href)) as T;
 }

@@ -1,0 +1,220 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { executionOf, messageOf, settlementOf, submissionOf } from '../src/store/contract/fixtures/order-samples.js';
+import type { OrderRecord } from '../src/orders/ports/order-record.js';
+import type { Connection } from '../src/store/sqlite/driver.js';
+import type { Store } from '../src/store/store.js';
+import { compare, type Subject } from './measure.js';
+import { atMost, milliseconds, times, type PartResult } from './part-result.js';
+import { openSqliteStore } from './product.js';
+
+const LIMIT = 1.5;
+/** A tree with a thousand times the rows is two levels deeper; more than that would be a scan. */
+const FLAT = 1.5;
+const SETTLED = 40_000;
+const OPEN = 1000;
+const AUDIT_ROWS = 1_000_000;
+
+/** What the store costs beside the bare statements, and whether it stays so when much has happened. */
+export async function runStore(): Promise<PartResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+  try {
+    const settling = await measureSettling(folder);
+    const listing = await measureListing(folder);
+    return {
+      title: 'Store',
+      targets: [
+        atMost('settling an order', settling.ratio, LIMIT, 'the bare statements of the same rows'),
+        atMost(
+          `settling an order beside ${AUDIT_ROWS.toLocaleString('en-US')} audit rows`,
+          settling.growth,
+          FLAT,
+          'the time without them',
+        ),
+        atMost(
+          `listing ${OPEN.toLocaleString('en-US')} open orders beside ${SETTLED.toLocaleString('en-US')} settled ones`,
+          listing.growth,
+          FLAT,
+          'the time without them',
+        ),
+      ],
+      tables: [
+        {
+          title: 'SQLite, `synchronous=OFF` so that the disk does not hide the rest',
+          columns: ['', 'time', 'ratio'],
+          rows: [...settling.rows, ...listing.rows],
+        },
+      ],
+      groups: [
+        {
+          title: 'settling an order',
+          base: 'bare statements of the same rows',
+          limit: LIMIT,
+          bars: [{ name: 'store', ratio: settling.ratio }],
+        },
+      ],
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function measureSettling(folder: string) {
+  const [bareFile, ownFile, fullFile] = ['bare.db', 'own.db', 'full.db'].map((name) => join(folder, name));
+  const bare = await openFilled(bareFile ?? '');
+  const own = await openFilled(ownFile ?? '');
+  const full = await openFilled(fullFile ?? '');
+  fillAudit(fullFile ?? '', full.orders[0]);
+  const database = new DatabaseSync(bareFile ?? '');
+  const [bareTime, ownTime, fullTime] = await compare(
+    [
+      { name: 'bare', run: settleBare(database, bare.orders) },
+      settleSubject('store', own.store, own.orders),
+      settleSubject('full', full.store, full.orders),
+    ],
+    { rounds: 41, budget: 4000 },
+  );
+  database.close();
+  for (const { store } of [bare, own, full]) await store.close();
+  const ratio = ownTime?.ratio ?? Number.NaN;
+  const growth = (fullTime?.ratio ?? Number.NaN) / ratio;
+  return {
+    ratio,
+    growth,
+    rows: [
+      ['bare statements of a settlement', milliseconds(bareTime?.milliseconds ?? Number.NaN), times(1)],
+      ['`settleOrder`', milliseconds(ownTime?.milliseconds ?? Number.NaN), times(ratio)],
+      [
+        `\`settleOrder\` beside ${AUDIT_ROWS.toLocaleString('en-US')} audit rows`,
+        milliseconds(fullTime?.milliseconds ?? Number.NaN),
+        times(ratio * growth),
+      ],
+    ],
+  };
+}
+
+/** A store with orders that wait to be settled. */
+async function openFilled(file: string): Promise<{ readonly store: Store; readonly orders: OrderRecord[] }> {
+  const store = await openSqliteStore(file, { synchronous: 'OFF' });
+  const orders: OrderRecord[] = [];
+  for (let number = 0; number < SETTLED; number++) {
+    orders.push((await store.submitOrder(submissionOf({ issue_ref: `owner/repo#${number}` }))).record);
+  }
+  return { store, orders };
+}
+
+/** Rows of the same kind as a settlement writes, for other issues. */
+function fillAudit(file: string, sample: OrderRecord | undefined): void {
+  if (sample === undefined) return;
+  const { active } = settlementOf(sample);
+  const record = JSON.stringify(executionOf(sample, active.decision));
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA synchronous = OFF');
+  database
+    .prepare(
+      `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+       INSERT INTO executions (id, issue_ref, run_id, worker, decision, at, record)
+       SELECT 'old-' || n, 'owner/repo#' || (n % 50000), '2026-01-01-backend-' || n, 'worker-' || (n % 20), 'advance',
+         '2026-01-01T00:00:00.000Z', ? FROM numbers`,
+    )
+    .run(AUDIT_ROWS, record);
+  database.close();
+}
+
+function settleSubject(name: string, store: Store, orders: readonly OrderRecord[]): Subject {
+  const settlements = orders.map((order) => settlementOf(order));
+  let next = 0;
+  return {
+    name,
+    async run() {
+      const settlement = settlements[next++];
+      if (settlement === undefined) throw new Error('the bench has run out of orders');
+      const { repeated } = await store.settleOrder(settlement);
+      if (repeated) throw new Error('the bench has settled an order twice');
+    },
+  };
+}
+
+/** The same rows by hand: the values are ready, nothing is checked. */
+function settleBare(database: Connection, orders: readonly OrderRecord[]): () => void {
+  database.exec('PRAGMA synchronous = OFF');
+  database.exec('PRAGMA cache_size = -16384');
+  const begin = database.prepare('BEGIN IMMEDIATE');
+  const commit = database.prepare('COMMIT');
+  const fence = database.prepare(
+    'UPDATE issues SET state = ?, updated_at = ? WHERE issue_ref = ? AND active_run_id = ?',
+  );
+  const order = database.prepare(
+    `UPDATE orders SET state = 'settled', decision = ?, result = ?, settled_at = ? WHERE issue_ref = ? AND run_id = ?`,
+  );
+  const execution = database.prepare(
+    'INSERT INTO executions (id, issue_ref, run_id, worker, decision, at, record) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+  const message = database.prepare(
+    `INSERT INTO outbox (id, sink, issue_ref, trigger_key, body, state, due_at, created_at)
+     VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?)`,
+  );
+  const rows = orders.map((record) => {
+    const { issueRef, runId, now, active } = settlementOf(record);
+    const { id, sink, trigger, body } = messageOf(record);
+    const { execution: done } = active;
+    return {
+      fence: [active.state, now, issueRef, runId],
+      order: [JSON.stringify(active.decision), JSON.stringify(active.result), now, issueRef, runId],
+      execution: [done.id, issueRef, runId, done.worker, done.decision, done.at, JSON.stringify(done)],
+      message: [id, sink, issueRef, trigger, JSON.stringify(body), now, now],
+    };
+  });
+  let next = 0;
+  return () => {
+    const row = rows[next++];
+    if (row === undefined) throw new Error('the bench has run out of orders');
+    begin.run();
+    fence.run(...row.fence);
+    order.run(...row.order);
+    execution.run(...row.execution);
+    message.run(...row.message);
+    commit.run();
+  };
+}
+
+async function measureListing(folder: string) {
+  const few = await openSqliteStore(join(folder, 'few.db'), { synchronous: 'OFF' });
+  const many = await openSqliteStore(join(folder, 'many.db'), { synchronous: 'OFF' });
+  for (let number = 0; number < SETTLED; number++) {
+    const { record } = await many.submitOrder(submissionOf({ issue_ref: `owner/repo#${number}` }));
+    await many.settleOrder(settlementOf(record));
+  }
+  for (const store of [few, many]) {
+    for (let number = 0; number < OPEN; number++) {
+      await store.submitOrder(submissionOf({ issue_ref: `owner/open#${number}` }));
+    }
+  }
+  const list = (name: string, store: Store): Subject => ({
+    name,
+    async run() {
+      const { items } = await store.listOrders({ open: true, limit: OPEN });
+      if (items.length !== OPEN) throw new Error('the list is not whole');
+    },
+  });
+  const [fewTime, manyTime] = await compare([list('few', few), list('many', many)]);
+  for (const store of [few, many]) await store.close();
+  const growth = manyTime?.ratio ?? Number.NaN;
+  return {
+    growth,
+    rows: [
+      [
+        `\`listOrders\`, ${OPEN.toLocaleString('en-US')} open`,
+        milliseconds(fewTime?.milliseconds ?? Number.NaN),
+        times(1),
+      ],
+      [
+        `\`listOrders\`, ${OPEN.toLocaleString('en-US')} open of ${(SETTLED + OPEN).toLocaleString('en-US')}`,
+        milliseconds(manyTime?.milliseconds ?? Number.NaN),
+        times(growth),
+      ],
+    ],
+  };
+}
