@@ -1,0 +1,14 @@
+import { expect, it, vi } from 'vitest';
+import { startProcess } from './start-process.js';
+
+vi.mock('@lydell/node-pty', () => {
+  throw new Error('Cannot find package');
+});
+
+it('names the package that a terminal needs when it is not installed', async () => {
+  const command = { command: [process.execPath] as const, cwd: process.cwd(), env: {}, terminal: true };
+  await expect(startProcess(command)).rejects.toMatchObject({
+    code: 'PTY_NOT_INSTALLED',
+    message: expect.stringContaining('npm install @lydell/node-pty'),
+  });
+});
