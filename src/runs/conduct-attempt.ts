@@ -7,6 +7,7 @@ import type { AttemptOutcome } from './attempt-outcome.js';
 import { AttemptRecord } from './attempt-record.js';
 import { captureOutput } from './capture-output.js';
 import { decideVerdict, isAsking } from './decide-verdict.js';
+import { endEscaped } from './end-escaped.js';
 import { engineVersion } from './engine-version.js';
 import { judgeOutput } from './judge-output.js';
 import { NO_CHANGES } from './merge-fs-diffs.js';
@@ -14,7 +15,6 @@ import { messageOf } from './message-of.js';
 import { OutputGauge } from './output-gauge.js';
 import { prepareLaunch, programOf } from './prepare-launch.js';
 import type { PreparedLaunch } from './prepare-launch.js';
-import { endMarkedProcesses } from './process/end-orphans.js';
 import { recordProcess } from './process/process-record.js';
 import type { ProcessEnd, RunningProcess } from './process/running-process.js';
 import { startProcess } from './process/start-process.js';
@@ -175,7 +175,7 @@ async function runProcess(
     await running.stop().catch((error: unknown) => {
       ports.logger.warn('a process of the run could not be ended', { run_id: context.id, error: messageOf(error) });
     });
-    if (control.stop !== null) await endMarkedProcesses(new Set([runDir]));
+    await endEscaped(runDir);
     await note.forget();
   }
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
+import { findMarkedProcesses } from './process/marked-processes.js';
 import { followRun } from './run.contract.js';
 import type { RunLimits, RunSpec } from './run-spec.js';
 import { startRun } from './start-run.js';
@@ -128,6 +129,15 @@ describe('a process that is gone', () => {
     const { result } = await followRun(specOf(site), site);
     expect(result.status).toBe('success');
     expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});
+
+describe('a process that left the group', () => {
+  it.runIf(process.platform === 'linux')('is ended with the run', async () => {
+    const site = await makeSite([{ child: true, detached: true }, { print: 'done\n' }]);
+    const { dir, result } = await followRun(specOf(site), site);
+    expect(result.status).toBe('success');
+    expect(findMarkedProcesses(new Set([dir]))).toEqual([]);
   });
 });
 
