@@ -6,7 +6,7 @@ import { claimOf, settlementOf, submissionOf } from './fixtures/order-samples.js
 import { startProgram } from './fixtures/start-program.js';
 
 /** More in `npm run torture`. */
-const KILLS = Number(process.env['KILLS'] ?? 3);
+const KILLS = Number(process.env['STORE_KILLS'] ?? 3);
 
 const PROGRAM = new URL('./fixtures/write-until-killed.ts', import.meta.url);
 
