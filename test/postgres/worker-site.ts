@@ -13,9 +13,15 @@ export interface WorkerSite {
   readonly data: string;
   /** Repositories to work in, since each takes one order at a time. */
   readonly repositories: readonly string[];
-  startWorker(): Promise<ChildProcess>;
+  startWorker(): StartedWorker;
   /** One line for every time a worker has done something that lasts: issue and run id. */
   readEffects(): Promise<string[]>;
+}
+
+export interface StartedWorker {
+  readonly child: ChildProcess;
+  /** Resolves when it takes orders, or has ended. */
+  readonly ready: Promise<unknown>;
 }
 
 const FIXTURES = join(PROJECT, 'test/postgres/fixtures');
@@ -35,12 +41,9 @@ export async function makeWorkerSite(repositoryCount: number): Promise<WorkerSit
     url,
     data,
     repositories,
-    async startWorker() {
+    startWorker() {
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-      // An exit that comes first has no line to tell.
-      const [first]: unknown[] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
-      if (String(first) !== 'ready\n') throw new Error(`the worker did not start: ${String(first)}`);
-      return child;
+      return { child, ready: Promise.race([once(child.stdout, 'data'), once(child, 'exit')]) };
     },
     async readEffects() {
       return (await readFile(effects, 'utf8')).split('\n').slice(0, -1);

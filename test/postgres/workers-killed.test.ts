@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,25 +30,38 @@ async function submitOrders({ data, repositories }: WorkerSite, store: Store): P
   await lead.close();
 }
 
-/** Keeps so many workers at work and kills one of them now and then, until nothing is open. */
+/** Keeps so many workers at work and kills the oldest of them now and then, until nothing is left to do. */
 async function drain(site: WorkerSite, store: Store): Promise<number> {
-  const workers: ChildProcess[] = [];
+  const workers = Array.from({ length: WORKERS }, () => site.startWorker());
   onTestFinished(() => {
-    for (const worker of workers) worker.kill('SIGKILL');
+    for (const { child } of workers) child.kill('SIGKILL');
   });
-  for (let count = 0; count < WORKERS; count++) workers.push(await site.startWorker());
+  await Promise.all(workers.map(async ({ ready }) => ready));
   let kills = 0;
-  while ((await store.listOrders({ open: true, limit: 1 })).items.length > 0) {
+  while (await isAnythingLeft(store)) {
     await sleep(KILL_MS);
     if (kills === KILLS) continue;
-    workers.shift()?.kill('SIGKILL');
+    workers.shift()?.child.kill('SIGKILL');
+    workers.push(site.startWorker());
     kills += 1;
-    workers.push(await site.startWorker());
   }
-  const ended = workers.map(async (worker) => once(worker, 'exit'));
-  for (const worker of workers) worker.kill('SIGTERM');
-  expect(await Promise.all(ended)).toEqual(workers.map(() => [0, null]));
+  const ends = workers.map(async ({ child, ready }) => {
+    await ready;
+    child.kill('SIGTERM');
+    return once(child, 'exit');
+  });
+  expect(await Promise.all(ends)).toEqual(workers.map(() => [0, null]));
   return kills;
+}
+
+/** Orders that are not settled, or comments that are not delivered. */
+async function isAnythingLeft(store: Store): Promise<boolean> {
+  const lists = await Promise.all([
+    store.listOrders({ open: true, limit: 1 }),
+    store.listOutbox({ state: 'waiting', limit: 1 }),
+    store.listOutbox({ state: 'sending', limit: 1 }),
+  ]);
+  return lists.some(({ items }) => items.length > 0);
 }
 
 async function readOrders(store: Store): Promise<OrderRecord[]> {
