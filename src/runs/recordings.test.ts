@@ -26,13 +26,13 @@ function stepsOf(recording: string, attempt = 1): Step[] {
   const meta = JSON.parse(readFileSync(join(recording, `meta.${attempt}.json`), 'utf8')) as {
     exit_code: number | null;
   };
-  const play = (on: 'stdout' | 'stderr'): Step[] => {
+  const print = (on: 'stdout' | 'stderr'): Step[] => {
     const path = join(recording, `${on}.${attempt}.log`);
     return existsSync(path) ? [{ play: path, on, piece: 777, pause: 1 }] : [];
   };
   return [
-    ...play('stderr'),
-    ...play('stdout'),
+    ...print('stderr'),
+    ...print('stdout'),
     meta.exit_code === null ? { kill: 'SIGTERM' } : { exit: meta.exit_code },
   ];
 }
