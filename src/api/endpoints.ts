@@ -82,6 +82,15 @@ export const ENDPOINTS = {
     answer: { status: 200, media: 'text/event-stream' },
     problems: ['RUN_NOT_FOUND'],
   }),
+  followRunByPost: endpoint({
+    method: 'POST',
+    path: '/v1/runs/{id}/events',
+    scope: 'read',
+    summary: 'The same by POST, as HTTP agents of AG-UI ask; what they send is not read.',
+    query: { protocol, after: position },
+    answer: { status: 200, media: 'text/event-stream' },
+    problems: ['RUN_NOT_FOUND'],
+  }),
   readHistory: endpoint({
     method: 'GET',
     path: '/v1/runs/{id}/history',
@@ -153,7 +162,7 @@ export const ENDPOINTS = {
     scope: 'read',
     summary: 'One thing that waits, with the evidence.',
     answer: { status: 200, media: 'application/json', schema: inboxItemSchema },
-    problems: ['ITEM_NOT_FOUND'],
+    problems: ['ITEM_UNKNOWN'],
   }),
   previewResolution: endpoint({
     method: 'POST',
@@ -162,7 +171,7 @@ export const ENDPOINTS = {
     summary: 'The comment an answer would write, exactly as it would be delivered.',
     body: resolveRequestSchema,
     answer: { status: 200, media: 'application/json', schema: commentPreviewSchema },
-    problems: ['ITEM_NOT_FOUND', 'NOTHING_TO_ACCEPT'],
+    problems: ['ITEM_UNKNOWN', 'NOTHING_TO_ACCEPT'],
   }),
   resolveItem: endpoint({
     method: 'POST',
@@ -171,7 +180,7 @@ export const ENDPOINTS = {
     summary: 'Settles what waits: accept, reject, retry or edit.',
     body: resolveRequestSchema,
     answer: { status: 200, media: 'application/json', schema: inboxItemSchema },
-    problems: ['ITEM_NOT_FOUND', 'RESOLVE_CONFLICT', 'NOTHING_TO_ACCEPT'],
+    problems: ['ITEM_UNKNOWN', 'CONFLICT', 'NOTHING_TO_ACCEPT'],
   }),
   listOutbox: endpoint({
     method: 'GET',

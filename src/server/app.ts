@@ -2,7 +2,8 @@ import { Hono } from 'hono';
 import type { Context } from 'hono';
 import type { Endpoint } from '../api/endpoint.js';
 import { ENDPOINTS } from '../api/endpoints.js';
-import { problemOf, RequestError } from './problem.js';
+import { problemOf } from './problem.js';
+import { RequestError } from './request-error.js';
 import { createRequestChecks } from './route.js';
 import type { Handler, Handlers } from './route.js';
 import type { Caller } from './security/tokens.js';
@@ -27,7 +28,7 @@ export function createApp(ports: AppPorts): Hono {
     app.on(definition.method, path, createRoute(definition, handler, ports));
   }
   app.notFound((context) =>
-    answerProblem(new RequestError(404, 'NO_SUCH_PATH', `There is nothing at ${context.req.path}.`), ports),
+    answerProblem(new RequestError('NO_SUCH_PATH', `There is nothing at ${context.req.path}.`), ports),
   );
   app.onError((error) => answerProblem(error, ports));
   return app;
@@ -65,9 +66,9 @@ function permit({ scope }: Endpoint, caller: Caller | undefined): Caller {
   if (caller?.scopes.has(scope) === true) return caller;
   if (scope === 'none') return NOBODY;
   if (caller === undefined) {
-    throw new RequestError(401, 'TOKEN_REFUSED', 'Send a token of the configuration as Authorization: Bearer.');
+    throw new RequestError('TOKEN_REFUSED', 'Send a token of the configuration as Authorization: Bearer.');
   }
-  throw new RequestError(403, 'SCOPE_MISSING', `The token ${caller.name} lacks the scope ${scope}.`);
+  throw new RequestError('SCOPE_MISSING', `The token ${caller.name} lacks the scope ${scope}.`);
 }
 
 const NOBODY: Caller = { name: 'anonymous', scopes: new Set(['none']) };
@@ -76,13 +77,13 @@ async function readBody(context: Context, maxBytes: number): Promise<unknown> {
   const type = context.req.header('content-type') ?? '';
   // Also keeps other sites out: a page cannot send JSON elsewhere without asking first.
   if (!/^application\/json\s*(;|$)/i.test(type)) {
-    throw new RequestError(415, 'NOT_JSON', 'Send the body as application/json.');
+    throw new RequestError('NOT_JSON', 'Send the body as application/json.');
   }
   const text = await readBounded(context, maxBytes);
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new RequestError(400, 'INVALID_BODY', `The body is not JSON: ${error instanceof Error ? error.message : ''}`);
+    throw new RequestError('INVALID_BODY', `The body is not JSON: ${error instanceof Error ? error.message : ''}`);
   }
 }
 
@@ -103,7 +104,7 @@ async function readBounded(context: Context, maxBytes: number): Promise<string> 
 }
 
 function tooLarge(maxBytes: number): RequestError {
-  return new RequestError(413, 'BODY_TOO_LARGE', `A body has at most ${maxBytes} bytes here.`);
+  return new RequestError('BODY_TOO_LARGE', `A body has at most ${maxBytes} bytes here.`);
 }
 
 function answerProblem(error: unknown, ports: AppPorts, requestId = ports.newRequestId()): Response {

@@ -1,46 +1,37 @@
 import type { Problem } from '../api/shapes/problem.js';
-import { isSluiceError, SluiceError } from '../json/index.js';
-
-/** A request that is not carried out, and why. */
-export class RequestError extends SluiceError {
-  override readonly name = 'RequestError';
-  readonly status: number;
-  readonly extra: Pick<Problem, 'issues' | 'active_run_id' | 'details'>;
-
-  constructor(
-    status: number,
-    code: string,
-    message: string,
-    extra: Pick<Problem, 'issues' | 'active_run_id' | 'details'> = {},
-  ) {
-    super(code, message);
-    this.status = status;
-    this.extra = extra;
-  }
-}
+import { isSluiceError } from '../json/index.js';
+import { REQUEST_PROBLEMS, RequestError } from './request-error.js';
 
 /** What the codes of the floors below mean to a caller; a code that is not here is our own fault. */
 const STATUS: Readonly<Record<string, number>> = {
+  ...REQUEST_PROBLEMS,
   INVALID_SCHEMA: 400,
-  INVALID_RUN_SPEC: 400,
-  INVALID_WORK_REQUEST: 400,
-  INVALID_CURSOR: 400,
-  UNKNOWN_WORKER: 400,
   ALIGN_UNSUPPORTED: 400,
-  RUN_NOT_FOUND: 404,
-  ISSUE_NOT_FOUND: 404,
-  ITEM_NOT_FOUND: 404,
-  RAW_NOT_FOUND: 404,
-  RESOLVE_CONFLICT: 409,
-  RUN_NOT_WAITING: 409,
+  INVALID_RUN_SPEC: 400,
+  INVALID_RUN_ID: 400,
+  INVALID_WORK_REQUEST: 400,
+  INVALID_WORK_RESULT: 400,
+  INVALID_RESOLUTION: 400,
+  INVALID_CURSOR: 400,
+  INVALID_POSITION: 400,
+  SPEC_NOT_STORABLE: 400,
+  UNKNOWN_WORKER: 400,
+  ORDER_UNKNOWN: 404,
+  ORDER_NOT_FOUND: 404,
+  ITEM_UNKNOWN: 404,
+  CONFLICT: 409,
+  ISSUE_NEEDS_HUMAN: 409,
+  REQUEST_ID_REUSED: 409,
   NOTHING_TO_ACCEPT: 422,
   STORE_UNAVAILABLE: 503,
+  STORE_BUSY: 503,
+  STORE_CLOSED: 503,
+  LEAD_CLOSED: 503,
 };
 
 /** RFC 9457 details for anything thrown. What is not ours is not told: it may hold what the caller must not see. */
 export function problemOf(error: unknown, requestId: string): Problem {
-  const known = isSluiceError(error) ? STATUS[error.code] : undefined;
-  const status = error instanceof RequestError ? error.status : known;
+  const status = isSluiceError(error) && Object.hasOwn(STATUS, error.code) ? STATUS[error.code] : undefined;
   if (status === undefined || !isSluiceError(error)) {
     return {
       ...base('INTERNAL_ERROR', 500, requestId),

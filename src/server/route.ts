@@ -3,7 +3,7 @@ import type { AnswerOf, BodyOf, Endpoint, ParametersOf } from '../api/endpoint.j
 import type { EndpointName, ENDPOINTS } from '../api/endpoints.js';
 import type { StandardSchema } from '../json/index.js';
 import { fromJsonSchema } from '../json-schema/index.js';
-import { RequestError } from './problem.js';
+import { RequestError } from './request-error.js';
 import type { Caller } from './security/tokens.js';
 
 /** A request that has been let in and checked. */
@@ -40,7 +40,7 @@ export function createRequestChecks(definition: Endpoint): RequestChecks {
     query(sent) {
       const known = new Set(parameters.map(([name]) => name));
       const stranger = Object.keys(sent).find((name) => !known.has(name));
-      if (stranger !== undefined) throw new RequestError(400, 'INVALID_QUERY', `There is no parameter ${stranger}.`);
+      if (stranger !== undefined) throw new RequestError('INVALID_QUERY', `There is no parameter ${stranger}.`);
       for (const [name, schema, type] of parameters) {
         const value = sent[name];
         if (value !== undefined) check(schema, type === 'integer' ? Number(value) : value, 'INVALID_QUERY', name);
@@ -52,7 +52,7 @@ export function createRequestChecks(definition: Endpoint): RequestChecks {
   };
 }
 
-function check(schema: StandardSchema, value: unknown, code: string, at: string): void {
+function check(schema: StandardSchema, value: unknown, code: 'INVALID_BODY' | 'INVALID_QUERY', at: string): void {
   const checked = schema['~standard'].validate(value);
   if (checked instanceof Promise) throw new TypeError('JSON Schema validates at once.');
   if (checked.issues === undefined) return;
@@ -63,5 +63,5 @@ function check(schema: StandardSchema, value: unknown, code: string, at: string)
   const [first] = issues;
   const detail =
     first === undefined ? 'It does not fit.' : `${first.path === '' ? 'The body' : first.path}: ${first.message}`;
-  throw new RequestError(400, code, detail, { issues });
+  throw new RequestError(code, detail, { issues });
 }
