@@ -22,10 +22,15 @@ if (!(damagesPerEngine > 0 && rounds > 0 && seconds > 0))
 
 const STORE_KILLS = 20;
 const MODEL_RUNS = 1000;
+const SERVER_KILLS = 20;
+const WORKERS = 4;
+const ORDERS = 2000;
 
 /** What is done in one round: a selection of test files, and how often. */
 interface Campaign {
   readonly name: string;
+  /** The part of the tests the files belong to; `source` by default. */
+  readonly project?: string;
   readonly files: readonly string[];
   readonly rounds: number;
 }
@@ -56,6 +61,18 @@ const CAMPAIGNS: readonly Campaign[] = [
     files: ['src/store/sqlite'],
     rounds: 1,
   },
+  {
+    name: `PostgreSQL: the same, and the server killed ${SERVER_KILLS} times`,
+    project: 'postgres',
+    files: ['src/store/postgres', 'test/postgres/server-killed'],
+    rounds: 1,
+  },
+  {
+    name: `${WORKERS} workers on PostgreSQL, ${ORDERS} orders, a worker killed every second`,
+    project: 'postgres',
+    files: ['test/postgres/workers-killed'],
+    rounds: 1,
+  },
   { name: 'writers of the run folder, killed', files: ['src/audit/event-log', 'src/audit/attempt-chunks'], rounds },
 ];
 
@@ -64,6 +81,11 @@ process.env['DAMAGE_RUNS'] = String(damagesPerEngine);
 process.env['STORE_KILLS'] = String(STORE_KILLS);
 process.env['MODEL_RUNS'] = String(MODEL_RUNS);
 process.env['RACE_SECONDS'] = String(seconds);
+process.env['PG_KILLS'] = String(SERVER_KILLS);
+process.env['WORKERS'] = String(WORKERS);
+process.env['ORDERS'] = String(ORDERS);
+process.env['WORKER_KILLS'] = String(ORDERS);
+process.env['CAMPAIGN'] = '1';
 process.env['RANDOM_SEEDS'] = '1';
 let failures = 0;
 for (const campaign of CAMPAIGNS) {
@@ -76,16 +98,17 @@ for (const campaign of CAMPAIGNS) {
 console.log(failures === 0 ? 'nothing broke' : `${failures} failures: each printed its seed above`);
 process.exitCode = failures === 0 ? 0 : 1;
 
-async function runCampaign({ files, rounds: times }: Campaign) {
+async function runCampaign({ project = 'source', files, rounds: times }: Campaign) {
   const start = performance.now();
   let passed = 0;
   let failed = 0;
   for (let round = 0; round < times; round++) {
-    const { stdout, stderr } = await runTool('tsx', ['scripts/test.ts', '--project', 'source', ...files], PROJECT);
+    const { stdout, stderr } = await runTool('tsx', ['scripts/test.ts', '--project', project, ...files], PROJECT);
     const [, good, bad] = /(\d+) passed, (\d+) failed[^\n]*\n*$/.exec(stdout) ?? [];
     passed += Number(good ?? 0);
     failed += Number(bad ?? 1);
     if (bad !== '0') console.error(`${stdout}${stderr}`);
+    for (const [line] of stdout.matchAll(/^campaign: .*$/gm)) console.log(line);
   }
   return { passed, failed, took: Math.round((performance.now() - start) / 1000) };
 }

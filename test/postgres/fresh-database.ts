@@ -13,18 +13,34 @@ export async function createDatabase(): Promise<string> {
 /** Databases of earlier tests of this file, with all tables and nothing in them. */
 const emptied: string[] = [];
 
+/** Databases of the running test, oldest first. */
+const inUse: string[] = [];
+
+/** A test that asks for more has done with the first ones: a thousand databases would fill the disk. */
+const MOST = 8;
+
 /**
  * The URL of a database in which a store finds nothing. It finds its tables: making them for every test would take
  * longer than the tests.
  */
 export async function makeSite(): Promise<string> {
+  if (inUse.length === 0) onTestFinished(emptyAll);
+  if (inUse.length >= MOST) await emptyOldest();
   template ??= createTemplate();
   const name = emptied.pop() ?? (await createNamed(`TEMPLATE ${await template}`));
-  onTestFinished(async () => {
-    await runOn(urlOf(name), EMPTY);
-    emptied.push(name);
-  });
+  inUse.push(name);
   return urlOf(name);
+}
+
+async function emptyAll(): Promise<void> {
+  while (inUse.length > 0) await emptyOldest();
+}
+
+async function emptyOldest(): Promise<void> {
+  const name = inUse.shift();
+  if (name === undefined) return;
+  await runOn(urlOf(name), EMPTY);
+  emptied.push(name);
 }
 
 let template: Promise<string> | undefined;

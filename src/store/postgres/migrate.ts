@@ -4,7 +4,7 @@ import type { Queryable } from './driver.js';
 import { MIGRATIONS } from './migrations.js';
 
 /** Any number will do, as long as every machine takes the same: "sluice" on a telephone. */
-export const MIGRATION_LOCK = 758_423;
+const MIGRATION_LOCK = 758_423;
 
 /**
  * Brings the tables to the newest form, one transaction a step, one process at a time. A database that a newer Sluice
