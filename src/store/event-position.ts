@@ -9,7 +9,7 @@ export interface EventPosition {
 }
 
 /** The most events one read returns, so that a reader of a long run pages. */
-export const LARGEST_READ = 10_000;
+const LARGEST_READ = 10_000;
 
 /** The position of an event. */
 export function positionOf(emitted: Emitted): EventPosition {

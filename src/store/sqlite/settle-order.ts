@@ -57,14 +57,14 @@ export const SETTLE_ORDER = `
   UPDATE orders SET state = 'settled', lease_until = NULL, decision = ?, result = ?, settled_at = ?
   WHERE issue_ref = ? AND run_id = ? AND decision IS NULL`;
 
-export const ADD_EXECUTION = `
+const ADD_EXECUTION = `
   INSERT INTO executions (id, issue_ref, run_id, worker, decision, at, record) VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO NOTHING`;
 
 const ADD_ITEM = `
   INSERT INTO inbox (id, issue_ref, run_id, item) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 
-export const ADD_MESSAGE = `
+const ADD_MESSAGE = `
   INSERT INTO outbox (id, sink, issue_ref, trigger_key, body, state, due_at, created_at)
   VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?) ON CONFLICT DO NOTHING`;
 
