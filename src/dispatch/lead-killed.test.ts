@@ -76,7 +76,7 @@ async function drain(store: Store, data: string, forge: string): Promise<void> {
     (await store.listOrders({ open: true, limit: 1 })).items.length +
     (await store.listOutbox({ state: 'waiting', limit: 1 })).items.length +
     (await store.listOutbox({ state: 'sending', limit: 1 })).items.length;
-  await expect.poll(isDone, { timeout: 60_000, interval: 100 }).toBe(0);
+  await expect.poll(isDone, { timeout: 90_000, interval: 100 }).toBe(0);
   await worker.stop();
 }
 

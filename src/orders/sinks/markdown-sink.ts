@@ -38,7 +38,8 @@ export function createMarkdownSink(options: { readonly folder: string; readonly 
 
   return {
     name,
-    timeoutMs: 10_000,
+    // Writing is short, and twice is harmless: a message that a crash left is soon taken up again.
+    timeoutMs: 1000,
     accepts: () => true,
     async send(message) {
       const path = pathOf(message);
