@@ -1,4 +1,5 @@
 import { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isSluiceError } from '../../json/sluice-error.js';
 import { storeClosed } from '../refusals.js';
 import { isRepeatable, leavesConnection, toStoreError } from './database-error.js';
@@ -19,7 +20,7 @@ export interface DatabaseOptions {
 
 /** One database, reached through a bounded pool. A lost connection fails the call that had it; the next one connects again. */
 export interface Database extends Queryable {
-  /** All or nothing; a transaction the server could not order among others is run again, a few times. */
+  /** All or nothing. Like a single statement it is run again, a few times, if the server ended it in favour of another. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
   /** Throws after the end. */
   checkOpen(): void;
@@ -30,6 +31,9 @@ export interface Database extends Queryable {
 
 /** More than a handful in a row means that something else is wrong. */
 const MAX_ATTEMPTS = 5;
+
+/** Between the first two attempts; longer between later ones. */
+const LONGEST_PAUSE_MS = 20;
 
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
   const pg = (await loadPackage('pg', () => import('pg'))).default;
@@ -71,26 +75,23 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     if (isClosed) throw storeClosed();
   }
 
-  return {
-    async query(text, values) {
-      checkOpen();
+  /** What the server ended in favour of another is done again: nothing of it has happened. */
+  async function insist<T>(command: () => Promise<T>): Promise<T> {
+    checkOpen();
+    for (let count = 1; ; count++) {
       try {
-        return await pool.query(text, values === undefined ? undefined : [...values]);
+        return await command();
       } catch (error) {
-        throw toStoreError(error, where);
+        if (count === MAX_ATTEMPTS || !isRepeatable(error)) throw toStoreError(error, where);
+        // Of two that ended each other one must come back later than the other.
+        await sleep(Math.random() * LONGEST_PAUSE_MS * count);
       }
-    },
-    async transaction(work) {
-      checkOpen();
-      for (let count = 1; ; count++) {
-        try {
-          return await attempt(work);
-        } catch (error) {
-          if (count < MAX_ATTEMPTS && isRepeatable(error)) continue;
-          throw toStoreError(error, where);
-        }
-      }
-    },
+    }
+  }
+
+  return {
+    query: (text, values) => insist(() => pool.query(text, values === undefined ? undefined : [...values])),
+    transaction: (work) => insist(() => attempt(work)),
     checkOpen,
     // Whoever only listens does not keep the process alive.
     createClient: () => new pg.Client({ ...settings, stream: () => new Socket().unref() }),
