@@ -18,6 +18,47 @@ const sinkSchema = object(
   },
 );
 
+/** Who may use the server, and for what. The value is better kept in the environment than written here. */
+const tokenSchema = object(
+  { name, scopes: { type: 'array', items: oneOf(['read', 'run', 'decide']) } },
+  { value: name, value_env: name },
+);
+
+const limit = { type: 'integer', minimum: 1 } as const;
+
+/** How the server is reached, and what it takes on. */
+const serverSchema = object(
+  {},
+  {
+    host: name,
+    port: { type: 'integer', minimum: 0, maximum: 65_535 },
+    /** Names under which it is reached, beside its address. */
+    hosts: names,
+    /** Sites whose pages may call it with a token: `https://console.example.org`. */
+    origins: names,
+    /** Browsers reach it by https, through a proxy: cookies are for https alone. */
+    https: flag,
+    /** Environment variables that requests may hand on to agents; `*` stands for any characters. */
+    env: names,
+    /** Requests may ask for `permissions: bypass`. */
+    allow_bypass: flag,
+    /** How long running work may take to finish when the server ends. */
+    grace_s: { type: 'number', minimum: 0 },
+    log_level: oneOf(['debug', 'info', 'warn', 'error']),
+    limits: object(
+      {},
+      {
+        body_bytes: limit,
+        request_s: limit,
+        requests_at_once: limit,
+        streams_at_once: limit,
+        requests_per_minute: limit,
+        refusals_per_minute: limit,
+      },
+    ),
+  },
+);
+
 /** What `sluice.config.json` or `sluice.config.mjs` may say; all of it optional. */
 export const configFileSchema = object(
   {},
@@ -35,6 +76,12 @@ export const configFileSchema = object(
     secrets: object({}, { patterns: names }),
     lease_s: { type: 'number', minimum: 1 },
     max_delivery_tries: count,
+    tokens: { type: 'array', items: tokenSchema },
+    /** Folders that requests to the server may name, and all below them. */
+    roots: names,
+    /** Programs that requests to the server may start with engine `command`. */
+    commands: names,
+    server: serverSchema,
   },
 );
 
@@ -43,6 +90,9 @@ export type ConfigFile = FromSchema<typeof configFileSchema>;
 
 /** What one sink of the configuration says. */
 export type SinkConfig = FromSchema<typeof sinkSchema>;
+
+/** What one token of the configuration says. */
+export type TokenConfig = FromSchema<typeof tokenSchema>;
 
 /** The settings of this process, wherever each came from. */
 export interface Config extends Omit<ConfigFile, 'data' | 'database'> {

@@ -40,10 +40,11 @@ describe('settings', () => {
   });
 
   it('of a file are relative to the file', async () => {
-    await write('other.json', '{"data": "here", "database": "sqlite:here.db"}');
+    await write('other.json', '{"data": "here", "database": "sqlite:here.db", "roots": ["work"]}');
     const config = await loadConfig({ cwd: '/', env: { SLUICE_CONFIG: join(cwd, 'other.json') } });
     expect(config.data).toBe(join(cwd, 'here'));
     expect(config.database).toBe(`sqlite:${join(cwd, 'here.db')}`);
+    expect(config.roots).toEqual([join(cwd, 'work')]);
   });
 
   it('may be a module', async () => {

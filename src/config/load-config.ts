@@ -45,7 +45,13 @@ export async function loadConfig({ cwd, env, flags = {} }: ConfigSources): Promi
     flags.database ??
     env['SLUICE_DATABASE'] ??
     (settings.database === undefined ? undefined : relativeTo(base, settings.database));
-  return { ...settings, data, database: database ?? `sqlite:${join(data, 'sluice.db')}`, file };
+  return {
+    ...settings,
+    ...(settings.roots === undefined ? {} : { roots: settings.roots.map((root) => resolve(base, root)) }),
+    data,
+    database: database ?? `sqlite:${join(data, 'sluice.db')}`,
+    file,
+  };
 }
 
 async function findFile(cwd: string): Promise<string | null> {

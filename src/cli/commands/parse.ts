@@ -5,7 +5,7 @@ import { describeFileError } from '../describe-file-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { MAX_INPUT_BYTES } from '../input-limit.js';
 import { MisuseError } from '../misuse-error.js';
-import { toParseOutput } from '../parse-output.js';
+import { toParseOutput } from '../../api/parse-output.js';
 import { readInput } from '../read-input.js';
 import { readSchemaFile } from '../read-schema.js';
 import { renderJson } from '../render-json.js';

@@ -10,7 +10,7 @@ import type {
   Warning,
 } from '../json/index.js';
 
-/** What `sluice parse` prints. */
+/** What `sluice parse` prints and `POST /v1/parse` answers with. */
 export interface ParseOutput {
   readonly status: 'success' | 'failed' | 'comment';
   /** With `success`. */

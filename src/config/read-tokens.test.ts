@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { readTokens } from './read-tokens.js';
+
+const ada = { name: 'ada', scopes: ['read', 'decide'], value: 'a-long-enough-secret' } as const;
+
+describe('the tokens of the server', () => {
+  it('are none where none is said', () => {
+    expect(readTokens({}, {})).toEqual([]);
+  });
+
+  it('come from the environment before the configuration', () => {
+    const env = { SLUICE_TOKENS: JSON.stringify([ada]) };
+    expect(readTokens({ tokens: [{ name: 'bob', scopes: [], value: 'x' }] }, env)).toEqual([ada]);
+    expect(readTokens({ tokens: [ada] }, { SLUICE_TOKENS: ' ' })).toEqual([ada]);
+  });
+
+  it('may name the variable that holds the value', () => {
+    const tokens = [{ name: 'ada', scopes: ['read'], value_env: 'ADA' }] as const;
+    expect(readTokens({ tokens }, { ADA: 'secret' })).toEqual([{ name: 'ada', scopes: ['read'], value: 'secret' }]);
+    expect(() => readTokens({ tokens }, {})).toThrow(/ADA/);
+  });
+
+  it.each([
+    ['no JSON', 'hush-hush', /not JSON/],
+    ['another shape', '[{"name":"ada","scopes":["fly"],"value":"hush-hush"}]', /0\.scopes\.0/],
+    ['no list', '{"hush-hush":1}', /does not fit/],
+    ['no value', '[{"name":"ada","scopes":[]}]', /needs value_env/],
+    ['one name twice', JSON.stringify([ada, ada]), /twice/],
+  ])('are refused for %s, without repeating a secret', (_, told, message) => {
+    const read = () => readTokens({}, { SLUICE_TOKENS: told });
+    expect(read).toThrow(message);
+    expect(read).toThrow(expect.objectContaining({ code: 'INVALID_CONFIG' }));
+    expect(read).not.toThrow(/hush-hush|long-enough/);
+  });
+});
