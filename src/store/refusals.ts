@@ -1,13 +1,5 @@
 import { StoreError } from './store-error.js';
 
-/** A person has been asked about the issue; another run would take the question away. */
-export function issueNeedsHuman(issueRef: string): StoreError {
-  return new StoreError(
-    'ISSUE_NEEDS_HUMAN',
-    `${issueRef} waits for a person, and only a person takes it from there: resolve its inbox item; action retry starts a new run`,
-  );
-}
-
 /** The same request id was used for another issue. */
 export function requestIdReused(requestId: string, issueRef: string): StoreError {
   return new StoreError(

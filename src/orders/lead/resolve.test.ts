@@ -37,7 +37,7 @@ describe('a person who decides', () => {
     const { lead, by, stateOf, comments } = await withItem(null);
     const result = { Status: 'ok', Changes: { PR: '#99' }, Tests: 'n/a', Summary: 'By hand.' };
     const { item } = await lead.resolve({ ...by, action: 'edit', result });
-    expect(item.resolution?.result).toMatchObject({ status: 'ok', changes: { pr: '#99' }, tests: 'n/a' });
+    expect(item.resolution).toMatchObject({ result: { status: 'ok', changes: { pr: '#99' }, tests: 'n/a' } });
     expect(await stateOf()).toBe('review');
     await lead.deliver();
     expect(await comments()).toContain('- PR: #99');

@@ -16,10 +16,10 @@ export interface InboxItem {
   readonly signal: string | null;
   readonly created_at: string;
   /** Null as long as it waits. */
-  readonly resolution: Resolution | null;
+  readonly resolution: Resolution | Superseded | null;
 }
 
-/** What a person decided, and why. */
+/** What a person decided, and why. `edit`: the result as the person corrected it was accepted. */
 export interface Resolution {
   readonly action: 'accept' | 'reject' | 'retry' | 'edit';
   readonly who: string;
@@ -28,5 +28,15 @@ export interface Resolution {
   readonly decision: Decision['action'];
   /** The run that a retry began. */
   readonly new_run_id?: string;
+  readonly at: string;
+}
+
+/** Nobody decided: a new order was given for the issue, and the question went with the run it was about. */
+export interface Superseded {
+  readonly action: 'superseded';
+  /** `lead`: whoever gave the order. */
+  readonly who: string;
+  readonly why: string;
+  readonly new_run_id: string;
   readonly at: string;
 }

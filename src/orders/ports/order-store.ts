@@ -14,7 +14,8 @@ import type { NewOutboxMessage } from './outbox-message.js';
 export interface OrderStore {
   /**
    * Hands out the next run id of the issue, makes it active, queues the order; the run it replaces is asked to stop, or
-   * canceled if nobody has taken it. An issue in `needs-human` is refused (`ISSUE_NEEDS_HUMAN`).
+   * canceled if nobody has taken it. What waited for a person about the run before is
+   * settled as `superseded`.
    */
   submitOrder(submission: OrderSubmission): Promise<{ readonly record: OrderRecord; readonly repeated: boolean }>;
   /** Takes the next order that may run now; undefined if there is none. */
@@ -143,5 +144,5 @@ export interface ItemResolution {
 
 export type ResolveOutcome =
   | { readonly status: 'resolved'; readonly item: InboxItem; readonly order?: OrderRecord }
-  | { readonly status: 'conflict'; readonly activeRunId: string | null; readonly resolution: Resolution | null }
+  | { readonly status: 'conflict'; readonly activeRunId: string | null; readonly resolution: InboxItem['resolution'] }
   | { readonly status: 'not_found' };

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
 import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
-import { claimOf, holdOf, itemOf, NOW, settlementOf, submissionOf, workerOf } from './fixtures/order-samples.js';
+import {
+  claimOf,
+  holdOf,
+  itemOf,
+  NOW,
+  resolutionOf,
+  settlementOf,
+  submissionOf,
+  workerOf,
+} from './fixtures/order-samples.js';
 import { HOSTILE_TEXT } from './fixtures/run-samples.js';
 
 /** How orders are handed out, taken and given back. */
@@ -87,15 +96,21 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       });
     });
 
-    it('refuses an issue that waits for a person', async () => {
+    it('settles what waited for a person about the run it replaces', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(submissionOf());
-      await store.settleOrder(settlementOf(record, 'needs-human'));
-      expect(await codeOf(store.submitOrder(submissionOf()))).toBe('ISSUE_NEEDS_HUMAN');
-      expect(await store.findIssue('local#1')).toMatchObject({
-        state: 'needs-human',
-        active_run_id: record.order.run_id,
-        last_run_number: 1,
+      const item = itemOf(record);
+      await store.settleOrder(settlementOf(record, 'needs-human', { item }));
+      const { record: next } = await store.submitOrder(submissionOf());
+      expect(await store.findIssue('local#1')).toMatchObject({ state: 'doing', active_run_id: next.order.run_id });
+      expect((await store.listInbox({ open: true })).items).toEqual([]);
+      expect((await store.findItem(item.id))?.resolution).toMatchObject({
+        action: 'superseded',
+        new_run_id: next.order.run_id,
+      });
+      expect(await store.resolveItem(resolutionOf(item, record, 'reject'))).toMatchObject({
+        status: 'conflict',
+        activeRunId: next.order.run_id,
       });
     });
 

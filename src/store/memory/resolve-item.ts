@@ -1,10 +1,9 @@
-import type { InboxItem } from '../../orders/ports/inbox-item.js';
 import type { OrderStore } from '../../orders/ports/order-store.js';
 import { retryRequest } from '../retry-request.js';
 import { QUEUE } from '../wakers.js';
 import { addExecution, addMessages } from './settle-order.js';
 import { replaceRun } from './submit-order.js';
-import { checkOpen, copyOf, type Row, type Tables } from './tables.js';
+import { checkOpen, copyOf, openItems, type Tables } from './tables.js';
 
 /** Takes the decisions of people in. */
 export function createResolveItem(tables: Tables): Pick<OrderStore, 'resolveItem'> {
@@ -39,8 +38,4 @@ export function createResolveItem(tables: Tables): Pick<OrderStore, 'resolveItem
       return order === undefined ? { status: 'resolved', item } : { status: 'resolved', item, order: copyOf(order) };
     },
   };
-}
-
-function openItems(tables: Tables, issueRef: string): Row<InboxItem>[] {
-  return [...tables.inbox.values()].filter(({ record }) => record.issue_ref === issueRef && record.resolution === null);
 }

@@ -1,9 +1,10 @@
 import type { IssueState } from '../../orders/ports/issue-record.js';
 import type { OrderRecord } from '../../orders/ports/order-record.js';
 import type { OrderStore, OrderSubmission } from '../../orders/ports/order-store.js';
-import { issueNeedsHuman, requestIdReused } from '../refusals.js';
+import { requestIdReused } from '../refusals.js';
+import { supersededBy } from '../superseded.js';
 import { QUEUE } from '../wakers.js';
-import { checkOpen, copyOf, orderKey, replaceOrder, type Tables } from './tables.js';
+import { checkOpen, copyOf, openItems, orderKey, replaceOrder, type Tables } from './tables.js';
 
 /** Hands out run ids. */
 export function createSubmitOrder(tables: Tables): Pick<OrderStore, 'submitOrder'> {
@@ -16,8 +17,9 @@ export function createSubmitOrder(tables: Tables): Pick<OrderStore, 'submitOrder
         if (known.record.order.issue_ref !== issueRef) throw requestIdReused(requestId, known.record.order.issue_ref);
         return { record: copyOf(known.record), repeated: true };
       }
-      if (tables.issues.get(issueRef)?.record.state === 'needs-human') throw issueNeedsHuman(issueRef);
       const record = replaceRun(tables, submission, 'doing');
+      const resolution = supersededBy(record.order.run_id, submission.now);
+      for (const item of openItems(tables, issueRef)) item.record = { ...item.record, resolution };
       tables.wakers.wake(QUEUE);
       return { record: copyOf(record), repeated: false };
     },

@@ -77,3 +77,8 @@ export function replaceOrder(tables: Tables, row: Row<OrderRecord>, change: Part
 export function copyOf<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
+
+/** What waits for a person about an issue. */
+export function openItems(tables: Tables, issueRef: string): Row<InboxItem>[] {
+  return [...tables.inbox.values()].filter(({ record }) => record.issue_ref === issueRef && record.resolution === null);
+}

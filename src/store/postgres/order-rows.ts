@@ -1,5 +1,5 @@
 import type { Decision } from '../../orders/decision.js';
-import type { InboxItem, Resolution } from '../../orders/ports/inbox-item.js';
+import type { InboxItem } from '../../orders/ports/inbox-item.js';
 import type { IssueRecord, IssueState } from '../../orders/ports/issue-record.js';
 import type { OrderRecord, OrderState } from '../../orders/ports/order-record.js';
 import type { WorkOrder } from '../../orders/work-order.js';
@@ -50,5 +50,5 @@ export function readOrder(row: Row): OrderRecord {
 /** An item as its row has it. What people decided stands beside it, since that comes later. */
 export function readItem(row: Row): InboxItem {
   const { json, jsonOrNull } = columnsOf(row);
-  return { ...(json('item') as InboxItem), resolution: jsonOrNull('resolution') as Resolution | null };
+  return { ...(json('item') as InboxItem), resolution: jsonOrNull('resolution') as InboxItem['resolution'] };
 }

@@ -47,8 +47,6 @@ describe('the queue of work', () => {
       runUlid: record.run_ulid,
     });
     expect(await codeOf(failing)).toBe('STORE_FAILED');
-    await store.settleOrder(settlementOf(record, 'needs-human', { item: itemOf(record) }));
-    expect(await codeOf(store.submitOrder(submissionOf()))).toBe('ISSUE_NEEDS_HUMAN');
     expect(await listJobs(database)).toEqual(jobs);
     expect(await store.findIssue('local#2')).toBeUndefined();
   });

@@ -60,7 +60,7 @@ async function retryOrder(
 ): Promise<OrderRecord | undefined> {
   if (retry === undefined) return undefined;
   const submission = { ...retry, request: retryRequest(retry.request), now };
-  return replaceRun(transaction, submission, state, { leavesNeedsHuman: true });
+  return replaceRun(transaction, submission, state);
 }
 
 /** A new run closes all that was asked about the old one; any other decision leaves other questions open. */

@@ -1,8 +1,9 @@
 import type { IssueState } from '../../orders/ports/issue-record.js';
 import type { OrderRecord } from '../../orders/ports/order-record.js';
 import type { OrderStore, OrderSubmission } from '../../orders/ports/order-store.js';
-import { issueNeedsHuman, requestIdReused } from '../refusals.js';
+import { requestIdReused } from '../refusals.js';
 import { StoreError } from '../store-error.js';
+import { supersededBy } from '../superseded.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
 import { readOrder } from './order-rows.js';
@@ -21,8 +22,11 @@ export function createSubmitOrder({ database, queue }: Context): Pick<OrderStore
             return { record: known, repeated: true };
           }
         }
-        const record = await replaceRun(transaction, submission, 'doing', { leavesNeedsHuman: false });
-        if (record === undefined) throw issueNeedsHuman(issueRef);
+        const record = await replaceRun(transaction, submission, 'doing');
+        await transaction.query(`UPDATE sluice.inbox SET resolution = $2 WHERE issue_ref = $1 AND resolution IS NULL`, [
+          issueRef,
+          JSON.stringify(supersededBy(record.order.run_id, submission.now)),
+        ]);
         await queue.announce(transaction, { kind: 'order', issue_ref: issueRef, run_id: record.order.run_id });
         return { record, repeated: false };
       }),
@@ -38,14 +42,13 @@ async function findByRequest(transaction: Queryable, requestId: string): Promise
 
 /**
  * Makes a new run the active one of its issue and asks those before it to stop. Its first statement locks the issue, so
- * that numbers are handed out one at a time. Undefined if the issue waits for a person and may not leave that state.
+ * that numbers are handed out one at a time.
  */
 export async function replaceRun(
   transaction: Queryable,
   submission: OrderSubmission,
   state: IssueState,
-  { leavesNeedsHuman }: { readonly leavesNeedsHuman: boolean },
-): Promise<OrderRecord | undefined> {
+): Promise<OrderRecord> {
   const { request, workerType, runUlid, runIdOf, now } = submission;
   const issueRef = request.issue_ref;
   const { rows: numbers } = await transaction.query(
@@ -53,12 +56,12 @@ export async function replaceRun(
      VALUES ($1, $2, 1, $3)
      ON CONFLICT (issue_ref) DO UPDATE
        SET state = $2, active_settled = false, last_run_number = issue.last_run_number + 1, updated_at = $3
-       WHERE $4 OR issue.state <> 'needs-human'
      RETURNING last_run_number`,
-    [issueRef, state, now, leavesNeedsHuman],
+    [issueRef, state, now],
   );
   const number = numbers[0]?.['last_run_number'];
-  if (typeof number !== 'number') return undefined;
+  if (typeof number !== 'number')
+    throw new StoreError('STORE_DAMAGED', 'a run was counted and its number not given back');
 
   const runId = runIdOf(number);
   const { rows } = await transaction.query(

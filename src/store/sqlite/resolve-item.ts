@@ -12,7 +12,7 @@ import { createReplaceRun } from './submit-order.js';
 export function readItem(row: SqlRow): InboxItem {
   return {
     ...(readJson(row, 'item') as InboxItem),
-    resolution: readJsonOrNull(row, 'resolution') as Resolution | null,
+    resolution: readJsonOrNull(row, 'resolution') as InboxItem['resolution'],
   };
 }
 

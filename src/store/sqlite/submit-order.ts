@@ -2,7 +2,8 @@ import type { IssueState } from '../../orders/ports/issue-record.js';
 import type { OrderRecord } from '../../orders/ports/order-record.js';
 import type { OrderStore, OrderSubmission } from '../../orders/ports/order-store.js';
 import type { WorkOrder } from '../../orders/work-order.js';
-import { issueNeedsHuman, requestIdReused } from '../refusals.js';
+import { requestIdReused } from '../refusals.js';
+import { supersededBy } from '../superseded.js';
 import { QUEUE, type Wakers } from '../wakers.js';
 import type { Database } from './database.js';
 import { readOrder } from './order-row.js';
@@ -12,7 +13,7 @@ import { readInteger, readTextOrNull } from './row-reader.js';
 export function createSubmitOrder(database: Database, wakers: Wakers): Pick<OrderStore, 'submitOrder'> {
   const replaceRun = createReplaceRun(database);
   const findRequest = database.prepare('SELECT * FROM orders WHERE request_id = ?');
-  const findState = database.prepare('SELECT state FROM issues WHERE issue_ref = ?');
+  const supersede = database.prepare('UPDATE inbox SET resolution = ? WHERE issue_ref = ? AND resolution IS NULL');
   return {
     async submitOrder(submission) {
       const { issue_ref: issueRef, request_id: requestId } = submission.request;
@@ -23,8 +24,9 @@ export function createSubmitOrder(database: Database, wakers: Wakers): Pick<Orde
           if (record.order.issue_ref !== issueRef) throw requestIdReused(requestId, record.order.issue_ref);
           return { record, repeated: true };
         }
-        if (findState.get(issueRef)?.['state'] === 'needs-human') throw issueNeedsHuman(issueRef);
-        return { record: replaceRun(submission, 'doing'), repeated: false };
+        const record = replaceRun(submission, 'doing');
+        supersede.run(JSON.stringify(supersededBy(record.order.run_id, submission.now)), issueRef);
+        return { record, repeated: false };
       });
       wakers.wake(QUEUE);
       return submitted;

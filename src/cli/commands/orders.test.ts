@@ -1,0 +1,191 @@
+import { createReadStream } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CommandIo } from '../command-io.js';
+import { createMemoryIo } from '../fixtures/memory-io.js';
+import { run } from '../run.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-orders-'));
+  await mkdir(join(folder, 'repository'));
+  const wrappers = {
+    honest: scriptThat(`write(result({ Status: 'ok', Changes: { PR: 'https://example.org/1' }, Tests: 'n/a' }))`),
+    silent: scriptThat(`console.log('all done, trust me')`),
+  };
+  await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ wrappers }));
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A worker in a line: `write` leaves a result file, `result` names the order it is of. */
+function scriptThat(does: string): object {
+  const source = `
+    const { writeFileSync } = require('node:fs');
+    const { SLUICE_ISSUE_REF: IssueRef, SLUICE_RUN_ID: RunId, SLUICE_RUN_DIR: dir } = process.env;
+    const result = (rest) => ({ IssueRef, RunId, Summary: 'Did it.', ...rest });
+    const write = (value) => writeFileSync(dir + '/work_result.json', JSON.stringify(value));
+    ${does}`;
+  return { type: 'script', command: [process.execPath, '-e', source], inject: 'env' };
+}
+
+async function sluice(...argv: string[]) {
+  const memory = createMemoryIo({});
+  const io: CommandIo = { ...memory, openFile: (path) => createReadStream(path) };
+  const place = ['--data', join(folder, 'data'), '--config', join(folder, 'sluice.config.json')];
+  const exitCode = await run([...argv, ...place], io);
+  return { exitCode, ...memory.printed };
+}
+
+async function order(worker: string, issue = 'acme/shop#1') {
+  const file = join(folder, 'request.json');
+  const request = {
+    issue_ref: issue,
+    role: 'backend',
+    repo_dir: join(folder, 'repository'),
+    worker,
+    instructions: 'Go.',
+  };
+  await writeFile(file, JSON.stringify(request));
+  const { exitCode, stdout, stderr } = await sluice('order', file);
+  return { exitCode, stderr, printed: stdout === '' ? undefined : JSON.parse(stdout) };
+}
+
+const inbox = async () => JSON.parse((await sluice('inbox', '--json')).stdout);
+const comments = async () => readFile(join(folder, 'data', 'comments', 'acme_shop_1.md'), 'utf8');
+
+describe('sluice order', () => {
+  it('prints the decision and has delivered the comment when it ends', async () => {
+    const { exitCode, printed } = await order('honest');
+    expect(printed).toMatchObject({ action: 'advance', source: 'json', result_code: 'none', state: 'settled' });
+    expect(printed.run_id).toMatch(/^\d{4}-\d\d-\d\d-backend-0001$/);
+    expect(await comments()).toContain(`Trigger: workrun:${printed.run_id}`);
+    expect(exitCode).toBe(0);
+  });
+
+  it('ends with 1 when a person is asked', async () => {
+    const { exitCode, printed } = await order('silent');
+    expect(printed).toMatchObject({ action: 'needs-human', source: 'none' });
+    expect(exitCode).toBe(1);
+    expect(await inbox()).toMatchObject([{ issue_ref: 'acme/shop#1', run_id: printed.run_id, resolution: null }]);
+  });
+
+  it('is misuse with a worker nobody configured, and nothing is handed out', async () => {
+    const { exitCode, stderr } = await order('stranger');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('UNKNOWN_WORKER');
+    expect(JSON.parse((await sluice('executions')).stdout)).toEqual([]);
+  });
+
+  it('is misuse with a request that does not fit', async () => {
+    const { exitCode, stderr } = await order('honest', 'gid://gitlab/Issue/1');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('issue_ref');
+  });
+});
+
+describe('sluice resolve', () => {
+  async function waiting(): Promise<{ id: string; run_id: string }> {
+    await order('silent');
+    const [item] = await inbox();
+    return item;
+  }
+
+  it('takes a corrected result in, tells who and why, and empties the inbox', async () => {
+    const { id, run_id } = await waiting();
+    const file = join(folder, 'result.json');
+    const result = {
+      IssueRef: 'acme/shop#1',
+      RunId: run_id,
+      Status: 'ok',
+      Changes: { PR: '#7' },
+      Tests: 'n/a',
+      Summary: 'By hand.',
+    };
+    await writeFile(file, JSON.stringify(result));
+    const settled = await sluice(
+      'resolve',
+      id,
+      '--action',
+      'edit',
+      '--why',
+      'I looked',
+      '--who',
+      'Ada',
+      '--result',
+      file,
+    );
+    expect(settled.exitCode).toBe(0);
+    expect(await inbox()).toEqual([]);
+    expect(await comments()).toMatch(new RegExp(`Trigger: resolve:${id}[\\s\\S]*Ada`));
+    const [newest] = JSON.parse((await sluice('executions', '--json')).stdout);
+    expect(newest).toMatchObject({ who: 'Ada', decision: 'advance' });
+  });
+
+  it('refuses to accept what cannot be read', async () => {
+    const { id } = await waiting();
+    const { exitCode, stderr } = await sluice('resolve', id, '--action', 'accept', '--why', 'why not', '--who', 'Ada');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('NOTHING_TO_ACCEPT');
+    expect(await inbox()).toHaveLength(1);
+  });
+
+  it('queues a new run for a retry, and is refused the second time', async () => {
+    const { id } = await waiting();
+    const again = ['resolve', id, '--action', 'retry', '--why', 'once more', '--who', 'Ada'];
+    const first = await sluice(...again);
+    expect(JSON.parse(first.stdout)).toMatchObject({ new_run: { run_id: expect.stringMatching(/-backend-0002$/) } });
+    const { exitCode, stderr } = await sluice(...again);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('CONFLICT');
+  });
+
+  it('is refused for a run that another has replaced', async () => {
+    const { id } = await waiting();
+    await order('honest');
+    const { exitCode, stderr } = await sluice('resolve', id, '--action', 'reject', '--why', 'too late', '--who', 'Ada');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('CONFLICT');
+    expect(await inbox()).toEqual([]);
+  });
+});
+
+describe('what was done', () => {
+  it('can be listed, filtered and exported', async () => {
+    await order('honest');
+    await order('silent', 'acme/shop#2');
+    const all = JSON.parse((await sluice('executions')).stdout);
+    expect(all.map(({ decision }: { decision: string }) => decision)).toEqual(['needs-human', 'advance']);
+    const some = JSON.parse((await sluice('executions', '--decision', 'advance')).stdout);
+    expect(some).toMatchObject([
+      { issue_ref: 'acme/shop#1', worker: 'honest', exit_code: 0, parse_path: expect.any(String) },
+    ]);
+    const csv = (await sluice('executions', '--csv')).stdout.split('\r\n');
+    expect(csv[0]).toMatch(/^id,at,issue_ref,run_id,/);
+    expect(csv).toHaveLength(4);
+  });
+
+  it('was told to the issues', async () => {
+    await order('honest');
+    expect(JSON.parse((await sluice('outbox')).stdout)).toMatchObject([
+      { sink: 'markdown', state: 'delivered', delivered_to: expect.stringContaining('acme_shop_1.md') },
+    ]);
+  });
+});
+
+describe('sluice demo', () => {
+  it('closes the loop: two delivered results, one question', async () => {
+    const memory = createMemoryIo({});
+    await run(['demo', '--json', '--data', join(folder, 'demo')], memory);
+    const { orders, inbox: waits } = JSON.parse(memory.printed.stdout);
+    expect(orders.map(({ worker, source, action }: Record<string, string>) => [worker, source, action])).toEqual([
+      ['json-worker', 'json', 'advance'],
+      ['text-worker', 'text', 'advance'],
+      ['print-only-worker', 'streams', 'needs-human'],
+    ]);
+    expect(waits).toHaveLength(1);
+  });
+});

@@ -1,0 +1,119 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { replayRunFolder } from '../../audit/index.js';
+import type { CommandIo } from '../command-io.js';
+import { createMemoryIo } from '../fixtures/memory-io.js';
+import { run } from '../run.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-run-'));
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Files are real, what is printed is kept. */
+async function sluiceRun(argv: readonly string[], stdin = '') {
+  const memory = createMemoryIo({}, { stdin });
+  const io: CommandIo = { ...memory, openFile: (path) => createReadStream(path) };
+  const place = ['--data', join(folder, 'data'), '--workdir', folder];
+  const exitCode = await run(['run', ...place, ...argv], io);
+  const result =
+    memory.printed.stdout === '' ? undefined : (JSON.parse(memory.printed.stdout) as Record<string, unknown>);
+  return { exitCode, result, ...memory.printed };
+}
+
+const program = (source: string) => ['--engine', 'command', '--', process.execPath, '-e', source];
+
+async function writeSchema(): Promise<string> {
+  const file = join(folder, 'schema.json');
+  await writeFile(file, '{"type":"object","required":["a"],"properties":{"a":{"type":"integer"}}}');
+  return file;
+}
+
+describe('sluice run', () => {
+  it('prints the validated value as JSON on stdout and the conversation on stderr', async () => {
+    const schema = await writeSchema();
+    const { exitCode, result, stderr } = await sluiceRun([
+      '--schema',
+      schema,
+      ...program('console.log("so: {a: 1,}")'),
+    ]);
+    expect(result).toMatchObject({ status: 'success', value: { a: 1 }, repair_level: 'deterministic_generic' });
+    expect(stderr).toContain('so: {a: 1,}');
+    expect(stderr).toContain('■ completed: OUTPUT_VALIDATED');
+    expect(exitCode).toBe(0);
+  });
+
+  it('leaves a run folder from which the same events can be told again', async () => {
+    await sluiceRun(program('console.log("hello")'));
+    const runs = join(folder, 'data', 'runs');
+    const [id = ''] = await readdir(runs);
+    expect(await replayRunFolder(join(runs, id))).toMatchObject({ status: 'same' });
+  });
+
+  it('says no with exit code 1 when the answer does not fit', async () => {
+    const schema = await writeSchema();
+    const { exitCode, result } = await sluiceRun(['--schema', schema, ...program('console.log("no")')]);
+    expect(result).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_NOT_VALIDATED' } });
+    expect(exitCode).toBe(1);
+  });
+
+  it('keeps an untagged answer as a comment', async () => {
+    const { exitCode, result } = await sluiceRun(['--profile', 'tagged', ...program('console.log("just words")')]);
+    expect(result).toMatchObject({ status: 'comment', comment: 'just words\n' });
+    expect(exitCode).toBe(0);
+  });
+
+  it('ends a run that takes too long', async () => {
+    const { exitCode, result } = await sluiceRun(['--timeout', '0.3', ...program('setTimeout(() => {}, 60000)')]);
+    expect(result).toMatchObject({ status: 'failed', error: { category: 'timeout' } });
+    expect(exitCode).toBe(1);
+  });
+
+  it('prints FCMP lines where asked', async () => {
+    const { stderr } = await sluiceRun(['--watch-json', ...program('console.log("hello")')]);
+    const events = stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { protocol_version: string; seq: number });
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(events[0]?.protocol_version).toBe('fcmp/1.0');
+  });
+
+  it('gives a program its input from a file or from standard input', async () => {
+    const echo = program('process.stdin.pipe(process.stdout)');
+    const { result } = await sluiceRun(['--profile', 'tagged', '--prompt-file', '-', ...echo], 'typed words');
+    expect(result).toMatchObject({ comment: 'typed words' });
+  });
+
+  it('does not obey what an agent prints', async () => {
+    const { stderr } = await sluiceRun(program(String.raw`console.log("\u001b]0;owned\u0007")`));
+    // oxlint-disable-next-line no-control-regex -- that is what must not be there
+    expect(stderr).not.toMatch(/[\u001b\u0007]/);
+  });
+
+  it('tells a program that cannot be started as a run that failed', async () => {
+    const { exitCode, result } = await sluiceRun(['--engine', 'command', '--', join(folder, 'gone')]);
+    expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED' } });
+    expect(exitCode).toBe(1);
+  });
+
+  it.each([
+    ['no engine', ['hello'], '--engine'],
+    ['no prompt', ['--engine', 'codex'], 'no prompt'],
+    ['no program', ['--engine', 'command'], 'name the program'],
+    ['two prompts', ['--engine', 'codex', '--prompt-file', '-', 'words'], 'twice'],
+    ['a schema that is not there', ['--engine', 'codex', '--schema', 'gone.json', 'words'], 'gone.json'],
+    ['an engine that is none', ['--engine', 'skynet', 'words'], 'skynet'],
+    ['a time that is none', ['--engine', 'codex', '--timeout', 'soon', 'words'], 'seconds'],
+  ])('is misuse with %s', async (_, argv, word) => {
+    const { exitCode, stdout, stderr } = await sluiceRun(argv);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(word);
+  });
+});

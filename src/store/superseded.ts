@@ -1,0 +1,12 @@
+import type { Superseded } from '../orders/ports/inbox-item.js';
+
+/** How what waited for a person is settled when a new order takes the place of the run it was about. */
+export function supersededBy(runId: string, now: number): Superseded {
+  return {
+    action: 'superseded',
+    who: 'lead',
+    why: `Run ${runId} was ordered instead.`,
+    new_run_id: runId,
+    at: new Date(now).toISOString(),
+  };
+}
