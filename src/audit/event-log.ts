@@ -5,6 +5,8 @@ import { openForAppending } from './safe-file.js';
 export interface EventLog {
   /** Adds values, each a line; they are in the file when this resolves, in the order of the calls. */
   append(values: readonly object[]): Promise<void>;
+  /** The same for values that are lines of JSON already, each with its newline. */
+  appendLines(lines: string): Promise<void>;
   /** Makes what was added survive a loss of power. */
   sync(): Promise<void>;
   close(): Promise<void>;
@@ -27,14 +29,14 @@ export async function openEventLog(path: string): Promise<EventLog> {
   // After a write that failed half way the next line would grow onto a torn one: a failure stays.
   let last: Promise<void> = Promise.resolve();
 
+  async function appendLines(lines: string): Promise<void> {
+    if (lines !== '') last = last.then(async () => file.appendFile(lines));
+    return last;
+  }
+
   return {
-    async append(values) {
-      if (values.length > 0) {
-        const lines = values.map((value) => `${JSON.stringify(value)}\n`).join('');
-        last = last.then(async () => file.appendFile(lines));
-      }
-      return last;
-    },
+    append: async (values) => appendLines(values.map((value) => `${JSON.stringify(value)}\n`).join('')),
+    appendLines,
     async sync() {
       await last;
       await file.datasync();

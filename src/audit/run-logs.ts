@@ -3,8 +3,6 @@ import type { Emitted } from '../events/protocol/emitted.js';
 import { keysOf } from '../events/protocol/schema-type.js';
 import { openEventLog } from './event-log.js';
 import type { EventLog } from './event-log.js';
-import { rowOfDrift, rowsOf } from './event-rows.js';
-import type { Row } from './event-rows.js';
 import { RUN_LOGS } from './file-names.js';
 import type { RunLog } from './file-names.js';
 import type { RunFolder } from './open-run-folder.js';
@@ -31,11 +29,15 @@ export async function openRunLogs(folder: RunFolder): Promise<RunLogs> {
   const logs = new Map<RunLog, EventLog>();
   for (const log of keysOf(RUN_LOGS)) logs.set(log, await openEventLog(folder.logPath(log)));
 
-  async function add(rows: readonly Row[]): Promise<void> {
-    const added = [...logs].map(async ([name, log]) =>
-      log.append(rows.filter((row) => row.log === name).map((row) => row.value)),
-    );
-    await Promise.all(added);
+  /** One pass and one text a log: this is on the way of every event. */
+  async function add(events: readonly Emitted[]): Promise<void> {
+    const lines: Record<RunLog, string> = { rasp: '', fcmp: '', diagnostics: '' };
+    for (const { protocol, event } of events) {
+      const line = `${JSON.stringify(event)}\n`;
+      lines[protocol] += line;
+      if (protocol === 'rasp' && event.event.category === 'diagnostic') lines.diagnostics += line;
+    }
+    await Promise.all([...logs].map(async ([name, log]) => log.appendLines(lines[name])));
   }
 
   async function each(step: (log: EventLog) => Promise<void>): Promise<void> {
@@ -43,8 +45,8 @@ export async function openRunLogs(folder: RunFolder): Promise<RunLogs> {
   }
 
   return {
-    append: async (events) => add(events.flatMap(rowsOf)),
-    appendDrift: async (summary) => add([rowOfDrift(summary)]),
+    append: add,
+    appendDrift: async (summary) => logs.get('diagnostics')?.append([summary]),
     sync: async () => each(async (log) => log.sync()),
     close: async () => each(async (log) => log.close()),
   };

@@ -82,22 +82,56 @@ describe('every reader gets every event once and in order', () => {
   });
 });
 
-it('memory holds only the last events', async () => {
-  let asked = 0;
-  const inner = createMemoryEventLog();
-  const log = { ...inner, read: async (query: Parameters<typeof inner.read>[0]) => ((asked += 1), inner.read(query)) };
-  const feed = new EventFeed('r', log);
-  const events = manyEvents(3000);
-  await log.append('r', events);
-  feed.publish(events);
-  feed.end();
-  expect(await collect(feed, never)).toHaveLength(events.length);
-  expect(asked).toBeGreaterThan(10);
+describe('the log is read', () => {
+  function countReads() {
+    const inner = createMemoryEventLog();
+    const asked = { times: 0 };
+    const read = async (query: Parameters<typeof inner.read>[0]) => {
+      asked.times += 1;
+      return inner.read(query);
+    };
+    return { asked, log: { ...inner, read } };
+  }
+
+  it('for those who come late or fall far behind', async () => {
+    const { asked, log } = countReads();
+    const feed = new EventFeed('r', log);
+    const behind = feed[Symbol.asyncIterator]();
+    const events = manyEvents(20_000);
+    await log.append('r', events);
+    feed.publish(events.slice(0, 2));
+    await behind.next();
+    feed.publish(events.slice(2));
+    feed.end();
+    expect(await collect(feed, never)).toEqual(events);
+    expect(asked.times).toBeGreaterThan(5);
+    const before = asked.times;
+    expect(await collect({ [Symbol.asyncIterator]: () => behind }, never)).toEqual(events.slice(1));
+    expect(asked.times).toBeGreaterThan(before);
+  });
+
+  it('not for those who keep up, however many events come at once', async () => {
+    const { asked, log } = countReads();
+    const feed = new EventFeed('r', log);
+    const events = manyEvents(5000);
+    const reading = collect(feed, never);
+    await turn();
+    for (let at = 0; at < events.length; at += 5000) {
+      feed.publish(events.slice(at, at + 5000));
+      await turn();
+    }
+    feed.end();
+    expect(await reading).toEqual(events);
+    expect(asked.times).toBe(0);
+  });
 });
 
 it('a reader may leave', async () => {
-  const feed = new EventFeed('r', createMemoryEventLog());
-  feed.publish(manyEvents(3));
+  const log = createMemoryEventLog();
+  const feed = new EventFeed('r', log);
+  const events = manyEvents(3);
+  await log.append('r', events);
+  feed.publish(events);
   for await (const emitted of feed) {
     expect(emitted.event.seq).toBe(1);
     break;
@@ -106,9 +140,10 @@ it('a reader may leave', async () => {
 
 it('events that could not be kept end the reading with that error', async () => {
   const feed = new EventFeed('r', createMemoryEventLog());
+  const reading = collect(feed, never);
   feed.publish(manyEvents(1));
   feed.end(new SluiceError('RUN_STORAGE_FAILED', 'disk full'));
-  await expect(collect(feed, never)).rejects.toMatchObject({ code: 'RUN_STORAGE_FAILED' });
+  await expect(reading).rejects.toMatchObject({ code: 'RUN_STORAGE_FAILED' });
 });
 
 it('a log that has lost events is not silently skipped', async () => {

@@ -5,17 +5,18 @@ import { ProtocolOrder } from './protocol-order.js';
 import { RecentEvents } from './recent-events.js';
 
 /** Events read from the log at once. */
-const PAGE = 256;
+const PAGE = 1024;
 
 /**
- * Tells the events of a run to any number of readers, each from the first event, each at its own pace. The last ones
- * are in memory; a reader that is slow or late is served from the log, so nothing queues up for it.
+ * Tells the events of a run to any number of readers, each from the first event, each at its own pace. What a reader
+ * has not had yet is in memory, within bounds; one that is slow or late is served from the log, so nothing queues up.
  */
 export class EventFeed implements AsyncIterable<Emitted> {
   readonly #runId: string;
   readonly #log: EventLog;
   readonly #order = new ProtocolOrder();
   readonly #recent = new RecentEvents();
+  readonly #readers = new Set<{ next: number }>();
   #waiting: (() => void)[] = [];
   #isOver = false;
   #failure: SluiceError | null = null;
@@ -28,8 +29,10 @@ export class EventFeed implements AsyncIterable<Emitted> {
   /** Tells events; they must be in the log. */
   publish(events: readonly Emitted[]): void {
     if (events.length === 0) return;
+    let needed = this.#order.length + events.length;
+    for (const { next } of this.#readers) needed = Math.min(needed, next);
     for (const { protocol } of events) this.#order.add(protocol);
-    this.#recent.add(events);
+    this.#recent.add(events, needed);
     this.#wake();
   }
 
@@ -42,17 +45,24 @@ export class EventFeed implements AsyncIterable<Emitted> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Emitted, undefined> {
     const history = new History(this.#runId, this.#log, this.#order);
-    for (let index = 0; ; index += 1) {
-      while (index >= this.#order.length) {
-        if (this.#failure !== null) throw this.#failure;
-        if (this.#isOver) return undefined;
-        await new Promise<void>((wake) => {
-          this.#waiting.push(wake);
-        });
+    const reader = { next: 0 };
+    this.#readers.add(reader);
+    try {
+      for (;;) {
+        while (reader.next >= this.#order.length) {
+          if (this.#failure !== null) throw this.#failure;
+          if (this.#isOver) return undefined;
+          await new Promise<void>((wake) => {
+            this.#waiting.push(wake);
+          });
+        }
+        const emitted = this.#recent.at(reader.next) ?? (await history.at(reader.next));
+        history.pass(emitted);
+        reader.next += 1;
+        yield emitted;
       }
-      const emitted = this.#recent.at(index) ?? (await history.at(index));
-      history.pass(emitted);
-      yield emitted;
+    } finally {
+      this.#readers.delete(reader);
     }
   }
 
