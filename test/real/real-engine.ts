@@ -5,6 +5,8 @@ import type { ToolCall } from './scripted-model.js';
 export interface RealEngine {
   readonly engine: RunEngine;
   readonly model?: string;
+  /** What its recordings call the form of its output. */
+  readonly format: string;
   /** Files in its home folder that point it to the model: path → text. */
   homeFiles(modelUrl: string): Readonly<Record<string, string>>;
   /** Variables that point it to the model; all of them are handed on. */
@@ -43,6 +45,7 @@ function hooksAndServers({ command, file }: Trap): string {
 
 const codex: RealEngine = {
   engine: 'codex',
+  format: 'json',
   trapSprings: true,
   homeFiles: (url) => ({
     '.codex/config.toml': [
@@ -67,6 +70,7 @@ const codex: RealEngine = {
 
 const gemini: RealEngine = {
   engine: 'gemini',
+  format: 'stream-json',
   trapSprings: false,
   model: 'gemini-2.5-pro',
   homeFiles: () => ({ '.gemini/settings.json': '{ "security": { "auth": { "selectedType": "gemini-api-key" } } }' }),
@@ -78,6 +82,7 @@ const gemini: RealEngine = {
 
 const opencode: RealEngine = {
   engine: 'opencode',
+  format: 'json',
   trapSprings: true,
   homeFiles: (url) => ({
     '.config/opencode/opencode.json': JSON.stringify({
@@ -106,6 +111,7 @@ const opencode: RealEngine = {
 
 const claude: RealEngine = {
   engine: 'claude',
+  format: 'stream-json',
   trapSprings: true,
   homeFiles: () => ({}),
   // As root it refuses every permission, unless it is told that the machine is a cage.
@@ -124,6 +130,7 @@ const claude: RealEngine = {
 
 const qwen: RealEngine = {
   engine: 'qwen',
+  format: 'stream-json',
   trapSprings: true,
   homeFiles: () => ({ '.qwen/settings.json': '{ "security": { "auth": { "selectedType": "openai" } } }' }),
   environment: (url) => ({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'qwen3-coder-plus' }),

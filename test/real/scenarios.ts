@@ -68,7 +68,7 @@ export const SCENARIOS = {
   },
   canceled: {
     name: 'g1-sigterm-stream',
-    script: () => [{ content: 'One word after the other. '.repeat(400) }],
+    script: () => [{ content: 'One word after the other. '.repeat(80) }],
     spec: { prompt: 'Tell me at length.' },
     pauseMs: 200,
     act: (stage) => async (run, event) => {

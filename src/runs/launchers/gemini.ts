@@ -1,14 +1,7 @@
-import { join } from 'node:path';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import { NETWORK_ENVIRONMENT } from './network-environment.js';
 import { readVersion } from './read-version.js';
 import { folderInList, modelArguments, promptForArgument, promptForInput, sessionToResume } from './request-checks.js';
-
-/** The lowest layer of its settings: what the user or the administrator says still counts. */
-const DEFAULTS = {
-  privacy: { usageStatisticsEnabled: false },
-  general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
-};
 
 /** Gemini CLI, `--output-format stream-json`. Without a person to ask it takes the tools away that need an approval. */
 export const geminiLauncher: Launcher = {
@@ -23,7 +16,6 @@ export const geminiLauncher: Launcher = {
   installHint: 'npm install --global @google/gemini-cli@0.61.0',
   launch(request) {
     const session = sessionToResume(request.sessionId);
-    const defaults = join(request.runDir, 'engine', 'gemini-defaults.json');
     const options = [
       // A folder it does not trust it refuses to work in; hooks and servers of the folder are not started even so.
       '--skip-trust',
@@ -36,12 +28,10 @@ export const geminiLauncher: Launcher = {
       // Otherwise a second process does the work, and the first ignores SIGTERM for 25 seconds.
       GEMINI_CLI_NO_RELAUNCH: 'true',
       GEMINI_TELEMETRY_ENABLED: 'false',
-      GEMINI_CLI_SYSTEM_DEFAULTS_PATH: defaults,
     };
-    const files = [{ path: defaults, text: `${JSON.stringify(DEFAULTS, null, 2)}\n` }];
     return request.terminal === true
-      ? { command: ['gemini', ...options, `--prompt=${promptForArgument(request.prompt)}`], env, files }
-      : { command: ['gemini', ...options], stdin: promptForInput(request.prompt), env, files };
+      ? { command: ['gemini', ...options, `--prompt=${promptForArgument(request.prompt)}`], env }
+      : { command: ['gemini', ...options], stdin: promptForInput(request.prompt), env };
   },
 };
 

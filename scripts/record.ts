@@ -1,0 +1,69 @@
+/**
+ * Records the real programs: `npm run record [-- --to FOLDER] [ENGINE…]`. Plays the scenarios of `npm run real` and writes
+ * what the programs printed into the fixtures of their readers, or below FOLDER. Afterwards
+ * `UPDATE_GOLDEN=1 npx vitest run src/events/engines/ENGINE` writes the events beside it; read them.
+ */
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { installPrograms } from '../test/real/install-programs.js';
+import { REAL_ENGINES, type RealEngine } from '../test/real/real-engine.js';
+import { playScenario, SCENARIOS, type Scenario } from '../test/real/scenarios.js';
+import type { Stage } from '../test/real/stage.js';
+import { writeRecording } from './record/write-recording.js';
+import { PROJECT } from './run-tool.js';
+
+/** Codex prints warnings about a home below the usual folder for temporary files. */
+process.env['TMPDIR'] = '/var/tmp';
+
+const { values, positionals } = parseArgs({ options: { to: { type: 'string' } }, allowPositionals: true });
+
+const problem = await installPrograms();
+if (problem !== undefined) throw new Error(`The programs could not be installed: ${problem}`);
+for (const name of positionals)
+  if (!Object.hasOwn(REAL_ENGINES, name)) throw new Error(`There is no program for ${name}.`);
+
+const engines = Object.values(REAL_ENGINES).filter(
+  ({ engine }) => positionals.length === 0 || positionals.includes(engine),
+);
+for (const real of engines) {
+  for (const scenario of Object.values<Scenario>(SCENARIOS)) console.log(await record(real, scenario));
+}
+
+/** Plays a scenario and writes it down; returns the folder. */
+async function record(real: RealEngine, scenario: Scenario): Promise<string> {
+  const { stage } = await playScenario(real, scenario);
+  try {
+    const label = { scenario: scenario.name, format: real.format };
+    const folder = join(folderOf(real.engine, versionIn(stage)), `${label.scenario}.${label.format}`);
+    writeRecording(stage.runDir, folder, label, textsOf(stage));
+    return folder;
+  } finally {
+    await stage.strike();
+  }
+}
+
+function folderOf(engine: string, version: string): string {
+  return values.to === undefined
+    ? join(PROJECT, 'src/events/engines', engine, 'fixtures', version)
+    : join(resolve(values.to), engine, version);
+}
+
+function versionIn({ runDir }: Stage): string {
+  const meta = JSON.parse(readFileSync(join(runDir, '.audit/meta.1.json'), 'utf8')) as { version?: string };
+  return meta.version ?? 'unknown';
+}
+
+/** What stands for the places of this machine in every recording; longer texts first. */
+function textsOf({ root, runDir, workdir, model }: Stage): readonly (readonly [string, string])[] {
+  return [
+    [runDir, '/data/runs/01JRECORDED'],
+    [workdir, '/workspace'],
+    // As programs name folders after it.
+    [workdir.replaceAll(/[^A-Za-z\d]/gu, '-'), '-workspace'],
+    [join(root, 'home'), '/home/user'],
+    [root, '/data'],
+    [join(PROJECT, 'test/real/node_modules'), '/usr/local/lib/node_modules'],
+    [model.url, 'http://127.0.0.1:4010'],
+  ];
+}

@@ -1,0 +1,61 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AUDIT_FOLDER, attemptFileName } from '../../src/audit/index.js';
+import { parseTimingLine } from '../../src/audit/timing.js';
+import { scrub, type Scrubbed } from './scrub.js';
+
+/** What a recording says about itself beside what the run folder tells. */
+export interface RecordingLabel {
+  readonly scenario: string;
+  readonly format: string;
+}
+
+/** Copies the attempts of a run folder into a folder of recordings, with the texts of this machine replaced. */
+export function writeRecording(
+  runDir: string,
+  folder: string,
+  label: RecordingLabel,
+  pairs: readonly (readonly [string, string])[],
+): void {
+  mkdirSync(folder, { recursive: true });
+  for (let attempt = 1; existsSync(fileOf('meta', attempt)); attempt += 1) {
+    const streams = { stdout: readScrubbed('stdout', attempt), stderr: readScrubbed('stderr', attempt) };
+    write('stdout', attempt, streams.stdout.bytes);
+    write('stderr', attempt, streams.stderr.bytes);
+    write('timing', attempt, timingOf(readFileSync(fileOf('timing', attempt), 'utf8'), streams));
+    write('fsDiff', attempt, readFileSync(fileOf('fsDiff', attempt)));
+    const meta = JSON.parse(readScrubbed('meta', attempt).bytes.toString()) as Record<string, unknown>;
+    const { engine, version, command, exit_code, signal, started_at, finished_at } = meta;
+    const told = { engine, version, command, ...label, turn: attempt, exit_code, signal, started_at, finished_at };
+    write('meta', attempt, `${JSON.stringify(told, null, 2)}\n`);
+  }
+
+  function fileOf(file: RecordedFile, attempt: number): string {
+    return join(runDir, AUDIT_FOLDER, attemptFileName(file, attempt));
+  }
+
+  function readScrubbed(file: RecordedFile, attempt: number): Scrubbed {
+    // A stream on which nothing came has no file.
+    const path = fileOf(file, attempt);
+    return scrub(existsSync(path) ? readFileSync(path) : Buffer.alloc(0), pairs);
+  }
+
+  function write(file: RecordedFile, attempt: number, content: string | Buffer): void {
+    writeFileSync(join(folder, attemptFileName(file, attempt)), content);
+  }
+}
+
+type RecordedFile = 'stdout' | 'stderr' | 'timing' | 'fsDiff' | 'meta';
+
+/** The timing with offsets and lengths as they are after the replacements. */
+function timingOf(text: string, streams: Readonly<Record<'stdout' | 'stderr', Scrubbed>>): string {
+  const rows = text.split('\n').flatMap((line) => {
+    const row = parseTimingLine(line);
+    if (row === undefined || row.stream === 'pty') return [];
+    const { place } = streams[row.stream];
+    const offset = place(row.offset);
+    const bytes = place(row.offset + row.bytes) - offset;
+    return bytes === 0 ? [] : [JSON.stringify({ ms: row.ms, stream: row.stream, offset, bytes })];
+  });
+  return rows.map((row) => `${row}\n`).join('');
+}
