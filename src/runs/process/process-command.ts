@@ -5,8 +5,8 @@ export interface ProcessCommand {
   readonly cwd: string;
   /** The whole environment; nothing is added. */
   readonly env: Readonly<Record<string, string>>;
-  /** Given whole, then closed. Without it the program reads an empty input. */
+  /** Given whole, then closed. Without it the program reads an empty input, or its terminal. */
   readonly stdin?: string;
-  /** Runs the program in a terminal; its output is one stream, `pty`. A terminal cannot be given a text. */
+  /** Runs the program in a terminal: its output is one stream, `pty`. `stdin` still comes through a pipe. */
   readonly terminal?: boolean;
 }

@@ -1,6 +1,5 @@
 import { drainOutput } from './drain-output.js';
-import { launchInTerminal } from './launch-in-terminal.js';
-import { launchWithPipes } from './launch-with-pipes.js';
+import { launchProcess } from './launch-process.js';
 import type { LaunchedProcess } from './launched-process.js';
 import { createOutputQueue } from './output-queue.js';
 import type { ProcessCommand } from './process-command.js';
@@ -26,7 +25,7 @@ export async function startProcess(command: ProcessCommand, options: ProcessOpti
   const { graceMs = GRACE_MS, quietMs = QUIET_MS, drainMs = DRAIN_MS } = options;
   const holder: { launched?: LaunchedProcess } = {};
   const queue = createOutputQueue((isFlowing) => holder.launched?.flow(isFlowing));
-  const launched = await (command.terminal === true ? launchInTerminal : launchWithPipes)(command, queue);
+  const launched = await launchProcess(command, queue);
   holder.launched = launched;
   // A burst may have filled the queue before there was anyone to hold back.
   if (queue.isFull) launched.flow(false);
@@ -53,7 +52,6 @@ export async function startProcess(command: ProcessCommand, options: ProcessOpti
   async function stop(): Promise<void> {
     if (isGroupGone) return;
     await endGroup(pid, graceMs);
-    await exited;
   }
 
   // A leftover that cannot be ended is told to whoever stops the process; nobody else waits for it.

@@ -4,7 +4,7 @@ import type { PatternInstruction } from '../../json-schema/pattern-program.js';
 import { toRegExp } from '../../json-schema/patterns.js';
 
 /** Each byte may cost as many steps as the patterns have instructions; this bounds it. */
-const MOST_INSTRUCTIONS = 2000;
+const MOST_INSTRUCTIONS = 500;
 /** Stands for every byte beyond ASCII: `.`, `\S` and `[^"]` take it, `\w` does not. */
 const BEYOND_ASCII = 0x4e2d;
 
@@ -31,7 +31,7 @@ export function compileBytePattern(source: string): readonly ByteInstruction[] {
   } catch (cause) {
     throw new SluiceError(
       'INVALID_SECRET_PATTERN',
-      `${JSON.stringify(source.slice(0, 80))} cannot be used to find secrets; write it without look-around, back-references, letters beyond ASCII and repetitions of thousands.`,
+      `${JSON.stringify(source.slice(0, 80))} cannot be used to find secrets; write it without look-around, back-references, letters beyond ASCII and repetitions of hundreds.`,
       { cause },
     );
   }

@@ -237,7 +237,7 @@ describe('a secret pattern', () => {
     expect(maskBy('sk-x+', text)).toBe(`${stars(text.slice(0, -4))} end`);
   });
 
-  it.each([['(?=x)a'], [String.raw`(a)\1`], ['('], ['é+'], ['(?:a{1,100}){1,100}']])(
+  it.each([['(?=x)a'], [String.raw`(a)\1`], ['('], ['é+'], ['(?:a{1,30}){1,30}']])(
     'is refused if it is %s',
     (pattern) => {
       expect(() => compileSecrets({ values: [], patterns: [pattern] })).toThrow(

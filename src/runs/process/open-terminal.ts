@@ -1,0 +1,89 @@
+import { closeSync, fstatSync, readdirSync, statSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { SluiceError } from '../../json/sluice-error.js';
+
+/** A terminal, before a program runs in it. */
+export interface Terminal {
+  /** The program's end, to be its stdin, stdout and stderr. */
+  readonly fd: number;
+  /** What is printed on it. */
+  readonly output: Readable;
+  /** Closes both ends, once everything was read. */
+  close(): void;
+}
+
+/** The size of a terminal that wraps few lines. */
+const COLUMNS = 200;
+const ROWS = 50;
+
+/**
+ * Opens a terminal with the optional package `@lydell/node-pty`. We hold the program's end as well and start the program
+ * ourselves: when nobody holds that end any more, Node.js takes the output for ended while there is more of it to read.
+ */
+export async function openTerminal(): Promise<Terminal> {
+  const open: unknown = Reflect.get(await loadTerminalPackage(), 'open');
+  if (typeof open !== 'function') throw notUsable();
+  const pair: unknown = Reflect.apply(open, undefined, [{ cols: COLUMNS, rows: ROWS, encoding: null }]);
+  const output = member(pair, 'master');
+  const slave = member(pair, 'slave');
+  const path = member(pair, 'ptsName');
+  if (!(output instanceof Socket) || !(slave instanceof Socket) || typeof path !== 'string') throw notUsable();
+  // The package would throw; whoever starts a program listens instead.
+  output.removeAllListeners('error');
+  const fd = findOtherDescriptor(path, member(member(slave, '_handle'), 'fd'));
+  slave.destroy();
+  if (fd === undefined) {
+    output.destroy();
+    throw notUsable();
+  }
+  return {
+    fd,
+    output,
+    close() {
+      output.destroy();
+      closeSync(fd);
+    },
+  };
+}
+
+/** The stream of the program's end has a descriptor of its own; the one it was made from is left open, and is ours. */
+function findOtherDescriptor(path: string, streamDescriptor: unknown): number | undefined {
+  const { rdev } = statSync(path);
+  return readdirSync('/dev/fd')
+    .map(Number)
+    .find((fd) => fd !== streamDescriptor && deviceOf(fd) === rdev);
+}
+
+function deviceOf(fd: number): number | undefined {
+  try {
+    const stat = fstatSync(fd);
+    return stat.isCharacterDevice() ? stat.rdev : undefined;
+  } catch {
+    // The descriptor of the listing itself is closed by now.
+    return undefined;
+  }
+}
+
+function member(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? (Reflect.get(value, key) as unknown) : undefined;
+}
+
+async function loadTerminalPackage(): Promise<object> {
+  try {
+    return await import('@lydell/node-pty');
+  } catch (cause) {
+    throw new SluiceError(
+      'PTY_NOT_INSTALLED',
+      'Running an agent in a terminal needs the package @lydell/node-pty: npm install @lydell/node-pty',
+      { cause },
+    );
+  }
+}
+
+function notUsable(): SluiceError {
+  return new SluiceError(
+    'PTY_NOT_INSTALLED',
+    'Running an agent in a terminal needs another version of @lydell/node-pty, on Linux or macOS: npm install @lydell/node-pty@1.1.0',
+  );
+}
