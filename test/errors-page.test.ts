@@ -14,6 +14,7 @@ import { REPAIR_KINDS } from '../src/json/repair.js';
 import { WARNING_CODES } from '../src/json/warning.js';
 import { ORDERS_ERROR_CODES } from '../src/orders/orders-error.js';
 import { PROBLEM_CODES } from '../src/orders/problem-codes.js';
+import { RUN_WARNING_CODES } from '../src/runs/run-warning.js';
 import { STORE_ERROR_CODES } from '../src/store/store-error.js';
 
 /** The codes in the first column of the tables of a page, by section. */
@@ -29,11 +30,12 @@ function readSections(page: string): Map<string, string[]> {
   return sections;
 }
 
-/** Codes of errors that are thrown for misuse, as they stand in the source. */
-function findThrownCodes(): string[] {
+/** Codes of errors that are thrown for misuse, as they stand in the source: in the folder of runs, or elsewhere. */
+function findThrownCodes(where: 'runs' | 'elsewhere'): string[] {
   const files = readdirSync(join(PROJECT, 'src'), { recursive: true, encoding: 'utf8' });
   const codes = files
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .filter((file) => /^runs[/\\]/.test(file) === (where === 'runs'))
     .flatMap((file) => [
       ...readFileSync(join(PROJECT, 'src', file), 'utf8').matchAll(/SluiceError(?:\(|<)\s*'([A-Z_]+)'/g),
     ])
@@ -48,7 +50,9 @@ describe('docs/errors.md', () => {
     ['Parse errors', [...PARSE_ERROR_CODES]],
     ['Repairs', [...REPAIR_KINDS]],
     ['Warnings', [...WARNING_CODES]],
-    ['Misuse', findThrownCodes()],
+    ['Misuse', findThrownCodes('elsewhere')],
+    ['Runs', findThrownCodes('runs').filter((code) => !findThrownCodes('elsewhere').includes(code))],
+    ['Warnings of runs', [...RUN_WARNING_CODES]],
     ['Diagnostics of events', Object.keys(DIAGNOSTIC_CODES)],
     ["Reasons of an attempt's end", Object.keys(REASON_CODES)],
     ['Run folders', [...AUDIT_ERROR_CODES]],
@@ -64,7 +68,7 @@ describe('docs/errors.md', () => {
   });
 
   it('has no section that nothing is compared with', () => {
-    expect(sections.size).toBe(14);
+    expect(sections.size).toBe(16);
   });
 
   it('would notice a code that is missing from the page', () => {

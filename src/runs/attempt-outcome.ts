@@ -1,6 +1,7 @@
 import type { FcmpEvent, FsDiff } from '../events/index.js';
 import type { JudgedOutput } from './judge-output.js';
-import type { RunProcess, RunResult } from './run-result.js';
+import type { RunProcess } from './run-result.js';
+import type { RunWarning } from './run-warning.js';
 
 /** How an attempt ended. */
 export interface AttemptOutcome {
@@ -9,7 +10,7 @@ export interface AttemptOutcome {
   /** Null where there was nothing to judge: the attempt was stopped, or the agent asks. */
   readonly judged: JudgedOutput | null;
   readonly fsDiff: FsDiff;
-  readonly warnings: RunResult['warnings'];
+  readonly warnings: readonly RunWarning[];
   /** The agent's last words. */
   readonly message: string | undefined;
   /** Absent where no process was started. */

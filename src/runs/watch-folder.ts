@@ -1,14 +1,14 @@
 import { realpath } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import type { FsDiff } from '../events/index.js';
-import type { RunResult } from './run-result.js';
+import type { RunWarning } from './run-warning.js';
 import { differenceOf } from './workspace/difference.js';
 import { takeSnapshot } from './workspace/snapshot.js';
 
 /** Knows what a folder looked like. */
 export interface FolderWatch {
   /** What has changed since. */
-  difference(): Promise<{ readonly fsDiff: FsDiff; readonly warnings: RunResult['warnings'] }>;
+  difference(): Promise<{ readonly fsDiff: FsDiff; readonly warnings: readonly RunWarning[] }>;
 }
 
 /** Sluice's own folders in a data folder. */
@@ -16,18 +16,12 @@ const OWN_FOLDERS = ['runs', 'cache', 'processes', 'locks'];
 
 /** Takes down what a working folder holds. The data folder may lie in it; what Sluice writes is no artifact. */
 export async function watchFolder(workdir: string, data: string): Promise<FolderWatch> {
-  const own = ownFolders(workdir, await realpath(data));
-  const ofOthers = (path: string): boolean => !own.some((folder) => path.startsWith(folder));
-  const before = await takeSnapshot(workdir);
+  const leaveOut = ownFolders(workdir, await realpath(data));
+  const before = await takeSnapshot(workdir, { leaveOut });
   return {
     async difference() {
-      const after = await takeSnapshot(workdir);
-      const { created, modified, deleted } = differenceOf(before, after);
-      const fsDiff = {
-        created: created.filter(ofOthers),
-        modified: modified.filter(ofOthers),
-        deleted: deleted.filter(ofOthers),
-      };
+      const after = await takeSnapshot(workdir, { leaveOut });
+      const fsDiff = differenceOf(before, after);
       if (!before.truncated && !after.truncated) return { fsDiff, warnings: [] };
       const message = `${workdir} has more files than are looked at: artifacts may be missing.`;
       return { fsDiff, warnings: [{ code: 'ARTIFACTS_INCOMPLETE', message }] };
@@ -35,8 +29,9 @@ export async function watchFolder(workdir: string, data: string): Promise<Folder
   };
 }
 
-function ownFolders(workdir: string, data: string): string[] {
+/** Relative to the working folder; none if the data folder lies elsewhere. */
+function ownFolders(workdir: string, data: string): readonly string[] {
   const path = relative(workdir, data).split(sep).join('/');
-  if (path === '') return OWN_FOLDERS.map((name) => `${name}/`);
-  return path.startsWith('..') ? [] : [`${path}/`];
+  if (path === '') return OWN_FOLDERS;
+  return path.startsWith('..') ? [] : [path];
 }

@@ -21,6 +21,8 @@ export interface SnapshotOptions {
   readonly maxDepth?: number;
   /** Of all paths together. */
   readonly maxPathBytes?: number;
+  /** Folders that are not looked into, relative with forward slashes. */
+  readonly leaveOut?: readonly string[];
 }
 
 /** Numbers a path has in `stamps`. */
@@ -44,6 +46,7 @@ export async function takeSnapshot(folder: string, options: SnapshotOptions = {}
   const paths: string[] = [];
   const stamps: number[] = [];
   const unseen = new Set<string>();
+  const leftOut = new Set(options.leaveOut);
   let pathBytes = 0;
   let brokenOffAt: string | undefined;
 
@@ -57,8 +60,8 @@ export async function takeSnapshot(folder: string, options: SnapshotOptions = {}
         const path = `${prefix}${entry.name}`;
         if (brokenOffAt !== undefined) return;
         if (paths.length >= maxFiles || pathBytes >= maxPathBytes) brokenOffAt = path;
-        else if (entry.isDirectory()) await enter(path, depth + 1);
-        else keep(path, found[index]);
+        else if (!entry.isDirectory()) keep(path, found[index]);
+        else if (!leftOut.has(path)) await enter(path, depth + 1);
       }
     }
   }

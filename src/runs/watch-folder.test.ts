@@ -1,0 +1,29 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { watchFolder } from './watch-folder.js';
+
+async function makeFolder(): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'sluice-watch-')));
+  onTestFinished(async () => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test.each([
+  ['beside it', '../data', ['a.txt', 'runs/b.txt']],
+  ['in it', '.sluice', ['a.txt', 'runs/b.txt']],
+  ['the same', '.', ['a.txt']],
+])('changes are told, but not those of a data folder %s', async (_, where, created) => {
+  const workdir = join(await makeFolder(), 'work');
+  const data = join(workdir, where);
+  await mkdir(join(workdir, 'runs'), { recursive: true });
+  await mkdir(join(data, 'runs', 'x'), { recursive: true });
+  const watch = await watchFolder(workdir, data);
+  await writeFile(join(workdir, 'a.txt'), '');
+  await writeFile(join(workdir, 'runs', 'b.txt'), '');
+  await writeFile(join(data, 'runs', 'x', 'c.txt'), '');
+  const { fsDiff, warnings } = await watch.difference();
+  expect(fsDiff.created).toEqual(created);
+  expect(warnings).toEqual([]);
+});
