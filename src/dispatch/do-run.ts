@@ -5,7 +5,7 @@ import { startRun } from '../runs/start-run.js';
 import type { Run } from '../runs/start-run.js';
 import { failedRun } from './failed-run.js';
 import { followRun } from './follow-run.js';
-import { untilDone } from './until-done.js';
+import { untilDone } from '../orders/lead/until-done.js';
 import type { WorkContext } from './work-context.js';
 
 /** Does a claimed run to its end. */

@@ -2,7 +2,7 @@ import type { RunRecords } from '../runs/ports/run-records.js';
 import type { Logger } from '../runs/logger/logger.js';
 import type { RunResult } from '../runs/run-result.js';
 import type { Run } from '../runs/start-run.js';
-import { untilDone } from './until-done.js';
+import { untilDone } from '../orders/lead/until-done.js';
 
 /** A run under way and the claim it is done under. */
 export interface FollowedRun {

@@ -14,8 +14,9 @@ describe('the closed loop', { timeout: 60_000 }, () => {
       ['text-worker', 'text', 'advance'],
       ['print-only-worker', 'streams', 'needs-human'],
     ]);
-    for (const { comment, run_id } of orders) {
-      expect(await readFile(comment ?? '', 'utf8')).toContain(`RunId: ${run_id}\n`);
+    for (const { comment, delivered_to, run_id } of orders) {
+      expect(comment).toContain(`RunId: ${run_id}\n`);
+      expect(await readFile(delivered_to ?? '', 'utf8')).toContain(comment?.trimEnd());
     }
     expect(inbox.map(({ issue_ref }) => issue_ref)).toEqual([orders[2]?.issue_ref]);
   });
@@ -24,8 +25,7 @@ describe('the closed loop', { timeout: 60_000 }, () => {
     const data = await makeFolder({});
     execFileSync('git', ['-C', data, 'init', '--quiet']);
     const { orders } = await runDemo({ data: join(data, 'inside') });
-    const comment = await readFile(orders[0]?.comment ?? '', 'utf8');
-    const [, sha = ''] = /Commit: git:([0-9a-f]{40})/.exec(comment) ?? [];
+    const [, sha = 'none'] = /Commit: git:([0-9a-f]{40})/.exec(orders[0]?.comment ?? '') ?? [];
     const log = ['-C', join(data, 'inside/demo-repository'), 'log', '--format=%H'];
     expect(execFileSync('git', log, { encoding: 'utf8' })).toContain(sha);
     expect(() => execFileSync('git', ['-C', data, 'rev-parse', 'HEAD'], { stdio: 'ignore' })).toThrow('rev-parse');

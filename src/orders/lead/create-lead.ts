@@ -40,8 +40,6 @@ export interface OrderNameOnTheWire {
   readonly run_id: string;
 }
 
-const DELIVERIES_AT_ONCE = 8;
-
 /**
  * Makes a lead over a store.
  *
@@ -71,7 +69,6 @@ export function createLead(options: LeadOptions): Lead {
       ...context,
       // A name of its own for every call: two calls side by side must not pass for one another.
       workerId: `${context.leadId}/${context.newId()}`,
-      concurrency: DELIVERIES_AT_ONCE,
       itemOf: async (message, error) => deadLetterOf(context, message, error),
     });
 

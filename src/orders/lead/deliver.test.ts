@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../runs/logger/logger.js';
 import { openMemoryStore } from '../../store/memory/open.js';
 import type { NewOutboxMessage } from '../ports/outbox-message.js';
 import { SinkError } from '../sinks/sink-error.js';
@@ -42,6 +43,7 @@ function setUp(sinks: readonly Sink[]) {
     clock: () => now,
     random: () => 0.5,
     backoff: { ...DEFAULT_BACKOFF, maxTries: 3 },
+    logger: silentLogger,
     concurrency: 4,
     itemOf: async ({ issue_ref, trigger }) => makeItem(issue_ref, trigger.slice('workrun:'.length)),
   };

@@ -1,3 +1,4 @@
+import type { Logger } from '../../runs/logger/logger.js';
 import type { InboxItem } from '../ports/inbox-item.js';
 import type { OutboxMessage } from '../ports/outbox-message.js';
 import type { OutboxStore } from '../ports/outbox-store.js';
@@ -14,6 +15,7 @@ export interface DeliveryPorts {
   readonly clock: () => number;
   readonly random: () => number;
   readonly backoff: Backoff;
+  readonly logger: Logger;
   /** How many messages are on their way at once. */
   readonly concurrency: number;
   /** What a person sees of a message that was given up. */
@@ -101,6 +103,9 @@ async function fail(
     ? await store.markFailed({ ...failure, retryAt: null, item: await ports.itemOf(message, error) })
     : await store.markFailed({ ...failure, retryAt: clock() + pause, item: null });
   if (!isMine) return 'lost';
+  const fields = { sink: sink.name, issue_ref: message.issue_ref, trigger: message.trigger, tries, error };
+  if (isDead) ports.logger.error('comment given up', fields);
+  else ports.logger.warn('comment not delivered, trying again', { ...fields, pause_ms: pause });
   return isDead ? 'dead' : 'postponed';
 }
 

@@ -14,8 +14,9 @@ import { OUTPUT_BYTES } from './reconcile.js';
 import { keepAbsentFile, writePackFiles } from './run-folder-files.js';
 import { settle } from './settle.js';
 import type { Settlement, WorkerEnd } from './settle.js';
+import { untilDone } from './until-done.js';
 import { watchHold } from './watch-hold.js';
-import { createWorktree, removeWorktree } from './worktree.js';
+import { createWorktree, keptNote, removeWorktree } from './worktree.js';
 import type { Worktree } from './worktree.js';
 import { worktreeOf } from './worktree-of.js';
 
@@ -50,25 +51,31 @@ export async function executeOrder(
   claimed: ClaimedOrder,
   ports: ExecutionPorts,
 ): Promise<Settlement | undefined> {
+  const { record, unresolved } = claimed;
+  const { order, run_ulid } = record;
+  const hold = { issueRef: order.issue_ref, runId: order.run_id, workerId: ports.workerId };
+  const { logger } = context;
+  // A result must not be lost to a store that is out of reach for a moment; to settle twice is harmless.
+  const end = async (how: WorkerEnd) =>
+    untilDone(async () => settle(context, { ...hold, ...how }), { logger, signal: ports.signal });
   return whileInProgress(ports.workerId, async () => {
-    const { record, unresolved } = claimed;
-    const end = async (how: WorkerEnd) =>
-      settle(context, { issueRef: record.order.issue_ref, runId: record.order.run_id, ...how });
     if (unresolved.length > 0) return end({ ...NOT_STARTED, unresolved });
-
-    const worktree = worktreeOf(context.data, record.order, record.run_ulid);
+    const worktree = worktreeOf(context.data, order, run_ulid);
     const prepared = await prepare(context, record, worktree);
     if ('error' in prepared) return end({ ...NOT_STARTED, startError: prepared.error });
-    const hold = { issueRef: record.order.issue_ref, runId: record.order.run_id, workerId: ports.workerId };
     const mayStart = await context.store.startOrder({ ...hold, now: context.clock(), pid: null, pidStarted: null });
     if (!mayStart) {
       if (worktree !== undefined) await removeWorktree(worktree);
       return undefined;
     }
-    const how = await work(context, record, prepared, ports);
-    const isKept = worktree !== undefined && (await removeWorktree(worktree)) === 'kept';
-    const note = isKept ? { note: `Its worktree ${worktree.folder} holds changes that are not committed.` } : {};
-    return end({ ...how, ...note });
+    const watch = watchHold({ context, hold, leaseMs: ports.leaseMs, signal: ports.signal });
+    try {
+      const how = await work(context, record, prepared, { startRun: ports.startRun, stop: watch.stop });
+      const isKept = worktree !== undefined && (await removeWorktree(worktree)) === 'kept';
+      return await end({ ...how, ...(isKept ? { note: keptNote(worktree) } : {}) });
+    } finally {
+      await watch.end();
+    }
   });
 }
 
@@ -100,21 +107,19 @@ async function work(
   context: LeadContext,
   record: OrderRecord,
   { spec, env }: Injection,
-  ports: ExecutionPorts,
+  { startRun, stop }: Pick<ExecutionPorts, 'startRun'> & { readonly stop: AbortSignal },
 ): Promise<WorkerEnd> {
   let run: OrderRun;
   try {
-    run = await ports.startRun({ id: record.run_ulid, spec, env, record });
+    run = await startRun({ id: record.run_ulid, spec, env, record });
   } catch (error) {
     return { ...NOT_STARTED, startError: messageOf(error) };
   }
-  const watch = watchHold({ context, record, ports, stop: () => void run.cancel() });
-  let result: RunResult;
-  try {
-    result = await run.result;
-  } finally {
-    await watch.end();
-  }
+  const cancel = () => void run.cancel();
+  if (stop.aborted) cancel();
+  stop.addEventListener('abort', cancel, { once: true });
+  const result = await run.result;
+  stop.removeEventListener('abort', cancel);
   const runDir = context.runFolderOf(record.run_ulid);
   const { file, draft } = collectResult(result);
   if (file !== undefined) await keepAbsentFile(runDir, file, ['work_result.json', 'work_result.txt']);

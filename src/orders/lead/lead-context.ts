@@ -1,5 +1,7 @@
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
+import { silentLogger } from '../../runs/logger/logger.js';
+import type { Logger } from '../../runs/logger/logger.js';
 import { identifyOwnProcess } from '../../runs/process/process-identity.js';
 import { runFolderPath } from '../../runs/run-folder-path.js';
 import { createUlids } from '../../runs/ulid.js';
@@ -23,6 +25,9 @@ export interface LeadOptions {
   readonly data?: string;
   /** How deliveries are repeated. */
   readonly backoff?: Partial<Backoff>;
+  /** How many comments are on their way at once, per sink; 8 by default. */
+  readonly concurrency?: number;
+  readonly logger?: Logger;
   /** Milliseconds since 1970. */
   readonly clock?: () => number;
   readonly newId?: () => string;
@@ -38,6 +43,8 @@ export interface LeadContext extends Required<Omit<LeadOptions, 'backoff'>> {
   readonly runFolderOf: (runUlid: string) => string;
 }
 
+const DELIVERIES_AT_ONCE = 8;
+
 export function createLeadContext(options: LeadOptions): LeadContext {
   const clock = options.clock ?? Date.now;
   const newId = options.newId ?? createUlids(clock);
@@ -48,6 +55,8 @@ export function createLeadContext(options: LeadOptions): LeadContext {
     sinks: options.sinks ?? [createMarkdownSink({ folder: join(data, 'comments') })],
     data,
     backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
+    concurrency: options.concurrency ?? DELIVERIES_AT_ONCE,
+    logger: options.logger ?? silentLogger,
     clock,
     newId,
     random: options.random ?? Math.random,

@@ -8,7 +8,7 @@ import { isInProgress } from './claims-in-progress.js';
 import { identifyWorker } from './lead-context.js';
 import type { LeadContext } from './lead-context.js';
 import { settle } from './settle.js';
-import { removeWorktree } from './worktree.js';
+import { keptNote, removeWorktree } from './worktree.js';
 import { worktreeOf } from './worktree-of.js';
 
 /** What was put in order. */
@@ -78,6 +78,6 @@ async function settleGhost(context: LeadContext, { order, run_ulid }: OrderRecor
     stderr,
     command,
     workerVersion: version,
-    ...(isKept ? { note: `Its worktree ${worktree.folder} holds changes that are not committed.` } : {}),
+    ...(isKept ? { note: keptNote(worktree) } : {}),
   });
 }

@@ -100,6 +100,8 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     },
     stale: { decision: ifStale, result: reading.result ?? null, execution: executionOf(row(ifStale)) },
   });
+  const told = { issue_ref: issueRef, run_id: runId, source: reading.source, action: decision.action, repeated };
+  context.logger.info('order settled', told);
   return { decision, reading, repeated };
 }
 

@@ -1,39 +1,37 @@
-import type { OrderRecord } from '../ports/order-record.js';
+import type { OrderHold } from '../ports/order-store.js';
 import type { LeadContext } from './lead-context.js';
 
-/** A claim that is kept alive while its worker runs. */
+/** A claim that is to be kept alive. */
 interface Hold {
-  readonly context: LeadContext;
-  readonly record: OrderRecord;
-  readonly ports: { readonly workerId: string; readonly leaseMs: number; readonly signal?: AbortSignal };
-  /** Called once: the order was replaced, taken over, or could not be renewed for too long. */
-  readonly stop: () => void;
+  readonly context: Pick<LeadContext, 'store' | 'clock' | 'logger'>;
+  readonly hold: Omit<OrderHold, 'now'>;
+  readonly leaseMs: number;
+  /** The worker has no more time. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Renews an order's lease three times per lease, and stops its worker when the order is not held any more. A store that
- * does not answer is asked again; after two leases without an answer the order counts as lost.
+ * Renews an order's lease three times per lease until `end`. `stop` is aborted when its worker must stop: the order was
+ * replaced or taken over, or the caller's signal says so. A store that does not answer is asked again; after two leases
+ * without an answer the order counts as lost.
  */
-export function watchHold({ context, record, ports, stop }: Hold): { end(): Promise<void> } {
-  const { store, clock } = context;
-  const { workerId, leaseMs, signal } = ports;
-  const { issue_ref: issueRef, run_id: runId } = record.order;
-  let isStopped = false;
+export function watchHold({ context, hold, leaseMs, signal }: Hold): {
+  readonly stop: AbortSignal;
+  end(): Promise<void>;
+} {
+  const { store, clock, logger } = context;
+  const lost = new AbortController();
   let lastHeld = clock();
   let renewal = Promise.resolve();
 
-  const stopOnce = () => {
-    if (isStopped) return;
-    isStopped = true;
-    stop();
-  };
   const renew = async () => {
     try {
-      const state = await store.renewOrder({ issueRef, runId, workerId, leaseMs, now: clock() });
+      const state = await store.renewOrder({ ...hold, leaseMs, now: clock() });
       if (state === 'held') lastHeld = clock();
-      else stopOnce();
-    } catch {
-      if (clock() - lastHeld > 2 * leaseMs) stopOnce();
+      else lost.abort();
+    } catch (error) {
+      logger.warn('order could not be renewed', { ...hold, error: String(error) });
+      if (clock() - lastHeld > 2 * leaseMs) lost.abort();
     }
   };
   const timer = setInterval(
@@ -42,12 +40,10 @@ export function watchHold({ context, record, ports, stop }: Hold): { end(): Prom
     },
     Math.max(10, leaseMs / 3),
   );
-  if (signal?.aborted === true) stopOnce();
-  signal?.addEventListener('abort', stopOnce, { once: true });
   return {
+    stop: signal === undefined ? lost.signal : AbortSignal.any([lost.signal, signal]),
     async end() {
       clearInterval(timer);
-      signal?.removeEventListener('abort', stopOnce);
       await renewal;
     },
   };

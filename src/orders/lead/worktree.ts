@@ -47,3 +47,8 @@ async function exists(folder: string): Promise<boolean> {
     () => false,
   );
 }
+
+/** What a person should know of a worktree that was kept. */
+export function keptNote({ folder }: Worktree): string {
+  return `Its worktree ${folder} holds changes that are not committed.`;
+}
