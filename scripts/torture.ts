@@ -23,6 +23,7 @@ if (!(damagesPerEngine > 0 && rounds > 0 && seconds > 0))
 const STORE_KILLS = 20;
 const MODEL_RUNS = 1000;
 const SERVER_KILLS = 20;
+const LEAD_KILLS = 100;
 const WORKERS = 4;
 const ORDERS = 2000;
 
@@ -73,6 +74,11 @@ const CAMPAIGNS: readonly Campaign[] = [
     files: ['test/postgres/workers-killed'],
     rounds: 1,
   },
+  {
+    name: `a lead on SQLite killed ${LEAD_KILLS} times while it submits, replaces, runs, settles and delivers`,
+    files: ['src/dispatch/lead-killed'],
+    rounds: 1,
+  },
   { name: 'writers of the run folder, killed', files: ['src/audit/event-log', 'src/audit/attempt-chunks'], rounds },
 ];
 
@@ -81,6 +87,7 @@ process.env['DAMAGE_RUNS'] = String(damagesPerEngine);
 process.env['STORE_KILLS'] = String(STORE_KILLS);
 process.env['MODEL_RUNS'] = String(MODEL_RUNS);
 process.env['RACE_SECONDS'] = String(seconds);
+process.env['LEAD_KILLS'] = String(LEAD_KILLS);
 process.env['PG_KILLS'] = String(SERVER_KILLS);
 process.env['WORKERS'] = String(WORKERS);
 process.env['ORDERS'] = String(ORDERS);
