@@ -1,5 +1,5 @@
 /**
- * Records the real programs: `npm run record [-- --to FOLDER] [ENGINE…]`. Plays the scenarios of `npm run real` and writes
+ * Records the real programs: `npm run record [-- --to FOLDER] [--scenario NAME] [ENGINE…]`. Plays the scenarios of `npm run real` and writes
  * what the programs printed into the fixtures of their readers, or below FOLDER. Afterwards
  * `UPDATE_GOLDEN=1 npx vitest run src/events/engines/ENGINE` writes the events beside it; read them.
  */
@@ -16,7 +16,10 @@ import { PROJECT } from './run-tool.js';
 /** Codex prints warnings about a home below the usual folder for temporary files. */
 process.env['TMPDIR'] = '/var/tmp';
 
-const { values, positionals } = parseArgs({ options: { to: { type: 'string' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { to: { type: 'string' }, scenario: { type: 'string' } },
+  allowPositionals: true,
+});
 
 const problem = await installPrograms();
 if (problem !== undefined) throw new Error(`The programs could not be installed: ${problem}`);
@@ -26,9 +29,9 @@ for (const name of positionals)
 const engines = Object.values(REAL_ENGINES).filter(
   ({ engine }) => positionals.length === 0 || positionals.includes(engine),
 );
-for (const real of engines) {
-  for (const scenario of Object.values<Scenario>(SCENARIOS)) console.log(await record(real, scenario));
-}
+const scenarios = Object.values<Scenario>(SCENARIOS).filter(({ name }) => (values.scenario ?? name) === name);
+if (scenarios.length === 0) throw new Error(`There is no scenario ${values.scenario}.`);
+for (const real of engines) for (const scenario of scenarios) console.log(await record(real, scenario));
 
 /** Plays a scenario and writes it down; returns the folder. */
 async function record(real: RealEngine, scenario: Scenario): Promise<string> {
@@ -59,7 +62,8 @@ function textsOf({ root, runDir, workdir, model }: Stage): readonly (readonly [s
   return [
     [runDir, '/data/runs/01JRECORDED'],
     [workdir, '/workspace'],
-    // As programs name folders after it.
+    // As programs write it relative to the root, and name folders after it.
+    [workdir.slice(1), 'workspace'],
     [workdir.replaceAll(/[^A-Za-z\d]/gu, '-'), '-workspace'],
     [join(root, 'home'), '/home/user'],
     [root, '/data'],
