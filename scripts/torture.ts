@@ -21,6 +21,7 @@ if (!(damagesPerEngine > 0 && rounds > 0 && seconds > 0))
   throw new Error('--damages, --rounds and --seconds must be numbers above 0');
 
 const STORE_KILLS = 20;
+const RUN_KILLS = 50;
 const MODEL_RUNS = 1000;
 const SERVER_KILLS = 20;
 const LEAD_KILLS = 100;
@@ -79,6 +80,7 @@ const CAMPAIGNS: readonly Campaign[] = [
     files: ['src/dispatch/lead-killed'],
     rounds: 1,
   },
+  { name: `a Sluice with runs going on, killed ${RUN_KILLS} times`, files: ['src/runs/kill.test'], rounds: 1 },
   { name: 'writers of the run folder, killed', files: ['src/audit/event-log', 'src/audit/attempt-chunks'], rounds },
 ];
 
@@ -88,6 +90,7 @@ process.env['STORE_KILLS'] = String(STORE_KILLS);
 process.env['MODEL_RUNS'] = String(MODEL_RUNS);
 process.env['RACE_SECONDS'] = String(seconds);
 process.env['LEAD_KILLS'] = String(LEAD_KILLS);
+process.env['RUN_KILLS'] = String(RUN_KILLS);
 process.env['PG_KILLS'] = String(SERVER_KILLS);
 process.env['WORKERS'] = String(WORKERS);
 process.env['ORDERS'] = String(ORDERS);

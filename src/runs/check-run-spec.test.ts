@@ -7,6 +7,9 @@ import { checkRunSpec, RunSpecError } from './check-run-spec.js';
 const CODEX = { engine: 'codex', prompt: 'Review it.', workdir: '.' } as const;
 const COMMAND = { engine: 'command', command: ['ls'], workdir: '.' } as const;
 
+/** A schema of a library that cannot export it. */
+const OPAQUE = { '~standard': { version: 1, vendor: 'own', validate: (value: unknown) => ({ value }) } } as const;
+
 describe('a spec that can be run', () => {
   it.each([
     ['the least', CODEX],
@@ -33,6 +36,7 @@ describe('a spec that can be run', () => {
       { ...CODEX, model: undefined, contract: { profile: undefined }, limits: { cost: undefined } },
     ],
     ['a zod schema', { ...CODEX, contract: { schema: z.object({}), normalizers: [(value: unknown) => value] } }],
+    ['a schema that is only code', { ...CODEX, contract: { schema: OPAQUE } }],
     ['a schema that is a function', { ...CODEX, contract: { schema: type({ a: 'number' }) } }],
     ['an alignable schema', { ...CODEX, contract: { schema: alignable(z.object({})), align: true } }],
   ])('%s', (_, spec) => {
@@ -63,6 +67,16 @@ describe('a spec that cannot be run', () => {
     ['a limit nobody knows', { ...CODEX, limits: { bytes: 1 } }, /bytes/],
     ['retries without end', { ...CODEX, max_retries: 1e9 }, /max_retries/],
     ['a cache without input files', { ...CODEX, cache: true }, /input_files: caching needs/],
+    [
+      'a cache with normalizers',
+      { ...CODEX, cache: true, input_files: [], contract: { normalizers: [(value: unknown) => value] } },
+      /cache: cannot tell/,
+    ],
+    [
+      'a cache with a schema that is only code',
+      { ...CODEX, cache: true, input_files: [], contract: { schema: OPAQUE } },
+      /cache: cannot tell/,
+    ],
     ['an input file elsewhere', { ...CODEX, input_files: ['a', '../b'] }, /input_files\.1: .*inside/],
     ['an environment that is no name', { ...CODEX, env: ['A=B'] }, /env\.0/],
     ['a schema that is none', { ...CODEX, contract: { schema: 'x' } }, /contract\.schema: must be/],

@@ -2,6 +2,7 @@ import { isArtifactPath } from '../audit/read-fs-diff.js';
 import { isSluiceError, SluiceError } from '../json/index.js';
 import type { SchemaIssue, StandardSchema } from '../json/index.js';
 import { fromJsonSchema, interpretJsonSchema } from '../json-schema/index.js';
+import { jsonSchemaOf } from './contract/contract-schema.js';
 import type { RunContract, RunSpec } from './run-spec.js';
 import { runSpecSchema } from './run-spec-schema.js';
 
@@ -81,9 +82,13 @@ function meaningIssues(spec: RunSpec): SchemaIssue[] {
       issues.push({ path: ['input_files', index], message: 'must be a path inside of the working folder' });
     }
   }
-  const { normalizers } = spec.contract ?? {};
-  if (normalizers !== undefined && !isListOfFunctions(normalizers)) {
+  const { normalizers = [], schema } = spec.contract ?? {};
+  if (!isListOfFunctions(normalizers)) {
     issues.push({ path: ['contract', 'normalizers'], message: 'must be a list of functions' });
+  }
+  const isCode = normalizers.length > 0 || (isStandardSchema(schema) && jsonSchemaOf(schema) === undefined);
+  if (isCached && isCode) {
+    object('cache', 'cannot tell one function from another; use a JSON Schema without normalizers, or no cache');
   }
   return issues;
 }
@@ -116,7 +121,7 @@ function compileContract(
 }
 
 /** Some libraries make their schemas functions. */
-export function isStandardSchema(value: unknown): value is StandardSchema {
+function isStandardSchema(value: unknown): value is StandardSchema {
   return ((typeof value === 'object' && value !== null) || typeof value === 'function') && '~standard' in value;
 }
 

@@ -3,7 +3,7 @@ export type { RunContract, RunLimits, RunSpec } from './run-spec.js';
 export { runSpecSchema } from './run-spec-schema.js';
 export { RunSpecError } from './check-run-spec.js';
 export { DEFAULT_LIMITS } from './run-limits.js';
-export type { RunFailure, RunResult } from './run-result.js';
+export type { RunFailure, RunProcess, RunResult } from './run-result.js';
 export type { RunPorts } from './run-ports.js';
 export type { EventLog, EventQuery, WatchableEventLog } from './ports/event-log.js';
 export { createFileEventLog } from './ports/file-event-log.js';

@@ -15,7 +15,7 @@ import { followRun } from './run.contract.js';
 const PROGRAM = fileURLToPath(new URL('./fixtures/run-forever.ts', import.meta.url));
 
 /** `npm run torture` asks for more. */
-const KILLS = Number(process.env['KILLS'] ?? 4);
+const KILLS = Number(process.env['RUN_KILLS'] ?? 4);
 
 const say = (record: object): Step => ({ print: `${JSON.stringify(record)}\n` });
 

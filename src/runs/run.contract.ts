@@ -58,7 +58,7 @@ export async function followRun(
 }
 
 /** What holds for every run: valid events, one end, live as in the files and as replayed, a result that agrees. */
-export async function expectWhole({ dir, events, fcmp, result, file }: FollowedRun): Promise<void> {
+async function expectWhole({ dir, events, fcmp, result, file }: FollowedRun): Promise<void> {
   expectValid(events);
   expectOneEnd(events);
   expect(linesOf(await file('fcmp.jsonl'))).toEqual(fcmp.map((event) => JSON.stringify(event)));

@@ -43,7 +43,7 @@ const DOUBTS: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a result may be given again: a success without doubt that changed no files and that JSON can hold. */
-export function isWholeSuccess(result: RunResult): boolean {
+function isWholeSuccess(result: RunResult): boolean {
   if (result.status !== 'success' || hasChanges(result.artifacts)) return false;
   if (result.warnings.some(({ code }) => DOUBTS.has(code))) return false;
   if (result.value === undefined) return result.text !== undefined;
