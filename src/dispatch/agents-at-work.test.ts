@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { codex } from '../events/translate-lines.contract.js';
+import { makeSite } from '../runs/fixtures/make-site.js';
+import type { Step } from '../runs/fixtures/make-site.js';
+import { openWorkshop } from './fixtures/workshop.js';
+
+function say(...records: readonly object[]): Step {
+  return { print: records.map((record) => `${JSON.stringify(record)}\n`).join('') };
+}
+
+const RESULT = {
+  issue_ref: 'local#1',
+  run_id: '2020-01-01-qa-0001',
+  status: 'ok',
+  changes: { pr: '#7' },
+  tests: 'n/a',
+  summary: 'Done.',
+};
+
+/** What codex prints when it answers with a text and ends. */
+function answer(text: string): readonly Step[] {
+  return [say(codex.thread('t-1'), codex.message(text), codex.completed(10, 1))];
+}
+
+/** Gives an order to a played codex, and waits for what comes of it. */
+async function orderFrom(...attempts: readonly (readonly Step[])[]) {
+  const site = await makeSite(...attempts);
+  const workshop = await openWorkshop({ lead: { clock: () => Date.parse('2020-01-01T12:00:00Z') } });
+  const { data, start, submit, settled, store } = workshop;
+  const worker = start({ runs: { data, programs: { codex: site.agent } } });
+  const record = await settled(await submit('local#1', {}, { worker: 'codex-cli' }));
+  await worker.stop();
+  const [execution] = (await store.listExecutions({})).items;
+  const [item] = (await store.listInbox({ open: true })).items;
+  return { site, record, execution, item };
+}
+
+describe('an agent as a worker', { timeout: 30_000 }, () => {
+  it('may answer with its result instead of writing a file', async () => {
+    const { record, execution, site } = await orderFrom(answer(`Done.\n<json>${JSON.stringify(RESULT)}</json>`));
+    expect(record?.decision?.action).toBe('advance');
+    expect(execution).toMatchObject({ worker_type: 'codex-cli', result_encoding: 'json', worker_version: '1.0.0' });
+    const [call] = await site.calls();
+    expect(call?.input).toContain('local#1');
+    expect(call?.env).toMatchObject({ SLUICE_ISSUE_REF: 'local#1', SLUICE_RUN_ID: '2020-01-01-qa-0001' });
+  });
+
+  it('is not taken at its word when the answer had to be repaired; a person starts from it', async () => {
+    const broken = JSON.stringify(RESULT).replace('"status"', "'status'");
+    const { record, item } = await orderFrom(answer(`<json>${broken}</json>`));
+    expect(record?.decision?.action).toBe('needs-human');
+    expect(item?.reading.draft).toMatchObject({ status: 'ok', summary: 'Done.' });
+  });
+
+  it('that answers for another run is not believed', async () => {
+    const other = { ...RESULT, run_id: '2020-01-01-qa-0099' };
+    const { record } = await orderFrom(answer(`<json>${JSON.stringify(other)}</json>`));
+    expect(record?.decision?.action).toBe('needs-human');
+  });
+
+  it('that only talks is put before a person', async () => {
+    const { record } = await orderFrom(answer('All done, trust me.'));
+    expect(record?.decision).toMatchObject({ action: 'needs-human', resultCode: 'output_unparseable' });
+  });
+});
+
+describe('an agent that asks, in a queued run', { timeout: 30_000 }, () => {
+  it('waits in the books, and goes on with the reply somebody posted', async () => {
+    const site = await makeSite(
+      [say(codex.thread('t-1'), codex.message('Which one?'), codex.completed(10, 1))],
+      [
+        say(
+          codex.thread('t-1'),
+          codex.message('{"line": 3, "__SKILL_DONE__": true}', 'item_9'),
+          codex.completed(25, 2),
+        ),
+      ],
+    );
+    const { start, store, data } = await openWorkshop();
+    const spec = { engine: 'codex', prompt: 'Count.', workdir: site.workdir, mode: 'interactive' } as const;
+    await store.createRun({ id: 'RUN1', spec, state: 'queued', now: Date.now() });
+    start({ runs: { data, programs: { codex: site.agent } } });
+    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('waiting');
+    expect(await store.postReply('RUN1', 'The second.', Date.now())).toBe('posted');
+    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('ended');
+    expect((await store.findRun('RUN1'))?.result).toMatchObject({ status: 'success', attempts: 2 });
+    expect((await site.calls())[1]?.input).toBe('The second.');
+  });
+});
