@@ -15,10 +15,17 @@ import {
   resolveRequestSchema,
 } from './shapes/order.js';
 import { parseAnswerSchema, parseRequestSchema } from './shapes/parse.js';
-import { runSchema } from './shapes/run.js';
+import { runSchema, runSummarySchema } from './shapes/run.js';
 
 const protocol = { ...oneOf(['fcmp', 'rasp', 'agui', 'acp']), description: 'Which events; fcmp by default.' } as const;
 const position = { type: 'string', pattern: '^\\d{1,15}(?::\\d{1,15})?$' } as const;
+
+const moment = {
+  type: 'string',
+  pattern: '^\\d{4}-\\d{2}-\\d{2}(?:T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z)?$',
+  description: 'A day, or a moment as toISOString writes it.',
+} as const;
+const callerSchema = object({ name, scopes: { type: 'array', items: oneOf(['read', 'run', 'decide']) } });
 
 /** Everything the server can be asked, by name. Server, client, OpenAPI and documentation are made from this table. */
 export const ENDPOINTS = {
@@ -29,7 +36,7 @@ export const ENDPOINTS = {
     summary: 'Finds the JSON in a text, repairs its syntax, checks it against a schema.',
     body: parseRequestSchema,
     answer: { status: 200, media: 'application/json', schema: parseAnswerSchema },
-    problems: ['INVALID_SCHEMA'],
+    problems: ['INVALID_SCHEMA', 'ALIGN_UNSUPPORTED'],
   }),
   startRun: endpoint({
     method: 'POST',
@@ -38,15 +45,21 @@ export const ENDPOINTS = {
     summary: 'Queues a run.',
     body: runSpecSchema,
     answer: { status: 201, media: 'application/json', schema: object({ id: name }) },
-    problems: ['INVALID_RUN_SPEC', 'FOLDER_NOT_ALLOWED', 'COMMAND_NOT_ALLOWED'],
+    problems: [
+      'INVALID_RUN_SPEC',
+      'FOLDER_NOT_ALLOWED',
+      'COMMAND_NOT_ALLOWED',
+      'PERMISSIONS_NOT_ALLOWED',
+      'ENVIRONMENT_NOT_ALLOWED',
+    ],
   }),
   listRuns: endpoint({
     method: 'GET',
     path: '/v1/runs',
     scope: 'read',
-    summary: 'Lists runs, newest first.',
+    summary: 'Lists runs, newest first; long prompts are cut, values left out.',
     query: { ...pageQuery, state: oneOf(['queued', 'running', 'waiting', 'ended']), engine: name },
-    answer: { status: 200, media: 'application/json', schema: listOf(runSchema) },
+    answer: { status: 200, media: 'application/json', schema: listOf(runSummarySchema) },
   }),
   getRun: endpoint({
     method: 'GET',
@@ -130,7 +143,13 @@ export const ENDPOINTS = {
     summary: 'Hands out an order: its run becomes the active one of the issue.',
     body: WORK_REQUEST_SCHEMA,
     answer: { status: 201, media: 'application/json', schema: orderSchema },
-    problems: ['INVALID_WORK_REQUEST', 'UNKNOWN_WORKER', 'FOLDER_NOT_ALLOWED'],
+    problems: [
+      'INVALID_WORK_REQUEST',
+      'UNKNOWN_WORKER',
+      'FOLDER_NOT_ALLOWED',
+      'ISSUE_NEEDS_HUMAN',
+      'REQUEST_ID_REUSED',
+    ],
   }),
   listIssues: endpoint({
     method: 'GET',
@@ -171,7 +190,7 @@ export const ENDPOINTS = {
     summary: 'The comment an answer would write, exactly as it would be delivered.',
     body: resolveRequestSchema,
     answer: { status: 200, media: 'application/json', schema: commentPreviewSchema },
-    problems: ['ITEM_UNKNOWN', 'NOTHING_TO_ACCEPT'],
+    problems: ['ITEM_UNKNOWN', 'CONFLICT', 'NOTHING_TO_ACCEPT', 'INVALID_RESOLUTION', 'INVALID_WORK_RESULT'],
   }),
   resolveItem: endpoint({
     method: 'POST',
@@ -180,7 +199,7 @@ export const ENDPOINTS = {
     summary: 'Settles what waits: accept, reject, retry or edit.',
     body: resolveRequestSchema,
     answer: { status: 200, media: 'application/json', schema: inboxItemSchema },
-    problems: ['ITEM_UNKNOWN', 'CONFLICT', 'NOTHING_TO_ACCEPT'],
+    problems: ['ITEM_UNKNOWN', 'CONFLICT', 'NOTHING_TO_ACCEPT', 'INVALID_RESOLUTION', 'INVALID_WORK_RESULT'],
   }),
   listOutbox: endpoint({
     method: 'GET',
@@ -201,8 +220,8 @@ export const ENDPOINTS = {
       run_id: name,
       worker: name,
       decision: oneOf(['advance', 'archive', 'needs-human', 'blocked']),
-      since: name,
-      until: name,
+      since: moment,
+      until: moment,
     },
     answer: { status: 200, media: 'application/json', schema: listOf(executionSchema) },
   }),
@@ -212,12 +231,22 @@ export const ENDPOINTS = {
     scope: 'none',
     summary: 'Trades a token for a cookie, for pages and EventSource.',
     body: object({ token: text }),
-    answer: {
-      status: 200,
-      media: 'application/json',
-      schema: object({ name, scopes: { type: 'array', items: name } }),
-    },
+    answer: { status: 200, media: 'application/json', schema: callerSchema },
     problems: ['TOKEN_REFUSED'],
+  }),
+  getSession: endpoint({
+    method: 'GET',
+    path: '/v1/session',
+    scope: 'none',
+    summary: 'Who asks, and what they may do.',
+    answer: { status: 200, media: 'application/json', schema: callerSchema },
+  }),
+  closeSession: endpoint({
+    method: 'POST',
+    path: '/v1/session/close',
+    scope: 'none',
+    summary: 'Takes the cookie back.',
+    answer: { status: 200, media: 'application/json', schema: object({ status: { const: 'closed' } }) },
   }),
   health: endpoint({
     method: 'GET',

@@ -8,7 +8,7 @@ import { problemSchema } from './shapes/problem.js';
  * @example
  * createOpenApi('0.1.0').paths['/v1/parse'].post.summary
  */
-export function createOpenApi(version: string): OpenApi {
+export function createOpenApi(version: string, { https = false }: { readonly https?: boolean } = {}): OpenApi {
   const paths: Record<string, Record<string, object>> = {};
   for (const [name, definition] of Object.entries<Endpoint>(ENDPOINTS)) {
     const operations = (paths[definition.path] ??= {});
@@ -22,7 +22,7 @@ export function createOpenApi(version: string): OpenApi {
       schemas: { Problem: problemSchema },
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer' },
-        session: { type: 'apiKey', in: 'cookie', name: 'sluice_session' },
+        session: { type: 'apiKey', in: 'cookie', name: https ? '__Host-sluice_session' : 'sluice_session' },
       },
     },
   };

@@ -11,6 +11,7 @@ import { addRepairCommand } from './commands/repair.js';
 import { addReplayCommand } from './commands/replay.js';
 import { addResolveCommand } from './commands/resolve.js';
 import { addRunCommand } from './commands/run.js';
+import { addServeCommand } from './commands/serve.js';
 import { addTranslateCommand } from './commands/translate.js';
 import { addWorkerCommand } from './commands/worker.js';
 import { EXIT, type ExitCode } from './exit-code.js';
@@ -30,6 +31,7 @@ const COMMANDS = [
   addResolveCommand,
   addOutboxCommand,
   addExecutionsCommand,
+  addServeCommand,
   addWorkerCommand,
   addDemoCommand,
 ];

@@ -1,6 +1,11 @@
 import type { Problem } from '../api/shapes/problem.js';
 import { isSluiceError } from '../json/index.js';
+import type { SluiceError } from '../json/index.js';
+import { OrdersError } from '../orders/orders-error.js';
+import { RunSpecError } from '../runs/check-run-spec.js';
+import { LateDecision } from './late-decision.js';
 import { REQUEST_PROBLEMS, RequestError } from './request-error.js';
+import type { ProblemExtra } from './request-error.js';
 
 /** What the codes of the floors below mean to a caller; a code that is not here is our own fault. */
 const STATUS: Readonly<Record<string, number>> = {
@@ -38,8 +43,25 @@ export function problemOf(error: unknown, requestId: string): Problem {
       detail: 'Something went wrong here, not in your request. The log has it under this request id.',
     };
   }
-  const extra = error instanceof RequestError ? error.extra : {};
-  return { ...base(error.code, status, requestId), detail: error.message, ...extra };
+  return { ...base(error.code, status, requestId), detail: error.message, ...extraOf(error) };
+}
+
+/** More issues than this say nothing new. */
+const MOST_ISSUES = 100;
+
+/** What some errors know beyond their sentence. */
+function extraOf(error: SluiceError): ProblemExtra {
+  if (error instanceof RequestError) return error.extra;
+  if (error instanceof LateDecision) return { active_run_id: error.activeRunId };
+  if (error instanceof RunSpecError) {
+    const issues = error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
+    return { issues: issues.slice(0, MOST_ISSUES) };
+  }
+  if (error instanceof OrdersError) {
+    const issues = error.problems.map(({ path = '', message }) => ({ path, message }));
+    return { issues: issues.slice(0, MOST_ISSUES) };
+  }
+  return {};
 }
 
 function base(code: string, status: number, requestId: string): Omit<Problem, 'detail'> {
@@ -61,8 +83,11 @@ const TITLES: Readonly<Record<number, string>> = {
   409: 'Something changed in between',
   413: 'Too large',
   415: 'Not JSON',
+  416: 'No such range',
+  421: 'Not the server you look for',
   422: 'Cannot be done',
   429: 'Too many requests',
   500: 'Internal error',
+  501: 'Not built',
   503: 'Not now',
 };

@@ -1,6 +1,8 @@
 import type { Lead } from '../orders/lead/create-lead.js';
+import type { Wrappers } from '../orders/wrappers/read-wrappers.js';
 import type { Logger } from '../runs/logger/logger.js';
 import type { Store } from '../store/store.js';
+import type { Guard } from './security/guard.js';
 import type { ServerMeter } from './server-meter.js';
 import type { ServerSettings } from './server-settings.js';
 
@@ -8,16 +10,23 @@ import type { ServerSettings } from './server-settings.js';
 export interface ServerContext {
   readonly store: Store;
   readonly lead: Lead;
+  /** The workers that orders may name. */
+  readonly wrappers: Wrappers;
   /** The folder of run folders; absolute. */
   readonly data: string;
   readonly settings: ServerSettings;
+  readonly guard: Guard;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
+  /** ULIDs, for runs. */
   readonly newId: () => string;
+  readonly newRequestId: () => string;
   readonly logger: Logger;
   readonly meter: ServerMeter;
-  /** Throws `NOT_READY` with the reason while the server cannot do its work. */
+  /** Throws `NOT_READY` or `SHUTTING_DOWN`, with the reason, while the server cannot do its work. */
   readonly checkReady: () => Promise<void>;
+  /** Throws `SHUTTING_DOWN` once no new work is taken. */
+  readonly checkTakesWork: () => void;
   /** Aborted when the server ends: streams close, so that their readers go elsewhere and resume. */
   readonly ending: AbortSignal;
 }

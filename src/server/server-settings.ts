@@ -1,4 +1,4 @@
-import type { Token } from './security/tokens.js';
+import type { Token } from '../config/read-tokens.js';
 
 /** What can be chosen about a server. */
 export interface ServerSettings {
@@ -7,12 +7,16 @@ export interface ServerSettings {
   readonly roots: readonly string[];
   /** Programs that engine `command` may start over HTTP. */
   readonly commands: readonly string[];
+  /** Environment variables that requests may hand on to agents; `*` stands for any characters. */
+  readonly env: readonly string[];
   /** Whether a request may ask for `permissions: bypass`. */
   readonly allowBypass: boolean;
   /** Origins of other sites whose pages may call; none by default. */
   readonly origins: readonly string[];
   /** Names under which the server is reached, beside the address it listens on. */
   readonly hosts: readonly string[];
+  /** Whether browsers reach it by https, through a proxy. */
+  readonly https: boolean;
   readonly limits: ServerLimits;
 }
 
@@ -34,9 +38,9 @@ export interface ServerLimits {
 export const DEFAULT_LIMITS: ServerLimits = {
   bodyBytes: 16 * 1024 * 1024,
   requestMs: 30_000,
-  requestsAtOnce: 256,
+  requestsAtOnce: 1024,
   streamsAtOnce: 4096,
-  requestsPerMinute: 6000,
+  requestsPerMinute: 60_000,
   refusalsPerMinute: 60,
 };
 
@@ -45,8 +49,10 @@ export const DEFAULT_SETTINGS: ServerSettings = {
   tokens: [],
   roots: [],
   commands: [],
+  env: [],
   allowBypass: false,
   origins: [],
   hosts: [],
+  https: false,
   limits: DEFAULT_LIMITS,
 };

@@ -1,4 +1,4 @@
-import { anything, flag, object, oneOf, text } from '../../events/protocol/schema-type.js';
+import { anything, count, flag, name, object, oneOf, text } from '../../events/protocol/schema-type.js';
 
 /** What is to be read, and how: as `sluice parse` takes it. */
 export const parseRequestSchema = object(
@@ -11,19 +11,33 @@ export const parseRequestSchema = object(
   },
 );
 
+const path = { type: 'array', items: { type: ['string', 'integer'] } } as const;
+const candidate = object({
+  finder: oneOf(['whole', 'tag', 'ndjson', 'envelope', 'fence', 'prose']),
+  start: count,
+  end: count,
+});
+
 /** What came of it: as `sluice parse` prints it. */
 export const parseAnswerSchema = object(
   {
     status: oneOf(['success', 'failed', 'comment']),
     repair_level: oneOf(['none', 'deterministic_generic', 'schema_aligned']),
-    repairs: { type: 'array', items: { type: 'object' } },
-    warnings: { type: 'array', items: { type: 'object' } },
+    repairs: { type: 'array', items: object({ kind: name, message: text, offset: count }) },
+    warnings: { type: 'array', items: object({ code: name, message: text }, { offset: count, path }) },
   },
   {
     value: anything,
     comment: text,
-    alignment: { type: 'array', items: { type: 'object' } },
-    error: anything,
-    candidate: { type: 'object' },
+    alignment: { type: 'array', items: object({ path, rule: name }, { from: anything, to: anything }) },
+    error: object(
+      {
+        code: name,
+        message: text,
+        attempts: { type: 'array', items: object({ candidate, code: name, message: text }) },
+      },
+      { issues: { type: 'array', items: object({ path, message: text }) } },
+    ),
+    candidate,
   },
 );

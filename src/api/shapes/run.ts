@@ -2,32 +2,56 @@ import { anything, count, flag, name, object, oneOf, text, timestamp } from '../
 import type { FromSchema } from '../../events/protocol/schema-type.js';
 import { orNull } from './lists.js';
 
+const outcome = {
+  status: oneOf(['success', 'failed', 'canceled', 'comment']),
+  repair_level: oneOf(['none', 'deterministic_generic', 'schema_aligned']),
+  attempts: count,
+} as const;
+
 /** What came of a run. */
 export const runResultSchema = object(
   {
-    status: oneOf(['success', 'failed', 'canceled', 'comment']),
-    repair_level: oneOf(['none', 'deterministic_generic', 'schema_aligned']),
+    ...outcome,
     warnings: { type: 'array', items: object({ code: name, message: text }) },
     artifacts: { type: 'object' },
-    attempts: count,
     session_id: orNull(name),
   },
-  { value: anything, comment: text, error: { type: 'object' }, usage: { type: 'object' }, cached_from: name },
+  {
+    value: anything,
+    comment: text,
+    text,
+    error: { type: 'object' },
+    usage: { type: 'object' },
+    process: { type: 'object' },
+    cached_from: name,
+  },
 );
 
-/** A run, as it stands. */
-export const runSchema = object({
+const standing = {
   id: name,
   engine: name,
   state: oneOf(['queued', 'running', 'waiting', 'ended']),
-  spec: { type: 'object' },
   order: orNull(object({ issue_ref: name, run_id: name })),
   cancel_requested: flag,
   created_at: timestamp,
   started_at: orNull(timestamp),
   ended_at: orNull(timestamp),
-  result: orNull(runResultSchema),
-});
+} as const;
+
+/** A run, as it stands. */
+export const runSchema = object({ ...standing, spec: { type: 'object' }, result: orNull(runResultSchema) });
 
 /** See {@link runSchema}. */
 export type RunView = FromSchema<typeof runSchema>;
+
+/** A run in a list: its prompt cut, its value left out, so that a page stays small. */
+export const runSummarySchema = object({
+  ...standing,
+  spec: object({}, { prompt: text, program: text, model: text, mode: text, permissions: text, workdir: text }),
+  result: orNull(
+    object(outcome, { error: object({ category: name, code: name, message: text }), usage: { type: 'object' } }),
+  ),
+});
+
+/** See {@link runSummarySchema}. */
+export type RunSummary = FromSchema<typeof runSummarySchema>;

@@ -1,10 +1,19 @@
+import { toParseOutput } from '../../api/parse-output.js';
+import { parse } from '../../json/index.js';
+import { createSchemaShelf } from '../schema-shelf.js';
 import type { Handlers } from '../route.js';
 import type { ServerContext } from '../server-context.js';
-import { notBuilt } from '../not-built.js';
 
 /** Parsing, for whoever has no JavaScript at hand. */
-export function createParseHandlers(_context: ServerContext): Pick<Handlers, 'parse'> {
+export function createParseHandlers({ meter }: ServerContext): Pick<Handlers, 'parse'> {
+  const shelf = createSchemaShelf();
   return {
-    parse: notBuilt,
+    async parse({ body }) {
+      const { text, schema, profile = 'default', allow_partial: allowPartial = false, align = false } = body;
+      const compiled = schema === undefined ? undefined : shelf.take(schema);
+      const result = parse(text, compiled, { profile, allowPartial, align });
+      meter.parsed(result);
+      return toParseOutput(result);
+    },
   };
 }

@@ -1,16 +1,58 @@
+import type { RunState } from '../../runs/ports/run-records.js';
+import type { RunSpec } from '../../runs/run-spec.js';
+import { checkRunRequest } from '../check-run-request.js';
+import { pageOf } from '../page-of.js';
+import { present } from '../present.js';
+import { RequestError } from '../request-error.js';
 import type { Handlers } from '../route.js';
 import type { ServerContext } from '../server-context.js';
-import { notBuilt } from '../not-built.js';
+import { summarizeRun, viewRun } from '../views/run-view.js';
+
+type RunHandlers = Pick<Handlers, 'startRun' | 'listRuns' | 'getRun' | 'replyToRun' | 'cancelRun'>;
 
 /** Runs: queued, listed, answered, ended. */
-export function createRunHandlers(
-  _context: ServerContext,
-): Pick<Handlers, 'startRun' | 'listRuns' | 'getRun' | 'replyToRun' | 'cancelRun'> {
+export function createRunHandlers(server: ServerContext): RunHandlers {
+  const { store, clock, newId, logger } = server;
   return {
-    startRun: notBuilt,
-    listRuns: notBuilt,
-    getRun: notBuilt,
-    replyToRun: notBuilt,
-    cancelRun: notBuilt,
+    async startRun({ body, caller, requestId }) {
+      server.checkTakesWork();
+      const spec: RunSpec = await checkRunRequest(body, server);
+      const id = newId();
+      await store.createRun({ id, spec, state: 'queued', now: clock() });
+      logger.info('run queued', { run_id: id, engine: spec.engine, caller: caller.name, request_id: requestId });
+      return { id };
+    },
+    async listRuns({ query }) {
+      const { engine } = query;
+      const state = query['state'] as RunState | undefined;
+      const { items, next_cursor } = await store.listRuns({ ...pageOf(query), ...present({ state, engine }) });
+      return { items: items.map(summarizeRun), next_cursor };
+    },
+    async getRun({ params }) {
+      const record = await store.findRun(params.id);
+      if (record === undefined) throw runNotFound();
+      return viewRun(record);
+    },
+    async replyToRun({ params, body }) {
+      const status = await store.postReply(params.id, body.text, clock());
+      switch (status) {
+        case 'posted':
+          return { status };
+        case 'not_found':
+          throw runNotFound();
+        case 'not_waiting':
+          throw new RequestError('RUN_NOT_WAITING', 'The run has asked nothing that is not answered yet.');
+      }
+    },
+    async cancelRun({ params }) {
+      const record = await store.requestCancel(params.id, clock());
+      if (record === undefined) throw runNotFound();
+      return viewRun(record);
+    },
   };
+}
+
+/** The id is not repeated: it may be anything. */
+function runNotFound(): RequestError {
+  return new RequestError('RUN_NOT_FOUND', 'There is no such run. GET /v1/runs lists them.');
 }

@@ -1,10 +1,34 @@
+import type { AnswerOf } from '../../api/endpoint.js';
+import type { ENDPOINTS } from '../../api/endpoints.js';
+import { answerJson } from '../answer.js';
 import type { Handlers } from '../route.js';
+import type { Caller } from '../security/tokens.js';
 import type { ServerContext } from '../server-context.js';
-import { notBuilt } from '../not-built.js';
+
+type CallerView = AnswerOf<typeof ENDPOINTS.getSession>;
 
 /** Cookies for pages. */
-export function createSessionHandlers(_context: ServerContext): Pick<Handlers, 'openSession'> {
+export function createSessionHandlers({
+  guard,
+  logger,
+}: ServerContext): Pick<Handlers, 'openSession' | 'getSession' | 'closeSession'> {
   return {
-    openSession: notBuilt,
+    async openSession({ body, context, requestId }) {
+      const { caller, cookie } = guard.openSession(context, body.token);
+      logger.info('session opened', { caller: caller.name, request_id: requestId });
+      return withCookie(answerJson(viewCaller(caller), 200, requestId), cookie);
+    },
+    getSession: async ({ caller }) => viewCaller(caller),
+    closeSession: async ({ requestId }) =>
+      withCookie(answerJson({ status: 'closed' }, 200, requestId), guard.closeSession()),
   };
+}
+
+function viewCaller({ name, scopes }: Caller): CallerView {
+  return { name, scopes: [...scopes].filter((scope) => scope !== 'none') };
+}
+
+function withCookie(answer: Response, cookie: string): Response {
+  answer.headers.set('set-cookie', cookie);
+  return answer;
 }

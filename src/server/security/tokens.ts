@@ -1,12 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Scope } from '../../api/endpoint.js';
-
-/** A named key. The name is who decided. */
-export interface Token {
-  readonly name: string;
-  readonly scopes: readonly Exclude<Scope, 'none'>[];
-  readonly value: string;
-}
+import type { Token } from '../../config/read-tokens.js';
 
 /** Who asks, and what they may do. */
 export interface Caller {
@@ -17,19 +11,24 @@ export interface Caller {
 /** On loopback without tokens everyone on the machine may do everything. */
 export const LOCAL_CALLER: Caller = { name: 'local', scopes: new Set(['none', 'read', 'run', 'decide']) };
 
+/** Whoever has shown nothing. */
+export const NOBODY: Caller = { name: 'anonymous', scopes: new Set(['none']) };
+
+/** What the holder of a token may do. */
+export function callerOf({ name, scopes }: Token): Caller {
+  return { name, scopes: new Set<Scope>(['none', ...scopes]) };
+}
+
 /**
  * Finds whose token was sent. Every token is compared, each in constant time, so that the time tells nothing about how
  * much of which one was right.
  */
-export function createTokenCheck(tokens: readonly Token[]): (sent: string) => Caller | undefined {
-  const known = tokens.map(({ name, scopes, value }) => ({
-    digest: digestOf(value),
-    caller: { name, scopes: new Set<Scope>(['none', ...scopes]) },
-  }));
+export function createTokenCheck(tokens: readonly Token[]): (sent: string) => Token | undefined {
+  const known = tokens.map((token) => ({ token, digest: digestOf(token.value) }));
   return (sent) => {
     const digest = digestOf(sent);
-    let found: Caller | undefined;
-    for (const entry of known) if (timingSafeEqual(entry.digest, digest)) found = entry.caller;
+    let found: Token | undefined;
+    for (const entry of known) if (timingSafeEqual(entry.digest, digest)) found = entry.token;
     return found;
   };
 }

@@ -1,0 +1,34 @@
+import type { Context, Hono } from 'hono';
+import { createOpenApi } from '../../api/openapi.js';
+import { VERSION } from '../../runs/package-version.js';
+import { answerJson, answerProblem } from '../answer.js';
+import { SECURITY_HEADERS } from '../security/headers.js';
+import type { ServerContext } from '../server-context.js';
+import { renderDocsPage } from './docs-page.js';
+
+/** Adds what describes the server to those who have found it. It holds nothing of anyone's, so no token is needed. */
+export function addPages(app: Hono, { guard, newRequestId, settings }: ServerContext): void {
+  const document = createOpenApi(VERSION, { https: settings.https });
+  const docs = renderDocsPage(document);
+
+  const show = (path: string, answer: (requestId: string) => Response): void => {
+    app.get(path, (context: Context) => {
+      const requestId = newRequestId();
+      try {
+        guard.checkHost(context);
+        return answer(requestId);
+      } catch (error) {
+        return answerProblem(error, requestId);
+      }
+    });
+  };
+  show('/openapi.json', (requestId) => answerJson(document, 200, requestId));
+  show('/docs', (requestId) => {
+    const headers = { ...SECURITY_HEADERS, 'content-security-policy': docs.policy, 'x-request-id': requestId };
+    return new Response(docs.html, { headers: { ...headers, 'content-type': 'text/html; charset=utf-8' } });
+  });
+  show('/', (requestId) => {
+    const headers = { ...SECURITY_HEADERS, location: '/docs', 'x-request-id': requestId };
+    return new Response(null, { status: 302, headers });
+  });
+}

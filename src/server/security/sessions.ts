@@ -1,0 +1,58 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Token } from '../../config/read-tokens.js';
+import { callerOf } from './tokens.js';
+import type { Caller } from './tokens.js';
+
+/** A day's work. */
+const SESSION_MS = 12 * 60 * 60 * 1000;
+
+/** Cookies that stand for a token, for pages and EventSource. */
+export interface Sessions {
+  /** The `Set-Cookie` header that opens a session. */
+  open(token: Token): string;
+  /** The `Set-Cookie` header that ends it in this browser. */
+  close(): string;
+  /** Whose session the `Cookie` header carries, if it is signed by us and not over. */
+  read(cookies: string): Caller | undefined;
+}
+
+/**
+ * Sessions are kept nowhere: a cookie names the token and when it ends, signed with a key made from the token itself. So
+ * every server with the same tokens knows it, and it is void once its token is changed or taken away.
+ */
+export function createSessions(
+  tokens: readonly Token[],
+  { https, clock }: { readonly https: boolean; readonly clock: () => number },
+): Sessions {
+  // The prefix makes browsers refuse the cookie from any other host or path, and without https.
+  const cookie = https ? '__Host-sluice_session' : 'sluice_session';
+  const attributes = `HttpOnly; SameSite=Strict; Path=/${https ? '; Secure' : ''}`;
+  const pattern = new RegExp(`(?:^|;)\\s*${cookie}=([\\w-]{1,400})\\.(\\d{1,15})\\.([\\w-]{43})\\s*(?:;|$)`);
+  const holders = new Map(tokens.map((token) => [token.name, { caller: callerOf(token), key: keyOf(token) }]));
+
+  return {
+    open(token) {
+      const until = clock() + SESSION_MS;
+      const name = Buffer.from(token.name).toString('base64url');
+      const value = `${name}.${until}.${sign(keyOf(token), name, until).toString('base64url')}`;
+      return `${cookie}=${value}; Max-Age=${SESSION_MS / 1000}; ${attributes}`;
+    },
+    close: () => `${cookie}=; Max-Age=0; ${attributes}`,
+    read(cookies) {
+      const [, name = '', until = '', signature = ''] = pattern.exec(cookies) ?? [];
+      const holder = holders.get(Buffer.from(name, 'base64url').toString());
+      if (holder === undefined || Number(until) <= clock()) return undefined;
+      const expected = sign(holder.key, name, Number(until));
+      const sent = Buffer.from(signature, 'base64url');
+      return sent.length === expected.length && timingSafeEqual(sent, expected) ? holder.caller : undefined;
+    },
+  };
+}
+
+function keyOf({ value }: Token): Buffer {
+  return createHmac('sha256', value).update('sluice session key').digest();
+}
+
+function sign(key: Buffer, name: string, until: number): Buffer {
+  return createHmac('sha256', key).update(`${name}.${until}`).digest();
+}
