@@ -17,6 +17,8 @@ export interface AttemptMeta {
   readonly verdict?: Verdict;
   /** What whoever ran it has to say to the verdict: which limit, what could not be started, what the schema refused. */
   readonly reason?: string;
+  /** How it was judged: the reason code of its completion state. */
+  readonly reason_code?: string;
   /** The process, as the system numbered it. */
   readonly pid?: number;
   /** The session that this attempt resumes; null if it began one of its own. */
@@ -64,6 +66,7 @@ const SHAPES: Readonly<Record<keyof AttemptMeta, (field: unknown) => boolean>> =
   signal: (field) => field === null || isText(field),
   verdict: (field) => VERDICTS.some((verdict) => verdict === field),
   reason: (field) => typeof field === 'string',
+  reason_code: isText,
   pid: (field) => Number.isSafeInteger(field),
   session_id: (field) => field === null || isText(field),
   reply: (field) => typeof field === 'string',

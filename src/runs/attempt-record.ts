@@ -1,6 +1,6 @@
 import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from '../audit/index.js';
 import type { AttemptCapture, AttemptMeta, CapturedChunk, RunFolder } from '../audit/index.js';
-import { createTranslator } from '../events/index.js';
+import { createTranslator, isRasp } from '../events/index.js';
 import type { AttemptEnd, Drained, Emitted, EngineName, FcmpEvent, Translator } from '../events/index.js';
 import type { Answer } from './answer.js';
 import type { RunJournal } from './run-journal.js';
@@ -129,6 +129,7 @@ export class AttemptRecord {
     const drained = this.#drained ?? this.drain();
     await this.#capture?.close();
     if (end.fsDiff !== undefined) await writeFsDiff(this.#folder, attempt, end.fsDiff);
+    const events = [...drained.events, ...this.#translator.end(end)];
     const { exitCode, signal, verdict, reason, pid, version } = end;
     await writeAttemptMeta(this.#folder, attempt, {
       ...this.#meta,
@@ -137,10 +138,10 @@ export class AttemptRecord {
       signal,
       ...(verdict === undefined ? {} : { verdict }),
       ...(reason === undefined ? {} : { reason }),
+      ...reasonCodeIn(events),
       ...(pid === undefined ? {} : { pid }),
       ...(version === undefined ? {} : { version }),
     });
-    const events = [...drained.events, ...this.#translator.end(end)];
     const last = events.findLast(({ protocol }) => protocol === 'fcmp');
     if (last?.protocol !== 'fcmp') throw new TypeError('An attempt always ends with an FCMP event.');
     return { events, last: last.event };
@@ -163,4 +164,12 @@ export class AttemptRecord {
   async close(): Promise<void> {
     await this.#capture?.close().catch(() => undefined);
   }
+}
+
+function reasonCodeIn(events: readonly Emitted[]): Pick<AttemptMeta, 'reason_code'> {
+  for (const { protocol, event } of events) {
+    if (protocol === 'rasp' && isRasp(event, 'lifecycle.completion.state'))
+      return { reason_code: event.data.reason_code };
+  }
+  return {};
 }

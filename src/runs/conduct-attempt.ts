@@ -13,7 +13,7 @@ import { judgeOutput } from './judge-output.js';
 import { NO_CHANGES } from './merge-fs-diffs.js';
 import { messageOf } from './message-of.js';
 import { OutputGauge } from './output-gauge.js';
-import { prepareLaunch, programOf } from './prepare-launch.js';
+import { environmentOf, prepareLaunch, programOf } from './prepare-launch.js';
 import type { PreparedLaunch } from './prepare-launch.js';
 import { recordProcess } from './process/process-record.js';
 import type { ProcessEnd, RunningProcess } from './process/running-process.js';
@@ -60,7 +60,7 @@ export async function conductAttempt(context: RunContext, plan: AttemptPlan): Pr
       command,
       input: secrets.maskText(prepared.stdin ?? plan.prompt),
     });
-    const version = versionOf(context, prepared);
+    const version = versionOf(context);
     const run = await runProcess(context, plan, prepared, record);
     if (!('end' in run)) return await tellUnstarted(context, record, run);
     const { fsDiff, warnings } = await changes.difference();
@@ -230,9 +230,10 @@ function countUsage({ usage }: RunContext, events: readonly Emitted[]): void {
 }
 
 /** Asked while the agent works, so that nobody waits for it. */
-async function versionOf(context: RunContext, { env }: PreparedLaunch): Promise<string | undefined> {
+async function versionOf(context: RunContext): Promise<string | undefined> {
   const words = programOf(context, context.launcher.program);
-  return engineVersion(context.launcher, words, env).catch(() => undefined);
+  // Without the run's marker: it is no process of the run, and must not be ended with it.
+  return engineVersion(context.launcher, words, environmentOf(context)).catch(() => undefined);
 }
 
 /** A success against which something speaks must not look like one without. */

@@ -141,7 +141,7 @@ describe('a program that ends badly', () => {
     const site = await makeSite(steps);
     const { result, meta, events } = await followRun(commandSpec(site), site);
     expect(result).toMatchObject({ status: 'failed', error: { category: 'process', code } });
-    expect(await meta(1)).toMatchObject(end);
+    expect(await meta(1)).toMatchObject({ ...end, reason_code: code });
     expect(events.at(-2)?.event).toMatchObject({ event: { type: 'lifecycle.run.failed' }, data: end });
   });
 

@@ -133,7 +133,10 @@ async function carryOutIn(
 }
 
 async function carryOutOn(context: RunContext): Promise<RunResult> {
-  const { control } = context;
+  const {
+    control,
+    ports: { logger },
+  } = context;
   let lock: FolderLock | undefined;
   try {
     const workdir = await findWorkdir(context);
@@ -150,7 +153,9 @@ async function carryOutOn(context: RunContext): Promise<RunResult> {
     const outcome = await endUnstarted(context, { sessionId: null, reply: null }, end);
     return buildResult(outcome, { artifacts: NO_CHANGES, usage: null, attempts: 1, sessionId: null });
   } finally {
-    await lock?.release();
+    await lock?.release().catch((error: unknown) => {
+      logger.warn('the working folder could not be given back', { run_id: context.id, error: messageOf(error) });
+    });
   }
 }
 
