@@ -28,7 +28,6 @@ writeResult({
 /** The commit this worker made; undefined where there is no git, or no repository that begins right here. */
 function commit() {
   if (!existsSync('.git')) return undefined;
-  const git = (...args) => execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   const identity = ['-c', 'user.name=json-worker', '-c', 'user.email=json-worker@example.org'];
   try {
     git('add', '--', program);
@@ -37,6 +36,10 @@ function commit() {
   } catch {
     return undefined;
   }
+}
+
+function git(...args) {
+  return execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 }
 
 /** Under another name first: nobody ever reads half a result. */

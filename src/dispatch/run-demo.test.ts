@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { runDemo } from './run-demo.js';
 
@@ -29,6 +29,14 @@ describe('the closed loop', { timeout: 60_000 }, () => {
     const log = ['-C', join(data, 'inside/demo-repository'), 'log', '--format=%H'];
     expect(execFileSync('git', log, { encoding: 'utf8' })).toContain(sha);
     expect(() => execFileSync('git', ['-C', data, 'rev-parse', 'HEAD'], { stdio: 'ignore' })).toThrow('rev-parse');
+  });
+
+  it('works without git: then the worker names a pull request', async () => {
+    vi.stubEnv('PATH', '/nowhere');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { orders } = await runDemo({ data: await makeFolder({}) });
+    expect(orders.map(({ action }) => action)).toEqual(['advance', 'advance', 'needs-human']);
+    expect(orders[0]?.comment).toContain('- PR: https://example.org/pull/');
   });
 
   it('can be run again in the same place', async () => {
