@@ -20,18 +20,19 @@ import { startWorker } from './start-worker.js';
 /** More in `npm run torture`. */
 const KILLS = Number(process.env['LEAD_KILLS'] ?? 4);
 
-const FIXTURES = fileURLToPath(new URL('fixtures/', import.meta.url));
+const LEAD = fileURLToPath(new URL('./fixtures/lead-program.ts', import.meta.url));
+const WORKER = fileURLToPath(new URL('./fixtures/told-worker.sh', import.meta.url));
 
 /** A folder with the worker, some repositories, and the lead as one file, because it starts often and must start fast. */
 async function makeSite(): Promise<{ readonly data: string; readonly program: string }> {
   const data = await makeFolder({ effects: '' });
-  await copyFile(join(FIXTURES, 'told-worker.sh'), join(data, 'told-worker.sh'));
+  await copyFile(WORKER, join(data, 'told-worker.sh'));
   for (let number = 0; number < 3; number++) await mkdir(join(data, `repository-${number}`));
   // As deep as in the package, which looks for its own manifest two folders up.
   const program = join(data, 'program/dispatch/lead.mjs');
   await copyFile(fileURLToPath(new URL('../../package.json', import.meta.url)), join(data, 'package.json'));
   const bundle = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'error' } as const;
-  await build({ entryPoints: [join(FIXTURES, 'lead-program.ts')], outfile: program, ...bundle });
+  await build({ entryPoints: [LEAD], outfile: program, ...bundle });
   await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(data, 'node_modules'));
   return { data, program };
 }
