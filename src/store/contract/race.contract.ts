@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { report } from '../../../test/postgres/report.js';
 import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
 import type { Listed, Page } from '../../orders/ports/order-store.js';
 import type { OutboxMessage } from '../../orders/ports/outbox-message.js';
@@ -24,21 +25,26 @@ export function describeRace(makeSite: MakeSite): void {
 
       const executions = await readAll(async (page) => store.listExecutions(page));
       const messages = await readAll(async (page) => store.listOutbox(page));
-      expect(findViolations(reports, executions, messages)).toEqual([]);
-      const settled = reports.flatMap((report) => report.settled);
+      const violations = findViolations(reports, executions, messages);
+      const switched = reports.flatMap((each) => each.switched);
+      const settled = reports.flatMap((each) => each.settled);
+      report(
+        `fence race of ${SECONDS} s: ${switched.length} runs made active, ${settled.length} results brought, ${executions.length} taken, ${messages.length} went through, ${violations.length} violations`,
+      );
+      expect(violations).toEqual([]);
       for (const action of ['advance', 'archive']) {
         expect(settled.filter((each) => each.action === action && !each.repeated).length).toBeGreaterThan(0);
       }
       const issue = await store.findIssue(RACE_ISSUE);
       const active = await store.findOrder(RACE_ISSUE, issue?.active_run_id ?? '');
       expect(issue?.state).toBe(active?.decision === null ? 'doing' : 'review');
-      expect(issue?.last_run_number).toBe(reports.flatMap(({ switched }) => switched).length);
+      expect(issue?.last_run_number).toBe(switched.length);
     });
 
     it('would be seen to fail', () => {
       const [runId, next] = ['2026-11-15-backend-0001', '2026-11-15-backend-0002'];
       const settled = { runId, at: 5, action: 'advance', repeated: false };
-      const report: RaceReport = {
+      const planted: RaceReport = {
         role: 'settle',
         switched: [
           { runId, at: 1 },
@@ -48,7 +54,7 @@ export function describeRace(makeSite: MakeSite): void {
         polluted: ['x'],
         errors: ['y'],
       };
-      expect(findViolations([report], [], [])).toEqual([
+      expect(findViolations([planted], [], [])).toEqual([
         'polluted: x',
         'failed: y',
         `${runId} went through after ${next} was active`,
@@ -69,7 +75,7 @@ function findViolations(
     ...reports.flatMap(({ polluted }) => polluted.map((what) => `polluted: ${what}`)),
     ...reports.flatMap(({ errors }) => errors.map((what) => `failed: ${what}`)),
   ];
-  const switched = reports.flatMap((report) => report.switched);
+  const switched = reports.flatMap((each) => each.switched);
   const replacedBy = new Map(switched.slice(1).map((next, index) => [switched[index]?.runId, next]));
   const taken = reports.flatMap(({ settled }) => settled).filter(({ repeated }) => !repeated);
   const times = new Map<string, number>();
