@@ -1,10 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { codex, DONE } from '../events/translate-lines.contract.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
 import { followRun } from './run.contract.js';
 import type { RunSpec } from './run-spec.js';
 import { startRun } from './start-run.js';
+
+/** Processes are started, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 });
 
 const LINE = {
   type: 'object',

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Emitted } from '../events/index.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site } from './fixtures/make-site.js';
@@ -8,6 +8,9 @@ import { createMemoryEventLog } from './ports/memory-event-log.js';
 import { followRun } from './run.contract.js';
 import type { RunSpec } from './run-spec.js';
 import { startRun } from './start-run.js';
+
+/** Processes are started, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 });
 
 function specOf(site: Site, more: Partial<RunSpec> = {}): RunSpec {
   return { engine: 'command', command: site.agent, workdir: site.workdir, ...more };
@@ -30,7 +33,7 @@ describe('the events of a run', () => {
     expect(await run.result).toMatchObject({ status: 'canceled' });
   });
 
-  it('are the same for every reader, early, slow or late', { timeout: 30_000 }, async () => {
+  it('are the same for every reader, early, slow or late', async () => {
     const site = await makeSite([{ flood: 400_000 }, { sleep: 100 }, { flood: 100_000 }]);
     const run = startRun(specOf(site), site);
     const early = collect(run.events);

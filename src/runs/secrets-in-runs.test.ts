@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { codex } from '../events/translate-lines.contract.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site } from './fixtures/make-site.js';
@@ -8,6 +8,9 @@ import { createJsonLogger } from './logger/json-logger.js';
 import { followRun } from './run.contract.js';
 import type { FollowedRun } from './run.contract.js';
 import type { RunSpec } from './run-spec.js';
+
+/** Processes are started, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 });
 
 const KEY = 'sk-live-0123456789abcdef';
 const PATTERN = 'ghp_[A-Za-z0-9]{10}';

@@ -1,7 +1,10 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { codex } from '../events/translate-lines.contract.js';
 import { makeSite } from './fixtures/make-site.js';
 import { followRun } from './run.contract.js';
+
+/** Processes are started, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 });
 
 const LINE = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] };
 
