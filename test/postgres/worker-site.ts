@@ -22,6 +22,7 @@ export interface StartedWorker {
   readonly child: ChildProcess;
   /** Resolves when it takes orders, or has ended. */
   readonly ready: Promise<unknown>;
+  readonly isReady: boolean;
 }
 
 const FIXTURES = join(PROJECT, 'test/postgres/fixtures');
@@ -43,7 +44,17 @@ export async function makeWorkerSite(repositoryCount: number): Promise<WorkerSit
     repositories,
     startWorker() {
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-      return { child, ready: Promise.race([once(child.stdout, 'data'), once(child, 'exit')]) };
+      let isReady = false;
+      child.stdout.once('data', () => {
+        isReady = true;
+      });
+      return {
+        child,
+        ready: Promise.race([once(child.stdout, 'data'), once(child, 'exit')]),
+        get isReady() {
+          return isReady;
+        },
+      };
     },
     async readEffects() {
       return (await readFile(effects, 'utf8')).split('\n').slice(0, -1);

@@ -30,7 +30,7 @@ async function submitOrders({ data, repositories }: WorkerSite, store: Store): P
   await lead.close();
 }
 
-/** Keeps so many workers at work and kills the oldest of them now and then, until nothing is left to do. */
+/** Keeps so many workers and kills the oldest that is at work now and then, until nothing is left to do. */
 async function drain(site: WorkerSite, store: Store): Promise<number> {
   const workers = Array.from({ length: WORKERS }, () => site.startWorker());
   onTestFinished(() => {
@@ -40,9 +40,10 @@ async function drain(site: WorkerSite, store: Store): Promise<number> {
   let kills = 0;
   while (await isAnythingLeft(store)) {
     await sleep(KILL_MS);
-    if (kills === KILLS) continue;
-    workers.shift()?.child.kill('SIGKILL');
-    workers.push(site.startWorker());
+    const oldest = workers.findIndex(({ isReady }) => isReady);
+    if (kills === KILLS || oldest === -1) continue;
+    const [killed] = workers.splice(oldest, 1, site.startWorker());
+    killed?.child.kill('SIGKILL');
     kills += 1;
   }
   const ends = workers.map(async ({ child, ready }) => {

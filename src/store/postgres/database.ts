@@ -5,14 +5,15 @@ import { storeClosed } from '../refusals.js';
 import { isRepeatable, leavesConnection, toStoreError } from './database-error.js';
 import type { DriverClient, DriverConnection, DriverPool, Queryable, Row } from './driver.js';
 import { loadPackage } from './load-package.js';
+import { createTurns } from './turns.js';
 
 /** How this store uses a server. */
 export interface DatabaseOptions {
   /** Connections at most; 10 by default. One more listens. */
   readonly connections?: number;
-  /** A statement that takes longer is given up; 30 s by default. */
+  /** A statement that takes longer is given up; 60 s by default. */
   readonly statementTimeoutMs?: number;
-  /** Waiting for somebody else's lock ends after this; 10 s by default. */
+  /** Waiting for somebody else's lock ends after this; 30 s by default. */
   readonly lockTimeoutMs?: number;
   /** How long connecting may take; 10 s by default. */
   readonly connectTimeoutMs?: number;
@@ -38,7 +39,7 @@ const LONGEST_PAUSE_MS = 20;
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
   const pg = (await loadPackage('pg', () => import('pg'))).default;
   const where = describeUrl(url);
-  const { statementTimeoutMs = 30_000, lockTimeoutMs = 10_000, connectTimeoutMs = 10_000 } = options;
+  const { statementTimeoutMs = 60_000, lockTimeoutMs = 30_000, connectTimeoutMs = 10_000 } = options;
   const settings = {
     connectionString: url,
     application_name: 'sluice',
@@ -50,7 +51,9 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
   };
-  const pool: DriverPool = new pg.Pool({ ...settings, max: options.connections ?? 10, allowExitOnIdle: true });
+  const { connections = 10 } = options;
+  const pool: DriverPool = new pg.Pool({ ...settings, max: connections, allowExitOnIdle: true });
+  const turns = createTurns(connections, statementTimeoutMs);
   // A connection that breaks between two statements, idle or in a transaction, has nobody to tell: without listeners it
   // would end the process. The pool drops it, or the next statement fails.
   pool.on('error', () => undefined);
@@ -80,7 +83,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     checkOpen();
     for (let count = 1; ; count++) {
       try {
-        return await command();
+        return await turns.take(command);
       } catch (error) {
         if (count === MAX_ATTEMPTS || !isRepeatable(error)) throw toStoreError(error, where);
         // Of two that ended each other one must come back later than the other.

@@ -3,30 +3,47 @@ import type { WatchableEventLog } from '../../runs/ports/event-log.js';
 import { positionOf, readRange } from '../event-position.js';
 import { columnsOf } from './columns.js';
 import type { Context } from './context.js';
+import type { Queryable } from './driver.js';
 
-/** The events of all runs, each protocol of a run in its order. */
+interface Waiting {
+  readonly runId: string;
+  readonly events: readonly Emitted[];
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** So that one statement stays small, whatever has piled up. */
+const LARGEST_BATCH = 1000;
+
+/**
+ * The events of all runs. What runs append while the last statement is on its way goes with the next one: PostgreSQL
+ * commits announcements one after the other, and two hundred runs would queue up.
+ */
 export function createEventLog({ database, notifications }: Context): WatchableEventLog {
+  const waiting: Waiting[] = [];
+  let isWriting = false;
+
+  async function writeWaiting(): Promise<void> {
+    isWriting = true;
+    while (waiting.length > 0) {
+      const batch = takeBatch(waiting);
+      try {
+        await insertEvents(database, batch);
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    isWriting = false;
+  }
+
   return {
-    async append(runId, events) {
-      const positions = events.map(positionOf);
-      // One statement is one transaction: who hears of the events finds them.
-      await database.query(
-        `WITH added AS (
-           INSERT INTO sluice.events (run_id, protocol, attempt, seq, event)
-           SELECT $1, * FROM unnest($2::text[], $3::integer[], $4::integer[], $5::text[])
-           ON CONFLICT DO NOTHING
-           RETURNING true
-         )
-         SELECT pg_notify('sluice_events', $1) FROM added LIMIT 1`,
-        [
-          runId,
-          events.map(({ protocol }) => protocol),
-          positions.map(({ attempt }) => attempt),
-          positions.map(({ seq }) => seq),
-          events.map(({ event }) => JSON.stringify(event)),
-        ],
-      );
-    },
+    append: async (runId, events) =>
+      new Promise((resolve, reject) => {
+        database.checkOpen();
+        waiting.push({ runId, events, resolve, reject });
+        if (!isWriting) void writeWaiting();
+      }),
 
     async read(query) {
       const { after, to, limit } = readRange(query);
@@ -46,4 +63,35 @@ export function createEventLog({ database, notifications }: Context): WatchableE
       return notifications.listen('sluice_events', runId, wake);
     },
   };
+}
+
+/** The oldest first, and always one. */
+function takeBatch(waiting: Waiting[]): Waiting[] {
+  let total = 0;
+  const end = waiting.findIndex(({ events }, index) => (total += events.length) > LARGEST_BATCH && index > 0);
+  return waiting.splice(0, end === -1 ? waiting.length : end);
+}
+
+/** One statement is one transaction: who hears of the events finds them. */
+async function insertEvents(database: Queryable, batch: readonly Waiting[]): Promise<void> {
+  const rows = batch.flatMap(({ runId, events }) =>
+    events.map((emitted) => ({ runId, emitted, ...positionOf(emitted) })),
+  );
+  if (rows.length === 0) return;
+  await database.query(
+    `WITH added AS (
+       INSERT INTO sluice.events (run_id, protocol, attempt, seq, event)
+       SELECT * FROM unnest($1::text[], $2::text[], $3::integer[], $4::integer[], $5::text[])
+       ON CONFLICT DO NOTHING
+       RETURNING run_id
+     )
+     SELECT pg_notify('sluice_events', run_id) FROM added GROUP BY run_id`,
+    [
+      rows.map(({ runId }) => runId),
+      rows.map(({ emitted }) => emitted.protocol),
+      rows.map(({ attempt }) => attempt),
+      rows.map(({ seq }) => seq),
+      rows.map(({ emitted }) => JSON.stringify(emitted.event)),
+    ],
+  );
 }

@@ -86,6 +86,15 @@ describe('the queue of work', () => {
     expect(await later.claimOrder(claimOf())).toBeDefined();
   });
 
+  it('gives out again what a worker had fetched that was killed', async () => {
+    const url = await makeSite();
+    const [store, database] = [await openSite(url), await openPlain(url)];
+    await store.submitOrder(submissionOf());
+    await database.query(`UPDATE sluice_queue.job SET state = 'active', started_on = now() - interval '1 day'`);
+    onTestFinished(store.watchQueue(() => undefined));
+    await eventually(async () => expect(await listJobs(database)).toEqual([]));
+  });
+
   it('decides nothing: of two who are woken by one order, one gets it, and a wake-up for nothing changes nothing', async () => {
     const url = await makeSite();
     const [one, two] = [await openSite(url), await openSite(url)];

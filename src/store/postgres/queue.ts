@@ -75,6 +75,10 @@ export async function openQueue(database: Database, notifications: Notifications
     }
   }
 
+  function maintain(): void {
+    void boss.maintain().catch(() => undefined);
+  }
+
   function begin(): () => void {
     let isDraining = false;
     const poll = setInterval(() => {
@@ -85,7 +89,8 @@ export async function openQueue(database: Database, notifications: Notifications
         .catch(() => undefined)
         .finally(() => (isDraining = false));
     }, POLL_MS).unref();
-    const maintenance = setInterval(() => void boss.maintain().catch(() => undefined), MAINTENANCE_MS).unref();
+    const maintenance = setInterval(maintain, MAINTENANCE_MS).unref();
+    maintain();
     const stopListening = notifications.listen('sluice_queue', '', wakeAll);
     return () => {
       clearInterval(poll);
