@@ -13,7 +13,7 @@ import type { LeadContext } from './lead-context.js';
 import { OUTPUT_BYTES } from './reconcile.js';
 import { keepAbsentFile, writePackFiles } from './run-folder-files.js';
 import { settle } from './settle.js';
-import type { Settlement, WorkerEnd } from './settle.js';
+import type { OrderName, Settlement, WorkerEnd } from './settle.js';
 import { untilDone } from './until-done.js';
 import { watchHold } from './watch-hold.js';
 import { createWorktree, keptNote, removeWorktree } from './worktree.js';
@@ -52,53 +52,65 @@ export async function executeOrder(
   ports: ExecutionPorts,
 ): Promise<Settlement | undefined> {
   const { record, unresolved } = claimed;
-  const { order, run_ulid } = record;
+  const { order } = record;
+  const { store, clock, logger } = context;
   const hold = { issueRef: order.issue_ref, runId: order.run_id, workerId: ports.workerId };
-  const { logger } = context;
-  // A result must not be lost to a store that is out of reach for a moment; to settle twice is harmless.
-  const end = async (how: WorkerEnd) =>
-    untilDone(async () => settle(context, { ...hold, ...how }), { logger, signal: ports.signal });
+  const worktree = worktreeOf(context.data, order, record.run_ulid);
   return whileInProgress(ports.workerId, async () => {
-    if (unresolved.length > 0) return end({ ...NOT_STARTED, unresolved });
-    const worktree = worktreeOf(context.data, order, run_ulid);
-    const prepared = await prepare(context, record, worktree);
-    if ('error' in prepared) return end({ ...NOT_STARTED, startError: prepared.error });
-    const mayStart = await context.store.startOrder({ ...hold, now: context.clock(), pid: null, pidStarted: null });
-    if (!mayStart) {
-      if (worktree !== undefined) await removeWorktree(worktree);
-      return undefined;
-    }
     const watch = watchHold({ context, hold, leaseMs: ports.leaseMs, signal: ports.signal });
     try {
-      const how = await work(context, record, prepared, { startRun: ports.startRun, stop: watch.stop });
+      const prepared = unresolved.length > 0 ? { unresolved } : await prepare(context, record, worktree);
+      // Who has no more time leaves it to others: the claim is free when its lease ends.
+      if (ports.signal?.aborted === true) return undefined;
+      // Nothing is settled that somebody else may hold by now: this is where the claim is either kept or lost.
+      const mayStart = await store.startOrder({ ...hold, now: clock(), pid: null, pidStarted: null });
+      if (!mayStart) {
+        await clearAway(context, hold, worktree);
+        return undefined;
+      }
+      const how = 'spec' in prepared ? await work(context, record, prepared, ports.startRun, watch.stop) : prepared;
       const isKept = worktree !== undefined && (await removeWorktree(worktree)) === 'kept';
-      return await end({ ...how, ...(isKept ? { note: keptNote(worktree) } : {}) });
+      const note = isKept ? { note: keptNote(worktree) } : {};
+      // A result must not be lost to a store that is out of reach for a moment; to settle twice is harmless.
+      const settleOnce = async () => settle(context, { ...hold, ...NOT_SEEN, ...how, ...note });
+      return await untilDone(settleOnce, { logger, signal: ports.signal });
     } finally {
       await watch.end();
     }
   });
 }
 
-const NOT_STARTED = { exitCode: null, signal: null } as const;
+/** How a worker ended whose end nobody saw, also because it never began. */
+const NOT_SEEN = { exitCode: null, signal: null } as const;
+
+/** Takes the worktree of an order away that was replaced before it began; of one that somebody else took over it is theirs. */
+async function clearAway(
+  { store }: LeadContext,
+  { issueRef, runId }: OrderName,
+  worktree: Worktree | undefined,
+): Promise<void> {
+  const record = worktree === undefined ? undefined : await store.findOrder(issueRef, runId);
+  if (worktree !== undefined && record?.state === 'canceled') await removeWorktree(worktree);
+}
 
 /** Everything that must be there before the worker starts; a message if something cannot be. */
 async function prepare(
   context: LeadContext,
   { order, run_ulid }: OrderRecord,
   worktree: Worktree | undefined,
-): Promise<Injection | { readonly error: string }> {
+): Promise<Injection | { readonly startError: string }> {
   try {
     const runDir = context.runFolderOf(run_ulid);
     const wrapper = wrapperOf(order.worker, context.wrappers);
     const injection = injectionOf(wrapper, order, runDir, worktree?.folder ?? order.repo_dir);
     if (worktree !== undefined) {
       const { error } = await createWorktree(worktree);
-      if (error !== undefined) return { error };
+      if (error !== undefined) return { startError: error };
     }
     await writePackFiles(runDir, injection.files);
     return injection;
   } catch (error) {
-    return { error: messageOf(error) };
+    return { startError: messageOf(error) };
   }
 }
 
@@ -107,13 +119,14 @@ async function work(
   context: LeadContext,
   record: OrderRecord,
   { spec, env }: Injection,
-  { startRun, stop }: Pick<ExecutionPorts, 'startRun'> & { readonly stop: AbortSignal },
+  startRun: ExecutionPorts['startRun'],
+  stop: AbortSignal,
 ): Promise<WorkerEnd> {
   let run: OrderRun;
   try {
     run = await startRun({ id: record.run_ulid, spec, env, record });
   } catch (error) {
-    return { ...NOT_STARTED, startError: messageOf(error) };
+    return { ...NOT_SEEN, startError: messageOf(error) };
   }
   const cancel = () => void run.cancel();
   if (stop.aborted) cancel();
@@ -130,7 +143,7 @@ async function work(
 /** How the worker's process ended, as the run saw it. */
 function endOf({ process: ended, error, status }: RunResult): WorkerEnd {
   if (ended === undefined) {
-    return { ...NOT_STARTED, startError: error?.message ?? `the run ended as ${status} before its process began` };
+    return { ...NOT_SEEN, startError: error?.message ?? `the run ended as ${status} before its process began` };
   }
   const { exit_code, signal, command, version } = ended;
   // A worker that Sluice stopped may still exit with 0: it was stopped all the same.

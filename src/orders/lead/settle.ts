@@ -62,7 +62,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
   const at = new Date(now).toISOString();
   const { order } = record;
   const given = { order, reading, exitCode, signal, ...reasonsNotToStart(end) };
-  const startedAt = end.startedAt ?? record.started_at;
+  const startedAt = wasStarted(end) ? (end.startedAt ?? record.started_at) : null;
   const row = (decision: Decision): Execution => ({
     id: newId(),
     order,
@@ -118,7 +118,7 @@ export function messagesFor(
 
 async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd): Promise<Reading> {
   // A worker that was not started has nothing to report; what stands in the folder is somebody else's.
-  if (end.startError !== undefined || (end.unresolved ?? []).length > 0) return { source: 'none', problems: [] };
+  if (!wasStarted(end)) return { source: 'none', problems: [] };
   const startedAt = end.startedAt ?? record.started_at;
   const reading = await readWorkResult({
     dir: end.dir ?? context.runFolderOf(record.run_ulid),
@@ -128,6 +128,10 @@ async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd
     ...(startedAt === null ? {} : { startedAt }),
   });
   return reading.result === undefined && end.draft !== undefined ? { ...reading, draft: end.draft } : reading;
+}
+
+function wasStarted({ startError, unresolved = [] }: WorkerEnd): boolean {
+  return startError === undefined && unresolved.length === 0;
 }
 
 function reasonsNotToStart({ startError, unresolved }: WorkerEnd) {
