@@ -212,4 +212,14 @@ describe('what cannot be started', () => {
     const run = startRun(commandSpec(site), site);
     expect(await run.result).toMatchObject({ status: 'failed', error: { code: 'RUN_STORAGE_FAILED' } });
   });
+
+  it('does not write where a worker’s link leads', async () => {
+    const site = await makeSite([]);
+    const elsewhere = join(site.root, 'elsewhere');
+    await mkdir(elsewhere);
+    const trick = `mv "$SLUICE_RUN_DIR/.audit" "$SLUICE_RUN_DIR/mine" && ln -s ${elsewhere} "$SLUICE_RUN_DIR/.audit"`;
+    const run = startRun(commandSpec(site, { command: ['sh', '-c', trick] }), site);
+    expect(await run.result).toMatchObject({ status: 'failed', error: { code: 'UNSAFE_FILE' } });
+    expect(await readdir(elsewhere)).toEqual([]);
+  });
 });
