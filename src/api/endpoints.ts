@@ -36,7 +36,7 @@ export const ENDPOINTS = {
     summary: 'Finds the JSON in a text, repairs its syntax, checks it against a schema.',
     body: parseRequestSchema,
     answer: { status: 200, media: 'application/json', schema: parseAnswerSchema },
-    problems: ['INVALID_SCHEMA', 'ALIGN_UNSUPPORTED'],
+    problems: ['INVALID_SCHEMA'],
   }),
   startRun: endpoint({
     method: 'POST',

@@ -7,7 +7,7 @@ import type { Gate } from './gate.js';
 import { readBody } from './read-body.js';
 import { RequestError } from './request-error.js';
 import { createRequestChecks } from './route.js';
-import type { Handler } from './route.js';
+import type { Handler, RequestChecks } from './route.js';
 import type { Caller } from './security/tokens.js';
 import type { ServerContext } from './server-context.js';
 import { withinTime } from './within-time.js';
@@ -25,10 +25,12 @@ export interface Route {
 export function createRoute(server: ServerContext, { name, endpoint, handler, gate }: Route) {
   const { guard, settings, newRequestId, clock } = server;
   const { limits, origins } = settings;
-  const checks = createRequestChecks(endpoint);
+  // Compiled when first needed: a server is there sooner, and most callers use a few endpoints.
+  let checks: RequestChecks | undefined;
   const isJson = endpoint.answer.media === 'application/json';
 
   async function carryOut(context: Context, caller: Caller, requestId: string): Promise<Response> {
+    checks ??= createRequestChecks(endpoint);
     const query = context.req.query();
     checks.query(query);
     const body = endpoint.body === undefined ? undefined : await readBody(context, limits.bodyBytes);

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { SECURITY_HEADERS } from './security/headers.js';
 
 const ALLOWED_HEADERS = 'authorization, content-type, last-event-id, range';
 const EXPOSED_HEADERS = 'x-request-id, content-range, accept-ranges, retry-after';
@@ -19,7 +20,8 @@ export function allowOrigin(context: Context, answer: Response, origins: readonl
 
 /** The answer to a browser that asks beforehand; without allowed origins it grants nothing. */
 export function answerPreflight(context: Context, methods: readonly string[], origins: readonly string[]): Response {
-  const answer = new Response(null, { status: 204, headers: { allow: [...methods, 'OPTIONS'].join(', ') } });
+  const headers = { ...SECURITY_HEADERS, allow: [...methods, 'OPTIONS'].join(', ') };
+  const answer = new Response(null, { status: 204, headers });
   const origin = context.req.header('origin');
   if (origin !== undefined && origins.includes(origin)) {
     answer.headers.set('access-control-allow-methods', methods.join(', '));

@@ -43,7 +43,7 @@ export function createRequestChecks(definition: Endpoint): RequestChecks {
       if (stranger !== undefined) throw new RequestError('INVALID_QUERY', `There is no parameter ${stranger}.`);
       for (const [name, schema, type] of parameters) {
         const value = sent[name];
-        if (value !== undefined) check(schema, type === 'integer' ? Number(value) : value, 'INVALID_QUERY', name);
+        if (value !== undefined) check(schema, type === 'integer' ? readInteger(value) : value, 'INVALID_QUERY', name);
       }
     },
     body(sent) {
@@ -64,4 +64,9 @@ function check(schema: StandardSchema, value: unknown, code: 'INVALID_BODY' | 'I
   const detail =
     first === undefined ? 'It does not fit.' : `${first.path === '' ? 'The body' : first.path}: ${first.message}`;
   throw new RequestError(code, detail, { issues });
+}
+
+/** A number as people write it; anything else stays the text it is, which is no number. */
+function readInteger(value: string): number | string {
+  return /^-?\d{1,15}$/.test(value) ? Number(value) : value;
 }

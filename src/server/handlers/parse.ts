@@ -1,6 +1,7 @@
 import { toParseOutput } from '../../api/parse-output.js';
 import { parse } from '../../json/index.js';
 import { createSchemaShelf } from '../schema-shelf.js';
+import { RequestError } from '../request-error.js';
 import type { Handlers } from '../route.js';
 import type { ServerContext } from '../server-context.js';
 
@@ -10,6 +11,7 @@ export function createParseHandlers({ meter }: ServerContext): Pick<Handlers, 'p
   return {
     async parse({ body }) {
       const { text, schema, profile = 'default', allow_partial: allowPartial = false, align = false } = body;
+      if (align && schema === undefined) throw new RequestError('INVALID_BODY', 'align needs a schema to align to.');
       const compiled = schema === undefined ? undefined : shelf.take(schema);
       const result = parse(text, compiled, { profile, allowPartial, align });
       meter.parsed(result);

@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { SluiceError } from '../json/index.js';
+import { createJsonLogger } from '../runs/logger/json-logger.js';
+import { jsonOf, openServer } from './fixtures/open-server.js';
+import { DEFAULT_LIMITS as LIMITS } from './server-settings.js';
+
+const problem = async (answer: Response) => ({ status: answer.status, code: (await jsonOf(answer))['code'] });
+
+describe('a request', () => {
+  it('is answered with an id of its own', async () => {
+    const { get } = await openServer();
+    const ids = await Promise.all(['/healthz', '/healthz', '/gone'].map(async (path) => get(path)));
+    expect(new Set(ids.map((answer) => answer.headers.get('x-request-id'))).size).toBe(3);
+  });
+
+  it('to a path that is none gets a problem', async () => {
+    const { get } = await openServer();
+    for (const path of ['/v1', '/v1/run', '/v1/runs/a/b', '/v1/runs/', '/%00', '/v1/issues/acme/shop']) {
+      expect(await problem(await get(path))).toEqual({ status: 404, code: 'NO_SUCH_PATH' });
+    }
+  });
+
+  it('with the wrong method is told the right ones', async () => {
+    const { request } = await openServer();
+    const answer = await request('/v1/runs', { method: 'DELETE' });
+    expect(answer.headers.get('allow')).toBe('POST, GET');
+    expect(await problem(answer)).toEqual({ status: 405, code: 'METHOD_NOT_ALLOWED' });
+  });
+
+  it('may ask for the headers alone', async () => {
+    const { app } = await openServer();
+    const answer = await app.request('/v1/runs', { method: 'HEAD' });
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toBe('');
+  });
+
+  it.each([
+    ['a type that is not JSON', { 'content-type': 'text/plain' }, '{"text":""}', 415, 'NOT_JSON'],
+    ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'text=1', 415, 'NOT_JSON'],
+    ['no JSON', {}, '{"text":', 400, 'INVALID_BODY'],
+    ['nothing', {}, '', 400, 'INVALID_BODY'],
+    ['another shape', {}, '{"txt":""}', 400, 'INVALID_BODY'],
+    ['a list', {}, '[]', 400, 'INVALID_BODY'],
+  ])('whose body is %s is refused', async (_, headers, body, status, code) => {
+    const { post } = await openServer();
+    expect(await problem(await post('/v1/parse', body, headers))).toEqual({ status, code });
+  });
+
+  it('says where its body does not fit', async () => {
+    const { post } = await openServer();
+    const answer = await post('/v1/parse', { text: 1, profile: 'mine' });
+    expect(await jsonOf(answer)).toMatchObject({
+      issues: expect.arrayContaining([
+        { path: 'text', message: expect.any(String) },
+        { path: 'profile', message: expect.any(String) },
+      ]),
+    });
+  });
+
+  it('whose body is too large is refused, told or counted', async () => {
+    const { post, request } = await openServer({ settings: { limits: { ...LIMITS, bodyBytes: 100 } } });
+    const large = { text: 'x'.repeat(101) };
+    const told = { 'content-length': '5000' };
+    expect(await problem(await post('/v1/parse', large, told))).toEqual({ status: 413, code: 'BODY_TOO_LARGE' });
+    const chunks = new Blob([JSON.stringify(large)]).stream();
+    const counted = await request('/v1/parse', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: chunks,
+      duplex: 'half',
+    } as RequestInit);
+    expect(await problem(counted)).toEqual({ status: 413, code: 'BODY_TOO_LARGE' });
+  });
+
+  it.each([
+    ['a parameter there is not', '/v1/runs?lmit=1'],
+    ['a number that is none', '/v1/runs?limit=ten'],
+    ['a number written for machines', '/v1/runs?limit=0x10'],
+    ['a number out of range', '/v1/runs?limit=501'],
+    ['a word that is not on the list', '/v1/runs?state=asleep'],
+    ['a day that is none', '/v1/executions?since=yesterday'],
+  ])('with %s in its query is refused', async (_, path) => {
+    const { get } = await openServer();
+    expect(await problem(await get(path))).toEqual({ status: 400, code: 'INVALID_QUERY' });
+  });
+
+  it('that takes too long is given up', async () => {
+    const { get, store } = await openServer({ settings: { limits: { ...LIMITS, requestMs: 20 } } });
+    store.listRuns = async () => new Promise(() => undefined);
+    expect(await problem(await get('/v1/runs'))).toEqual({ status: 503, code: 'REQUEST_TIMED_OUT' });
+  });
+
+  it('beyond what is answered at once is refused, until there is room', async () => {
+    const { get, store } = await openServer({ settings: { limits: { ...LIMITS, requestsAtOnce: 1 } } });
+    let finish = (): void => undefined;
+    store.findRun = async () =>
+      new Promise((resolve) => {
+        finish = () => resolve(undefined);
+      });
+    const first = get('/v1/runs/1');
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    const second = await get('/v1/runs');
+    expect(second.headers.get('retry-after')).toBe('5');
+    expect(await problem(second)).toEqual({ status: 503, code: 'SERVER_BUSY' });
+    finish();
+    expect((await first).status).toBe(404);
+    expect((await get('/v1/runs')).status).toBe(200);
+  });
+});
+
+describe('what goes wrong here', () => {
+  it('is told to the log with the request id, and to the caller not at all', async () => {
+    const lines: string[] = [];
+    const { get, store } = await openServer({ logger: createJsonLogger((line) => lines.push(line)) });
+    store.listRuns = async () => {
+      throw new Error('password=hunter2');
+    };
+    const answer = await get('/v1/runs');
+    const told = await jsonOf(answer);
+    expect(told).toMatchObject({ status: 500, code: 'INTERNAL_ERROR' });
+    expect(JSON.stringify(told)).not.toContain('hunter2');
+    const line = JSON.parse(lines.at(-1) ?? '') as Record<string, unknown>;
+    expect(line).toMatchObject({ level: 'error', request_id: told['request_id'], endpoint: 'listRuns', status: 500 });
+    expect(line['error']).toMatchObject({ message: 'password=hunter2' });
+  });
+
+  it('is a problem of its own if the store is out of reach', async () => {
+    const { get, store } = await openServer();
+    await store.close();
+    const answer = await get('/v1/runs');
+    expect(await problem(answer)).toEqual({ status: 503, code: 'STORE_CLOSED' });
+    expect(await problem(await get('/readyz'))).toEqual({ status: 503, code: 'NOT_READY' });
+    expect((await get('/healthz')).status).toBe(200);
+  });
+
+  it('is not told even if it has a code that nobody expected', async () => {
+    const { get, store } = await openServer();
+    store.listRuns = async () => {
+      throw new SluiceError('constructor', 'hunter2');
+    };
+    expect(await jsonOf(get('/v1/runs'))).toMatchObject({ status: 500, code: 'INTERNAL_ERROR' });
+  });
+});
+
+describe('the log', () => {
+  it('has a line for what was refused, without query, body or headers', async () => {
+    const lines: string[] = [];
+    const { get } = await openServer({ logger: createJsonLogger((line) => lines.push(line)) });
+    await get('/v1/runs?state=hunter2', { authorization: 'Bearer hunter2', cookie: 'a=hunter2' });
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      message: 'request refused',
+      status: 400,
+      error: 'INVALID_QUERY',
+    });
+    expect(lines.join('')).not.toContain('hunter2');
+  });
+
+  it('has a line for what was answered only where it is asked for', async () => {
+    const lines: string[] = [];
+    const { get } = await openServer({ logger: createJsonLogger((line) => lines.push(line), { level: 'debug' }) });
+    await get('/v1/runs');
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ level: 'debug', endpoint: 'listRuns', caller: 'local' });
+  });
+});
+
+describe('the meter', () => {
+  it('is told of every answer', async () => {
+    const answered: unknown[] = [];
+    const meter = { parsed: () => undefined, answered: (answer: unknown) => answered.push(answer) };
+    const { get } = await openServer({ meter });
+    await get('/v1/runs');
+    await get('/v1/runs?limit=x');
+    expect(answered).toEqual([
+      { endpoint: 'listRuns', status: 200, ms: expect.any(Number) },
+      { endpoint: 'listRuns', status: 400, ms: expect.any(Number) },
+    ]);
+  });
+});
+
+describe('a server that ends', () => {
+  it('takes no new work, says so, and still shows what there is', async () => {
+    const { get, post, work, drain } = await openServer();
+    expect((await get('/readyz')).status).toBe(200);
+    drain();
+    const spec = { engine: 'codex', prompt: 'x', workdir: work };
+    expect(await problem(await post('/v1/runs', spec))).toEqual({ status: 503, code: 'SHUTTING_DOWN' });
+    expect(await problem(await get('/readyz'))).toEqual({ status: 503, code: 'SHUTTING_DOWN' });
+    expect((await get('/v1/runs')).status).toBe(200);
+    expect((await get('/healthz')).status).toBe(200);
+  });
+
+  it('tells its streams', async () => {
+    const { context, end } = await openServer();
+    expect(context.ending.aborted).toBe(false);
+    end();
+    expect(context.ending.aborted).toBe(true);
+  });
+});

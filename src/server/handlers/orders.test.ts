@@ -1,0 +1,182 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startWorker } from '../../dispatch/start-worker.js';
+import { jsonOf, openServer } from '../fixtures/open-server.js';
+import type { ServerChanges } from '../fixtures/open-server.js';
+
+const WORKER = fileURLToPath(new URL('../../dispatch/fixtures/worker.mjs', import.meta.url));
+const ISSUE = 'acme/shop#12';
+const PATH = `/v1/issues/${encodeURIComponent(ISSUE)}`;
+
+async function openOrders(changes: ServerChanges = {}) {
+  const wrappers = { told: { type: 'script', command: [process.execPath, WORKER] } };
+  const server = await openServer({ ...changes, wrappers });
+  const { store, lead, data, post, get, work } = server;
+  const order = (instructions: object, more: object = {}) => ({
+    issue_ref: ISSUE,
+    role: 'qa',
+    repo_dir: work,
+    worker: 'told',
+    instructions: JSON.stringify(instructions),
+    ...more,
+  });
+  const submit = async (instructions: object, headers = {}) => jsonOf(post('/v1/orders', order(instructions), headers));
+  const startWork = (): void => {
+    const worker = startWorker({ store, lead, runs: { data }, pollMs: 50 });
+    onTestFinished(async () => worker.stop({ graceMs: 0 }));
+  };
+  /** The first thing that waits for a person. */
+  const waiting = async (headers = {}): Promise<Record<string, unknown>> => {
+    await expect
+      .poll(async () => ((await jsonOf(get('/v1/inbox', headers)))['items'] as unknown[]).length, { timeout: 20_000 })
+      .toBe(1);
+    return ((await jsonOf(get('/v1/inbox', headers)))['items'] as Record<string, unknown>[])[0] ?? {};
+  };
+  return { ...server, order, submit, startWork, waiting };
+}
+
+describe('an order over HTTP', () => {
+  it('becomes a decision, a comment and a row of the audit', async () => {
+    const { submit, startWork, get } = await openOrders();
+    const submitted = await submit({ result: 'ok' });
+    expect(submitted).toMatchObject({
+      issue_ref: ISSUE,
+      state: 'queued',
+      worker: 'told',
+      worker_type: 'script',
+      decision: null,
+    });
+    expect(await jsonOf(get(PATH))).toMatchObject({ issue: { state: 'doing', active_run_id: submitted['run_id'] } });
+    startWork();
+    await expect
+      .poll(async () => jsonOf(get(PATH)), { timeout: 20_000 })
+      .toMatchObject({
+        issue: { state: 'review' },
+        orders: [{ state: 'settled', decision: { action: 'advance', result_code: 'none' }, result: { status: 'ok' } }],
+        inbox: [],
+        needs_attention: false,
+      });
+    await expect
+      .poll(async () => jsonOf(get(`/v1/outbox?state=delivered&issue_ref=${encodeURIComponent(ISSUE)}`)), {
+        timeout: 20_000,
+      })
+      .toMatchObject({ items: [{ sink: 'markdown', trigger: `workrun:${String(submitted['run_id'])}`, tries: 1 }] });
+    expect(await jsonOf(get('/v1/executions?decision=advance&worker=told&since=2020-01-01'))).toMatchObject({
+      items: [{ issue_ref: ISSUE, decision: 'advance', who: null, exit_code: 0 }],
+    });
+    expect(await jsonOf(get('/v1/executions?until=2020-01-01'))).toMatchObject({ items: [] });
+    expect(await jsonOf(get('/v1/issues?state=review'))).toMatchObject({ items: [{ issue_ref: ISSUE }] });
+    expect(await jsonOf(get('/v1/issues?state=todo'))).toMatchObject({ items: [] });
+  });
+
+  it('with the same request id is the same order', async () => {
+    const { post, order } = await openOrders();
+    const first = await jsonOf(post('/v1/orders', order({}, { request_id: 'r1' })));
+    expect(await jsonOf(post('/v1/orders', order({}, { request_id: 'r1' })))).toEqual(first);
+    const other = order({}, { request_id: 'r1', issue_ref: 'acme/shop#13' });
+    expect(await jsonOf(post('/v1/orders', other))).toMatchObject({ status: 409, code: 'REQUEST_ID_REUSED' });
+  });
+
+  it.each([
+    ['an issue that is none', { issue_ref: '../../etc' }, 400, 'INVALID_BODY'],
+    ['a worker there is not', { worker: 'nobody' }, 400, 'UNKNOWN_WORKER'],
+    ['a command of its own', { command: ['sh'] }, 400, 'INVALID_BODY'],
+    ['an issue that waits for itself', { depends_on: [ISSUE] }, 400, 'INVALID_WORK_REQUEST'],
+    ['a folder outside of the roots', { repo_dir: '/etc' }, 403, 'FOLDER_NOT_ALLOWED'],
+  ])('is refused for %s', async (_, more, status, code) => {
+    const { post, order, store } = await openOrders();
+    const answer = await post('/v1/orders', order({}, more));
+    expect({ status: answer.status, code: (await jsonOf(answer))['code'] }).toEqual({ status, code });
+    expect((await store.listOrders({})).items).toEqual([]);
+  });
+
+  it('of an issue nobody has heard of is not found', async () => {
+    const { get } = await openOrders();
+    expect(await jsonOf(get('/v1/issues/acme%2Fshop%2399'))).toMatchObject({ status: 404, code: 'ISSUE_NOT_FOUND' });
+  });
+});
+
+describe('what waits for a person', () => {
+  it('comes with its evidence, and is previewed word by word before it is settled', async () => {
+    const { submit, startWork, waiting, get, post } = await openOrders();
+    await submit({ print: 'done, trust me' });
+    startWork();
+    const item = await waiting();
+    const path = `/v1/inbox/${String(item['id'])}`;
+    expect(item).toMatchObject({ issue_ref: ISSUE, resolution: null, reading: { source: 'none' } });
+    expect(await jsonOf(get(path))).toEqual(item);
+
+    const answer = { action: 'reject', why: 'nothing was done', who: 'Grace' };
+    const { comment } = await jsonOf(post(`${path}/preview`, answer));
+    expect(await jsonOf(get(path))).toMatchObject({ resolution: null });
+    expect(await jsonOf(post(`${path}/resolve`, answer))).toMatchObject({
+      resolution: { who: 'Grace', action: 'reject' },
+    });
+    const { items } = (await jsonOf(get('/v1/outbox'))) as { items: { trigger: string; body: string }[] };
+    expect(items.find(({ trigger }) => trigger.startsWith('resolve:'))?.body).toBe(comment);
+    expect(await jsonOf(get('/v1/inbox'))).toMatchObject({ items: [] });
+    expect(await jsonOf(get('/v1/inbox?open=false'))).toMatchObject({ items: [{ id: item['id'] }] });
+    expect(await jsonOf(get(PATH))).toMatchObject({ issue: { state: 'blocked' } });
+  });
+
+  it('cannot be accepted where there is nothing to accept, in preview and for good', async () => {
+    const { submit, startWork, waiting, post } = await openOrders();
+    await submit({ print: 'done' });
+    startWork();
+    const { id } = await waiting();
+    for (const what of ['preview', 'resolve']) {
+      const answer = await post(`/v1/inbox/${String(id)}/${what}`, { action: 'accept', why: 'x' });
+      expect(await jsonOf(answer)).toMatchObject({ status: 422, code: 'NOTHING_TO_ACCEPT' });
+      const bad = await post(`/v1/inbox/${String(id)}/${what}`, {
+        action: 'edit',
+        why: 'x',
+        result: { status: 'great' },
+      });
+      expect(await jsonOf(bad)).toMatchObject({ status: 400, code: 'INVALID_WORK_RESULT' });
+      const odd = await post(`/v1/inbox/${String(id)}/${what}`, { action: 'reject', why: 'x', result: {} });
+      expect(await jsonOf(odd)).toMatchObject({ status: 400, code: 'INVALID_RESOLUTION' });
+    }
+  });
+
+  it('is settled once; who comes late is told which run counts', async () => {
+    const { submit, startWork, waiting, post, get } = await openOrders();
+    await submit({ print: 'done' });
+    startWork();
+    const { id } = await waiting();
+    const path = `/v1/inbox/${String(id)}`;
+    expect(await jsonOf(post(`${path}/preview`, { action: 'retry', why: 'again' }))).toMatchObject({ action: 'retry' });
+    expect(await jsonOf(post(`${path}/resolve`, { action: 'retry', why: 'again' }))).toMatchObject({
+      resolution: { action: 'retry', who: 'local', new_run_id: expect.any(String) },
+    });
+    const { issue } = (await jsonOf(get(PATH))) as { issue: { active_run_id: string } };
+    for (const what of ['preview', 'resolve']) {
+      const late = await post(`${path}/${what}`, { action: 'reject', why: 'x' });
+      expect(await jsonOf(late)).toMatchObject({ status: 409, code: 'CONFLICT', active_run_id: issue.active_run_id });
+    }
+  });
+
+  it('is decided by the holder of the token, whatever the request says', async () => {
+    const tokens = [{ name: 'ada', scopes: ['read', 'run', 'decide'], value: 'ada-value' }] as const;
+    const authorization = { authorization: 'Bearer ada-value' };
+    const { submit, startWork, waiting, post } = await openOrders({ settings: { tokens } });
+    await submit({ print: 'done' }, authorization);
+    startWork();
+    const { id } = await waiting(authorization);
+    const path = `/v1/inbox/${String(id)}/resolve`;
+    const forged = await post(path, { action: 'reject', why: 'x', who: 'grace' }, authorization);
+    expect(await jsonOf(forged)).toMatchObject({ status: 400, code: 'INVALID_BODY' });
+    expect(await jsonOf(post(path, { action: 'reject', why: 'x' }, authorization))).toMatchObject({
+      resolution: { who: 'ada' },
+    });
+  });
+
+  it('is not found under another name', async () => {
+    const { get, post } = await openOrders();
+    for (const id of ['gone', '%00', 'a'.repeat(3000)]) {
+      const unknown = { status: 404, code: 'ITEM_UNKNOWN' };
+      expect(await jsonOf(get(`/v1/inbox/${id}`))).toMatchObject(unknown);
+      expect(await jsonOf(post(`/v1/inbox/${id}/resolve`, { action: 'reject', why: 'x' }))).toMatchObject(unknown);
+      expect(await jsonOf(post(`/v1/inbox/${id}/preview`, { action: 'reject', why: 'x' }))).toMatchObject(unknown);
+    }
+  });
+});

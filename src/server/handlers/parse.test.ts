@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from '../../json/index.js';
+import { toParseOutput } from '../../api/parse-output.js';
+import { jsonOf, openServer } from '../fixtures/open-server.js';
+
+const schema = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] };
+
+describe('POST /v1/parse', () => {
+  it.each([
+    ['a clean text', { text: '{"line": 3}' }],
+    ['a text that needs repairs', { text: 'Sure!\n```json\n{line: 3,}\n```' }],
+    ['a text without JSON', { text: 'I could not find it.' }],
+    ['an empty text', { text: '' }],
+    ['a tagged text without a tag', { text: 'no tag here', profile: 'tagged' as const }],
+    ['a cut text', { text: '<json>{"line": 3, "na', profile: 'tagged' as const, allow_partial: true }],
+    ['a text too deep', { text: '['.repeat(100_000) }],
+  ])('answers as the command does for %s', async (_, body) => {
+    const { post } = await openServer();
+    const { text, profile, allow_partial: allowPartial } = { profile: undefined, allow_partial: undefined, ...body };
+    const answer = await post('/v1/parse', body);
+    expect(answer.status).toBe(200);
+    const expected = toParseOutput(
+      parse(text, undefined, { profile: profile ?? 'default', allowPartial: allowPartial ?? false }),
+    );
+    expect(await jsonOf(answer)).toEqual(JSON.parse(JSON.stringify(expected)));
+  });
+
+  it('checks against a schema, and says what does not fit', async () => {
+    const { post } = await openServer();
+    expect(await jsonOf(post('/v1/parse', { text: '{"line": 3}', schema }))).toMatchObject({
+      status: 'success',
+      value: { line: 3 },
+      repair_level: 'none',
+    });
+    expect(await jsonOf(post('/v1/parse', { text: '{"line": "3"}', schema }))).toMatchObject({
+      status: 'failed',
+      error: { code: 'SCHEMA_MISMATCH', issues: [{ path: ['line'] }] },
+    });
+    expect(await jsonOf(post('/v1/parse', { text: '{"line": "3"}', schema, align: true }))).toMatchObject({
+      status: 'success',
+      value: { line: 3 },
+      alignment: [{ path: ['line'], from: '3', to: 3 }],
+    });
+  });
+
+  it.each([
+    ['a schema that is none', { schema: { type: 'objekt' } }, 'INVALID_SCHEMA'],
+    ['a schema that refers elsewhere', { schema: { $ref: 'https://example.org/x.json' } }, 'INVALID_SCHEMA'],
+    ['alignment without a schema', { align: true }, 'INVALID_BODY'],
+  ])('refuses %s', async (_, more, code) => {
+    const { post } = await openServer();
+    const answer = await post('/v1/parse', { text: '{}', ...more });
+    expect(answer.status).toBe(400);
+    expect(await jsonOf(answer)).toMatchObject({ code });
+  });
+
+  it('leaves keys that programs trip over what they are: keys', async () => {
+    const { post } = await openServer();
+    const body = '{"text": "{\\"__proto__\\": {\\"polluted\\": true}, \\"constructor\\": 1}"}';
+    const answer = await (await post('/v1/parse', body)).text();
+    expect(answer).toContain('"value":{"__proto__":{"polluted":true},"constructor":1}');
+    expect(Reflect.get({}, 'polluted')).toBeUndefined();
+  });
+
+  it('ends soon on a pattern made to take for ever', async () => {
+    const { post } = await openServer();
+    const hostile = { type: 'string', pattern: '^(a+)+$' };
+    const answer = await post('/v1/parse', { text: `"${'a'.repeat(50_000)}!"`, schema: hostile });
+    expect(await jsonOf(answer)).toMatchObject({ status: 'failed' });
+  });
+
+  it('tells the meter', async () => {
+    const parsed: unknown[] = [];
+    const { post } = await openServer({
+      meter: { parsed: ({ status }) => void parsed.push(status), answered: () => undefined },
+    });
+    await post('/v1/parse', { text: '{}' });
+    await post('/v1/parse', { text: 'no' });
+    expect(parsed).toEqual(['success', 'failed']);
+  });
+});

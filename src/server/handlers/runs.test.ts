@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startWorker } from '../../dispatch/start-worker.js';
+import { jsonOf, openServer } from '../fixtures/open-server.js';
+import type { ServerChanges } from '../fixtures/open-server.js';
+
+const NODE = process.execPath;
+const openRuns = async (settings: ServerChanges['settings'] = {}) =>
+  openServer({ settings: { commands: [NODE], ...settings } });
+const print = (text: string) => ({
+  engine: 'command',
+  command: [NODE, '-e', `process.stdout.write(${JSON.stringify(text)})`],
+});
+
+describe('POST /v1/runs', () => {
+  it('queues a run, which a worker then does', async () => {
+    const { post, get, work, store, lead, data } = await openRuns();
+    const contract = { schema: { type: 'object', required: ['ok'] } };
+    const started = await post('/v1/runs', { ...print('{"ok": true}'), workdir: work, contract });
+    expect(started.status).toBe(201);
+    const { id } = await jsonOf(started);
+    expect(await jsonOf(get(`/v1/runs/${String(id)}`))).toMatchObject({ id, state: 'queued', result: null });
+
+    const worker = startWorker({ store, lead, runs: { data }, pollMs: 50 });
+    onTestFinished(async () => worker.stop({ graceMs: 0 }));
+    await expect
+      .poll(async () => jsonOf(get(`/v1/runs/${String(id)}`)), { timeout: 20_000 })
+      .toMatchObject({ state: 'ended', result: { status: 'success', value: { ok: true }, repair_level: 'none' } });
+    const { items } = (await jsonOf(get('/v1/runs?state=ended&engine=command'))) as { items: unknown[] };
+    expect(items).toEqual([
+      expect.objectContaining({ id, engine: 'command', spec: expect.objectContaining({ program: NODE }) }),
+    ]);
+    expect(JSON.stringify(items)).not.toContain('"ok"');
+  });
+
+  it.each([
+    ['an engine there is not', { engine: 'hal' }, 400, 'INVALID_BODY'],
+    ['nothing to do', { engine: 'codex' }, 400, 'INVALID_RUN_SPEC'],
+    [
+      'a schema that is none',
+      { engine: 'codex', prompt: 'x', contract: { schema: { type: 1 } } },
+      400,
+      'INVALID_RUN_SPEC',
+    ],
+    ['a file outside of the folder', { engine: 'codex', prompt: 'x', input_files: ['../x'] }, 400, 'INVALID_RUN_SPEC'],
+    [
+      'a program that is not listed',
+      { engine: 'command', command: ['/bin/sh', '-c', 'id'] },
+      403,
+      'COMMAND_NOT_ALLOWED',
+    ],
+    ['a listed program by another name', { engine: 'command', command: ['node'] }, 403, 'COMMAND_NOT_ALLOWED'],
+    ['every permission', { engine: 'codex', prompt: 'x', permissions: 'bypass' }, 403, 'PERMISSIONS_NOT_ALLOWED'],
+    [
+      'a variable of the server',
+      { engine: 'codex', prompt: 'x', env: ['SLUICE_TOKENS'] },
+      403,
+      'ENVIRONMENT_NOT_ALLOWED',
+    ],
+    ['all variables', { engine: 'codex', prompt: 'x', env: ['*'] }, 403, 'ENVIRONMENT_NOT_ALLOWED'],
+  ])('refuses %s', async (_, spec, status, code) => {
+    const { post, work, store } = await openRuns();
+    const answer = await post('/v1/runs', { workdir: work, ...spec });
+    expect({ status: answer.status, code: (await jsonOf(answer))['code'] }).toEqual({ status, code });
+    expect((await store.listRuns({})).items).toEqual([]);
+  });
+
+  it('says what is wrong where', async () => {
+    const { post, work } = await openRuns();
+    expect(await jsonOf(post('/v1/runs', { engine: 'codex', workdir: work, command: ['x'] }))).toMatchObject({
+      issues: expect.arrayContaining([
+        expect.objectContaining({ path: 'command' }),
+        expect.objectContaining({ path: 'prompt' }),
+      ]),
+    });
+  });
+
+  it('refuses folders that no root holds', async () => {
+    const { post, folder, work } = await openRuns();
+    for (const workdir of ['/', '.', join(folder, 'elsewhere'), `${work}/../elsewhere`]) {
+      const answer = await post('/v1/runs', { engine: 'codex', prompt: 'x', workdir });
+      expect(await jsonOf(answer)).toMatchObject({ status: 403, code: 'FOLDER_NOT_ALLOWED' });
+    }
+  });
+
+  it('grants what the configuration grants', async () => {
+    const { post, work } = await openRuns({ allowBypass: true, env: ['MY_FLAG', 'OPENAI_*'] });
+    const spec = { engine: 'codex', prompt: 'x', workdir: work, permissions: 'bypass', env: ['MY_FLAG', 'OPENAI_*'] };
+    expect((await post('/v1/runs', spec)).status).toBe(201);
+  });
+});
+
+describe('a run', () => {
+  it('is listed newest first, page by page', async () => {
+    const { post, get, work } = await openRuns();
+    const ids: unknown[] = [];
+    for (let index = 0; index < 3; index += 1) {
+      ids.unshift((await jsonOf(post('/v1/runs', { ...print('1'), workdir: work })))['id']);
+    }
+    const first = await jsonOf(get('/v1/runs?limit=2'));
+    const second = await jsonOf(get(`/v1/runs?limit=2&cursor=${String(first['next_cursor'])}`));
+    const listed = [first, second].flatMap(({ items }) => (items as { id: string }[]).map(({ id }) => id));
+    expect(listed).toEqual(ids);
+    expect(second['next_cursor']).toBeNull();
+    expect(await jsonOf(get('/v1/runs?cursor=junk'))).toMatchObject({ status: 400, code: 'INVALID_CURSOR' });
+  });
+
+  it('in a list has its prompt cut', async () => {
+    const { post, get, work } = await openRuns();
+    await post('/v1/runs', { engine: 'codex', prompt: 'x'.repeat(100_000), workdir: work });
+    const { items } = (await jsonOf(get('/v1/runs'))) as { items: { spec: { prompt: string } }[] };
+    expect(items[0]?.spec.prompt).toHaveLength(501);
+  });
+
+  it('that is queued can be canceled at once', async () => {
+    const { post, get, work } = await openRuns();
+    const { id } = await jsonOf(post('/v1/runs', { ...print('1'), workdir: work }));
+    expect(await jsonOf(post(`/v1/runs/${String(id)}/cancel`))).toMatchObject({ cancel_requested: true });
+    expect(await jsonOf(get(`/v1/runs/${String(id)}`))).toMatchObject({
+      state: 'ended',
+      result: { status: 'canceled' },
+    });
+  });
+
+  it('that has asked nothing takes no reply', async () => {
+    const { post, work } = await openRuns();
+    const { id } = await jsonOf(post('/v1/runs', { ...print('1'), workdir: work }));
+    const answer = await post(`/v1/runs/${String(id)}/reply`, { text: 'yes' });
+    expect(await jsonOf(answer)).toMatchObject({ status: 409, code: 'RUN_NOT_WAITING' });
+  });
+
+  it('that waits takes one reply', async () => {
+    const { post, store, work } = await openRuns();
+    const { id } = await jsonOf(post('/v1/runs', { engine: 'codex', prompt: 'x', mode: 'interactive', workdir: work }));
+    const hold = { workerId: 'w', leaseMs: 60_000, now: Date.now() };
+    await store.claimRun(hold);
+    await store.renewRun({ ...hold, id: String(id), state: 'waiting' });
+    expect(await jsonOf(post(`/v1/runs/${String(id)}/reply`, { text: 'the blue one' }))).toEqual({ status: 'posted' });
+    expect(await store.renewRun({ ...hold, id: String(id), state: 'waiting' })).toMatchObject({
+      reply: 'the blue one',
+    });
+    expect(await jsonOf(post(`/v1/runs/${String(id)}/reply`, { text: '' }))).toMatchObject({ code: 'INVALID_BODY' });
+  });
+
+  it.each(['gone', '..', '%2e%2e%2f', '%00', '%', '%ff', 'a'.repeat(5000)])('named %j is not found', async (id) => {
+    const { get, post } = await openRuns();
+    for (const answer of [
+      get(`/v1/runs/${id}`),
+      post(`/v1/runs/${id}/cancel`),
+      post(`/v1/runs/${id}/reply`, { text: 'x' }),
+    ]) {
+      expect((await answer).status).toBe(404);
+    }
+  });
+});

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { isLoopback, nameInHost, urlOf } from './address.js';
+
+describe('an address', () => {
+  it.each(['127.0.0.1', '127.8.9.1', 'localhost', 'LOCALHOST', '::1', '[::1]'])('%s is this machine only', (host) => {
+    expect(isLoopback(host)).toBe(true);
+  });
+
+  it.each(['0.0.0.0', '::', '192.168.1.2', '127.0.0.1.evil.example', 'localhost.evil.example', '127.1', '', '[::]'])(
+    '%s may be reached by others',
+    (host) => {
+      expect(isLoopback(host)).toBe(false);
+    },
+  );
+
+  it('is taken out of a Host header', () => {
+    expect(nameInHost('LocalHost:7171')).toBe('localhost');
+    expect(nameInHost('[::1]:7171')).toBe('[::1]');
+    expect(nameInHost('[::1]')).toBe('[::1]');
+    expect(nameInHost('example.org:')).toBe('example.org');
+  });
+
+  it('is written as a URL has it', () => {
+    expect(urlOf('127.0.0.1', 80)).toBe('http://127.0.0.1:80');
+    expect(urlOf('::1', 7171)).toBe('http://[::1]:7171');
+  });
+});

@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import { jsonOf, openServer } from '../fixtures/open-server.js';
+import { DEFAULT_LIMITS } from '../server-settings.js';
+
+const tokens = [
+  { name: 'ada', scopes: ['read', 'run', 'decide'], value: 'ada-value' },
+  { name: 'bob', scopes: ['read'], value: 'bob-value' },
+  { name: 'eve', scopes: [], value: 'eve-value' },
+] as const;
+const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
+const withTokens = async (settings = {}) => openServer({ settings: { tokens, ...settings } });
+const problem = async (answer: Response) => ({ status: answer.status, code: (await jsonOf(answer))['code'] });
+
+describe('on loopback without tokens', () => {
+  it('whoever is on this machine may do everything', async () => {
+    const { get, post } = await openServer();
+    expect((await get('/v1/runs')).status).toBe(200);
+    expect(await jsonOf(get('/v1/session'))).toEqual({ name: 'local', scopes: ['read', 'run', 'decide'] });
+    expect(await problem(await post('/v1/inbox/1/resolve', { action: 'reject', why: 'x' }))).toMatchObject({
+      status: 404,
+    });
+  });
+
+  it.each(['evil.example', 'evil.example:7171', '127.0.0.1.evil.example', 'localhost.evil.example', '10.0.0.1'])(
+    'a page that was led here by the name %s is refused',
+    async (host) => {
+      const { get } = await openServer();
+      for (const path of ['/v1/runs', '/healthz', '/docs', '/openapi.json', '/']) {
+        expect(await problem(await get(path, { host }))).toEqual({ status: 421, code: 'HOST_REFUSED' });
+      }
+    },
+  );
+
+  it.each(['localhost', 'LOCALHOST:7171', '127.0.0.1:80', '[::1]:7171', 'sluice.test:7171'])(
+    'the name %s is one of the server',
+    async (host) => {
+      const { get } = await openServer({ settings: { hosts: ['Sluice.test'] } });
+      expect((await get('/v1/runs', { host })).status).toBe(200);
+    },
+  );
+
+  it('a page of another site may neither read nor do anything', async () => {
+    const { get, post } = await openServer();
+    const foreign = [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }, { origin: 'null' }];
+    for (const headers of foreign) {
+      const refused = { status: 403, code: 'ORIGIN_REFUSED' };
+      expect(await problem(await get('/v1/runs', headers))).toEqual(refused);
+      expect(await problem(await post('/v1/parse', { text: '{}' }, headers))).toEqual(refused);
+      expect(await problem(await post('/v1/runs/1/cancel', undefined, headers))).toEqual(refused);
+      expect(await problem(await post('/v1/session', { token: 'x' }, headers))).toEqual(refused);
+    }
+  });
+
+  it('a page of this server may', async () => {
+    const { get, post } = await openServer();
+    const own = { host: 'localhost:7171', origin: 'http://localhost:7171', 'sec-fetch-site': 'same-origin' };
+    expect((await get('/v1/runs', own)).status).toBe(200);
+    expect((await post('/v1/parse', { text: '{}' }, own)).status).toBe(200);
+  });
+});
+
+describe('with tokens', () => {
+  it('whoever shows none may only ask whether the server lives', async () => {
+    const { get, post } = await withTokens();
+    expect((await get('/healthz')).status).toBe(200);
+    expect((await get('/readyz')).status).toBe(200);
+    expect(await jsonOf(get('/v1/session'))).toEqual({ name: 'anonymous', scopes: [] });
+    const answer = await get('/v1/runs');
+    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+    expect(await problem(answer)).toEqual({ status: 401, code: 'TOKEN_REFUSED' });
+    expect(await problem(await post('/v1/parse', { text: '{}' }))).toMatchObject({ status: 401 });
+    expect(await problem(await get('/metrics'))).toMatchObject({ status: 401 });
+  });
+
+  it.each(['Bearer wrong', 'Bearer ', 'Bearer ada-value x', 'Basic YTpi', 'ada-value', 'Bearer ADA-VALUE'])(
+    '%j is refused',
+    async (authorization) => {
+      const { get } = await withTokens();
+      expect(await problem(await get('/v1/runs', { authorization }))).toEqual({ status: 401, code: 'TOKEN_REFUSED' });
+      expect(await problem(await get('/healthz', { authorization }))).toMatchObject({ status: 401 });
+    },
+  );
+
+  it('each may do what its scopes say', async () => {
+    const { get, post, work } = await withTokens();
+    const spec = { engine: 'codex', prompt: 'x', workdir: work };
+    const resolve = { action: 'reject', why: 'x' };
+    expect((await get('/v1/runs', bearer('bob-value'))).status).toBe(200);
+    expect((await post('/v1/runs', spec, bearer('ada-value'))).status).toBe(201);
+    const missing = { status: 403, code: 'SCOPE_MISSING' };
+    expect(await problem(await post('/v1/runs', spec, bearer('bob-value')))).toEqual(missing);
+    expect(await problem(await post('/v1/inbox/1/resolve', resolve, bearer('bob-value')))).toEqual(missing);
+    expect(await problem(await get('/v1/runs', bearer('eve-value')))).toEqual(missing);
+  });
+
+  it('a token may be traded for a cookie that pages can use', async () => {
+    const { get, post } = await withTokens();
+    const opened = await post('/v1/session', { token: 'bob-value' });
+    expect(await jsonOf(opened.clone())).toEqual({ name: 'bob', scopes: ['read'] });
+    const cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    expect((await get('/v1/runs', { cookie })).status).toBe(200);
+    expect(await problem(await post('/v1/runs/1/cancel', undefined, { cookie }))).toMatchObject({
+      code: 'SCOPE_MISSING',
+    });
+    const closed = await post('/v1/session/close', undefined, { cookie });
+    expect(closed.headers.get('set-cookie')).toMatch(/Max-Age=0/);
+  });
+
+  it('a wrong token gets no cookie', async () => {
+    const { post } = await withTokens();
+    const answer = await post('/v1/session', { token: 'wrong' });
+    expect(answer.headers.get('set-cookie')).toBeNull();
+    expect(await problem(answer)).toEqual({ status: 401, code: 'TOKEN_REFUSED' });
+  });
+
+  it('a cookie that another site makes the browser send is of no use', async () => {
+    const { get, post } = await withTokens();
+    const opened = await post('/v1/session', { token: 'ada-value' });
+    const cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    const foreign = { cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+    expect(await problem(await get('/v1/runs', foreign))).toEqual({ status: 403, code: 'ORIGIN_REFUSED' });
+    const neighbour = { cookie, origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' };
+    expect(await problem(await post('/v1/runs/1/cancel', undefined, neighbour))).toMatchObject({
+      code: 'ORIGIN_REFUSED',
+    });
+  });
+
+  it('a forged cookie is none', async () => {
+    const { get } = await withTokens();
+    const cookie = `sluice_session=${Buffer.from('ada').toString('base64url')}.99999999999999.${'A'.repeat(43)}`;
+    expect(await problem(await get('/v1/runs', { cookie }))).toEqual({ status: 401, code: 'TOKEN_REFUSED' });
+  });
+
+  it('whoever guesses is not heard any more, even with the right one', async () => {
+    const { get } = await withTokens({ limits: { ...DEFAULT_LIMITS, refusalsPerMinute: 3 } });
+    for (let guess = 0; guess < 3; guess += 1) {
+      expect((await get('/v1/runs', bearer(`guess ${guess}`))).status).toBe(401);
+    }
+    const answer = await get('/v1/runs', bearer('ada-value'));
+    expect(answer.headers.get('retry-after')).toBe('60');
+    expect(await problem(answer)).toEqual({ status: 429, code: 'TOO_MANY_REQUESTS' });
+  });
+
+  it('each may ask so often, without taking from others', async () => {
+    const { get } = await withTokens({ limits: { ...DEFAULT_LIMITS, requestsPerMinute: 2 } });
+    const ask = async (value: string) => (await get('/v1/runs', bearer(value))).status;
+    expect([await ask('ada-value'), await ask('ada-value'), await ask('ada-value')]).toEqual([200, 200, 429]);
+    expect(await ask('bob-value')).toBe(200);
+  });
+});
+
+describe('another address than loopback', () => {
+  it('is refused without tokens', async () => {
+    for (const host of ['0.0.0.0', '::', '192.168.1.2', 'example.org']) {
+      await expect(openServer({ host })).rejects.toMatchObject({ code: 'TOKENS_NEEDED' });
+    }
+  });
+
+  it('goes by any name, or by those configured', async () => {
+    const any = await openServer({ host: '0.0.0.0', settings: { tokens } });
+    expect((await any.get('/v1/runs', { host: 'build.example.org', ...bearer('ada-value') })).status).toBe(200);
+    const named = await openServer({ host: '0.0.0.0', settings: { tokens, hosts: ['build.example.org'] } });
+    expect((await named.get('/v1/runs', { host: 'build.example.org:80', ...bearer('ada-value') })).status).toBe(200);
+    expect(await problem(await named.get('/v1/runs', { host: 'other', ...bearer('ada-value') }))).toMatchObject({
+      code: 'HOST_REFUSED',
+    });
+  });
+});
+
+describe('pages of other sites', () => {
+  const ask = { origin: 'https://console.example.org', 'access-control-request-method': 'POST' };
+
+  it('are granted nothing by default', async () => {
+    const { request, get } = await withTokens();
+    const preflight = await request('/v1/parse', { method: 'OPTIONS', headers: ask });
+    expect(preflight.status).toBe(204);
+    const answer = await get('/v1/runs', { ...bearer('ada-value'), origin: ask.origin });
+    for (const { headers } of [preflight, answer]) {
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+    }
+  });
+
+  it('may call with a token where the configuration names them, and never with a cookie', async () => {
+    const { request, get, post } = await withTokens({ origins: [ask.origin] });
+    const preflight = await request('/v1/parse', { method: 'OPTIONS', headers: ask });
+    expect(preflight.headers.get('access-control-allow-origin')).toBe(ask.origin);
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('authorization');
+    const answer = await get('/v1/runs', { ...bearer('ada-value'), origin: ask.origin });
+    expect(answer.headers.get('access-control-allow-origin')).toBe(ask.origin);
+    expect(answer.headers.get('vary')).toBe('origin');
+    for (const { headers } of [preflight, answer]) expect(headers.get('access-control-allow-credentials')).toBeNull();
+    const other = await get('/v1/runs', { ...bearer('ada-value'), origin: 'https://evil.example' });
+    expect(other.headers.get('access-control-allow-origin')).toBeNull();
+    expect((await post('/v1/parse', { text: '{}' }, { ...bearer('ada-value'), origin: ask.origin })).status).toBe(200);
+  });
+});
+
+describe('every answer', () => {
+  it('forbids browsers to run, frame, guess or keep it', async () => {
+    const { get } = await openServer();
+    for (const path of ['/v1/runs', '/gone', '/openapi.json', '/docs']) {
+      const { headers } = await get(path);
+      expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'.*frame-ancestors 'none'$/);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+    }
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { createRateLimit } from './rate-limit.js';
+
+function makeLimit(perMinute: number) {
+  const time = { now: 0 };
+  const limit = createRateLimit({ perMinute, clock: () => time.now });
+  return { time, limit, takeAll: (key: string, times: number) => Array.from({ length: times }, () => limit.take(key)) };
+}
+
+describe('a rate limit', () => {
+  it('lets a burst through, then as many as time brings', () => {
+    const { time, limit, takeAll } = makeLimit(3);
+    expect(takeAll('ada', 4)).toEqual([true, true, true, false]);
+    time.now += 20_000;
+    expect(takeAll('ada', 2)).toEqual([true, false]);
+    expect(limit.isOpen('ada')).toBe(false);
+    time.now += 600_000;
+    expect(takeAll('ada', 4)).toEqual([true, true, true, false]);
+  });
+
+  it('counts each caller alone', () => {
+    const { limit, takeAll } = makeLimit(1);
+    expect(takeAll('ada', 2)).toEqual([true, false]);
+    expect(limit.take('bob')).toBe(true);
+    expect(limit.isOpen('eve')).toBe(true);
+  });
+
+  it('gives nothing for a clock that was set back', () => {
+    const { time, takeAll } = makeLimit(1);
+    time.now = 1_000_000;
+    takeAll('ada', 1);
+    time.now = 0;
+    expect(takeAll('ada', 1)).toEqual([false]);
+  });
+
+  it('forgets whoever was not heard of for longest, so that names cost no memory', () => {
+    const { limit } = makeLimit(1);
+    limit.take('first');
+    for (let index = 0; index < 10_000; index += 1) limit.take(`caller ${index}`);
+    expect(limit.isOpen('first')).toBe(true);
+    expect(limit.isOpen('caller 9999')).toBe(false);
+  });
+});

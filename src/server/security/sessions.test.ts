@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { createSessions } from './sessions.js';
+
+const ada = { name: 'Ada Lovelace; ö', scopes: ['read'], value: 'correct horse' } as const;
+const bob = { name: 'bob', scopes: ['read', 'run', 'decide'], value: 'battery staple' } as const;
+const HOUR = 3_600_000;
+
+function open({ https = false, now = 1_000_000 } = {}) {
+  const time = { now };
+  const sessions = createSessions([ada, bob], { https, clock: () => time.now });
+  return { time, sessions };
+}
+
+/** The part of a Set-Cookie header that comes back. */
+const sentBack = (header: string): string => header.split(';')[0] ?? '';
+
+describe('a session', () => {
+  it('stands for its token until it ends', () => {
+    const { time, sessions } = open();
+    const cookie = sentBack(sessions.open(ada));
+    expect(sessions.read(`other=1; ${cookie}; more=2`)).toMatchObject({ name: ada.name });
+    time.now += 11 * HOUR;
+    expect(sessions.read(cookie)).toMatchObject({ name: ada.name });
+    time.now += HOUR;
+    expect(sessions.read(cookie)).toBeUndefined();
+  });
+
+  it('is out of reach of scripts and other sites', () => {
+    const { sessions } = open();
+    expect(sessions.open(ada)).toMatch(/; HttpOnly; SameSite=Strict; Path=\/$/);
+  });
+
+  it('is for https alone where browsers come by https', () => {
+    const { sessions } = open({ https: true });
+    expect(sessions.open(ada)).toMatch(/^__Host-sluice_session=.*; Secure$/);
+    expect(sessions.read(sentBack(sessions.open(ada)))).toMatchObject({ name: ada.name });
+  });
+
+  it('is known to every server with the same tokens', () => {
+    expect(open().sessions.read(sentBack(open().sessions.open(bob)))).toMatchObject({ name: 'bob' });
+  });
+
+  it('is void once its token has changed', () => {
+    const cookie = sentBack(open().sessions.open(bob));
+    const changed = createSessions([{ ...bob, value: 'another' }], { https: false, clock: () => 0 });
+    expect(changed.read(cookie)).toBeUndefined();
+    expect(createSessions([], { https: false, clock: () => 0 }).read(cookie)).toBeUndefined();
+  });
+
+  it('cannot be forged: another name, a later end, another signature', () => {
+    const { sessions } = open();
+    const [name = '', until = '', signature = ''] = sentBack(sessions.open(ada))
+      .replace('sluice_session=', '')
+      .split('.');
+    const asBob = Buffer.from('bob').toString('base64url');
+    for (const parts of [
+      [asBob, until, signature],
+      [name, String(Number(until) + 1), signature],
+      [name, until, `${signature.slice(0, -2)}AA`],
+      [name, until, ''],
+      ['', '', ''],
+    ]) {
+      expect(sessions.read(`sluice_session=${parts.join('.')}`)).toBeUndefined();
+    }
+    expect(sessions.read(`sluice_session=${name}.${until}.${signature}`)).toBeDefined();
+  });
+
+  it('is taken back with an empty cookie that is over', () => {
+    expect(open().sessions.close()).toMatch(/^sluice_session=; Max-Age=0;/);
+  });
+});

@@ -1,0 +1,29 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { callerOf, createTokenCheck } from './tokens.js';
+
+const ada = { name: 'ada', scopes: ['read', 'decide'], value: 'correct horse' } as const;
+const bob = { name: 'bob', scopes: ['read'], value: 'battery staple' } as const;
+
+describe('tokens', () => {
+  const find = createTokenCheck([ada, bob]);
+
+  it('are found by their whole value', () => {
+    expect(find('correct horse')).toBe(ada);
+    expect(find('battery staple')).toBe(bob);
+  });
+
+  it('are not found by anything else', () => {
+    fc.assert(
+      fc.property(fc.string(), (sent) => {
+        fc.pre(sent !== ada.value && sent !== bob.value);
+        expect(find(sent)).toBeUndefined();
+      }),
+    );
+    for (const near of ['', 'correct hors', 'correct horse ', 'Correct horse']) expect(find(near)).toBeUndefined();
+  });
+
+  it('give their holder what they are for, and nothing more', () => {
+    expect(callerOf(ada)).toEqual({ name: 'ada', scopes: new Set(['none', 'read', 'decide']) });
+  });
+});
