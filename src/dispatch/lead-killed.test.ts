@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
+import { report } from '../../test/postgres/report.js';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { createLead } from '../orders/lead/create-lead.js';
 import type { OrderRecord } from '../orders/ports/order-record.js';
@@ -117,6 +118,9 @@ describe('a lead that is killed again and again', () => {
         .split('\n')
         .filter((line) => line.endsWith(' start'));
       expect(new Set(starts).size).toBe(starts.length);
+      report(
+        `${KILLS} kills: ${submitted.length} orders and ${settled.length} decisions acknowledged, none lost; ${starts.length} workers started, none twice; ${messages.length} comments, none twice; no state polluted, no ghost, no orphan`,
+      );
       await store.close();
     },
   );
