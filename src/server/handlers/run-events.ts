@@ -1,14 +1,70 @@
-import type { Handlers } from '../route.js';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import { completeAnswer } from '../answer.js';
+import { allowOrigin } from '../cross-origin.js';
+import { findRun } from '../find-run.js';
+import type { CheckedRequest, Handlers } from '../route.js';
+import { RequestError } from '../request-error.js';
 import type { ServerContext } from '../server-context.js';
-import { notBuilt } from '../not-built.js';
+import { createHistory } from '../stream/read-history.js';
+import { createSocketOutlet } from '../stream/socket-outlet.js';
+import { createStreamHub } from '../stream/stream-hub.js';
+import type { StartStream } from '../stream/stream-hub.js';
+import { positionFrom, protocolOf } from '../stream/stream-protocol.js';
+import { createWebOutlet } from '../stream/web-outlet.js';
+import type { ENDPOINTS } from '../../api/endpoints.js';
 
 /** The events of a run: live, and as history. */
 export function createRunEventHandlers(
-  _context: ServerContext,
+  server: ServerContext,
 ): Pick<Handlers, 'followRun' | 'followRunByPost' | 'readHistory'> {
+  const { store, logger, ending, settings } = server;
+  const hub = createStreamHub({ store, logger, ending });
+  const readHistory = createHistory(store);
+
+  async function follow({
+    params,
+    query,
+    context,
+    requestId,
+  }: CheckedRequest<typeof ENDPOINTS.followRun | typeof ENDPOINTS.followRunByPost>): Promise<Response> {
+    if (ending.aborted) throw new RequestError('SHUTTING_DOWN', 'The server is about to end. Ask again in a moment.');
+    const run = await findRun(store, params.id);
+    const protocol = protocolOf(query['protocol']);
+    const after = positionFrom(protocol, context.req.header('last-event-id') ?? query['after']);
+    const start = await hub.prepare({ run, protocol, after });
+    if (start === undefined) return new Response(null, { status: 204 });
+    const head = new Response(null, { headers: STREAM_HEADERS });
+    return send(context, allowOrigin(context, completeAnswer(head, requestId), settings.origins), start);
+  }
+
   return {
-    followRun: notBuilt,
-    followRunByPost: notBuilt,
-    readHistory: notBuilt,
+    followRun: follow,
+    followRunByPost: follow,
+    async readHistory({ params, query }) {
+      return readHistory(await findRun(store, params.id), query);
+    },
   };
+}
+
+const STREAM_HEADERS = {
+  'content-type': 'text/event-stream',
+  // Proxies that gather what they pass on would gather for ever.
+  'x-accel-buffering': 'no',
+} as const;
+
+/** Takes the connection over where there is one. */
+function send(context: Context, head: Response, start: StartStream): Response {
+  const { incoming, outgoing } = (context.env ?? {}) as Partial<HttpBindings>;
+  if (incoming === undefined || outgoing === undefined || !('socket' in outgoing)) {
+    const { outlet, body } = createWebOutlet();
+    start(outlet);
+    return new Response(body, { headers: head.headers });
+  }
+  // What was sent along is not read, and must not hold the connection up.
+  incoming.resume();
+  start(createSocketOutlet(outgoing, Object.fromEntries(head.headers)));
+  // A copy, because headers may be added to it.
+  return RESPONSE_ALREADY_SENT.clone();
 }
