@@ -1,8 +1,10 @@
 import type { FsDiff } from '../events/index.js';
 import type { AttemptOutcome } from './attempt-outcome.js';
+import { createAttemptSecrets } from './attempt-secrets.js';
 import { buildResult } from './build-result.js';
 import { conductAttempt, endUnstarted } from './conduct-attempt.js';
 import type { AttemptPlan } from './conduct-attempt.js';
+import { environmentOf } from './prepare-launch.js';
 import { firstPrompt, retryPrompt } from './prompts.js';
 import { mergeFsDiffs, NO_CHANGES } from './merge-fs-diffs.js';
 import type { RunContext } from './run-context.js';
@@ -69,5 +71,6 @@ async function waitForReply(context: RunContext): Promise<NextStep> {
   if (sessionId !== null && launcher.canResume) return { prompt: text, sessionId, reply: text, isRetry: false };
   const why = launcher.canResume ? 'it never named its session' : 'it has no sessions';
   const lost = { verdict: 'session_lost', reason: `${launcher.engine} cannot be given the reply: ${why}.` } as const;
-  return { ended: await endUnstarted(context, { sessionId, reply: text }, lost) };
+  const reply = createAttemptSecrets(environmentOf(context), context.ports.secretPatterns).maskText(text);
+  return { ended: await endUnstarted(context, { sessionId, reply }, lost) };
 }

@@ -80,6 +80,16 @@ describe('a secret', () => {
     expect(await remainsOf(site, followed)).not.toContain(KEY);
   });
 
+  it('in a reply that cannot be handed on is not written down', async () => {
+    const print = [codex.message('Your key?'), codex.completed()].map((one) => `${JSON.stringify(one)}\n`).join('');
+    const site = await makeSite([{ print }]);
+    const spec: RunSpec = { engine: 'codex', prompt: 'x', workdir: site.workdir, env: ['PLAY_*'], mode: 'interactive' };
+    const ports = { ...portsOf(site), programs: { codex: site.agent } };
+    const followed = await followRun(spec, ports, { replies: [`it is ${KEY}`] });
+    expect(followed.result).toMatchObject({ error: { code: 'SESSION_LOST' } });
+    expect(await remainsOf(site, followed)).not.toContain(KEY);
+  });
+
   it('in the way of a value is masked in the value too', async () => {
     const site = await makeSite([{ print: `{"key":"${KEY}"}\n` }]);
     const { result } = await followRun(specOf(site, { contract: {} }), portsOf(site));
