@@ -1,0 +1,162 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../test/temporary-folder.js';
+import type { Endpoint } from '../api/endpoint.js';
+import { ENDPOINTS } from '../api/endpoints.js';
+import { arbitraryFromSchema, oddText, oddValue } from './fixtures/arbitrary-from-schema.js';
+import { checkAnswer } from './fixtures/check-answer.js';
+import { jsonOf, openServer } from './fixtures/open-server.js';
+
+/** `npm run torture` sends more. */
+const REQUESTS = Number(process.env['REQUESTS'] ?? 500);
+
+interface RandomRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Half a surrogate pair cannot be written into an address. */
+const wellFormed = (text: string): string => Buffer.from(text).toString();
+
+/** Requests around one endpoint: most fit it, the others nearly. */
+function requestsTo(endpoint: Endpoint, known: readonly string[], example: object): fc.Arbitrary<RandomRequest> {
+  const names = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+  const parameter = fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...known).map(encodeURIComponent) },
+    { weight: 1, arbitrary: oddText.map((text) => encodeURIComponent(wellFormed(text))) },
+    { weight: 1, arbitrary: fc.constantFrom('%', '%ff', '%2e%2e', '1', 'stdout', 'stderr') },
+  );
+  const query = Object.entries(endpoint.query ?? {}).map(([name, schema]) =>
+    fc
+      .option(fc.oneof({ weight: 4, arbitrary: arbitraryFromSchema(schema) }, { weight: 1, arbitrary: oddText }))
+      .map((value) => [name, value] as const),
+  );
+  const stranger = fc.option(fc.tuple(oddText, oddText), { freq: 10 });
+  const body = endpoint.body === undefined ? fc.constant('{}') : bodiesFor(endpoint.body, example);
+  return fc
+    .record({
+      parameters: fc.tuple(...names.map(() => parameter)),
+      query: fc.tuple(...query),
+      stranger,
+      headers: oddHeaders,
+      body,
+    })
+    .map((parts) => {
+      const search = new URLSearchParams();
+      for (const [name, value] of parts.query) if (value !== null) search.set(name, wellFormed(String(value)));
+      if (parts.stranger !== null) search.set(...parts.stranger);
+      const path = names.reduce(
+        (text, name, index) => text.replace(`{${name}}`, parts.parameters[index] ?? ''),
+        endpoint.path,
+      );
+      return {
+        method: endpoint.method,
+        path: search.size === 0 ? path : `${path}?${search}`,
+        headers: parts.headers,
+        ...(endpoint.method === 'POST' ? { body: parts.body } : {}),
+      };
+    });
+}
+
+/** Bodies that fit, that would be carried out, that are bent in one place, that are anything. */
+function bodiesFor(schema: NonNullable<Endpoint['body']>, example: object): fc.Arbitrary<string> {
+  const fitting = arbitraryFromSchema(schema) as fc.Arbitrary<object>;
+  const aimed = fitting.chain((value) =>
+    fc.subarray(Object.entries(value)).map((some) => ({ ...Object.fromEntries(some), ...example })),
+  );
+  const bent = fc
+    .tuple(aimed, fc.constantFrom(...Object.keys(schema.properties ?? {})), oddValue)
+    .map(([value, key, odd]) => ({ ...value, [key]: odd }));
+  return fc.oneof(
+    { weight: 2, arbitrary: fitting.map((value) => JSON.stringify(value)) },
+    { weight: 1, arbitrary: fc.constant(JSON.stringify(example)) },
+    { weight: 4, arbitrary: aimed.map((value) => JSON.stringify(value)) },
+    { weight: 4, arbitrary: bent.map((value) => JSON.stringify(value)) },
+    { weight: 1, arbitrary: oddValue.map((value) => JSON.stringify(value)) },
+    { weight: 1, arbitrary: oddText },
+  );
+}
+
+const oddHeaders = fc
+  .record(
+    {
+      'content-type': fc.constantFrom('application/json', 'application/json; charset=utf-8', 'text/plain', ''),
+      'content-length': fc.constantFrom('0', '-1', 'x', '99999999999'),
+      'last-event-id': fc.oneof(fc.constantFrom('1', '1:1', '999999999999999', '-1'), fc.string()),
+      range: fc.constantFrom(
+        'bytes=0-',
+        'bytes=5-1',
+        'bytes=-0',
+        'bytes=a-b',
+        'bytes=0-1,2-3',
+        'items=1',
+        'bytes=99999999999999999999-',
+      ),
+      accept: fc.constantFrom('text/event-stream', 'application/json', '*/*', ''),
+      authorization: fc.constantFrom('Bearer x', 'Basic', 'Bearer'),
+      cookie: fc.constantFrom('sluice_session=a.b.c', 'sluice_session=', '='),
+    },
+    { requiredKeys: [] },
+  )
+  .map((headers): Record<string, string> => {
+    const sent = Object.entries(headers).map(([name, value]) => [name, value.replaceAll(/[^\u0020-\u007e]/g, '?')]);
+    return { 'content-type': 'application/json', ...(Object.fromEntries(sent) as Record<string, string>) };
+  });
+
+async function openPlayground(database: string) {
+  const server = await openServer({ database });
+  const { post, work, store } = server;
+  const order = { issue_ref: 'acme/shop#12', role: 'qa', repo_dir: work, worker: 'told', instructions: 'x' };
+  const spec = { engine: 'codex', prompt: 'x', workdir: work };
+  const { run } = await jsonOf(post('/v1/orders', order));
+  const { id } = await jsonOf(post('/v1/runs', spec));
+  const record = (await store.listOrders({})).items[0];
+  await server.lead.settle({
+    issue_ref: order.issue_ref,
+    run_id: record?.order.run_id ?? '',
+    exitCode: 1,
+    signal: null,
+    stdout: '',
+    stderr: '',
+  });
+  const item = (await store.listInbox({})).items[0];
+  const examples: Readonly<Record<string, object>> = {
+    startRun: spec,
+    submitOrder: { ...order, issue_ref: 'acme/shop#13' },
+    resolveItem: { action: 'retry', why: 'x' },
+    parse: { text: 'so: {a: [1, 2,]}' },
+  };
+  return { ...server, examples, known: [String(run), String(id), item?.id ?? '', order.issue_ref, work] };
+}
+
+describe('random requests', () => {
+  it.each(['memory:', 'sqlite:'])('are never our fault, over %s', async (kind) => {
+    const folder = await makeFolder({});
+    const { app, known, examples } = await openPlayground(
+      kind === 'memory:' ? kind : `sqlite:${join(folder, 'fuzz.db')}`,
+    );
+    const anyRequest = fc.oneof(
+      ...Object.entries<Endpoint>(ENDPOINTS).map(([name, endpoint]) =>
+        requestsTo(endpoint, known, examples[name] ?? {}),
+      ),
+    );
+    const statuses = new Set<number>();
+    await fc.assert(
+      fc.asyncProperty(anyRequest, async ({ path, ...init }) => {
+        const answer = await app.request(path, init);
+        statuses.add(answer.status);
+        if (answer.status !== 501) {
+          expect(answer.status).toBeLessThan(500);
+          await checkAnswer(init.method, path, answer);
+        }
+        await answer.body?.cancel();
+      }),
+      { numRuns: REQUESTS / 2 },
+    );
+    // Requests that all were refused would prove nothing.
+    for (const status of [200, 201, 400, 404]) expect(statuses).toContain(status);
+  });
+});

@@ -1,0 +1,143 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '../../test/temporary-folder.js';
+import { startWorker } from '../dispatch/start-worker.js';
+import { createLead } from '../orders/lead/create-lead.js';
+import { openStore } from '../store/open-store.js';
+import { runServer } from './run-server.js';
+import type { RunServerOptions } from './run-server.js';
+
+async function startServer(changes: Partial<RunServerOptions> = {}, withWorker = false) {
+  const data = await makeFolder({ 'work/x': '' });
+  const store = await openStore('memory:');
+  const lead = createLead({ store, data });
+  const worker = withWorker ? startWorker({ store, lead, runs: { data }, pollMs: 50 }) : undefined;
+  const settings = { roots: [`${data}/work`], commands: [process.execPath], ...changes.settings };
+  const running = await runServer({ store, lead, data, port: 0, ...changes, settings, ...(worker && { worker }) });
+  onTestFinished(async () => {
+    await running.stop({ graceMs: 0 });
+    await store.close();
+  });
+  const url = new URL(running.url);
+  /** Sends bytes as they are, and gives all that came back before the connection closed. */
+  const sendRaw = async (text: string): Promise<string> => {
+    const socket = connect(Number(url.port), url.hostname);
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    socket.on('error', () => undefined);
+    socket.write(text);
+    await once(socket, 'close');
+    return Buffer.concat(chunks).toString();
+  };
+  return { ...running, store, work: `${data}/work`, sendRaw };
+}
+
+const json = { 'content-type': 'application/json' };
+
+describe('a server on a port', () => {
+  it('answers at its address', async () => {
+    const { url } = await startServer();
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready' });
+    const answer = await fetch(`${url}/v1/parse`, { method: 'POST', headers: json, body: '{"text":"{a:1}"}' });
+    expect(await answer.json()).toMatchObject({ status: 'success', value: { a: 1 } });
+  });
+
+  it('says so if the address is taken', async () => {
+    const { url } = await startServer();
+    const port = Number(new URL(url).port);
+    await expect(startServer({ port })).rejects.toMatchObject({ code: 'ADDRESS_UNAVAILABLE' });
+  });
+
+  it('does not open to others without tokens', async () => {
+    await expect(startServer({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'TOKENS_NEEDED' });
+  });
+
+  it('refuses a name that is not its own', async () => {
+    const { sendRaw } = await startServer();
+    const answer = await sendRaw('GET /v1/runs HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 421 /);
+  });
+
+  it.each([
+    ['no HTTP', 'hello\r\n\r\n', /^HTTP\/1\.1 400 /],
+    ['no name', 'GET / HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
+    [
+      'headers without end',
+      `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      /^HTTP\/1\.1 431 /,
+    ],
+    [
+      'two lengths',
+      'POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+      /^HTTP\/1\.1 400 /,
+    ],
+    [
+      'a length and chunks',
+      'POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      /^HTTP\/1\.1 400 /,
+    ],
+    [
+      'an absolute address',
+      'GET http://evil.example/v1/runs HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n',
+      /^HTTP\/1\.1 (?:400|421) /,
+    ],
+  ])('refuses %s', async (_, bytes, expected) => {
+    const { sendRaw } = await startServer();
+    expect(await sendRaw(bytes)).toMatch(expected);
+  });
+
+  it('refuses a body that is said to be too large before it is sent', async () => {
+    const { sendRaw } = await startServer();
+    const answer = await sendRaw(
+      'POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 999999999\r\nConnection: close\r\n\r\n',
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(answer).toContain('BODY_TOO_LARGE');
+  });
+});
+
+describe('a server that is stopped', () => {
+  it('lets running work finish, shows it meanwhile, and then is gone', async () => {
+    const { url, store, work, stop } = await startServer({}, true);
+    const command = [process.execPath, '-e', 'setTimeout(() => console.log("{}"), 700)'];
+    const spec = { engine: 'command', command, workdir: work, contract: {} };
+    const started = await fetch(`${url}/v1/runs`, { method: 'POST', headers: json, body: JSON.stringify(spec) });
+    const { id } = (await started.json()) as { id: string };
+    await expect.poll(async () => (await store.findRun(id))?.state, { timeout: 20_000 }).toBe('running');
+
+    const stopped = stop();
+    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+    expect((await fetch(`${url}/v1/runs`, { method: 'POST', headers: json, body: JSON.stringify(spec) })).status).toBe(
+      503,
+    );
+    expect((await fetch(`${url}/v1/runs/${id}`)).status).toBe(200);
+    await stopped;
+    expect(await store.findRun(id)).toMatchObject({ state: 'ended', result: { status: 'success' } });
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
+
+  it('stops what takes longer than its grace', async () => {
+    const { url, store, work, stop } = await startServer({}, true);
+    const command = [process.execPath, '-e', 'setTimeout(() => undefined, 60_000)'];
+    const spec = { engine: 'command', command, workdir: work };
+    const started = await fetch(`${url}/v1/runs`, { method: 'POST', headers: json, body: JSON.stringify(spec) });
+    const { id } = (await started.json()) as { id: string };
+    await expect.poll(async () => (await store.findRun(id))?.state, { timeout: 20_000 }).toBe('running');
+    await stop({ graceMs: 50 });
+    expect(await store.findRun(id)).toMatchObject({ state: 'ended', result: { status: 'canceled' } });
+  });
+
+  it('does not wait for a client that says nothing', async () => {
+    const { url, stop } = await startServer();
+    const { port, hostname } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    socket.write('POST /v1/parse HTTP/1.1\r\nHost: localhost\r\n');
+    await pause(50);
+    await stop();
+    expect(socket.destroyed || (await once(socket, 'close'))).toBeTruthy();
+  });
+});
