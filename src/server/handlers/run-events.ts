@@ -1,4 +1,3 @@
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { completeAnswer } from '../answer.js';
@@ -65,6 +64,13 @@ function send(context: Context, head: Response, start: StartStream): Response {
   // What was sent along is not read, and must not hold the connection up.
   incoming.resume();
   start(createSocketOutlet(outgoing, Object.fromEntries(head.headers)));
-  // A copy, because headers may be added to it.
-  return RESPONSE_ALREADY_SENT.clone();
+  return alreadySent();
+}
+
+/** Tells the platform to send nothing. It looks for the header only in answers that it has not taken a short cut for. */
+function alreadySent(): Response {
+  const answer = new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
+  // Looking at the body leaves the short cut.
+  void answer.body;
+  return answer;
 }

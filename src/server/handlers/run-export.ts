@@ -1,10 +1,30 @@
+import { lstat } from 'node:fs/promises';
+import { runFolderPath } from '../../runs/run-folder-path.js';
+import { tarFolder } from '../export/tar-folder.js';
+import { findRun } from '../find-run.js';
+import { RequestError } from '../request-error.js';
 import type { Handlers } from '../route.js';
 import type { ServerContext } from '../server-context.js';
-import { notBuilt } from '../not-built.js';
+import { streamOf } from '../stream-of.js';
 
 /** The folder of a run, to take away. */
-export function createRunExportHandlers(_context: ServerContext): Pick<Handlers, 'exportRun'> {
+export function createRunExportHandlers({ store, data }: ServerContext): Pick<Handlers, 'exportRun'> {
   return {
-    exportRun: notBuilt,
+    async exportRun({ params, context }) {
+      const { id } = await findRun(store, params.id);
+      const folder = runFolderPath(data, id);
+      const found = await lstat(folder).catch(() => undefined);
+      if (found?.isDirectory() !== true) {
+        throw new RequestError(
+          'RAW_NOT_FOUND',
+          'The folder of this run is not on this machine: the run has not begun, or its worker is elsewhere.',
+        );
+      }
+      const headers = {
+        'content-type': 'application/x-tar',
+        'content-disposition': `attachment; filename="${id}.tar"`,
+      };
+      return new Response(context.req.method === 'HEAD' ? null : streamOf(tarFolder(folder, id)), { headers });
+    },
   };
 }

@@ -1,0 +1,34 @@
+/**
+ * A body that is made while it is read. `release` is called once, when all was read, the making failed, or the reader went
+ * away; a generator that was never begun could not do so itself.
+ */
+export function streamOf(
+  chunks: AsyncGenerator<Uint8Array, void>,
+  release: () => Promise<void> = async () => undefined,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          for (;;) {
+            const { value, done } = await chunks.next();
+            if (done === true) break;
+            if (value.length === 0) continue;
+            controller.enqueue(value);
+            return;
+          }
+        } catch (error) {
+          await release();
+          throw error;
+        }
+        await release();
+        controller.close();
+      },
+      async cancel() {
+        await chunks.return();
+        await release();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
