@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { PROJECT } from '../../scripts/run-tool.js';
@@ -30,7 +30,7 @@ const FIXTURES = join(PROJECT, 'test/postgres/fixtures');
 /** Makes a site for the running test. */
 export async function makeWorkerSite(repositoryCount: number): Promise<WorkerSite> {
   const [url, folder] = [await makeSite(), await makeFolder({ effects: '' })];
-  const program = await compileProgram(folder);
+  const program = await bundleProgram(folder);
   const repositories = Array.from({ length: repositoryCount }, (_, index) =>
     join(folder, 'repositories', String(index)),
   );
@@ -62,21 +62,22 @@ export async function makeWorkerSite(repositoryCount: number): Promise<WorkerSit
   };
 }
 
-/** The source without its types, in a folder of its own: workers are started often, and compiling as they start is slow. */
-async function compileProgram(folder: string): Promise<string> {
-  const names = await readdir(join(PROJECT, 'src'), { recursive: true });
-  const sources = names.filter((name) => name.endsWith('.ts') && !/\.(?:test|contract)\.ts$/.test(name));
-  const program = 'test/postgres/fixtures/worker-program';
+/**
+ * The program in one file, without types: workers are started often, and a second of starting would be a second of every
+ * four they live. It stands as deep below the folder as a file of the package, which reads its own `package.json`.
+ */
+async function bundleProgram(folder: string): Promise<string> {
+  const program = join(folder, 'dist', 'worker', 'program.mjs');
   await build({
-    entryPoints: [...sources.map((name) => join('src', name)), `${program}.ts`],
-    absWorkingDir: PROJECT,
-    outbase: PROJECT,
-    outdir: folder,
+    entryPoints: [join(FIXTURES, 'worker-program.ts')],
+    outfile: program,
+    bundle: true,
+    platform: 'node',
     format: 'esm',
-    target: 'node20',
+    packages: 'external',
     logLevel: 'error',
   });
   await copyFile(join(PROJECT, 'package.json'), join(folder, 'package.json'));
   await symlink(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
-  return join(folder, `${program}.js`);
+  return program;
 }
