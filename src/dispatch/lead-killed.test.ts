@@ -48,7 +48,7 @@ async function runAndKill(program: string, args: readonly string[]): Promise<rea
   const closed = once(child, 'close');
   await Promise.race([once(child.stdout, 'data'), closed]);
   if (child.exitCode !== null) throw new Error(`the lead ended by itself with ${child.exitCode}`);
-  await pause(Math.random() * 1500);
+  await pause(Math.random() * 2000);
   child.kill('SIGKILL');
   await closed;
   const lines = printed.split('\n').slice(0, -1);

@@ -16,6 +16,8 @@ const DEFAULT_POLL_MS = 1000;
 /** However often it is woken, it looks no more often than this. */
 const LEAST_PAUSE_MS = 5;
 const FAILURE_PAUSE_MS = 200;
+/** What a worker has to say when it stops is begun within this time; the rest is for the others. */
+const LAST_DELIVERY_MS = 5000;
 
 /**
  * Starts a worker: it takes orders and runs from the store and does them, delivers comments, and puts in order what
@@ -36,7 +38,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const forWork = createWaker();
   const forDelivery = createWaker();
   const forOrder = createWaker();
-  let isStopping = false;
+  const stopping = new AbortController();
 
   const wake = () => {
     forWork.wake();
@@ -82,7 +84,7 @@ export function startWorker(options: WorkerOptions): Worker {
     for (let hasFound = true; hasFound;) {
       hasFound = false;
       for (const kind of takes) {
-        if (isStopping || tasks.size >= concurrency) return;
+        if (stopping.signal.aborted || tasks.size >= concurrency) return;
         if (await takeOne(kind)) hasFound = true;
       }
     }
@@ -97,7 +99,7 @@ export function startWorker(options: WorkerOptions): Worker {
         // Not at once: whoever was woken by the failure itself would turn in circles.
         await pause(FAILURE_PAUSE_MS);
       }
-      if (isStopping) return;
+      if (stopping.signal.aborted) return;
       await waker.sleep(sleepMs);
       await pause(LEAST_PAUSE_MS);
     }
@@ -112,12 +114,12 @@ export function startWorker(options: WorkerOptions): Worker {
   const stopWatching = store.watchQueue(wake);
   const loops = [
     repeat('taking work', forWork, pollMs, takeWork),
-    repeat('delivering', forDelivery, pollMs, async () => lead.deliver()),
+    repeat('delivering', forDelivery, pollMs, async () => lead.deliver({ signal: stopping.signal })),
     repeat('putting in order', forOrder, options.reconcileMs ?? leaseMs, putInOrder),
   ];
 
   async function stop({ graceMs }: { readonly graceMs?: number } = {}): Promise<void> {
-    isStopping = true;
+    stopping.abort();
     stopWatching();
     for (const waker of [forWork, forDelivery, forOrder]) waker.wake();
     const timer = graceMs === undefined ? undefined : setTimeout(() => outOfTime.abort(), graceMs);
@@ -125,7 +127,10 @@ export function startWorker(options: WorkerOptions): Worker {
     await Promise.all(loops);
     await Promise.all(tasks);
     clearTimeout(timer);
-    await lead.deliver().catch((error: unknown) => logger.warn('last delivery failed', { error: String(error) }));
+    const signal = AbortSignal.timeout(LAST_DELIVERY_MS);
+    await lead.deliver({ signal }).catch((error: unknown) => {
+      logger.warn('last delivery failed', { error: String(error) });
+    });
   }
   let stopped: Promise<void> | undefined;
 

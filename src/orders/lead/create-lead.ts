@@ -24,8 +24,8 @@ export interface Lead {
   execute(claimed: ClaimedOrder, ports: ExecutionPorts): Promise<Settlement | undefined>;
   /** Takes a result in: read, decided and written in one transaction. A repeat returns the first decision. */
   settle(end: (OrderName | OrderNameOnTheWire) & WorkerEnd): Promise<Settlement>;
-  /** Sends every comment that is due. */
-  deliver(): Promise<DeliveryReport>;
+  /** Sends every comment that is due; once the signal is aborted, only what is already on its way. */
+  deliver(options?: { readonly signal?: AbortSignal }): Promise<DeliveryReport>;
   /** Takes a person's decision in. */
   resolve(request: ResolveRequest): Promise<Resolved>;
   /** Puts in order what crashed leads left, then delivers what is due. */
@@ -64,9 +64,10 @@ export function createLead(options: LeadOptions): Lead {
       underWay.delete(promise);
     }
   }
-  const deliver = async () =>
+  const deliver = async (signal?: AbortSignal) =>
     deliverDue({
       ...context,
+      signal,
       // A name of its own for every call: two calls side by side must not pass for one another.
       workerId: `${context.leadId}/${context.newId()}`,
       itemOf: async (message, error) => deadLetterOf(context, message, error),
@@ -76,7 +77,7 @@ export function createLead(options: LeadOptions): Lead {
     submit: async (request) => track(async () => submit(context, request)),
     execute: async (claimed, ports) => track(async () => executeOrder(context, claimed, ports)),
     settle: async (end) => track(async () => settle(context, { ...end, ...nameOf(end) })),
-    deliver: async () => track(deliver),
+    deliver: async (how) => track(async () => deliver(how?.signal)),
     resolve: async (request) => track(async () => resolveItem(context, request)),
     reconcile: async () =>
       track(async () => {

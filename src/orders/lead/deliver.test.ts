@@ -210,6 +210,14 @@ describe('deliverDue', () => {
     expect(arrived).toEqual(['a-scripted']);
   });
 
+  it('takes nothing more when it is told to stop', async () => {
+    const { sink, arrived } = createScriptedSink();
+    const { ports, queue } = setUp([sink]);
+    await queue('a');
+    expect(await deliverDue({ ...ports, signal: AbortSignal.abort() })).toMatchObject({ delivered: 0 });
+    expect(arrived).toEqual([]);
+  });
+
   it('leaves messages of sinks that are not configured for those who have them', async () => {
     const { sink } = createScriptedSink('mine');
     const { store, ports } = setUp([sink]);

@@ -18,6 +18,8 @@ export interface DeliveryPorts {
   readonly logger: Logger;
   /** How many messages are on their way at once. */
   readonly concurrency: number;
+  /** Takes nothing more once it is aborted; what is on its way goes on. */
+  readonly signal?: AbortSignal | undefined;
   /** What a person sees of a message that was given up. */
   readonly itemOf: (message: OutboxMessage, error: string) => Promise<InboxItem | null>;
 }
@@ -49,7 +51,7 @@ export async function deliverDue(ports: DeliveryPorts): Promise<DeliveryReport> 
 
 async function deliverTo(ports: DeliveryPorts, sink: Sink): Promise<DeliveryReport> {
   const report = { delivered: 0, postponed: 0, dead: 0, lost: 0 };
-  for (;;) {
+  while (ports.signal?.aborted !== true) {
     const messages = await ports.store.claimOutbox({
       workerId: ports.workerId,
       leaseMs: sink.timeoutMs * LEASE_FACTOR,
@@ -61,6 +63,7 @@ async function deliverTo(ports: DeliveryPorts, sink: Sink): Promise<DeliveryRepo
     const outcomes = await allOf(messages.map(async (message) => deliverOne(ports, sink, message)));
     for (const outcome of outcomes) report[outcome] += 1;
   }
+  return report;
 }
 
 /** Waits for all, also when one fails: nothing is left running behind the caller's back. */

@@ -40,10 +40,15 @@ export function watchHold({ context, hold, leaseMs, signal }: Hold): {
     },
     Math.max(10, leaseMs / 3),
   );
+  // By hand: combined signals of one that lives as long as the worker would pile up.
+  const stop = () => lost.abort();
+  if (signal?.aborted === true) stop();
+  signal?.addEventListener('abort', stop, { once: true });
   return {
-    stop: signal === undefined ? lost.signal : AbortSignal.any([lost.signal, signal]),
+    stop: lost.signal,
     async end() {
       clearInterval(timer);
+      signal?.removeEventListener('abort', stop);
       await renewal;
     },
   };

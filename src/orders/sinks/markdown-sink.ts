@@ -63,7 +63,7 @@ async function append(folder: string, path: string, message: NewOutboxMessage): 
     const { size, isRegular } = await handle.stat().then((stat) => ({ size: stat.size, isRegular: stat.isFile() }));
     if (!isRegular) throw new SinkError('SINK_FILE_UNUSABLE', `${path} is not a regular file.`, { isPermanent: true });
     const entry = Buffer.from(`${withMarker(message)}\n`);
-    const marker = Buffer.from(`\n${markerOf(message)}\n`);
+    const marker = Buffer.from(`\n${markerOf(message)}`);
     if (!(await contains(handle, size, marker))) {
       const kept = size - (await lengthOfCut(handle, size, entry));
       if (kept < size) await handle.truncate(kept);
