@@ -15,6 +15,7 @@ import { WARNING_CODES } from '../src/json/warning.js';
 import { ORDERS_ERROR_CODES } from '../src/orders/orders-error.js';
 import { PROBLEM_CODES } from '../src/orders/problem-codes.js';
 import { RUN_WARNING_CODES } from '../src/runs/run-warning.js';
+import { REQUEST_PROBLEMS } from '../src/server/request-error.js';
 import { STORE_ERROR_CODES } from '../src/store/store-error.js';
 
 /** The codes in the first column of the tables of a page, by section. */
@@ -30,12 +31,11 @@ function readSections(page: string): Map<string, string[]> {
   return sections;
 }
 
-/** Codes of errors that are thrown for misuse, as they stand in the source: in the folder of runs, or elsewhere. */
-function findThrownCodes(where: 'runs' | 'elsewhere'): string[] {
+/** Codes of errors that are thrown for misuse, as they stand in the source. */
+function findThrownCodes(): string[] {
   const files = readdirSync(join(PROJECT, 'src'), { recursive: true, encoding: 'utf8' });
   const codes = files
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-    .filter((file) => /^runs[/\\]/.test(file) === (where === 'runs'))
     .flatMap((file) => [
       ...readFileSync(join(PROJECT, 'src', file), 'utf8').matchAll(/SluiceError(?:\(|<)\s*'([A-Z_]+)'/g),
     ])
@@ -50,8 +50,6 @@ describe('docs/errors.md', () => {
     ['Parse errors', [...PARSE_ERROR_CODES]],
     ['Repairs', [...REPAIR_KINDS]],
     ['Warnings', [...WARNING_CODES]],
-    ['Misuse', findThrownCodes('elsewhere')],
-    ['Runs', findThrownCodes('runs').filter((code) => !findThrownCodes('elsewhere').includes(code))],
     ['Warnings of runs', [...RUN_WARNING_CODES]],
     ['Diagnostics of events', Object.keys(DIAGNOSTIC_CODES)],
     ["Reasons of an attempt's end", Object.keys(REASON_CODES)],
@@ -63,12 +61,18 @@ describe('docs/errors.md', () => {
     ['Leads', [...LEAD_ERROR_CODES]],
     ['Sinks', [...SINK_ERROR_CODES]],
     ['Lost runs', [...LOST_RUN_CODES]],
+    ['Server', Object.keys(REQUEST_PROBLEMS)],
   ])('lists every code of the section %s, once', (title, codes) => {
     expect(sections.get(title)?.toSorted()).toEqual(codes.toSorted());
   });
 
+  it('lists every code that is thrown, once: with the runs, or with the other misuse', () => {
+    const listed = [...(sections.get('Misuse') ?? []), ...(sections.get('Runs') ?? [])];
+    expect(listed.toSorted()).toEqual(findThrownCodes().toSorted());
+  });
+
   it('has no section that nothing is compared with', () => {
-    expect(sections.size).toBe(16);
+    expect(sections.size).toBe(17);
   });
 
   it('would notice a code that is missing from the page', () => {
