@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createAttemptSecrets } from './attempt-secrets.js';
 import type { AttemptSecrets } from './attempt-secrets.js';
-import type { LaunchFile } from './launchers/launcher.js';
+import type { LaunchFile, LaunchRequest } from './launchers/launcher.js';
 import { RUN_MARKER } from './process/process-record.js';
 import type { RunContext } from './run-context.js';
 import { selectEnvironment } from './secrets/select-environment.js';
@@ -26,7 +26,7 @@ export interface LaunchWish {
 /** Finds out how the engine is started for this, and writes the settings it needs into the run folder. */
 export async function prepareLaunch(context: RunContext, wish: LaunchWish): Promise<PreparedLaunch> {
   const { spec, launcher, runDir, ports } = context;
-  const launch = launcher.launch({
+  const request: LaunchRequest = {
     prompt: wish.prompt,
     workdir: wish.workdir,
     runDir,
@@ -35,7 +35,9 @@ export async function prepareLaunch(context: RunContext, wish: LaunchWish): Prom
     ...(wish.sessionId === null ? {} : { sessionId: wish.sessionId }),
     ...(spec.command === undefined ? {} : { command: spec.command }),
     ...(spec.terminal === undefined ? {} : { terminal: spec.terminal }),
-  });
+  };
+  await launcher.inspect?.(request);
+  const launch = launcher.launch(request);
   const env = { ...environmentOf(context), ...launch.env, [RUN_MARKER]: runDir };
   const [program, ...args] = launch.command;
   const [first, ...words] = programOf(context, program);

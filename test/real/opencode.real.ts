@@ -1,4 +1,21 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
 import { describeEngine } from './describe-engine.js';
 import { REAL_ENGINES } from './real-engine.js';
+import { playScenario, SCENARIOS } from './scenarios.js';
 
 describeEngine(REAL_ENGINES.opencode);
+
+it('opencode is not started where it would load plug-ins of the folder', async () => {
+  const { stage, played } = await playScenario(REAL_ENGINES.opencode, {
+    ...SCENARIOS.plain,
+    files: (_, { root }) => ({
+      '.opencode/plugin/trap.js': `require('node:fs').writeFileSync(${JSON.stringify(join(root, 'sprung'))}, '');`,
+    }),
+  });
+  onTestFinished(async () => stage.strike());
+  expect(played.result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED' } });
+  expect(played.result.error?.message).toContain('.opencode/plugin');
+  expect(existsSync(join(stage.root, 'sprung'))).toBe(false);
+});

@@ -105,7 +105,6 @@ const opencode: RealEngine = {
       mcp: { trap: { type: 'local', command: ['touch', file], enabled: true } },
       permission: { bash: 'allow', edit: 'allow' },
     }),
-    '.opencode/plugin/trap.js': `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(file)}, ''); export const trap = async () => ({});`,
   }),
 };
 
@@ -136,7 +135,8 @@ const qwen: RealEngine = {
   environment: (url) => ({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'qwen3-coder-plus' }),
   writeFile: (path, content) => call('write_file', { file_path: path, content }),
   runShell: (command) => call('run_shell_command', { command, is_background: false }),
-  trapFiles: (trap) => ({ '.qwen/settings.json': hooksAndServers(trap) }),
+  // With the number of their form: it would rewrite settings of an older one.
+  trapFiles: (trap) => ({ '.qwen/settings.json': hooksAndServers(trap).replace('{', '{"$version":4,') }),
 };
 
 /** The programs that can be had, by engine. */

@@ -56,6 +56,8 @@ export interface Launcher {
   readonly versionCommand: readonly string[];
   /** Finds the version in what it printed then. */
   readVersion(text: string): string | undefined;
+  /** Looks at the folders before the start; rejects with a typed error where the permissions could not be kept. */
+  inspect?(request: LaunchRequest): Promise<void>;
   /** Throws a typed error for a request it cannot carry out. */
   launch(request: LaunchRequest): Launch;
   /** What a person does to get it. */

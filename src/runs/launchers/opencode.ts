@@ -1,6 +1,7 @@
 import type { LaunchRequest, Launcher } from './launcher.js';
 import { NETWORK_ENVIRONMENT } from './network-environment.js';
 import { readVersion } from './read-version.js';
+import { refuseProjectPrograms } from './opencode-folder.js';
 import { modelArguments, promptForArgument, promptForInput, sessionToResume } from './request-checks.js';
 
 /** What may be looked at. Files with secrets are closed, as OpenCode itself would ask about them. */
@@ -34,6 +35,9 @@ export const opencodeLauncher: Launcher = {
   versionCommand: ['--version'],
   readVersion,
   installHint: 'npm install --global opencode-ai@1.18.33',
+  async inspect({ permissions, workdir }) {
+    if (permissions !== 'bypass') await refuseProjectPrograms(workdir);
+  },
   launch(request) {
     const session = sessionToResume(request.sessionId);
     const options = [
@@ -55,7 +59,7 @@ export const opencodeLauncher: Launcher = {
   },
 };
 
-/** The folder's own settings and plug-ins, which are programs, are left out unless everything is allowed anyway. */
+/** The folder's own settings are left out unless everything is allowed anyway. */
 function permissionEnvironment({ permissions, runDir }: LaunchRequest): Record<string, string> {
   switch (permissions) {
     case 'safe':
