@@ -143,13 +143,7 @@ export const ENDPOINTS = {
     summary: 'Hands out an order: its run becomes the active one of the issue.',
     body: WORK_REQUEST_SCHEMA,
     answer: { status: 201, media: 'application/json', schema: orderSchema },
-    problems: [
-      'INVALID_WORK_REQUEST',
-      'UNKNOWN_WORKER',
-      'FOLDER_NOT_ALLOWED',
-      'ISSUE_NEEDS_HUMAN',
-      'REQUEST_ID_REUSED',
-    ],
+    problems: ['INVALID_WORK_REQUEST', 'UNKNOWN_WORKER', 'FOLDER_NOT_ALLOWED', 'REQUEST_ID_REUSED'],
   }),
   listIssues: endpoint({
     method: 'GET',

@@ -7,8 +7,8 @@ import { LateDecision } from './late-decision.js';
 import { REQUEST_PROBLEMS, RequestError } from './request-error.js';
 import type { ProblemExtra } from './request-error.js';
 
-/** What the codes of the floors below mean to a caller; a code that is not here is our own fault. */
-const STATUS: Readonly<Record<string, number>> = {
+/** What codes mean to a caller, those of the floors below too; a code that is not here is our own fault. */
+export const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   ...REQUEST_PROBLEMS,
   INVALID_SCHEMA: 400,
   ALIGN_UNSUPPORTED: 400,
@@ -25,7 +25,6 @@ const STATUS: Readonly<Record<string, number>> = {
   ORDER_NOT_FOUND: 404,
   ITEM_UNKNOWN: 404,
   CONFLICT: 409,
-  ISSUE_NEEDS_HUMAN: 409,
   REQUEST_ID_REUSED: 409,
   NOTHING_TO_ACCEPT: 422,
   STORE_UNAVAILABLE: 503,
@@ -36,7 +35,8 @@ const STATUS: Readonly<Record<string, number>> = {
 
 /** RFC 9457 details for anything thrown. What is not ours is not told: it may hold what the caller must not see. */
 export function problemOf(error: unknown, requestId: string): Problem {
-  const status = isSluiceError(error) && Object.hasOwn(STATUS, error.code) ? STATUS[error.code] : undefined;
+  const status =
+    isSluiceError(error) && Object.hasOwn(STATUS_OF_CODE, error.code) ? STATUS_OF_CODE[error.code] : undefined;
   if (status === undefined || !isSluiceError(error)) {
     return {
       ...base('INTERNAL_ERROR', 500, requestId),
@@ -88,6 +88,5 @@ const TITLES: Readonly<Record<number, string>> = {
   422: 'Cannot be done',
   429: 'Too many requests',
   500: 'Internal error',
-  501: 'Not built',
   503: 'Not now',
 };

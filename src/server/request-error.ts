@@ -27,7 +27,6 @@ export const REQUEST_PROBLEMS = {
   RUN_NOT_WAITING: 409,
   RAW_NOT_FOUND: 404,
   ISSUE_NOT_FOUND: 404,
-  NOT_BUILT: 501,
 } as const;
 
 /** One of {@link REQUEST_PROBLEMS}. */

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { ENDPOINTS } from '../../api/endpoints.js';
+import { createOpenApi } from '../../api/openapi.js';
+import { openServer } from '../fixtures/open-server.js';
+import { renderDocsPage } from './docs-page.js';
+import { escapeHtml } from './escape-html.js';
+
+describe('the page of endpoints', () => {
+  it('lists them all, for people', async () => {
+    const { get } = await openServer();
+    const answer = await get('/docs');
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const html = await answer.text();
+    for (const [name, { path }] of Object.entries(ENDPOINTS)) {
+      expect(html).toContain(`id="${name}"`);
+      expect(html).toContain(escapeHtml(path));
+    }
+  });
+
+  it('runs nothing and loads nothing from anywhere', () => {
+    const { html, policy } = renderDocsPage(createOpenApi('1'));
+    expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/]+=*'; /);
+    expect(html).not.toMatch(/<script|<img|<link|<iframe|@import|url\(| on\w+=/i);
+    expect(html.match(/(?:href|src)="(?!#|\/)/g)).toBeNull();
+  });
+
+  it('shows what others wrote as text', () => {
+    const document = { ...createOpenApi('1'), info: { title: '<b>', version: '"', description: "&'" } };
+    expect(renderDocsPage(document).html).toContain('<h1>&lt;b&gt; &quot;</h1>\n<p>&amp;&#39;');
+  });
+});
+
+describe('what describes the server', () => {
+  it('is there for programs too, without a token', async () => {
+    const tokens = [{ name: 'ada', scopes: [], value: 'x' }] as const;
+    const { get } = await openServer({ settings: { tokens } });
+    expect(await (await get('/openapi.json')).json()).toMatchObject({ openapi: '3.1.0', paths: { '/v1/parse': {} } });
+    expect((await get('/docs')).status).toBe(200);
+  });
+
+  it('is where the bare address leads', async () => {
+    const { get } = await openServer();
+    const answer = await get('/');
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs']);
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_LIMITS } from './server-settings.js';
+import { settingsFromConfig } from './settings-from-config.js';
+
+describe('the settings of a server', () => {
+  it('are narrow by default: one root, no programs, no other sites', () => {
+    expect(settingsFromConfig({}, { env: {}, cwd: '/srv' })).toEqual({
+      tokens: [],
+      roots: ['/srv'],
+      commands: [],
+      env: [],
+      allowBypass: false,
+      origins: [],
+      hosts: [],
+      https: false,
+      limits: DEFAULT_LIMITS,
+    });
+  });
+
+  it('come from the configuration', () => {
+    const token = { name: 'ada', scopes: ['read'], value: 'x' } as const;
+    const server = {
+      env: ['OPENAI_*'],
+      allow_bypass: true,
+      origins: ['https://a.example'],
+      hosts: ['b.example'],
+      https: true,
+      limits: { body_bytes: 1, request_s: 2, requests_at_once: 3 },
+    };
+    const config = { roots: [], commands: ['make'], tokens: [token], server };
+    expect(settingsFromConfig(config, { env: {}, cwd: '/srv' })).toEqual({
+      tokens: [token],
+      roots: [],
+      commands: ['make'],
+      env: ['OPENAI_*'],
+      allowBypass: true,
+      origins: ['https://a.example'],
+      hosts: ['b.example'],
+      https: true,
+      limits: { ...DEFAULT_LIMITS, bodyBytes: 1, requestMs: 2000, requestsAtOnce: 3 },
+    });
+  });
+});
