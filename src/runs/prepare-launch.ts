@@ -1,11 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { createAttemptSecrets } from './attempt-secrets.js';
 import type { AttemptSecrets } from './attempt-secrets.js';
-import type { LaunchFile, LaunchRequest } from './launchers/launcher.js';
+import type { LaunchRequest } from './launchers/launcher.js';
 import { RUN_MARKER } from './process/process-record.js';
 import type { RunContext } from './run-context.js';
 import { selectEnvironment } from './secrets/select-environment.js';
+import { writeSettings } from './write-settings.js';
 
 /** A process that can be started. */
 export interface PreparedLaunch {
@@ -41,7 +40,7 @@ export async function prepareLaunch(context: RunContext, wish: LaunchWish): Prom
   const env = { ...environmentOf(context), ...launch.env, [RUN_MARKER]: runDir };
   const [program, ...args] = launch.command;
   const [first, ...words] = programOf(context, program);
-  await writeSettings(launch.files ?? []);
+  await writeSettings(runDir, launch.files ?? []);
   return {
     command: [first, ...words, ...args],
     env,
@@ -64,11 +63,4 @@ export function programOf(
   if (configured === undefined) return [program];
   const [first, ...rest] = typeof configured === 'string' ? [configured] : configured;
   return [first ?? program, ...rest];
-}
-
-async function writeSettings(files: readonly LaunchFile[]): Promise<void> {
-  for (const { path, text } of files) {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
-  }
 }
