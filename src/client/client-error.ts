@@ -1,0 +1,37 @@
+import type { Problem } from '../api/shapes/problem.js';
+import { SluiceError } from '../json/index.js';
+
+/** What can go wrong beside what the server refuses. A closed list: `docs/errors.md` says what to do. */
+export const CLIENT_ERROR_CODES = ['SERVER_UNREACHABLE', 'ANSWER_UNREADABLE', 'STREAM_LOST', 'EVENTS_MISSING'] as const;
+
+/** One of {@link CLIENT_ERROR_CODES}. */
+export type ClientErrorCode = (typeof CLIENT_ERROR_CODES)[number];
+
+/**
+ * A request that came to nothing: refused by the server, with its code and its problem details, or never answered, with one
+ * of {@link CLIENT_ERROR_CODES}.
+ *
+ * @example
+ * try { await client.resolveItem({ id, body }) } catch (error) {
+ *   if (isSluiceError(error) && error.code === 'CONFLICT') showWhatCountsNow()
+ * }
+ */
+export class ClientError extends SluiceError {
+  override readonly name = 'ClientError';
+  /** The status of the answer; null if there was none. */
+  readonly status: number | null;
+  readonly problem: Problem | null;
+
+  constructor(code: string, message: string, { status = null, problem = null, ...options }: ClientErrorDetails = {}) {
+    super(code, message, options);
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+/** What is known of a failure beside its code. */
+export interface ClientErrorDetails {
+  readonly status?: number | null;
+  readonly problem?: Problem | null;
+  readonly cause?: unknown;
+}
