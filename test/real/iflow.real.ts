@@ -14,7 +14,7 @@ const SCHEMA = { type: 'object', properties: { title: { type: 'string' } }, requ
 async function replay(recording: string, spec: Partial<RunSpec>, act?: Act): Promise<Played> {
   const folder = fileURLToPath(new URL(`${recording}.text`, RECORDINGS));
   const iflow = { engine: 'iflow', homeFiles: () => ({}), environment: () => ({ IFLOW_REPLAY: folder }) } as const;
-  const stage = await setStage(iflow, () => [{ content: '' }]);
+  const stage = await setStage(iflow, 'no model');
   onTestFinished(async () => stage.strike());
   const programs = { iflow: [process.execPath, '--import', import.meta.resolve('tsx'), REPLAYER] };
   const played = await play({ ...stage, ports: { ...stage.ports, programs } }, { prompt: 'Go on.', ...spec }, act);

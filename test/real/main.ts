@@ -29,6 +29,10 @@ const engines: string[] = ORDER.filter((engine) => {
     return false;
   }
   if (!Object.hasOwn(REAL_ENGINES, engine)) return true;
+  if (problem !== undefined) {
+    notRun.push(`${engine}: the programs could not be installed`);
+    return false;
+  }
   const report = reports.find((each) => each.engine === engine);
   if (report?.version !== undefined) return true;
   notRun.push(`${engine}: ${report?.status ?? 'unknown'}; ${report?.next ?? ''}`);

@@ -32,15 +32,18 @@ export interface Played {
 
 const RUN_ID = '01JREA1PR0GRAMS0000000001A';
 
+/** For a program that asks nobody. */
+const NO_MODEL: ScriptedModel = { url: '', requests: [], stop: async () => Promise.resolve() };
+
 /** Makes a stage for an engine whose model will say this. */
 export async function setStage(
   real: Pick<RealEngine, 'engine' | 'model' | 'homeFiles' | 'environment'>,
-  script: (places: Places) => readonly [ModelReply, ...ModelReply[]],
+  script: ((places: Places) => readonly [ModelReply, ...ModelReply[]]) | 'no model',
   options: ModelOptions = {},
 ): Promise<Stage> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-real-')));
   const places = { root, workdir: join(root, 'work'), runDir: join(root, 'data', 'runs', RUN_ID) };
-  const model = await startModel(script(places), options);
+  const model = script === 'no model' ? NO_MODEL : await startModel(script(places), options);
   const home = join(root, 'home');
   const variables = real.environment(model.url);
   writeFiles(home, real.homeFiles(model.url));
