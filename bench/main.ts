@@ -26,6 +26,7 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   g: async () => (await import('./part-events.js')).runEvents(),
   i: async () => (await import('./part-runs.js')).runRuns(),
   s: async () => (await import('./part-store.js')).runStore(),
+  v: async () => (await import('./part-sse.js')).runSse(),
   h: async () => (await import('./part-events-memory.js')).runEventsMemory(),
 };
 

@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 if (process.argv.includes('--version')) {
   console.log('codex-cli 0.166.0');
@@ -15,15 +16,18 @@ const times = Number(process.env['BENCH_TIMES'] ?? '1');
 const rate = Number(process.env['BENCH_RATE'] ?? 'Infinity');
 const CHUNK = 65_536;
 
+/** Resolves when the pipe has taken it. */
+const print = promisify(process.stdout.write.bind(process.stdout));
+
 const start = performance.now();
 let sent = 0;
 for (let round = 0; round < times; round++) {
   for (let offset = 0; offset < log.length; offset += CHUNK) {
     const chunk = log.subarray(offset, offset + CHUNK);
-    await new Promise((resolve) => process.stdout.write(chunk, resolve));
+    await print(chunk);
     sent += chunk.length;
     const ahead = (sent / rate) * 1000 - (performance.now() - start);
     if (ahead > 1) await sleep(ahead);
   }
 }
-await new Promise((resolve) => process.stdout.write('{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}\n', resolve));
+await print('{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}\n');

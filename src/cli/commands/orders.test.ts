@@ -51,18 +51,25 @@ async function order(worker: string, issue = 'acme/shop#1') {
   };
   await writeFile(file, JSON.stringify(request));
   const { exitCode, stdout, stderr } = await sluice('order', file);
-  return { exitCode, stderr, printed: stdout === '' ? undefined : JSON.parse(stdout) };
+  return { exitCode, stderr, printed: stdout === '' ? {} : (JSON.parse(stdout) as Fields) };
 }
 
-const inbox = async () => JSON.parse((await sluice('inbox', '--json')).stdout);
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What a command that lists things printed. */
+async function list(...argv: string[]): Promise<readonly Fields[]> {
+  return JSON.parse((await sluice(...argv)).stdout) as readonly Fields[];
+}
+
+const inbox = async () => list('inbox', '--json');
 const comments = async () => readFile(join(folder, 'data', 'comments', 'acme_shop_1.md'), 'utf8');
 
 describe('sluice order', () => {
   it('prints the decision and has delivered the comment when it ends', async () => {
     const { exitCode, printed } = await order('honest');
     expect(printed).toMatchObject({ action: 'advance', source: 'json', result_code: 'none', state: 'settled' });
-    expect(printed.run_id).toMatch(/^\d{4}-\d\d-\d\d-backend-0001$/);
-    expect(await comments()).toContain(`Trigger: workrun:${printed.run_id}`);
+    expect(printed['run_id']).toMatch(/^\d{4}-\d\d-\d\d-backend-0001$/);
+    expect(await comments()).toContain(`Trigger: workrun:${String(printed['run_id'])}`);
     expect(exitCode).toBe(0);
   });
 
@@ -70,14 +77,14 @@ describe('sluice order', () => {
     const { exitCode, printed } = await order('silent');
     expect(printed).toMatchObject({ action: 'needs-human', source: 'none' });
     expect(exitCode).toBe(1);
-    expect(await inbox()).toMatchObject([{ issue_ref: 'acme/shop#1', run_id: printed.run_id, resolution: null }]);
+    expect(await inbox()).toMatchObject([{ issue_ref: 'acme/shop#1', run_id: printed['run_id'], resolution: null }]);
   });
 
   it('is misuse with a worker nobody configured, and nothing is handed out', async () => {
     const { exitCode, stderr } = await order('stranger');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('UNKNOWN_WORKER');
-    expect(JSON.parse((await sluice('executions')).stdout)).toEqual([]);
+    expect(await list('executions')).toEqual([]);
   });
 
   it('is misuse with a request that does not fit', async () => {
@@ -88,10 +95,10 @@ describe('sluice order', () => {
 });
 
 describe('sluice resolve', () => {
-  async function waiting(): Promise<{ id: string; run_id: string }> {
+  async function waiting(): Promise<{ readonly id: string; readonly run_id: string }> {
     await order('silent');
     const [item] = await inbox();
-    return item;
+    return { id: String(item?.['id']), run_id: String(item?.['run_id']) };
   }
 
   it('takes a corrected result in, tells who and why, and empties the inbox', async () => {
@@ -121,7 +128,7 @@ describe('sluice resolve', () => {
     expect(settled.exitCode).toBe(0);
     expect(await inbox()).toEqual([]);
     expect(await comments()).toMatch(new RegExp(`Trigger: resolve:${id}[\\s\\S]*Ada`));
-    const [newest] = JSON.parse((await sluice('executions', '--json')).stdout);
+    const [newest] = await list('executions', '--json');
     expect(newest).toMatchObject({ who: 'Ada', decision: 'advance' });
   });
 
@@ -157,9 +164,9 @@ describe('what was done', () => {
   it('can be listed, filtered and exported', async () => {
     await order('honest');
     await order('silent', 'acme/shop#2');
-    const all = JSON.parse((await sluice('executions')).stdout);
-    expect(all.map(({ decision }: { decision: string }) => decision)).toEqual(['needs-human', 'advance']);
-    const some = JSON.parse((await sluice('executions', '--decision', 'advance')).stdout);
+    const all = await list('executions');
+    expect(all.map(({ decision }) => decision)).toEqual(['needs-human', 'advance']);
+    const some = await list('executions', '--decision', 'advance');
     expect(some).toMatchObject([
       { issue_ref: 'acme/shop#1', worker: 'honest', exit_code: 0, parse_path: expect.any(String) },
     ]);
@@ -170,7 +177,7 @@ describe('what was done', () => {
 
   it('was told to the issues', async () => {
     await order('honest');
-    expect(JSON.parse((await sluice('outbox')).stdout)).toMatchObject([
+    expect(await list('outbox')).toMatchObject([
       { sink: 'markdown', state: 'delivered', delivered_to: expect.stringContaining('acme_shop_1.md') },
     ]);
   });
@@ -180,12 +187,12 @@ describe('sluice demo', () => {
   it('closes the loop: two delivered results, one question', async () => {
     const memory = createMemoryIo({});
     await run(['demo', '--json', '--data', join(folder, 'demo')], memory);
-    const { orders, inbox: waits } = JSON.parse(memory.printed.stdout);
-    expect(orders.map(({ worker, source, action }: Record<string, string>) => [worker, source, action])).toEqual([
+    const report = JSON.parse(memory.printed.stdout) as { orders: readonly Fields[]; inbox: readonly Fields[] };
+    expect(report.orders.map(({ worker, source, action }) => [worker, source, action])).toEqual([
       ['json-worker', 'json', 'advance'],
       ['text-worker', 'text', 'advance'],
       ['print-only-worker', 'streams', 'needs-human'],
     ]);
-    expect(waits).toHaveLength(1);
+    expect(report.inbox).toHaveLength(1);
   });
 });
