@@ -5,15 +5,24 @@ import { columnsOf } from './columns.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
 
-interface Waiting {
+interface EventRow {
   readonly runId: string;
-  readonly events: readonly Emitted[];
+  readonly protocol: Emitted['protocol'];
+  readonly attempt: number;
+  readonly seq: number;
+  readonly text: string;
+}
+
+interface Waiting {
+  readonly rows: readonly EventRow[];
+  /** Characters of all texts. */
+  readonly size: number;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** So that one statement stays small, whatever has piled up. */
-const LARGEST_BATCH = 1000;
+/** So that one statement stays small, whatever has piled up. In characters. */
+const LARGEST_BATCH = 4 * 1024 * 1024;
 
 /**
  * The events of all runs. What runs append while the last statement is on its way goes with the next one: PostgreSQL
@@ -28,7 +37,10 @@ export function createEventLog({ database, notifications }: Context): WatchableE
     while (waiting.length > 0) {
       const batch = takeBatch(waiting);
       try {
-        await insertEvents(database, batch);
+        await insertRows(
+          database,
+          batch.flatMap(({ rows }) => rows),
+        );
         for (const { resolve } of batch) resolve();
       } catch (error) {
         for (const { reject } of batch) reject(error);
@@ -41,7 +53,9 @@ export function createEventLog({ database, notifications }: Context): WatchableE
     append: async (runId, events) =>
       new Promise((resolve, reject) => {
         database.checkOpen();
-        waiting.push({ runId, events, resolve, reject });
+        const rows = events.map((emitted) => toRow(runId, emitted));
+        const size = rows.reduce((total, { text }) => total + text.length, 0);
+        waiting.push({ rows, size, resolve, reject });
         if (!isWriting) void writeWaiting();
       }),
 
@@ -65,18 +79,19 @@ export function createEventLog({ database, notifications }: Context): WatchableE
   };
 }
 
+function toRow(runId: string, emitted: Emitted): EventRow {
+  return { runId, protocol: emitted.protocol, ...positionOf(emitted), text: JSON.stringify(emitted.event) };
+}
+
 /** The oldest first, and always one. */
 function takeBatch(waiting: Waiting[]): Waiting[] {
   let total = 0;
-  const end = waiting.findIndex(({ events }, index) => (total += events.length) > LARGEST_BATCH && index > 0);
+  const end = waiting.findIndex(({ size }, index) => (total += size) > LARGEST_BATCH && index > 0);
   return waiting.splice(0, end === -1 ? waiting.length : end);
 }
 
 /** One statement is one transaction: who hears of the events finds them. */
-async function insertEvents(database: Queryable, batch: readonly Waiting[]): Promise<void> {
-  const rows = batch.flatMap(({ runId, events }) =>
-    events.map((emitted) => ({ runId, emitted, ...positionOf(emitted) })),
-  );
+async function insertRows(database: Queryable, rows: readonly EventRow[]): Promise<void> {
   if (rows.length === 0) return;
   await database.query(
     `WITH added AS (
@@ -88,10 +103,10 @@ async function insertEvents(database: Queryable, batch: readonly Waiting[]): Pro
      SELECT pg_notify('sluice_events', run_id) FROM added GROUP BY run_id`,
     [
       rows.map(({ runId }) => runId),
-      rows.map(({ emitted }) => emitted.protocol),
+      rows.map(({ protocol }) => protocol),
       rows.map(({ attempt }) => attempt),
       rows.map(({ seq }) => seq),
-      rows.map(({ emitted }) => JSON.stringify(emitted.event)),
+      rows.map(({ text }) => text),
     ],
   );
 }
