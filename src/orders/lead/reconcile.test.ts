@@ -1,8 +1,13 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
 import { identifyProcess } from '../../runs/process/process-identity.js';
 import type { WorkerIdentity } from '../ports/order-record.js';
+import type { WorkRequest } from '../work-order.js';
 import { whileInProgress } from './claims-in-progress.js';
 import { goodResult, makeRequest, startLead } from './fixtures/lead-at-work.js';
 
@@ -27,10 +32,10 @@ async function makeLivingWorker(): Promise<WorkerIdentity> {
 }
 
 /** A lead, and an order that somebody else has claimed with a lease of a minute. */
-async function withClaim(worker: WorkerIdentity, isStarted: boolean) {
+async function withClaim(worker: WorkerIdentity, isStarted: boolean, request: Partial<WorkRequest> = {}) {
   let now = Date.now();
   const at = await startLead({ clock: () => now });
-  const submitted = await at.lead.submit(makeRequest());
+  const submitted = await at.lead.submit(makeRequest(request));
   await at.store.claimOrder({ worker, leaseMs: 60_000, now, concurrency: {} });
   const hold = { issueRef: 'acme/shop#12', runId: submitted.order.run_id, workerId: worker.worker_id, now };
   if (isStarted) await at.store.startOrder({ ...hold, pid: null, pidStarted: null });
@@ -112,6 +117,23 @@ describe('reconcile', () => {
     expect((await record())?.decision).toMatchObject({ action: 'archive', resultCode: 'stale_run' });
     expect(await stateOf()).toBe('doing');
     expect(await inbox()).toEqual([]);
+  });
+
+  it('keeps the worktree of such an order if it holds changes, and says where it is', async () => {
+    const repository = await makeFolder({ 'README.md': 'x' });
+    const git = (...args: readonly string[]) => execFileSync('git', ['-C', repository, ...args]);
+    git('init', '--quiet');
+    git('add', '.');
+    git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '--quiet', '-m', 'Begin');
+    const request = { repo_dir: repository, isolation: 'worktree' } as const;
+    const { lead, pass, data, submitted, record } = await withClaim(await makeDeadWorker(), true, request);
+    const folder = join(data, 'worktrees', submitted.runUlid);
+    git('worktree', 'add', '--quiet', '--detach', folder);
+    await writeFile(join(folder, 'unsaved.txt'), 'work');
+    pass(60_001);
+    await lead.reconcile();
+    expect(existsSync(join(folder, 'unsaved.txt'))).toBe(true);
+    expect((await record())?.decision?.next).toContain(folder);
   });
 
   it('done by many at once settles once', async () => {

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { startFaultyServer } from '../fixtures/faulty-server.js';
+import type { Answer } from '../fixtures/faulty-server.js';
+import { sendRequest } from './send-request.js';
+
+const BOUNDS = { headers: {}, timeoutMs: 500, maxResponseBytes: 1000, allowPrivateAddresses: true };
+
+/** A server that redirects `/moved` and answers everything else. */
+async function startMoved(status: number, location: string) {
+  const answer: Answer = ({ url, body }) =>
+    url === '/moved' ? { status, body: {}, headers: { location } } : { status: 200, body: { url, body } };
+  return startFaultyServer(answer);
+}
+
+describe('sendRequest', () => {
+  it.each([
+    ['GET', 301, 200],
+    ['GET', 302, 200],
+    ['GET', 307, 200],
+    ['POST', 307, 200],
+    ['POST', 308, 200],
+    ['POST', 301, 301],
+    ['POST', 302, 302],
+  ] as const)('after %s and %i on the same host ends with %i', async (method, status, final) => {
+    const { url, seen } = await startMoved(status, '/here');
+    const body = method === 'POST' ? { body: 'text' } : {};
+    const answer = await sendRequest({ ...BOUNDS, method, url: `${url}/moved`, ...body });
+    expect(answer.status).toBe(final);
+    expect(seen.map((request) => request.method)).toEqual(final === 200 ? [method, method] : [method]);
+    expect(seen.map((request) => request.body)).toEqual(seen.map(() => body.body ?? ''));
+  });
+
+  it.each(['http://127.0.0.1:1/', 'https://example.org/', 'file:///etc/passwd', 'http://['])(
+    'does not follow a redirect to %s',
+    async (location) => {
+      const { url, seen } = await startMoved(307, location);
+      expect((await sendRequest({ ...BOUNDS, method: 'GET', url: `${url}/moved` })).status).toBe(307);
+      expect(seen).toHaveLength(1);
+    },
+  );
+
+  it('does not go round in circles', async () => {
+    const { url, seen } = await startMoved(307, '/moved');
+    expect((await sendRequest({ ...BOUNDS, method: 'GET', url: `${url}/moved` })).status).toBe(307);
+    expect(seen).toHaveLength(4);
+  });
+
+  it('says so when there is no such host', async () => {
+    const request = { ...BOUNDS, method: 'GET', url: 'http://no-such-host.invalid/' } as const;
+    await expect(sendRequest(request)).rejects.toMatchObject({ code: 'SINK_UNREACHABLE', isPermanent: false });
+    const careful = { ...request, allowPrivateAddresses: false };
+    await expect(sendRequest(careful)).rejects.toMatchObject({ code: 'SINK_UNREACHABLE', isPermanent: false });
+  });
+
+  it('refuses a longer answer than it may read', async () => {
+    const { url } = await startFaultyServer(() => ({ status: 200, body: 'x'.repeat(2000) }));
+    const request = { ...BOUNDS, method: 'GET', url } as const;
+    await expect(sendRequest(request)).rejects.toMatchObject({ code: 'SINK_ANSWER_UNREADABLE' });
+  });
+});

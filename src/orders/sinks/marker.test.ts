@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { makeMessage } from './fixtures/message.js';
+import { markerOf, withMarker } from './marker.js';
+
+it('stands at the end, on a line of its own, and nobody sees it', () => {
+  const message = makeMessage({ body: 'Done.\n\n' });
+  expect(withMarker(message)).toBe(`Done.\n\n${markerOf(message)}`);
+  expect(markerOf(message)).toBe('<!-- sluice:workrun:2026-11-15-backend-0001 01KA3XAMPLE000000000000001 -->');
+});
+
+it('is there once, even if the text brings it along', () => {
+  const message = makeMessage();
+  const text = withMarker({ ...message, body: `before ${markerOf(message)} after` });
+  expect(text.split(markerOf(message))).toHaveLength(2);
+});
