@@ -1,8 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import type { CommandIo } from './command-io.js';
+import { addBackupCommand } from './commands/backup.js';
 import { addDemoCommand } from './commands/demo.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addExecutionsCommand } from './commands/executions.js';
+import { addExportCommand } from './commands/export.js';
 import { addInboxCommand } from './commands/inbox.js';
 import { addOrderCommand } from './commands/order.js';
 import { addOutboxCommand } from './commands/outbox.js';
@@ -33,6 +35,8 @@ const COMMANDS = [
   addExecutionsCommand,
   addServeCommand,
   addWorkerCommand,
+  addBackupCommand,
+  addExportCommand,
   addDemoCommand,
 ];
 

@@ -15,6 +15,9 @@ export const STORE_ERROR_CODES = [
   'INVALID_CURSOR',
   'INVALID_POSITION',
   'SPEC_NOT_STORABLE',
+  'BACKUP_UNSUPPORTED',
+  'BACKUP_EXISTS',
+  'BACKUP_FAILED',
 ] as const;
 
 /** One of {@link STORE_ERROR_CODES}. */

@@ -8,6 +8,7 @@ import { describeResultCache } from './result-cache.contract.js';
 import { describeRuns } from './runs.contract.js';
 import { describeSettleAndResolve } from './settle-and-resolve.contract.js';
 import { describeSubmitAndClaim } from './submit-and-claim.contract.js';
+import { describeUpkeep } from './upkeep.contract.js';
 
 /** What every store must do, wherever it keeps things. `makeSite` makes room for one nobody has used, for the running test. */
 export function describeStore(place: string, makeSite: MakeSite): void {
@@ -19,6 +20,7 @@ export function describeStore(place: string, makeSite: MakeSite): void {
     describeRuns(makeSite);
     describeEventLog(makeSite);
     describeResultCache(makeSite);
+    describeUpkeep(makeSite);
     describeModel(makeSite);
   });
 }

@@ -1,15 +1,10 @@
-import type { Emitted } from '../../events/index.js';
 import type { WatchableEventLog } from '../../runs/ports/event-log.js';
 import { positionOf, readRange, type EventPosition } from '../event-position.js';
-import { checkOpen, copyOf, type Tables } from './tables.js';
-
-interface Kept extends EventPosition {
-  readonly emitted: Emitted;
-}
+import { checkOpen, copyOf, type KeptEvent, type Tables } from './tables.js';
 
 /** The events of all runs, each protocol of a run in its order. */
 export function createEventLog(tables: Tables): WatchableEventLog {
-  const logs = new Map<string, Kept[]>();
+  const { events: logs } = tables;
   return {
     async append(runId, events) {
       checkOpen(tables);
@@ -43,7 +38,7 @@ export function createEventLog(tables: Tables): WatchableEventLog {
 }
 
 /** The index of the first event behind a position. */
-function firstBehind(log: readonly Kept[], position: EventPosition): number {
+function firstBehind(log: readonly KeptEvent[], position: EventPosition): number {
   let low = 0;
   let high = log.length;
   while (low < high) {

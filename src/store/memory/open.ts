@@ -7,6 +7,7 @@ import { createOutbox } from './outbox.js';
 import { createResultCache } from './result-cache.js';
 import { createRuns } from './runs.js';
 import { checkOpen, createTables } from './tables.js';
+import { createUpkeep } from './upkeep.js';
 
 /** A store that is gone with its process: for tests, and as the model the others are compared with. */
 export function openMemoryStore(options: StoreOptions = {}): Store {
@@ -17,6 +18,7 @@ export function openMemoryStore(options: StoreOptions = {}): Store {
     ...createRuns(tables),
     ...createEventLog(tables),
     ...createResultCache(tables, { ...CACHE_LIMITS, ...options.cache }),
+    ...createUpkeep(tables),
     watchQueue(wake) {
       checkOpen(tables);
       return tables.wakers.watch(QUEUE, wake);

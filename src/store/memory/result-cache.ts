@@ -4,30 +4,26 @@ import { checkOpen, type Tables } from './tables.js';
 
 /** Kept results, as text; the map's own order is that of keeping. */
 export function createResultCache(tables: Tables, limits: CacheLimits): ResultCache {
-  const entries = new Map<string, string>();
-  let bytes = 0;
-  const forget = (key: string): void => {
-    bytes -= Buffer.byteLength(entries.get(key) ?? '');
-    entries.delete(key);
-  };
+  const { results } = tables;
   return {
     async find(key) {
       checkOpen(tables);
-      const text = entries.get(key);
-      return text === undefined ? undefined : (JSON.parse(text) as CachedResult);
+      const kept = results.get(key);
+      return kept === undefined ? undefined : (JSON.parse(kept.text) as CachedResult);
     },
 
     async keep(key, entry) {
       checkOpen(tables);
       const text = JSON.stringify(entry);
-      const size = Buffer.byteLength(text);
-      forget(key);
-      if (size > limits.bytes) return;
-      entries.set(key, text);
-      bytes += size;
-      for (const oldest of entries.keys()) {
-        if (entries.size <= limits.entries && bytes <= limits.bytes) break;
-        forget(oldest);
+      const bytes = Buffer.byteLength(text);
+      results.delete(key);
+      if (bytes > limits.bytes) return;
+      results.set(key, { text, bytes, keptAt: Date.parse(entry.kept_at) || 0 });
+      let total = [...results.values()].reduce((sum, kept) => sum + kept.bytes, 0);
+      for (const [oldest, kept] of results) {
+        if (results.size <= limits.entries && total <= limits.bytes) break;
+        results.delete(oldest);
+        total -= kept.bytes;
       }
     },
   };

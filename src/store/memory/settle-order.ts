@@ -58,7 +58,7 @@ export function addMessages(tables: Tables, messages: readonly NewOutboxMessage[
     if (tables.outboxKeys.has(key)) continue;
     tables.outboxKeys.add(key);
     tables.outbox.set(id, {
-      sequence: tables.outbox.size + 1,
+      sequence: tables.outboxKeys.size,
       workerId: null,
       record: {
         id,

@@ -1,9 +1,11 @@
+import type { Emitted } from '../../events/index.js';
 import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
 import type { InboxItem } from '../../orders/ports/inbox-item.js';
 import type { IssueRecord } from '../../orders/ports/issue-record.js';
 import type { OrderRecord } from '../../orders/ports/order-record.js';
 import type { OutboxMessage } from '../../orders/ports/outbox-message.js';
 import type { RunRecord } from '../../runs/ports/run-records.js';
+import type { EventPosition } from '../event-position.js';
 import { storeClosed } from '../refusals.js';
 import { createWakers, type Wakers } from '../wakers.js';
 
@@ -23,6 +25,19 @@ export interface RunRow extends Row<RunRecord> {
   reply: string | null;
 }
 
+/** An event and its place. */
+export interface KeptEvent extends EventPosition {
+  readonly emitted: Emitted;
+}
+
+/** A result, as text. */
+export interface KeptResult {
+  readonly text: string;
+  readonly bytes: number;
+  /** Milliseconds since 1970. */
+  readonly keptAt: number;
+}
+
 /** All that a store in memory holds. */
 export interface Tables {
   readonly issues: Map<string, Row<IssueRecord>>;
@@ -35,6 +50,12 @@ export interface Tables {
   readonly outbox: Map<string, OutboxRow>;
   readonly outboxKeys: Set<string>;
   readonly runs: Map<string, RunRow>;
+  /** Runs whose events were let go. */
+  readonly forgotten: Set<string>;
+  /** By protocol and run, in order. */
+  readonly events: Map<string, KeptEvent[]>;
+  /** In the order of keeping. */
+  readonly results: Map<string, KeptResult>;
   readonly wakers: Wakers;
   isClosed: boolean;
 }
@@ -51,6 +72,9 @@ export function createTables(): Tables {
     outbox: new Map(),
     outboxKeys: new Set(),
     runs: new Map(),
+    forgotten: new Set(),
+    events: new Map(),
+    results: new Map(),
     wakers: createWakers(),
     isClosed: false,
   };

@@ -137,4 +137,12 @@ export const MIGRATIONS: readonly string[] = [
     entry text NOT NULL
   );
   `,
+  // Forgetting: which runs have lost their events, in the order they ended, and since when a result is kept.
+  `
+  ALTER TABLE sluice.runs ADD COLUMN forgotten_at bigint;
+  CREATE INDEX runs_by_end ON sluice.runs (ended_at, seq) WHERE state = 'ended';
+  CREATE INDEX runs_kept ON sluice.runs (ended_at) WHERE state = 'ended' AND forgotten_at IS NULL;
+  CREATE INDEX executions_by_time ON sluice.executions (at);
+  ALTER TABLE sluice.results ADD COLUMN kept_at bigint NOT NULL DEFAULT 0;
+  `,
 ];

@@ -10,6 +10,7 @@ import { createOutbox } from './outbox.js';
 import { openQueue } from './queue.js';
 import { createResultCache } from './result-cache.js';
 import { createRuns } from './runs.js';
+import { createUpkeep } from './upkeep.js';
 
 /** A store that any number of machines share. Its tables are in the schema `sluice`, its queue in `sluice_queue`. */
 export async function openPostgresStore(url: string, options: StoreOptions = {}): Promise<Store> {
@@ -33,6 +34,7 @@ function createStore(context: Context, options: StoreOptions): Store {
     ...createRuns(context),
     ...createEventLog(context),
     ...createResultCache(context, { ...CACHE_LIMITS, ...options.cache }),
+    ...createUpkeep(context),
     watchQueue(wake) {
       database.checkOpen();
       return queue.watch(wake);

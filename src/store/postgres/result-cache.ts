@@ -26,9 +26,10 @@ export function createResultCache({ database }: Context, limits: CacheLimits): R
           return;
         }
         await transaction.query(
-          `INSERT INTO sluice.results (key, bytes, entry) VALUES ($1, $2, $3)
-           ON CONFLICT (key) DO UPDATE SET bytes = EXCLUDED.bytes, entry = EXCLUDED.entry, seq = DEFAULT`,
-          [key, size, text],
+          `INSERT INTO sluice.results (key, bytes, entry, kept_at) VALUES ($1, $2, $3, $4)
+           ON CONFLICT (key) DO UPDATE SET
+             bytes = EXCLUDED.bytes, entry = EXCLUDED.entry, kept_at = EXCLUDED.kept_at, seq = DEFAULT`,
+          [key, size, text, Date.parse(entry.kept_at) || 0],
         );
         await transaction.query(
           `DELETE FROM sluice.results WHERE seq IN (

@@ -136,7 +136,7 @@ export function createRuns({ database, queue }: Context): RunRecords {
 const IS_HELD = `state IN ('running', 'waiting')`;
 
 /** A run as its row has it; the table allows only known states. */
-function readRun(row: Row): RunRecord {
+export function readRun(row: Row): RunRecord {
   const { text, textOrNull, numberOrNull, flag, time, timeOrNull, json, jsonOrNull } = columnsOf(row);
   const issueRef = textOrNull('order_issue_ref');
   return {

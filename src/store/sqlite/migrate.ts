@@ -30,6 +30,12 @@ export function migrate(connection: Connection, file: string): void {
   }
 }
 
+/** Refuses a file that is not ours, or in a form this version does not know; changes nothing. */
+export function checkForm(connection: Connection, file: string): void {
+  checkOwner(connection, file);
+  readVersion(connection, file);
+}
+
 function checkOwner(connection: Connection, file: string): void {
   const owner = connection.prepare('PRAGMA application_id').get()?.['application_id'];
   if (owner === APPLICATION_ID) return;

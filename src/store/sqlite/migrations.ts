@@ -132,4 +132,11 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX results_by_size ON results (bytes);
   `,
+  // Forgetting: which runs have lost their events, in the order they ended, and since when a result is kept.
+  `
+  ALTER TABLE runs ADD COLUMN forgotten_at INTEGER;
+  CREATE INDEX runs_by_end ON runs (ended_at, sequence) WHERE state = 'ended';
+  CREATE INDEX runs_kept ON runs (ended_at) WHERE state = 'ended' AND forgotten_at IS NULL;
+  ALTER TABLE results ADD COLUMN kept_at INTEGER NOT NULL DEFAULT 0;
+  `,
 ];

@@ -8,6 +8,7 @@ import { createOutbox } from './outbox.js';
 import { createPoller } from './poller.js';
 import { createResultCache } from './result-cache.js';
 import { createRuns } from './runs.js';
+import { createUpkeep } from './upkeep.js';
 
 /** A store in one file, which any number of processes of one machine may use at once. */
 export async function openSqliteStore(file: string, options: StoreOptions & DatabaseOptions = {}): Promise<Store> {
@@ -20,6 +21,7 @@ export async function openSqliteStore(file: string, options: StoreOptions & Data
     ...createRuns(database, wakers),
     ...createEventLog(database, wakers, poller),
     ...createResultCache(database, { ...CACHE_LIMITS, ...options.cache }),
+    ...createUpkeep(database),
     watchQueue: (wake) => poller.watch(QUEUE, wake),
     async close() {
       poller.close();

@@ -9,6 +9,7 @@ import { listStatement } from './list-rows.js';
 import { IS_OPEN, OPEN_ORDERS } from './order-lists.js';
 import { FIND_DUE } from './outbox.js';
 import { SETTLE_FENCE, SETTLE_ORDER } from './settle-order.js';
+import { UPKEEP_STATEMENTS } from './upkeep.js';
 
 // Every commit waits for the disk, which other tests use too.
 vi.setConfig({ testTimeout: 60_000 });
@@ -50,5 +51,15 @@ describe('the query plan of', () => {
     const plan = await planOf(sql);
     expect(plan[0]).toMatch(/USING (?:COVERING )?INDEX (?:orders_waiting|outbox_open)/);
     expect(plan.filter((detail) => /TEMP B-TREE|^SCAN (?:busy|older)/.test(detail))).toEqual([]);
+  });
+
+  it.each(Object.entries(UPKEEP_STATEMENTS))('%s, for upkeep, finds its rows by an index', async (_, sql) => {
+    const tables = /^(?:SCAN|SEARCH) (?:runs|orders|inbox|outbox|events|results)\b/;
+    const plan = (await planOf(sql)).filter((detail) => tables.test(detail));
+    expect(plan).not.toEqual([]);
+    expect(plan.filter((detail) => !/USING (?:COVERING )?INDEX|PRIMARY KEY/.test(detail))).toEqual(
+      // The oldest rows of a table without a condition are found by walking it from its beginning.
+      sql === UPKEEP_STATEMENTS.DROP_RESULTS ? ['SCAN results'] : [],
+    );
   });
 });

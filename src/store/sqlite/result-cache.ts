@@ -7,7 +7,7 @@ import { readInteger, readJson } from './row-reader.js';
 export function createResultCache(database: Database, limits: CacheLimits): ResultCache {
   const findEntry = database.prepare('SELECT entry FROM results WHERE key = ?');
   const forget = database.prepare('DELETE FROM results WHERE key = ?');
-  const insert = database.prepare('INSERT INTO results (key, entry, bytes) VALUES (?, ?, ?)');
+  const insert = database.prepare('INSERT INTO results (key, entry, bytes, kept_at) VALUES (?, ?, ?, ?)');
   const measure = database.prepare('SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM results');
   const forgetOldest = database.prepare(`
     DELETE FROM results WHERE sequence = (SELECT min(sequence) FROM results) RETURNING bytes`);
@@ -29,7 +29,7 @@ export function createResultCache(database: Database, limits: CacheLimits): Resu
       await database.write(() => {
         forget.run(key);
         if (size > limits.bytes) return;
-        insert.run(key, text, size);
+        insert.run(key, text, size, Date.parse(entry.kept_at) || 0);
         const total = measure.get() ?? {};
         let [entries, bytes] = [readInteger(total, 'entries'), readInteger(total, 'bytes')];
         while (entries > limits.entries || bytes > limits.bytes) {

@@ -112,7 +112,8 @@ export function createRuns(database: Database, wakers: Wakers): RunRecords {
   };
 }
 
-function readRun(row: SqlRow): RunRecord {
+/** A run as its row has it. */
+export function readRun(row: SqlRow): RunRecord {
   const issueRef = readTextOrNull(row, 'order_issue_ref');
   return {
     id: readText(row, 'id'),

@@ -1,0 +1,54 @@
+import { constants, createWriteStream } from 'node:fs';
+import { copyFile, lstat, mkdir, opendir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { openRunFolder } from '../../audit/open-run-folder.js';
+import { SluiceError } from '../../json/index.js';
+import { tarFolder } from './tar-folder.js';
+
+/** What was taken away, and where it is. */
+export interface ExportedRun {
+  readonly run_id: string;
+  readonly target: string;
+  readonly form: 'folder' | 'tar';
+}
+
+/** A run folder has a few levels; one that has more holds something else. */
+const DEEPEST = 32;
+
+/**
+ * Writes the folder of a run where a regression test can read it: as a folder, or as one file if the name ends in `.tar`.
+ * Links and devices, which a worker may have put there, are left out. Nothing that is there already is touched.
+ *
+ * @example
+ * await exportRunFolder('.sluice/runs/01J…', 'fixtures/lost-answer')
+ */
+export async function exportRunFolder(folder: string, target: string): Promise<ExportedRun> {
+  // Whoever asks for a run that is not there is told so before anything is made.
+  await openRunFolder(folder);
+  const to = resolve(target);
+  if ((await lstat(to).catch(() => undefined)) !== undefined) {
+    throw new SluiceError('EXPORT_EXISTS', `${to} is there already and was left alone. Name another place.`);
+  }
+  const run_id = basename(folder);
+  const isTar = to.endsWith('.tar');
+  const part = `${to}.${process.pid}.part`;
+  try {
+    await mkdir(dirname(to), { recursive: true });
+    if (isTar) await pipeline(tarFolder(folder, run_id), createWriteStream(part, { flags: 'wx' }));
+    else await copyFolder(folder, part, 1);
+    await rename(part, to);
+  } finally {
+    await rm(part, { recursive: true, force: true }).catch(() => undefined);
+  }
+  return { run_id, target: to, form: isTar ? 'tar' : 'folder' };
+}
+
+async function copyFolder(from: string, to: string, depth: number): Promise<void> {
+  await mkdir(to);
+  for await (const entry of await opendir(from)) {
+    const [source, copy] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isFile()) await copyFile(source, copy, constants.COPYFILE_EXCL);
+    else if (entry.isDirectory() && depth < DEEPEST) await copyFolder(source, copy, depth + 1);
+  }
+}

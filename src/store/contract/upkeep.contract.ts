@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import type { Store } from '../store.js';
+import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
+import { claimOf, itemOf, messageOf, NOW, resolutionOf, settlementOf, submissionOf } from './fixtures/order-samples.js';
+import { fcmpOf, raspOf, runResultOf, specOf } from './fixtures/run-samples.js';
+
+const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW };
+
+/** Adds a run that ends so many milliseconds after the beginning, with five events of each protocol. */
+async function endRun(store: Store, id: string, ms: number, order?: { issue_ref: string; run_id: string }) {
+  const running = { state: 'running', workerId: 'w1', leaseMs: 1000, now: NOW } as const;
+  await store.createRun({ id, spec: specOf(), ...running, ...(order === undefined ? {} : { order }) });
+  await store.append(
+    id,
+    [1, 2, 3, 4, 5].flatMap((seq) => [fcmpOf(seq), raspOf(1, seq)]),
+  );
+  await store.endRun({ id, workerId: 'w1', result: runResultOf(), now: NOW + ms });
+}
+
+async function countEvents(store: Store, runId: string): Promise<number> {
+  const fcmp = await store.read({ runId, protocol: 'fcmp', limit: 100 });
+  return fcmp.length + (await store.read({ runId, protocol: 'rasp', limit: 100 })).length;
+}
+
+/** How a store tells how it is, and how it lets go of the past. */
+export function describeUpkeep(makeSite: MakeSite): void {
+  describe('measure', () => {
+    it('counts what is not over', async () => {
+      const store = await openSite(await makeSite());
+      expect(await store.measure()).toEqual({
+        runs: { queued: 0, running: 0, waiting: 0 },
+        orders: { queued: 0, claimed: 0, running: 0 },
+        inbox: 0,
+        outbox: { open: 0, dead: 0, oldest: null },
+      });
+      const { record } = await store.submitOrder(submissionOf());
+      const item = itemOf(record);
+      await store.settleOrder(settlementOf(record, 'needs-human', { item, outbox: [messageOf(record)] }));
+      await store.submitOrder(submissionOf({ issue_ref: 'local#2' }));
+      await store.submitOrder(submissionOf({ issue_ref: 'local#3', repo_dir: '/repositories/two' }));
+      await store.claimOrder(claimOf());
+      for (const id of ['r1', 'r2']) await store.createRun({ id, spec: specOf(), state: 'queued', now: NOW });
+      await store.claimRun(CLAIM);
+      await endRun(store, 'r3', 0);
+      expect(await store.measure()).toEqual({
+        runs: { queued: 1, running: 1, waiting: 0 },
+        orders: { queued: 1, claimed: 1, running: 0 },
+        inbox: 1,
+        outbox: { open: 1, dead: 0, oldest: NOW },
+      });
+    });
+  });
+
+  describe('runs that have ended', () => {
+    it('are listed in the order they ended, page by page', async () => {
+      const store = await openSite(await makeSite());
+      for (const [id, ms] of [
+        ['a', 30],
+        ['b', 10],
+        ['c', 20],
+        ['d', 20],
+        ['e', 5],
+      ] as const)
+        await endRun(store, id, ms);
+      await store.createRun({ id: 'f', spec: specOf(), state: 'queued', now: NOW });
+      const first = await store.listEndedRuns({ since: NOW + 10, limit: 2 });
+      const second = await store.listEndedRuns({ since: NOW + 10, limit: 2, cursor: first.next_cursor ?? '' });
+      expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(['b', 'c', 'd', 'a']);
+      expect(second.next_cursor).toBeNull();
+      expect(first.items[0]).toEqual(await store.findRun('b'));
+      expect(await codeOf(store.listEndedRuns({ since: 0, cursor: 'x' }))).toBe('INVALID_CURSOR');
+    });
+
+    it('lose their events step by step and keep their record', async () => {
+      const store = await openSite(await makeSite());
+      await endRun(store, 'a', 10);
+      await endRun(store, 'b', 20);
+      expect(await store.listForgettableRuns({ endedBefore: NOW + 20, limit: 10 })).toEqual(['a']);
+      expect(await store.listForgettableRuns({ endedBefore: NOW + 99, limit: 1 })).toEqual(['a']);
+      const step = { id: 'a', limit: 4, now: NOW + 50 };
+      expect(await store.forgetEvents(step)).toBe(false);
+      expect(await countEvents(store, 'a')).toBe(6);
+      expect(await store.findForgottenRuns(['a'])).toEqual([]);
+      expect(await store.forgetEvents(step)).toBe(false);
+      expect(await store.forgetEvents(step)).toBe(true);
+      expect([await countEvents(store, 'a'), await countEvents(store, 'b')]).toEqual([0, 10]);
+      expect(await store.findRun('a')).toMatchObject({ state: 'ended', result: runResultOf() });
+      expect(await store.findForgottenRuns(['a', 'b', 'gone', `'"\\u0000`])).toEqual(['a']);
+      expect(await store.listForgettableRuns({ endedBefore: NOW + 99, limit: 10 })).toEqual(['b']);
+    });
+
+    it('lose nothing while they run', async () => {
+      const store = await openSite(await makeSite());
+      await store.createRun({ id: 'a', spec: specOf(), state: 'running', now: NOW });
+      await store.append('a', [fcmpOf(1)]);
+      expect(await store.listForgettableRuns({ endedBefore: NOW + 99, limit: 10 })).toEqual([]);
+      await store.forgetEvents({ id: 'a', limit: 10, now: NOW });
+      expect(await countEvents(store, 'a')).toBe(1);
+    });
+
+    it('are kept whole while their order is not settled, or a person is asked about them', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      const { issue_ref, run_id } = record.order;
+      await endRun(store, 'a', 10, { issue_ref, run_id });
+      const forgettable = async () => store.listForgettableRuns({ endedBefore: NOW + 99, limit: 10 });
+      expect(await forgettable()).toEqual([]);
+      const item = itemOf(record);
+      await store.settleOrder(settlementOf(record, 'needs-human', { item }));
+      expect(await forgettable()).toEqual([]);
+      await store.resolveItem(resolutionOf(item, record, 'accept'));
+      expect(await forgettable()).toEqual(['a']);
+    });
+  });
+
+  describe('what is over', () => {
+    it('goes from the outbox once delivered, oldest first; what is on its way stays', async () => {
+      const store = await openSite(await makeSite());
+      for (const [index, sink] of ['a', 'b', 'c'].entries()) {
+        const { record } = await store.submitOrder(submissionOf({ issue_ref: `local#${index}` }, { now: NOW + index }));
+        const settlement = settlementOf(record, 'advance', { outbox: [messageOf(record, { sink })] });
+        await store.settleOrder({ ...settlement, now: NOW + index });
+      }
+      const [first, second] = await store.claimOutbox({ ...CLAIM, now: NOW + 9, limit: 2 });
+      const done = { workerId: 'w1', deliveredTo: 'there', now: NOW + 9 };
+      await store.markDelivered({ id: first?.id ?? '', ...done });
+      await store.markDelivered({ id: second?.id ?? '', ...done });
+      expect(await store.forgetDelivered({ before: NOW, limit: 10 })).toBe(0);
+      expect(await store.forgetDelivered({ before: NOW + 1, limit: 10 })).toBe(1);
+      expect((await store.listOutbox({})).items.map(({ sink }) => sink)).toEqual(['c', 'b']);
+      expect(await store.forgetDelivered({ before: NOW + 99, limit: 10 })).toBe(1);
+      expect((await store.listOutbox({})).items).toMatchObject([{ sink: 'c', state: 'waiting' }]);
+    });
+
+    it('goes from the result cache when it was kept long ago', async () => {
+      const store = await openSite(await makeSite());
+      const keep = async (key: string, kept_at: string) =>
+        store.keep(key, { run_id: 'r', result: runResultOf(), kept_at });
+      await keep('old', '2026-11-01T00:00:00.000Z');
+      await keep('young', '2026-11-14T00:00:00.000Z');
+      expect(await store.forgetResults({ before: Date.parse('2026-11-10'), limit: 10 })).toBe(1);
+      expect(await store.find('old')).toBeUndefined();
+      expect(await store.find('young')).toBeDefined();
+    });
+  });
+}

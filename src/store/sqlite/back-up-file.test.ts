@@ -1,0 +1,73 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { backUpStore } from '../back-up-store.js';
+import { codeOf, openSite } from '../contract/fixtures/open-site.js';
+import { submissionOf } from '../contract/fixtures/order-samples.js';
+import { fcmpOf } from '../contract/fixtures/run-samples.js';
+
+async function makeStore() {
+  const folder = await makeFolder({});
+  const url = `sqlite:${join(folder, 'sluice.db')}`;
+  return { folder, url, target: join(folder, 'backups', 'copy.db'), store: await openSite(url) };
+}
+
+describe('a copy of a database', () => {
+  it('made while it is written to holds everything acknowledged before, and can be opened', async () => {
+    const { store, url, target } = await makeStore();
+    await store.submitOrder(submissionOf());
+    let acknowledged = 0;
+    let isWriting = true;
+    const writing = (async () => {
+      for (let seq = 1; isWriting; seq += 1) {
+        await store.append('r', [fcmpOf(seq)]);
+        acknowledged = seq;
+      }
+    })();
+    await expect.poll(() => acknowledged).toBeGreaterThan(3);
+    const before = acknowledged;
+    const { file, bytes } = await backUpStore(url, target);
+    isWriting = false;
+    await writing;
+
+    expect(file).toBe(target);
+    expect((await stat(target)).size).toBe(bytes);
+    if (process.platform !== 'win32') expect((await stat(target)).mode & 0o777).toBe(0o600);
+    const copy = await openSite(`sqlite:${target}`);
+    expect(await copy.findIssue('local#1')).toMatchObject({ last_run_number: 1 });
+    const events = await copy.read({ runId: 'r', protocol: 'fcmp', limit: 10_000 });
+    expect(events.length).toBeGreaterThanOrEqual(before);
+    expect(events.map(({ event }) => event.seq)).toEqual(events.map((_, index) => index + 1));
+  });
+
+  it('never takes the place of a file', async () => {
+    const { folder, url } = await makeStore();
+    const target = join(folder, 'letter.txt');
+    await writeFile(target, 'dear');
+    expect(await codeOf(backUpStore(url, target))).toBe('BACKUP_EXISTS');
+    expect(await readFile(target, 'utf8')).toBe('dear');
+  });
+
+  it('is not made of what is no database of ours, and leaves nothing behind', async () => {
+    const { folder, target } = await makeStore();
+    const other = join(folder, 'other.db');
+    const database = new DatabaseSync(other);
+    database.exec('CREATE TABLE mine (x TEXT)');
+    database.close();
+    await writeFile(join(folder, 'letter.txt'), 'A letter to my grandmother. '.repeat(100));
+    expect(await codeOf(backUpStore(`sqlite:${other}`, target))).toBe('INVALID_STORE_URL');
+    expect(await codeOf(backUpStore(`sqlite:${join(folder, 'letter.txt')}`, target))).toBe('STORE_DAMAGED');
+    expect(await codeOf(backUpStore(`sqlite:${join(folder, 'gone.db')}`, target))).toBe('STORE_UNAVAILABLE');
+    expect(await codeOf(backUpStore('postgres://db/x', target))).toBe('BACKUP_UNSUPPORTED');
+    expect(await readdir(join(folder, 'backups')).catch(() => [])).toEqual([]);
+  });
+
+  it('that cannot be written is an error that says so', async () => {
+    const { folder, url } = await makeStore();
+    await writeFile(join(folder, 'file'), '');
+    const target = join(folder, 'file', 'copy.db');
+    expect(await codeOf(backUpStore(url, target))).toBe('BACKUP_FAILED');
+  });
+});

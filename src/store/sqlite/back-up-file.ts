@@ -1,0 +1,84 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { chmod, link, lstat, mkdir, rm } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import type { Backup } from '../back-up-store.js';
+import { StoreError } from '../store-error.js';
+import { toStoreError } from './database-error.js';
+import type { Connection } from './driver.js';
+import { checkForm } from './migrate.js';
+
+/** Writers hold the lock for milliseconds; reading waits no longer than this for them. */
+const PATIENCE_MS = 30_000;
+
+/** Copies a database that others may be using; the copy appears under its name only when it is whole. */
+export async function backUpFile(source: string, target: string): Promise<Backup> {
+  const [from, to] = [resolve(source), resolve(target)];
+  if ((await lstat(to).catch(() => undefined)) !== undefined) throw backupExists(to);
+  if ((await lstat(from).catch(() => undefined)) === undefined) {
+    throw new StoreError('STORE_UNAVAILABLE', `there is no database ${from}; name the one to copy`);
+  }
+  const part = `${to}.${process.pid}.part`;
+  try {
+    await mkdir(dirname(to), { recursive: true });
+    copy(from, part);
+    await chmod(part, 0o600);
+    check(part);
+    flush(part);
+    await publish(part, to);
+    return { file: to, bytes: (await lstat(to)).size };
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    const said = error instanceof Error ? error.message : String(error);
+    throw new StoreError('BACKUP_FAILED', `the database ${from} could not be copied to ${to} (${said})`, {
+      cause: error,
+    });
+  } finally {
+    await rm(part, { force: true }).catch(() => undefined);
+  }
+}
+
+/** One reading transaction: writers go on meanwhile, and none of what they write then is in the copy. */
+function copy(from: string, part: string): void {
+  let connection: Connection | undefined;
+  try {
+    connection = new DatabaseSync(from, { timeout: PATIENCE_MS });
+    checkForm(connection, from);
+    connection.prepare('VACUUM INTO ?').run(part);
+  } catch (error) {
+    throw toStoreError(error, from);
+  } finally {
+    connection?.close();
+  }
+}
+
+/** A copy that cannot be opened is none. */
+function check(part: string): void {
+  const connection = new DatabaseSync(part, { readOnly: true });
+  try {
+    checkForm(connection, part);
+    const answer = connection.prepare('PRAGMA integrity_check(1)').get()?.['integrity_check'];
+    if (answer !== 'ok') throw new Error(`the copy is damaged: ${String(answer)}`);
+  } finally {
+    connection.close();
+  }
+}
+
+function flush(part: string): void {
+  const handle = openSync(part, 'r');
+  fsyncSync(handle);
+  closeSync(handle);
+}
+
+/** A link, unlike renaming, never takes the place of a file that came in between. */
+async function publish(part: string, to: string): Promise<void> {
+  try {
+    await link(part, to);
+  } catch (error) {
+    throw error instanceof Error && 'code' in error && error.code === 'EEXIST' ? backupExists(to) : error;
+  }
+}
+
+function backupExists(file: string): StoreError {
+  return new StoreError('BACKUP_EXISTS', `there is a file ${file} already; it was left alone, name another`);
+}
