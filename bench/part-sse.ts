@@ -1,0 +1,140 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { milliseconds, type PartResult } from './part-result.js';
+import { openSseReader, type SseHabit, type SseReader } from './sse-reader.js';
+import type { SseOrder, SseReport } from './sse-server.js';
+
+const READERS = Number(process.env['SSE_READERS'] ?? 1000);
+const RATE = 200;
+const SECONDS = Number(process.env['SSE_SECONDS'] ?? 15);
+/** How long slow readers may take to catch up after the end. */
+const CATCH_UP_MS = 60_000;
+/** One reader in so many is timed. */
+const TIMED = 20;
+/** What the server may need beside what it had when all readers were there: collector's slack and what waits for the slow. */
+const BOUND = 128_000_000;
+
+interface Outcome {
+  readonly emitted: number;
+  readonly readers: readonly SseReader[];
+  readonly p50: number;
+  readonly p99: number;
+  readonly grown: number;
+}
+
+/** One run, a thousand readers: some come and go, some are slow, one is stuck. */
+export async function runSse(): Promise<PartResult> {
+  const sluice = await measure('sluice', habitOf);
+  const bare = await measure('bare', () => 'steady');
+  const live = sluice.readers.filter(({ habit }) => habit !== 'stuck');
+  const whole = live.filter(({ last, mistakes }) => last === sluice.emitted && mistakes === 0).length;
+  const count = (of: (reader: SseReader) => number): number => live.reduce((sum, reader) => sum + of(reader), 0);
+  return {
+    title: 'Streams',
+    targets: [
+      {
+        what: `${READERS.toLocaleString('en-US')} readers of a run with ${RATE} events a second, ${SECONDS} s`,
+        limit: 'every live reader gets every event once and in order',
+        measured: `${whole} of ${live.length} readers whole, ${sluice.emitted.toLocaleString('en-US')} events each`,
+        met: whole === live.length && sluice.emitted > 0,
+      },
+      {
+        what: 'memory of the server meanwhile',
+        limit: `≤ ${BOUND / 1e6} MB more`,
+        measured: `${Math.round(sluice.grown / 1e6)} MB`,
+        met: sluice.grown <= BOUND,
+      },
+    ],
+    tables: [
+      {
+        title: 'From when an event was made until a steady reader had it',
+        columns: ['', 'median', 'p99', 'events × readers'],
+        rows: [
+          ['Sluice, from SQLite', milliseconds(sluice.p50), milliseconds(sluice.p99), delivered(sluice)],
+          [
+            'bare `node:http`, writes grouped for 50 ms',
+            milliseconds(bare.p50),
+            milliseconds(bare.p99),
+            delivered(bare),
+          ],
+        ],
+      },
+      {
+        title: 'What the readers did to Sluice',
+        columns: ['reconnections', 'times a reader fell behind and was read to from the store'],
+        rows: [[String(count(({ connections }) => connections - 1)), String(count(({ lags }) => lags))]],
+      },
+    ],
+    groups: [],
+  };
+}
+
+/** A tenth reconnects at random, a fiftieth is slow, one is stuck. */
+function habitOf(index: number): SseHabit {
+  if (index === 0) return 'stuck';
+  if (index % 10 === 1) return 'reconnecting';
+  return index % 50 === 2 ? 'slow' : 'steady';
+}
+
+async function measure(kind: SseOrder['kind'], habit: (index: number) => SseHabit): Promise<Outcome> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+  const server = fork(fileURLToPath(new URL('./sse-server.ts', import.meta.url)));
+  const readers: SseReader[] = [];
+  try {
+    let [rss, peak] = [0, 0];
+    server.on('message', (told: SseReport) => {
+      if (!('rss' in told)) return;
+      rss = told.rss;
+      peak = Math.max(peak, rss);
+    });
+    server.send({ kind, folder, rate: RATE } satisfies SseOrder);
+    const { url } = await hear(server, (told) => ('url' in told ? told : undefined));
+    for (let index = 0; index < READERS; index++) {
+      const own = habit(index);
+      readers.push(openSseReader(url, own, own === 'steady' && index % TIMED === 5));
+      if (index % 50 === 49) await wait(50);
+    }
+    await wait(1000);
+    server.send('go');
+    await wait((SECONDS * 1000) / 3);
+    const early = rss;
+    peak = 0;
+    await wait((SECONDS * 2000) / 3);
+    const stopped = hear(server, (told) => ('emitted' in told ? told : undefined));
+    server.send('stop');
+    const { emitted } = await stopped;
+    await untilAllEnded(readers);
+    const delays = readers.flatMap((reader) => reader.delays).toSorted((one, other) => one - other);
+    const at = (share: number): number => delays[Math.floor(delays.length * share)] ?? Number.NaN;
+    return { emitted, readers, p50: at(0.5), p99: at(0.99), grown: peak - early };
+  } finally {
+    for (const reader of readers) reader.close();
+    server.kill('SIGKILL');
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function untilAllEnded(readers: readonly SseReader[]): Promise<void> {
+  const until = performance.now() + CATCH_UP_MS;
+  const isOpen = ({ habit, hasEnded }: SseReader): boolean => habit !== 'stuck' && !hasEnded;
+  while (readers.some(isOpen) && performance.now() < until) await wait(100);
+}
+
+async function hear<T>(server: ChildProcess, find: (told: SseReport) => T | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    server.once('exit', () => reject(new Error('the server of the bench has ended')));
+    server.on('message', (told: SseReport) => {
+      const found = find(told);
+      if (found !== undefined) resolve(found);
+    });
+  });
+}
+
+function delivered({ emitted, readers }: Outcome): string {
+  return `${emitted.toLocaleString('en-US')} × ${readers.length.toLocaleString('en-US')}`;
+}
