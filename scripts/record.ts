@@ -3,10 +3,9 @@
  * what the programs printed into the fixtures of their readers, or below FOLDER. Afterwards
  * `UPDATE_GOLDEN=1 npx vitest run src/events/engines/ENGINE` writes the events beside it; read them.
  */
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { installPrograms } from '../test/real/install-programs.js';
+import { installedVersion, installPrograms } from '../test/real/install-programs.js';
 import { REAL_ENGINES, type RealEngine } from '../test/real/real-engine.js';
 import { playScenario, SCENARIOS, type Scenario } from '../test/real/scenarios.js';
 import type { Stage } from '../test/real/stage.js';
@@ -38,7 +37,7 @@ async function record(real: RealEngine, scenario: Scenario): Promise<string> {
   const { stage } = await playScenario(real, scenario);
   try {
     const label = { scenario: scenario.name, format: real.format };
-    const folder = join(folderOf(real.engine, versionIn(stage)), `${label.scenario}.${label.format}`);
+    const folder = join(folderOf(real.engine, installedVersion(real.package)), `${label.scenario}.${label.format}`);
     writeRecording(stage.runDir, folder, label, textsOf(stage));
     return folder;
   } finally {
@@ -50,11 +49,6 @@ function folderOf(engine: string, version: string): string {
   return values.to === undefined
     ? join(PROJECT, 'src/events/engines', engine, 'fixtures', version)
     : join(resolve(values.to), engine, version);
-}
-
-function versionIn({ runDir }: Stage): string {
-  const meta = JSON.parse(readFileSync(join(runDir, '.audit/meta.1.json'), 'utf8')) as { version?: string };
-  return meta.version ?? 'unknown';
 }
 
 /** What stands for the places of this machine in every recording; longer texts first. */

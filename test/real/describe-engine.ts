@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { LAUNCHERS } from '../../src/runs/launchers/launchers.js';
 import { isVersionIn } from '../../src/runs/launchers/version-range.js';
 import { expectSound } from './expect-sound.js';
+import { installedVersion } from './install-programs.js';
 import type { RealEngine } from './real-engine.js';
 import { playScenario, SCENARIOS, type Scenario } from './scenarios.js';
 import type { Places, Played, Stage } from './stage.js';
@@ -21,9 +22,12 @@ export function describeEngine(real: RealEngine): void {
   }
 
   describe(`the real ${engine}`, () => {
-    it('answers, in a version that the launcher is proven with', async () => {
-      const { played, stage } = await perform(SCENARIOS.plain);
-      expect(isVersionIn(versionIn(stage), LAUNCHERS[engine].drives)).toBe(true);
+    it('has a version that the launcher says it drives', () => {
+      expect(isVersionIn(installedVersion(real.package), LAUNCHERS[engine].drives)).toBe(true);
+    });
+
+    it('answers', async () => {
+      const { played } = await perform(SCENARIOS.plain);
       expect(played.result).toMatchObject({ status: 'success', attempts: 1 });
       expect(played.result.session_id).toMatch(/\w{4}/u);
       expect(finalsOf(played)).toEqual(['Hello there.']);
@@ -138,12 +142,6 @@ function setTrap(real: RealEngine, places: Places): Readonly<Record<string, stri
 
 function trapIn({ root }: Places): string {
   return join(root, 'sprung');
-}
-
-/** The version that the run folder tells. */
-function versionIn({ runDir }: Stage): string {
-  const meta = JSON.parse(readFileSync(join(runDir, '.audit/meta.1.json'), 'utf8')) as { version?: string };
-  return meta.version ?? '';
 }
 
 function finalsOf({ fcmp }: Played): string[] {

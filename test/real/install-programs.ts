@@ -25,6 +25,14 @@ export async function installPrograms(): Promise<string | undefined> {
   return undefined;
 }
 
+/** The version of a package that is installed. */
+export function installedVersion(name: string): string {
+  const manifest = JSON.parse(readFileSync(`${FOLDER}node_modules/${name}/package.json`, 'utf8')) as {
+    version: string;
+  };
+  return manifest.version;
+}
+
 function readStamp(): string | undefined {
   try {
     return readFileSync(STAMP, 'utf8');

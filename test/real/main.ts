@@ -22,7 +22,7 @@ say(`install: ${problem === undefined ? 'done' : 'failed'} after ${secondsSince(
 if (problem !== undefined) say(problem);
 
 process.env['PATH'] = [PROGRAMS_FOLDER, process.env['PATH']].join(delimiter);
-const reports = await examineEngines({ env: process.env, cwd: PROJECT });
+const reports = await examineEngines({ env: process.env, cwd: PROJECT, timeoutMs: 60_000 });
 const engines: string[] = ORDER.filter((engine) => {
   if (asked.length > 0 && !asked.includes(engine)) {
     notRun.push(`${engine}: not asked for`);

@@ -4,6 +4,8 @@ import type { ToolCall } from './scripted-model.js';
 /** What the suite has to know about a program to drive it against the scripted model. */
 export interface RealEngine {
   readonly engine: RunEngine;
+  /** The package it is installed from. */
+  readonly package: string;
   readonly model?: string;
   /** What its recordings call the form of its output. */
   readonly format: string;
@@ -45,6 +47,7 @@ function hooksAndServers({ command, file }: Trap): string {
 
 const codex: RealEngine = {
   engine: 'codex',
+  package: '@openai/codex',
   format: 'json',
   trapSprings: true,
   homeFiles: (url) => ({
@@ -70,6 +73,7 @@ const codex: RealEngine = {
 
 const gemini: RealEngine = {
   engine: 'gemini',
+  package: '@google/gemini-cli',
   format: 'stream-json',
   trapSprings: false,
   model: 'gemini-2.5-pro',
@@ -82,6 +86,7 @@ const gemini: RealEngine = {
 
 const opencode: RealEngine = {
   engine: 'opencode',
+  package: 'opencode-ai',
   format: 'json',
   trapSprings: true,
   homeFiles: (url) => ({
@@ -110,6 +115,7 @@ const opencode: RealEngine = {
 
 const claude: RealEngine = {
   engine: 'claude',
+  package: '@anthropic-ai/claude-code',
   format: 'stream-json',
   trapSprings: true,
   homeFiles: () => ({}),
@@ -129,6 +135,7 @@ const claude: RealEngine = {
 
 const qwen: RealEngine = {
   engine: 'qwen',
+  package: '@qwen-code/qwen-code',
   format: 'stream-json',
   trapSprings: true,
   homeFiles: () => ({ '.qwen/settings.json': '{ "security": { "auth": { "selectedType": "openai" } } }' }),
