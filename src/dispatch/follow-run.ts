@@ -44,9 +44,13 @@ export async function followRun(followed: FollowedRun): Promise<RunResult> {
     const { held, cancel, reply } = await store.renewRun({ id: run.id, workerId, leaseMs, now: clock(), state });
     lastRenewed = clock();
     if (!held || cancel) return stop();
-    if (reply !== null) {
-      isWaiting = false;
+    if (reply === null) return;
+    try {
       await run.reply(reply);
+      isWaiting = false;
+    } catch (error) {
+      // It goes on waiting, for a better one.
+      logger.warn('reply could not be handed on', { run_id: run.id, error: String(error) });
     }
   };
   const look = async () => {

@@ -183,6 +183,15 @@ describe('a worker', { timeout: 30_000 }, () => {
     });
   });
 
+  it('can be told to hurry after it was told to stop', async () => {
+    const { start, submit, effects } = await openWorkshop();
+    const worker = start();
+    await submit('local#1', { sleep: 60_000 });
+    await expect.poll(effects, { timeout: 10_000 }).toHaveLength(1);
+    await Promise.all([worker.stop(), worker.stop({ graceMs: 10 })]);
+    expect(worker.busy).toBe(0);
+  });
+
   it('is not disturbed by wake-ups that come late, twice or for nothing', async () => {
     const { start, submit, settled, effects } = await openWorkshop();
     const worker = start();

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { whileInProgress } from '../orders/lead/claims-in-progress.js';
 import { identifyWorker } from '../orders/lead/lead-context.js';
@@ -33,6 +34,8 @@ export function startWorker(options: WorkerOptions): Worker {
   const newId = options.newId ?? createUlids(clock);
   const id = newId();
   const outOfTime = new AbortController();
+  // Every piece of work listens to it.
+  setMaxListeners(0, outOfTime.signal);
   const context: WorkContext = { store, lead, runs, leaseMs, clock, logger, signal: outOfTime.signal };
   const tasks = new Set<Promise<void>>();
   const forWork = createWaker();
@@ -106,7 +109,7 @@ export function startWorker(options: WorkerOptions): Worker {
   }
 
   const putInOrder = async () => {
-    const { requeued, settled, ended } = await lead.reconcile();
+    const { requeued, settled, ended } = await lead.reconcile({ signal: stopping.signal });
     const lost = await endLostRuns(store, clock());
     if (requeued + settled + ended + lost > 0) logger.info('put in order', { requeued, settled, ended, lost });
     if (requeued > 0) forWork.wake();
@@ -118,15 +121,13 @@ export function startWorker(options: WorkerOptions): Worker {
     repeat('putting in order', forOrder, options.reconcileMs ?? leaseMs, putInOrder),
   ];
 
-  async function stop({ graceMs }: { readonly graceMs?: number } = {}): Promise<void> {
+  async function stop(): Promise<void> {
     stopping.abort();
     stopWatching();
     for (const waker of [forWork, forDelivery, forOrder]) waker.wake();
-    const timer = graceMs === undefined ? undefined : setTimeout(() => outOfTime.abort(), graceMs);
     // The loops first: one of them may just be claiming something.
     await Promise.all(loops);
     await Promise.all(tasks);
-    clearTimeout(timer);
     const signal = AbortSignal.timeout(LAST_DELIVERY_MS);
     await lead.deliver({ signal }).catch((error: unknown) => {
       logger.warn('last delivery failed', { error: String(error) });
@@ -140,10 +141,12 @@ export function startWorker(options: WorkerOptions): Worker {
       return tasks.size;
     },
     wake,
-    stop: async (how) => {
-      if (how?.graceMs === 0) outOfTime.abort();
-      stopped ??= stop(how);
-      return stopped;
+    stop: async ({ graceMs } = {}) => {
+      stopped ??= stop();
+      // A second call may be in a greater hurry than the first.
+      const timer = graceMs === undefined ? undefined : setTimeout(() => outOfTime.abort(), graceMs);
+      await stopped;
+      clearTimeout(timer);
     },
   };
 }

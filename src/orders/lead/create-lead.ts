@@ -28,8 +28,8 @@ export interface Lead {
   deliver(options?: { readonly signal?: AbortSignal }): Promise<DeliveryReport>;
   /** Takes a person's decision in. */
   resolve(request: ResolveRequest): Promise<Resolved>;
-  /** Puts in order what crashed leads left, then delivers what is due. */
-  reconcile(): Promise<Reconciliation>;
+  /** Puts in order what crashed leads left, then delivers what is due, as `deliver` does. */
+  reconcile(options?: { readonly signal?: AbortSignal }): Promise<Reconciliation>;
   /** Waits for what is under way. Every later call fails with `LEAD_CLOSED`. The store stays open: it is the caller's. */
   close(): Promise<void>;
 }
@@ -79,10 +79,10 @@ export function createLead(options: LeadOptions): Lead {
     settle: async (end) => track(async () => settle(context, { ...end, ...nameOf(end) })),
     deliver: async (how) => track(async () => deliver(how?.signal)),
     resolve: async (request) => track(async () => resolveItem(context, request)),
-    reconcile: async () =>
+    reconcile: async (how) =>
       track(async () => {
         const report = await reconcile(context);
-        await deliver();
+        await deliver(how?.signal);
         return report;
       }),
     async close() {
