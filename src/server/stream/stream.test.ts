@@ -1,49 +1,176 @@
-import { createServer as createTcpServer } from 'node:net';
-import { EventSource } from 'eventsource';
-import { HttpAgent } from '@ag-ui/client';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { listen } from '../listen.js';
+import { describe, expect, it } from 'vitest';
+import { toAcp, toAgUi } from '../../events/index.js';
+import type { Emitted } from '../../events/index.js';
 import { openServer } from '../fixtures/open-server.js';
+import { idsOf, readStream } from '../fixtures/read-stream.js';
 import { startToldRun } from '../fixtures/told-run.js';
 
-void createTcpServer;
+const fcmpOf = (events: readonly Emitted[]) =>
+  events.flatMap((emitted) => (emitted.protocol === 'fcmp' ? [emitted.event] : []));
+const raspOf = (events: readonly Emitted[]) =>
+  events.flatMap((emitted) => (emitted.protocol === 'rasp' ? [emitted.event] : []));
 
-async function open() {
+async function openEnded() {
   const server = await openServer();
-  const listening = await listen(server, { host: '127.0.0.1', port: 0 });
-  onTestFinished(async () => {
-    server.end();
-    await listening.close(0);
-  });
-  return { ...server, url: listening.url };
+  const run = await startToldRun(server.store, 'run-1');
+  await run.tell();
+  await run.end();
+  const follow = async (query = '', headers = {}) => server.get(`/v1/runs/run-1/events${query}`, headers);
+  return { ...server, run, follow };
 }
 
-describe('a stream', () => {
-  it('EventSource', async () => {
-    const { store, url } = await open();
+describe('the stream of a run that has ended', () => {
+  it('has every event under its number, then the end', async () => {
+    const { run, follow } = await openEnded();
+    const events = await readStream(follow());
+    const fcmp = fcmpOf(run.events);
+    expect(events.slice(0, -1).map(({ data }) => JSON.parse(data) as unknown)).toEqual(fcmp);
+    expect(idsOf(events)).toEqual(fcmp.map(({ seq }) => String(seq)));
+    expect(events.at(-1)).toEqual({ name: 'end', data: '{"status":"success"}', id: undefined });
+  });
+
+  it('numbers RASP by attempt', async () => {
+    const { run, follow } = await openEnded();
+    const events = await readStream(follow('?protocol=rasp'));
+    expect(idsOf(events)).toEqual(raspOf(run.events).map(({ attempt_number, seq }) => `${attempt_number}:${seq}`));
+  });
+
+  it.each([
+    ['agui', toAgUi],
+    ['acp', toAcp],
+  ] as const)('is told as %s too, each number on the last event of its group', async (protocol, project) => {
+    const { run, follow } = await openEnded();
+    const fcmp = fcmpOf(run.events);
+    const events = await readStream(follow(`?protocol=${protocol}`));
+    const told = events.filter(({ name }) => name === 'message');
+    expect(told.map(({ data }) => JSON.parse(data) as unknown)).toEqual(project(fcmp));
+    const numbers = fcmp.map(({ seq }) => String(seq));
+    expect(numbers).toEqual(expect.arrayContaining(idsOf(events)));
+    expect(idsOf(events)).toEqual([...new Set(idsOf(events))]);
+    expect(told.at(-1)?.id).toBe(String(fcmp.at(-1)?.seq));
+  });
+
+  it.each(['fcmp', 'rasp', 'agui', 'acp'])('can be resumed after each id (%s)', async (protocol) => {
+    const { follow } = await openEnded();
+    const all = await readStream(follow(`?protocol=${protocol}`));
+    for (const [index, { id }] of all.entries()) {
+      if (id === undefined) continue;
+      const rest = await readStream(follow(`?protocol=${protocol}`, { 'last-event-id': id }));
+      // With nothing left there is no stream, hence no end.
+      expect(rest).toEqual(index === all.length - 2 ? [] : all.slice(index + 1));
+    }
+  });
+
+  it('is 204 for whoever has everything', async () => {
+    const { run, follow } = await openEnded();
+    const last = fcmpOf(run.events).length;
+    expect((await follow(`?after=${last}`)).status).toBe(204);
+    expect((await follow(`?after=${last - 1}`)).status).toBe(200);
+  });
+
+  it('begins after what the reader had last, whatever its address says', async () => {
+    const { follow } = await openEnded();
+    expect(idsOf(await readStream(follow('?after=1', { 'last-event-id': '3' })))[0]).toBe('4');
+    expect(idsOf(await readStream(follow('?after=1')))[0]).toBe('2');
+  });
+
+  it('answers a POST as it answers a GET', async () => {
+    const { request, follow } = await openEnded();
+    const posted = request('/v1/runs/run-1/events', { method: 'POST', body: 'whatever' });
+    expect(await readStream(posted)).toEqual(await readStream(follow()));
+  });
+});
+
+describe('what a stream says when something is missing', () => {
+  it('tells a gap where the past was trimmed', async () => {
+    const { store, get } = await openServer();
     const run = await startToldRun(store, 'run-1');
-    await run.tell(4);
-    const source = new EventSource(`${url}/v1/runs/run-1/events`);
-    const seen: string[] = [];
-    source.addEventListener('message', (e) => void seen.push(e.lastEventId));
-    const ended = new Promise<string>((resolve) => {
-      source.addEventListener('end', (e) => {
-        source.close();
-        resolve(String(e.data));
-      });
-    });
-    await run.tell(2);
-    await run.tell();
+    await store.append(
+      'run-1',
+      run.events.filter(({ protocol, event }) => protocol === 'fcmp' && event.seq > 3),
+    );
     await run.end();
-    expect(await ended).toBe('{"status":"success"}');
-    expect(seen).toEqual(run.events.filter(({ protocol }) => protocol === 'fcmp').map(({ event }) => String(event.seq)));
-    const again = await fetch(`${url}/v1/runs/run-1/events`, { headers: { 'last-event-id': seen.at(-1) ?? '' } });
-    expect(again.status).toBe(204);
-    const text = await (await fetch(`${url}/v1/runs/run-1/events?protocol=agui`)).text();
-    console.log(text);
-    const agent = new HttpAgent({ url: `${url}/v1/runs/run-1/events?protocol=agui` });
-    const types: string[] = [];
-    const result = await agent.runAgent({}, { onEvent: ({ event }) => void types.push(event.type) });
-    console.log(types, result);
+    const [first, second] = await readStream(get('/v1/runs/run-1/events'));
+    expect(first).toEqual({ name: 'gap', data: '{"from":"1","to":"3"}', id: '3' });
+    expect(second?.id).toBe('4');
+    const [alsoFirst] = await readStream(get('/v1/runs/run-1/events?after=2'));
+    expect(alsoFirst?.data).toBe('{"from":"3","to":"3"}');
+  });
+
+  it('tells a gap where nothing is left', async () => {
+    const { store, get } = await openServer();
+    await (await startToldRun(store, 'run-1')).end();
+    const events = await readStream(get('/v1/runs/run-1/events?protocol=rasp'));
+    expect(events.map(({ name, data }) => [name, data])).toEqual([
+      ['gap', '{"from":"1:1","to":null}'],
+      ['end', '{"status":"success"}'],
+    ]);
+  });
+
+  it('closes what a projection left open under a number of its own', async () => {
+    const { store, get } = await openServer();
+    const run = await startToldRun(store, 'run-1');
+    const cut = fcmpOf(run.events).slice(0, 3);
+    await store.append(
+      'run-1',
+      cut.map((event) => ({ protocol: 'fcmp', event })),
+    );
+    await run.end();
+    const path = '/v1/runs/run-1/events?protocol=agui';
+    const last = (await readStream(get(path))).findLast(({ name }) => name === 'message');
+    expect(last).toMatchObject({ id: '4' });
+    expect(last?.data).toContain('"RUN_ERROR"');
+    expect(await readStream(get(`${path}&after=3`))).toHaveLength(2);
+    expect((await get(`${path}&after=4`)).status).toBe(204);
+  });
+
+  it.each([
+    ['/v1/runs/nobody/events', 404, 'RUN_NOT_FOUND'],
+    ['/v1/runs/run-1/events?after=1:2', 400, 'INVALID_POSITION'],
+    ['/v1/runs/run-1/events?protocol=rasp&after=2', 400, 'INVALID_POSITION'],
+    ['/v1/runs/run-1/events?after=77', 400, 'INVALID_POSITION'],
+    ['/v1/runs/run-1/events?protocol=rasp&after=7:7', 400, 'INVALID_POSITION'],
+    ['/v1/runs/run-1/events?protocol=other', 400, 'INVALID_QUERY'],
+  ])('refuses %s', async (path, status, code) => {
+    const { store, get } = await openServer();
+    await (await startToldRun(store, 'run-1')).tell(4);
+    const answer = await get(path);
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({ code });
+  });
+
+  it('refuses a Last-Event-ID that is none', async () => {
+    const { follow } = await openEnded();
+    expect((await follow('', { 'last-event-id': 'x; drop' })).status).toBe(400);
+  });
+
+  it('is refused once the server ends', async () => {
+    const { end, follow } = await openEnded();
+    end();
+    expect((await follow()).status).toBe(503);
+  });
+});
+
+describe('the history of a run', () => {
+  it('is a range of events, both ends included', async () => {
+    const { run, get } = await openEnded();
+    const answer = await get('/v1/runs/run-1/history?from=2&to=4');
+    expect(await answer.json()).toEqual({ events: fcmpOf(run.events).slice(1, 4), next_from: null });
+  });
+
+  it.each(['fcmp', 'rasp', 'agui', 'acp'])('comes page by page (%s)', async (protocol) => {
+    const { get } = await openEnded();
+    const whole = (await (await get(`/v1/runs/run-1/history?protocol=${protocol}`)).json()) as { events: unknown[] };
+    const paged: unknown[] = [];
+    let from = protocol === 'rasp' ? '1:1' : '1';
+    for (;;) {
+      const answer = await get(`/v1/runs/run-1/history?protocol=${protocol}&limit=2&from=${from}`);
+      const page = (await answer.json()) as { events: unknown[]; next_from: string | null };
+      paged.push(...page.events);
+      if (page.next_from === null) break;
+      from = page.next_from;
+    }
+    expect(paged).toEqual(whole.events);
+    expect(paged.length).toBeGreaterThan(4);
   });
 });

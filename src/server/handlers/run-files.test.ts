@@ -1,0 +1,150 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { openServer } from '../fixtures/open-server.js';
+import { startToldRun } from '../fixtures/told-run.js';
+
+const BYTES = Buffer.from('{"type":"thread.started"}\n\xff\x00\n', 'latin1');
+
+async function openWithFolder(files: Readonly<Record<string, string | Uint8Array>> = { '.audit/stdout.1.log': BYTES }) {
+  const server = await openServer();
+  await startToldRun(server.store, 'run-1');
+  const folder = join(server.data, 'runs', 'run-1');
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
+  return { ...server, runFolder: folder };
+}
+
+describe('the raw bytes of a run', () => {
+  it('come as they were captured', async () => {
+    const { get } = await openWithFolder();
+    const answer = await get('/v1/runs/run-1/raw/1/stdout');
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(BYTES);
+    expect(answer.headers.get('content-type')).toBe('application/octet-stream');
+    expect(answer.headers.get('accept-ranges')).toBe('bytes');
+  });
+
+  it('come in part where a part is asked for', async () => {
+    const { get } = await openWithFolder();
+    const answer = await get('/v1/runs/run-1/raw/1/stdout', { range: 'bytes=2-5' });
+    expect(answer.status).toBe(206);
+    expect(answer.headers.get('content-range')).toBe(`bytes 2-5/${BYTES.length}`);
+    expect(await answer.text()).toBe('type');
+  });
+
+  it('have a length and no body for HEAD', async () => {
+    const { request } = await openWithFolder();
+    const answer = await request('/v1/runs/run-1/raw/1/stdout', { method: 'HEAD' });
+    expect(answer.headers.get('content-length')).toBe(String(BYTES.length));
+    expect(await answer.text()).toBe('');
+  });
+
+  it('say how many there are where the part is beyond them', async () => {
+    const { get } = await openWithFolder();
+    const answer = await get('/v1/runs/run-1/raw/1/stdout', { range: 'bytes=4000-' });
+    expect(answer.status).toBe(416);
+    expect(answer.headers.get('content-range')).toBe(`bytes */${BYTES.length}`);
+    expect(await answer.json()).toMatchObject({ code: 'INVALID_RANGE' });
+  });
+
+  it('come in pieces if they are many', async () => {
+    const many = Buffer.alloc(300_000, 'abc');
+    const { get } = await openWithFolder({ '.audit/stderr.12.log': many });
+    const answer = await get('/v1/runs/run-1/raw/12/stderr');
+    expect(Buffer.from(await answer.arrayBuffer()).equals(many)).toBe(true);
+  });
+
+  it.each([
+    '/v1/runs/run-1/raw/2/stdout',
+    '/v1/runs/run-1/raw/1/pty',
+    '/v1/runs/run-1/raw/1/meta',
+    '/v1/runs/run-1/raw/0/stdout',
+    '/v1/runs/run-1/raw/1e1/stdout',
+    '/v1/runs/run-1/raw/1/..%2F..%2F..%2Felsewhere%2Fsecret.txt',
+    '/v1/runs/run-1/raw/..%2F1/stdout',
+  ])('are not found at %s', async (path) => {
+    const { get } = await openWithFolder();
+    expect(await (await get(path)).json()).toMatchObject({ status: 404, code: 'RAW_NOT_FOUND' });
+  });
+
+  it('are not those that a link of the worker leads to', async () => {
+    const { get, runFolder, folder } = await openWithFolder({ '.audit/meta.1.json': '{}' });
+    await symlink(`${folder}/elsewhere/secret.txt`, join(runFolder, '.audit/stdout.1.log'));
+    expect((await get('/v1/runs/run-1/raw/1/stdout')).status).toBe(404);
+  });
+
+  it('are not read through a linked audit folder', async () => {
+    const { get, runFolder, folder } = await openWithFolder({ 'work_order.json': '{}' });
+    await mkdir(`${folder}/planted`);
+    await writeFile(`${folder}/planted/stdout.1.log`, 'secret');
+    await symlink(`${folder}/planted`, join(runFolder, '.audit'));
+    expect((await get('/v1/runs/run-1/raw/1/stdout')).status).toBe(404);
+  });
+
+  it('are those of runs in the books only', async () => {
+    const { get } = await openWithFolder();
+    for (const id of ['nobody', '..', '%2e%2e%2fruns%2frun-1']) {
+      const answer = await get(`/v1/runs/${id}/raw/1/stdout`);
+      expect(answer.status).toBe(404);
+    }
+  });
+});
+
+describe('the export of a run', () => {
+  it('is an archive from which the folder can be made again', async () => {
+    const long = `${'deep/'.repeat(20)}${'n'.repeat(90)}.txt`;
+    const files = {
+      '.audit/stdout.1.log': BYTES,
+      'work_result.json': '{}',
+      [long]: 'long',
+      'naïve 名.txt': 'x',
+      empty: '',
+    };
+    const { get } = await openWithFolder(files);
+    const answer = await get('/v1/runs/run-1/export');
+    expect(answer.headers.get('content-type')).toBe('application/x-tar');
+    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="run-1.tar"');
+    const there = await makeFolder({});
+    await writeFile(join(there, 'run.tar'), Buffer.from(await answer.arrayBuffer()));
+    await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: there });
+    for (const [path, content] of Object.entries(files)) {
+      expect(await readFile(join(there, 'run-1', path))).toEqual(Buffer.from(content));
+    }
+  });
+
+  it('leaves links out', async () => {
+    const { get, runFolder, folder } = await openWithFolder({ 'a.txt': 'a' });
+    await symlink(`${folder}/elsewhere/secret.txt`, join(runFolder, 'secret.txt'));
+    await symlink(`${folder}/elsewhere`, join(runFolder, 'elsewhere'));
+    const there = await makeFolder({});
+    await writeFile(join(there, 'run.tar'), Buffer.from(await (await get('/v1/runs/run-1/export')).arrayBuffer()));
+    await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: there });
+    expect(await readdir(join(there, 'run-1'))).toEqual(['a.txt']);
+  });
+
+  it('stays whole if a file is cut while it is read', async () => {
+    const { get, runFolder } = await openWithFolder({ 'a.log': Buffer.alloc(500_000, 'a'), 'b.log': 'b' });
+    const { body } = await get('/v1/runs/run-1/export');
+    const parts: Uint8Array[] = [];
+    for await (const part of body ?? []) {
+      parts.push(part);
+      if (parts.length === 3) await truncate(join(runFolder, 'a.log'), 10);
+    }
+    const there = await makeFolder({});
+    await writeFile(join(there, 'run.tar'), Buffer.concat(parts));
+    await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: there });
+    expect(await readFile(join(there, 'run-1/b.log'), 'utf8')).toBe('b');
+  });
+
+  it('needs a folder on this machine', async () => {
+    const { store, get } = await openServer();
+    await startToldRun(store, 'run-1');
+    expect(await (await get('/v1/runs/run-1/export')).json()).toMatchObject({ status: 404, code: 'RAW_NOT_FOUND' });
+    expect(await (await get('/v1/runs/run-2/export')).json()).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
+  });
+});

@@ -1,0 +1,228 @@
+import fc from 'fast-check';
+import { expect, it, vi } from 'vitest';
+import { silentLogger } from '../../runs/logger/logger.js';
+import { openStore } from '../../store/open-store.js';
+import type { Store } from '../../store/store.js';
+import { startToldRun } from '../fixtures/told-run.js';
+import type { Outlet } from './outlet.js';
+import { createStreamHub } from './stream-hub.js';
+import { positionFrom } from './stream-protocol.js';
+import type { StreamProtocol } from './stream-protocol.js';
+
+/** An outlet that lets its reader take bytes when the test says so. */
+function createHandOutlet() {
+  let text = '';
+  let waiting: Uint8Array[] = [];
+  let closings: (() => void)[] = [];
+  let drains: (() => void)[] = [];
+  let isClosed = false;
+  let isEnding = false;
+  let isOpen = true;
+
+  function close(): void {
+    isClosed = true;
+    for (const resolve of drains) resolve();
+    for (const then of closings) then();
+    drains = [];
+    closings = [];
+  }
+  function flow(): void {
+    if (!isOpen || isClosed) return;
+    for (const bytes of waiting) text += Buffer.from(bytes).toString();
+    waiting = [];
+    for (const resolve of drains) resolve();
+    drains = [];
+    if (isEnding) close();
+  }
+  const outlet: Outlet = {
+    get unsent() {
+      return waiting.reduce((sum, { length }) => sum + length, 0);
+    },
+    get isClosed() {
+      return isClosed || isEnding;
+    },
+    write(bytes) {
+      waiting.push(bytes);
+      flow();
+    },
+    drained: async () =>
+      new Promise((resolve) => {
+        drains.push(resolve);
+        flow();
+      }),
+    onClose: (then) => void closings.push(then),
+    end() {
+      isEnding = true;
+      flow();
+    },
+    destroy: close,
+  };
+  return {
+    outlet,
+    read: () => text,
+    open() {
+      isOpen = true;
+      flow();
+    },
+    shut() {
+      isOpen = false;
+    },
+  };
+}
+
+function openHub(store: Store) {
+  const ending = new AbortController();
+  const hub = createStreamHub({ store, logger: silentLogger, ending: ending.signal });
+  return {
+    end: () => ending.abort(),
+    async follow(runId: string, protocol: StreamProtocol = 'fcmp', after?: string) {
+      const run = await store.findRun(runId);
+      if (run === undefined) throw new Error('no run');
+      const start = await hub.prepare({ run, protocol, after: positionFrom(protocol, after) });
+      const hand = createHandOutlet();
+      start?.(hand.outlet);
+      return hand;
+    },
+  };
+}
+
+const numbersIn = (text: string): number[] => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+const upTo = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index + 1);
+
+it('sends every reader everything once and in order, whenever it comes and however slow it is', async () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('tell' as const), count: fc.integer({ min: 1, max: 40 }) }),
+    fc.record({ kind: fc.constant('join' as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
+    fc.record({ kind: fc.constantFrom('shut' as const, 'open' as const), reader: fc.nat(9) }),
+    fc.record({ kind: fc.constant('leave' as const), reader: fc.nat(9) }),
+    fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 10 }) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 25 }),
+      fc.constantFrom('fcmp' as const, 'agui' as const),
+      async (steps, protocol) => {
+        const store = await openStore('memory:');
+        const run = await startToldRun(store, 'run-1', 200);
+        const hub = openHub(store);
+        const readers: { hand: Awaited<ReturnType<typeof hub.follow>>; from: number; isGone: boolean }[] = [];
+        let told = 0;
+        const all = run.events.filter((emitted) => emitted.protocol === 'fcmp').length;
+        for (const one of steps) {
+          switch (one.kind) {
+            case 'tell':
+              await run.tell(one.count);
+              told = (await store.read({ runId: 'run-1', protocol: 'fcmp', limit: 10_000 })).length;
+              break;
+            case 'join': {
+              const from = Math.floor(told * one.share);
+              const hand = await hub.follow('run-1', protocol, from === 0 ? undefined : String(from));
+              readers.push({ hand, from, isGone: false });
+              break;
+            }
+            case 'shut':
+            case 'open':
+              readers[one.reader]?.hand[one.kind]();
+              break;
+            case 'leave': {
+              const reader = readers[one.reader];
+              if (reader !== undefined) reader.isGone = true;
+              reader?.hand.outlet.destroy();
+              break;
+            }
+            case 'wait':
+              await new Promise((resolve) => setTimeout(resolve, one.ms));
+              break;
+          }
+        }
+        await run.tell();
+        await run.end();
+        for (const { hand } of readers) hand.open();
+        const open = readers.filter(({ isGone }) => !isGone);
+        await vi.waitFor(() => {
+          for (const { hand } of open) expect(hand.read()).toMatch(/event: end[\r\n]/);
+        }, 10_000);
+        for (const { hand, from } of open) expect(numbersIn(hand.read())).toEqual(upTo(from, all));
+        for (const { hand, from } of readers) {
+          const seen = numbersIn(hand.read());
+          expect(seen).toEqual(upTo(from, from + seen.length));
+        }
+        await store.close();
+      },
+    ),
+    { numRuns: 15 },
+  );
+}, 60_000);
+
+it('tells a reader that fell behind, keeps little for it, and reads the rest from the store', async () => {
+  const store = await openStore('memory:');
+  const run = await startToldRun(store, 'run-1', 1);
+  const hub = openHub(store);
+  const slow = await hub.follow('run-1');
+  const steady = await hub.follow('run-1');
+  slow.shut();
+  const [sample] = run.events.flatMap((emitted) => (emitted.protocol === 'fcmp' ? [emitted.event] : []));
+  if (sample === undefined) throw new Error('no event');
+  const text = 'x'.repeat(50_000);
+  for (let seq = 1; seq <= 40; seq++) {
+    await store.append('run-1', [{ protocol: 'fcmp', event: { ...sample, seq, data: { text } } as never }]);
+    await vi.waitFor(() => expect(numbersIn(steady.read())).toHaveLength(seq));
+  }
+  expect(slow.outlet.unsent).toBeLessThan(400_000);
+  slow.open();
+  await vi.waitFor(() => expect(numbersIn(slow.read())).toEqual(upTo(0, 40)));
+  expect(slow.read()).toContain('event: lag\ndata: {"after":"');
+  expect(steady.read()).not.toContain('event: lag');
+  hub.end();
+  await store.close();
+});
+
+it('gives a sign of life when nothing happens', async () => {
+  vi.useFakeTimers();
+  try {
+    const store = await openStore('memory:');
+    await startToldRun(store, 'run-1');
+    const hub = openHub(store);
+    const reader = await hub.follow('run-1');
+    await vi.advanceTimersByTimeAsync(31_000);
+    expect(reader.read()).toBe('retry: 1000\n\n:\n\n:\n\n');
+    hub.end();
+    await store.close();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('lets a stuck reader go', async () => {
+  vi.useFakeTimers();
+  try {
+    const store = await openStore('memory:');
+    const run = await startToldRun(store, 'run-1', 1000);
+    await run.tell();
+    const hub = openHub(store);
+    const reader = await hub.follow('run-1');
+    reader.shut();
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect(reader.outlet.isClosed).toBe(false);
+    expect(reader.outlet.unsent).toBeLessThan(400_000);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(reader.outlet.isClosed).toBe(true);
+    hub.end();
+    await store.close();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('closes every stream without an end when the server ends, so that readers come again elsewhere', async () => {
+  const store = await openStore('memory:');
+  const run = await startToldRun(store, 'run-1');
+  await run.tell(4);
+  const hub = openHub(store);
+  const reader = await hub.follow('run-1');
+  await vi.waitFor(() => expect(numbersIn(reader.read()).length).toBeGreaterThan(0));
+  hub.end();
+  expect(reader.outlet.isClosed).toBe(true);
+  expect(reader.read()).not.toContain('event: end');
+  await store.close();
+});
