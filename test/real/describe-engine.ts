@@ -119,6 +119,13 @@ export function describeEngine(real: RealEngine): void {
       expect(existsSync(join(stage.root, 'forbidden-too.txt'))).toBe(false);
     });
 
+    it('answers in a terminal, asked what begins like a flag', async () => {
+      const spec = { ...SCENARIOS.tagged.spec, prompt: '--help me', terminal: true };
+      const { played, stage } = await perform({ ...SCENARIOS.tagged, spec });
+      expect(played.result).toMatchObject({ status: 'success', value: { answer: 7 } });
+      expect(lastWordsTo(stage)).toContain('--help me');
+    });
+
     it('is asked a long prompt that begins like a flag', async () => {
       const prompt = `--help ${'x'.repeat(200_000)} the end`;
       const { played, stage } = await perform({ ...SCENARIOS.plain, spec: { prompt } });
