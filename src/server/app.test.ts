@@ -169,7 +169,11 @@ describe('the log', () => {
 describe('the meter', () => {
   it('is told of every answer', async () => {
     const answered: unknown[] = [];
-    const meter = { parsed: () => undefined, answered: (answer: unknown) => answered.push(answer) };
+    const meter = {
+      parsed: () => undefined,
+      answered: (answer: unknown) => answered.push(answer),
+      render: async () => '',
+    };
     const { get } = await openServer({ meter });
     await get('/v1/runs');
     await get('/v1/runs?limit=x');

@@ -9,11 +9,12 @@ import type { Logger } from '../runs/logger/logger.js';
 import { createUlids } from '../runs/ulid.js';
 import type { Store } from '../store/store.js';
 import { createApp } from './app.js';
+import { present } from './present.js';
 import { RequestError } from './request-error.js';
 import { isLoopback } from './security/address.js';
 import { createGuard } from './security/guard.js';
 import type { ServerContext } from './server-context.js';
-import { silentMeter } from './server-meter.js';
+import { createMetrics } from './metrics/create-metrics.js';
 import type { ServerMeter } from './server-meter.js';
 import { DEFAULT_SETTINGS } from './server-settings.js';
 import type { ServerSettings } from './server-settings.js';
@@ -81,7 +82,7 @@ export function createServer(options: ServerOptions): SluiceServer {
     newId: options.newId ?? createUlids(clock),
     newRequestId: createRequestIds(),
     logger: options.logger ?? silentLogger,
-    meter: options.meter ?? silentMeter,
+    meter: options.meter ?? createMetrics({ store, data: options.data, clock, ...present({ logger: options.logger }) }),
     checkTakesWork,
     async checkReady() {
       checkTakesWork();

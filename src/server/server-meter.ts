@@ -4,10 +4,16 @@ import type { ParseResult } from '../json/index.js';
 /** Told of everything the server does, for its figures. */
 export interface ServerMeter {
   parsed(result: ParseResult<unknown>): void;
-  answered(answer: { readonly endpoint: EndpointName | null; readonly status: number; readonly ms: number }): void;
+  answered(answer: AnsweredRequest): void;
+  /** The figures as Prometheus reads them. */
+  render(): Promise<string>;
 }
 
-const ignore = (): void => undefined;
-
-/** Keeps no figures. */
-export const silentMeter: ServerMeter = { parsed: ignore, answered: ignore };
+/** A request that is over. */
+export interface AnsweredRequest {
+  readonly endpoint: EndpointName | null;
+  readonly status: number;
+  readonly ms: number;
+  /** The trace it belongs to, as its `traceparent` header says. */
+  readonly traceparent?: string | undefined;
+}

@@ -1,10 +1,10 @@
 import type { Handlers } from '../route.js';
 import type { ServerContext } from '../server-context.js';
-import { notBuilt } from '../not-built.js';
 
 /** Figures for Prometheus. */
-export function createMetricHandlers(_context: ServerContext): Pick<Handlers, 'metrics'> {
+export function createMetricHandlers({ meter }: ServerContext): Pick<Handlers, 'metrics'> {
   return {
-    metrics: notBuilt,
+    metrics: async () =>
+      new Response(await meter.render(), { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } }),
   };
 }

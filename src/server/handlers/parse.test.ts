@@ -72,7 +72,11 @@ describe('POST /v1/parse', () => {
   it('tells the meter', async () => {
     const parsed: unknown[] = [];
     const { post } = await openServer({
-      meter: { parsed: ({ status }) => void parsed.push(status), answered: () => undefined },
+      meter: {
+        parsed: ({ status }) => void parsed.push(status),
+        answered: () => undefined,
+        render: async () => '',
+      },
     });
     await post('/v1/parse', { text: '{}' });
     await post('/v1/parse', { text: 'no' });

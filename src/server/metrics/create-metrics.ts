@@ -1,0 +1,125 @@
+import type { Emitted } from '../../events/index.js';
+import type { ParseResult } from '../../json/index.js';
+import { silentLogger } from '../../runs/logger/logger.js';
+import type { Logger } from '../../runs/logger/logger.js';
+import type { Store } from '../../store/store.js';
+import type { ServerMeter } from '../server-meter.js';
+import type { Tracing } from '../tracing/tracing.js';
+import { createFigures } from './figures.js';
+import { gaugesOf } from './gauges.js';
+import { createOrderFigures } from './order-figures.js';
+import { createRunFigures } from './run-figures.js';
+import { createTail } from './tail.js';
+
+/** What figures are made from. */
+export interface MetricsOptions {
+  readonly store: Store;
+  /** Where run folders are: what they met that is not known is counted. */
+  readonly data: string;
+  readonly clock?: () => number;
+  readonly logger?: Logger;
+  readonly tracing?: Tracing | undefined;
+  /** From so many unknown types and fields in one run on it is told in the log; 10 by default. */
+  readonly driftThreshold?: number | undefined;
+}
+
+/** The figures of one server. */
+export interface Metrics extends ServerMeter {
+  /** The same log, which also counts how late what it takes in is. */
+  measureLag<Log extends Pick<Store, 'append'>>(log: Log): Log;
+  /** Looks every now and then, also if nobody asks for figures, until the signal is aborted. */
+  watch(signal: AbortSignal): void;
+}
+
+const LOOK_MS = 15_000;
+const DRIFT_THRESHOLD = 10;
+const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10];
+const LAG_SECONDS = [0.01, 0.05, 0.25, 1, 5];
+
+/**
+ * Counts what the server does, and what any machine did since it started.
+ *
+ * @example
+ * const metrics = createMetrics({ store, data: '.sluice' })
+ * await metrics.render() // '# HELP sluice_runs …'
+ */
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { store, data, tracing, clock = Date.now, logger = silentLogger } = options;
+  const { driftThreshold = DRIFT_THRESHOLD } = options;
+  const figures = createFigures();
+  const parses = figures.counter('sluice_parse_total', 'Texts parsed over HTTP, by outcome and repair level.');
+  const requests = figures.counter('sluice_http_requests_total', 'Requests answered, by endpoint and status.');
+  const seconds = figures.histogram('sluice_http_request_seconds', 'How long answers took.', REQUEST_SECONDS);
+  const lag = figures.histogram(
+    'sluice_event_lag_seconds',
+    'From the moment an event happened until it could be read, of events written by this process.',
+    LAG_SECONDS,
+  );
+  const runs = createRunFigures(figures, { data, logger, driftThreshold });
+  const orders = createOrderFigures(figures);
+
+  const from = clock();
+  const lookAtRuns = createTail({
+    from,
+    list: async (since, cursor) =>
+      store.listEndedRuns({ since, limit: 500, ...(cursor === undefined ? {} : { cursor }) }),
+    happeningOf: ({ id, ended_at }) => ({ id, at: Date.parse(ended_at ?? '') }),
+    async tell(run) {
+      tracing?.run(run);
+      await runs.count(run);
+    },
+  });
+  const lookAtOrders = createTail({
+    from,
+    list: async (since, cursor) =>
+      store.listExecutions({
+        since: new Date(since).toISOString(),
+        limit: 500,
+        ...(cursor === undefined ? {} : { cursor }),
+      }),
+    happeningOf: ({ id, at }) => ({ id, at: Date.parse(at) }),
+    tell(execution) {
+      tracing?.execution(execution);
+      orders.count(execution);
+    },
+  });
+
+  return {
+    parsed: (result) => parses.add(labelsOf(result)),
+    answered(answer) {
+      const endpoint = answer.endpoint ?? 'none';
+      requests.add({ endpoint, status: String(answer.status) });
+      seconds.observe({ endpoint }, answer.ms / 1000);
+      tracing?.request(answer, clock());
+    },
+    async render() {
+      await Promise.all([lookAtRuns(), lookAtOrders()]);
+      return figures.render(gaugesOf(await store.measure(), clock()));
+    },
+    measureLag: (log) => ({
+      ...log,
+      async append(runId: string, events: readonly Emitted[]) {
+        await log.append(runId, events);
+        const happened = Date.parse(events.at(-1)?.event.ts ?? '');
+        if (!Number.isNaN(happened)) lag.observe({}, Math.max(0, clock() - happened) / 1000);
+      },
+    }),
+    watch(signal) {
+      const look = () =>
+        void Promise.all([lookAtRuns(), lookAtOrders()]).catch((error: unknown) => {
+          logger.warn('figures cannot be counted', { error: String(error) });
+        });
+      const timer = setInterval(look, LOOK_MS);
+      timer.unref();
+      signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+    },
+  };
+}
+
+function labelsOf(result: ParseResult<unknown>) {
+  return {
+    outcome: result.status,
+    repair_level: result.repairLevel,
+    code: result.status === 'failed' ? result.error.code : 'none',
+  };
+}

@@ -1,0 +1,177 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createJsonLogger } from '../../runs/logger/json-logger.js';
+import {
+  executionOf,
+  itemOf,
+  messageOf,
+  settlementOf,
+  submissionOf,
+} from '../../store/contract/fixtures/order-samples.js';
+import { fcmpOf, runResultOf, specOf } from '../../store/contract/fixtures/run-samples.js';
+import { openServer } from '../fixtures/open-server.js';
+import { createMetrics } from './create-metrics.js';
+
+async function openMetered() {
+  const lines: string[] = [];
+  const server = await openServer({ logger: createJsonLogger((line) => lines.push(line)) });
+  /** The samples of a figure, by their labels. */
+  const figure = async (name: string): Promise<Record<string, number>> => {
+    const text = await (await server.get('/metrics')).text();
+    const samples = text.split('\n').flatMap((line) => {
+      const [, labels = '', value] = new RegExp(`^${name}(\\{.*\\})? (\\S+)$`).exec(line) ?? [];
+      return value === undefined ? [] : [[labels, Number(value)] as const];
+    });
+    return Object.fromEntries(samples);
+  };
+  return { ...server, figure, lines };
+}
+
+const NOW = Date.now();
+/** A little later than the server began. */
+const soon = () => Date.now() + 1;
+
+describe('GET /metrics', () => {
+  it('is text that Prometheus reads', async () => {
+    const { get } = await openMetered();
+    const answer = await get('/metrics');
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const text = await answer.text();
+    for (const line of text.trimEnd().split('\n')) {
+      expect(line).toMatch(
+        /^# (?:HELP|TYPE) sluice_\w+ .+$|^sluice_\w+(?:\{\w+="[^"]*"(?:,\w+="[^"]*")*\})? [\d.e+-]+$/,
+      );
+    }
+  });
+
+  it('counts parses by outcome and repair level, and requests', async () => {
+    const { post, figure } = await openMetered();
+    await post('/v1/parse', { text: '{}' });
+    await post('/v1/parse', { text: '{"a": 1,}' });
+    await post('/v1/parse', { text: 'no' });
+    expect(await figure('sluice_parse_total')).toEqual({
+      '{outcome="success",repair_level="none",code="none"}': 1,
+      '{outcome="success",repair_level="deterministic_generic",code="none"}': 1,
+      '{outcome="failed",repair_level="none",code="NO_JSON"}': 1,
+    });
+    expect(await figure('sluice_http_requests_total')).toMatchObject({ '{endpoint="parse",status="200"}': 3 });
+    expect(await figure('sluice_http_request_seconds_count')).toMatchObject({ '{endpoint="parse"}': 3 });
+  });
+
+  it('counts runs by state, and once they have ended by outcome, with what they used', async () => {
+    const { store, figure } = await openMetered();
+    await store.createRun({ id: 'q', spec: specOf(), state: 'queued', now: NOW });
+    const running = { state: 'running', workerId: 'w', leaseMs: 1000, now: NOW } as const;
+    for (const id of ['a', 'b', 'c']) await store.createRun({ id, spec: specOf({ engine: 'codex' }), ...running });
+    const usage = { scope: 'total', input_tokens: 10, output_tokens: 3, cost: 0.5 } as const;
+    const error = { category: 'timeout', code: 'TIME_LIMIT', message: 'x' } as const;
+    await store.endRun({ id: 'a', workerId: 'w', now: soon(), result: runResultOf({ usage }) });
+    await store.endRun({
+      id: 'b',
+      workerId: 'w',
+      now: soon(),
+      result: runResultOf({ status: 'failed', error, usage }),
+    });
+    expect(await figure('sluice_runs')).toEqual({
+      '{state="queued"}': 1,
+      '{state="running"}': 1,
+      '{state="waiting"}': 0,
+    });
+    const ended = {
+      '{engine="codex",status="success",repair_level="none"}': 1,
+      '{engine="codex",status="failed",repair_level="none"}': 1,
+    };
+    expect(await figure('sluice_runs_ended_total')).toEqual(ended);
+    expect(await figure('sluice_runs_ended_total')).toEqual(ended);
+    expect(await figure('sluice_run_failures_total')).toEqual({
+      '{engine="codex",category="timeout",code="TIME_LIMIT"}': 1,
+    });
+    expect(await figure('sluice_usage_tokens_total')).toMatchObject({ '{engine="codex",kind="input"}': 20 });
+    expect(await figure('sluice_usage_cost_dollars_total')).toEqual({ '{engine="codex"}': 1 });
+  });
+
+  it('counts drift by engine version, and tells much of it in the log', async () => {
+    const { store, data, figure, lines } = await openMetered();
+    for (const [id, count] of [
+      ['few', 2],
+      ['many', 40],
+    ] as const) {
+      await mkdir(join(data, 'runs', id, '.audit'), { recursive: true });
+      const summary = {
+        summary: 'drift',
+        run_id: id,
+        attempt_number: 1,
+        engine: 'codex',
+        engine_version: '9.9.9',
+        unknown_types: { 'thread.exploded': count },
+        unknown_fields: { 'item.mood': 1 },
+      };
+      const text = `{"torn\n${JSON.stringify(summary)}\n`;
+      await writeFile(join(data, 'runs', id, '.audit', 'parser_diagnostics.jsonl'), text);
+      const running = { state: 'running', workerId: 'w', leaseMs: 1000, now: NOW } as const;
+      await store.createRun({ id, spec: specOf({ engine: 'codex' }), ...running });
+      await store.endRun({ id, workerId: 'w', now: soon(), result: runResultOf() });
+    }
+    expect(await figure('sluice_drift_total')).toEqual({
+      '{engine="codex",engine_version="9.9.9",kind="type"}': 42,
+      '{engine="codex",engine_version="9.9.9",kind="field"}': 2,
+    });
+    expect(await figure('sluice_drift_alerts_total')).toEqual({ '{engine="codex",engine_version="9.9.9"}': 1 });
+    const told = lines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ level }) => level === 'warn');
+    expect(told).toMatchObject([{ run_id: 'many', engine_version: '9.9.9', unknown_types: ['thread.exploded'] }]);
+  });
+
+  it('counts decisions, why people were asked, stale results, whole comments, and what waits', async () => {
+    const { store, figure } = await openMetered();
+    const at = new Date(soon()).toISOString();
+    const asked = (await store.submitOrder(submissionOf())).record;
+    const problems = [{ code: 'KEY_MISSING', message: 'x' }];
+    const settlement = settlementOf(
+      asked,
+      'needs-human',
+      { item: itemOf(asked), outbox: [messageOf(asked)] },
+      NOW - 5000,
+    );
+    const { decision } = settlement.active;
+    const execution = executionOf(asked, decision, { at, problems, parse_status: 'incomplete' });
+    await store.settleOrder({ ...settlement, active: { ...settlement.active, execution } });
+
+    const stale = (await store.submitOrder(submissionOf({ issue_ref: 'local#2' }))).record;
+    const active = (await store.submitOrder(submissionOf({ issue_ref: 'local#2' }))).record;
+    for (const record of [stale, active]) {
+      const { active: mine, stale: other, ...rest } = settlementOf(record, 'advance', { outbox: [] });
+      await store.settleOrder({
+        ...rest,
+        active: { ...mine, execution: { ...mine.execution, at } },
+        stale: { ...other, execution: { ...other.execution, at } },
+      });
+    }
+    expect(await figure('sluice_decisions_total')).toEqual({
+      '{action="needs-human",result_code="manual_intervention",by="rules"}': 1,
+      '{action="archive",result_code="stale_run",by="rules"}': 1,
+      '{action="advance",result_code="none",by="rules"}': 1,
+    });
+    expect(await figure('sluice_needs_human_total')).toEqual({ '{cause="KEY_MISSING"}': 1 });
+    expect(await figure('sluice_stale_results_total')).toEqual({ '{worker_type="script"}': 1 });
+    expect(await figure('sluice_comments_total')).toEqual({ '{complete="false"}': 1, '{complete="true"}': 1 });
+    expect(await figure('sluice_inbox_items')).toEqual({ '': 1 });
+    expect(await figure('sluice_outbox_messages')).toEqual({ '{state="open"}': 1, '{state="dead"}': 0 });
+    expect((await figure('sluice_outbox_age_seconds'))['']).toBeGreaterThanOrEqual(5);
+  });
+});
+
+describe('the lag of events', () => {
+  it('is from when they happened until they can be read', async () => {
+    const { store, data } = await openMetered();
+    const happened = Date.parse('2026-11-15T06:00:00.000Z');
+    const metrics = createMetrics({ store, data, clock: () => happened + 200 });
+    await metrics.measureLag(store).append('r', [fcmpOf(1)]);
+    expect(await store.read({ runId: 'r', protocol: 'fcmp', limit: 9 })).toHaveLength(1);
+    const text = await metrics.render();
+    expect(text).toContain('sluice_event_lag_seconds_bucket{le="0.05"} 0');
+    expect(text).toContain('sluice_event_lag_seconds_bucket{le="0.25"} 1');
+  });
+});

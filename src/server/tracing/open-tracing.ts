@@ -1,0 +1,73 @@
+import type { Attributes, Context, Tracer } from '@opentelemetry/api';
+import type { Logger } from '../../runs/logger/logger.js';
+import { VERSION } from '../../runs/package-version.js';
+import type { Tracing } from './tracing.js';
+
+/** What this uses of the package, which only those have who want traces. */
+export type OpenTelemetry = Pick<typeof import('@opentelemetry/api'), 'trace' | 'propagation' | 'ROOT_CONTEXT'>;
+
+/**
+ * Traces through `@opentelemetry/api`, if it is installed; undefined if not. Where they go is decided by the SDK that the
+ * process was started with (`node --import`); without one they go nowhere and cost next to nothing.
+ */
+export async function openTracing(
+  logger: Pick<Logger, 'debug'>,
+  load: () => Promise<OpenTelemetry> = async () => import('@opentelemetry/api'),
+): Promise<Tracing | undefined> {
+  try {
+    return createTracing(await load());
+  } catch (error) {
+    logger.debug('no traces: @opentelemetry/api is not installed', { error: String(error) });
+    return undefined;
+  }
+}
+
+/** Spans are made when a thing is over, from what was written down about it: then all of them have their real times. */
+function createTracing({ trace, propagation, ROOT_CONTEXT }: OpenTelemetry): Tracing {
+  const tracer = trace.getTracer('sluice', VERSION);
+  return {
+    request({ endpoint, status, ms, traceparent }, at) {
+      const parent = traceparent === undefined ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, { traceparent });
+      const attributes = { 'sluice.endpoint': endpoint ?? 'none', 'http.response.status_code': status };
+      record(tracer, { name: `sluice.request ${endpoint ?? 'none'}`, from: at - ms, to: at, attributes, parent });
+    },
+    run({ id, spec, started_at, created_at, ended_at, result, order }) {
+      const attributes = {
+        'sluice.run_id': id,
+        'sluice.engine': spec.engine,
+        'sluice.status': result?.status ?? 'unknown',
+        'sluice.attempts': result?.attempts ?? 0,
+        ...(order === null ? {} : { 'sluice.issue_ref': order.issue_ref }),
+      };
+      const [from, to] = [Date.parse(started_at ?? created_at), Date.parse(ended_at ?? '')];
+      record(tracer, { name: `sluice.run ${spec.engine}`, from, to, attributes, parent: ROOT_CONTEXT });
+    },
+    execution({ issue_ref, run_id, run_ulid, worker, decision, result_code, who, started_at, duration_ms, at }) {
+      const attributes = {
+        'sluice.issue_ref': issue_ref,
+        'sluice.order_run_id': run_id,
+        'sluice.run_id': run_ulid,
+        'sluice.worker': worker,
+        'sluice.decision': decision,
+        'sluice.result_code': result_code,
+        'sluice.decided_by': who === null ? 'rules' : 'person',
+      };
+      const to = Date.parse(at);
+      const from = started_at === null ? to - (duration_ms ?? 0) : Math.min(to, Date.parse(started_at));
+      record(tracer, { name: 'sluice.order', from, to, attributes, parent: ROOT_CONTEXT });
+    },
+  };
+}
+
+interface Recorded {
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  readonly to: number;
+  readonly attributes: Attributes;
+  readonly parent: Context;
+}
+
+function record(tracer: Tracer, { name, from, to, attributes, parent }: Recorded): void {
+  tracer.startSpan(name, { startTime: from, attributes }, parent).end(to);
+}
