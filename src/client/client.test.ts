@@ -1,0 +1,192 @@
+import fc from 'fast-check';
+import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
+import type { FcmpEvent, RaspEvent } from '../events/index.js';
+import { ENDPOINTS } from '../api/endpoints.js';
+import { openListening } from '../server/fixtures/listening.js';
+import { openServer } from '../server/fixtures/open-server.js';
+import type { ServerChanges } from '../server/fixtures/open-server.js';
+import { startToldRun } from '../server/fixtures/told-run.js';
+import { createClient } from './index.js';
+import type { Gap } from './index.js';
+
+/** A client of a server without a port. */
+async function openClient(changes: ServerChanges & { readonly token?: string } = {}) {
+  const { token, ...rest } = changes;
+  const server = await openServer(rest);
+  onTestFinished(() => server.end());
+  const reach: typeof fetch = async (input, init) => server.app.request(input as string, init);
+  const client = createClient({ url: 'http://localhost/', fetch: reach, ...(token === undefined ? {} : { token }) });
+  return { ...server, client, reach };
+}
+
+async function collect<T>(events: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+describe('a client', () => {
+  it('has a call for every endpoint', async () => {
+    const { client } = await openClient();
+    // The form by POST is for other clients.
+    const names = Object.keys(ENDPOINTS).filter((name) => name !== 'followRunByPost');
+    expect(Object.keys(client).toSorted()).toEqual(names.toSorted());
+  });
+
+  it('answers with what the endpoint answers with', async () => {
+    const { client, work } = await openClient();
+    const parsed = await client.parse({ body: { text: '{"a":1,}' } });
+    expect(parsed).toMatchObject({ status: 'success', value: { a: 1 } });
+    const { id } = await client.startRun({ body: { engine: 'codex', prompt: 'x', workdir: work } });
+    expect(await client.getRun({ id })).toMatchObject({ id, state: 'queued' });
+    const { items } = await client.listRuns({ query: { limit: 1, state: 'queued' } });
+    expectTypeOf(items[0]?.state).toEqualTypeOf<'queued' | 'running' | 'waiting' | 'ended' | undefined>();
+    expect(items).toHaveLength(1);
+    expect(await client.health()).toEqual({ status: 'ok' });
+  });
+
+  it('encodes what goes into a path', async () => {
+    const { client } = await openClient();
+    await expect(client.getIssue({ ref: 'owner/repo#1?x' })).rejects.toMatchObject({ code: 'ISSUE_NOT_FOUND' });
+  });
+
+  it('throws what the server refuses, with its problem details', async () => {
+    const { client } = await openClient();
+    await expect(client.getRun({ id: 'nobody' })).rejects.toMatchObject({
+      code: 'RUN_NOT_FOUND',
+      status: 404,
+      problem: { request_id: expect.stringMatching(/./) as string },
+    });
+  });
+
+  it('shows its token', async () => {
+    const tokens = [{ name: 'ada', scopes: ['read'], value: 'secret-of-ada-0001' }] as const;
+    const known = await openClient({ settings: { tokens }, token: 'secret-of-ada-0001' });
+    expect(await known.client.getSession()).toMatchObject({ name: 'ada' });
+    const unknown = await openClient({ settings: { tokens } });
+    await expect(unknown.client.listRuns()).rejects.toMatchObject({ code: 'TOKEN_REFUSED', status: 401 });
+  });
+
+  it('says when nobody answers, or somebody else', async () => {
+    const gone = createClient({ url: 'http://127.0.0.1:9' });
+    await expect(gone.health()).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE', status: null });
+    const other = createClient({ fetch: async () => new Response('<html>', { status: 200 }) });
+    await expect(other.health()).rejects.toMatchObject({ code: 'ANSWER_UNREADABLE' });
+    const broken = createClient({ fetch: async () => new Response('<html>', { status: 502 }) });
+    await expect(broken.health()).rejects.toMatchObject({ code: 'ANSWER_UNREADABLE', status: 502 });
+  });
+
+  it('ends a call that is not wanted any more', async () => {
+    const { client } = await openClient();
+    const stopped = AbortSignal.abort(new Error('enough'));
+    const slow = createClient({
+      fetch: async (_, init) => {
+        init?.signal?.throwIfAborted();
+        return new Response();
+      },
+    });
+    await expect(slow.health({ signal: stopped })).rejects.toThrow('enough');
+    await expect(collect(client.followRun({ id: 'x', signal: stopped }))).rejects.toThrow('enough');
+  });
+});
+
+describe('following a run', () => {
+  it('gives its events as they come, to the end', async () => {
+    const { store, url } = await openListening();
+    const run = await startToldRun(store, 'run-1');
+    const client = createClient({ url });
+    const seen: FcmpEvent[] = [];
+    await run.tell(4);
+    for await (const event of client.followRun({ id: 'run-1' })) {
+      seen.push(event);
+      if (seen.length === 1) {
+        await run.tell();
+        await run.end();
+      }
+    }
+    expect(seen).toEqual(run.events.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [event] : [])));
+  });
+
+  it('goes on where it was left', async () => {
+    const { store, client } = await openClient();
+    const run = await startToldRun(store, 'run-1');
+    await run.tell();
+    await run.end();
+    let position = '';
+    for await (const event of client.followRun({ id: 'run-1', onPosition: (reached) => (position = reached) })) {
+      if (event.seq === 2) break;
+    }
+    expect(position).toBe('2');
+    const rest = await collect(client.followRun({ id: 'run-1', after: position }));
+    expect(rest[0]?.seq).toBe(3);
+    const rasp = await collect(client.followRun({ id: 'run-1', protocol: 'rasp', after: '1:2' }));
+    expectTypeOf(rasp).toEqualTypeOf<RaspEvent[]>();
+    expect(rasp[0]).toMatchObject({ protocol_version: 'rasp/1.0', seq: 3 });
+  });
+
+  it('gives every event once, wherever its connections break', async () => {
+    const { store, reach } = await openClient();
+    const run = await startToldRun(store, 'run-1', 5);
+    await run.tell();
+    await run.end();
+    const protocols = fc.constantFrom('fcmp' as const, 'rasp' as const, 'agui' as const, 'acp' as const);
+    await fc.assert(
+      fc.asyncProperty(protocols, fc.array(fc.nat(3000), { maxLength: 3 }), async (protocol, cuts) => {
+        const steady = createClient({ fetch: reach });
+        const left = [...cuts];
+        const shaky = createClient({ fetch: async (input, init) => cutAfter(await reach(input, init), left.shift()) });
+        const all = await collect(steady.followRun({ id: 'run-1', protocol }));
+        expect(await collect(shaky.followRun({ id: 'run-1', protocol }))).toEqual(all);
+      }),
+      { numRuns: 12 },
+    );
+  }, 60_000);
+
+  it('waits for a server that starts anew, and gives up on one that does not', async () => {
+    const { store, reach } = await openClient();
+    const run = await startToldRun(store, 'run-1');
+    await run.tell();
+    await run.end();
+    let tries = 0;
+    const client = createClient({
+      fetch: async (input, init) => {
+        tries += 1;
+        if (tries === 1) throw new TypeError('fetch failed');
+        if (tries === 2) return new Response('{}', { status: 503 });
+        return reach(input, init);
+      },
+    });
+    expect(await collect(client.followRun({ id: 'run-1' }))).not.toHaveLength(0);
+    expect(tries).toBe(3);
+    await expect(collect(client.followRun({ id: 'nobody' }))).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+  });
+
+  it('does not pass over a gap in silence', async () => {
+    const { store, client } = await openClient();
+    const run = await startToldRun(store, 'run-1');
+    await store.append(
+      'run-1',
+      run.events.filter(({ protocol, event }) => protocol === 'fcmp' && event.seq > 3),
+    );
+    await run.end();
+    await expect(collect(client.followRun({ id: 'run-1' }))).rejects.toMatchObject({ code: 'EVENTS_MISSING' });
+    const gaps: Gap[] = [];
+    const rest = await collect(client.followRun({ id: 'run-1', onGap: (gap) => void gaps.push(gap) }));
+    expect(gaps).toEqual([{ from: '1', to: '3' }]);
+    expect(rest[0]?.seq).toBe(4);
+  });
+});
+
+/** Breaks a body off after so many bytes. */
+function cutAfter(answer: Response, bytes: number | undefined): Response {
+  if (bytes === undefined || answer.body === null) return answer;
+  let left = bytes;
+  const cut = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      controller.enqueue(chunk.subarray(0, left));
+      left -= chunk.length;
+      if (left <= 0) controller.error(new TypeError('terminated'));
+    },
+  });
+  return new Response(answer.body.pipeThrough(cut), { status: answer.status, headers: answer.headers });
+}

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { readSse } from './read-sse.js';
+import type { SseEvent } from './read-sse.js';
+
+async function read(text: string): Promise<SseEvent[]> {
+  const bytes = new TextEncoder().encode(text);
+  const events: SseEvent[] = [];
+  for (const size of [1, 7, bytes.length]) {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (let at = 0; at < bytes.length; at += size) controller.enqueue(bytes.slice(at, at + size));
+        controller.close();
+      },
+    });
+    const found: SseEvent[] = [];
+    for await (const event of readSse(body)) found.push(event);
+    if (size > 1) expect(found).toEqual(events);
+    else events.push(...found);
+  }
+  return events;
+}
+
+it.each([
+  ['id: 1\ndata: {}\n\n', [{ name: 'message', data: '{}', id: '1' }]],
+  ['data: a\ndata: b\n\n', [{ name: 'message', data: 'a\nb', id: undefined }]],
+  ['event: gap\rid: 3\rdata: x\n\n', [{ name: 'gap', data: 'x', id: '3' }]],
+  ['data:tight\r\n\r\n', [{ name: 'message', data: 'tight', id: undefined }]],
+  ['data\n\n', [{ name: 'message', data: '', id: undefined }]],
+  [': nothing\n\nretry: 5\n\nevent: x\n\n', []],
+  ['data: 名 😀\n\n', [{ name: 'message', data: '名 😀', id: undefined }]],
+  ['id: 1\ndata: cut off', []],
+  ['id: 1\ndata: cut off\n', []],
+  ['id: a\0b\ndata: x\n\n', [{ name: 'message', data: 'x', id: undefined }]],
+])('reads %j', async (text, events) => {
+  expect(await read(text)).toEqual(events);
+});
+
+it('lets go of the connection when its reader has enough', async () => {
+  let isCanceled = false;
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(new TextEncoder().encode('data: x\n\n')),
+    cancel() {
+      isCanceled = true;
+    },
+  });
+  for await (const _ of readSse(body)) break;
+  expect(isCanceled).toBe(true);
+});

@@ -1,0 +1,131 @@
+import { connect } from 'node:net';
+import { HttpAgent } from '@ag-ui/client';
+import { EventSource } from 'eventsource';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openListening } from '../fixtures/listening.js';
+import { startToldRun } from '../fixtures/told-run.js';
+import type { ToldRun } from '../fixtures/told-run.js';
+
+const numbersOf = ({ events }: ToldRun): string[] =>
+  events.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [String(event.seq)] : []));
+
+describe("the browser's EventSource", () => {
+  it('follows a run to its end', async () => {
+    const { store, url } = await openListening();
+    const run = await startToldRun(store, 'run-1');
+    await run.tell(4);
+    const seen: string[] = [];
+    const source = new EventSource(`${url}/v1/runs/run-1/events`);
+    onTestFinished(() => source.close());
+    source.addEventListener('message', ({ lastEventId }) => void seen.push(lastEventId));
+    const end = new Promise<string>((resolve) => {
+      source.addEventListener('end', ({ data }) => resolve(String(data)));
+    });
+    await vi.waitFor(() => expect(seen.length).toBeGreaterThan(0));
+    await run.tell(2);
+    await run.tell();
+    await run.end();
+    expect(await end).toBe('{"status":"success"}');
+    expect(seen).toEqual(numbersOf(run));
+  });
+
+  it('comes again by itself where its connection broke, and stops when it has everything', async () => {
+    const { store, url } = await openListening();
+    const run = await startToldRun(store, 'run-1');
+    await run.tell(4);
+    let connections = 0;
+    const seen: string[] = [];
+    const source = new EventSource(`${url}/v1/runs/run-1/events`, {
+      fetch: async (input, init) => {
+        connections += 1;
+        const answer = await fetch(input, init);
+        return connections === 1 ? firstPieceOf(answer) : answer;
+      },
+    });
+    onTestFinished(() => source.close());
+    source.addEventListener('message', ({ lastEventId }) => void seen.push(lastEventId));
+    await vi.waitFor(() => expect(connections).toBe(2), 10_000);
+    await run.tell();
+    await run.end();
+    await vi.waitFor(() => expect(source.readyState).toBe(EventSource.CLOSED), 10_000);
+    expect(seen).toEqual(numbersOf(run));
+    expect(connections).toBe(3);
+  }, 30_000);
+
+  it('hears of gaps and ends in AG-UI streams too', async () => {
+    const { store, url } = await openListening();
+    const run = await startToldRun(store, 'run-1');
+    await run.end();
+    const source = new EventSource(`${url}/v1/runs/run-1/events?protocol=agui`);
+    onTestFinished(() => source.close());
+    const heard = await Promise.all(
+      ['gap', 'end'].map(
+        async (name) =>
+          new Promise((resolve) => {
+            source.addEventListener(name, ({ data }: { data: unknown }) => resolve(data));
+          }),
+      ),
+    );
+    expect(heard).toEqual(['{"from":"1","to":null}', '{"status":"success"}']);
+  });
+});
+
+describe("AG-UI's client", () => {
+  it('takes a run for an agent', async () => {
+    const { store, url } = await openListening();
+    const run = await startToldRun(store, 'run-1');
+    await run.tell(4);
+    const agent = new HttpAgent({ url: `${url}/v1/runs/run-1/events?protocol=agui` });
+    const types: string[] = [];
+    const finished = agent.runAgent({}, { onEvent: ({ event }) => void types.push(event.type) });
+    await run.tell();
+    await run.end();
+    const { newMessages } = await finished;
+    expect(newMessages.map(({ content }) => content)).toEqual(['message 0', 'message 1', 'message 2']);
+    expect([types[0], types.at(-1)]).toEqual(['RUN_STARTED', 'RUN_FINISHED']);
+  });
+});
+
+describe('a connection', () => {
+  it('is one as every answer has them', async () => {
+    const { store, url, end } = await openListening({ settings: { origins: ['https://elsewhere.example'] } });
+    await startToldRun(store, 'run-1');
+    const answer = await fetch(`${url}/v1/runs/run-1/events`, { headers: { origin: 'https://elsewhere.example' } });
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': expect.stringMatching(/./) as string,
+      'access-control-allow-origin': 'https://elsewhere.example',
+    });
+    end();
+    expect(await answer.text()).toBe('retry: 1000\n\n');
+  });
+
+  it('is given up when its reader is gone: a place becomes free', async () => {
+    const { DEFAULT_LIMITS } = await import('../server-settings.js');
+    const { store, url } = await openListening({ settings: { limits: { ...DEFAULT_LIMITS, streamsAtOnce: 1 } } });
+    await startToldRun(store, 'run-1');
+    const { hostname, port } = new URL(url);
+    const first = connect(Number(port), hostname);
+    first.write(`GET /v1/runs/run-1/events HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`);
+    await new Promise((resolve) => {
+      first.once('data', resolve);
+    });
+    expect((await fetch(`${url}/v1/runs/run-1/events`)).status).toBe(503);
+    first.destroy();
+    await vi.waitFor(async () => {
+      const answer = await fetch(`${url}/v1/runs/run-1/events`);
+      await answer.body?.cancel();
+      expect(answer.status).toBe(200);
+    }, 10_000);
+  });
+});
+
+/** An answer whose connection breaks after the first bytes. */
+async function firstPieceOf({ body, headers }: Response): Promise<Response> {
+  const reader = body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  await reader?.cancel();
+  return new Response(value ?? null, { headers });
+}
