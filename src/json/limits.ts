@@ -1,5 +1,7 @@
 import type { Limits } from './parse-options.js';
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** The bounds in force: those given, and the defaults for the rest. */
 export function resolveLimits(limits: Limits | undefined): Required<Limits> {
   return {
@@ -14,22 +16,30 @@ export function exceedsBytes(text: string, limit: number): boolean {
   return text.length > limit || (text.length * 3 > limit && new TextEncoder().encode(text).length > limit);
 }
 
-/** Whether a value is nested deeper than `limit`, level by level and without recursion. */
+/** Whether a value is nested deeper than `limit`, without recursion and without lists of what it holds. */
 export function isDeeperThan(value: unknown, limit: number): boolean {
-  let level = [value].filter(isContainer);
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth === limit) return true;
-    const below: Readonly<Record<string, unknown>>[] = [];
-    for (const container of level) {
-      for (const item of Array.isArray(container) ? container : Object.values(container))
-        if (isContainer(item)) below.push(item);
+  const open: Fields[] = [];
+  const depths: number[] = [];
+  pushContainer(value, 1, open, depths);
+  for (let container = open.pop(); container !== undefined; container = open.pop()) {
+    const depth = depths.pop() ?? 0;
+    if (depth > limit) return true;
+    if (Array.isArray(container)) {
+      for (const item of container) pushContainer(item, depth + 1, open, depths);
+    } else {
+      for (const key in container) pushContainer(container[key], depth + 1, open, depths);
     }
-    level = below;
   }
   return false;
 }
 
+function pushContainer(value: unknown, depth: number, open: Fields[], depths: number[]): void {
+  if (!isContainer(value)) return;
+  open.push(value);
+  depths.push(depth);
+}
+
 /** Whether a value is an object or an array. */
-export function isContainer(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isContainer(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null;
 }

@@ -1,4 +1,5 @@
 import { isQuote, quoteStyleOf, type QuoteStyle } from './character.js';
+import { GrowingText } from './growing-text.js';
 import { judgeQuote, type StringSurroundings } from './quote-verdict.js';
 import { LOOK_BEHIND, type Source } from './source.js';
 
@@ -28,13 +29,9 @@ const NEXT_TOKEN = {
 } as const;
 const NEXT_OPERAND = /.[^"\n]{0,256}"\s{0,64}(?:[,}\]]|$)/y;
 const NEXT_TOKEN_WINDOW = 512;
-/** Small pieces take more memory than their text: from this length on they are joined. */
-const JOIN_AT = 16_384;
 
 /** A quoted string being read: it keeps its place when the text runs out in the middle, even inside an escape. */
 export class StringToken {
-  /** The decoded content so far. Only ever appended to: reading it would copy it again for every piece. */
-  content = '';
   /** Offset of the opening quote in the whole. */
   readonly offset: number;
   /** The end quote was missing, and this separator behind the string was already passed. */
@@ -50,8 +47,9 @@ export class StringToken {
   #escapeSeen = false;
   /** Once an unescaped quote was found, brackets opened inside the string must be closed before it may end. */
   #openBrackets = 0;
-  #lastPiece = '';
-  #joinAt = JOIN_AT;
+  /** The decoded content so far. Only ever appended to: reading it would copy it again for every piece. */
+  #content = new GrowingText();
+  #lastCode = 0;
 
   /** Starts at the opening quote, or at the backslash before it. */
   constructor(source: Source) {
@@ -87,7 +85,11 @@ export class StringToken {
 
   /** The content without half of a surrogate pair at its end: fit to be shown before the string is finished. */
   get shown(): string {
-    return /[\ud800-\udbff]$/.test(this.#lastPiece) ? this.content.slice(0, -1) : this.content;
+    return this.#lastCode >= 0xd800 && this.#lastCode <= 0xdbff ? this.content.slice(0, -1) : this.content;
+  }
+
+  get content(): string {
+    return this.#content.text;
   }
 
   /** An operand, or a template literal with a placeholder: code that would make a string. */
@@ -98,7 +100,7 @@ export class StringToken {
   /** Ends the string at a line break before which its end quote is missing. */
   endAtLine(lineEnd: number): void {
     const source = this.#source;
-    this.content = this.content.slice(0, lineEnd - source.text.length).trimEnd();
+    this.#cut(source.text.length - lineEnd);
     source.repair('missing_quote', lineEnd);
     source.at = lineEnd;
   }
@@ -149,20 +151,27 @@ export class StringToken {
   #endBefore({ role }: StringSurroundings): 'done' | 'more' | 'on' {
     const source = this.#source;
     const { text, at } = source;
+    if (/[^\s,+:/]/.test(text.charAt(at - 1))) return 'on';
     const [filler = '', separator = ''] = SEPARATOR.exec(text.slice(Math.max(0, at - LOOK_BEHIND), at)) ?? [];
     if (separator === '' || !SEPARATORS[role].includes(separator) || source.match(KEY_END) !== -1) return 'on';
     const next = separator === '+' || role === 'key' || role === 'root' ? NEXT_OPERAND : NEXT_TOKEN[role];
     if (source.match(next) === -1) return source.final || text.length - at > NEXT_TOKEN_WINDOW ? 'on' : 'more';
     source.repair('missing_quote');
     this.separator = separator.trim();
-    this.content = this.content.slice(0, -filler.length).trimEnd();
+    this.#cut(filler.length);
     return 'done';
   }
 
   #end(length: number): 'done' {
-    this.#join();
     this.#source.at += length;
     return 'done';
+  }
+
+  /** Takes back what was read behind the end. */
+  #cut(length: number): void {
+    const { content } = this;
+    this.#content = new GrowingText();
+    this.#content.append(content.slice(0, -length).trimEnd());
   }
 
   #takeEscape(): StringProgress | 'on' {
@@ -194,17 +203,10 @@ export class StringToken {
 
   #take(length: number, piece = this.#source.char()): 'on' {
     this.#source.at += length;
-    this.content += piece;
-    this.#lastPiece = piece;
-    if (this.content.length > this.#joinAt) this.#join();
+    this.#content.append(piece);
+    this.#lastCode = piece.charCodeAt(piece.length - 1);
     if (this.unescapedSeen) this.#countBrackets(piece);
     return 'on';
-  }
-
-  /** Reading a character makes the engine join the pieces and let them go; done seldom enough to stay linear. */
-  #join(): void {
-    this.content.charCodeAt(0);
-    this.#joinAt = this.content.length * 2;
   }
 
   #countBrackets(piece: string): void {

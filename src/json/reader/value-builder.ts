@@ -28,6 +28,10 @@ interface Frame extends Place {
   shown: boolean;
 }
 
+function frameOf(content: Frame['content'], { container, step }: Place, depth: number, otherAbove: boolean): Frame {
+  return { container, step, content, isArray: Array.isArray(content), depth, otherAbove, key: '', shown: false };
+}
+
 /** The place of the root. */
 export const ROOT: Place = { container: undefined, step: '' };
 
@@ -55,15 +59,7 @@ export class ValueBuilder {
   readonly duplicates: Warning[] = [];
   readonly #listener: ValueListener | undefined;
   /** The root stands in a container of its own, so that no exception need be made for it. */
-  readonly #outside: Frame = {
-    ...ROOT,
-    content: [],
-    isArray: true,
-    depth: 0,
-    otherAbove: false,
-    key: '',
-    shown: false,
-  };
+  readonly #outside = frameOf([], ROOT, 0, false);
   #top = this.#outside;
 
   constructor(listener: ValueListener | undefined) {
@@ -101,20 +97,10 @@ export class ValueBuilder {
   }
 
   open(isArray: boolean): void {
+    const { depth, isArray: inArray, otherAbove } = this.#top;
     const content = isArray ? [] : {};
     this.#put(content);
-    const { container, step } = this.#place();
-    const { depth, isArray: inArray, otherAbove } = this.#top;
-    this.#top = {
-      container,
-      step,
-      content,
-      isArray,
-      depth: depth + 1,
-      otherAbove: depth > 0 && (otherAbove || inArray !== isArray),
-      key: '',
-      shown: false,
-    };
+    this.#top = frameOf(content, this.#place(), depth + 1, depth > 0 && (otherAbove || inArray !== isArray));
     this.#listener?.changed(this.#top);
   }
 

@@ -4,6 +4,7 @@ import { failureOf } from '../failure.js';
 import type { ParseOptions } from '../parse-options.js';
 import type { ParseResult } from '../parse-result.js';
 import { cautiousPolicy } from '../reader/reader-policy.js';
+import { GrowingText } from '../reader/growing-text.js';
 import { pathOf, type Place, type ValueListener } from '../reader/value-builder.js';
 import type { Path } from '../repair.js';
 import { resolveSettings } from '../search-settings.js';
@@ -11,7 +12,6 @@ import { SluiceError } from '../sluice-error.js';
 import type { SchemaIssue, StandardSchema } from '../standard-schema.js';
 import type { DeepPartial } from './deep-partial.js';
 import { compilePattern, type PathPattern } from './path-pattern.js';
-import { Transcript } from './transcript.js';
 import { ValueFollower } from './value-follower.js';
 
 /** Which unfinished things appear in a snapshot. */
@@ -87,7 +87,7 @@ class FollowingStream<T> implements JsonStream<T>, ValueListener {
   readonly #checkPart: AlignableSchema['~sluice']['checkPart'] | undefined;
   readonly #follower: ValueFollower;
   readonly #partial: Required<PartialOptions>;
-  readonly #transcript = new Transcript();
+  readonly #transcript = new GrowingText();
   readonly #decoder = new TextDecoder();
   readonly #subscriptions: { readonly fits: PathPattern; readonly listener: (value: unknown, path: Path) => void }[] =
     [];
