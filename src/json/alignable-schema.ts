@@ -1,4 +1,5 @@
 import type { Path } from './repair.js';
+import { SluiceError } from './sluice-error.js';
 import type { SchemaIssue, StandardSchema } from './standard-schema.js';
 
 /** One change the aligner made to bring a value into the schema's shape. */
@@ -22,4 +23,18 @@ export interface AlignableSchema<Input = unknown, Output = Input> extends Standa
     /** What speaks against a finished part of a value, at its place, before the rest has arrived. */
     readonly checkPart: (path: Path, value: unknown) => readonly SchemaIssue[];
   };
+}
+
+/** What the schema can do beyond validating; where it cannot, the option that asked for it is misuse. */
+export function alignmentOf(
+  schema: StandardSchema | undefined,
+  option: string,
+  code: 'ALIGN_UNSUPPORTED' | 'PARTIAL_UNSUPPORTED',
+): AlignableSchema['~sluice'] {
+  if (schema !== undefined && isAlignable(schema)) return schema['~sluice'];
+  throw new SluiceError(code, `${option} needs a schema from fromJsonSchema or alignable of sluice/json-schema`);
+}
+
+function isAlignable(schema: StandardSchema): schema is AlignableSchema {
+  return '~sluice' in schema;
 }

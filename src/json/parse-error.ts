@@ -45,15 +45,13 @@ export interface ParseErrorDetails {
 export class ParseError extends SluiceError<ParseErrorCode> {
   override readonly name = 'ParseError';
   /** With `SCHEMA_MISMATCH`: what the schema objects to, and where. */
-  readonly issues?: readonly SchemaIssue[];
+  declare readonly issues?: readonly SchemaIssue[];
   /** The value that failed the schema, or was given to the normalizer that threw. */
-  readonly value?: unknown;
-  readonly attempts: readonly Attempt[];
+  declare readonly value?: unknown;
+  declare readonly attempts: readonly Attempt[];
 
-  constructor(code: ParseErrorCode, message: string, details: ParseErrorDetails) {
-    super(code, message, details.cause === undefined ? undefined : { cause: details.cause });
-    if (details.issues !== undefined) this.issues = details.issues;
-    if ('value' in details) this.value = details.value;
-    this.attempts = details.attempts;
+  constructor(code: ParseErrorCode, message: string, { cause, ...details }: ParseErrorDetails) {
+    super(code, message, cause === undefined ? undefined : { cause });
+    Object.assign(this, details);
   }
 }

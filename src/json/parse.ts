@@ -1,9 +1,9 @@
-import type { AlignableSchema } from './alignable-schema.js';
+import { alignmentOf } from './alignable-schema.js';
 import { failureOf, NO_TAG } from './failure.js';
 import type { ParseError } from './parse-error.js';
 import type { ParseOptions } from './parse-options.js';
 import type { ParseResult } from './parse-result.js';
-import { runPipeline, type CheckAnswer, type SchemaPort } from './pipeline.js';
+import { runPipeline, type Aligner, type CheckAnswer } from './pipeline.js';
 import { SluiceError } from './sluice-error.js';
 import type { StandardIssue, StandardResult, StandardSchema } from './standard-schema.js';
 
@@ -23,7 +23,7 @@ export function parse<T>(
   options?: ParseOptions,
 ): ParseResult<T>;
 export function parse(raw: string, schema?: StandardSchema, options: ParseOptions = {}): ParseResult<unknown> {
-  const pipeline = runPipeline(raw, portOf(schema, options), options);
+  const pipeline = runPipeline(raw, schema !== undefined, alignerOf(schema, options), options);
   let step = pipeline.next();
   while (step.done !== true) {
     const answer = validate(schema, step.value);
@@ -45,7 +45,7 @@ export async function parseAsync<T>(
   schema?: StandardSchema<unknown, T>,
   options: ParseOptions = {},
 ): Promise<ParseResult<T>> {
-  const pipeline = runPipeline(raw, portOf(schema, options), options);
+  const pipeline = runPipeline(raw, schema !== undefined, alignerOf(schema, options), options);
   let step = pipeline.next();
   while (step.done !== true) {
     step = pipeline.next(answerOf(await validate(schema, step.value)));
@@ -73,21 +73,9 @@ export function errorOfComment(label: string | undefined): ParseError {
   return failureOf([{ code: 'NO_JSON', message: NO_TAG }], label).error;
 }
 
-function portOf(schema: StandardSchema | undefined, options: ParseOptions): SchemaPort | undefined {
-  if (schema === undefined) return undefined;
-  if (options.align !== true) return { align: undefined };
-  if (!isAlignable(schema)) {
-    throw new SluiceError(
-      'ALIGN_UNSUPPORTED',
-      'align needs a schema from fromJsonSchema or alignable of sluice/json-schema',
-    );
-  }
-  return { align: (value) => schema['~sluice'].align(value) };
-}
-
-/** Whether a schema can align and check parts. */
-export function isAlignable(schema: StandardSchema): schema is AlignableSchema {
-  return '~sluice' in schema;
+function alignerOf(schema: StandardSchema | undefined, { align }: ParseOptions): Aligner | undefined {
+  if (schema === undefined || align !== true) return undefined;
+  return alignmentOf(schema, 'align', 'ALIGN_UNSUPPORTED').align;
 }
 
 function validate(

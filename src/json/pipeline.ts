@@ -18,10 +18,8 @@ import type { Warning } from './warning.js';
 /** The schema's answer. */
 export type CheckAnswer = { readonly value: unknown } | { readonly issues: readonly SchemaIssue[] };
 
-/** What the pipeline needs to know about the schema; `align` only where it was asked for. */
-export interface SchemaPort {
-  readonly align: ((value: unknown) => Alignment) | undefined;
-}
+/** Brings a value into the schema's shape; there is one only where it was asked for. */
+export type Aligner = (value: unknown) => Alignment;
 
 type Success = Reading & { readonly ok: true };
 type Outcome =
@@ -46,10 +44,11 @@ const MOST_RIVALS = 32;
  */
 export function* runPipeline(
   raw: string,
-  schema: SchemaPort | undefined,
+  hasSchema: boolean,
+  align: Aligner | undefined,
   options: ParseOptions,
 ): Asking<ParseResult<unknown>> {
-  const settings = resolveSettings(options, schema !== undefined);
+  const settings = resolveSettings(options, hasSchema);
   const { limits, profile } = settings;
   const { label, allowPartial = false, normalizers = [] } = options;
   const refusal = refusalOf(raw, limits);
@@ -73,19 +72,18 @@ export function* runPipeline(
     // There the first text that can be read decides.
     if (profile === 'unified' && outcome.attempt !== undefined && 'value' in outcome.attempt) break;
   }
-  const aligns = schema?.align !== undefined;
-  for (const [truncation, align] of [
+  for (const [truncation, aligns] of [
     [true, false],
     [false, true],
     [true, true],
   ] as const) {
-    if ((truncation && !allowPartial) || (align && !aligns)) continue;
+    if ((truncation && !allowPartial) || (aligns && align === undefined)) continue;
     for (const found of seen) {
-      const outcome = yield* attempt(found, truncation, align);
+      const outcome = yield* attempt(found, truncation, aligns);
       if (outcome.passed) return yield* succeed(found, outcome, []);
     }
   }
-  for (const found of aligns && profile === 'default' ? findSpokenText(raw) : []) {
+  for (const found of align !== undefined && profile === 'default' ? findSpokenText(raw) : []) {
     const outcome = yield* attempt(found, false, true);
     // Where JSON was tried and failed, its bare text would pass for an answer wherever the schema takes a string.
     if (outcome.passed && (outcome.changes.length > 0 || failed.length === 0))
@@ -101,10 +99,10 @@ export function* runPipeline(
   };
 
   /** Reads one candidate, checks its root, runs the normalizers, asks the schema. */
-  function* attempt(found: FoundCandidate, truncation: boolean, align: boolean): Asking<Outcome> {
+  function* attempt(found: FoundCandidate, truncation: boolean, aligns: boolean): Asking<Outcome> {
     const reading = found.read(truncation);
     if (!reading.ok) return { passed: false, attempt: unreadable(found, reading) };
-    const alignment = align ? schema?.align?.(reading.value) : undefined;
+    const alignment = aligns ? align?.(reading.value) : undefined;
     let value = alignment === undefined ? reading.value : alignment.value;
     const fail = (details: Omit<FailedAttempt, 'candidate' | 'value'>): Outcome => ({
       passed: false,
@@ -122,9 +120,9 @@ export function* runPipeline(
         cause,
       });
     }
-    const answer: CheckAnswer = schema === undefined ? { value } : yield value;
+    const answer: CheckAnswer = hasSchema ? yield value : { value };
     if ('value' in answer) return { passed: true, value: answer.value, reading, changes: alignment?.changes ?? [] };
-    if (!truncation && !align) {
+    if (!truncation && !aligns) {
       // Read again where a normalizer may have changed it.
       const fresh = normalizers.length > 0 ? found.read(false) : reading;
       if (fresh.ok) rejected.push({ value: fresh.value, candidate: found });

@@ -1,5 +1,5 @@
 import { isDeeperThan } from './limits.js';
-import { readValue, type Reading } from './reader/read-value.js';
+import { readValue, refused, untouched, type Reading } from './reader/read-value.js';
 import { cautiousPolicy, repairSets, tooDeep, withTruncation } from './reader/reader-policy.js';
 import type { RepairSet } from './repair.js';
 import type { SearchSettings } from './search-settings.js';
@@ -33,8 +33,7 @@ export function readOpen(
   const doubtful =
     reading.ok && reading.repairs.some(({ kind }) => kind === 'unescaped_quote' || kind === 'missing_quote');
   if (!doubtful || !/^\s*["',:}\]]/.test(text.slice(reading.end, reading.end + 64))) return reading;
-  const failure = { code: 'SYNTAX', message: 'where the value ends is in doubt', offset: reading.end } as const;
-  return { ok: false, failure, plausible: true, end: reading.end };
+  return refused('SYNTAX', 'where the value ends is in doubt', reading.end, reading.end);
 }
 
 /** The fast way: what `JSON.parse` accepts is taken as it is. Undefined if it is not valid JSON. */
@@ -52,10 +51,8 @@ export function readStrict(block: string, offset: number, settings: ReadSettings
   const end = offset + block.length;
   const { depth } = settings.limits;
   // Each level takes at least two characters.
-  if (block.length <= 2 * depth || !isDeeperThan(value, depth))
-    return { ok: true, value, repairs: [], duplicates: [], end };
-  const failure = { code: 'LIMIT_EXCEEDED', message: tooDeep(depth), offset } as const;
-  return { ok: false, failure, plausible: true, end };
+  const isTooDeep = block.length > 2 * depth && isDeeperThan(value, depth);
+  return isTooDeep ? refused('LIMIT_EXCEEDED', tooDeep(depth), offset, end) : untouched(value, end);
 }
 
 function readTolerantly(

@@ -4,7 +4,7 @@ import { findProseValues } from '../find/prose-finder.js';
 import { mayHoldLandmarks } from '../find/landmarks.js';
 import { surveyText, type Survey, type TagBlock } from '../find/survey.js';
 import { readBlock, readOpen, readStrict } from '../read-candidate.js';
-import type { Reading } from '../reader/read-value.js';
+import { untouched, type Reading } from '../reader/read-value.js';
 import { repairAt } from '../repair.js';
 import type { SearchSettings } from '../search-settings.js';
 import { found, type FoundCandidate } from './found-candidate.js';
@@ -68,7 +68,7 @@ export function findSpokenText(text: string): readonly FoundCandidate[] {
   const { regions } = surveyText(text);
   return regions.map(({ start, end }) => {
     const value = text.slice(start, end).trim();
-    return found('whole', start, end, () => ({ ok: true, value, repairs: [], duplicates: [], end }));
+    return found('whole', start, end, () => untouched(value, end));
   });
 }
 

@@ -1,5 +1,5 @@
 import { envelopeContents } from '../find/envelope.js';
-import type { Reading } from '../reader/read-value.js';
+import { untouched, type Reading } from '../reader/read-value.js';
 import type { FoundCandidate, RejectedValue } from './found-candidate.js';
 
 /** Envelopes inside envelopes, at most. */
@@ -28,7 +28,7 @@ export function* findInEnvelopes(
     });
     for (const content of envelopeContents(envelope.value)) {
       if (typeof content !== 'string') {
-        yield inside(() => ({ ok: true, value: structuredClone(content), repairs: [], duplicates: [], end }));
+        yield inside(() => untouched(structuredClone(content), end));
       } else {
         for (const { read } of findInText(content)) yield inside((truncation) => movedTo(start, end, read(truncation)));
       }

@@ -20,14 +20,14 @@ const OWN_QUOTE = /["“”]\s{0,64}(?:[,，:：}｝\]］]|$)/y;
 const LONGEST = 4096;
 
 /**
- * Reads the unquoted token under the position; undefined while its end has not arrived. `stops`: characters that end it
- * here although they may stand in such text elsewhere.
+ * Reads the unquoted token under the position; undefined while its end has not arrived. `stop`: a character that ends it here
+ * although it may stand in such text elsewhere.
  */
 export function readBareToken(
   source: Source,
   isKey: boolean,
   policy: ReaderPolicy,
-  stops: string,
+  stop: string,
 ): BareToken | undefined {
   const { text, at, final } = source;
   const any = policy.generous;
@@ -35,9 +35,9 @@ export function readBareToken(
   if (length === -1) {
     length = source.match(isKey ? KEY : WORD);
     const word = text.slice(at, at + length);
-    if (!isKey && readLiteralOrNumber(cutAtStop(word, stops), policy) === undefined) length = source.match(PHRASE);
+    if (!isKey && readLiteralOrNumber(cutAtStop(word, stop), policy) === undefined) length = source.match(PHRASE);
   }
-  const token = cutAtStop(text.slice(at, at + length), stops);
+  const token = cutAtStop(text.slice(at, at + length), stop);
   const end = at + token.length;
   if (end === text.length && !final && length < LONGEST) return undefined;
   const quoted = /["“”]/.test(text.charAt(end));
@@ -48,7 +48,7 @@ export function readBareToken(
   return { text: token.trim(), cut: end === text.length, quote };
 }
 
-function cutAtStop(token: string, stops: string): string {
-  const stop = stops === '' ? -1 : token.search(stops === ')' ? /\)/ : /\+/);
-  return stop === -1 ? token : token.slice(0, stop);
+function cutAtStop(token: string, stop: string): string {
+  const at = stop === '' ? -1 : token.indexOf(stop);
+  return at === -1 ? token : token.slice(0, at);
 }

@@ -16,6 +16,16 @@ export type Reading =
     }
   | { readonly ok: false; readonly failure: ReadFailure; readonly plausible: boolean; readonly end: number };
 
+/** A value that took no repair. */
+export function untouched(value: unknown, end: number): Reading {
+  return { ok: true, value, repairs: [], duplicates: [], end };
+}
+
+/** A reading that gave no value although there seemed to be one. */
+export function refused(code: ReadFailure['code'], message: string, offset: number, end: number): Reading {
+  return { ok: false, failure: { code, message, offset }, plausible: true, end };
+}
+
 /** Reads one value from `text`, whose first character stands at `offset` of the whole. */
 export function readValue(text: string, offset: number, policy: ReaderPolicy): Reading {
   const reader = new Reader(policy, offset);

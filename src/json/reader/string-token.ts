@@ -6,16 +6,9 @@ import { LOOK_BEHIND, type Source } from './source.js';
 /** How far reading a string came: to its end, to the end of the text so far, or to the end of all text. */
 export type StringProgress = 'done' | 'more' | 'cut';
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-};
+/** The letters of JSON's escapes, and what they stand for, in the same order. */
+const ESCAPE_LETTERS = '"\\/bfnrt';
+const ESCAPED = '"\\/\b\f\n\r\t';
 const CODE_ESCAPE = /\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|u\{([\da-fA-F]{1,5}|10[\da-fA-F]{4})\})/y;
 const CUT_ESCAPE = /\\(?:u[\da-fA-F]{0,3}|x[\da-fA-F]?|u\{[\da-fA-F]{0,6})?$/y;
 /** What separates a string without end quote from the next quote, by role, and the filler around it. */
@@ -154,6 +147,8 @@ export class StringToken {
     if (/[^\s,+:/]/.test(text.charAt(at - 1))) return 'on';
     const [filler = '', separator = ''] = SEPARATOR.exec(text.slice(Math.max(0, at - LOOK_BEHIND), at)) ?? [];
     if (separator === '' || !SEPARATORS[role].includes(separator) || source.match(KEY_END) !== -1) return 'on';
+    // Escapes inside the filler make it content.
+    if (!this.content.endsWith(filler)) return 'on';
     const next = separator === '+' || role === 'key' || role === 'root' ? NEXT_OPERAND : NEXT_TOKEN[role];
     if (source.match(next) === -1) return source.final || text.length - at > NEXT_TOKEN_WINDOW ? 'on' : 'more';
     source.repair('missing_quote');
@@ -188,8 +183,8 @@ export class StringToken {
     }
     // Where other backslashes were meant as such, `\frac` and `\beta` hold no form feed and no backspace either.
     const isWord = this.#escapeSeen && /^[bf]\p{L}/u.test(text.slice(at + 1, at + 4));
-    const simple = isWord ? undefined : ESCAPES[next];
-    if (simple !== undefined) return this.#take(2, simple);
+    const simple = isWord ? -1 : ESCAPE_LETTERS.indexOf(next);
+    if (simple !== -1) return this.#take(2, ESCAPED.charAt(simple));
     CODE_ESCAPE.lastIndex = at;
     const [escape = '', ...codes] = CODE_ESCAPE.exec(text) ?? [];
     if (codes[0] === undefined && !this.#escapeSeen) {

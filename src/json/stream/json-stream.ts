@@ -1,5 +1,5 @@
-import type { AlignableSchema } from '../alignable-schema.js';
-import { isAlignable, parse } from '../parse.js';
+import { alignmentOf, type AlignableSchema } from '../alignable-schema.js';
+import { parse } from '../parse.js';
 import { failureOf } from '../failure.js';
 import type { ParseOptions } from '../parse-options.js';
 import type { ParseResult } from '../parse-result.js';
@@ -8,7 +8,6 @@ import { GrowingText } from '../reader/growing-text.js';
 import { pathOf, type Place, type ValueListener } from '../reader/value-builder.js';
 import type { Path } from '../repair.js';
 import { resolveSettings } from '../search-settings.js';
-import { SluiceError } from '../sluice-error.js';
 import type { SchemaIssue, StandardSchema } from '../standard-schema.js';
 import type { DeepPartial } from './deep-partial.js';
 import { compilePattern, type PathPattern } from './path-pattern.js';
@@ -100,7 +99,10 @@ class FollowingStream<T> implements JsonStream<T>, ValueListener {
     const settings = resolveSettings({ ...options, profile: 'default' }, schema !== undefined);
     this.#schema = schema;
     this.#options = options;
-    this.#checkPart = options.validatePartial === true ? partChecker(schema) : undefined;
+    this.#checkPart =
+      options.validatePartial === true
+        ? alignmentOf(schema, 'validatePartial', 'PARTIAL_UNSUPPORTED').checkPart
+        : undefined;
     this.#follower = new ValueFollower(cautiousPolicy(settings.repairsInProse, false, settings), this);
     this.#partial = { strings: true, numbers: false, literals: false, keys: false, ...options.partial };
     this.#room = settings.limits.bytes;
@@ -183,14 +185,4 @@ class PlacedSnapshot<T> implements JsonSnapshot<T> {
     this.#paths ??= this.#places.map(pathOf);
     return this.#paths;
   }
-}
-
-function partChecker(schema: StandardSchema | undefined): AlignableSchema['~sluice']['checkPart'] {
-  if (schema === undefined || !isAlignable(schema)) {
-    throw new SluiceError(
-      'PARTIAL_UNSUPPORTED',
-      'validatePartial needs a schema from fromJsonSchema or alignable of sluice/json-schema',
-    );
-  }
-  return (path, value) => schema['~sluice'].checkPart(path, value);
 }
