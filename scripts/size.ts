@@ -5,7 +5,7 @@
 import { gzippedSize } from './package/gzipped-size.js';
 
 const AIM = 15_000;
-const LIMIT = 18_500;
+const LIMIT = 17_900;
 
 const size = await gzippedSize('src/json/index.ts');
 console.log(

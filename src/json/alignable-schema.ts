@@ -32,7 +32,7 @@ export function alignmentOf(
   code: 'ALIGN_UNSUPPORTED' | 'PARTIAL_UNSUPPORTED',
 ): AlignableSchema['~sluice'] {
   if (schema !== undefined && isAlignable(schema)) return schema['~sluice'];
-  throw new SluiceError(code, `${option} needs a schema from fromJsonSchema or alignable of sluice/json-schema`);
+  throw new SluiceError(code, `${option} needs a schema made by sluice/json-schema`);
 }
 
 function isAlignable(schema: StandardSchema): schema is AlignableSchema {

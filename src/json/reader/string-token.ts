@@ -11,8 +11,8 @@ const ESCAPE_LETTERS = '"\\/bfnrt';
 const ESCAPED = '"\\/\b\f\n\r\t';
 const CODE_ESCAPE = /\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|u\{([\da-fA-F]{1,5}|10[\da-fA-F]{4})\})/y;
 const CUT_ESCAPE = /\\(?:u[\da-fA-F]{0,3}|x[\da-fA-F]?|u\{[\da-fA-F]{0,6})?$/y;
-/** What separates a string without end quote from the next quote, by role, and the filler around it. */
-const SEPARATOR = /(?:\s|\/\*[^*]*\*\/)*([,+:]|\n)(?:\s|\/\*[^*]*\*\/)*$/;
+/** What separates a string without end quote from the next quote, with the filler around it, in which nothing is escaped. */
+const SEPARATOR = /(?:\s|\/\*[^*\\]*\*\/)*([,+:]|\n)(?:\s|\/\*[^*\\]*\*\/)*$/;
 const SEPARATORS = { root: '+', key: ':', member: ',+\n', item: ',+' } as const;
 const KEY_END = /.\s{0,64}[:：=]/y;
 /** A quote that opens the next key, item or operand. */
@@ -147,8 +147,6 @@ export class StringToken {
     if (/[^\s,+:/]/.test(text.charAt(at - 1))) return 'on';
     const [filler = '', separator = ''] = SEPARATOR.exec(text.slice(Math.max(0, at - LOOK_BEHIND), at)) ?? [];
     if (separator === '' || !SEPARATORS[role].includes(separator) || source.match(KEY_END) !== -1) return 'on';
-    // Escapes inside the filler make it content.
-    if (!this.content.endsWith(filler)) return 'on';
     const next = separator === '+' || role === 'key' || role === 'root' ? NEXT_OPERAND : NEXT_TOKEN[role];
     if (source.match(next) === -1) return source.final || text.length - at > NEXT_TOKEN_WINDOW ? 'on' : 'more';
     source.repair('missing_quote');
