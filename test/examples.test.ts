@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT, runTool } from '../scripts/run-tool.js';
 
-/** `scripted-model` is no program: the streaming examples start it. */
-const PROGRAMS = readdirSync(join(PROJECT, 'examples')).filter((name) => name !== 'scripted-model');
+/** No programs: the streaming examples start `scripted-model`, and `sluice serve` plays `recorded-agents`. */
+const PROGRAMS = readdirSync(join(PROJECT, 'examples')).filter(
+  (name) => name !== 'scripted-model' && name !== 'recorded-agents',
+);
 
 describe('the examples', () => {
   it.each(PROGRAMS)('%s runs and prints its output.txt', async (name) => {

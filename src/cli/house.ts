@@ -3,6 +3,7 @@ import { createSinks } from '../config/create-sinks.js';
 import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
 import type { Lead } from '../orders/lead/create-lead.js';
+import type { Wrappers } from '../orders/wrappers/read-wrappers.js';
 import type { Store } from '../store/store.js';
 import { given } from './given.js';
 import { asMisuse } from './run-folder.js';
@@ -17,6 +18,8 @@ export interface HouseFlags {
 /** What the commands about orders work with. */
 export interface House {
   readonly config: Config;
+  /** The workers that orders may name. */
+  readonly wrappers: Wrappers;
   readonly store: Store;
   readonly lead: Lead;
 }
@@ -30,7 +33,11 @@ export function withHouseOptions(command: Command): Command {
 }
 
 /** Opens the house for one command and closes it behind it. What cannot be opened is a command called wrongly. */
-export async function inHouse<T>(flags: HouseFlags, work: (house: House) => Promise<T>): Promise<T> {
+export async function inHouse<T>(
+  flags: HouseFlags,
+  work: (house: House) => Promise<T>,
+  { wrappers: more = {} }: { readonly wrappers?: Wrappers } = {},
+): Promise<T> {
   // Loaded only here: databases and clients of forges are none of the other commands' business.
   const [{ createLead }, { openStore }] = await Promise.all([
     import('../orders/lead/create-lead.js'),
@@ -38,13 +45,15 @@ export async function inHouse<T>(flags: HouseFlags, work: (house: House) => Prom
   ]);
   try {
     const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
-    const { data, wrappers, max_delivery_tries: maxTries } = config;
+    // Those of the configuration come before workers of the same name that a command brings along.
+    const wrappers: Wrappers = { ...more, ...config.wrappers };
+    const { data, max_delivery_tries: maxTries } = config;
     const sinks = createSinks(config, process.env);
     const store = await openStore(config.database);
     try {
-      const lead = createLead({ store, sinks, data, backoff: given({ maxTries }), ...given({ wrappers }) });
+      const lead = createLead({ store, sinks, data, backoff: given({ maxTries }), wrappers });
       try {
-        return await work({ config, store, lead });
+        return await work({ config, wrappers, store, lead });
       } finally {
         await lead.close();
       }

@@ -45,6 +45,8 @@ const serverSchema = object(
     /** How long running work may take to finish when the server ends. */
     grace_s: { type: 'number', minimum: 0 },
     log_level: oneOf(['debug', 'info', 'warn', 'error']),
+    /** From so many unknown types and fields in one run on, the log tells. */
+    drift_threshold: limit,
     limits: object(
       {},
       {
@@ -56,6 +58,21 @@ const serverSchema = object(
         refusals_per_minute: limit,
       },
     ),
+  },
+);
+
+const days = { type: 'number', exclusiveMinimum: 0 } as const;
+
+/** How long things are kept that nobody waits for, in days; what is not said is kept for good. */
+const retentionSchema = object(
+  {},
+  {
+    /** Folders and events of runs that have ended. */
+    runs: days,
+    /** Delivered comments in the outbox. */
+    delivered: days,
+    /** Kept results. */
+    results: days,
   },
 );
 
@@ -82,6 +99,7 @@ export const configFileSchema = object(
     /** Programs that requests to the server may start with engine `command`. */
     commands: names,
     server: serverSchema,
+    retention: retentionSchema,
   },
 );
 

@@ -9,7 +9,11 @@ import { untilDone } from '../orders/lead/until-done.js';
 import type { WorkContext } from './work-context.js';
 
 /** Does a claimed run to its end. */
-export async function doRun(context: WorkContext, record: RunRecord, workerId: string): Promise<RunResult> {
+export async function doRun(
+  context: Omit<WorkContext, 'lead'>,
+  record: RunRecord,
+  workerId: string,
+): Promise<RunResult> {
   const { store, clock, logger, signal, leaseMs } = context;
   let run: Run;
   try {

@@ -1,16 +1,15 @@
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Decision } from '../orders/decision.js';
 import { createLead } from '../orders/lead/create-lead.js';
 import type { InboxItem } from '../orders/ports/inbox-item.js';
 import type { ReadingSource } from '../orders/reading.js';
 import type { WorkOrder } from '../orders/work-order.js';
-import type { Wrappers } from '../orders/wrappers/read-wrappers.js';
 import type { Logger } from '../runs/logger/logger.js';
 import { createUlids } from '../runs/ulid.js';
 import { openStore } from '../store/open-store.js';
 import type { Store } from '../store/store.js';
 import { makeDemoRepository } from './demo-repository.js';
+import { DEMO_WORKERS, demoWrappers } from './demo-workers.js';
 import { startWorker } from './start-worker.js';
 import { waitForOrder } from './wait-for-order.js';
 
@@ -43,8 +42,6 @@ export interface DemoOrder {
   readonly delivered_to: string | null;
 }
 
-const WORKERS = ['json-worker', 'text-worker', 'print-only-worker'] as const;
-
 /** Longer than any of the three can need; a demo must end. */
 const TIME_LIMIT_MS = 120_000;
 
@@ -67,7 +64,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     try {
       // Every demo has issues of its own: those of the last one may still wait for a person.
       const round = createUlids()().slice(-8).toLowerCase();
-      for (const name of WORKERS) {
+      for (const name of DEMO_WORKERS) {
         const { order } = await lead.submit({
           issue_ref: issueOf(name, round),
           role: 'demo',
@@ -93,19 +90,6 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   } finally {
     await store.close();
   }
-}
-
-function demoWrappers(): Wrappers {
-  return {
-    'json-worker': { type: 'script', command: [...commandOf('json-worker'), '{work_order}'], inject: 'args' },
-    'text-worker': { type: 'script', command: commandOf('text-worker'), inject: 'env' },
-    'print-only-worker': { type: 'script', command: commandOf('print-only-worker'), inject: 'env' },
-  };
-}
-
-/** The programs lie in `examples/` of the package, at the same place seen from the source and from the build. */
-function commandOf(worker: string): readonly [string, string] {
-  return [process.execPath, fileURLToPath(new URL(`../../examples/workers/${worker}.mjs`, import.meta.url))];
 }
 
 function issueOf(worker: string, round: string): string {

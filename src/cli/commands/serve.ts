@@ -1,7 +1,9 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import type { Config } from '../../config/config.js';
+import type { ShownDemo } from '../../dispatch/show-demo.js';
 import type { Logger } from '../../runs/logger/logger.js';
+import type { Metrics } from '../../server/metrics/create-metrics.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { given } from '../given.js';
@@ -41,7 +43,9 @@ export function addServeCommand(program: Command, io: CommandIo, end: (code: Exi
 async function runServe(flags: ServeFlags, io: CommandIo): Promise<ExitCode> {
   const interruption = listenForInterruption();
   try {
-    return await inHouse(flags, async (house) => serveHouse(house, { flags, io, interruption }));
+    // Its workers are known as long as there may be orders for them.
+    const wrappers = flags.demo ? (await import('../../dispatch/demo-workers.js')).demoWrappers() : {};
+    return await inHouse(flags, async (house) => serveHouse(house, { flags, io, interruption }), { wrappers });
   } finally {
     interruption.stopListening();
   }
@@ -53,43 +57,90 @@ interface Serving {
   readonly interruption: Interruption;
 }
 
-async function serveHouse({ config, store, lead }: House, { flags, io, interruption }: Serving): Promise<ExitCode> {
-  const [{ runServer }, { settingsFromConfig }, { startWorker }] = await Promise.all([
+async function serveHouse(house: House, { flags, io, interruption }: Serving): Promise<ExitCode> {
+  const [{ runServer }, { settingsFromConfig }, { createMetrics }, { openTracing }] = await Promise.all([
     import('../../server/run-server.js'),
     import('../../server/settings-from-config.js'),
-    import('../../dispatch/start-worker.js'),
+    import('../../server/metrics/create-metrics.js'),
+    import('../../server/tracing/open-tracing.js'),
   ]);
+  const { config, wrappers, store, lead } = house;
+  const { data, server: told = {} } = config;
   const settings = settingsFromConfig(config, { env: process.env, cwd: process.cwd() });
   const logger = await createLogger(config, settings.tokens, io);
-  const { data, wrappers, programs, secrets, concurrency: concurrencyByType, server: told = {} } = config;
+  const tracing = await openTracing(logger);
+  const metrics = createMetrics({ store, data, logger, tracing, driftThreshold: told.drift_threshold });
+  metrics.watch(interruption.signal);
+  const help = await startHelp(house, { flags, logger, metrics });
+  try {
+    const running = await runServer({
+      store,
+      lead,
+      wrappers,
+      data,
+      settings,
+      logger,
+      meter: metrics,
+      port: flags.port ?? told.port ?? DEFAULT_PORT,
+      ...given({ worker: help.worker, host: flags.host ?? told.host }),
+    });
+    await io.stdout.write(`${running.url}\n`);
+    await help.showDemo();
+    await aborted(interruption.signal);
+    logger.info('server ends');
+    await help.stopDemo();
+    await running.stop({ graceMs: (told.grace_s ?? DEFAULT_GRACE_S) * 1000 });
+    return EXIT.success;
+  } finally {
+    await help.stop();
+  }
+}
+
+interface Helping {
+  readonly flags: ServeFlags;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** What goes on beside the server: work, forgetting, and the demo. */
+async function startHelp({ config, store, lead }: House, { flags, logger, metrics }: Helping) {
+  const [{ startWorker }, { startRetention }, { showDemo }, { readRetention }] = await Promise.all([
+    import('../../dispatch/start-worker.js'),
+    import('../../dispatch/retention/start-retention.js'),
+    import('../../dispatch/show-demo.js'),
+    import('../../config/read-retention.js'),
+  ]);
+  const { data, programs, secrets, concurrency: concurrencyByType } = config;
   const leaseMs = config.lease_s === undefined ? undefined : config.lease_s * 1000;
+  const metered = metrics.measureLag(store);
   const worker = flags.worker
     ? startWorker({
-        store,
+        store: metered,
         lead,
         logger,
         runs: { data, logger, ...given({ programs, secrets }) },
         ...given({ concurrencyByType, leaseMs }),
       })
     : undefined;
-  try {
-    const running = await runServer({
-      store,
-      lead,
-      data,
-      settings,
-      logger,
-      port: flags.port ?? told.port ?? DEFAULT_PORT,
-      ...given({ wrappers, worker, host: flags.host ?? told.host }),
-    });
-    await io.stdout.write(`${running.url}\n`);
-    await aborted(interruption.signal);
-    logger.info('server ends');
-    await running.stop({ graceMs: (told.grace_s ?? DEFAULT_GRACE_S) * 1000 });
-    return EXIT.success;
-  } finally {
-    await worker?.stop({ graceMs: 0 });
-  }
+  const retention = startRetention({ store, data, logger, settings: readRetention(config) });
+  let demo: ShownDemo | undefined;
+  return {
+    worker,
+    /** Without a worker nobody would do its orders. */
+    async showDemo() {
+      if (!flags.demo || worker === undefined) return;
+      demo = await showDemo({ store: metered, lead, data, logger }).catch((error: unknown) => {
+        logger.warn('there is no demo', { error: String(error) });
+        return undefined;
+      });
+    },
+    stopDemo: async () => demo?.stop(),
+    async stop() {
+      await demo?.stop();
+      await retention.stop();
+      await worker?.stop({ graceMs: 0 });
+    },
+  };
 }
 
 /** Tokens are hidden wherever they turn up. */

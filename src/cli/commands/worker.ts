@@ -30,8 +30,10 @@ export function addWorkerCommand(program: Command, io: CommandIo, end: (code: Ex
 
 async function runWorker(flags: WorkerFlags, io: CommandIo): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  const [{ startWorker }, { createJsonLogger }] = await Promise.all([
+  const [{ startWorker }, { startRetention }, { readRetention }, { createJsonLogger }] = await Promise.all([
     import('../../dispatch/index.js'),
+    import('../../dispatch/retention/start-retention.js'),
+    import('../../config/read-retention.js'),
     import('../../runs/logger/json-logger.js'),
   ]);
   const logger = createJsonLogger((line) => void io.stderr.write(line));
@@ -51,11 +53,14 @@ async function runWorker(flags: WorkerFlags, io: CommandIo): Promise<ExitCode> {
           leaseMs: config.lease_s === undefined ? undefined : config.lease_s * 1000,
         }),
       });
+      // Run folders are forgotten where they are.
+      const retention = startRetention({ store, data, logger, settings: readRetention(config) });
       logger.info('worker started', {
         worker_id: worker.id,
         database: config.database.replace(/\/\/[^@/]*@/, '//***@'),
       });
       await aborted(interruption.signal);
+      await retention.stop();
       await worker.stop(given({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
       logger.info('worker stopped', { worker_id: worker.id });
       return EXIT.success;

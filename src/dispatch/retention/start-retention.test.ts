@@ -1,0 +1,101 @@
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { openSite } from '../../store/contract/fixtures/open-site.js';
+import { itemOf, NOW, settlementOf, submissionOf } from '../../store/contract/fixtures/order-samples.js';
+import { fcmpOf, runResultOf, specOf } from '../../store/contract/fixtures/run-samples.js';
+import type { Store } from '../../store/store.js';
+import { startRetention } from './start-retention.js';
+import type { RetentionSettings } from './retention-settings.js';
+
+const DAY = 86_400_000;
+
+async function addRun(store: Store, data: string, id: string, endedAt: number | null, events = 3) {
+  await store.createRun({ id, spec: specOf(), state: 'running', workerId: 'w', leaseMs: 1, now: NOW });
+  await store.append(
+    id,
+    Array.from({ length: events }, (_, index) => fcmpOf(index + 1)),
+  );
+  if (endedAt !== null) await store.endRun({ id, workerId: 'w', result: runResultOf(), now: endedAt });
+  await mkdir(join(data, 'runs', id, '.audit'), { recursive: true });
+  await writeFile(join(data, 'runs', id, '.audit', 'stdout.1.log'), 'x');
+}
+
+async function openRetention(settings: RetentionSettings) {
+  const data = await makeFolder({});
+  const store = await openSite('memory:');
+  const retention = startRetention({ store, data, settings, clock: () => NOW + 10 * DAY });
+  onTestFinished(async () => retention.stop());
+  const countEvents = async (runId: string) => (await store.read({ runId, protocol: 'fcmp', limit: 10_000 })).length;
+  return { data, store, retention, countEvents };
+}
+
+describe('retention', () => {
+  it('lets go of the folders and events of old runs and keeps their records', async () => {
+    const { data, store, retention, countEvents } = await openRetention({ runsMs: 5 * DAY });
+    await addRun(store, data, 'old', NOW + DAY, 2500);
+    await addRun(store, data, 'young', NOW + 8 * DAY);
+    await addRun(store, data, 'running', null);
+    expect(await retention.sweep()).toEqual({ runs: 1, folders: 1, delivered: 0, results: 0 });
+    expect(await retention.sweep()).toEqual({ runs: 0, folders: 0, delivered: 0, results: 0 });
+    expect((await readdir(join(data, 'runs'))).toSorted()).toEqual(['running', 'young']);
+    expect([await countEvents('old'), await countEvents('young'), await countEvents('running')]).toEqual([0, 3, 3]);
+    expect(await store.findRun('old')).toMatchObject({ state: 'ended', result: { status: 'success' } });
+  });
+
+  it('leaves what a person is asked about as it is, however old', async () => {
+    const { data, store, retention, countEvents } = await openRetention({ runsMs: DAY });
+    const { record } = await store.submitOrder(submissionOf());
+    const { issue_ref, run_id } = record.order;
+    await store.createRun({
+      id: 'asked',
+      spec: specOf(),
+      state: 'running',
+      workerId: 'w',
+      leaseMs: 1,
+      now: NOW,
+      order: { issue_ref, run_id },
+    });
+    await store.append('asked', [fcmpOf(1)]);
+    await store.endRun({ id: 'asked', workerId: 'w', result: runResultOf(), now: NOW });
+    await store.settleOrder(settlementOf(record, 'needs-human', { item: itemOf(record) }));
+    await mkdir(join(data, 'runs', 'asked'), { recursive: true });
+    expect(await retention.sweep()).toEqual({ runs: 0, folders: 0, delivered: 0, results: 0 });
+    expect(await countEvents('asked')).toBe(1);
+    expect(await readdir(join(data, 'runs'))).toEqual(['asked']);
+  });
+
+  it('touches no folder the store does not know, and follows no link', async () => {
+    const { data, store, retention } = await openRetention({ runsMs: DAY });
+    await addRun(store, data, 'old', NOW);
+    await mkdir(join(data, 'runs', 'mine'), { recursive: true });
+    const elsewhere = await makeFolder({ 'keep.txt': 'x' });
+    await addRun(store, data, 'linked', NOW);
+    await retention.sweep();
+    await symlink(elsewhere, join(data, 'runs', 'linked'));
+    await retention.sweep();
+    expect((await readdir(join(data, 'runs'))).toSorted()).toEqual(['linked', 'mine']);
+    expect(await readdir(elsewhere)).toEqual(['keep.txt']);
+  });
+
+  it('removes the folder that another machine has forgotten in the books', async () => {
+    const { data, store, retention } = await openRetention({ runsMs: 5 * DAY });
+    await addRun(store, data, 'old', NOW);
+    await store.forgetEvents({ id: 'old', limit: 100, now: NOW });
+    expect(await retention.sweep()).toMatchObject({ runs: 0, folders: 1 });
+  });
+
+  it('keeps everything where no age is set', async () => {
+    const { data, store, retention, countEvents } = await openRetention({});
+    await addRun(store, data, 'old', NOW);
+    expect(await retention.sweep()).toEqual({ runs: 0, folders: 0, delivered: 0, results: 0 });
+    expect(await countEvents('old')).toBe(3);
+  });
+
+  it('lets old results go', async () => {
+    const { store, retention } = await openRetention({ resultsMs: DAY });
+    await store.keep('k', { run_id: 'r', result: runResultOf(), kept_at: new Date(NOW).toISOString() });
+    expect(await retention.sweep()).toMatchObject({ results: 1 });
+  });
+});

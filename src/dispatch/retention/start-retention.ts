@@ -1,0 +1,89 @@
+import { silentLogger } from '../../runs/logger/logger.js';
+import type { Logger } from '../../runs/logger/logger.js';
+import type { Upkeep } from '../../store/upkeep.js';
+import { forgetRuns } from './forget-runs.js';
+import type { RetentionSettings } from './retention-settings.js';
+import { sweepFolders } from './sweep-folders.js';
+
+/** What forgetting needs. */
+export interface RetentionOptions {
+  readonly store: Upkeep;
+  /** The folder of run folders on this machine. */
+  readonly data: string;
+  readonly settings: RetentionSettings;
+  /** How often it looks; every minute by default. */
+  readonly everyMs?: number;
+  readonly clock?: () => number;
+  readonly logger?: Logger;
+}
+
+/** Forgetting, under way. */
+export interface Retention {
+  /** Forgets now what is due, within bounds; tells what went. */
+  sweep(): Promise<Forgotten>;
+  /** Resolves when nothing is being forgotten any more. */
+  stop(): Promise<void>;
+}
+
+/** What one sweep has let go. */
+export interface Forgotten {
+  readonly runs: number;
+  readonly folders: number;
+  readonly delivered: number;
+  readonly results: number;
+}
+
+const EVERY_MS = 60_000;
+/** Bounds of one sweep: what is left is due at the next. */
+const RUNS = 200;
+const STEPS = 500;
+const FOLDERS = 200;
+const ROWS = 1000;
+
+/**
+ * Lets go, every now and then and a little at a time, of what is older than the settings say. Nothing that waits is touched:
+ * runs under way, orders not settled, what a person is asked about, comments on their way.
+ *
+ * @example
+ * const retention = startRetention({ store, data: '.sluice', settings: { runsMs: 30 * 86_400_000 } })
+ * await retention.stop()
+ */
+export function startRetention(options: RetentionOptions): Retention {
+  const { store, data, settings, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;
+  const { runsMs, deliveredMs, resultsMs } = settings;
+
+  async function sweepOnce(): Promise<Forgotten> {
+    const now = clock();
+    const runs =
+      runsMs === undefined ? 0 : await forgetRuns(store, { endedBefore: now - runsMs, now, runs: RUNS, steps: STEPS });
+    const folders = runsMs === undefined ? 0 : await sweepFolders(store, data, FOLDERS);
+    const delivered =
+      deliveredMs === undefined ? 0 : await store.forgetDelivered({ before: now - deliveredMs, limit: ROWS });
+    const results = resultsMs === undefined ? 0 : await store.forgetResults({ before: now - resultsMs, limit: ROWS });
+    const forgotten = { runs, folders, delivered, results };
+    if (runs + folders + delivered + results > 0) logger.info('forgot what is old', forgotten);
+    return forgotten;
+  }
+
+  let turn: Promise<unknown> = Promise.resolve();
+  const sweep = async (): Promise<Forgotten> => {
+    const swept = turn.then(sweepOnce);
+    turn = swept.catch(() => undefined);
+    return swept;
+  };
+  const hasAges = runsMs !== undefined || deliveredMs !== undefined || resultsMs !== undefined;
+  const timer = hasAges
+    ? setInterval(() => {
+        sweep().catch((error: unknown) => logger.warn('forgetting failed, trying again', { error: String(error) }));
+      }, everyMs)
+    : undefined;
+  timer?.unref();
+
+  return {
+    sweep,
+    async stop() {
+      clearInterval(timer);
+      await turn;
+    },
+  };
+}
