@@ -8,7 +8,6 @@ import { readRun } from './runs.js';
 
 /** Figures and forgetting. */
 export function createUpkeep({ database }: Context): Upkeep {
-  const idsOf = ({ rows }: { readonly rows: readonly Row[] }): string[] => rows.map((row) => columnsOf(row).text('id'));
   return {
     async measure() {
       const { rows: runs } = await database.query(COUNT_RUNS);
@@ -69,6 +68,10 @@ export function createUpkeep({ database }: Context): Upkeep {
       return rows.length;
     },
   };
+}
+
+function idsOf({ rows }: { readonly rows: readonly Row[] }): string[] {
+  return rows.map((row) => columnsOf(row).text('id'));
 }
 
 function readCount(row: Row): [state: string, count: number] {
