@@ -121,8 +121,11 @@ async function measure(kind: SseOrder['kind'], habit: (index: number) => SseHabi
 
 async function untilAllEnded(readers: readonly SseReader[]): Promise<void> {
   const until = performance.now() + CATCH_UP_MS;
-  const isOpen = ({ habit, hasEnded }: SseReader): boolean => habit !== 'stuck' && !hasEnded;
   while (readers.some(isOpen) && performance.now() < until) await wait(100);
+}
+
+function isOpen({ habit, hasEnded }: SseReader): boolean {
+  return habit !== 'stuck' && !hasEnded;
 }
 
 async function hear<T>(server: ChildProcess, find: (told: SseReport) => T | undefined): Promise<T> {

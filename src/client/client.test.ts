@@ -14,7 +14,7 @@ async function openClient(changes: ServerChanges & { readonly token?: string } =
   const { token, ...rest } = changes;
   const server = await openServer(rest);
   onTestFinished(() => server.end());
-  const reach: typeof fetch = async (input, init) => server.app.request(input as string, init);
+  const reach: typeof fetch = async (input, init) => server.app.request(input, init);
   const client = createClient({ url: 'http://localhost/', fetch: reach, ...(token === undefined ? {} : { token }) });
   return { ...server, client, reach };
 }

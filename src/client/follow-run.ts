@@ -53,12 +53,13 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
   for (let failures = 0; ; failures += 1) {
     let broken: unknown;
     try {
+      // What the server sends is of these types: it is of the same package.
       let group: ProtocolEvents[Protocol][] = [];
       for await (const event of connect(send, input, position)) {
         failures = 0;
         if (event.name === 'end') return;
-        if (event.name === 'gap') tellGap(readData<Gap>(event), onGap);
-        if (event.name === 'message') group.push(readData(event));
+        if (event.name === 'gap') tellGap(readData(event) as Gap, onGap);
+        if (event.name === 'message') group.push(readData(event) as ProtocolEvents[Protocol]);
         if (event.id === undefined) continue;
         // What one event of the log became is handed on together: a group that broke off comes again from its beginning.
         position = event.id;
@@ -82,7 +83,7 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
 /** The events of one connection; one that has fallen silent breaks off. After the last event of a run there is an `end`. */
 async function* connect(
   send: SendRequest,
-  { id, protocol = 'fcmp' as never, signal }: FollowInput<keyof ProtocolEvents>,
+  { id, protocol = 'fcmp', signal }: FollowInput<keyof ProtocolEvents>,
   position: string | undefined,
 ): AsyncGenerator<SseEvent, void> {
   const silence = new AbortController();
@@ -110,10 +111,9 @@ async function* connect(
   }
 }
 
-/** What the server sent is what the table of its protocols says: it is the same package. */
-function readData<T>({ data }: SseEvent): T {
+function readData({ data }: SseEvent): unknown {
   try {
-    return JSON.parse(data) as T;
+    return JSON.parse(data);
   } catch (error) {
     throw new ClientError('ANSWER_UNREADABLE', 'An event is not JSON. Look whether the address is that of Sluice.', {
       cause: error,

@@ -69,7 +69,8 @@ function ustar({
   // The sum is taken with blanks in its own place.
   block.write('        ', 148, 'latin1');
   block.write(type, 156, 'latin1');
-  block.write('ustar\0' + '00', 257, 'latin1');
+  // The name of the format, its zero, and its version.
+  block.write('ustar\u000000', 257, 'latin1');
   const sum = block.reduce((total, byte) => total + byte, 0);
   block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
   return block;

@@ -45,8 +45,8 @@ async function openRaw(folder: string, attempt: string, stream: string): Promise
     throw new RequestError('RAW_NOT_FOUND', `Name an attempt by its number, and one of ${STREAMS.join(', ')}.`);
   }
   try {
-    const { attemptPath } = await openRunFolder(folder);
-    const handle = await openForReading(attemptPath(stream, Number(attempt)));
+    const captured = await openRunFolder(folder);
+    const handle = await openForReading(captured.attemptPath(stream, Number(attempt)));
     if (handle !== undefined) return handle;
   } catch (error) {
     // A folder that is elsewhere, or something in it that is no file of ours: either way there is nothing to read.

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LogPosition } from '../../audit/event-pages.js';
+import { createWaker } from '../../dispatch/waker.js';
 import type { Logger } from '../../runs/logger/logger.js';
 import type { Outlet } from './outlet.js';
 import type { Passage } from './passage.js';
@@ -61,9 +62,8 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
   const recent = createRecentPassages(telling.position);
   const carried = new Map<Reader, (parting: Parting) => void>();
   let looks: (() => void)[] = [];
-  let wake: () => void = () => undefined;
-  let isWoken = true;
-  let isClosed = false;
+  const waker = createWaker();
+  const closing = new AbortController();
   let lookMs = LATEST_LOOK_MS;
   let lookDue = performance.now() + lookMs;
 
@@ -76,15 +76,15 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
   }
 
   function close(): void {
-    if (isClosed) return;
-    isClosed = true;
+    if (closing.signal.aborted) return;
+    closing.abort();
     onClose();
-    wake();
+    waker.wake();
   }
 
   function publish(passage: Passage): void {
     recent.add(passage);
-    for (const reader of [...carried.keys()]) {
+    for (const reader of carried.keys()) {
       if (reader.outlet.unsent > MOST_UNSENT) {
         part(reader, 'behind');
         continue;
@@ -102,7 +102,7 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
     let spent = 0;
     for (;;) {
       const passage = await telling.next();
-      if (passage === undefined || isClosed) return spent;
+      if (passage === undefined || closing.signal.aborted) return spent;
       const began = performance.now();
       publish(passage);
       spent += performance.now() - began;
@@ -111,7 +111,7 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
 
   async function finish(status: string | null): Promise<void> {
     const last = Buffer.from((await telling.finish()) + endText(protocol, status));
-    for (const reader of [...carried.keys()]) {
+    for (const reader of carried.keys()) {
       reader.outlet.write(last);
       reader.outlet.end();
       part(reader, 'over');
@@ -121,7 +121,6 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
 
   /** Looks for the end before the events: what came before it is sent then. */
   async function look(): Promise<void> {
-    isWoken = false;
     let end: Awaited<ReturnType<typeof findEnd>>;
     if (performance.now() >= lookDue) {
       end = await findEnd();
@@ -134,31 +133,16 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
     await wait(Math.min(LONGEST_REST_MS, Math.max(SHORTEST_REST_MS, REST * spent)));
   }
 
-  async function untilWoken(): Promise<void> {
-    if (isWoken || isClosed) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.max(0, lookDue - performance.now()));
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    wake = () => undefined;
-  }
-
   async function run(): Promise<void> {
-    const stop = watch(() => {
-      isWoken = true;
-      wake();
-    });
+    const stop = watch(waker.wake);
     try {
-      while (!isClosed) {
+      while (!closing.signal.aborted) {
         await look().catch(async (error: unknown) => {
           logger.warn('events of a run cannot be read', { error });
           await wait(LATEST_LOOK_MS);
-          isWoken = true;
+          waker.wake();
         });
-        await untilWoken();
+        await waker.sleep(Math.max(0, lookDue - performance.now()));
       }
     } finally {
       stop();
@@ -172,7 +156,7 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
     get head() {
       return recent.head;
     },
-    covers: (position) => !isClosed && recent.covers(position),
+    covers: (position) => !closing.signal.aborted && recent.covers(position),
     carry: async (reader) =>
       new Promise((resolve) => {
         for (const bytes of recent.since(reader.position)) reader.outlet.write(bytes);
@@ -183,7 +167,7 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
       }),
     nextLook: async () =>
       new Promise((resolve) => {
-        if (isClosed) resolve();
+        if (closing.signal.aborted) resolve();
         else looks.push(resolve);
       }),
   };

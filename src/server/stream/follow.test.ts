@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { silentLogger } from '../../runs/logger/logger.js';
@@ -112,7 +113,7 @@ it('sends every reader everything once and in order, whenever it comes and howev
             case 'tell':
               await run.tell(one.count);
               told = (await store.read({ runId: 'run-1', protocol: 'fcmp', limit: 10_000 })).length;
-              await new Promise((resolve) => setTimeout(resolve, one.pause));
+              await wait(one.pause);
               break;
             case 'join': {
               const from = Math.max(0, told - one.back);

@@ -88,7 +88,8 @@ describe("AG-UI's client", () => {
 
 describe('a connection', () => {
   it('is one as every answer has them', async () => {
-    const { store, url, end } = await openListening({ settings: { origins: ['https://elsewhere.example'] } });
+    const server = await openListening({ settings: { origins: ['https://elsewhere.example'] } });
+    const { store, url } = server;
     await startToldRun(store, 'run-1');
     const answer = await fetch(`${url}/v1/runs/run-1/events`, { headers: { origin: 'https://elsewhere.example' } });
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -98,7 +99,7 @@ describe('a connection', () => {
       'x-request-id': expect.stringMatching(/./) as string,
       'access-control-allow-origin': 'https://elsewhere.example',
     });
-    end();
+    server.end();
     expect(await answer.text()).toBe('retry: 1000\n\n');
   });
 

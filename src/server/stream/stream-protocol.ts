@@ -7,14 +7,7 @@ export type StreamProtocol = 'fcmp' | 'rasp' | 'agui' | 'acp';
 
 /** The protocol of a request; the table of endpoints has checked the word. */
 export function protocolOf(word: string | undefined): StreamProtocol {
-  switch (word) {
-    case 'rasp':
-    case 'agui':
-    case 'acp':
-      return word;
-    default:
-      return 'fcmp';
-  }
+  return word === 'rasp' || word === 'agui' || word === 'acp' ? word : 'fcmp';
 }
 
 /** The log a protocol is told from: projections read FCMP alone. */

@@ -145,9 +145,9 @@ describe('what a stream says when something is missing', () => {
   });
 
   it('is refused once the server ends', async () => {
-    const { end, follow } = await openEnded();
-    end();
-    expect((await follow()).status).toBe(503);
+    const server = await openEnded();
+    server.end();
+    expect((await server.follow()).status).toBe(503);
   });
 });
 
