@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 import { AUDIT_ERROR_CODES } from '../src/audit/audit-error.js';
 import { AUDIT_WARNING_CODES } from '../src/audit/audit-warning.js';
+import { CLIENT_ERROR_CODES } from '../src/client/client-error.js';
 import { REASON_CODES } from '../src/events/protocol/completion.js';
 import { DIAGNOSTIC_CODES } from '../src/events/protocol/diagnostic-codes.js';
 import { LOST_RUN_CODES } from '../src/dispatch/failed-run.js';
@@ -62,6 +63,7 @@ describe('docs/errors.md', () => {
     ['Sinks', [...SINK_ERROR_CODES]],
     ['Lost runs', [...LOST_RUN_CODES]],
     ['Server', Object.keys(REQUEST_PROBLEMS)],
+    ['Client', [...CLIENT_ERROR_CODES]],
   ])('lists every code of the section %s, once', (title, codes) => {
     expect(sections.get(title)?.toSorted()).toEqual(codes.toSorted());
   });
@@ -72,7 +74,7 @@ describe('docs/errors.md', () => {
   });
 
   it('has no section that nothing is compared with', () => {
-    expect(sections.size).toBe(17);
+    expect(sections.size).toBe(18);
   });
 
   it('would notice a code that is missing from the page', () => {
