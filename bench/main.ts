@@ -27,6 +27,7 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   i: async () => (await import('./part-runs.js')).runRuns(),
   s: async () => (await import('./part-store.js')).runStore(),
   v: async () => (await import('./part-sse.js')).runSse(),
+  t: async () => (await import('./part-server.js')).runServerPart(),
   h: async () => (await import('./part-events-memory.js')).runEventsMemory(),
 };
 

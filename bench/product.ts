@@ -1,7 +1,10 @@
 import type * as Events from '../src/events/index.js';
 import type * as Json from '../src/json/index.js';
 import type * as JsonSchema from '../src/json-schema/index.js';
+import type * as Orders from '../src/orders/index.js';
 import type * as Runs from '../src/runs/index.js';
+import type * as RunServer from '../src/server/run-server.js';
+import type * as Store from '../src/store/index.js';
 import type * as SqliteStore from '../src/store/sqlite/open.js';
 
 /** Sluice as it is published: `dist`, not `src`, so that no loader stands between the code and the engine. */
@@ -9,6 +12,9 @@ export const { createJsonStream, parse, repairJson } = await load<typeof Json>('
 export const { fromJsonSchema } = await load<typeof JsonSchema>('json-schema');
 export const { createTranslator } = await load<typeof Events>('events');
 export const { startRun } = await load<typeof Runs>('runs');
+export const { openStore } = await load<typeof Store>('store');
+export const { createLead } = await load<typeof Orders>('orders');
+export const { runServer } = await load<typeof RunServer>('server', 'run-server');
 /** Beneath the entry, because only here a store may be told not to wait for the disk. */
 export const { openSqliteStore } = await load<typeof SqliteStore>('store/sqlite', 'open');
 

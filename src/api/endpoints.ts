@@ -93,7 +93,7 @@ export const ENDPOINTS = {
     summary: 'The events of a run, live: server-sent events whose id is the position to resume after.',
     query: { protocol, after: position },
     answer: { status: 200, media: 'text/event-stream' },
-    problems: ['RUN_NOT_FOUND'],
+    problems: ['RUN_NOT_FOUND', 'INVALID_POSITION'],
   }),
   followRunByPost: endpoint({
     method: 'POST',
@@ -102,7 +102,7 @@ export const ENDPOINTS = {
     summary: 'The same by POST, as HTTP agents of AG-UI ask; what they send is not read.',
     query: { protocol, after: position },
     answer: { status: 200, media: 'text/event-stream' },
-    problems: ['RUN_NOT_FOUND'],
+    problems: ['RUN_NOT_FOUND', 'INVALID_POSITION'],
   }),
   readHistory: endpoint({
     method: 'GET',
@@ -118,7 +118,7 @@ export const ENDPOINTS = {
         next_from: { anyOf: [name, { type: 'null' }] },
       }),
     },
-    problems: ['RUN_NOT_FOUND'],
+    problems: ['RUN_NOT_FOUND', 'INVALID_POSITION'],
   }),
   readRaw: endpoint({
     method: 'GET',
@@ -126,7 +126,7 @@ export const ENDPOINTS = {
     scope: 'read',
     summary: 'The bytes of a stream as they were captured; byte ranges by the Range header.',
     answer: { status: 200, media: 'application/octet-stream' },
-    problems: ['RUN_NOT_FOUND', 'RAW_NOT_FOUND'],
+    problems: ['RUN_NOT_FOUND', 'RAW_NOT_FOUND', 'INVALID_RANGE'],
   }),
   exportRun: endpoint({
     method: 'GET',
@@ -134,7 +134,7 @@ export const ENDPOINTS = {
     scope: 'read',
     summary: 'The folder of a run as a tar archive: a fixture to replay elsewhere.',
     answer: { status: 200, media: 'application/x-tar' },
-    problems: ['RUN_NOT_FOUND'],
+    problems: ['RUN_NOT_FOUND', 'RAW_NOT_FOUND'],
   }),
   submitOrder: endpoint({
     method: 'POST',

@@ -1,12 +1,11 @@
 import { problemOf } from './problem.js';
 import { SECURITY_HEADERS } from './security/headers.js';
 
+const JSON_HEADERS = { ...SECURITY_HEADERS, 'content-type': 'application/json' };
+
 /** JSON with the headers of every answer. */
 export function answerJson(value: unknown, status: number, requestId: string): Response {
-  return new Response(JSON.stringify(value), {
-    status,
-    headers: { ...SECURITY_HEADERS, 'content-type': 'application/json', 'x-request-id': requestId },
-  });
+  return new Response(JSON.stringify(value), { status, headers: { ...JSON_HEADERS, 'x-request-id': requestId } });
 }
 
 /** RFC 9457 details of whatever was thrown. */

@@ -6,6 +6,7 @@ import type { EndpointName } from '../api/endpoints.js';
 import { answerProblem } from './answer.js';
 import { createHandlers } from './create-handlers.js';
 import { createRoute } from './create-route.js';
+import { createDeadlines } from './deadlines.js';
 import { createGate } from './gate.js';
 import { answerStray } from './answer-stray.js';
 import { addPages } from './pages/add-pages.js';
@@ -18,6 +19,7 @@ export function createApp(server: ServerContext): Hono {
   const { limits } = server.settings;
   const requests = createGate(limits.requestsAtOnce);
   const streams = createGate(limits.streamsAtOnce);
+  const deadlines = createDeadlines(limits.requestMs);
   const handlers = createHandlers(server);
 
   for (const [key, endpoint] of Object.entries<Endpoint>(ENDPOINTS)) {
@@ -25,7 +27,7 @@ export function createApp(server: ServerContext): Hono {
     const handler = handlers[name] as Handler<Endpoint>;
     const gate = endpoint.answer.media === 'text/event-stream' ? streams : requests;
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    app.on(endpoint.method, path, createRoute(server, { name, endpoint, handler, gate }));
+    app.on(endpoint.method, path, createRoute(server, { name, endpoint, handler, gate, deadlines }));
   }
   addPages(app, server);
 

@@ -3,6 +3,7 @@ import type { Endpoint } from '../api/endpoint.js';
 import type { EndpointName } from '../api/endpoints.js';
 import { answerJson, answerProblem, completeAnswer } from './answer.js';
 import { allowOrigin } from './cross-origin.js';
+import type { Deadlines } from './deadlines.js';
 import type { Gate } from './gate.js';
 import { readBody } from './read-body.js';
 import { RequestError } from './request-error.js';
@@ -10,7 +11,6 @@ import { createRequestChecks } from './route.js';
 import type { Handler, RequestChecks } from './route.js';
 import type { Caller } from './security/tokens.js';
 import type { ServerContext } from './server-context.js';
-import { withinTime } from './within-time.js';
 
 /** One endpoint of the table and who answers it. */
 export interface Route {
@@ -19,10 +19,11 @@ export interface Route {
   readonly handler: Handler<Endpoint>;
   /** How many are answered at once. */
   readonly gate: Gate;
+  readonly deadlines: Deadlines;
 }
 
 /** What every request to an endpoint goes through: let in, checked, done in time, answered, told. */
-export function createRoute(server: ServerContext, { name, endpoint, handler, gate }: Route) {
+export function createRoute(server: ServerContext, { name, endpoint, handler, gate, deadlines }: Route) {
   const { guard, settings, newRequestId, clock } = server;
   const { limits, origins } = settings;
   // Compiled when first needed: a server is there sooner, and most callers use a few endpoints.
@@ -55,8 +56,8 @@ export function createRoute(server: ServerContext, { name, endpoint, handler, ga
       leave = gate.enter();
       if (leave === undefined)
         throw new RequestError('SERVER_BUSY', 'Too many requests are being answered. Try again.');
-      const work = async () => carryOut(context, admitted, requestId);
-      answer = isJson ? await withinTime(limits.requestMs, work) : await work();
+      const work = carryOut(context, admitted, requestId);
+      answer = await (isJson ? deadlines.within(work) : work);
     } catch (error) {
       fault = error;
       answer = answerProblem(error, requestId);

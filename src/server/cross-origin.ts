@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { headerOf } from './header-of.js';
 import { SECURITY_HEADERS } from './security/headers.js';
 
 const ALLOWED_HEADERS = 'authorization, content-type, last-event-id, range';
@@ -10,7 +11,7 @@ const EXPOSED_HEADERS = 'x-request-id, content-range, accept-ranges, retry-after
 export function allowOrigin(context: Context, answer: Response, origins: readonly string[]): Response {
   if (origins.length === 0) return answer;
   answer.headers.append('vary', 'origin');
-  const origin = context.req.header('origin');
+  const origin = headerOf(context, 'origin');
   if (origin === undefined || !origins.includes(origin)) return answer;
   answer.headers.set('access-control-allow-origin', origin);
   answer.headers.set('access-control-expose-headers', EXPOSED_HEADERS);
@@ -22,7 +23,7 @@ export function allowOrigin(context: Context, answer: Response, origins: readonl
 export function answerPreflight(context: Context, methods: readonly string[], origins: readonly string[]): Response {
   const headers = { ...SECURITY_HEADERS, allow: [...methods, 'OPTIONS'].join(', ') };
   const answer = new Response(null, { status: 204, headers });
-  const origin = context.req.header('origin');
+  const origin = headerOf(context, 'origin');
   if (origin !== undefined && origins.includes(origin)) {
     answer.headers.set('access-control-allow-methods', methods.join(', '));
     answer.headers.set('access-control-allow-headers', ALLOWED_HEADERS);

@@ -139,19 +139,19 @@ describe('random requests', () => {
       kind === 'memory:' ? kind : `sqlite:${join(folder, 'fuzz.db')}`,
     );
     const anyRequest = fc.oneof(
-      ...Object.entries<Endpoint>(ENDPOINTS).map(([name, endpoint]) =>
-        requestsTo(endpoint, known, examples[name] ?? {}),
-      ),
+      ...Object.entries<Endpoint>(ENDPOINTS).map(([name, endpoint]) => ({
+        // There is more to get wrong in a body.
+        weight: endpoint.body === undefined ? 1 : 3,
+        arbitrary: requestsTo(endpoint, known, examples[name] ?? {}),
+      })),
     );
     const statuses = new Set<number>();
     await fc.assert(
       fc.asyncProperty(anyRequest, async ({ path, ...init }) => {
         const answer = await app.request(path, init);
         statuses.add(answer.status);
-        if (answer.status !== 501) {
-          expect(answer.status).toBeLessThan(500);
-          await checkAnswer(init.method, path, answer);
-        }
+        expect(answer.status).toBeLessThan(500);
+        await checkAnswer(init.method, path, answer);
         await answer.body?.cancel();
       }),
       { numRuns: REQUESTS / 2 },

@@ -1,9 +1,10 @@
 import type { Context } from 'hono';
+import { headerOf } from './header-of.js';
 import { RequestError } from './request-error.js';
 
 /** The JSON of a body of at most so many bytes. */
 export async function readBody(context: Context, maxBytes: number): Promise<unknown> {
-  const type = context.req.header('content-type') ?? '';
+  const type = headerOf(context, 'content-type') ?? '';
   // Also keeps other sites out: a page cannot send JSON elsewhere without asking first.
   if (!/^application\/json\s*(?:;|$)/i.test(type)) {
     throw new RequestError('NOT_JSON', 'Send the body as application/json.');
@@ -17,7 +18,7 @@ export async function readBody(context: Context, maxBytes: number): Promise<unkn
 }
 
 async function readBounded(context: Context, maxBytes: number): Promise<string> {
-  const length = Number(context.req.header('content-length') ?? Number.NaN);
+  const length = Number(headerOf(context, 'content-length') ?? Number.NaN);
   if (length > maxBytes) throw tooLarge(maxBytes);
   // With a length the platform reads no more than that; without one it is counted here.
   if (length >= 0) return context.req.text();

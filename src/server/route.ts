@@ -35,10 +35,10 @@ export function createRequestChecks(definition: Endpoint): RequestChecks {
   const parameters = Object.entries(definition.query ?? {}).map(
     ([name, schema]) => [name, fromJsonSchema(schema), schema.type] as const,
   );
+  const known = new Set(parameters.map(([name]) => name));
   const body = definition.body === undefined ? undefined : fromJsonSchema(definition.body);
   return {
     query(sent) {
-      const known = new Set(parameters.map(([name]) => name));
       const stranger = Object.keys(sent).find((name) => !known.has(name));
       if (stranger !== undefined) throw new RequestError('INVALID_QUERY', `There is no parameter ${stranger}.`);
       for (const [name, schema, type] of parameters) {

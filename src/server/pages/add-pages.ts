@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono';
 import { createOpenApi } from '../../api/openapi.js';
 import { VERSION } from '../../runs/package-version.js';
 import { answerJson, answerProblem } from '../answer.js';
-import { SECURITY_HEADERS } from '../security/headers.js';
+import { PAGE_HEADERS, SECURITY_HEADERS } from '../security/headers.js';
 import type { ServerContext } from '../server-context.js';
 import { renderDocsPage } from './docs-page.js';
 
@@ -24,8 +24,8 @@ export function addPages(app: Hono, { guard, newRequestId, settings }: ServerCon
   };
   show('/openapi.json', (requestId) => answerJson(document, 200, requestId));
   show('/docs', (requestId) => {
-    const headers = { ...SECURITY_HEADERS, 'content-security-policy': docs.policy, 'x-request-id': requestId };
-    return new Response(docs.html, { headers: { ...headers, 'content-type': 'text/html; charset=utf-8' } });
+    const headers = { ...PAGE_HEADERS, 'content-security-policy': docs.policy, 'x-request-id': requestId };
+    return new Response(docs.html, { headers });
   });
   show('/', (requestId) => {
     const headers = { ...SECURITY_HEADERS, location: '/docs', 'x-request-id': requestId };

@@ -195,6 +195,16 @@ describe('pages of other sites', () => {
   });
 });
 
+describe('every page', () => {
+  it('says it also to browsers that know less', async () => {
+    const { get } = await openServer();
+    const { headers } = await get('/docs');
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+  });
+});
+
 describe('every answer', () => {
   it('forbids browsers to run, frame, guess or keep it', async () => {
     const { get } = await openServer();
@@ -202,7 +212,6 @@ describe('every answer', () => {
       const { headers } = await get(path);
       expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'.*frame-ancestors 'none'$/);
       expect(headers.get('x-content-type-options')).toBe('nosniff');
-      expect(headers.get('x-frame-options')).toBe('DENY');
       expect(headers.get('cache-control')).toBe('no-store');
       expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
     }

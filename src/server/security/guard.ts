@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { Endpoint } from '../../api/endpoint.js';
+import { headerOf } from '../header-of.js';
 import { RequestError } from '../request-error.js';
 import type { ServerSettings } from '../server-settings.js';
 import { isLoopback, nameInHost } from './address.js';
@@ -35,15 +36,23 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
   const findToken = createTokenCheck(tokens);
   const sessions = createSessions(tokens, { https, clock });
   const requests = createRateLimit({ perMinute: limits.requestsPerMinute, clock });
+  const strangers = createRateLimit({ perMinute: limits.requestsPerMinute, clock });
   const refusals = createRateLimit({ perMinute: limits.refusalsPerMinute, clock });
   const names = new Set(hosts.map((name) => name.toLowerCase()));
   // Elsewhere a token is needed, which a page that was led here by a forged name does not have.
   const takesAnyName = !isLoopback(host) && names.size === 0;
 
+  /** Most callers use one name. */
+  let lastAccepted: string | undefined;
+
   function checkHost(context: Context): void {
-    if (takesAnyName) return;
-    const name = nameInHost(context.req.header('host') ?? new URL(context.req.url).host);
-    if (isLoopback(name) || names.has(name)) return;
+    const host = headerOf(context, 'host') ?? new URL(context.req.url).host;
+    if (takesAnyName || host === lastAccepted) return;
+    const name = nameInHost(host);
+    if (isLoopback(name) || names.has(name)) {
+      lastAccepted = host;
+      return;
+    }
     throw new RequestError(
       'HOST_REFUSED',
       'The server does not go by this name; `hosts` of the configuration adds names.',
@@ -62,18 +71,21 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
 
   function identify(context: Context): { readonly caller: Caller; readonly isAmbient: boolean } {
     if (tokens.length === 0) return { caller: LOCAL_CALLER, isAmbient: true };
-    const authorization = context.req.header('authorization');
+    const authorization = headerOf(context, 'authorization');
     if (authorization !== undefined) {
       const sent = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
       return { caller: callerOf(checkToken(context, sent)), isAmbient: false };
     }
-    const caller = sessions.read(context.req.header('cookie') ?? '');
+    const caller = sessions.read(headerOf(context, 'cookie') ?? '');
     return { caller: caller ?? NOBODY, isAmbient: true };
   }
 
   function refuseForeignPage(context: Context): void {
-    const { req } = context;
-    const page = { host: req.header('host'), origin: req.header('origin'), site: req.header('sec-fetch-site') };
+    const page = {
+      host: headerOf(context, 'host'),
+      origin: headerOf(context, 'origin'),
+      site: headerOf(context, 'sec-fetch-site'),
+    };
     if (isForeignPage(page, origins)) {
       throw new RequestError(
         'ORIGIN_REFUSED',
@@ -89,8 +101,8 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
       const { caller, isAmbient } = identify(context);
       // Whoever only has to be there, or to carry a cookie, may be a page that was not asked by its reader.
       if (isAmbient && (method !== 'GET' || scope !== 'none')) refuseForeignPage(context);
-      const key = caller === NOBODY ? addressOf(context) : `caller ${caller.name}`;
-      if (!requests.take(key)) throw tooMany('You ask too often.');
+      const mayAsk = caller === NOBODY ? strangers.take(addressOf(context)) : requests.take(caller.name);
+      if (!mayAsk) throw tooMany('You ask too often.');
       if (caller.scopes.has(scope)) return caller;
       if (caller === NOBODY) {
         throw new RequestError('TOKEN_REFUSED', 'Send a token of the configuration as Authorization: Bearer.');
@@ -112,5 +124,5 @@ function tooMany(what: string): RequestError {
 /** Absent where there is no connection. */
 function addressOf(context: Context): string {
   const { incoming } = (context.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
-  return `address ${incoming?.socket?.remoteAddress ?? 'unknown'}`;
+  return incoming?.socket?.remoteAddress ?? 'unknown';
 }

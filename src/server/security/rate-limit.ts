@@ -41,17 +41,18 @@ export function createRateLimit({
     return bucket;
   }
 
+  /** The order in which callers were last heard of matters only when some are to be forgotten soon. */
+  function remember(key: string, bucket: Bucket): void {
+    if (buckets.size > MOST_CALLERS / 2) buckets.delete(key);
+    buckets.set(key, bucket);
+    const [oldest] = buckets.size > MOST_CALLERS ? buckets.keys() : [];
+    if (oldest !== undefined) buckets.delete(oldest);
+  }
+
   return {
     take(key) {
       const bucket = look(key);
-      buckets.delete(key);
-      buckets.set(key, bucket);
-      if (buckets.size > MOST_CALLERS) {
-        for (const oldest of buckets.keys()) {
-          buckets.delete(oldest);
-          break;
-        }
-      }
+      remember(key, bucket);
       if (bucket.left < 1) return false;
       bucket.left -= 1;
       return true;

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { startRetention } from '../dispatch/retention/start-retention.js';
+import { fcmpOf, runResultOf, specOf } from '../store/contract/fixtures/run-samples.js';
+import { jsonOf, openServer } from './fixtures/open-server.js';
+
+it('a run whose events were forgotten is still listed, and its readers are told of a gap', async () => {
+  const { store, data, get } = await openServer();
+  await store.createRun({ id: 'r', spec: specOf(), state: 'running', workerId: 'w', leaseMs: 1000, now: 0 });
+  await store.append(
+    'r',
+    [1, 2, 3].map((seq) => fcmpOf(seq)),
+  );
+  await store.endRun({ id: 'r', workerId: 'w', result: runResultOf(), now: 1 });
+  expect(await (await get('/v1/runs/r/events')).text()).not.toContain('event: gap');
+
+  const retention = startRetention({ store, data, settings: { runsMs: 1000 } });
+  expect(await retention.sweep()).toMatchObject({ runs: 1 });
+  await retention.stop();
+  const text = await (await get('/v1/runs/r/events')).text();
+  expect(text).toContain('event: gap\n');
+  expect(text).toContain('event: end\n');
+  expect(text.indexOf('event: gap')).toBeLessThan(text.indexOf('event: end'));
+  expect(await jsonOf(get('/v1/runs/r'))).toMatchObject({ state: 'ended', result: { status: 'success' } });
+  expect(await jsonOf(get('/v1/runs/r/history'))).toMatchObject({ events: [] });
+});

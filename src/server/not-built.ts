@@ -1,4 +1,0 @@
-/** Stands in for a handler until it is there. */
-export async function notBuilt(): Promise<Response> {
-  return new Response(null, { status: 501 });
-}
