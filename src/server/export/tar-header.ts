@@ -8,7 +8,7 @@ export interface TarEntry {
 }
 
 /** Everything in an archive comes in blocks of this size. */
-export const TAR_BLOCK = 512;
+const TAR_BLOCK = 512;
 
 /** Two empty blocks end an archive. */
 export const TAR_END = new Uint8Array(2 * TAR_BLOCK);

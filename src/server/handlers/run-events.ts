@@ -35,7 +35,9 @@ export function createRunEventHandlers(
     const start = await hub.prepare({ run, protocol, after });
     if (start === undefined) return new Response(null, { status: 204 });
     const head = new Response(null, { headers: STREAM_HEADERS });
-    return send(context, allowOrigin(context, completeAnswer(head, requestId), settings.origins), start);
+    completeAnswer(head, requestId);
+    if (context.req.method === 'HEAD') return head;
+    return send(context, allowOrigin(context, head, settings.origins), start);
   }
 
   return {

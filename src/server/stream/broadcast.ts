@@ -51,7 +51,7 @@ const MOST_UNSENT = 256 * 1024;
 /** Writing takes a third of the time at most: with many readers passages grow instead of queues. */
 const REST = 2;
 const SHORTEST_REST_MS = 4;
-const LONGEST_REST_MS = 250;
+const LONGEST_REST_MS = 100;
 /** Nothing tells when the books are closed on a run. Soon after its last event is likely. */
 const FIRST_LOOK_MS = 50;
 const LATEST_LOOK_MS = 1000;

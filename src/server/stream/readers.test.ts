@@ -103,6 +103,14 @@ describe('a connection', () => {
     expect(await answer.text()).toBe('retry: 1000\n\n');
   });
 
+  it('is not taken over for HEAD', async () => {
+    const { store, url } = await openListening();
+    await startToldRun(store, 'run-1');
+    const answer = await fetch(`${url}/v1/runs/run-1/events`, { method: 'HEAD' });
+    expect(answer.headers.get('content-type')).toBe('text/event-stream');
+    expect(await answer.text()).toBe('');
+  });
+
   it('is given up when its reader is gone: a place becomes free', async () => {
     const { DEFAULT_LIMITS } = await import('../server-settings.js');
     const { store, url } = await openListening({ settings: { limits: { ...DEFAULT_LIMITS, streamsAtOnce: 1 } } });
