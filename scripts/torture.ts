@@ -25,6 +25,7 @@ const RUN_KILLS = 50;
 const MODEL_RUNS = 1000;
 const SERVER_KILLS = 20;
 const LEAD_KILLS = 100;
+const HTTP_KILLS = 50;
 const WORKERS = 4;
 const ORDERS = 2000;
 
@@ -80,6 +81,11 @@ const CAMPAIGNS: readonly Campaign[] = [
     files: ['src/dispatch/lead-killed'],
     rounds: 1,
   },
+  {
+    name: `a server killed ${HTTP_KILLS} times under runs, orders, replies, decisions and readers`,
+    files: ['src/server/server-killed'],
+    rounds: 1,
+  },
   { name: `a Sluice with runs going on, killed ${RUN_KILLS} times`, files: ['src/runs/kill.test'], rounds: 1 },
   { name: 'writers of the run folder, killed', files: ['src/audit/event-log', 'src/audit/attempt-chunks'], rounds },
 ];
@@ -91,6 +97,7 @@ process.env['MODEL_RUNS'] = String(MODEL_RUNS);
 process.env['RACE_SECONDS'] = String(seconds);
 process.env['LEAD_KILLS'] = String(LEAD_KILLS);
 process.env['RUN_KILLS'] = String(RUN_KILLS);
+process.env['SERVER_KILLS'] = String(HTTP_KILLS);
 process.env['PG_KILLS'] = String(SERVER_KILLS);
 process.env['WORKERS'] = String(WORKERS);
 process.env['ORDERS'] = String(ORDERS);

@@ -1,0 +1,78 @@
+import { execFileSync } from 'node:child_process';
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { createRunFolder } from '../../audit/open-run-folder.js';
+import { openSite } from '../../store/contract/fixtures/open-site.js';
+import { submissionOf } from '../../store/contract/fixtures/order-samples.js';
+import { createMemoryIo } from '../fixtures/memory-io.js';
+import { run } from '../run.js';
+
+async function sluice(...argv: string[]) {
+  const memory = createMemoryIo({});
+  const exitCode = await run(argv, memory);
+  return { exitCode, ...memory.printed };
+}
+
+describe('sluice backup', () => {
+  it('copies the database while it is used, and says where to and how much', async () => {
+    const data = await makeFolder({});
+    const store = await openSite(`sqlite:${join(data, 'sluice.db')}`);
+    await store.submitOrder(submissionOf());
+    const target = join(data, 'copy.db');
+    const { exitCode, stdout } = await sluice('backup', target, '--data', data);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ file: target, bytes: expect.any(Number) });
+    expect(await (await openSite(`sqlite:${target}`)).findIssue('local#1')).toBeDefined();
+
+    const again = await sluice('backup', target, '--data', data);
+    expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('BACKUP_EXISTS') });
+  });
+
+  it('says what to do instead for PostgreSQL', async () => {
+    const { exitCode, stderr } = await sluice('backup', 'x.db', '--database', 'postgres://db/x');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('pg_dump') });
+  });
+});
+
+describe('sluice export', () => {
+  async function makeRun() {
+    const data = await makeFolder({ 'secret.txt': 'x' });
+    const folder = join(data, 'runs', '01RUN');
+    await createRunFolder(folder);
+    await writeFile(join(folder, '.audit', 'stdout.1.log'), '{"type":"thread.started","thread_id":"t"}\n');
+    await writeFile(join(folder, '.audit', 'meta.1.json'), '{"engine":"codex"}');
+    await symlink(join(data, 'secret.txt'), join(folder, 'link.txt'));
+    return data;
+  }
+
+  it('makes a folder that a regression test can read, without what a worker linked to', async () => {
+    const data = await makeRun();
+    const target = join(data, 'fixtures', 'surprise');
+    const { exitCode, stdout } = await sluice('export', '01RUN', target, '--data', data);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ run_id: '01RUN', target, form: 'folder' });
+    expect(await readdir(target)).toEqual(['.audit']);
+    const translated = await sluice('translate', target, '--to', 'fcmp');
+    expect(translated).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('conversation.started') });
+    const again = await sluice('export', '01RUN', target, '--data', data);
+    expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('EXPORT_EXISTS') });
+  });
+
+  it('makes one file where that is asked for', async () => {
+    const data = await makeRun();
+    const target = join(data, 'surprise.tar');
+    expect(await sluice('export', '01RUN', target, '--data', data)).toMatchObject({ exitCode: 0 });
+    const unpacked = await makeFolder({});
+    execFileSync('tar', ['-xf', target, '-C', unpacked]);
+    expect(await readFile(join(unpacked, '01RUN', '.audit', 'stdout.1.log'), 'utf8')).toContain('thread.started');
+  });
+
+  it.each(['gone', '../secret.txt'])('refuses %s, which is no run, and makes nothing', async (id) => {
+    const data = await makeRun();
+    const target = join(data, 'out');
+    expect(await sluice('export', id, target, '--data', data)).toMatchObject({ exitCode: 2 });
+    expect(await readdir(data)).not.toContain('out');
+  });
+});

@@ -1,0 +1,193 @@
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { report } from '../../test/postgres/report.js';
+import { createClient } from '../client/create-client.js';
+import type { Client } from '../client/create-client.js';
+import type { Emitted } from '../events/index.js';
+import { openSite } from '../store/contract/fixtures/open-site.js';
+import type { Store } from '../store/store.js';
+import { makeServerSite } from './fixtures/server-site.js';
+
+/** More in `npm run torture`. */
+const KILLS = Number(process.env['SERVER_KILLS'] ?? 2);
+
+/** What callers were told has happened, and what readers were sent. */
+interface Told {
+  readonly runs: string[];
+  readonly orders: (readonly [issueRef: string, runId: string])[];
+  readonly replies: string[];
+  readonly decisions: (readonly [itemId: string, action: string])[];
+  readonly events: Map<string, object[]>;
+}
+
+type Protocol = 'fcmp' | 'rasp';
+
+/** Callers that keep a server busy, whatever becomes of it, until they are told to stop. */
+function startLoad(client: () => Client, folder: string) {
+  const told: Told = { runs: [], orders: [], replies: [], decisions: [], events: new Map() };
+  const stopping = new AbortController();
+  const failures: unknown[] = [];
+
+  /** Does something again and again; a server that is gone is nothing to stop for. */
+  async function repeat(work: (turn: number) => Promise<unknown>): Promise<void> {
+    for (let turn = 0; !stopping.signal.aborted; turn += 1) {
+      await work(turn).catch(() => undefined);
+      await pause(20);
+    }
+  }
+
+  async function read(id: string, protocol: Protocol, onEvent: (event: object) => Promise<void>): Promise<void> {
+    const events: object[] = [];
+    told.events.set(`${protocol} ${id}`, events);
+    try {
+      for await (const event of client().followRun({ id, protocol })) {
+        events.push(event);
+        await onEvent(event);
+      }
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+
+  async function follow(id: string, onEvent: (event: object) => Promise<void> = async () => undefined): Promise<void> {
+    told.runs.push(id);
+    await Promise.all([read(id, 'fcmp', onEvent), read(id, 'rasp', async () => undefined)]);
+  }
+
+  async function talk(place: number, turn: number): Promise<void> {
+    const command = ['/bin/sh', join(folder, 'talker.sh'), String(turn)];
+    const workdir = join(folder, 'work', String(place));
+    const { id } = await client().startRun({ body: { engine: 'command', command, workdir } });
+    await follow(id);
+  }
+
+  async function ask(place: number): Promise<void> {
+    const workdir = join(folder, 'work', String(place));
+    const body = { engine: 'codex', prompt: 'Paint it.', mode: 'interactive', workdir } as const;
+    const { id } = await client().startRun({ body });
+    await follow(id, async (event) => {
+      if (!('type' in event) || event.type !== 'user.input.required') return;
+      // The books learn that it waits a moment after its readers do.
+      for (let tries = 0; tries < 50; tries += 1) {
+        const isPosted = await client()
+          .replyToRun({ id, body: { text: 'Blue.' } })
+          .then(
+            () => true,
+            () => false,
+          );
+        if (isPosted) return void told.replies.push(id);
+        await pause(100);
+      }
+    });
+  }
+
+  async function order(place: number, turn: number): Promise<void> {
+    const status = ['ok', 'silent', 'fail'][turn % 3] ?? 'ok';
+    const repo_dir = join(folder, 'work', String(place));
+    const request = { issue_ref: `acme/shop#${turn % 7}`, role: 'qa', repo_dir, worker: 'told' };
+    const submitted = await client().submitOrder({ body: { ...request, instructions: `0.05 ${status}` } });
+    told.orders.push([submitted.issue_ref, submitted.run_id]);
+    await pause(100);
+  }
+
+  async function decide(turn: number): Promise<void> {
+    const { items } = await client().listInbox();
+    const [item] = items;
+    if (item === undefined) return;
+    const action = turn % 2 === 0 ? 'reject' : 'retry';
+    await client().resolveItem({ id: item.id, body: { action, why: 'I looked.', who: 'ada' } });
+    told.decisions.push([item.id, action]);
+  }
+
+  const loops = [
+    repeat(async (turn) => talk(0, turn)),
+    repeat(async (turn) => talk(1, turn)),
+    repeat(async () => ask(2)),
+    repeat(async () => ask(3)),
+    repeat(async (turn) => order(4, turn)),
+    repeat(decide),
+  ];
+  return {
+    told,
+    async stop() {
+      stopping.abort();
+      await Promise.all(loops);
+      return failures;
+    },
+  };
+}
+
+async function readAll(store: Store, runId: string, protocol: Protocol): Promise<object[]> {
+  const events: Emitted[] = [];
+  for (;;) {
+    const last = events.at(-1);
+    const after = last?.protocol === 'rasp' ? `${last.event.attempt_number}:${last.event.seq}` : last?.event.seq;
+    const page = await store.read({ runId, protocol, limit: 1000, ...(after === undefined ? {} : { after }) });
+    if (page.length === 0) return events.map(({ event }) => event);
+    events.push(...page);
+  }
+}
+
+describe('a server that is killed again and again', () => {
+  it(
+    'loses no event, order, reply or decision it has acknowledged, and its readers end with the same events',
+    { timeout: 120_000 + KILLS * 10_000 },
+    async () => {
+      const site = await makeServerSite();
+      await site.start();
+      const client = createClient({ url: site.url });
+      const load = startLoad(() => client, site.folder);
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        await pause(700 + Math.random() * 1500);
+        await site.kill();
+        await site.start();
+      }
+      await pause(500);
+      expect(await load.stop()).toEqual([]);
+
+      const store = await openSite(`sqlite:${join(site.folder, 'data', 'sluice.db')}`);
+      const isOver = async () => {
+        const { runs, orders } = await store.measure();
+        return runs.queued + runs.running + runs.waiting + orders.queued + orders.claimed + orders.running;
+      };
+      await expect.poll(isOver, { timeout: 60_000, interval: 200 }).toBe(0);
+      const { told } = load;
+
+      const { lost, untold } = await checkRuns(store, told);
+      for (const [issueRef, runId] of told.orders) {
+        expect((await store.findOrder(issueRef, runId))?.state).toMatch(/^(?:settled|canceled)$/);
+      }
+      for (const [id, action] of told.decisions) {
+        expect((await store.findItem(id))?.resolution).toMatchObject({ action, who: 'ada' });
+      }
+      expect(told.runs.length).toBeGreaterThan(KILLS);
+      expect(told.orders.length).toBeGreaterThan(KILLS);
+      const events = [...told.events.values()].reduce((total, { length }) => total + length, 0);
+      report(
+        `${KILLS} kills: ${told.runs.length} runs, ${told.orders.length} orders, ${told.replies.length} replies and ${told.decisions.length} decisions acknowledged, none lost; ${told.events.size} readers got ${events} events, each once and in order; ${lost} runs ended with their worker and say so, ${untold} of them with a reply they had not been told yet`,
+      );
+    },
+  );
+});
+
+/** Every run there is has ended and was told alike to its readers and the store. Tells how many lost their worker, and a reply with it. */
+async function checkRuns(store: Store, told: Told): Promise<{ readonly lost: number; readonly untold: number }> {
+  let lost = 0;
+  let untold = 0;
+  for (const id of told.runs) {
+    const run = await store.findRun(id);
+    expect(run?.state).toBe('ended');
+    const isLost = run?.result?.error?.code === 'WORKER_GONE';
+    if (isLost) lost += 1;
+    const log = { fcmp: await readAll(store, id, 'fcmp'), rasp: await readAll(store, id, 'rasp') };
+    for (const protocol of ['fcmp', 'rasp'] as const)
+      expect(told.events.get(`${protocol} ${id}`)).toEqual(log[protocol]);
+    // What was answered is in the log of the run, unless the run itself is over because its worker is gone, and says so.
+    const isAnswered = log.fcmp.some((event) => 'type' in event && event.type === 'user.input.replied');
+    if (!told.replies.includes(id)) continue;
+    expect(isAnswered || isLost).toBe(true);
+    if (!isAnswered) untold += 1;
+  }
+  return { lost, untold };
+}
