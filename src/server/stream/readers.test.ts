@@ -2,7 +2,11 @@ import { connect } from 'node:net';
 import { HttpAgent } from '@ag-ui/client';
 import { EventSource } from 'eventsource';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { openStore } from '../../store/open-store.js';
+import { readSse } from '../../client/read-sse.js';
 import { openListening } from '../fixtures/listening.js';
+import { idsOf, readStream } from '../fixtures/read-stream.js';
 import { startToldRun } from '../fixtures/told-run.js';
 import type { ToldRun } from '../fixtures/told-run.js';
 
@@ -86,6 +90,20 @@ describe("AG-UI's client", () => {
   });
 });
 
+describe('a server', () => {
+  it('streams what another process writes', async () => {
+    const folder = await makeFolder({});
+    const { store, url } = await openListening({ database: `sqlite:${folder}/shared.db` });
+    const run = await startToldRun(store, 'run-1');
+    const elsewhere = await openStore(`sqlite:${folder}/shared.db`);
+    onTestFinished(async () => elsewhere.close());
+    const seen = readStream(fetch(`${url}/v1/runs/run-1/events`));
+    for (const event of run.events) await elsewhere.append('run-1', [event]);
+    await run.end();
+    expect(idsOf(await seen)).toEqual(numbersOf(run));
+  });
+});
+
 describe('a connection', () => {
   it('is one as every answer has them', async () => {
     const server = await openListening({ settings: { origins: ['https://elsewhere.example'] } });
@@ -102,6 +120,40 @@ describe('a connection', () => {
     server.end();
     expect(await answer.text()).toBe('retry: 1000\n\n');
   });
+
+  it('loses nothing while its reader does not read, and says that it fell behind', async () => {
+    const { store, url } = await openListening();
+    const run = await startToldRun(store, 'run-1');
+    await run.tell();
+    const { hostname, port } = new URL(url);
+    const reader = connect(Number(port), hostname);
+    onTestFinished(() => void reader.destroy());
+    reader.setEncoding('latin1');
+    reader.write(`GET /v1/runs/run-1/events HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`);
+    let text = '';
+    reader.on('data', (piece: string) => (text += piece));
+    await vi.waitFor(() => expect(text).toContain('conversation.completed'));
+    reader.pause();
+    const before = numbersOf(run);
+    const [sample] = run.events.flatMap((emitted) => (emitted.protocol === 'fcmp' ? [emitted.event] : []));
+    // More than the buffers of the system take.
+    const count = 100;
+    const steady = readUntil(await fetch(`${url}/v1/runs/run-1/events`), String(before.length + count));
+    for (let seq = before.length + 1; seq <= before.length + count; seq++) {
+      const event = { ...sample, seq, data: { text: 'x'.repeat(200_000) } } as never;
+      await store.append('run-1', [{ protocol: 'fcmp', event }]);
+    }
+    await steady;
+    reader.resume();
+    await run.end();
+    await new Promise((resolve) => {
+      reader.once('close', resolve);
+    });
+    const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+    expect(ids).toEqual(Array.from({ length: before.length + count }, (_, index) => index + 1));
+    expect(text).toContain('event: lag\n');
+    expect(text.trimEnd().endsWith('event: end\ndata: {"status":"success"}')).toBe(true);
+  }, 30_000);
 
   it('is not taken over for HEAD', async () => {
     const { store, url } = await openListening();
@@ -137,4 +189,9 @@ async function firstPieceOf({ body, headers }: Response): Promise<Response> {
   const { value } = (await reader?.read()) ?? {};
   await reader?.cancel();
   return new Response(value ?? null, { headers });
+}
+
+/** Reads a stream up to an id. */
+async function readUntil({ body }: Response, last: string): Promise<void> {
+  for await (const { id } of readSse(body ?? new ReadableStream())) if (id === last) return;
 }
