@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createJsonLogger } from '../../runs/logger/json-logger.js';
@@ -43,6 +43,15 @@ describe('GET /metrics', () => {
         /^# (?:HELP|TYPE) sluice_\w+ .+$|^sluice_\w+(?:\{\w+="[^"]*"(?:,\w+="[^"]*")*\})? [\d.e+-]+$/,
       );
     }
+  });
+
+  it('has the figures that docs/operations.md lists, with their types, and no others', async () => {
+    const { get } = await openMetered();
+    const text = await (await get('/metrics')).text();
+    const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+    const told = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`);
+    const listed = [...page.matchAll(/^\| `(sluice_\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`);
+    expect(listed.toSorted()).toEqual(told.toSorted());
   });
 
   it('counts parses by outcome and repair level, and requests', async () => {
