@@ -106,7 +106,8 @@ async function startBare(): Promise<{ readonly url: string; readonly close: () =
     await context.req.json();
     return context.json({});
   });
-  const server = createHttpServer(getRequestListener(app.fetch));
+  const answer = getRequestListener(app.fetch);
+  const server = createHttpServer((incoming, outgoing) => void answer(incoming, outgoing));
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });

@@ -11,7 +11,7 @@ describe('the OpenAPI document', () => {
 
   it('names every endpoint once', () => {
     const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
-    const ids = operations.map((operation) => Reflect.get(operation, 'operationId'));
+    const ids = operations.map((operation) => String(Reflect.get(operation, 'operationId')));
     expect(ids.toSorted()).toEqual(Object.keys(ENDPOINTS).toSorted());
   });
 
@@ -37,9 +37,8 @@ describe('the table of endpoints', () => {
   });
 
   it.each(all)('%s has schemas that can be checked', (_, { body, query = {}, answer }) => {
-    for (const schema of [body, answer.schema, ...Object.values(query)]) {
-      if (schema !== undefined) expect(() => fromJsonSchema(schema)).not.toThrow();
-    }
+    const schemas = [body, answer.schema, ...Object.values(query)].filter((schema) => schema !== undefined);
+    expect(() => schemas.map((schema) => fromJsonSchema(schema))).not.toThrow();
   });
 
   it('lets nobody change anything without a scope', () => {

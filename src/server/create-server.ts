@@ -41,9 +41,9 @@ export interface SluiceServer {
   readonly app: Hono;
   readonly context: ServerContext;
   /** Refuses new work and says that it is not ready; what there is can still be read. */
-  drain(): void;
+  readonly drain: () => void;
   /** Closes every stream. */
-  end(): void;
+  readonly end: () => void;
 }
 
 export const DEFAULT_HOST = '127.0.0.1';

@@ -8,7 +8,7 @@ export interface Deadlines {
 
 interface Waiting {
   readonly until: number;
-  readonly giveUp: () => void;
+  giveUp: ((error: RequestError) => void) | undefined;
 }
 
 /** How late somebody may be told. */
@@ -28,31 +28,24 @@ export function createDeadlines(ms: number): Deadlines {
     for (const one of waiting) {
       if (one.until > now) break;
       waiting.delete(one);
-      one.giveUp();
+      one.giveUp?.(new RequestError('REQUEST_TIMED_OUT', `It takes longer than ${ms / 1000} seconds. Try again.`));
     }
     timer = waiting.size === 0 ? undefined : setTimeout(look, ms / LOOKS);
   }
 
   return {
     async within(work) {
-      return new Promise((resolve, reject) => {
-        const giveUp = (): void => {
-          reject(new RequestError('REQUEST_TIMED_OUT', `It takes longer than ${ms / 1000} seconds. Try again.`));
-        };
-        const one: Waiting = { until: performance.now() + ms, giveUp };
-        waiting.add(one);
-        timer ??= setTimeout(look, ms / LOOKS);
-        work.then(
-          (value) => {
-            waiting.delete(one);
-            resolve(value);
-          },
-          (error: unknown) => {
-            waiting.delete(one);
-            reject(error as Error);
-          },
-        );
+      const one: Waiting = { until: performance.now() + ms, giveUp: undefined };
+      const late = new Promise<never>((_, reject) => {
+        one.giveUp = reject;
       });
+      waiting.add(one);
+      timer ??= setTimeout(look, ms / LOOKS);
+      try {
+        return await Promise.race([work, late]);
+      } finally {
+        waiting.delete(one);
+      }
     },
   };
 }

@@ -32,7 +32,7 @@ function requestsTo(endpoint: Endpoint, known: readonly string[], example: objec
   const query = Object.entries(endpoint.query ?? {}).map(([name, schema]) =>
     fc
       .option(fc.oneof({ weight: 4, arbitrary: arbitraryFromSchema(schema) }, { weight: 1, arbitrary: oddText }))
-      .map((value) => [name, value] as const),
+      .map((value) => [name, typeof value === 'string' || value === null ? value : JSON.stringify(value)] as const),
   );
   const stranger = fc.option(fc.tuple(oddText, oddText), { freq: 10 });
   const body = endpoint.body === undefined ? fc.constant('{}') : bodiesFor(endpoint.body, example);
@@ -46,7 +46,7 @@ function requestsTo(endpoint: Endpoint, known: readonly string[], example: objec
     })
     .map((parts) => {
       const search = new URLSearchParams();
-      for (const [name, value] of parts.query) if (value !== null) search.set(name, wellFormed(String(value)));
+      for (const [name, value] of parts.query) if (value !== null) search.set(name, wellFormed(value));
       if (parts.stranger !== null) search.set(...parts.stranger);
       const path = names.reduce(
         (text, name, index) => text.replace(`{${name}}`, parts.parameters[index] ?? ''),

@@ -28,6 +28,7 @@ export async function listen(
   { app }: Pick<SluiceServer, 'app'>,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
+  const answer = getRequestListener(app.fetch);
   const server = createHttpServer(
     {
       maxHeaderSize: HEADER_BYTES,
@@ -36,7 +37,7 @@ export async function listen(
       keepAliveTimeout: IDLE_MS,
       connectionsCheckingInterval: HEADERS_MS / 2,
     },
-    getRequestListener(app.fetch),
+    (incoming, outgoing) => void answer(incoming, outgoing),
   );
   server.maxConnections = CONNECTIONS;
   await open(server, host, port);

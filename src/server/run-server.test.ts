@@ -116,7 +116,7 @@ describe('a server that is stopped', () => {
     expect((await fetch(`${url}/v1/runs/${id}`)).status).toBe(200);
     await stopped;
     expect(await store.findRun(id)).toMatchObject({ state: 'ended', result: { status: 'success' } });
-    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
   });
 
   it('stops what takes longer than its grace', async () => {

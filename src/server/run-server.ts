@@ -1,7 +1,6 @@
 import type { Worker } from '../dispatch/worker-options.js';
-import { createServer } from './create-server.js';
 import type { ServerOptions, SluiceServer } from './create-server.js';
-import { DEFAULT_HOST } from './create-server.js';
+import { createServer, DEFAULT_HOST } from './create-server.js';
 import { listen } from './listen.js';
 import type { Listening } from './listen.js';
 
@@ -13,7 +12,7 @@ export interface RunningServer {
    * Ends it in order: takes no new work, lets the worker finish (after `graceMs` what is left is stopped: such orders go
    * to a person, such runs end as canceled), closes streams and connections. Until then what there is can be read.
    */
-  stop(options?: { readonly graceMs?: number }): Promise<void>;
+  readonly stop: (options?: { readonly graceMs?: number }) => Promise<void>;
 }
 
 /** What {@link runServer} takes beside what a server is made of. */

@@ -46,11 +46,11 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
   let lastAccepted: string | undefined;
 
   function checkHost(context: Context): void {
-    const host = headerOf(context, 'host') ?? new URL(context.req.url).host;
-    if (takesAnyName || host === lastAccepted) return;
-    const name = nameInHost(host);
+    const asked = headerOf(context, 'host') ?? new URL(context.req.url).host;
+    if (takesAnyName || asked === lastAccepted) return;
+    const name = nameInHost(asked);
     if (isLoopback(name) || names.has(name)) {
-      lastAccepted = host;
+      lastAccepted = asked;
       return;
     }
     throw new RequestError(
