@@ -8,8 +8,11 @@ export class GrowingText {
 
   append(piece: string): void {
     this.#tail += piece;
-    if (this.#tail.length < BLOCK) return;
-    // Reading a character makes the engine join the pieces and let them go.
+    if (this.#tail.length >= BLOCK) this.join();
+  }
+
+  /** Reading a character makes the engine join the pieces and let them go. */
+  join(): void {
     if (this.#tail.charCodeAt(0) >= 0) this.#joined += this.#tail;
     this.#tail = '';
   }

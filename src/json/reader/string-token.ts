@@ -156,6 +156,7 @@ export class StringToken {
   }
 
   #end(length: number): 'done' {
+    this.#content.join();
     this.#source.at += length;
     return 'done';
   }

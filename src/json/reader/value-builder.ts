@@ -32,6 +32,13 @@ function frameOf(content: Frame['content'], { container, step }: Place, depth: n
   return { container, step, content, isArray: Array.isArray(content), depth, otherAbove, key: '', shown: false };
 }
 
+/** An empty list with room for a few items: most are short, and the first item of another makes room for seventeen. */
+function emptyList(): unknown[] {
+  const list: unknown[] = [null, null, null, null];
+  while (list.length > 0) list.pop();
+  return list;
+}
+
 /** The place of the root. */
 export const ROOT: Place = { container: undefined, step: '' };
 
@@ -98,7 +105,7 @@ export class ValueBuilder {
 
   open(isArray: boolean): void {
     const { depth, isArray: inArray, otherAbove } = this.#top;
-    const content = isArray ? [] : {};
+    const content = isArray ? emptyList() : {};
     this.#put(content);
     this.#top = frameOf(content, this.#place(), depth + 1, depth > 0 && (otherAbove || inArray !== isArray));
     this.#listener?.changed(this.#top);
