@@ -12,16 +12,24 @@ const MIGRATION_LOCK = 758_423;
  */
 export async function migrate(database: Database): Promise<void> {
   for (let version = await readVersion(database); version < MIGRATIONS.length; version++) {
-    await database.transaction(async (transaction) => {
-      // Another process may be at a long step: that is no reason to give up.
-      await transaction.query(`SET LOCAL lock_timeout = 0`);
-      await transaction.query(`SET LOCAL statement_timeout = 0`);
-      await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [MIGRATION_LOCK]);
+    await alone(database, async (transaction) => {
       if ((await readVersion(transaction)) !== version) return;
       await transaction.query(MIGRATIONS[version] ?? '');
       await transaction.query(`INSERT INTO sluice.migrations (version) VALUES ($1)`, [version + 1]);
     });
   }
+}
+
+/** Does something to the tables while no other process does. */
+export async function alone(database: Database, change: (transaction: Queryable) => Promise<unknown>): Promise<void> {
+  await database.transaction(async (transaction) => {
+    // Another process may be at a long step: that is no reason to give up.
+    await transaction.query(`SET LOCAL lock_timeout = 0`);
+    await transaction.query(`SET LOCAL statement_timeout = 0`);
+    await transaction.query(`SET LOCAL idle_in_transaction_session_timeout = 0`);
+    await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [MIGRATION_LOCK]);
+    await change(transaction);
+  });
 }
 
 async function readVersion(queryable: Queryable): Promise<number> {

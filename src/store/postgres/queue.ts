@@ -2,6 +2,7 @@ import { createWakers } from '../wakers.js';
 import type { Database } from './database.js';
 import type { Queryable } from './driver.js';
 import { loadPackage } from './load-package.js';
+import { alone } from './migrate.js';
 import type { Notifications } from './notifications.js';
 
 /** Wake-ups for workers on all machines. It never decides anything: whoever wakes claims, and the claim decides. */
@@ -53,8 +54,11 @@ export async function openQueue(database: Database, notifications: Notifications
   const { default: PgBoss } = await loadPackage('pg-boss', () => import('pg-boss'));
   const boss: Boss = new PgBoss({ db: asExecutor(database), schema: SCHEMA, supervise: false, schedule: false });
   boss.on('error', () => undefined);
-  await boss.start();
-  await boss.createQueue(QUEUE);
+  // It makes its tables on connections of its own, and two processes that begin at once would fail each other.
+  await alone(database, async () => {
+    await boss.start();
+    await boss.createQueue(QUEUE);
+  });
   const wakers = createWakers();
   let stop: (() => void) | undefined;
 
