@@ -73,7 +73,7 @@ export const ENDPOINTS = {
     method: 'POST',
     path: '/v1/runs/{id}/reply',
     scope: 'run',
-    summary: 'Answers the question a run waits with.',
+    summary: 'Answers the question a run waits with; returns when the run has been told.',
     body: object({ text: { type: 'string', minLength: 1, maxLength: 1_000_000 } }),
     answer: { status: 200, media: 'application/json', schema: object({ status: { const: 'posted' } }) },
     problems: ['RUN_NOT_FOUND', 'RUN_NOT_WAITING'],

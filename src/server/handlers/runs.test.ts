@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startWorker } from '../../dispatch/start-worker.js';
+import { raspOf, runResultOf } from '../../store/contract/fixtures/run-samples.js';
 import { jsonOf, openServer } from '../fixtures/open-server.js';
 import type { ServerChanges } from '../fixtures/open-server.js';
 
@@ -134,12 +135,29 @@ describe('a run', () => {
     const { id } = await jsonOf(post('/v1/runs', { engine: 'codex', prompt: 'x', mode: 'interactive', workdir: work }));
     const hold = { workerId: 'w', leaseMs: 60_000, now: Date.now() };
     await store.claimRun(hold);
-    await store.renewRun({ ...hold, id: String(id), state: 'waiting' });
-    expect(await jsonOf(post(`/v1/runs/${String(id)}/reply`, { text: 'the blue one' }))).toEqual({ status: 'posted' });
-    expect(await store.renewRun({ ...hold, id: String(id), state: 'waiting' })).toMatchObject({
-      reply: 'the blue one',
-    });
+    const renew = async () => store.renewRun({ ...hold, id: String(id), state: 'waiting' });
+    await renew();
+    let isAcknowledged = false;
+    const answer = post(`/v1/runs/${String(id)}/reply`, { text: 'the blue one' });
+    void answer.then(() => (isAcknowledged = true));
+    await expect.poll(renew).toMatchObject({ reply: 'the blue one' });
+    // The worker has it, but could still be gone before anyone is told.
+    expect(isAcknowledged).toBe(false);
+    await store.append(String(id), [raspOf(2, 1)]);
+    expect(await jsonOf(answer)).toEqual({ status: 'posted' });
     expect(await jsonOf(post(`/v1/runs/${String(id)}/reply`, { text: '' }))).toMatchObject({ code: 'INVALID_BODY' });
+  });
+
+  it('that ends before it is told a reply has not taken it', async () => {
+    const { post, store, work } = await openRuns();
+    const { id } = await jsonOf(post('/v1/runs', { engine: 'codex', prompt: 'x', mode: 'interactive', workdir: work }));
+    const hold = { id: String(id), workerId: 'w', leaseMs: 60_000, now: Date.now() };
+    await store.claimRun(hold);
+    await store.renewRun({ ...hold, state: 'waiting' });
+    const answer = post(`/v1/runs/${String(id)}/reply`, { text: 'yes' });
+    await expect.poll(async () => store.renewRun({ ...hold, state: 'waiting' })).toMatchObject({ reply: 'yes' });
+    await store.endRun({ ...hold, result: runResultOf({ status: 'failed' }) });
+    expect(await jsonOf(answer)).toMatchObject({ status: 409, code: 'RUN_NOT_WAITING' });
   });
 
   it.each(['gone', '..', '%2e%2e%2f', '%00', '%', '%ff', 'a'.repeat(5000)])('named %j is not found', async (id) => {

@@ -6,13 +6,14 @@ import { present } from '../present.js';
 import { RequestError } from '../request-error.js';
 import type { Handlers } from '../route.js';
 import type { ServerContext } from '../server-context.js';
+import { tellReply } from '../tell-reply.js';
 import { summarizeRun, viewRun } from '../views/run-view.js';
 
 type RunHandlers = Pick<Handlers, 'startRun' | 'listRuns' | 'getRun' | 'replyToRun' | 'cancelRun'>;
 
 /** Runs: queued, listed, answered, ended. */
 export function createRunHandlers(server: ServerContext): RunHandlers {
-  const { store, clock, newId, logger } = server;
+  const { store, clock, newId, logger, settings, ending } = server;
   return {
     async startRun({ body, caller, requestId }) {
       server.checkTakesWork();
@@ -34,7 +35,8 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
       return viewRun(record);
     },
     async replyToRun({ params, body }) {
-      const status = await store.postReply(params.id, body.text, clock());
+      const patienceMs = settings.limits.requestMs;
+      const status = await tellReply({ store, clock, ending, patienceMs }, params.id, body.text);
       switch (status) {
         case 'posted':
           return { status };
