@@ -7,6 +7,7 @@ import { openStore } from '../../store/open-store.js';
 import { readSse } from '../../client/read-sse.js';
 import { openListening } from '../fixtures/listening.js';
 import { idsOf, readStream } from '../fixtures/read-stream.js';
+import { DEFAULT_LIMITS } from '../server-settings.js';
 import { startToldRun } from '../fixtures/told-run.js';
 import type { ToldRun } from '../fixtures/told-run.js';
 
@@ -164,7 +165,6 @@ describe('a connection', () => {
   });
 
   it('is given up when its reader is gone: a place becomes free', async () => {
-    const { DEFAULT_LIMITS } = await import('../server-settings.js');
     const { store, url } = await openListening({ settings: { limits: { ...DEFAULT_LIMITS, streamsAtOnce: 1 } } });
     await startToldRun(store, 'run-1');
     const { hostname, port } = new URL(url);

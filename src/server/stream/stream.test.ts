@@ -3,6 +3,7 @@ import { toAcp, toAgUi } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
 import { openServer } from '../fixtures/open-server.js';
 import { idsOf, readStream } from '../fixtures/read-stream.js';
+import { DEFAULT_LIMITS } from '../server-settings.js';
 import { startToldRun } from '../fixtures/told-run.js';
 
 const fcmpOf = (events: readonly Emitted[]) =>
@@ -142,6 +143,15 @@ describe('what a stream says when something is missing', () => {
   it('refuses a Last-Event-ID that is none', async () => {
     const { follow } = await openEnded();
     expect((await follow('', { 'last-event-id': 'x; drop' })).status).toBe(400);
+  });
+
+  it('takes no place for a reader that went away before it began', async () => {
+    const { app, store } = await openServer({ settings: { limits: { ...DEFAULT_LIMITS, streamsAtOnce: 1 } } });
+    await (await startToldRun(store, 'run-1')).end();
+    const gone = { outgoing: { closed: true, once: () => undefined } };
+    for (let count = 0; count < 3; count++) {
+      expect((await app.request('/v1/runs/run-1/events', {}, gone)).status).toBe(200);
+    }
   });
 
   it('is refused once the server ends', async () => {
