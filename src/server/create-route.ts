@@ -5,6 +5,7 @@ import { answerJson, answerProblem, completeAnswer } from './answer.js';
 import { allowOrigin } from './cross-origin.js';
 import type { Deadlines } from './deadlines.js';
 import type { Gate } from './gate.js';
+import { headerOf } from './header-of.js';
 import { readBody } from './read-body.js';
 import { RequestError } from './request-error.js';
 import { createRequestChecks } from './route.js';
@@ -63,15 +64,19 @@ export function createRoute(server: ServerContext, { name, endpoint, handler, ga
       answer = answerProblem(error, requestId);
     }
     if (leave !== undefined) leaveWhenSent(context, isJson, leave);
-    tell(server, { name, caller, requestId, status: answer.status, ms: clock() - began, fault });
+    const traceparent = headerOf(context, 'traceparent');
+    tell(server, { name, caller, requestId, status: answer.status, ms: clock() - began, traceparent, fault });
     return allowOrigin(context, answer, origins);
   };
 }
 
 /** A stream is inside as long as its connection; without a connection, as long as its handler. */
 function leaveWhenSent(context: Context, isJson: boolean, leave: () => void): void {
-  const { outgoing } = (context.env ?? {}) as { outgoing?: { once(event: 'close', then: () => void): void } };
-  if (isJson || outgoing === undefined) leave();
+  const { outgoing } = (context.env ?? {}) as {
+    outgoing?: { readonly closed: boolean; once(event: 'close', then: () => void): void };
+  };
+  // A reader that went away while its answer was prepared closes no second time.
+  if (isJson || outgoing === undefined || outgoing.closed) leave();
   else outgoing.once('close', leave);
 }
 
@@ -81,12 +86,16 @@ interface Told {
   readonly requestId: string;
   readonly status: number;
   readonly ms: number;
+  readonly traceparent: string | undefined;
   readonly fault: unknown;
 }
 
 /** The log has neither bodies nor queries nor headers: whatever secrets they hold are not in it. */
-function tell({ logger, meter }: ServerContext, { name, caller, requestId, status, ms, fault }: Told): void {
-  meter.answered({ endpoint: name, status, ms });
+function tell(
+  { logger, meter }: ServerContext,
+  { name, caller, requestId, status, ms, traceparent, fault }: Told,
+): void {
+  meter.answered({ endpoint: name, status, ms, traceparent });
   const fields = { request_id: requestId, endpoint: name, caller: caller?.name ?? null, status, ms };
   if (status >= 500) logger.error('request failed', { ...fields, error: fault });
   else if (status >= 400) logger.info('request refused', { ...fields, error: codeOf(fault) });

@@ -85,7 +85,8 @@ function startLoad(client: () => Client, folder: string) {
   async function order(place: number, turn: number): Promise<void> {
     const status = ['ok', 'silent', 'fail'][turn % 3] ?? 'ok';
     const repo_dir = join(folder, 'work', String(place));
-    const request = { issue_ref: `acme/shop#${turn % 7}`, role: 'qa', repo_dir, worker: 'told' };
+    // Each issue gets three, and the last of them goes to a person.
+    const request = { issue_ref: `acme/shop#${Math.floor((turn + 1) / 3)}`, role: 'qa', repo_dir, worker: 'told' };
     const submitted = await client().submitOrder({ body: { ...request, instructions: `0.05 ${status}` } });
     told.orders.push([submitted.issue_ref, submitted.run_id]);
     await pause(100);
@@ -139,7 +140,7 @@ describe('a server that is killed again and again', () => {
       const client = createClient({ url: site.url });
       const load = startLoad(() => client, site.folder);
       for (let kill = 0; kill < KILLS; kill += 1) {
-        await pause(700 + Math.random() * 1500);
+        await pause(1000 + Math.random() * 2000);
         await site.kill();
         await site.start();
       }
@@ -182,7 +183,7 @@ async function checkRuns(store: Store, told: Told): Promise<number> {
     for (const protocol of ['fcmp', 'rasp'] as const)
       expect(told.events.get(`${protocol} ${id}`)).toEqual(log[protocol]);
     const replied = log.fcmp.filter((event) => 'type' in event && event.type === 'user.input.replied');
-    if (told.replies.includes(id)) expect(replied).toHaveLength(1);
+    expect(replied.length).toBeGreaterThanOrEqual(told.replies.filter((answered) => answered === id).length);
   }
   return lost;
 }

@@ -64,8 +64,8 @@ async function attemptAfter(
 }
 
 function createBell(store: TellReplyOptions['store'], id: string) {
-  let ring: () => void = () => undefined;
-  const stop = store.watch(id, () => ring());
+  let ring: (() => void) | undefined;
+  const stop = store.watch(id, () => ring?.());
   return {
     stop,
     rung: async (ms: number) =>

@@ -84,6 +84,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
   });
 
+  const look = async () => Promise.all([lookAtRuns(), lookAtOrders()]);
+
   return {
     parsed: (result) => parses.add(labelsOf(result)),
     answered(answer) {
@@ -93,7 +95,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       tracing?.request(answer, clock());
     },
     async render() {
-      await Promise.all([lookAtRuns(), lookAtOrders()]);
+      await look();
       return figures.render(gaugesOf(await store.measure(), clock()));
     },
     measureLag: (log) => ({
@@ -105,11 +107,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
       },
     }),
     watch(signal) {
-      const look = () =>
-        void Promise.all([lookAtRuns(), lookAtOrders()]).catch((error: unknown) => {
-          logger.warn('figures cannot be counted', { error: String(error) });
-        });
-      const timer = setInterval(look, LOOK_MS);
+      const timer = setInterval(() => {
+        look().catch((error: unknown) => logger.warn('figures cannot be counted', { error: String(error) }));
+      }, LOOK_MS);
       timer.unref();
       signal.addEventListener('abort', () => clearInterval(timer), { once: true });
     },

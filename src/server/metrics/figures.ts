@@ -35,7 +35,7 @@ interface Family {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'histogram';
-  lines(): string[];
+  readonly lines: () => string[];
 }
 
 /** Makes an empty set of figures. */

@@ -1,10 +1,14 @@
-import type { Attributes, Context, Tracer } from '@opentelemetry/api';
+import type { Attributes, Context, PropagationAPI, TraceAPI, Tracer } from '@opentelemetry/api';
 import type { Logger } from '../../runs/logger/logger.js';
 import { VERSION } from '../../runs/package-version.js';
 import type { Tracing } from './tracing.js';
 
 /** What this uses of the package, which only those have who want traces. */
-export type OpenTelemetry = Pick<typeof import('@opentelemetry/api'), 'trace' | 'propagation' | 'ROOT_CONTEXT'>;
+export interface OpenTelemetry {
+  readonly trace: TraceAPI;
+  readonly propagation: PropagationAPI;
+  readonly ROOT_CONTEXT: Context;
+}
 
 /**
  * Traces through `@opentelemetry/api`, if it is installed; undefined if not. Where they go is decided by the SDK that the

@@ -19,9 +19,9 @@ describe('a copy of a database', () => {
     const { store, url, target } = await makeStore();
     await store.submitOrder(submissionOf());
     let acknowledged = 0;
-    let isWriting = true;
+    const stopping = new AbortController();
     const writing = (async () => {
-      for (let seq = 1; isWriting; seq += 1) {
+      for (let seq = 1; !stopping.signal.aborted; seq += 1) {
         await store.append('r', [fcmpOf(seq)]);
         acknowledged = seq;
       }
@@ -29,12 +29,12 @@ describe('a copy of a database', () => {
     await expect.poll(() => acknowledged).toBeGreaterThan(3);
     const before = acknowledged;
     const { file, bytes } = await backUpStore(url, target);
-    isWriting = false;
+    stopping.abort();
     await writing;
 
     expect(file).toBe(target);
     expect((await stat(target)).size).toBe(bytes);
-    if (process.platform !== 'win32') expect((await stat(target)).mode & 0o777).toBe(0o600);
+    expect((await stat(target)).mode & 0o777).toBe(process.platform === 'win32' ? 0o666 : 0o600);
     const copy = await openSite(`sqlite:${target}`);
     expect(await copy.findIssue('local#1')).toMatchObject({ last_run_number: 1 });
     const events = await copy.read({ runId: 'r', protocol: 'fcmp', limit: 10_000 });

@@ -54,7 +54,7 @@ function copy(from: string, part: string): void {
 
 /** A copy that cannot be opened is none. */
 function check(part: string): void {
-  const connection = new DatabaseSync(part, { readOnly: true });
+  const connection: Connection = new DatabaseSync(part, { readOnly: true });
   try {
     checkForm(connection, part);
     const answer = connection.prepare('PRAGMA integrity_check(1)').get()?.['integrity_check'];
