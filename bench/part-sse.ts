@@ -12,6 +12,8 @@ import type { SseOrder, SseReport } from './sse-server.js';
 const READERS = Number(process.env['SSE_READERS'] ?? 1000);
 const RATE = 200;
 const SECONDS = Number(process.env['SSE_SECONDS'] ?? 15);
+/** A slow reader looks up twice, so that much waits for it. */
+const SLOW_PAUSE_MS = SECONDS * 450;
 /** How long slow readers may take to catch up after the end. */
 const CATCH_UP_MS = 60_000;
 /** One reader in so many is timed. */
@@ -96,7 +98,8 @@ async function measure(kind: SseOrder['kind'], habit: (index: number) => SseHabi
     const { url } = await hear(server, (told) => ('url' in told ? told : undefined));
     for (let index = 0; index < READERS; index++) {
       const own = habit(index);
-      readers.push(openSseReader(url, own, own === 'steady' && index % TIMED === 5));
+      const isTimed = own === 'steady' && index % TIMED === 5;
+      readers.push(openSseReader(url, { habit: own, isTimed, pauseMs: SLOW_PAUSE_MS }));
       if (index % 50 === 49) await wait(50);
     }
     await wait(1000);

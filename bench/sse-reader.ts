@@ -20,13 +20,16 @@ export interface SseReader {
 }
 
 const RECONNECT_MS = 4000;
-const SLOW_PAUSE_MS = 3000;
+/** How long a slow reader reads between its pauses. */
 const SLOW_READ_MS = 50;
 /** One in so many events is timed, where the reader times at all. */
 const TIMED = 5;
 
 /** Follows a stream with as little work as possible: a thousand of these share one processor with the server. */
-export function openSseReader(url: string, habit: SseHabit, isTimed: boolean): SseReader {
+export function openSseReader(
+  url: string,
+  { habit, isTimed, pauseMs }: { readonly habit: SseHabit; readonly isTimed: boolean; readonly pauseMs: number },
+): SseReader {
   const { hostname, port, pathname } = new URL(url);
   const delays: number[] = [];
   let [last, mistakes, connections, lags] = [0, 0, 0, 0];
@@ -107,7 +110,7 @@ export function openSseReader(url: string, habit: SseHabit, isTimed: boolean): S
     timer = setTimeout(() => {
       current.resume();
       timer = setTimeout(() => pause(current), SLOW_READ_MS);
-    }, SLOW_PAUSE_MS);
+    }, pauseMs);
   }
 
   open();
