@@ -112,9 +112,6 @@ export const executionSchema = object({
   at: timestamp,
 });
 
-/** See {@link executionSchema}. */
-export type ExecutionView = FromSchema<typeof executionSchema>;
-
 /** An issue with its orders. */
 export const issueDetailSchema = object({
   issue: issueSchema,

@@ -9,7 +9,7 @@ const outcome = {
 } as const;
 
 /** What came of a run. */
-export const runResultSchema = object(
+const runResultSchema = object(
   {
     ...outcome,
     warnings: { type: 'array', items: object({ code: name, message: text }) },

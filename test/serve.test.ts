@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { PROJECT } from '../scripts/run-tool.js';
+import { makeFolder } from './temporary-folder.js';
+
+const MAIN = join(PROJECT, 'dist/cli/main.js');
+
+/** Starts the built server in a folder of its own. */
+async function startServe(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const folder = await makeFolder({ 'work/x': '' });
+  const child = spawn(process.execPath, [MAIN, 'serve', '--no-demo', ...args], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+  });
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const printed = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text));
+  /** Its address, as it prints it. */
+  const address = async (): Promise<string> => {
+    await expect.poll(() => printed.stdout, { timeout: 30_000 }).toMatch(/^http:\/\/\S+\n$/);
+    return printed.stdout.trim();
+  };
+  const end = async (): Promise<number | null> => {
+    child.kill('SIGTERM');
+    return (await exited)[0];
+  };
+  return { printed, address, end, exitCode: async () => (await exited)[0] };
+}
+
+describe('sluice serve', () => {
+  it('prints its address, answers there, and ends in order', async () => {
+    const { address, end, printed } = await startServe(['--port', '0']);
+    const url = await address();
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    const answer = await fetch(`${url}/v1/parse`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ text: 'so: {a: 1,}' }),
+    });
+    expect(await answer.json()).toMatchObject({ status: 'success', value: { a: 1 } });
+    expect(await end()).toBe(0);
+    for (const line of printed.stderr.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
+  });
+
+  it('keeps what it was told when it is started again', async () => {
+    const data = await makeFolder({ 'work/x': '' });
+    const repo_dir = join(data, 'work');
+    const config = await makeFolder({ 'sluice.config.json': JSON.stringify({ data, roots: [repo_dir] }) });
+    const args = ['--port', '0', '--no-worker', '--config', join(config, 'sluice.config.json')];
+    const order = { issue_ref: 'acme/shop#1', role: 'qa', repo_dir, worker: 'codex-cli', instructions: 'x' };
+    const first = await startServe(args);
+    const submitted = await fetch(`${await first.address()}/v1/orders`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(order),
+    });
+    expect(submitted.status).toBe(201);
+    expect(await first.end()).toBe(0);
+    const second = await startServe(args);
+    const found = await fetch(`${await second.address()}/v1/issues/acme%2Fshop%231`);
+    expect(await found.json()).toMatchObject({ issue: { state: 'doing' }, orders: [{ state: 'queued' }] });
+  });
+
+  it('does not open to others without tokens', async () => {
+    const { exitCode, printed } = await startServe(['--host', '0.0.0.0', '--port', '0']);
+    expect(await exitCode()).toBe(2);
+    expect(printed.stderr).toContain('TOKENS_NEEDED');
+  });
+
+  it('opens to others with tokens, which are never logged', async () => {
+    const value = 'a-token-nobody-may-see';
+    const tokens = JSON.stringify([{ name: 'ada', scopes: ['read'], value }]);
+    const { address, end, printed } = await startServe(['--host', '0.0.0.0', '--port', '0'], { SLUICE_TOKENS: tokens });
+    const url = (await address()).replace('0.0.0.0', '127.0.0.1');
+    expect((await fetch(`${url}/v1/runs`)).status).toBe(401);
+    const authorization = `Bearer ${value}`;
+    expect((await fetch(`${url}/v1/runs`, { headers: { authorization } })).status).toBe(200);
+    expect((await fetch(`${url}/v1/runs?cursor=${value}`, { headers: { authorization } })).status).toBe(400);
+    await end();
+    expect(printed.stderr).not.toContain(value);
+  });
+
+  it.each([
+    ['a port that is none', ['--port', '70000'], {}, 'Give a port'],
+    ['tokens that are no JSON', ['--port', '0'], { SLUICE_TOKENS: 'x' }, 'INVALID_CONFIG'],
+    [
+      'an address that is not ours',
+      ['--port', '0', '--host', '203.0.113.1'],
+      { SLUICE_TOKENS: '[{"name":"a","scopes":[],"value":"x"}]' },
+      'ADDRESS_UNAVAILABLE',
+    ],
+  ])('refuses %s', async (_, args, env, words) => {
+    const { exitCode, printed } = await startServe(args, env);
+    expect(await exitCode()).toBe(2);
+    expect(printed.stderr).toContain(words);
+    expect(printed.stdout).toBe('');
+  });
+});
