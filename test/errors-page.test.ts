@@ -38,7 +38,10 @@ function findThrownCodes(): string[] {
   const codes = files
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .flatMap((file) => [
-      ...readFileSync(join(PROJECT, 'src', file), 'utf8').matchAll(/SluiceError(?:\(|<)\s*'([A-Z_]+)'/g),
+      // `alignmentOf` throws the code that it is given.
+      ...readFileSync(join(PROJECT, 'src', file), 'utf8').matchAll(
+        /(?:SluiceError(?:\(|<)\s*|alignmentOf\([^)']*'\w+', )'([A-Z_]+)'/g,
+      ),
     ])
     .map(([, code]) => code ?? '');
   return [...new Set(codes)].filter((code) => !(PARSE_ERROR_CODES as readonly string[]).includes(code));
