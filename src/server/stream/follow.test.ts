@@ -224,3 +224,21 @@ it('closes every stream without an end when the server ends, so that readers com
   expect(reader.read()).not.toContain('event: end');
   await store.close();
 });
+
+it('tells a reader of the past that the rest was forgotten meanwhile', async () => {
+  const store = await openStore('memory:');
+  const run = await startToldRun(store, 'run-1', 1000);
+  await run.tell();
+  await run.end();
+  let isForgotten = false;
+  const hub = openHub({ ...store, read: async (query) => (isForgotten ? [] : store.read(query)) });
+  const reader = await hub.follow('run-1');
+  reader.shut();
+  await vi.waitFor(() => expect(reader.outlet.unsent).toBeGreaterThan(64 * 1024));
+  isForgotten = true;
+  reader.open();
+  await vi.waitFor(() => expect(reader.read()).toContain('event: end\n'));
+  const last = numbersIn(reader.read()).length;
+  expect(reader.read()).toContain(`event: gap\ndata: {"from":"${last + 1}","to":null}\n`);
+  await store.close();
+});

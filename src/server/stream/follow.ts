@@ -3,6 +3,7 @@ import type { EventLog } from '../../runs/ports/event-log.js';
 import type { Broadcast, Reader } from './broadcast.js';
 import type { Broadcasts, RunEnd } from './broadcasts.js';
 import { drainedInTime } from './drained-in-time.js';
+import { forgottenText } from './forgotten-text.js';
 import type { Passage } from './passage.js';
 import { endText, lagText } from './sse-text.js';
 import type { StreamProtocol } from './stream-protocol.js';
@@ -70,7 +71,9 @@ export async function follow(reader: Reader, options: FollowOptions): Promise<vo
       continue;
     }
     if (end !== undefined) {
-      outlet.write(Buffer.from((await telling.finish()) + endText(protocol, end.status)));
+      const after = reader.position;
+      const gap = after.seq > 0 ? await forgottenText(log, { runId, protocol, after }) : '';
+      outlet.write(Buffer.from(gap + (await telling.finish()) + endText(protocol, end.status)));
       outlet.end();
       return;
     }

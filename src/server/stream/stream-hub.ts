@@ -1,4 +1,3 @@
-import { LOG_START } from '../../audit/event-pages.js';
 import type { LogPosition } from '../../audit/event-pages.js';
 import { SluiceError } from '../../json/index.js';
 import type { Logger } from '../../runs/logger/logger.js';
@@ -8,9 +7,10 @@ import type { Reader } from './broadcast.js';
 import { createBroadcasts } from './broadcasts.js';
 import { follow } from './follow.js';
 import type { FollowOptions } from './follow.js';
+import { forgottenText } from './forgotten-text.js';
 import type { Outlet } from './outlet.js';
-import { endText, gapText, HEARTBEAT, RETRY } from './sse-text.js';
-import { following, logOf, preceding, wordOf } from './stream-protocol.js';
+import { endText, HEARTBEAT, RETRY } from './sse-text.js';
+import { logOf, preceding, wordOf } from './stream-protocol.js';
 import type { StreamProtocol } from './stream-protocol.js';
 import { createTelling } from './telling.js';
 import type { SharedPassages } from './telling.js';
@@ -101,7 +101,9 @@ export function createStreamHub({ store, logger, ending }: StreamHubOptions): St
       const telling = createTelling({ log: store, runId, protocol, after }, shared);
       const passage = await telling.next();
       if (passage === undefined && run.state === 'ended') {
-        const rest = forgotten(request) + (await telling.finish());
+        const hadEvents = after.seq > 0 || (run.result?.attempts ?? 0) > 0;
+        const gap = hadEvents ? await forgottenText(store, { runId, protocol, after }) : '';
+        const rest = gap + (await telling.finish());
         if (rest === '') return undefined;
         return (outlet) => {
           outlet.write(Buffer.from(rest + endText(protocol, run.result?.status ?? null)));
@@ -117,10 +119,4 @@ export function createStreamHub({ store, logger, ending }: StreamHubOptions): St
       return (outlet) => start(outlet, after, { runId, protocol, telling, passage });
     },
   };
-}
-
-/** A run that made attempts had events; if none is left, their reader learns that. */
-function forgotten({ run, protocol, after }: StreamRequest): string {
-  const isForgotten = after.seq === LOG_START.seq && (run.result?.attempts ?? 0) > 0;
-  return isForgotten ? gapText(protocol, following(protocol, LOG_START), null) : '';
 }

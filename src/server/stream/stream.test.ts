@@ -106,6 +106,15 @@ describe('what a stream says when something is missing', () => {
       ['gap', '{"from":"1:1","to":null}'],
       ['end', '{"status":"success"}'],
     ]);
+    const [resumed] = await readStream(get('/v1/runs/run-1/events?after=4'));
+    expect(resumed?.data).toBe('{"from":"5","to":null}');
+  });
+
+  it('tells no gap where there never was anything', async () => {
+    const { store, get } = await openServer();
+    await store.createRun({ id: 'run-1', spec: { engine: 'codex', workdir: '/' }, state: 'queued', now: 0 });
+    await store.requestCancel('run-1', 1);
+    expect((await get('/v1/runs/run-1/events')).status).toBe(204);
   });
 
   it('closes what a projection left open under a number of its own', async () => {
