@@ -27,6 +27,7 @@ const MODEL_RUNS = 1000;
 const SERVER_KILLS = 20;
 const LEAD_KILLS = 100;
 const HTTP_KILLS = 50;
+const REQUESTS = 10_000;
 const WORKERS = 4;
 const ORDERS = 2000;
 
@@ -87,6 +88,7 @@ const CAMPAIGNS: readonly Campaign[] = [
     files: ['src/server/server-killed'],
     rounds: 1,
   },
+  { name: `${REQUESTS} random requests to a server`, files: ['src/server/fuzz'], rounds: 1 },
   { name: `a Sluice with runs going on, killed ${RUN_KILLS} times`, files: ['src/runs/kill.test'], rounds: 1 },
   { name: 'writers of the run folder, killed', files: ['src/audit/event-log', 'src/audit/attempt-chunks'], rounds },
 ];
@@ -99,6 +101,7 @@ process.env['RACE_SECONDS'] = String(seconds);
 process.env['LEAD_KILLS'] = String(LEAD_KILLS);
 process.env['RUN_KILLS'] = String(RUN_KILLS);
 process.env['SERVER_KILLS'] = String(HTTP_KILLS);
+process.env['REQUESTS'] = String(REQUESTS);
 process.env['PG_KILLS'] = String(SERVER_KILLS);
 process.env['WORKERS'] = String(WORKERS);
 process.env['ORDERS'] = String(ORDERS);

@@ -10,6 +10,7 @@ import { jsonOf, openServer } from './fixtures/open-server.js';
 
 /** `npm run torture` sends more. */
 const REQUESTS = Number(process.env['REQUESTS'] ?? 500);
+const TIMEOUT_MS = 20_000 + 20 * REQUESTS;
 
 interface RandomRequest {
   readonly method: string;
@@ -133,30 +134,34 @@ async function openPlayground(database: string) {
 }
 
 describe('random requests', () => {
-  it.each(['memory:', 'sqlite:'])('are never our fault, over %s', async (kind) => {
-    const folder = await makeFolder({});
-    const { app, known, examples } = await openPlayground(
-      kind === 'memory:' ? kind : `sqlite:${join(folder, 'fuzz.db')}`,
-    );
-    const anyRequest = fc.oneof(
-      ...Object.entries<Endpoint>(ENDPOINTS).map(([name, endpoint]) => ({
-        // There is more to get wrong in a body.
-        weight: endpoint.body === undefined ? 1 : 3,
-        arbitrary: requestsTo(endpoint, known, examples[name] ?? {}),
-      })),
-    );
-    const statuses = new Set<number>();
-    await fc.assert(
-      fc.asyncProperty(anyRequest, async ({ path, ...init }) => {
-        const answer = await app.request(path, init);
-        statuses.add(answer.status);
-        expect(answer.status).toBeLessThan(500);
-        await checkAnswer(init.method, path, answer);
-        await answer.body?.cancel();
-      }),
-      { numRuns: REQUESTS / 2 },
-    );
-    // Requests that all were refused would prove nothing.
-    for (const status of [200, 201, 400, 404]) expect(statuses).toContain(status);
-  });
+  it.each(['memory:', 'sqlite:'])(
+    'are never our fault, over %s',
+    async (kind) => {
+      const folder = await makeFolder({});
+      const { app, known, examples } = await openPlayground(
+        kind === 'memory:' ? kind : `sqlite:${join(folder, 'fuzz.db')}`,
+      );
+      const anyRequest = fc.oneof(
+        ...Object.entries<Endpoint>(ENDPOINTS).map(([name, endpoint]) => ({
+          // There is more to get wrong in a body.
+          weight: endpoint.body === undefined ? 1 : 3,
+          arbitrary: requestsTo(endpoint, known, examples[name] ?? {}),
+        })),
+      );
+      const statuses = new Set<number>();
+      await fc.assert(
+        fc.asyncProperty(anyRequest, async ({ path, ...init }) => {
+          const answer = await app.request(path, init);
+          statuses.add(answer.status);
+          expect(answer.status).toBeLessThan(500);
+          await checkAnswer(init.method, path, answer);
+          await answer.body?.cancel();
+        }),
+        { numRuns: REQUESTS / 2 },
+      );
+      // Requests that all were refused would prove nothing.
+      for (const status of [200, 201, 400, 404]) expect(statuses).toContain(status);
+    },
+    TIMEOUT_MS,
+  );
 });

@@ -60,6 +60,10 @@ describe('the codes', () => {
       'STORE_FAILED',
       'STORE_DAMAGED',
       'PACKAGE_MISSING',
+      // Of commands that have no path here.
+      'BACKUP_EXISTS',
+      'BACKUP_FAILED',
+      'BACKUP_UNSUPPORTED',
       'INVALID_WORK_ORDER',
       'INVALID_WRAPPERS',
     ];
