@@ -41,7 +41,7 @@ describe('README.md', () => {
   it('names the two commands that a newcomer needs, and scripts that exist', async () => {
     const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
     const { scripts } = JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8')) as { scripts: object };
-    expect(readme).toContain('\nnpm ci && npm run demo ');
+    expect(readme).toContain('\nnpm ci && npm start ');
     expect(readme).toContain('\nnpm ci && npm test ');
     const contributing = await readFile(join(PROJECT, 'CONTRIBUTING.md'), 'utf8');
     const named = [...`${readme}${contributing}`.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name ?? '');
