@@ -184,7 +184,7 @@ describe('sluice parse', () => {
     ['an unknown profile', ['--profile', 'strict'], 'default, generic, tagged, unified'],
     ['a file that is not there', ['gone.txt'], 'gone.txt: there is no such file'],
     ['a schema that is not there', ['--schema', 'gone.json'], 'gone.json: there is no such file'],
-    ['a schema that is no JSON', ['--schema', 'broken.json'], 'broken.json is not a usable JSON Schema'],
+    ['a schema that is no JSON', ['--schema', 'broken.json'], 'broken.json is not JSON'],
     ['a schema that is no schema', ['--schema', 'wrong.json'], 'wrong.json is not a usable JSON Schema'],
     ['a schema on standard input', ['--schema', '-'], '--schema needs a file'],
     ['--align without a schema', ['--align'], '--schema'],
