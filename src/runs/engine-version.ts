@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { askProgram } from './doctor/ask-program.js';
 import type { Launcher } from './launchers/launcher.js';
 import { findProgram } from './process/find-program.js';
+import { RUN_MARKER } from './process/process-record.js';
 
 /** A program that does not tell its version by then is used without. */
 const TIMEOUT_MS = 15_000;
@@ -35,7 +36,9 @@ async function ask(
 ): Promise<string | undefined> {
   const [program, ...given] = words;
   const command: [string, ...string[]] = [program, ...given, ...launcher.versionCommand];
-  const { text, problem } = await askProgram(command, { env, cwd: tmpdir(), timeoutMs: TIMEOUT_MS });
+  // Not marked as the run's: it would be ended with the run, which may be over before the program has answered.
+  const unmarked = { ...env, [RUN_MARKER]: undefined };
+  const { text, problem } = await askProgram(command, { env: unmarked, cwd: tmpdir(), timeoutMs: TIMEOUT_MS });
   return problem === undefined ? launcher.readVersion(text) : undefined;
 }
 
