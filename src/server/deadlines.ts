@@ -8,7 +8,7 @@ export interface Deadlines {
 
 interface Waiting {
   readonly until: number;
-  giveUp: ((error: RequestError) => void) | undefined;
+  readonly giveUp: (error: unknown) => void;
 }
 
 /** How late somebody may be told. */
@@ -28,24 +28,27 @@ export function createDeadlines(ms: number): Deadlines {
     for (const one of waiting) {
       if (one.until > now) break;
       waiting.delete(one);
-      one.giveUp?.(new RequestError('REQUEST_TIMED_OUT', `It takes longer than ${ms / 1000} seconds. Try again.`));
+      one.giveUp(new RequestError('REQUEST_TIMED_OUT', `It takes longer than ${ms / 1000} seconds. Try again.`));
     }
     timer = waiting.size === 0 ? undefined : setTimeout(look, ms / LOOKS);
   }
 
   return {
-    async within(work) {
-      const one: Waiting = { until: performance.now() + ms, giveUp: undefined };
-      const late = new Promise<never>((_, reject) => {
-        one.giveUp = reject;
+    within<T>(work: Promise<T>) {
+      return new Promise<T>((resolve, reject) => {
+        const one: Waiting = { until: performance.now() + ms, giveUp: reject };
+        const end = (value: T) => {
+          waiting.delete(one);
+          resolve(value);
+        };
+        const fail = (error: unknown) => {
+          waiting.delete(one);
+          reject(error);
+        };
+        waiting.add(one);
+        timer ??= setTimeout(look, ms / LOOKS);
+        work.then(end, fail);
       });
-      waiting.add(one);
-      timer ??= setTimeout(look, ms / LOOKS);
-      try {
-        return await Promise.race([work, late]);
-      } finally {
-        waiting.delete(one);
-      }
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { Endpoint } from '../../api/endpoint.js';
 import { headerOf } from '../header-of.js';
+import { incomingOf } from '../incoming-of.js';
 import { RequestError } from '../request-error.js';
 import type { ServerSettings } from '../server-settings.js';
 import { isLoopback, nameInHost } from './address.js';
@@ -123,6 +124,5 @@ function tooMany(what: string): RequestError {
 
 /** Absent where there is no connection. */
 function addressOf(context: Context): string {
-  const { incoming } = (context.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
-  return incoming?.socket?.remoteAddress ?? 'unknown';
+  return incomingOf(context)?.socket.remoteAddress ?? 'unknown';
 }
