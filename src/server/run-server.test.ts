@@ -8,6 +8,7 @@ import { createLead } from '../orders/lead/create-lead.js';
 import { openStore } from '../store/open-store.js';
 import { runServer } from './run-server.js';
 import type { RunServerOptions } from './run-server.js';
+import { DEFAULT_LIMITS } from './server-settings.js';
 
 async function startServer(changes: Partial<RunServerOptions> = {}, withWorker = false) {
   const data = await makeFolder({ 'work/x': '' });
@@ -96,6 +97,14 @@ describe('a server on a port', () => {
     );
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
     expect(answer).toContain('BODY_TOO_LARGE');
+  });
+
+  it('counts a body that comes in chunks, and refuses it once it is too large', async () => {
+    const { sendRaw } = await startServer({ settings: { limits: { ...DEFAULT_LIMITS, bodyBytes: 20 } } });
+    const head =
+      'POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n';
+    expect(await sendRaw(`${head}8\r\n{"text":\r\n5\r\n"{}"}\r\n0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await sendRaw(`${head}8\r\n{"text":\r\n10\r\n"${'x'.repeat(14)}"\r\n0\r\n\r\n`)).toContain('BODY_TOO_LARGE');
   });
 });
 
