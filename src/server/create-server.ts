@@ -9,6 +9,7 @@ import type { Logger } from '../runs/logger/logger.js';
 import { createUlids } from '../runs/ulid.js';
 import type { Store } from '../store/store.js';
 import { createApp } from './app.js';
+import { readConsole } from './console/read-console.js';
 import { present } from './present.js';
 import { RequestError } from './request-error.js';
 import { isLoopback } from './security/address.js';
@@ -30,6 +31,8 @@ export interface ServerOptions {
   /** The address it will listen on; loopback by default. Another one needs tokens. */
   readonly host?: string;
   readonly settings?: Partial<ServerSettings>;
+  /** The folder of the built console; without one there are no pages but `/docs`. */
+  readonly web?: string;
   readonly clock?: () => number;
   readonly newId?: () => string;
   readonly logger?: Logger;
@@ -78,6 +81,7 @@ export function createServer(options: ServerOptions): SluiceServer {
     data: resolve(options.data),
     settings,
     guard: createGuard({ settings, host, clock }),
+    console: options.web === undefined ? undefined : readConsole(options.web),
     clock,
     newId: options.newId ?? createUlids(clock),
     newRequestId: createRequestIds(),

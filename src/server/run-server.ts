@@ -1,4 +1,5 @@
 import type { Worker } from '../dispatch/worker-options.js';
+import { CONSOLE_FOLDER } from './console/read-console.js';
 import type { ServerOptions, SluiceServer } from './create-server.js';
 import { createServer, DEFAULT_HOST } from './create-server.js';
 import { listen } from './listen.js';
@@ -15,7 +16,7 @@ export interface RunningServer {
   readonly stop: (options?: { readonly graceMs?: number }) => Promise<void>;
 }
 
-/** What {@link runServer} takes beside what a server is made of. */
+/** What {@link runServer} takes beside what a server is made of; the console is the one of the package by default. */
 export interface RunServerOptions extends ServerOptions {
   /** 0 takes any free port. */
   readonly port: number;
@@ -32,7 +33,7 @@ export interface RunServerOptions extends ServerOptions {
  */
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { host = DEFAULT_HOST, port, worker } = options;
-  const server = createServer(options);
+  const server = createServer({ web: CONSOLE_FOLDER, ...options });
   const listening: Listening = await listen(server, { host, port });
   return {
     url: listening.url,

@@ -2,6 +2,7 @@ import type { Lead } from '../orders/lead/create-lead.js';
 import type { Wrappers } from '../orders/wrappers/read-wrappers.js';
 import type { Logger } from '../runs/logger/logger.js';
 import type { Store } from '../store/store.js';
+import type { ConsoleFiles } from './console/read-console.js';
 import type { Guard } from './security/guard.js';
 import type { ServerMeter } from './server-meter.js';
 import type { ServerSettings } from './server-settings.js';
@@ -16,6 +17,8 @@ export interface ServerContext {
   readonly data: string;
   readonly settings: ServerSettings;
   readonly guard: Guard;
+  /** The console, where it is built. */
+  readonly console: ConsoleFiles | undefined;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   /** ULIDs, for runs. */

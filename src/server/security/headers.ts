@@ -17,3 +17,25 @@ export const PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
 } as const;
+
+/**
+ * What the files of the console carry. Its scripts are its own files, nothing is evaluated, and nothing can be made of a
+ * text but text: no sink of HTML takes a string (`trusted-types 'none'`).
+ */
+export const CONSOLE_HEADERS = {
+  ...SECURITY_HEADERS,
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "font-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
+} as const;

@@ -1,0 +1,163 @@
+import { symlink } from 'node:fs/promises';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { openServer } from '../fixtures/open-server.js';
+import { chooseEncoding } from './encode-body.js';
+import { readConsole } from './read-console.js';
+
+const HTML = '<!doctype html><script type="module" src="/assets/index-a1.js"></script>';
+const SCRIPT = 'export const x = 1;\n'.repeat(200);
+const FILES = {
+  'index.html': HTML,
+  'assets/index-a1.js': SCRIPT,
+  'assets/index-b2.css': ':root {}',
+  'favicon.svg': '<svg/>',
+  'odd.bin': 'x',
+};
+
+async function openConsole(files: Readonly<Record<string, string>> = FILES) {
+  const web = await makeFolder(files);
+  const tokens = [{ name: 'ada', scopes: ['read'], value: 'x' }] as const;
+  return openServer({ web, settings: { tokens } });
+}
+
+describe('the pages of the console', () => {
+  it.each([
+    '/',
+    '/runs',
+    '/runs/01J0000000000000000000000',
+    '/inbox',
+    '/inbox/a',
+    '/issues',
+    '/issues/acme%2Fshop%2312',
+    '/outbox',
+    '/audit',
+    '/workbench',
+    '/charts',
+    '/sign-in',
+  ])('%s is one document, for which no token is needed', async (path) => {
+    const { get } = await openConsole();
+    const answer = await get(path);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(await answer.text()).toBe(HTML);
+  });
+
+  it('may run the files of the console, and make nothing of a text but text', async () => {
+    const { get } = await openConsole();
+    const { headers } = await get('/runs');
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+        "font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+        "require-trusted-types-for 'script'; trusted-types 'none'",
+    );
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+  });
+
+  it('are asked for again each time, and sent again only if they have changed', async () => {
+    const { get } = await openConsole();
+    const { headers } = await get('/');
+    expect(headers.get('cache-control')).toBe('no-cache');
+    const tag = headers.get('etag') ?? '';
+    const again = await get('/inbox', { 'if-none-match': `"other", ${tag}` });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+    expect((await get('/inbox', { 'if-none-match': 'W/"other"' })).status).toBe(200);
+  });
+
+  it('leave the paths of the endpoints alone', async () => {
+    const { get } = await openConsole();
+    expect((await get('/v1/runs')).status).toBe(401);
+    expect((await get('/healthz')).headers.get('content-type')).toBe('application/json');
+    expect((await get('/docs')).status).toBe(200);
+    expect((await get('/nothing')).status).toBe(404);
+  });
+
+  it('are refused under a name that is not the server’s', async () => {
+    const { get } = await openConsole();
+    expect((await get('/', { host: 'evil.example' })).status).toBe(421);
+  });
+});
+
+describe('the files of the console', () => {
+  it('are kept for good where their name changes with their content', async () => {
+    const { get } = await openConsole();
+    const { headers } = await get('/assets/index-a1.js');
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect((await get('/assets/index-b2.css')).headers.get('content-type')).toBe('text/css; charset=utf-8');
+    const { headers: icon } = await get('/favicon.svg');
+    expect([icon.get('content-type'), icon.get('cache-control')]).toEqual(['image/svg+xml', 'no-cache']);
+    expect((await get('/odd.bin')).headers.get('content-type')).toBe('application/octet-stream');
+  });
+
+  it('are sent compressed to whoever takes that', async () => {
+    const { get } = await openConsole();
+    const ask = async (accepted: string) => get('/assets/index-a1.js', { 'accept-encoding': accepted });
+    const brotli = await ask('gzip, deflate, br');
+    expect([brotli.headers.get('content-encoding'), brotli.headers.get('vary')]).toEqual(['br', 'accept-encoding']);
+    const bytes = Buffer.from(await brotli.arrayBuffer());
+    expect(bytes.length).toBeLessThan(SCRIPT.length / 10);
+    expect(brotli.headers.get('content-length')).toBe(String(bytes.length));
+    expect(brotliDecompressSync(bytes).toString()).toBe(SCRIPT);
+    expect(gunzipSync(Buffer.from(await (await ask('gzip')).arrayBuffer())).toString()).toBe(SCRIPT);
+    const plain = await ask('identity');
+    expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, SCRIPT]);
+  });
+
+  it.each([
+    '/assets/../../elsewhere/secret.txt',
+    '/assets/..%2f..%2fsecret.txt',
+    '/assets/%2e%2e/index.html',
+    '/assets/',
+    '/assets/gone.js',
+    '/index.html',
+  ])('are those of the folder: %s is none', async (path) => {
+    const { app } = await openConsole();
+    const answer = await app.request(path);
+    expect(answer.status).toBe(404);
+  });
+
+  it('are no links', async () => {
+    const web = await makeFolder(FILES);
+    await symlink('/etc/hostname', `${web}/assets/link.js`);
+    expect([...(readConsole(web)?.keys() ?? [])].toSorted()).toEqual(
+      Object.keys(FILES)
+        .map((name) => `/${name}`)
+        .toSorted(),
+    );
+  });
+});
+
+describe('without a built console', () => {
+  it.each([
+    ['no folder', {}],
+    ['a folder without a page', { 'assets/a.js': '' }],
+  ])('%s: the bare address leads to the description', async (_, files) => {
+    const { get } = await openConsole(files);
+    const answer = await get('/');
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs']);
+  });
+
+  it('there may be no folder at all', () => {
+    expect(readConsole('/nowhere/at/all')).toBeUndefined();
+  });
+
+  it('a folder that is too large is refused', async () => {
+    const many = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`${index}.js`, '']));
+    const web = await makeFolder(many);
+    expect(() => readConsole(web)).toThrow(expect.objectContaining({ code: 'INVALID_CONSOLE' }));
+  });
+});
+
+it.each([
+  [undefined, 'identity'],
+  ['', 'identity'],
+  ['gzip', 'gzip'],
+  ['GZIP;q=0.5, BR', 'br'],
+  ['br;q=0, gzip;q=1.0', 'gzip'],
+  ['br; q=0.0', 'identity'],
+  ['*', 'identity'],
+])('the encoding for %s is %s', (accepted, encoding) => {
+  expect(chooseEncoding(accepted)).toBe(encoding);
+});

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { extname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SluiceError } from '../../json/index.js';
+
+/** One file of the console. */
+export interface ConsoleFile {
+  readonly bytes: Buffer;
+  readonly type: string;
+  /** What changes with its content. */
+  readonly tag: string;
+  /** Its name changes with its content, so that a browser may keep it for good. */
+  readonly isNamedByContent: boolean;
+}
+
+/** The files of the console by their path: `/assets/index-Cx3.js`. */
+export type ConsoleFiles = ReadonlyMap<string, ConsoleFile>;
+
+/** Where the build puts the console, seen from the sources and from the build alike. */
+export const CONSOLE_FOLDER = fileURLToPath(new URL('../../../dist/web/', import.meta.url));
+
+/** The page that all others are made in. */
+export const CONSOLE_PAGE = '/index.html';
+
+/** A console has a few dozen files; a folder that has more is not one. */
+const MOST_FILES = 500;
+const MOST_BYTES = 16 * 1024 * 1024;
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json',
+  '.webmanifest': 'application/manifest+json',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.txt': 'text/plain; charset=utf-8',
+};
+
+/**
+ * Reads the built console once; undefined where there is none. Links are left out. What is not in the folder then can never
+ * be asked for.
+ */
+export function readConsole(folder: string): ConsoleFiles | undefined {
+  const files = new Map<string, ConsoleFile>();
+  let total = 0;
+  for (const path of listFiles(folder)) {
+    total += statSync(path).size;
+    if (files.size >= MOST_FILES || total > MOST_BYTES) {
+      throw new SluiceError('INVALID_CONSOLE', `${folder} is too large for a console: build the package again.`);
+    }
+    const bytes = readFileSync(path);
+    const name = `/${relative(folder, path).split(sep).join('/')}`;
+    files.set(name, {
+      bytes,
+      type: TYPES[extname(name)] ?? 'application/octet-stream',
+      tag: createHash('sha256').update(bytes).digest('base64url').slice(0, 22),
+      isNamedByContent: name.startsWith('/assets/'),
+    });
+  }
+  return files.has(CONSOLE_PAGE) ? files : undefined;
+}
+
+function* listFiles(folder: string): Generator<string> {
+  let entries;
+  try {
+    entries = readdirSync(folder, { withFileTypes: true, recursive: true });
+  } catch {
+    // Not built, or not installed with the rest: the server does without.
+    return;
+  }
+  for (const entry of entries) if (entry.isFile()) yield join(entry.parentPath, entry.name);
+}
