@@ -7,7 +7,7 @@ export default defineConfig({
       {
         test: {
           name: 'source',
-          include: ['src/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'web/**/*.test.ts'],
           exclude: ['src/store/postgres/**'],
           setupFiles: ['test/fixed-seed.ts'],
         },
@@ -27,8 +27,18 @@ export default defineConfig({
         test: {
           name: 'product',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/fixtures/**', 'test/postgres/**', 'test/real/**'],
+          exclude: ['test/fixtures/**', 'test/postgres/**', 'test/real/**', 'test/browser/**'],
           globalSetup: ['test/build-product.ts'],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        // The console in a real browser, which these share; each file has a server of its own.
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          setupFiles: ['test/fixed-seed.ts'],
+          globalSetup: ['test/browser/global-setup.ts'],
           testTimeout: 60_000,
         },
       },

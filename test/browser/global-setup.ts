@@ -1,0 +1,18 @@
+import type { TestProject } from 'vitest/node';
+import { setup as buildProduct } from '../build-product.js';
+import { launchChromium } from './launch-chromium.js';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where the browser that all test files share takes orders. */
+    readonly browserEndpoint: string;
+  }
+}
+
+/** The built product, and one browser for a whole run of the tests. */
+export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  buildProduct();
+  const browser = await launchChromium();
+  provide('browserEndpoint', browser.wsEndpoint());
+  return async () => browser.close();
+}

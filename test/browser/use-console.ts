@@ -1,0 +1,87 @@
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, inject, onTestFinished } from 'vitest';
+import type { ConfigFile } from '../../src/config/config.js';
+import { startSite } from './start-site.js';
+import type { Site } from './start-site.js';
+import { watchPage } from './watch-page.js';
+import type { PageRecord } from './watch-page.js';
+
+/** How a test looks at a page. */
+export interface Look {
+  readonly theme?: 'light' | 'dark';
+  readonly width?: number;
+  readonly height?: number;
+  /** Another address than that of the site, for a test that stands in between. */
+  readonly url?: string;
+  /** Errors that the test brings about itself. */
+  readonly mayFail?: RegExp;
+}
+
+/** A page and what it did. */
+export interface OpenPage {
+  readonly page: Page;
+  readonly record: PageRecord;
+}
+
+/** Wide enough for three lenses side by side. */
+const WIDTH = 1280;
+const HEIGHT = 800;
+
+/**
+ * A server for the running test file, and a browser to look at it. `seed` is done once, before the tests. Every page must
+ * end without errors, without a request to another host and without a violation of its policy.
+ */
+export function useConsole<Seeds>(seed: (site: Site) => Promise<Seeds>, changes: Partial<ConfigFile> = {}) {
+  let browser: Browser | undefined;
+  let site: Site | undefined;
+  let seeds: Seeds | undefined;
+
+  beforeAll(async () => {
+    [browser, site] = await Promise.all([chromium.connect(inject('browserEndpoint')), startSite(changes)]);
+    seeds = await seed(site);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await site?.stop();
+  });
+
+  return {
+    get site(): Site {
+      return started(site);
+    },
+    get seeds(): Seeds {
+      return started(seeds);
+    },
+    async open(path: string, look: Look = {}): Promise<OpenPage> {
+      const { theme = 'light', width = WIDTH, height = HEIGHT, url = started(site).url } = look;
+      const context = await started(browser).newContext({
+        locale: 'en-US',
+        baseURL: url,
+        colorScheme: theme,
+        viewport: { width, height },
+        reducedMotion: 'reduce',
+      });
+      const page = await context.newPage();
+      page.setDefaultTimeout(15_000);
+      const record = await watchPage(page, new URL(url).origin, look.mayFail);
+      onTestFinished(async () => {
+        await context.close();
+        const { errors, strangers, violations, surprises } = record;
+        expect({ errors, strangers, violations, surprises }).toEqual({
+          errors: [],
+          strangers: [],
+          violations: [],
+          surprises: [],
+        });
+      });
+      await page.goto(path);
+      return { page, record };
+    },
+  };
+}
+
+function started<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the console is not started yet');
+  return value;
+}

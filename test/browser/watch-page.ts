@@ -1,0 +1,51 @@
+import type { Page } from 'playwright-core';
+
+/** What a page did that no page of the console may do. */
+export interface PageRecord {
+  /** Exceptions nobody caught, and errors in the console. */
+  readonly errors: string[];
+  /** Requests to anywhere but the server of the page. */
+  readonly strangers: string[];
+  /** What the policy of the page stopped. */
+  readonly violations: string[];
+  /** Dialogs and windows: ours has none. */
+  readonly surprises: string[];
+  /** What was loaded: path and bytes as they came over the wire. */
+  readonly loaded: { readonly path: string; readonly bytes: number }[];
+}
+
+/** Notes from the first byte on what a page does. `mayFail` takes errors a test brings about itself. */
+export async function watchPage(page: Page, origin: string, mayFail?: RegExp): Promise<PageRecord> {
+  const record: PageRecord = { errors: [], strangers: [], violations: [], surprises: [], loaded: [] };
+  const noteError = (text: string): void => {
+    if (mayFail?.test(text) !== true) record.errors.push(text);
+  };
+  page.on('pageerror', (error) => noteError(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') noteError(`${message.text()} (${message.location().url})`);
+  });
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.origin !== origin && url.protocol !== 'data:' && url.protocol !== 'blob:') record.strangers.push(url.href);
+  });
+  page.on('dialog', (dialog) => {
+    record.surprises.push(`dialog ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('popup', (popup) => record.surprises.push(`window ${popup.url()}`));
+  page.on('requestfinished', (request) => {
+    const { pathname } = new URL(request.url());
+    void request
+      .sizes()
+      .then(({ responseBodySize }) => record.loaded.push({ path: pathname, bytes: responseBodySize }))
+      .catch(() => undefined);
+  });
+  await page.exposeBinding('noteViolation', (_source, text: string) => void record.violations.push(text));
+  await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) => {
+      const { noteViolation } = globalThis as { noteViolation?: (text: string) => void };
+      noteViolation?.(`${violatedDirective} ${blockedURI} ${sample}`);
+    });
+  });
+  return record;
+}
