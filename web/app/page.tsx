@@ -1,0 +1,70 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Notice } from '../ui/notice.js';
+import type { Route } from './route.js';
+
+type PageName = Exclude<Route['page'], 'unknown'>;
+
+/** Each page loads when it is opened first, so that the first one is there at once. */
+const PAGES: Readonly<Record<PageName, { readonly title: string; readonly load: () => Promise<ComponentType> }>> = {
+  runs: { title: 'Runs', load: async () => (await import('../pages/runs/runs-page.js')).RunsPage },
+  run: { title: 'Run', load: async () => (await import('../pages/run/run-page.js')).RunPage },
+  inbox: { title: 'Inbox', load: async () => (await import('../pages/inbox/inbox-page.js')).InboxPage },
+  issues: { title: 'Issues', load: async () => (await import('../pages/issues/issues-page.js')).IssuesPage },
+  outbox: { title: 'Outbox', load: async () => (await import('../pages/outbox/outbox-page.js')).OutboxPage },
+  audit: { title: 'Audit', load: async () => (await import('../pages/audit/audit-page.js')).AuditPage },
+  workbench: {
+    title: 'Workbench',
+    load: async () => (await import('../pages/workbench/workbench-page.js')).WorkbenchPage,
+  },
+  charts: { title: 'Charts', load: async () => (await import('../pages/charts/charts-page.js')).ChartsPage },
+};
+
+type Loaded =
+  | { readonly name: PageName; readonly view: ComponentType }
+  | { readonly name: PageName; readonly failed: true };
+
+/** The page of a route. */
+export function Page({ route }: { readonly route: Route }) {
+  const [loaded, setLoaded] = useState<Loaded | null>(null);
+  const name = route.page;
+  useEffect(() => {
+    document.title = name === 'unknown' ? 'Not found · Sluice' : `${PAGES[name].title} · Sluice`;
+    if (name === 'unknown') return;
+    let wanted = true;
+    PAGES[name].load().then(
+      (view) => wanted && setLoaded({ name, view }),
+      () => wanted && setLoaded({ name, failed: true }),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [name]);
+
+  if (name === 'unknown') {
+    return (
+      <Notice tone="plain" title="There is no such page">
+        <a href="/runs">All runs</a>
+      </Notice>
+    );
+  }
+  if (loaded?.name !== name)
+    return (
+      <p class="loading" aria-busy="true">
+        Loading …
+      </p>
+    );
+  if ('failed' in loaded) {
+    return (
+      <Notice
+        tone="bad"
+        title="The page could not be loaded"
+        action={{ label: 'Load again', run: () => location.reload() }}
+      >
+        The server may have been updated or stopped meanwhile.
+      </Notice>
+    );
+  }
+  const View = loaded.view;
+  return <View />;
+}

@@ -1,0 +1,63 @@
+/** Where in the console one is: one variant per page. The path is the whole state that can be linked to, with `query`. */
+export type Route =
+  | { readonly page: 'runs' }
+  | { readonly page: 'run'; readonly id: string }
+  | { readonly page: 'inbox'; readonly id: string | null }
+  | { readonly page: 'issues'; readonly ref: string | null }
+  | { readonly page: 'outbox' }
+  | { readonly page: 'audit' }
+  | { readonly page: 'workbench' }
+  | { readonly page: 'charts' }
+  | { readonly page: 'unknown'; readonly path: string };
+
+/** The route of a path; what is no page is `unknown`. */
+export function readRoute(path: string): Route {
+  const [first = '', rest = null, ...more] = path.split('/').filter((part) => part !== '');
+  const name = rest === null ? null : decode(rest);
+  if (more.length > 0) return { page: 'unknown', path };
+  switch (first) {
+    case '':
+      return { page: 'runs' };
+    case 'runs':
+      return name === null ? { page: 'runs' } : { page: 'run', id: name };
+    case 'inbox':
+      return { page: 'inbox', id: name };
+    case 'issues':
+      return { page: 'issues', ref: name };
+    case 'outbox':
+    case 'audit':
+    case 'workbench':
+    case 'charts':
+      return name === null ? { page: first } : { page: 'unknown', path };
+    default:
+      return { page: 'unknown', path };
+  }
+}
+
+/** The path of a route: `readRoute(pathOf(route))` is the route again. */
+export function pathOf(route: Route): string {
+  switch (route.page) {
+    case 'run':
+      return `/runs/${encodeURIComponent(route.id)}`;
+    case 'inbox':
+      return route.id === null ? '/inbox' : `/inbox/${encodeURIComponent(route.id)}`;
+    case 'issues':
+      return route.ref === null ? '/issues' : `/issues/${encodeURIComponent(route.ref)}`;
+    case 'unknown':
+      return route.path;
+    case 'runs':
+    case 'outbox':
+    case 'audit':
+    case 'workbench':
+    case 'charts':
+      return `/${route.page}`;
+  }
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

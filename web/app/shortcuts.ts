@@ -1,0 +1,42 @@
+import { navigate } from './router.js';
+
+/** `g` and a letter goes to a page, as in other tools people use all day. */
+const PLACES: Readonly<Record<string, string>> = {
+  r: '/runs',
+  i: '/inbox',
+  s: '/issues',
+  o: '/outbox',
+  a: '/audit',
+  w: '/workbench',
+  c: '/charts',
+};
+
+/** How long `g` waits for its letter. */
+const PATIENCE_MS = 1500;
+
+/** Listens to keys that work on every page: `g r` and the like, and `/` for the search of the page. */
+export function listenToKeys(): () => void {
+  let began = -Infinity;
+  const listen = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    const place = PLACES[event.key];
+    if (event.timeStamp - began < PATIENCE_MS && place !== undefined) {
+      event.preventDefault();
+      navigate(place);
+    }
+    began = event.key === 'g' ? event.timeStamp : -Infinity;
+    if (event.key !== '/') return;
+    const search = document.querySelector<HTMLInputElement>('input[type=search]');
+    if (search === null) return;
+    event.preventDefault();
+    search.focus();
+  };
+  addEventListener('keydown', listen);
+  return () => removeEventListener('keydown', listen);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
+}

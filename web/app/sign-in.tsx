@@ -1,0 +1,34 @@
+import { useSignal } from '@preact/signals';
+import { signIn } from './session.js';
+
+/** Asks for a token. It goes to the server once, which answers with a cookie; the page does not keep it. */
+export function SignIn() {
+  const token = useSignal('');
+  const refusal = useSignal<string | null>(null);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    const failure = await signIn(token.value.trim());
+    refusal.value = failure?.message ?? null;
+    if (failure === null) token.value = '';
+  };
+  return (
+    <form class="card sign-in" onSubmit={(event) => void submit(event)}>
+      <h1>Sign in</h1>
+      <label for="token">Token</label>
+      <input
+        id="token"
+        type="password"
+        autocomplete="current-password"
+        required
+        value={token.value}
+        aria-describedby="token-help"
+        aria-invalid={refusal.value !== null}
+        onInput={(event) => (token.value = event.currentTarget.value)}
+      />
+      <p id="token-help" class="help">
+        {refusal.value ?? 'One of the tokens of the server’s configuration. Its name is who decided.'}
+      </p>
+      <button type="submit">Sign in</button>
+    </form>
+  );
+}

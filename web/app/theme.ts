@@ -1,0 +1,36 @@
+import { effect, signal } from '@preact/signals';
+
+/** How the page looks: as the system says, or as the person chose. */
+export type Theme = 'system' | 'light' | 'dark';
+
+const KEY = 'sluice.theme';
+const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
+
+/** The theme in use; setting it is remembered. */
+export const theme = signal<Theme>(readTheme());
+
+/** The theme behind this one, for a button that goes through all of them. */
+export function nextTheme(current: Theme): Theme {
+  return THEMES[(THEMES.indexOf(current) + 1) % THEMES.length] ?? 'system';
+}
+
+/** Keeps the page and what is remembered in step with {@link theme}. */
+export function applyTheme(): () => void {
+  return effect(() => {
+    document.documentElement.dataset['theme'] = theme.value;
+    try {
+      localStorage.setItem(KEY, theme.value);
+    } catch {
+      // A browser may forbid storage; then the choice lasts as long as the page.
+    }
+  });
+}
+
+function readTheme(): Theme {
+  try {
+    const kept = localStorage.getItem(KEY);
+    return THEMES.find((name) => name === kept) ?? 'system';
+  } catch {
+    return 'system';
+  }
+}

@@ -1,0 +1,4 @@
+/** Audit. */
+export function AuditPage() {
+  return <h1>Audit</h1>;
+}

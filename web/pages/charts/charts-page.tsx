@@ -1,0 +1,4 @@
+/** Charts. */
+export function ChartsPage() {
+  return <h1>Charts</h1>;
+}

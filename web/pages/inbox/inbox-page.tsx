@@ -1,0 +1,4 @@
+/** Inbox. */
+export function InboxPage() {
+  return <h1>Inbox</h1>;
+}

@@ -1,0 +1,4 @@
+/** Issues. */
+export function IssuesPage() {
+  return <h1>Issues</h1>;
+}

@@ -1,0 +1,4 @@
+/** Outbox. */
+export function OutboxPage() {
+  return <h1>Outbox</h1>;
+}

@@ -1,0 +1,4 @@
+/** Run. */
+export function RunPage() {
+  return <h1>Run</h1>;
+}

@@ -1,0 +1,4 @@
+/** Runs. */
+export function RunsPage() {
+  return <h1>Runs</h1>;
+}

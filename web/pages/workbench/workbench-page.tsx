@@ -1,0 +1,4 @@
+/** Workbench. */
+export function WorkbenchPage() {
+  return <h1>Workbench</h1>;
+}

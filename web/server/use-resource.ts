@@ -1,0 +1,76 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { isSluiceError } from '../../src/json/index.js';
+
+/** Something that is asked of the server: not there yet, there, or refused; what was there stays while it is asked again. */
+export interface Resource<Value> {
+  readonly value: Value | null;
+  readonly failure: Failure | null;
+  /** Asks again now. */
+  readonly reload: () => void;
+}
+
+/** Why an answer is missing, in words for a person. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** How often a list that lives is asked for again. */
+const EVERY_MS = 2000;
+
+/**
+ * Asks the server for something and goes on asking while the page is seen. `key` says what is asked for: another key
+ * begins anew.
+ *
+ * @example
+ * const runs = useResource(`runs ${engine}`, (signal) => client.listRuns({ query: { engine }, signal }), { live: true })
+ */
+export function useResource<Value>(
+  key: string,
+  load: (signal: AbortSignal) => Promise<Value>,
+  { live = false }: { readonly live?: boolean } = {},
+): Resource<Value> {
+  const value = useSignal<Value | null>(null);
+  const failure = useSignal<Failure | null>(null);
+  const turn = useSignal(0);
+
+  // The value of another key would be shown under the wrong name.
+  useEffect(() => {
+    value.value = null;
+    failure.value = null;
+  }, [key]);
+
+  const wanted = turn.value;
+  useEffect(() => {
+    const control = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const ask = async (): Promise<void> => {
+      if (!document.hidden) {
+        try {
+          const answer = await load(control.signal);
+          if (control.signal.aborted) return;
+          value.value = answer;
+          failure.value = null;
+        } catch (error) {
+          if (control.signal.aborted) return;
+          failure.value = asFailure(error);
+        }
+      }
+      if (live) timer = setTimeout(() => void ask(), EVERY_MS);
+    };
+    void ask();
+    return () => {
+      control.abort();
+      clearTimeout(timer);
+    };
+  }, [key, wanted, live]);
+
+  return { value: value.value, failure: failure.value, reload: () => (turn.value += 1) };
+}
+
+/** What went wrong, for a person: our own errors say it themselves. */
+export function asFailure(error: unknown): Failure {
+  if (isSluiceError(error)) return { code: error.code, message: error.message };
+  return { code: 'UNEXPECTED', message: error instanceof Error ? error.message : String(error) };
+}

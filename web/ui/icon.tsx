@@ -1,0 +1,26 @@
+/** Drawn on a grid of 24, with the colour of the text around. */
+const PATHS = {
+  brand: 'M4 5h16M7 5v5l5 4 5-4V5M12 14v6',
+  runs: 'M6 4l13 8-13 8z',
+  inbox: 'M3 13l3-8h12l3 8v6H3zM3 13h5l1 3h6l1-3h5',
+  issues: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 8v5M12 16v.5',
+  outbox: 'M3 11l18-7-6 17-4-7zM21 4L11 14',
+  audit: 'M6 3h9l4 4v14H6zM9 11h7M9 15h7',
+  workbench: 'M8 4c-3 0-2 4-2 6s-2 2-2 2 2 0 2 2-1 6 2 6M16 4c3 0 2 4 2 6s2 2 2 2-2 0-2 2 1 6-2 6',
+  charts: 'M4 4v16h16M8 15l4-5 3 3 5-7',
+  theme: 'M12 4a8 8 0 1 0 8 8 6 6 0 0 1-8-8z',
+  leave: 'M10 4H5v16h5M14 8l4 4-4 4M18 12H9',
+  book: 'M5 4h6a2 2 0 0 1 2 2v14a2 2 0 0 0-2-2H5zM19 4h-4a2 2 0 0 0-2 2',
+} as const;
+
+/** One of our pictures. */
+export type IconName = keyof typeof PATHS;
+
+/** A picture beside a word that says the same, so it is nothing to a screen reader. */
+export function Icon({ name }: { readonly name: IconName }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}

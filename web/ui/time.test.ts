@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { lengthOf, shortMoment } from './time.js';
+
+test.each([
+  [0, '0 ms'],
+  [999, '999 ms'],
+  [1234, '1.2 s'],
+  [200_000, '3 min 20 s'],
+  [7_500_000, '2 h 5 min'],
+  [200_000_000, '2 d 7 h'],
+])('%d ms is %s', (ms, expected) => {
+  expect(lengthOf(ms)).toBe(expected);
+});
+
+test('a moment of today is its time, another one has its day', () => {
+  const now = new Date(2026, 10, 15, 12, 0, 0);
+  expect(shortMoment(new Date(2026, 10, 15, 9, 5, 7).toISOString(), now)).toBe('09:05:07');
+  expect(shortMoment(new Date(2026, 10, 14, 9, 5, 7).toISOString(), now)).toBe('2026-11-14 09:05');
+});

@@ -1,0 +1,28 @@
+/** A moment, short for the eye and exact for the pointer and for programs. */
+export function Moment({ at }: { readonly at: string | null }) {
+  if (at === null) return <span class="dim">–</span>;
+  return (
+    <time dateTime={at} title={at}>
+      {shortMoment(at, new Date())}
+    </time>
+  );
+}
+
+/** The time of a day that is today; else the day as well. */
+export function shortMoment(at: string, now: Date): string {
+  const date = new Date(at);
+  const time = date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  if (date.toDateString() === now.toDateString()) return time;
+  return `${date.toLocaleDateString('en-CA')} ${time.slice(0, 5)}`;
+}
+
+/** A length of time in the two largest units that say something: `1.2 s`, `3 min 20 s`, `2 h 5 min`. */
+export function lengthOf(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1000)} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}

@@ -1,0 +1,19 @@
+import { defineConfig } from 'vite';
+
+/** The console: built into `dist/web`, which `sluice serve` hands out. */
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/',
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    outDir: '../dist/web',
+    emptyOutDir: true,
+    target: 'es2022',
+    // The policy of the page allows no inline scripts, and the polyfill is for browsers older than the target.
+    modulePreload: { polyfill: false },
+    // An inlined file would be a data: address, which the policy refuses for scripts and fonts.
+    assetsInlineLimit: 0,
+  },
+  // `npm run dev:web` shows changes at once, against a server that runs beside it.
+  server: { proxy: { '/v1': 'http://127.0.0.1:7171', '/docs': 'http://127.0.0.1:7171' } },
+});
