@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest';
+import { raspOf } from './emitted-invariants.contract.js';
+import { DONE, codex, tell } from './translate-lines.contract.js';
+import type { Story, Told } from './translate-lines.contract.js';
+
+/*
+ * The source document that says how the output of each engine becomes RASP and FCMP, sentence by sentence. What goes
+ * beyond it is tested beside each engine.
+ */
+
+const gemini = (response: string) => ({ session_id: 'g-1', response, stats: { models: {}, tools: {}, files: {} } });
+
+const iflowInfo = ['<Execution Info>', '{"session-id": "s-1", "tokenUsage": {"input": 3}}', '</Execution Info>'];
+
+const opencode = (type: string, part: object) => ({
+  type,
+  timestamp: 1,
+  sessionID: 'ses_1',
+  part: { id: 'prt_1', messageID: 'msg_1', sessionID: 'ses_1', type, ...part },
+});
+const openStart = opencode('step_start', {});
+const openText = (text: string) => opencode('text', { text, time: { start: 1, end: 2 } });
+const openStop = (reason = 'stop') =>
+  opencode('step_finish', { reason, cost: 0, tokens: { input: 1, output: 1, reasoning: 0, cache: {} } });
+const openTool = (state: object) => opencode('tool_use', { callID: 'call_1', tool: 'bash', state });
+
+/** The types of the RASP events, diagnostics of the end included. */
+function raspTypes({ emitted }: Told): readonly string[] {
+  return raspOf(emitted).map(({ event }) => event.type);
+}
+
+/** The sessions that the events carry which have bytes behind them. */
+function sessionsOf({ emitted }: Told): readonly (string | undefined)[] {
+  const spoken = raspOf(emitted).filter(({ raw_ref }) => raw_ref !== null);
+  return [...new Set(spoken.map(({ correlation }) => correlation.session_id))];
+}
+
+/** The same answer from each engine, ended by its own signal. */
+const ENDED: Readonly<Record<string, (answer: string) => Story>> = {
+  codex: (answer) => ({ engine: 'codex', stdout: [codex.thread(), codex.message(answer), codex.completed()] }),
+  gemini: (answer) => ({ engine: 'gemini', stderr: [gemini(answer)] }),
+  iflow: (answer) => ({ engine: 'iflow', stdout: [answer, ...iflowInfo] }),
+  opencode: (answer) => ({ engine: 'opencode', stdout: [openStart, openText(answer), openStop()] }),
+};
+const ENGINES = Object.entries(ENDED);
+
+describe('seed 002, 2: codex_ndjson', () => {
+  const told = tell({
+    stdout: [
+      codex.thread('t-1'),
+      { type: 'item.completed', item: { id: 'item_0', type: 'reasoning', text: 'Thinking.' } },
+      codex.message('Hello.', 'item_1'),
+      codex.completed(),
+    ],
+  });
+
+  test('thread.started is a status, names the session and starts the conversation', () => {
+    expect(told.rasp('lifecycle.run.status')[0]).toMatchObject({ status: 'thread.started', session_id: 't-1' });
+    expect(told.of('conversation.started')).toEqual([{ session_id: 't-1' }]);
+  });
+
+  test('a completed agent_message is the final message, a completed reasoning the summary', () => {
+    expect(told.rasp('agent.message.final')).toMatchObject([{ text: 'Hello.' }]);
+    expect(told.rasp('agent.reasoning.summary')).toMatchObject([{ text: 'Thinking.' }]);
+    expect(told.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
+  });
+
+  test('stdout is read first, then what only the terminal has; the gap is told as PTY_STREAM_MISMATCH', () => {
+    const lines = [codex.thread(), codex.message('Hello.'), codex.completed()];
+    const lost = tell({ stdout: [codex.thread(), codex.completed()], pty: lines });
+    expect(lost.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
+    expect(lost.rasp('diagnostic.parser.warning').map(({ code }) => code)).toContain('PTY_STREAM_MISMATCH');
+  });
+
+  test('what both streams have is told once', () => {
+    const lines = [codex.thread(), codex.message('Hello.'), codex.completed()];
+    expect(tell({ stdout: lines, pty: lines }).of('assistant.message.final')).toHaveLength(1);
+  });
+});
+
+describe('seed 002, 3: gemini_json', () => {
+  const told = tell({ engine: 'gemini', stderr: [gemini('Done.\n```json\n{"ok": true}\n```')] });
+
+  test('the document is read from stderr: session, response and stats', () => {
+    expect(told.of('conversation.started')).toEqual([{ session_id: 'g-1' }]);
+    expect(sessionsOf(told)).toEqual(['g-1']);
+    expect(told.rasp('agent.message.final')).toMatchObject([{ text: 'Done.\n```json\n{"ok": true}\n```' }]);
+    expect(raspTypes(told)).toContain('lifecycle.run.status');
+  });
+
+  test('fenced JSON of the response is its structured payload, the text stays', () => {
+    expect(told.of('assistant.message.final')).toMatchObject([
+      { text: 'Done.\n```json\n{"ok": true}\n```', structured_payload: { ok: true } },
+    ]);
+  });
+
+  test('noise on stdout is an engine error: a warning where it was got over, a failure where it was not', () => {
+    const retry = 'Attempt 1 failed with status 429. Retrying with backoff... Error: 429';
+    const over = tell({ engine: 'gemini', stdout: [retry], stderr: [gemini('Hello.')] });
+    expect(over.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: true }]);
+    expect(over.types).not.toContain('conversation.failed');
+    const failed = tell({
+      engine: 'gemini',
+      stderr: [{ session_id: 'g-1', error: { type: 'ApiError', message: 'no quota', code: 429 } }],
+      end: { exitCode: 1 },
+    });
+    expect(failed.rasp('diagnostic.engine.error').length).toBeGreaterThan(0);
+    expect(failed.of('conversation.failed')).toMatchObject([{ error: { message: 'no quota' } }]);
+  });
+});
+
+describe('seed 002, 4: iflow_text', () => {
+  test('layer 1: session id, resuming and errors are found by pattern', () => {
+    const told = tell({ engine: 'iflow', stderr: ['Resuming session s-1', 'Error: no such model'] });
+    expect(told.of('conversation.started')).toEqual([{ session_id: 's-1' }]);
+    expect(told.rasp('diagnostic.engine.error')).toMatchObject([{ message: 'Error: no such model' }]);
+  });
+
+  test('layer 2: JSON blocks and Execution Info are read', () => {
+    const told = tell({ engine: 'iflow', stdout: ['```json', '{"ok": true}', '```', ...iflowInfo] });
+    expect(told.of('assistant.message.final')).toMatchObject([{ structured_payload: { ok: true } }]);
+    expect(told.rasp('lifecycle.run.status')).toMatchObject([{ session_id: 's-1', usage: { input_tokens: 3 } }]);
+  });
+
+  test('layer 3: the rest is the message; where that is a guess, a warning and the raw lines say so', () => {
+    const told = tell({ engine: 'iflow', stderr: ['Hello.'] });
+    expect(told.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
+    expect(told.warnings).toContain('LOW_CONFIDENCE_PARSE');
+    expect(raspTypes(told)).toContain('raw.stderr');
+  });
+});
+
+describe('seed 002, 5: opencode_ndjson', () => {
+  test('steps are statuses, and the first sessionID starts the conversation', () => {
+    const told = tell({ engine: 'opencode', stdout: [openStart, openText('Hello.'), openStop()] });
+    expect(told.rasp('lifecycle.run.status')).toHaveLength(2);
+    expect(told.of('conversation.started')).toEqual([{ session_id: 'ses_1' }]);
+    expect(sessionsOf(told)).toEqual(['ses_1']);
+    expect(told.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
+  });
+
+  test.each([
+    ['completed', { status: 'completed', input: {}, output: 'a' }, 'tool.call.completed'],
+    ['error', { status: 'error', input: {}, error: 'no file' }, 'tool.call.failed'],
+  ])('a tool with status %s is a call that starts and ends', (_, state, ended) => {
+    const told = tell({ engine: 'opencode', stdout: [openStart, openTool(state), openStop()] });
+    expect(raspTypes(told)).toEqual(expect.arrayContaining(['tool.call.started', ended]));
+  });
+
+  test('a line that is no JSON becomes raw.stdout', () => {
+    const told = tell({ engine: 'opencode', stdout: [openStart, '{"type": "te', openText('Hello.'), openStop()] });
+    expect(told.rasp('raw.stdout')).toEqual([{ text: '{"type": "te' }]);
+    expect(told.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
+  });
+
+  test('a step that finishes for another reason than stop does not end the invocation', () => {
+    const told = tell({ engine: 'opencode', stdout: [openStart, openText('Hello.'), openStop('tool-calls')] });
+    expect(told.types).not.toContain('user.input.required');
+  });
+});
+
+describe('seed 002, 6: artifacts', () => {
+  test.each(ENGINES)('of %s are the new files, our own records aside', (_, story) => {
+    const fsDiff = { created: ['artifacts/text.md', '.audit/stdout.1.log'], modified: ['a'], deleted: ['b'] };
+    const told = tell({ ...story('Hello.'), end: { fsDiff } });
+    expect(told.rasp('artifact.created')).toMatchObject([{ path: 'artifacts/text.md' }]);
+    expect(told.rasp('artifact.modified')).toMatchObject([{ path: 'a' }]);
+    expect(told.rasp('artifact.deleted')).toMatchObject([{ path: 'b' }]);
+  });
+});
+
+describe('seed 002, 7: how it ended', () => {
+  test.each(ENGINES)('%s: the end signal without the marker asks the user', (_, story) => {
+    expect(tell(story('Which one?')).types.at(-1)).toBe('user.input.required');
+  });
+
+  test.each(ENGINES)('%s: the marker completes, whatever the end signal says', (_, story) => {
+    const told = tell(story(`Done.\n\n${DONE}`));
+    expect(told.types).not.toContain('user.input.required');
+    expect(told.of('conversation.completed')).toMatchObject([{ state: 'completed', reason_code: 'DONE_MARKER_FOUND' }]);
+  });
+
+  test.each([
+    ['an exit code', { exitCode: 2 }],
+    ['a signal', { exitCode: null, signal: 'SIGKILL' }],
+  ])('without either, %s is an interruption', (_, end) => {
+    const told = tell({ stdout: [codex.thread(), codex.message('Hel')], end });
+    expect(told.rasp('lifecycle.completion.state')).toMatchObject([{ state: 'interrupted' }]);
+    expect(told.types.at(-1)).toBe('conversation.failed');
+  });
+
+  test('without any of these it is unknown, and a warning says so', () => {
+    const told = tell({ stdout: [codex.thread(), codex.message('Hel')] });
+    expect(told.rasp('lifecycle.completion.state')).toMatchObject([{ state: 'unknown' }]);
+    expect(told.types.at(-1)).toBe('diagnostic.warning');
+  });
+});
+
+describe('seed 002, 8: when in doubt', () => {
+  test.each(['stdout', 'stderr'] as const)(
+    'a line of %s that cannot be read is a raw event with its bytes',
+    (stream) => {
+      const told = tell({ [stream]: ['garbage'] });
+      expect(told.fcmp.find(({ type }) => type === `raw.${stream}`)?.raw_ref).toMatchObject({ stream, byte_from: 0 });
+    },
+  );
+
+  test('what is not certain is a warning with its confidence', () => {
+    const doubts = tell({ stdout: ['garbage', codex.thread()] }).of('diagnostic.warning');
+    expect(doubts[0]?.confidence).toBeLessThan(1);
+  });
+
+  test('a record of a new kind is kept as raw with a warning, never dropped', () => {
+    const told = tell({ stdout: [codex.thread(), { type: 'thread.dreamt', dream: 'sheep' }] });
+    expect(told.rasp('raw.stdout')).toEqual([{ text: '{"type":"thread.dreamt","dream":"sheep"}' }]);
+    expect(told.warnings).toContain('UNKNOWN_EVENT_TYPE');
+  });
+});
