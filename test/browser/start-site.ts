@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { PROJECT } from '../../scripts/run-tool.js';
+import type { OrderView } from '../../src/api/shapes/order.js';
 import type { RunView } from '../../src/api/shapes/run.js';
 import type { ConfigFile } from '../../src/config/config.js';
 import { createClient } from '../../src/client/index.js';
@@ -18,9 +19,20 @@ export interface Story {
   readonly answers?: readonly (object | string)[];
   /** It goes on with what {@link Site.tell} hands it. */
   readonly isLive?: boolean;
+  /** Files it writes before it speaks, by path. */
+  readonly makes?: Readonly<Record<string, string>>;
   readonly mode?: 'auto' | 'interactive';
   readonly prompt?: string;
   readonly contract?: Readonly<Record<string, unknown>>;
+}
+
+/** What a worker of a test does; see `fixtures/worker.mjs`. */
+export interface Instructions {
+  readonly print?: string;
+  readonly complain?: string;
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly raw?: string;
+  readonly exit?: number;
 }
 
 /** A server of its own, with agents that say what they are told. */
@@ -37,7 +49,14 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
   const agent = join(folder, 'codex');
   const program = join(PROJECT, 'test/browser/fixtures/agent.mjs');
   await writeFile(agent, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
-  const config: ConfigFile = { data, roots: [work], programs: { codex: agent }, ...changes };
+  const worker = join(PROJECT, 'test/browser/fixtures/worker.mjs');
+  const config: ConfigFile = {
+    data,
+    roots: [work],
+    programs: { codex: agent },
+    wrappers: { told: { type: 'script', command: [process.execPath, worker] } },
+    ...changes,
+  };
   const configFile = join(folder, 'sluice.config.json');
   await writeFile(configFile, JSON.stringify(config));
 
@@ -74,11 +93,12 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
   const client = createClient({ url });
 
   /** Starts a run whose agent tells the story; its folder is where {@link tell} finds it. */
-  async function startRun({ says, answers, isLive = false, ...spec }: Story) {
+  async function startRun({ says, answers, makes = {}, isLive = false, ...spec }: Story) {
     runs += 1;
     const workdir = join(work, `run-${runs}`);
     await mkdir(workdir);
     await writeFile(join(workdir, 'says.jsonl'), toBytes(says));
+    await writeFile(join(workdir, 'makes.json'), JSON.stringify(makes));
     if (answers !== undefined) await writeFile(join(workdir, 'answers.jsonl'), toBytes(answers));
     if (isLive) await writeFile(join(workdir, 'live.jsonl'), '');
     const { id } = await client.startRun({ body: { engine: 'codex', prompt: 'Look at the code.', workdir, ...spec } });
@@ -109,6 +129,23 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
     async endedRun(story: Story): Promise<RunView> {
       const { id } = await startRun(story);
       return runIs(id, 'ended');
+    },
+    /** An order whose worker did as told, settled. */
+    async settledOrder(issueRef: string, instructions: Instructions): Promise<OrderView> {
+      await mkdir(join(work, 'repository'), { recursive: true });
+      const { run_id: runId } = await client.submitOrder({
+        body: {
+          issue_ref: issueRef,
+          role: 'dev',
+          repo_dir: join(work, 'repository'),
+          worker: 'told',
+          instructions: JSON.stringify(instructions),
+        },
+      });
+      return until(`order ${runId} is settled`, async () => {
+        const { orders } = await client.getIssue({ ref: issueRef });
+        return orders.find(({ run_id, state }) => run_id === runId && state === 'settled');
+      });
     },
     async stop(): Promise<void> {
       await kill();
