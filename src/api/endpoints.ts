@@ -14,8 +14,10 @@ import {
   outboxMessageSchema,
   resolveRequestSchema,
 } from './shapes/order.js';
+import { offerSchema } from './shapes/offer.js';
 import { parseAnswerSchema, parseRequestSchema } from './shapes/parse.js';
 import { runSchema, runSummarySchema } from './shapes/run.js';
+import { sessionSchema } from './shapes/session.js';
 
 const protocol = { ...oneOf(['fcmp', 'rasp', 'agui', 'acp']), description: 'Which events; fcmp by default.' } as const;
 const position = { type: 'string', pattern: '^\\d{1,15}(?::\\d{1,15})?$' } as const;
@@ -25,7 +27,6 @@ const moment = {
   pattern: '^\\d{4}-\\d{2}-\\d{2}(?:T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z)?$',
   description: 'A day, or a moment as toISOString writes it.',
 } as const;
-const callerSchema = object({ name, scopes: { type: 'array', items: oneOf(['read', 'run', 'decide']) } });
 
 /** Everything the server can be asked, by name. Server, client, OpenAPI and documentation are made from this table. */
 export const ENDPOINTS = {
@@ -136,6 +137,13 @@ export const ENDPOINTS = {
     answer: { status: 200, media: 'application/x-tar' },
     problems: ['RUN_NOT_FOUND', 'RAW_NOT_FOUND'],
   }),
+  listEngines: endpoint({
+    method: 'GET',
+    path: '/v1/engines',
+    scope: 'read',
+    summary: 'What runs and orders may ask for here: engines, programs, folders, permissions, workers.',
+    answer: { status: 200, media: 'application/json', schema: offerSchema },
+  }),
   submitOrder: endpoint({
     method: 'POST',
     path: '/v1/orders',
@@ -225,15 +233,15 @@ export const ENDPOINTS = {
     scope: 'none',
     summary: 'Trades a token for a cookie, for pages and EventSource.',
     body: object({ token: text }),
-    answer: { status: 200, media: 'application/json', schema: callerSchema },
+    answer: { status: 200, media: 'application/json', schema: sessionSchema },
     problems: ['TOKEN_REFUSED'],
   }),
   getSession: endpoint({
     method: 'GET',
     path: '/v1/session',
     scope: 'none',
-    summary: 'Who asks, and what they may do.',
-    answer: { status: 200, media: 'application/json', schema: callerSchema },
+    summary: 'Who asks, what they may do, and whether a token is needed at all.',
+    answer: { status: 200, media: 'application/json', schema: sessionSchema },
   }),
   closeSession: endpoint({
     method: 'POST',

@@ -1,3 +1,4 @@
+import { createEngineHandlers } from './handlers/engines.js';
 import { createHealthHandlers } from './handlers/health.js';
 import { createInboxHandlers } from './handlers/inbox.js';
 import { createMetricHandlers } from './handlers/metrics.js';
@@ -20,6 +21,7 @@ export function createHandlers(context: ServerContext): Handlers {
     ...createRunEventHandlers(context),
     ...createRunRawHandlers(context),
     ...createRunExportHandlers(context),
+    ...createEngineHandlers(context),
     ...createOrderHandlers(context),
     ...createInboxHandlers(context),
     ...createRecordHandlers(context),

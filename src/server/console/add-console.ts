@@ -77,5 +77,5 @@ function isText({ type }: ConsoleFile): boolean {
 
 /** Whether the reader has this very content. */
 function isKnown(header: string | undefined, tag: string): boolean {
-  return header !== undefined && header.split(',', 16).some((part) => part.trim() === `W/"${tag}"`);
+  return header?.split(',', 16).some((part) => part.trim() === `W/"${tag}"`) ?? false;
 }

@@ -5,27 +5,29 @@ import type { Handlers } from '../route.js';
 import type { Caller } from '../security/tokens.js';
 import type { ServerContext } from '../server-context.js';
 
-type CallerView = AnswerOf<typeof ENDPOINTS.getSession>;
+type SessionView = AnswerOf<typeof ENDPOINTS.getSession>;
 
 /** Cookies for pages. */
 export function createSessionHandlers({
   guard,
   logger,
+  settings,
 }: ServerContext): Pick<Handlers, 'openSession' | 'getSession' | 'closeSession'> {
+  const viewSession = ({ name, scopes }: Caller): SessionView => ({
+    name,
+    scopes: [...scopes].filter((scope) => scope !== 'none'),
+    needs_token: settings.tokens.length > 0,
+  });
   return {
     async openSession({ body, context, requestId }) {
       const { caller, cookie } = guard.openSession(context, body.token);
       logger.info('session opened', { caller: caller.name, request_id: requestId });
-      return withCookie(answerJson(viewCaller(caller), 200, requestId), cookie);
+      return withCookie(answerJson(viewSession(caller), 200, requestId), cookie);
     },
-    getSession: async ({ caller }) => viewCaller(caller),
+    getSession: async ({ caller }) => viewSession(caller),
     closeSession: async ({ requestId }) =>
       withCookie(answerJson({ status: 'closed' }, 200, requestId), guard.closeSession()),
   };
-}
-
-function viewCaller({ name, scopes }: Caller): CallerView {
-  return { name, scopes: [...scopes].filter((scope) => scope !== 'none') };
 }
 
 function withCookie(answer: Response, cookie: string): Response {

@@ -15,7 +15,11 @@ describe('on loopback without tokens', () => {
   it('whoever is on this machine may do everything', async () => {
     const { get, post } = await openServer();
     expect((await get('/v1/runs')).status).toBe(200);
-    expect(await jsonOf(get('/v1/session'))).toEqual({ name: 'local', scopes: ['read', 'run', 'decide'] });
+    expect(await jsonOf(get('/v1/session'))).toEqual({
+      name: 'local',
+      scopes: ['read', 'run', 'decide'],
+      needs_token: false,
+    });
     expect(await problem(await post('/v1/inbox/1/resolve', { action: 'reject', why: 'x' }))).toMatchObject({
       status: 404,
     });
@@ -64,7 +68,7 @@ describe('with tokens', () => {
     const { get, post } = await withTokens();
     expect((await get('/healthz')).status).toBe(200);
     expect((await get('/readyz')).status).toBe(200);
-    expect(await jsonOf(get('/v1/session'))).toEqual({ name: 'anonymous', scopes: [] });
+    expect(await jsonOf(get('/v1/session'))).toEqual({ name: 'anonymous', scopes: [], needs_token: true });
     const answer = await get('/v1/runs');
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
     expect(await problem(answer)).toEqual({ status: 401, code: 'TOKEN_REFUSED' });
@@ -96,7 +100,7 @@ describe('with tokens', () => {
   it('a token may be traded for a cookie that pages can use', async () => {
     const { get, post } = await withTokens();
     const opened = await post('/v1/session', { token: 'bob-value' });
-    expect(await jsonOf(opened.clone())).toEqual({ name: 'bob', scopes: ['read'] });
+    expect(await jsonOf(opened.clone())).toEqual({ name: 'bob', scopes: ['read'], needs_token: true });
     const cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
     expect((await get('/v1/runs', { cookie })).status).toBe(200);
     expect(await problem(await post('/v1/runs/1/cancel', undefined, { cookie }))).toMatchObject({

@@ -1,0 +1,29 @@
+import { agentEngineOf, WORKER_TYPES } from '../../orders/wrappers/worker-types.js';
+import type { Wrappers } from '../../orders/wrappers/read-wrappers.js';
+import { LAUNCHERS } from '../../runs/launchers/launchers.js';
+import type { Handlers } from '../route.js';
+import type { ServerContext } from '../server-context.js';
+
+/** What forms need to know before they are filled in. */
+export function createEngineHandlers({ settings, wrappers }: ServerContext): Pick<Handlers, 'listEngines'> {
+  const { commands, roots, env, allowBypass } = settings;
+  const engines = Object.values(LAUNCHERS).map(({ engine, canResume }) => ({
+    name: engine,
+    takes: engine === 'command' ? ('command' as const) : ('prompt' as const),
+    can_ask: canResume,
+  }));
+  const permissions = ['safe', 'workspace', ...(allowBypass ? (['bypass'] as const) : [])] as const;
+  const workers = workersOf(wrappers);
+  return {
+    listEngines: async () => ({ engines, commands, roots, permissions, env, workers }),
+  };
+}
+
+/** Those of the configuration, and the agents that need none. */
+function workersOf(wrappers: Wrappers): { name: string; type: string }[] {
+  const configured = Object.entries(wrappers).map(([name, { type }]) => ({ name, type }));
+  const agents = Object.keys(WORKER_TYPES).filter(
+    (type) => agentEngineOf(type) !== undefined && !Object.hasOwn(wrappers, type),
+  );
+  return [...configured, ...agents.map((type) => ({ name: type, type }))];
+}
