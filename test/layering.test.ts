@@ -67,10 +67,32 @@ describe('npm run layering', () => {
     expect(await checkLayering(files)).toEqual({
       exitCode: 1,
       violations: [
-        'src/json/index.ts → fs: json must load in a browser',
         'src/json/index.ts → left: json may not use it',
+        'src/json/index.ts → node:fs: json must load in a browser',
       ],
     });
+  });
+
+  it('holds the console to the same rules', async () => {
+    const files = {
+      ...lower,
+      'src/runs/index.ts': 'export type A = 1; export const a = 1;',
+      'web/good.tsx': `import { a } from '../src/json/index.js'; import type { A } from '../src/runs/index.js'; export const b: A = a;`,
+      'web/value.tsx': `import { a } from '../src/runs/index.js'; export const b = <p>{a}</p>;`,
+    };
+    expect(await checkLayering(files)).toEqual({
+      exitCode: 1,
+      violations: ['web/value.tsx → src/runs/index.ts: web may import only types of runs'],
+    });
+  });
+
+  it('sees types that are imported where they stand', async () => {
+    const files = {
+      'src/events/index.ts': 'export type A = 1;',
+      'src/json/inline.ts': `export type B = import('../events/index.js').A;`,
+    };
+    const { violations } = await checkLayering(files);
+    expect(violations).toEqual(['src/json/inline.ts → src/events/index.ts: json may not import events']);
   });
 
   it('refuses a folder that is no floor, an import that leads nowhere, and an empty graph', async () => {

@@ -37,6 +37,7 @@ function objectTo({ from, to, kind, typeOnly }: ImportEdge): string | undefined 
 
 function floorOf(file: string): string {
   const parts = file.split('/');
+  if (parts[0] === 'web') return 'web';
   return parts.length > 2 ? (parts[1] ?? '') : '';
 }
 

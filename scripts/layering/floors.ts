@@ -1,4 +1,4 @@
-/** What one folder of `src/` may import, beside itself. */
+/** What one folder of `src/`, or `web/`, may import, beside itself. */
 export interface Floor {
   readonly imports: readonly string[];
   /** Floors of which only types may be imported. */
@@ -30,6 +30,13 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
   server: { imports: [...CORE, 'api', 'config'], packages: 'any' },
   client: { imports: ['api', 'json'], types: CORE, packages: [], browserSafe: true },
   cli: { imports: [...CORE, 'api', 'config', 'server', 'client'], packages: 'any' },
+  // The libraries of the page are bundled into it. Of the shapes below it, types alone.
+  web: {
+    imports: ['json', 'json-schema', 'client'],
+    types: [...CORE, 'api'],
+    packages: ['preact', '@preact/signals', '@tanstack/virtual-core', 'mdast-util-from-markdown', 'uplot'],
+    browserSafe: true,
+  },
   /** `src/index.ts`, the root entry. */
   '': { imports: ['json'], packages: [], browserSafe: true },
 };

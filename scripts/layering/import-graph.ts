@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { readFile, readdir } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { dirname, join } from 'node:path/posix';
 import { parse } from '@swc/core';
-import { z } from 'zod';
-import { PROJECT, runTool } from '../run-tool.js';
 
 /** One import of a source file. */
 export interface ImportEdge {
@@ -19,57 +19,78 @@ export interface ImportGraph {
   readonly edges: readonly ImportEdge[];
 }
 
-const Dependency = z.object({
-  module: z.string(),
-  resolved: z.string(),
-  coreModule: z.boolean(),
-  couldNotResolve: z.boolean(),
-});
+/** The folders that hold the house; a root without one of them is read without it. */
+const FOLDERS = ['src', 'web'];
 
-const CruiseResult = z.object({
-  modules: z.array(z.object({ source: z.string(), dependencies: z.array(Dependency) })),
-});
-
-/** Reads the imports of the TypeScript files (tests aside) under `<root>/src`. */
+/** Reads the imports of every TypeScript file (tests aside) under `<root>/src` and `<root>/web`. */
 export async function readImportGraph(root: string): Promise<ImportGraph> {
-  const files: string[] = [];
+  const files = await listSources(root);
   const edges: ImportEdge[] = [];
-  for (const { source, dependencies } of (await cruise(root)).modules) {
-    if (!source.startsWith('src/')) continue;
-    files.push(source);
-    const typeOnly = await readTypeOnlySpecifiers(join(root, source));
-    for (const dependency of dependencies) {
-      const kind = kindOf(dependency);
-      const to = kind === 'file' ? dependency.resolved : dependency.module;
-      edges.push({ from: source, to, kind, typeOnly: typeOnly.has(dependency.module) });
-    }
+  for (const from of files) {
+    const imports = await readImports(`${root}/${from}`);
+    for (const [specifier, typeOnly] of imports) edges.push({ from, ...resolve(root, from, specifier), typeOnly });
   }
   return { files, edges };
 }
 
-function kindOf({ resolved, coreModule, couldNotResolve }: z.infer<typeof Dependency>): ImportEdge['kind'] {
-  if (coreModule) return 'node';
-  if (couldNotResolve) return 'unresolved';
-  return resolved.startsWith('src/') ? 'file' : 'package';
-}
-
-/** As a program of its own: inside the TypeScript loader that runs these scripts its swc visitor does not load. */
-async function cruise(root: string): Promise<z.infer<typeof CruiseResult>> {
-  const config = join(PROJECT, '.dependency-cruiser.json');
-  const { stdout, stderr } = await runTool('depcruise', ['--config', config, '--output-type', 'json', 'src'], root);
-  if (stdout === '') throw new Error(`dependency-cruiser gave no graph: ${stderr}`);
-  return CruiseResult.parse(JSON.parse(stdout));
-}
-
-/** Under swc dependency-cruiser does not tell `import type` from `import`: this does. */
-async function readTypeOnlySpecifiers(file: string): Promise<ReadonlySet<string>> {
-  const { body } = await parse(await readFile(file, 'utf8'), { syntax: 'typescript', target: 'es2022' });
-  const typed = new Set<string>();
-  const valued = new Set<string>();
-  for (const item of body) {
-    if (item.type === 'ImportDeclaration') (item.typeOnly ? typed : valued).add(item.source.value);
-    if (item.type === 'ExportNamedDeclaration' && item.source) (item.typeOnly ? typed : valued).add(item.source.value);
-    if (item.type === 'ExportAllDeclaration') valued.add(item.source.value);
+async function listSources(root: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const folder of FOLDERS.filter((name) => existsSync(`${root}/${name}`))) {
+    for (const name of await readdir(`${root}/${folder}`, { recursive: true })) {
+      const file = `${folder}/${name.replaceAll('\\', '/')}`;
+      const isSource = /\.tsx?$/.test(file) && !/\.(?:test|contract|config)\.ts$|\/fixtures\//.test(file);
+      if (isSource) found.push(file);
+    }
   }
-  return new Set([...typed].filter((specifier) => !valued.has(specifier)));
+  return found.toSorted();
+}
+
+/** Where an import leads. Ours name the file that will be built, `./foo.js`. */
+function resolve(root: string, from: string, specifier: string): Pick<ImportEdge, 'to' | 'kind'> {
+  if (isBuiltin(specifier)) return { to: specifier, kind: 'node' };
+  if (!specifier.startsWith('.')) return { to: specifier, kind: 'package' };
+  const target = join(dirname(from), specifier);
+  const candidates = [target.replace(/\.js$/, '.ts'), target.replace(/\.js$/, '.tsx'), target];
+  const file = candidates.find((name) => existsSync(`${root}/${name}`));
+  return file === undefined ? { to: specifier, kind: 'unresolved' } : { to: file, kind: 'file' };
+}
+
+/** What a file imports, and whether it is types alone: also by `export … from`, `import(…)` and `import('…').Type`. */
+async function readImports(file: string): Promise<ReadonlyMap<string, boolean>> {
+  const imports = new Map<string, boolean>();
+  const note = (specifier: unknown, typeOnly: boolean): void => {
+    if (typeof specifier === 'string') imports.set(specifier, typeOnly && imports.get(specifier) !== false);
+  };
+  const tsx = file.endsWith('.tsx');
+  const pending: unknown[] = [
+    await parse(await readFile(file, 'utf8'), { syntax: 'typescript', tsx, target: 'es2022' }),
+  ];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if (typeof node !== 'object' || node === null) continue;
+    if (isImport(node)) note(node.source?.value, node.typeOnly === true);
+    if (isDynamicImport(node)) note(node.arguments[0]?.expression.value, false);
+    if (isTypeImport(node)) note(node.argument.value, true);
+    pending.push(...Object.values(node).map((part: unknown) => part ?? null));
+  }
+  return imports;
+}
+
+interface Literal {
+  readonly value?: unknown;
+}
+
+function isImport(node: object): node is { readonly source?: Literal | null; readonly typeOnly?: boolean } {
+  return /^(?:ImportDeclaration|ExportNamedDeclaration|ExportAllDeclaration)$/.test(typeOf(node));
+}
+
+function isDynamicImport(node: object): node is { readonly arguments: readonly { readonly expression: Literal }[] } {
+  return typeOf(node) === 'CallExpression' && 'callee' in node && typeOf(node.callee) === 'Import';
+}
+
+function isTypeImport(node: object): node is { readonly argument: Literal } {
+  return typeOf(node) === 'TsImportType';
+}
+
+function typeOf(node: unknown): string {
+  return typeof node === 'object' && node !== null && 'type' in node ? String(node.type) : '';
 }

@@ -13,7 +13,11 @@ const route: fc.Arbitrary<Route> = fc.oneof(
 );
 
 test('a path leads back to the route it was made of', () => {
-  fc.assert(fc.property(route, (value) => expect(readRoute(pathOf(value))).toEqual(value)));
+  fc.assert(
+    fc.property(route, (value) => {
+      expect(readRoute(pathOf(value))).toEqual(value);
+    }),
+  );
 });
 
 test('the first page is the list of runs', () => {

@@ -30,18 +30,19 @@ export function setQuery(changes: Readonly<Record<string, string | null>>): void
 
 /** Takes over clicks on links within the console and the browser's own steps back and forth. */
 export function followLinks(): () => void {
-  const click = (event: MouseEvent): void => {
-    const link = event.target instanceof Element ? event.target.closest('a') : null;
-    if (link === null || !isPlainClick(event, link)) return;
-    event.preventDefault();
-    if (link.href !== location.href) navigate(link.pathname + link.search);
-  };
   addEventListener('popstate', readAddress);
-  document.addEventListener('click', click);
+  document.addEventListener('click', followLink);
   return () => {
     removeEventListener('popstate', readAddress);
-    document.removeEventListener('click', click);
+    document.removeEventListener('click', followLink);
   };
+}
+
+function followLink(event: MouseEvent): void {
+  const link = event.target instanceof Element ? event.target.closest('a') : null;
+  if (link === null || !isPlainClick(event, link)) return;
+  event.preventDefault();
+  if (link.href !== location.href) navigate(link.pathname + link.search);
 }
 
 /** A click that would load one of our own pages in this tab. What the server answers itself (`/v1`, `/docs`) is left alone. */
