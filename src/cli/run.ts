@@ -1,6 +1,8 @@
 import { Command, CommanderError } from 'commander';
+import { addExamples } from './command-examples.js';
 import type { CommandIo } from './command-io.js';
 import { addBackupCommand } from './commands/backup.js';
+import { addCompletionCommand } from './commands/completion.js';
 import { addDemoCommand } from './commands/demo.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addExecutionsCommand } from './commands/executions.js';
@@ -38,6 +40,7 @@ const COMMANDS = [
   addBackupCommand,
   addExportCommand,
   addDemoCommand,
+  addCompletionCommand,
 ];
 
 /**
@@ -62,6 +65,7 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
     exitCode = code;
   };
   for (const add of COMMANDS) add(program, io, end);
+  addExamples(program);
 
   try {
     await program.parseAsync(argv, { from: 'user' });

@@ -1,0 +1,24 @@
+import { Argument, type Command } from 'commander';
+import type { CommandIo } from '../command-io.js';
+import { renderBash } from '../completion/bash-script.js';
+import { shapeOf, type ProgramShape } from '../completion/command-tree.js';
+import { renderFish } from '../completion/fish-script.js';
+import { renderZsh } from '../completion/zsh-script.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+
+const SHELLS = { bash: renderBash, zsh: renderZsh, fish: renderFish } satisfies Record<
+  string,
+  (program: ProgramShape) => string
+>;
+
+/** Adds `sluice completion` to the program. */
+export function addCompletionCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  program
+    .command('completion')
+    .description('print a script that teaches a shell the commands and their options')
+    .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(SHELLS)))
+    .action(async (shell: keyof typeof SHELLS) => {
+      await io.stdout.write(SHELLS[shell](shapeOf(program)));
+      end(EXIT.success);
+    });
+}

@@ -1,0 +1,48 @@
+import type { CommandShape, ProgramShape } from './command-tree.js';
+
+/**
+ * The completion for bash 3.2 and later, without any library. Where it has nothing to offer the shell offers files,
+ * which is right for most values and words.
+ */
+export function renderBash({ name, commands, options }: ProgramShape): string {
+  const names = commands.map((command) => command.name);
+  const first = [...names, ...options.flatMap((option) => option.names)];
+  return `# ${name} completion for bash
+_${name}() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command='' words='' i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case "\${COMP_WORDS[i]}" in
+      ${names.join('|')}) command="\${COMP_WORDS[i]}"; break ;;
+    esac
+  done
+  COMPREPLY=()
+  case "$command $before" in
+${commands.flatMap(valueCases).join('\n')}
+  esac
+  case "$command" in
+    '') words='${first.join(' ')}' ;;
+${commands.map(wordCase).join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -o bashdefault -o default -F _${name} ${name}
+`;
+}
+
+/** Choices are offered behind their option; behind another option with a value the shell is left to itself. */
+function valueCases({ name, options }: CommandShape): string[] {
+  return options.flatMap(({ names, value }) => {
+    if (value === undefined) return [];
+    const patterns = names.map((option) => `'${name} ${option}'`).join('|');
+    const { completion } = value;
+    const reply =
+      completion.kind === 'words' ? `COMPREPLY=($(compgen -W '${completion.words.join(' ')}' -- "$word")); ` : '';
+    return [`    ${patterns}) ${reply}return ;;`];
+  });
+}
+
+function wordCase({ name, options, words }: CommandShape): string {
+  const flags = options.flatMap(({ names }) => names).join(' ');
+  const plain = words?.kind === 'words' ? words.words.join(' ') : '';
+  return `    ${name}) if [[ "$word" == -* ]]; then words='${flags}'; else words='${plain}'; fi ;;`;
+}

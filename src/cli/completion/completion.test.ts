@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process';
+import { Argument, Command, Option } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { createMemoryIo } from '../fixtures/memory-io.js';
+import { run } from '../run.js';
+import { renderBash } from './bash-script.js';
+import { shapeOf } from './command-tree.js';
+import { renderFish } from './fish-script.js';
+import { renderZsh } from './zsh-script.js';
+
+const program = new Command('tool');
+program
+  .command('fetch')
+  .description("get a thing: it's [quick]")
+  .argument('[file]', 'what to get')
+  .option('-q, --quiet', 'say nothing')
+  .option('--to <dir>', 'where to')
+  .option('--label <text>', 'its name')
+  .addOption(new Option('--how <way>', 'which way').choices(['fast', 'slow']))
+  .addOption(new Option('--secret', 'not for everyone').hideHelp());
+program
+  .command('pick')
+  .description('choose')
+  .addArgument(new Argument('<one>', 'which').choices(['this', 'that']));
+const shape = shapeOf(program);
+
+describe('the shape of a program', () => {
+  it('has its commands with what may follow them', () => {
+    const [fetch, pick] = shape.commands;
+    expect(fetch?.options.map(({ names, value }) => [names, value?.completion.kind])).toEqual([
+      [['-q', '--quiet'], undefined],
+      [['--to'], 'files'],
+      [['--label'], 'anything'],
+      [['--how'], 'words'],
+      [['-h', '--help'], undefined],
+    ]);
+    expect(fetch?.words).toEqual({ kind: 'files' });
+    expect(pick?.words).toEqual({ kind: 'words', words: ['this', 'that'] });
+  });
+});
+
+/** What bash would offer for the last of these words. */
+function offers(...words: readonly string[]): string[] {
+  const list = words.map((word) => `'${word}'`).join(' ');
+  const ask = `COMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _tool; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  return execFileSync('bash', ['--norc', '-c', `${renderBash(shape)}\n${ask}`], { encoding: 'utf8' })
+    .trim()
+    .split('\n');
+}
+
+describe('bash', () => {
+  it.each([
+    ['commands, and the options of the program', ['tool', ''], ['fetch', 'pick', '-h', '--help']],
+    ['what begins like the word', ['tool', 'fe'], ['fetch']],
+    ['the options of the command', ['tool', 'fetch', '--'], ['--quiet', '--to', '--label', '--how', '--help']],
+    ['the choices of an option', ['tool', 'fetch', '--how', ''], ['fast', 'slow']],
+    ['the choices of a word', ['tool', 'pick', 'th'], ['this', 'that']],
+    ['nothing of its own where files are meant', ['tool', 'fetch', '--to', ''], ['']],
+    ['nothing of its own where anything may stand', ['tool', 'fetch', '--label', ''], ['']],
+  ])('offers %s', (_, words, offered) => {
+    expect(offers(...words)).toEqual(offered);
+  });
+});
+
+describe('zsh', () => {
+  it('is told every command and option, its words quoted', () => {
+    const script = renderZsh(shape);
+    expect(script).toMatch(/^#compdef tool\n/);
+    expect(script).toContain(String.raw`'fetch:get a thing\: it'\''s [quick]'`);
+    expect(script).toContain("'--how[which way]:way:(fast slow)'");
+    expect(script).toContain("'--to[where to]:dir:_files'");
+    expect(script).toContain("'*:word:(this that)'");
+  });
+});
+
+describe('fish', () => {
+  it('is told every command and option, its words quoted', () => {
+    const lines = renderFish(shape).split('\n');
+    expect(lines).toContain(
+      String.raw`complete -c tool -n __fish_use_subcommand -a fetch -d 'get a thing: it\'s [quick]'`,
+    );
+    expect(lines).toContain(
+      "complete -c tool -n '__fish_seen_subcommand_from fetch' -l how -x -a 'fast slow' -d 'which way'",
+    );
+    expect(lines).toContain("complete -c tool -n '__fish_seen_subcommand_from fetch' -l to -r -F -d 'where to'");
+    expect(lines).toContain("complete -c tool -n '__fish_seen_subcommand_from fetch' -F");
+  });
+});
+
+describe('sluice completion', () => {
+  it.each(['bash', 'zsh', 'fish'])('prints a script for %s with every command', async (shell) => {
+    const io = createMemoryIo({});
+    expect(await run(['completion', shell], io)).toBe(0);
+    for (const command of ['parse', 'run', 'serve', 'completion']) expect(io.printed.stdout).toContain(command);
+    expect(io.printed.stdout).not.toContain('undefined');
+  });
+
+  it('is misuse for another shell', async () => {
+    const io = createMemoryIo({});
+    expect(await run(['completion', 'csh'], io)).toBe(2);
+    expect(io.printed.stderr).toContain('Allowed choices are bash, zsh, fish');
+  });
+});

@@ -1,0 +1,45 @@
+import type { CommandShape, Completion, OptionShape, ProgramShape } from './command-tree.js';
+
+/** The completion for fish, with descriptions. */
+export function renderFish({ name, commands, options }: ProgramShape): string {
+  const begin = `complete -c ${name}`;
+  const first = '-n __fish_use_subcommand';
+  const lines = [
+    `# ${name} completion for fish`,
+    // Files are offered only where a command takes them.
+    `${begin} -f`,
+    ...options.map((option) => `${begin} ${first} ${optionWords(option)}`),
+    ...commands.map((command) => `${begin} ${first} -a ${command.name} -d ${quote(command.description)}`),
+    ...commands.flatMap((command) => commandLines(command, begin)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function commandLines({ name, options, words }: CommandShape, begin: string): string[] {
+  const seen = `-n ${quote(`__fish_seen_subcommand_from ${name}`)}`;
+  return [
+    ...options.map((option) => `${begin} ${seen} ${optionWords(option)}`),
+    ...(words === undefined || words.kind === 'anything' ? [] : [`${begin} ${seen} ${wordsOf(words)}`]),
+  ];
+}
+
+function optionWords({ names, description, value }: OptionShape): string {
+  const flags = names.map((name) => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
+  const taken = value === undefined ? [] : [value.completion.kind === 'files' ? '-r' : '-x', wordsOf(value.completion)];
+  return [...flags, ...taken, `-d ${quote(description)}`].filter((word) => word !== '').join(' ');
+}
+
+function wordsOf(completion: Completion): string {
+  switch (completion.kind) {
+    case 'words':
+      return `-a ${quote(completion.words.join(' '))}`;
+    case 'files':
+      return '-F';
+    case 'anything':
+      return '';
+  }
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
+}

@@ -1,0 +1,54 @@
+import type { CommandShape, Completion, OptionShape, ProgramShape } from './command-tree.js';
+
+/** The completion for zsh, with descriptions. Works in a folder of `fpath` and when it is sourced. */
+export function renderZsh({ name, commands, options }: ProgramShape): string {
+  return `#compdef ${name}
+# ${name} completion for zsh
+_${name}() {
+  local -a commands
+  local state
+  commands=(
+${commands.map(({ name: command, description }) => `    ${quote(`${command}:${escapeColons(description)}`)}`).join('\n')}
+  )
+  _arguments -C ${options.map(optionSpec).join(' ')} '1: :->command' '*:: :->words'
+  case $state in
+    command) _describe command commands ;;
+    words)
+      case $words[1] in
+${commands.map(commandCase).join('\n')}
+      esac ;;
+  esac
+}
+if [ "$funcstack[1]" = "_${name}" ]; then _${name} "$@"; else compdef _${name} ${name}; fi
+`;
+}
+
+function commandCase({ name, options, words }: CommandShape): string {
+  const specs = [...options.map(optionSpec), ...(words === undefined ? [] : [quote(`*:word:${actionOf(words)}`)])];
+  return `        ${name}) _arguments ${specs.join(' ')} ;;`;
+}
+
+function optionSpec({ names, description, value }: OptionShape): string {
+  const text = `[${escapeColons(description).replaceAll(/[[\]]/g, String.raw`\$&`)}]`;
+  const argument = value === undefined ? '' : `:${escapeColons(value.name)}:${actionOf(value.completion)}`;
+  return names.map((name) => quote(`${name}${text}${argument}`)).join(' ');
+}
+
+function actionOf(completion: Completion): string {
+  switch (completion.kind) {
+    case 'words':
+      return `(${completion.words.join(' ')})`;
+    case 'files':
+      return '_files';
+    case 'anything':
+      return ' ';
+  }
+}
+
+function escapeColons(text: string): string {
+  return text.replaceAll(/[\\:]/g, String.raw`\$&`);
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
