@@ -21,14 +21,11 @@ export function command(id: string, line: string, output: string, exitCode = 0):
   ];
 }
 
-/** Files that were changed. */
-export function fileChange(id: string, ...paths: readonly string[]): object {
-  return item('completed', {
-    id,
-    type: 'file_change',
-    changes: paths.map((path) => ({ path, kind: 'add' })),
-    status: 'completed',
-  });
+/** Files that were changed, from the start to the end. */
+export function fileChange(id: string, ...paths: readonly string[]): readonly object[] {
+  const changes = paths.map((path) => ({ path, kind: 'add' }));
+  const fields = { id, type: 'file_change', changes };
+  return [item('started', { ...fields, status: 'in_progress' }), item('completed', { ...fields, status: 'completed' })];
 }
 
 /** From the start of a session to its end. */
@@ -38,11 +35,21 @@ export function session(...said: readonly (object | string)[]): readonly (object
 
 /** A session of so many records, as a long day of an agent has them: words, thoughts, and commands with their output. */
 export function longSession(records: number): readonly (object | string)[] {
-  const lines = Array.from({ length: records }, (_, index) => {
-    const id = `item_${index}`;
-    if (index % 10 === 3) return reasoning(id, `Step ${index}: read what the test expects before changing it.`);
-    if (index % 10 === 6) return command(id, `sed -n ${index}p src/app.ts`, `line ${index}\n`)[1] ?? '';
-    return codex.message(`Message ${index}: looked at part ${index} and found nothing wrong.`, id);
-  });
-  return session(...lines);
+  return session(...Array.from({ length: records }, (_, index) => longSessionRecord(index)));
+}
+
+/** What the agent of a long session says at a place in it. */
+export function longSessionRecord(index: number): object | string {
+  const id = `item_${index}`;
+  switch (index % 10) {
+    case 3:
+      return reasoning(id, `Step ${index}: read what the test expects before changing it.`);
+    case 6:
+    case 7: {
+      const first = index - (index % 10) + 6;
+      return command(`item_${first}`, `sed -n ${first}p src/app.ts`, `line ${first}\n`)[index % 10 === 6 ? 0 : 1] ?? '';
+    }
+    default:
+      return codex.message(`Message ${index}: looked at part ${index} and found nothing wrong.`, id);
+  }
 }

@@ -53,7 +53,7 @@ export async function seedHouse(site: Site) {
       reasoning('item_1', 'The copy is sorted, the list is not. The test would not notice.'),
       ...command('item_2', 'npm test', '\u001B[32m✓\u001B[39m 214 passed\n'),
       ...command('item_3', 'cat src/missing.ts', 'cat: src/missing.ts: No such file or directory\n', 1),
-      fileChange('item_4', 'notes/review.md'),
+      ...fileChange('item_4', 'notes/review.md'),
       codex.message(REPORT, 'item_5'),
     ),
   });
@@ -86,5 +86,10 @@ export async function seedHouse(site: Site) {
   'tests': { 'command': 'npm test', 'result': 'pass', 'evidence': '214 passed' }, 'summary': 'Keeps the order of the list.', }`,
   });
   await site.settledOrder('acme/shop#10', { print: 'Status: ok\nTrust me.' });
-  return { reviewed: reviewed.id, failed: failed.id, asking: asking.id, live, broken };
+  const { items } = await site.client.listInbox({ query: { issue_ref: broken.issue_ref } });
+  const [item] = items;
+  return { reviewed: reviewed.id, failed: failed.id, asking: asking.id, live, item: item?.id ?? '' };
 }
+
+/** What {@link seedHouse} put there. */
+export type Seeds = Awaited<ReturnType<typeof seedHouse>>;

@@ -1,13 +1,92 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { seedHouse } from './seed-house.js';
+import { settle } from './settle.js';
 import { useConsole } from './use-console.js';
 
-describe('the console', () => {
-  const house = useConsole(seedHouse);
+const house = useConsole(seedHouse);
 
-  it('opens with the runs', async () => {
-    const { page } = await house.open('/');
-    await page.getByRole('heading', { level: 1 }).waitFor();
+/** What a first visit may cost, over the wire. */
+const FIRST_LOAD = 60_000;
+
+describe('the console', () => {
+  it('opens with the runs, in a first load of at most 60 kB', async () => {
+    const { page, record } = await house.open('/');
+    await settle(page);
     expect(await page.title()).toBe('Runs · Sluice');
+    const files = record.loaded.filter(({ path }) => !path.startsWith('/v1/'));
+    expect(files.map(({ path }) => path.split('.').at(-1))).toContain('js');
+    expect(files.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(FIRST_LOAD);
+  });
+
+  it('is handed out compressed, so that the bytes are what they seem', async () => {
+    const { record, page } = await house.open('/');
+    await settle(page);
+    for (const { path, bytes } of record.loaded.filter((file) => file.path.endsWith('.js'))) {
+      const answer = await fetch(`${house.site.url}${path}`, { headers: { 'accept-encoding': 'identity' } });
+      expect(bytes).toBeLessThanOrEqual(gzipSync(Buffer.from(await answer.arrayBuffer())).length + 200);
+    }
+  });
+
+  it.each([
+    ['Runs', '/runs', 'g r'],
+    ['Inbox', '/inbox', 'g i'],
+    ['Issues', '/issues', 'g s'],
+    ['Outbox', '/outbox', 'g o'],
+    ['Audit', '/audit', 'g a'],
+    ['Workbench', '/workbench', 'g w'],
+    ['Charts', '/charts', 'g c'],
+  ])('leads to %s by its link, by its keys and by the way back', async (name, path, keys) => {
+    const { page } = await house.open('/runs/no/where');
+    await page.getByRole('navigation').getByRole('link', { name }).click();
+    await page.waitForURL(`**${path}`);
+    await settle(page);
+    expect(await page.title()).toBe(`${name} · Sluice`);
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(name);
+    await page.goBack();
+    await page.waitForURL('**/runs/no/where');
+    for (const key of keys.split(' ')) await page.keyboard.press(key);
+    await page.waitForURL(`**${path}`);
+    expect(await page.locator('[aria-current=page]').innerText()).toContain(name);
+  });
+
+  it('skips to the page', async () => {
+    const { page } = await house.open('/runs');
+    await settle(page);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.activeElement?.id === 'main');
+    expect(new URL(page.url()).pathname).toBe('/runs');
+  });
+
+  it('remembers the theme a person chose', async () => {
+    const { page } = await house.open('/runs', { theme: 'light' });
+    await settle(page);
+    const ink = async () => page.evaluate(() => getComputedStyle(document.body).color);
+    const light = await ink();
+    const button = page.getByRole('button', { name: /^Theme/ });
+    while (!(await button.innerText()).includes('dark')) await button.click();
+    const dark = await ink();
+    expect(dark).not.toBe(light);
+    await page.reload();
+    await settle(page);
+    expect(await ink()).toBe(dark);
+  });
+
+  it('says so when there is no such page', async () => {
+    const { page } = await house.open('/runs/no/where');
+    await page.getByText('There is no such page').waitFor();
+  });
+
+  it('says so when the server is away, and goes on when it is back', async () => {
+    const { page } = await house.open('/runs', { mayFail: /ERR_FAILED|Failed to load resource/ });
+    await settle(page);
+    await page.route('**/v1/**', async (route) => route.abort());
+    await page.goto('/inbox');
+    await page.getByRole('button', { name: 'Try again' }).first().waitFor();
+    await page.unroute('**/v1/**');
+    await page.getByRole('button', { name: 'Try again' }).first().click();
+    await settle(page);
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Inbox');
   });
 });

@@ -8,6 +8,8 @@ export interface PageRecord {
   readonly strangers: string[];
   /** What the policy of the page stopped. */
   readonly violations: string[];
+  /** How far things jumped after they were first seen, without a person's doing. */
+  readonly shifts: string[];
   /** Dialogs and windows: ours has none. */
   readonly surprises: string[];
   /** What was loaded: path and bytes as they came over the wire. */
@@ -16,7 +18,7 @@ export interface PageRecord {
 
 /** Notes from the first byte on what a page does. `mayFail` takes errors a test brings about itself. */
 export async function watchPage(page: Page, origin: string, mayFail?: RegExp): Promise<PageRecord> {
-  const record: PageRecord = { errors: [], strangers: [], violations: [], surprises: [], loaded: [] };
+  const record: PageRecord = { errors: [], strangers: [], violations: [], shifts: [], surprises: [], loaded: [] };
   const noteError = (text: string): void => {
     if (mayFail?.test(text) !== true) record.errors.push(text);
   };
@@ -41,11 +43,32 @@ export async function watchPage(page: Page, origin: string, mayFail?: RegExp): P
       .catch(() => undefined);
   });
   await page.exposeBinding('noteViolation', (_source, text: string) => void record.violations.push(text));
-  await page.addInitScript(() => {
-    addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) => {
-      const { noteViolation } = globalThis as { noteViolation?: (text: string) => void };
-      noteViolation?.(`${violatedDirective} ${blockedURI} ${sample}`);
-    });
-  });
+  await page.exposeBinding('noteShift', (_source, text: string) => void record.shifts.push(text));
+  await page.addInitScript(watchFromWithin);
   return record;
+}
+
+interface Notes {
+  noteViolation?: (text: string) => void;
+  noteShift?: (text: string) => void;
+}
+
+interface LayoutShift extends PerformanceEntry {
+  readonly value: number;
+  readonly hadRecentInput: boolean;
+  readonly sources: readonly { readonly node: Node | null }[];
+}
+
+/** In the page: what only the page itself is told. */
+function watchFromWithin(): void {
+  const { noteViolation, noteShift } = globalThis as Notes;
+  addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) => {
+    noteViolation?.(`${violatedDirective} ${blockedURI} ${sample}`);
+  });
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput, sources } of list.getEntries() as LayoutShift[]) {
+      const moved = sources.map(({ node }) => (node instanceof Element ? node.outerHTML.slice(0, 120) : String(node)));
+      if (!hadRecentInput) noteShift?.(`${value} ${moved.join(' | ')}`);
+    }
+  }).observe({ type: 'layout-shift', buffered: true });
 }

@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AxeResults, RunOptions } from 'axe-core';
+import type { Page } from 'playwright-core';
+import { PROJECT } from '../../scripts/run-tool.js';
+
+const source = readFile(join(PROJECT, 'node_modules/axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds wrong with a page as it stands, by all rules or some: a line for each element, with what to do. */
+export async function findViolations(page: Page, rules?: string[]): Promise<readonly string[]> {
+  // Through the debugger, since the policy of the page lets no other script in.
+  await page.evaluate(await source);
+  const { violations } = await page.evaluate(async (runOnly) => {
+    const { axe } = globalThis as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } };
+    return axe.run({ resultTypes: ['violations'], ...(runOnly === undefined ? {} : { runOnly }) });
+  }, rules);
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary ?? ''}`),
+  );
+}

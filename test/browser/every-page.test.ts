@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { findViolations } from './check-accessibility.js';
+import { seedHouse } from './seed-house.js';
+import type { Seeds } from './seed-house.js';
+import { settle } from './settle.js';
+import { useConsole } from './use-console.js';
+import { walkByKeyboard } from './walk-by-keyboard.js';
+
+/** Every page, in the states in which it looks different. */
+const PAGES: readonly (readonly [name: string, path: (seeds: Seeds) => string])[] = [
+  ['the runs', () => '/runs'],
+  ['a run that has ended', ({ reviewed }) => `/runs/${reviewed}`],
+  ['a run that failed', ({ failed }) => `/runs/${failed}`],
+  ['a run that asks', ({ asking }) => `/runs/${asking}`],
+  ['a run that is not there', () => '/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV'],
+  ['the inbox', () => '/inbox'],
+  ['a thing in the inbox', ({ item }) => `/inbox/${item}`],
+  ['the issues', () => '/issues'],
+  ['an issue', () => '/issues/acme%2Fshop%237'],
+  ['the outbox', () => '/outbox'],
+  ['the audit', () => '/audit'],
+  ['the workbench', () => '/workbench'],
+  ['the charts', () => '/charts'],
+  ['a page that is not there', () => '/runs/no/where'],
+];
+
+const PHONE = { width: 375, height: 740 };
+
+const house = useConsole(seedHouse);
+
+describe.each(PAGES)('%s', (_, pathOf) => {
+  it('has nothing for axe to complain about, light, dark and on a phone, where it does not scroll sideways', async () => {
+    const { page } = await house.open(pathOf(house.seeds));
+    await settle(page);
+    expect(await findViolations(page), 'light').toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await findViolations(page, ['color-contrast']), 'dark').toEqual([]);
+    await page.setViewportSize(PHONE);
+    expect(await findViolations(page), 'phone').toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+  });
+
+  it('does not jump while it loads, can be used with the keyboard alone, and shows where one is', async () => {
+    const { page, record } = await house.open(pathOf(house.seeds));
+    await settle(page);
+    expect(record.shifts).toEqual([]);
+    const { missed, unseen, mouseOnly, stops } = await walkByKeyboard(page);
+    expect({ missed, unseen, mouseOnly }).toEqual({ missed: [], unseen: [], mouseOnly: [] });
+    expect(stops).toBeGreaterThan(5);
+  });
+});

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+
+/** A way to a server that a test can cut and open again. */
+export interface Tap {
+  readonly url: string;
+  /** Breaks every connection and takes no new one. */
+  shut(): void;
+  /** Lets connections through again. */
+  open(): void;
+  close(): Promise<void>;
+}
+
+/** Stands between a page and its server, byte by byte. */
+export async function openTap(target: string): Promise<Tap> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  let isOpen = true;
+  const server = createServer((near) => {
+    if (!isOpen) {
+      near.resetAndDestroy();
+      return;
+    }
+    const far = connect(Number(port), hostname);
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const cut = (): void => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    shut() {
+      isOpen = false;
+      cut();
+    },
+    open() {
+      isOpen = true;
+    },
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      cut();
+      await closed;
+    },
+  };
+}

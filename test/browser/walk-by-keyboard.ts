@@ -1,0 +1,72 @@
+import type { Page } from 'playwright-core';
+
+/** What a person without a mouse finds out about a page. */
+export interface Walk {
+  /** Things one could click that the Tab key never came to. */
+  readonly missed: readonly string[];
+  /** Stops at which nothing showed where one is. */
+  readonly unseen: readonly string[];
+  /** Things that look clickable and are for the mouse alone. */
+  readonly mouseOnly: readonly string[];
+  /** How many stops there are. */
+  readonly stops: number;
+}
+
+/** More stops than this, and the walk goes in circles or nobody would take it. */
+const LONGEST_WALK = 400;
+
+/** Goes once through a page with the Tab key. */
+export async function walkByKeyboard(page: Page): Promise<Walk> {
+  await page.evaluate(prepareWalk);
+  const unseen: string[] = [];
+  let stops = 0;
+  for (; stops < LONGEST_WALK; stops++) {
+    await page.keyboard.press('Tab');
+    const stop = await page.evaluate(lookAtStop);
+    if (stop.isOver) break;
+    if (!stop.isVisible) unseen.push(stop.what);
+  }
+  return { ...(await page.evaluate(endWalk)), unseen, stops };
+}
+
+/** In the page: marks nothing yet, and starts before the first element. */
+function prepareWalk(): void {
+  for (const element of document.querySelectorAll('[data-walked]')) element.removeAttribute('data-walked');
+  if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+  getSelection()?.setPosition(document.body, 0);
+}
+
+/** In the page: where the walk is, and whether one can see it. */
+function lookAtStop(): { readonly isOver: boolean; readonly isVisible: boolean; readonly what: string } {
+  const element = document.activeElement;
+  if (element === null || element === document.body || element.hasAttribute('data-walked'))
+    return { isOver: true, isVisible: true, what: '' };
+  element.setAttribute('data-walked', '');
+  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
+  const { width, height } = element.getBoundingClientRect();
+  const isMarked = (outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1) || boxShadow !== 'none';
+  const isVisible = isMarked && width > 0 && height > 0;
+  return { isOver: false, isVisible, what: element.outerHTML.slice(0, 160) };
+}
+
+/** In the page: what the walk did not come to. */
+function endWalk(): { readonly missed: readonly string[]; readonly mouseOnly: readonly string[] } {
+  const CLICKABLE =
+    'a[href], button, input, select, textarea, summary, [role=button], [role=tab], [role=option], [tabindex]';
+  const isShown = (element: Element): boolean => element.checkVisibility({ visibilityProperty: true });
+  const tell = (element: Element): string => element.outerHTML.slice(0, 160);
+  const missed = [...document.querySelectorAll(CLICKABLE)].filter((element) => {
+    if (!isShown(element) || element.hasAttribute('data-walked') || element.matches(':disabled')) return false;
+    // Of a group that the arrow keys walk through (radio buttons, tabs, rows), Tab stops at one member.
+    if (element.matches('input[type=radio]')) return false;
+    return !element.matches('[tabindex="-1"]');
+  });
+  const mouseOnly = [...document.querySelectorAll('main *')].filter(
+    (element) =>
+      isShown(element) &&
+      getComputedStyle(element).cursor === 'pointer' &&
+      element.closest(`${CLICKABLE}, label`) === null &&
+      !element.matches(':disabled'),
+  );
+  return { missed: missed.map(tell), mouseOnly: mouseOnly.map(tell) };
+}
