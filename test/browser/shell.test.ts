@@ -75,7 +75,8 @@ describe('the console', () => {
 
   it('says so when there is no such page', async () => {
     const { page } = await house.open('/runs/no/where');
-    await page.getByText('There is no such page').waitFor();
+    await settle(page);
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('There is no such page');
   });
 
   it('says so when the server is away, and goes on when it is back', async () => {

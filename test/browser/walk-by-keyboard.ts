@@ -53,20 +53,16 @@ function lookAtStop(): { readonly isOver: boolean; readonly isVisible: boolean; 
 function endWalk(): { readonly missed: readonly string[]; readonly mouseOnly: readonly string[] } {
   const CLICKABLE =
     'a[href], button, input, select, textarea, summary, [role=button], [role=tab], [role=option], [tabindex]';
-  const isShown = (element: Element): boolean => element.checkVisibility({ visibilityProperty: true });
-  const tell = (element: Element): string => element.outerHTML.slice(0, 160);
-  const missed = [...document.querySelectorAll(CLICKABLE)].filter((element) => {
-    if (!isShown(element) || element.hasAttribute('data-walked') || element.matches(':disabled')) return false;
-    // Of a group that the arrow keys walk through (radio buttons, tabs, rows), Tab stops at one member.
-    if (element.matches('input[type=radio]')) return false;
-    return !element.matches('[tabindex="-1"]');
-  });
-  const mouseOnly = [...document.querySelectorAll('main *')].filter(
+  // Of a group that the arrow keys walk through (radio buttons, tabs, rows), Tab stops at one member.
+  const EXCUSED = ':disabled, input[type=radio], [tabindex="-1"], [data-walked]';
+  const shown = [...document.querySelectorAll('*')].filter((one) => one.checkVisibility({ visibilityProperty: true }));
+  const missed = shown.filter((element) => element.matches(CLICKABLE) && !element.matches(EXCUSED));
+  const mouseOnly = shown.filter(
     (element) =>
-      isShown(element) &&
       getComputedStyle(element).cursor === 'pointer' &&
       element.closest(`${CLICKABLE}, label`) === null &&
       !element.matches(':disabled'),
   );
-  return { missed: missed.map(tell), mouseOnly: mouseOnly.map(tell) };
+  const [first, second] = [missed, mouseOnly].map((found) => found.map(({ outerHTML }) => outerHTML.slice(0, 160)));
+  return { missed: first ?? [], mouseOnly: second ?? [] };
 }

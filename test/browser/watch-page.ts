@@ -67,7 +67,7 @@ function watchFromWithin(): void {
   });
   new PerformanceObserver((list) => {
     for (const { value, hadRecentInput, sources } of list.getEntries() as LayoutShift[]) {
-      const moved = sources.map(({ node }) => (node instanceof Element ? node.outerHTML.slice(0, 120) : String(node)));
+      const moved = sources.map(({ node }) => node?.parentElement?.outerHTML.slice(0, 200));
       if (!hadRecentInput) noteShift?.(`${value} ${moved.join(' | ')}`);
     }
   }).observe({ type: 'layout-shift', buffered: true });

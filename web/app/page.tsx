@@ -43,9 +43,12 @@ export function Page({ route }: { readonly route: Route }) {
 
   if (name === 'unknown') {
     return (
-      <Notice tone="plain" title="There is no such page">
-        <a href="/runs">All runs</a>
-      </Notice>
+      <section class="stack">
+        <h1>There is no such page</h1>
+        <p>
+          <a href="/runs">All runs</a>
+        </p>
+      </section>
     );
   }
   if (loaded?.name !== name)
