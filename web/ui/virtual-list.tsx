@@ -1,6 +1,6 @@
-import { Virtualizer, elementScroll, observeElementOffset, observeElementRect } from '@tanstack/virtual-core';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { createListViewport } from './list-viewport.js';
 
 /** What of a long list is in the page: only rows that are seen, and a few around them. */
 export interface VirtualListProps {
@@ -14,67 +14,106 @@ export interface VirtualListProps {
   readonly target?: number | null;
   /** Stay at the end while rows come, unless the person has scrolled away from it. */
   readonly follow?: boolean;
+  /** The row that keys start from. It stays in the page, so that the focus is not lost with it. */
+  readonly active?: number | null;
+  /** Told of the row a key leads to; its element of the class `choose` then gets the focus. */
+  readonly onMove?: (index: number) => void;
 }
 
-/** Rows beside those that are seen, each way. */
-const AROUND = 10;
-/** Nearer to the end than this, one is at the end. */
-const AT_END_PX = 40;
-
 /** A list of any length that scrolls by itself. Rows may be of any height: they are measured when they are first seen. */
-export function VirtualList({ label, count, estimate, keyOf, row, target = null, follow = false }: VirtualListProps) {
+export function VirtualList(props: VirtualListProps) {
+  const { label, count, estimate, keyOf, row, target = null, follow = false, active = null, onMove } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [, draw] = useReducer((turn: number, _: null) => turn + 1, 0);
-  const atEnd = useRef(true);
+  const [viewport] = useState(() => createListViewport(estimate, () => draw(null)));
+  const movedTo = useRef<number | null>(null);
+  viewport.update({ count, follow });
 
-  const options = {
-    count,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => estimate,
-    getItemKey: keyOf,
-    overscan: AROUND,
-    observeElementRect,
-    observeElementOffset,
-    scrollToFn: elementScroll,
-    onChange: () => draw(null),
-  };
-  const [virtualizer] = useState(() => new Virtualizer<HTMLDivElement, HTMLDivElement>(options));
-  virtualizer.setOptions(options);
-  // The library's own name for what adapters of a framework call.
-  // oxlint-disable-next-line no-underscore-dangle
-  useLayoutEffect(() => virtualizer._didMount(), []);
-  // oxlint-disable-next-line no-underscore-dangle
-  useLayoutEffect(() => virtualizer._willUpdate());
-
+  useLayoutEffect(() => (scroller.current === null ? undefined : viewport.attach(scroller.current)), []);
+  useLayoutEffect(() => viewport.settle());
+  const isThere = target !== null && target < count;
   useEffect(() => {
-    if (target !== null && target < count) virtualizer.scrollToIndex(target, { align: 'center' });
-  }, [target]);
+    if (isThere) viewport.show(target);
+  }, [target, isThere]);
   useEffect(() => {
-    if (follow && atEnd.current && count > 0) virtualizer.scrollToIndex(count - 1, { align: 'end' });
-  }, [count, follow]);
+    if (active === null || movedTo.current !== active) return;
+    movedTo.current = null;
+    const chosen = scroller.current?.querySelector<HTMLElement>(`[data-index="${active}"] .choose`);
+    chosen?.focus({ preventScroll: true });
+    viewport.show(active);
+  }, [active]);
 
-  const noticeEnd = (): void => {
-    const box = scroller.current;
-    if (box !== null) atEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < AT_END_PX;
+  const onKeyDown = (event: KeyboardEvent): void => {
+    viewport.letGo();
+    const step = stepOf(event, count);
+    if (onMove === undefined || step === 0 || count === 0 || !isAtRow(event.target)) return;
+    event.preventDefault();
+    const from = active ?? viewport.first() - Math.sign(step);
+    movedTo.current = Math.max(0, Math.min(count - 1, from + step));
+    onMove(movedTo.current);
   };
+
+  const rows = [...viewport.rows()];
+  if (active !== null && active < count && !rows.includes(active)) rows.push(active);
   return (
-    <div ref={scroller} class="virtual" role="region" aria-label={label} tabIndex={0} onScroll={noticeEnd}>
-      <div class="virtual-space" role="list" style={{ height: `${virtualizer.getTotalSize()}px` }}>
-        {virtualizer.getVirtualItems().map(({ index, key, start }) => (
-          <div
-            key={String(key)}
-            ref={(element) => virtualizer.measureElement(element)}
-            data-index={index}
-            class="virtual-row"
-            role="listitem"
-            aria-setsize={count}
-            aria-posinset={index + 1}
-            style={{ transform: `translateY(${start}px)` }}
-          >
-            {row(index)}
-          </div>
-        ))}
+    <div class="virtual-frame">
+      <div
+        ref={scroller}
+        class="virtual"
+        role="region"
+        aria-label={label}
+        tabIndex={0}
+        onScroll={viewport.onScroll}
+        onKeyDown={onKeyDown}
+        onWheel={viewport.letGo}
+        onPointerDown={viewport.letGo}
+      >
+        <div class="virtual-space" role="list" style={{ height: `${viewport.pageHeight()}px` }}>
+          {rows.map((index) => (
+            <div
+              key={String(keyOf(index))}
+              ref={viewport.keep}
+              data-index={index}
+              class="virtual-row"
+              role="listitem"
+              aria-setsize={count}
+              aria-posinset={index + 1}
+              style={{ transform: `translateY(${viewport.place(index)}px)` }}
+            >
+              {row(index)}
+            </div>
+          ))}
+        </div>
       </div>
+      {follow && !viewport.isAtEnd() ? (
+        <button type="button" class="to-end" onClick={viewport.goToEnd}>
+          Latest ↓
+        </button>
+      ) : null}
     </div>
   );
+}
+
+/** How many rows a key leads on; 0 for keys that lead nowhere. */
+function stepOf(event: KeyboardEvent, count: number): number {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return 0;
+  switch (event.key) {
+    case 'ArrowDown':
+    case 'j':
+      return 1;
+    case 'ArrowUp':
+    case 'k':
+      return -1;
+    case 'Home':
+      return -count;
+    case 'End':
+      return count;
+    default:
+      return 0;
+  }
+}
+
+/** A key in a field or a button within a row is meant for that. */
+function isAtRow(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.classList.contains('virtual') || target.classList.contains('choose'));
 }

@@ -1,0 +1,2 @@
+/** Style sheets of pages: Vite loads them with the page that imports them. */
+declare module '*.css';

@@ -1,0 +1,145 @@
+import { scaleOf } from './list-scale.js';
+import type { ListScale } from './list-scale.js';
+import { createRowHeights } from './row-heights.js';
+
+/** What is seen of a long list: keeps heights, place and end, and moves the scroller where it should be. */
+export interface ListViewport {
+  /** Begins to look at a scroller; returns what ends it. */
+  readonly attach: (scroller: HTMLElement) => () => void;
+  /** A row that came into the page. */
+  readonly keep: (row: HTMLElement | null) => void;
+  /** Says how the list stands now, before its rows are drawn. */
+  readonly update: (list: { readonly count: number; readonly follow: boolean }) => void;
+  /** To be called when rows have been drawn. */
+  readonly settle: () => void;
+  /** Brings a row into view, if it is not. */
+  readonly show: (index: number) => void;
+  /** The person moves by themselves from now on. */
+  readonly letGo: () => void;
+  readonly goToEnd: () => void;
+  readonly onScroll: () => void;
+  readonly isAtEnd: () => boolean;
+  /** The first row that is seen. */
+  readonly first: () => number;
+  /** The rows to draw, and where each stands. */
+  readonly rows: () => readonly number[];
+  readonly place: (index: number) => number;
+  readonly pageHeight: () => number;
+}
+
+/** Rows beside those that are seen, each way. */
+const AROUND = 4;
+/** Nearer to the end than this, one is at the end. */
+const AT_END_PX = 40;
+/** Rows that come into view are measured and move the one that was looked for; it is followed for so long. */
+const AIM_MS = 500;
+
+/** Makes a viewport; `draw` is called whenever the rows have to be drawn again. */
+export function createListViewport(estimate: number, draw: () => void): ListViewport {
+  const heights = createRowHeights(estimate);
+  /** The rows in the page and how high they are; 0 is not measured yet. */
+  const kept = new Map<Element, number>();
+  let observer: ResizeObserver | null = null;
+  let scroller: HTMLElement | null = null;
+  let view = 0;
+  let count = 0;
+  let follow = false;
+  let atEnd = true;
+  let aim: { readonly index: number; readonly until: number } | null = null;
+
+  const scale = (): ListScale => scaleOf(heights.top(count), view);
+  const scrolled = (): number => scroller?.scrollTop ?? 0;
+  const top = (): number => scale().toList(scrolled());
+
+  /** Notes a height; returns how far what is seen would move by it. */
+  function note(row: Element, height: number): number {
+    const index = Number(row.getAttribute('data-index'));
+    const wasAbove = heights.top(index + 1) <= top();
+    const growth = heights.measure(index, height);
+    return wasAbove ? growth : 0;
+  }
+
+  function settle(): void {
+    if (scroller === null) return;
+    if (aim !== null && performance.now() > aim.until) aim = null;
+    if (aim !== null) {
+      const before = Math.max(0, view - heights.height(aim.index)) / 2;
+      scroller.scrollTop = scale().toPage(heights.top(aim.index) - before);
+    } else if (follow && atEnd) scroller.scrollTop = scroller.scrollHeight;
+  }
+
+  function takeSizes(entries: readonly ResizeObserverEntry[]): void {
+    let moved = 0;
+    for (const { target, borderBoxSize } of entries) {
+      const height = borderBoxSize[0]?.blockSize ?? 0;
+      if (target === scroller) view = height;
+      // A row that has left the page is told of once more.
+      else if (kept.has(target) && target.isConnected) {
+        kept.set(target, height);
+        moved += note(target, height);
+      }
+    }
+    // What grows above must not push away what one reads.
+    if (moved !== 0 && scroller !== null && aim === null) scroller.scrollTop += moved;
+    draw();
+  }
+
+  return {
+    attach(element) {
+      scroller = element;
+      observer = new ResizeObserver(takeSizes);
+      for (const one of [element, ...kept.keys()]) observer.observe(one);
+      return () => observer?.disconnect();
+    },
+    keep(row) {
+      if (row === null || kept.has(row)) return;
+      kept.set(row, 0);
+      observer?.observe(row);
+    },
+    update(list) {
+      ({ count, follow } = list);
+    },
+    settle() {
+      for (const [row, height] of kept) {
+        if (!row.isConnected) {
+          kept.delete(row);
+          observer?.unobserve(row);
+          // An element that shows another row now is not measured anew if its height is the same.
+        } else if (height > 0) note(row, height);
+      }
+      settle();
+    },
+    show(index) {
+      const offset = heights.top(index) - top();
+      if (offset >= 0 && offset + heights.height(index) <= view) return;
+      aim = { index, until: performance.now() + AIM_MS };
+      atEnd = false;
+      settle();
+      draw();
+    },
+    letGo() {
+      aim = null;
+    },
+    goToEnd() {
+      aim = null;
+      atEnd = true;
+      if (scroller !== null) scroller.scrollTop = scroller.scrollHeight;
+    },
+    onScroll() {
+      if (scroller !== null) {
+        atEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < AT_END_PX;
+      }
+      draw();
+    },
+    isAtEnd: () => atEnd,
+    first: () => heights.at(top(), count),
+    rows() {
+      if (view === 0 || count === 0) return [];
+      const from = Math.max(0, heights.at(top(), count) - AROUND);
+      const to = Math.min(count - 1, heights.at(top() + view, count) + AROUND);
+      return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+    },
+    place: (index) => scale().place(heights.top(index), scrolled()),
+    pageHeight: () => scale().pageHeight,
+  };
+}
