@@ -1,12 +1,13 @@
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runGit } from '../orders/run-git.js';
+import { makeFolder } from '../runs/make-folder.js';
 
 const IDENTITY = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@example.org', '-c', 'commit.gpgsign=false'];
 
 /** A small repository for the demo's workers; where there is no git, a folder, and they report a pull request instead. */
 export async function makeDemoRepository(folder: string): Promise<string> {
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   // Of its own: the data folder may lie inside another repository, whose history is none of our business.
   if (await isFolder(join(folder, '.git'))) return folder;
   await writeFile(join(folder, 'README.md'), '# A repository to try Sluice in\n');

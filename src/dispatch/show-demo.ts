@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { whileInProgress } from '../orders/lead/claims-in-progress.js';
 import type { Lead } from '../orders/lead/create-lead.js';
 import { silentLogger } from '../runs/logger/logger.js';
 import type { Logger } from '../runs/logger/logger.js';
+import { makeFolder } from '../runs/make-folder.js';
 import { createUlids } from '../runs/ulid.js';
 import type { Store } from '../store/store.js';
 import { makeDemoRepository } from './demo-repository.js';
@@ -51,7 +51,7 @@ export async function showDemo(options: ShowDemoOptions): Promise<ShownDemo | un
     const id = newId();
     const workerId = `demo/${id}`;
     const workdir = join(data, 'demo-agents', engine);
-    await mkdir(workdir, { recursive: true });
+    await makeFolder(workdir);
     await store.createRun({
       id,
       spec: { ...spec, workdir },

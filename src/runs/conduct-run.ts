@@ -27,8 +27,8 @@ export async function conductRun(context: RunContext, workdir: string): Promise<
   for (;;) {
     if (plan.sessionId === null) usage.startSession();
     watch.go();
-    const outcome = await conductAttempt(context, plan);
-    watch.rest();
+    // Also where it throws: a clock left running would keep the process waiting for it.
+    const outcome = await conductAttempt(context, plan).finally(() => watch.rest());
     artifacts = mergeFsDiffs(artifacts, outcome.fsDiff);
     const next = await nextStep(context, plan, outcome);
     if ('ended' in next) {

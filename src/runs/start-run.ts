@@ -1,4 +1,4 @@
-import { mkdir, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { createRunFolder, openRunLogs } from '../audit/index.js';
 import type { Emitted } from '../events/index.js';
 import { isSluiceError, SluiceError } from '../json/index.js';
@@ -11,6 +11,7 @@ import { conductRun } from './conduct-run.js';
 import { EventFeed } from './feed/event-feed.js';
 import { launcherOf } from './launchers/launchers.js';
 import { NO_CHANGES } from './merge-fs-diffs.js';
+import { makeFolder } from './make-folder.js';
 import { messageOf } from './message-of.js';
 import { cacheKeyFor, findWorkdir, NotStarted, occupyFolder } from './prepare-ground.js';
 import type { RunContext } from './run-context.js';
@@ -104,7 +105,7 @@ async function carryOutIn(
   control: RunControl,
   feed: EventFeed,
 ): Promise<RunResult> {
-  await mkdir(ports.data, { recursive: true });
+  await makeFolder(ports.data);
   const runDir = runFolderPath(await realpath(ports.data), id);
   const folder = await createRunFolder(runDir);
   if ((await folder.attempts()).length > 0) {

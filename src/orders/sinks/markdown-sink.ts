@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../../runs/make-folder.js';
 import { fileNameOf } from '../issue-ref.js';
 import type { NewOutboxMessage } from '../ports/outbox-message.js';
 import { markerOf, withMarker } from './marker.js';
@@ -56,7 +57,7 @@ export function createMarkdownSink(options: { readonly folder: string; readonly 
 }
 
 async function append(folder: string, path: string, message: NewOutboxMessage): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW | NO_WAIT;
   const handle = await open(path, flags, 0o666);
   try {

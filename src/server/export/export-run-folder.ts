@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openRunFolder } from '../../audit/open-run-folder.js';
 import { SluiceError } from '../../json/index.js';
+import { makeFolder } from '../../runs/make-folder.js';
 import { tarFolder } from './tar-folder.js';
 
 /** What was taken away, and where it is. */
@@ -34,7 +35,7 @@ export async function exportRunFolder(folder: string, target: string): Promise<E
   const isTar = to.endsWith('.tar');
   const part = `${to}.${process.pid}.part`;
   try {
-    await mkdir(dirname(to), { recursive: true });
+    await makeFolder(dirname(to));
     if (isTar) await pipeline(tarFolder(folder, run_id), createWriteStream(part, { flags: 'wx' }));
     else await copyFolder(folder, part, 1);
     await rename(part, to);
