@@ -1,0 +1,94 @@
+import { Field, Switch } from '../../ui/field.js';
+import type { FormPart } from './form-part.js';
+
+const EXAMPLE = `{
+  "type": "object",
+  "properties": { "summary": { "type": "string" } },
+  "required": ["summary"]
+}`;
+
+/** What the answer must be. */
+export function ContractFields({ fields, wrong, edit }: FormPart) {
+  const hasSchema = fields.schema.trim() !== '';
+  return (
+    <details class="card" open={hasSchema || wrong.schema !== undefined || wrong.maxRetries !== undefined}>
+      <summary>
+        <strong>Contract</strong> <span class="dim">what the answer must be; without one a clean end is a success</span>
+      </summary>
+      <div class="stack">
+        <Field
+          id="schema"
+          label="JSON Schema"
+          help="The agent is told it, and its answer only counts if it fits. Draft 2020-12."
+          wrong={wrong.schema}
+        >
+          {(control) => (
+            <textarea
+              {...control}
+              class="mono"
+              rows={7}
+              spellcheck={false}
+              value={fields.schema}
+              onInput={(event) => edit({ schema: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+        <p>
+          <button type="button" disabled={hasSchema} onClick={() => edit({ schema: EXAMPLE })}>
+            Begin with an example
+          </button>
+        </p>
+        <div class="pair">
+          <Field id="profile" label="Profile" help={PROFILES[fields.profile] ?? ''} wrong={wrong.profile}>
+            {(control) => (
+              <select
+                {...control}
+                value={fields.profile}
+                onChange={(event) => edit({ profile: event.currentTarget.value })}
+              >
+                {Object.keys(PROFILES).map((profile) => (
+                  <option key={profile}>{profile}</option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field
+            id="max-retries"
+            label="Retries"
+            help="How often an answer that does not fit is sent back with what was wrong."
+            wrong={wrong.maxRetries}
+          >
+            {(control) => (
+              <input
+                {...control}
+                inputMode="numeric"
+                size={6}
+                value={fields.maxRetries}
+                onInput={(event) => edit({ maxRetries: event.currentTarget.value })}
+              />
+            )}
+          </Field>
+        </div>
+        <Switch
+          label="Take an answer that was cut off"
+          help="What came before the cut counts if it fits the schema; a warning says so."
+          isOn={fields.allowPartial}
+          onChange={(allowPartial) => edit({ allowPartial })}
+        />
+        <Switch
+          label="Align a near miss with the schema"
+          help="A number sent as text, a key in other letters. Every change is recorded; nothing is made up."
+          isOn={fields.align}
+          onChange={(align) => edit({ align })}
+        />
+      </div>
+    </details>
+  );
+}
+
+const PROFILES: Readonly<Record<string, string>> = {
+  default: 'Finds the answer wherever it stands: tags, fences, envelopes, prose.',
+  generic: 'The whole text, an envelope, a fence or the first object; no repair of syntax.',
+  tagged: 'Only what stands in <json> tags; without a tag the text is kept as a comment.',
+  unified: 'The whole text, a fence or the first object; it must be an object.',
+};

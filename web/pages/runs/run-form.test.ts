@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { checkRunForm, EMPTY_RUN_FORM } from './run-form.js';
+import type { RunForm } from './run-form.js';
+
+const form = (changes: Partial<RunForm>): RunForm => ({
+  ...EMPTY_RUN_FORM,
+  engine: 'codex',
+  prompt: 'Fix the test.',
+  workdir: '/srv/shop',
+  ...changes,
+});
+
+test('a form with the least becomes the least request', () => {
+  expect(checkRunForm(form({}))).toEqual({
+    request: { engine: 'codex', prompt: 'Fix the test.', workdir: '/srv/shop' },
+    wrong: {},
+  });
+});
+
+test('everything that is filled in is asked for', () => {
+  const { request, wrong } = checkRunForm(
+    form({
+      permissions: 'workspace',
+      mode: 'interactive',
+      schema: '{"type":"object"}',
+      profile: 'tagged',
+      allowPartial: true,
+      align: true,
+      timeS: '90',
+      waitS: '600',
+      cost: '0.5',
+      maxRetries: '2',
+      model: ' gpt ',
+      env: 'OPENAI_API_KEY, HTTP_PROXY',
+      cache: 'refresh',
+      inputFiles: 'a.txt\n\n b.txt ',
+    }),
+  );
+  expect(wrong).toEqual({});
+  expect(request).toEqual({
+    engine: 'codex',
+    prompt: 'Fix the test.',
+    workdir: '/srv/shop',
+    permissions: 'workspace',
+    mode: 'interactive',
+    contract: { schema: { type: 'object' }, profile: 'tagged', allow_partial: true, align: true },
+    limits: { time_s: 90, wait_s: 600, cost: 0.5 },
+    max_retries: 2,
+    model: 'gpt',
+    env: ['OPENAI_API_KEY', 'HTTP_PROXY'],
+    cache: 'refresh',
+    input_files: ['a.txt', 'b.txt'],
+  });
+});
+
+test('a command is its program and one argument a line, as they stand', () => {
+  const command = form({
+    engine: 'command',
+    prompt: '',
+    program: 'node',
+    parameters: '-e\n  a b\n\nlast\n',
+    mode: 'interactive',
+  });
+  expect(checkRunForm(command)).toEqual({
+    request: { engine: 'command', workdir: '/srv/shop', command: ['node', '-e', '  a b', '', 'last'] },
+    wrong: {},
+  });
+});
+
+test('caching without files says that there are none', () => {
+  expect(checkRunForm(form({ cache: 'on' })).request).toMatchObject({ cache: true, input_files: [] });
+});
+
+test.each([
+  ['engine', { engine: '' }],
+  ['prompt', { prompt: ' \n' }],
+  ['program', { engine: 'command', program: '' }],
+  ['workdir', { workdir: 'shop' }],
+  ['workdir', { workdir: '' }],
+  ['timeS', { timeS: '0' }],
+  ['tokens', { tokens: 'many' }],
+  ['maxRetries', { maxRetries: '1.5' }],
+  ['maxRetries', { maxRetries: '3', schema: '' }],
+  ['schema', { schema: '{' }],
+  ['schema', { schema: '[]' }],
+] as const)('what is wrong with %s is said there alone: %j', (field, changes) => {
+  expect(Object.keys(checkRunForm(form(changes)).wrong)).toEqual([field]);
+});

@@ -1,0 +1,182 @@
+import type { Client } from '../../../src/client/index.js';
+
+/** What `POST /v1/runs` takes. */
+export type RunRequest = Parameters<Client['startRun']>[0]['body'];
+
+/** The form as it stands: what people write is text until it is checked. */
+export const EMPTY_RUN_FORM = {
+  engine: '',
+  prompt: '',
+  program: '',
+  parameters: '',
+  workdir: '',
+  permissions: 'safe',
+  mode: 'auto',
+  schema: '',
+  profile: 'default',
+  allowPartial: false,
+  align: false,
+  timeS: '',
+  idleS: '',
+  waitS: '',
+  tokens: '',
+  cost: '',
+  maxRetries: '0',
+  model: '',
+  env: '',
+  cache: 'off',
+  inputFiles: '',
+};
+
+/** See {@link EMPTY_RUN_FORM}. */
+export type RunForm = Readonly<typeof EMPTY_RUN_FORM>;
+
+/** A field of the form. */
+export type RunField = keyof RunForm;
+
+/** What is wrong with a form, field by field. */
+export type Wrong = Readonly<Partial<Record<RunField, string>>>;
+
+/** Which field a path or a code of the server's answer is about. */
+export const RUN_PLACES = {
+  places: {
+    engine: 'engine',
+    prompt: 'prompt',
+    command: 'program',
+    workdir: 'workdir',
+    permissions: 'permissions',
+    mode: 'mode',
+    contract: 'schema',
+    'contract.profile': 'profile',
+    'contract.allow_partial': 'allowPartial',
+    'contract.align': 'align',
+    'limits.time_s': 'timeS',
+    'limits.idle_s': 'idleS',
+    'limits.wait_s': 'waitS',
+    'limits.tokens': 'tokens',
+    'limits.cost': 'cost',
+    max_retries: 'maxRetries',
+    model: 'model',
+    env: 'env',
+    cache: 'cache',
+    input_files: 'inputFiles',
+  },
+  codes: {
+    FOLDER_NOT_ALLOWED: 'workdir',
+    COMMAND_NOT_ALLOWED: 'program',
+    PERMISSIONS_NOT_ALLOWED: 'permissions',
+    ENVIRONMENT_NOT_ALLOWED: 'env',
+  },
+} as const satisfies {
+  readonly places: Readonly<Record<string, RunField>>;
+  readonly codes: Readonly<Record<string, RunField>>;
+};
+
+/**
+ * The request that a form makes, or what is wrong with it. Only what can be told without the server is checked here; the
+ * server has the last word.
+ *
+ * @example
+ * checkRunForm({ ...EMPTY_RUN_FORM, engine: 'codex', prompt: 'Fix the test.', workdir: '/srv/shop' })
+ * // { request: { engine: 'codex', prompt: 'Fix the test.', workdir: '/srv/shop' }, wrong: {} }
+ */
+export function checkRunForm(form: RunForm): { readonly request: RunRequest; readonly wrong: Wrong } {
+  const wrong: { -readonly [Field in RunField]?: string } = {};
+  const isCommand = form.engine === 'command';
+  if (form.engine === '') wrong.engine = 'Choose who does it.';
+  if (isCommand && form.program.trim() === '') wrong.program = 'Name the program to start.';
+  if (!isCommand && form.prompt.trim() === '') wrong.prompt = 'Say what is to be done.';
+  if (!/^(?:\/|[A-Za-z]:[\\/])/.test(form.workdir.trim()))
+    wrong.workdir = 'Give the whole path of a folder on the server.';
+
+  const number = (field: 'timeS' | 'idleS' | 'waitS' | 'tokens' | 'cost'): number | undefined => {
+    const text = form[field].trim();
+    if (text === '') return undefined;
+    const value = Number(text);
+    if (Number.isFinite(value) && value > 0) return value;
+    wrong[field] = 'A number above 0, or nothing.';
+    return undefined;
+  };
+  const retries = Number(form.maxRetries.trim() || '0');
+  if (!Number.isInteger(retries) || retries < 0 || retries > 100) wrong.maxRetries = 'A whole number from 0 to 100.';
+
+  const limits = given({
+    time_s: number('timeS'),
+    idle_s: number('idleS'),
+    wait_s: form.mode === 'interactive' ? number('waitS') : undefined,
+    tokens: number('tokens'),
+    cost: number('cost'),
+  });
+  const schema = readSchema(form.schema);
+  if (typeof schema === 'string') wrong.schema = schema;
+  const contract = typeof schema === 'string' || schema === undefined ? undefined : contractOf(form, schema);
+  if (schema === undefined && retries > 0) wrong.maxRetries = 'Without a schema nothing can fail it: give one, or 0.';
+  const env = form.env.split(/[\s,]+/).filter((name) => name !== '');
+
+  const request = {
+    // The server knows which engines there are; what it does not know it refuses at this field.
+    engine: form.engine as RunRequest['engine'],
+    workdir: form.workdir.trim(),
+    ...given({
+      prompt: form.prompt.trim() === '' ? undefined : form.prompt,
+      command: isCommand ? [form.program.trim(), ...argumentsOf(form.parameters)] : undefined,
+      permissions: form.permissions === 'safe' ? undefined : (form.permissions as RunRequest['permissions']),
+      mode: form.mode === 'interactive' && !isCommand ? ('interactive' as const) : undefined,
+      contract,
+      limits: Object.keys(limits).length === 0 ? undefined : limits,
+      max_retries: retries === 0 ? undefined : retries,
+      model: form.model.trim() === '' || isCommand ? undefined : form.model.trim(),
+      env: env.length === 0 ? undefined : env,
+      cache: form.cache === 'off' ? undefined : form.cache === 'refresh' ? ('refresh' as const) : true,
+      input_files: form.cache === 'off' ? undefined : linesOf(form.inputFiles),
+    }),
+  };
+  return { request, wrong };
+}
+
+function linesOf(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** Each line is one argument as it stands, so that nothing has to be quoted; an empty last line is none. */
+function argumentsOf(text: string): readonly string[] {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
+function contractOf(form: RunForm, schema: Readonly<Record<string, unknown>>): NonNullable<RunRequest['contract']> {
+  return {
+    schema,
+    ...given({
+      profile:
+        form.profile === 'default' ? undefined : (form.profile as NonNullable<RunRequest['contract']>['profile']),
+      allow_partial: form.allowPartial || undefined,
+      align: form.align || undefined,
+    }),
+  };
+}
+
+/** A schema, nothing, or what is wrong with it. */
+function readSchema(text: string): Readonly<Record<string, unknown>> | undefined | string {
+  if (text.trim() === '') return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return Object.fromEntries(Object.entries(value));
+    }
+    return 'A JSON Schema is an object: { "type": "object", … }.';
+  } catch (error) {
+    return `This is not JSON: ${error instanceof Error ? error.message : ''}`;
+  }
+}
+
+/** The fields that are there. */
+function given<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
+  const kept = Object.entries(fields).filter(([, value]) => value !== undefined);
+  // Name by name what was given, without what was not.
+  return Object.fromEntries(kept) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
+}

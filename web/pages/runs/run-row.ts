@@ -1,0 +1,41 @@
+import type { RunSummary } from '../../../src/api/shapes/run.js';
+
+/** What a row says of a run. */
+export interface RunRow {
+  /** How far it is, or what came of it. */
+  readonly state: string;
+  readonly isLive: boolean;
+  /** What was asked, on one line. */
+  readonly title: string;
+  /** Why it failed. */
+  readonly failure: { readonly code: string; readonly message: string } | null;
+  readonly tookMs: number | null;
+}
+
+/** A run as the list shows it at a moment. */
+export function rowOf(
+  { state, spec, result, started_at, ended_at, cancel_requested }: RunSummary,
+  now: number,
+): RunRow {
+  const isLive = state === 'running';
+  return {
+    state: cancel_requested && isLive ? 'canceling' : (result?.status ?? state),
+    isLive,
+    title: titleOf(spec),
+    failure: result?.error === undefined ? null : { code: result.error.code, message: oneLine(result.error.message) },
+    // A clock that runs a little behind that of the server must not show a time before the beginning.
+    tookMs:
+      started_at === null
+        ? null
+        : Math.max(0, (ended_at === null ? now : Date.parse(ended_at)) - Date.parse(started_at)),
+  };
+}
+
+function titleOf({ prompt = '', program = 'no prompt' }: RunSummary['spec']): string {
+  const asked = oneLine(prompt);
+  return asked === '' ? program : asked;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,84 @@
+import type { RefObject } from 'preact';
+import type { RunSummary } from '../../../src/api/shapes/run.js';
+import { pathOf } from '../../app/route.js';
+import { RepairLevel } from '../../ui/repair-level.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { toneOf } from '../../ui/state-tone.js';
+import { lengthOf, Moment } from '../../ui/time.js';
+import { ROW } from '../../ui/use-row-keys.js';
+import { rowOf } from './run-row.js';
+
+/** Runs, one a row; the prompt leads to the run. */
+export function RunTable({
+  runs,
+  list,
+}: {
+  readonly runs: readonly RunSummary[];
+  readonly list: RefObject<HTMLTableSectionElement>;
+}) {
+  const now = Date.now();
+  return (
+    <table class="rows runs">
+      <thead>
+        <tr>
+          <th scope="col">State</th>
+          <th scope="col">Prompt</th>
+          <th scope="col">Engine</th>
+          <th scope="col">Answer</th>
+          <th scope="col">Asked</th>
+          <th scope="col" class="number">
+            Took
+          </th>
+        </tr>
+      </thead>
+      <tbody ref={list}>
+        {runs.map((run) => (
+          <Row key={run.id} run={run} now={now} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Row({ run, now }: { readonly run: RunSummary; readonly now: number }) {
+  const { state, isLive, title, failure, tookMs } = rowOf(run, now);
+  return (
+    <tr>
+      <td>
+        <span class={`badge ${toneOf(state)}${isLive ? ' live' : ''}`}>{state}</span>
+      </td>
+      <td class="wide">
+        <a {...ROW} class="clip" href={pathOf({ page: 'run', id: run.id })}>
+          <SafeText text={title} />
+        </a>
+        {run.order === null ? null : (
+          <span class="below">
+            for <a href={pathOf({ page: 'issues', ref: run.order.issue_ref })}>{run.order.issue_ref}</a>
+          </span>
+        )}
+        {failure === null ? null : (
+          <span class="below clip">
+            {failure.code}: <SafeText text={failure.message} />
+          </span>
+        )}
+      </td>
+      <td class="nowrap">
+        {run.engine}
+        {run.spec.model === undefined ? null : (
+          <span class="below">
+            <SafeText text={run.spec.model} />
+          </span>
+        )}
+      </td>
+      <td>
+        {run.result === null || run.result.status !== 'success' ? null : (
+          <RepairLevel level={run.result.repair_level} />
+        )}
+      </td>
+      <td class="nowrap">
+        <Moment at={run.created_at} />
+      </td>
+      <td class="number">{tookMs === null ? '' : lengthOf(tookMs)}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { ClientError } from '../../src/client/index.js';
+import { refusalOf } from './refusal.js';
+
+const form = {
+  places: { contract: 'contract', 'contract.schema': 'schema', env: 'env' },
+  codes: { FOLDER_NOT_ALLOWED: 'workdir' },
+} as const;
+
+function refused(code: string, issues: readonly { readonly path: string; readonly message: string }[] = []) {
+  const problem = { type: 'x', title: 'x', status: 400, detail: 'It does not fit.', code, request_id: 'r', issues };
+  return new ClientError(code, 'It does not fit.', { status: 400, problem });
+}
+
+test('an issue stands at the field its path lies in, the nearest one', () => {
+  const error = refused('INVALID_RUN_SPEC', [
+    { path: 'contract.schema.properties.a', message: 'is no schema' },
+    { path: 'env.0', message: 'is no name' },
+  ]);
+  expect(refusalOf(error, form)).toEqual({
+    code: 'INVALID_RUN_SPEC',
+    wrong: { schema: 'is no schema', env: 'is no name' },
+    message: null,
+  });
+});
+
+test('a code can name the field', () => {
+  expect(refusalOf(refused('FOLDER_NOT_ALLOWED'), form)).toMatchObject({
+    wrong: { workdir: 'It does not fit.' },
+    message: null,
+  });
+});
+
+test('what belongs to no field is said for itself', () => {
+  const stray = refused('INVALID_BODY', [
+    { path: 'constructor', message: 'no' },
+    { path: 'env', message: 'not so' },
+  ]);
+  expect(refusalOf(stray, form)).toMatchObject({ wrong: { env: 'not so' }, message: 'It does not fit.' });
+  expect(refusalOf(new ClientError('SERVER_UNREACHABLE', 'Away.'), form)).toEqual({
+    code: 'SERVER_UNREACHABLE',
+    wrong: {},
+    message: 'Away.',
+  });
+});

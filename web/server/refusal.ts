@@ -1,0 +1,47 @@
+import { ClientError } from '../../src/client/index.js';
+import { asFailure } from './use-resource.js';
+
+/** Why a form was not taken: sentences at their fields, and what belongs to none of them. */
+export interface Refusal<Field extends string> {
+  readonly code: string;
+  readonly wrong: Readonly<Partial<Record<Field, string>>>;
+  /** Null if the fields say everything. */
+  readonly message: string | null;
+}
+
+/**
+ * Brings what the server says to the fields it is about: by the path of each of its issues, or else by its code.
+ *
+ * @example
+ * refusalOf(error, { places: { 'contract.schema': 'schema' }, codes: { FOLDER_NOT_ALLOWED: 'workdir' } })
+ */
+export function refusalOf<Field extends string>(
+  error: unknown,
+  {
+    places,
+    codes,
+  }: { readonly places: Readonly<Record<string, Field>>; readonly codes: Readonly<Record<string, Field>> },
+): Refusal<Field> {
+  const { code, message } = asFailure(error);
+  const wrong: Partial<Record<Field, string>> = {};
+  const field = Object.hasOwn(codes, code) ? codes[code] : undefined;
+  if (field !== undefined) wrong[field] = message;
+  const issues = error instanceof ClientError ? (error.problem?.issues ?? []) : [];
+  const strays = issues.filter((issue) => {
+    const at = fieldOf(issue.path, places);
+    if (at === undefined) return true;
+    wrong[at] ??= issue.message;
+    return false;
+  });
+  const isTold = Object.keys(wrong).length > 0 && strays.length === 0;
+  return { code, wrong, message: isTold ? null : message };
+}
+
+/** The field of the longest place that a path lies in. */
+function fieldOf<Field extends string>(path: string, places: Readonly<Record<string, Field>>): Field | undefined {
+  for (let steps = path.split('.'); steps.length > 0; steps = steps.slice(0, -1)) {
+    const place = steps.join('.');
+    if (Object.hasOwn(places, place)) return places[place];
+  }
+  return undefined;
+}

@@ -1,0 +1,81 @@
+import type { ComponentChildren } from 'preact';
+import type { ShownList } from '../server/use-live-list.js';
+import { Notice } from './notice.js';
+
+/** What stands around the rows of a list: what is new, whether the server answers, more, and what to do when there is nothing. */
+export function ListFrame<Item>({
+  shown,
+  what,
+  order,
+  empty,
+  children,
+}: {
+  readonly shown: ShownList<Item>;
+  /** What the rows are: `runs`. */
+  readonly what: string;
+  /** How they are sorted: `newest first`. */
+  readonly order: string;
+  readonly empty: ComponentChildren;
+  readonly children: (items: readonly Item[]) => ComponentChildren;
+}) {
+  const { list, failure, isOld, hasMore, isLoadingMore, more, refresh } = shown;
+  if (list === null) {
+    if (failure === null) return <Waiting />;
+    return (
+      <Notice tone="bad" title={`The ${what} could not be read`} action={{ label: 'Try again', run: refresh }}>
+        {failure.message} <code>{failure.code}</code>
+      </Notice>
+    );
+  }
+  const count = list.items.length;
+  return (
+    <section aria-label={what} aria-busy={isOld}>
+      <div class="list-head">
+        <p class="dim">
+          {list.next === null ? '' : 'The first '}
+          {count.toLocaleString('en')} {what}, {order}
+        </p>
+        <button type="button" class="unseen-count" hidden={list.unseen === 0} onClick={() => showNew(refresh)}>
+          Show {list.unseen} new
+        </button>
+        <p class="dim end" role="status">
+          {failure === null ? 'Live' : <Away code={failure.code} message={failure.message} />}
+        </p>
+      </div>
+      {count === 0 ? <div class="card empty">{empty}</div> : children(list.items)}
+      {list.next === null ? null : (
+        <p class="list-end">
+          {hasMore ? (
+            <button type="button" disabled={isLoadingMore} onClick={more}>
+              {isLoadingMore ? 'Loading …' : `More ${what}`}
+            </button>
+          ) : (
+            <span class="dim">There are more than a page can hold: narrow the filter to find others.</span>
+          )}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function showNew(refresh: () => void): void {
+  scrollTo(0, 0);
+  refresh();
+}
+
+/** What is shown stays; only that it is no longer news is said. */
+function Away({ code, message }: { readonly code: string; readonly message: string }) {
+  return (
+    <span class="away" title={`${code}: ${message}`}>
+      Not up to date: the server does not answer as it should. Trying again …
+    </span>
+  );
+}
+
+function Waiting() {
+  return (
+    <div class="loading list-waiting" aria-busy="true">
+      Loading …
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { readDraft } from './read-draft.js';
+import type { DraftFields } from './read-draft.js';
+
+/** Something half written, and what changes it. */
+export interface Draft<Fields extends DraftFields> {
+  readonly fields: Fields;
+  readonly change: (changes: Partial<Fields>) => void;
+  /** Begins anew: it was sent, or is not wanted. */
+  readonly forget: () => void;
+}
+
+/**
+ * Keeps what is half written for as long as the tab is open: another page, a reload or a server that is away takes nothing.
+ *
+ * @example
+ * const { fields, change, forget } = useDraft(`inbox ${id}`, { why: '' })
+ */
+export function useDraft<Fields extends DraftFields>(name: string, initial: Fields): Draft<Fields> {
+  const key = `sluice.draft ${name}`;
+  const fields = useSignal<{ readonly key: string; readonly value: Fields }>({ key, value: read(key, initial) });
+  // Another name is another draft, in the same place of the page.
+  const current = fields.value.key === key ? fields.value.value : read(key, initial);
+  useEffect(() => {
+    if (fields.value.key !== key) fields.value = { key, value: current };
+  }, [key]);
+  return {
+    fields: current,
+    change: (changes) => {
+      const kept = fields.peek();
+      const next = { ...(kept.key === key ? kept.value : current), ...changes };
+      fields.value = { key, value: next };
+      write(key, JSON.stringify(next));
+    },
+    forget: () => {
+      fields.value = { key, value: initial };
+      write(key, null);
+    },
+  };
+}
+
+function read<Fields extends DraftFields>(key: string, initial: Fields): Fields {
+  try {
+    return readDraft(sessionStorage.getItem(key), initial);
+  } catch {
+    return initial;
+  }
+}
+
+function write(key: string, text: string | null): void {
+  try {
+    if (text === null) sessionStorage.removeItem(key);
+    else sessionStorage.setItem(key, text);
+  } catch {
+    // A browser may forbid storage, or it is full; then the draft lasts as long as the page.
+  }
+}
