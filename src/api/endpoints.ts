@@ -16,7 +16,7 @@ import {
 } from './shapes/order.js';
 import { offerSchema } from './shapes/offer.js';
 import { parseAnswerSchema, parseRequestSchema } from './shapes/parse.js';
-import { runSchema, runSummarySchema } from './shapes/run.js';
+import { repairLevel, runOutcome, runSchema, runSummarySchema } from './shapes/run.js';
 import { sessionSchema } from './shapes/session.js';
 
 const protocol = { ...oneOf(['fcmp', 'rasp', 'agui', 'acp']), description: 'Which events; fcmp by default.' } as const;
@@ -59,7 +59,21 @@ export const ENDPOINTS = {
     path: '/v1/runs',
     scope: 'read',
     summary: 'Lists runs, newest first; long prompts are cut, values left out.',
-    query: { ...pageQuery, state: oneOf(['queued', 'running', 'waiting', 'ended']), engine: name },
+    query: {
+      ...pageQuery,
+      state: oneOf(['queued', 'running', 'waiting', 'ended']),
+      engine: name,
+      search: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 200,
+        description: 'Words of its id, engine, issue, folder, program or prompt, in any case.',
+      },
+      outcome: runOutcome,
+      repair_level: repairLevel,
+      since: moment,
+      until: moment,
+    },
     answer: { status: 200, media: 'application/json', schema: listOf(runSummarySchema) },
   }),
   getRun: endpoint({

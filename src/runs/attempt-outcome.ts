@@ -1,4 +1,4 @@
-import type { FcmpEvent, FsDiff } from '../events/index.js';
+import type { DriftSummary, FcmpEvent, FsDiff } from '../events/index.js';
 import type { JudgedOutput } from './judge-output.js';
 import type { RunProcess } from './run-result.js';
 import type { RunWarning } from './run-warning.js';
@@ -11,6 +11,8 @@ export interface AttemptOutcome {
   readonly judged: JudgedOutput | null;
   readonly fsDiff: FsDiff;
   readonly warnings: readonly RunWarning[];
+  /** What was met that no reader knows; null if everything was. */
+  readonly drift: DriftSummary | null;
   /** The agent's last words. */
   readonly message: string | undefined;
   /** Absent where no process was started. */

@@ -1,7 +1,7 @@
 import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from '../audit/index.js';
 import type { AttemptCapture, AttemptMeta, CapturedChunk, RunFolder } from '../audit/index.js';
 import { createTranslator, isRasp } from '../events/index.js';
-import type { AttemptEnd, Drained, Emitted, EngineName, FcmpEvent, Translator } from '../events/index.js';
+import type { AttemptEnd, Drained, DriftSummary, Emitted, EngineName, FcmpEvent, Translator } from '../events/index.js';
 import type { Answer } from './answer.js';
 import type { RunJournal } from './run-journal.js';
 
@@ -86,6 +86,11 @@ export class AttemptRecord {
     return this.#fcmpSeq;
   }
 
+  /** What was met that no reader knows; null if everything was. */
+  get drift(): DriftSummary | null {
+    return this.#translator.drift();
+  }
+
   /** Milliseconds since the attempt began. */
   now(): number {
     this.#now = Math.max(this.#now, Math.floor(this.#clock()));
@@ -150,7 +155,7 @@ export class AttemptRecord {
   /** Tells the last events. */
   async tellEnd(events: readonly Emitted[]): Promise<void> {
     await this.#tell(events);
-    const drift = this.#translator.drift();
+    const { drift } = this;
     if (drift !== null) await this.#journal.writeDrift(drift);
   }
 

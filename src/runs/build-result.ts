@@ -2,11 +2,12 @@ import type { FcmpEvent, FsDiff, Usage } from '../events/index.js';
 import { REASON_CODES } from '../events/index.js';
 import type { AttemptOutcome } from './attempt-outcome.js';
 import type { JudgedOutput } from './judge-output.js';
-import type { RunFailure, RunResult } from './run-result.js';
+import type { RunDrift, RunFailure, RunResult } from './run-result.js';
 
 /** What is known of a run beside its last attempt. */
 export interface RunSummary {
   readonly artifacts: FsDiff;
+  readonly drift: RunDrift | undefined;
   readonly usage: Usage | null;
   readonly attempts: number;
   readonly sessionId: string | null;
@@ -18,12 +19,13 @@ const MOST_TRIED = 32;
 /** The result of a run, from its last event: the two always agree. */
 export function buildResult(outcome: AttemptOutcome, summary: RunSummary): RunResult {
   const { last, judged, warnings, message } = outcome;
-  const { artifacts, usage, attempts, sessionId } = summary;
+  const { artifacts, drift, usage, attempts, sessionId } = summary;
   return {
     ...outcomeOf(last, judged),
     warnings: [...(judged === null || judged.verdict === 'no_contract' ? [] : judged.warnings.map(plain)), ...warnings],
     ...(message === undefined || judged?.verdict !== 'no_contract' ? {} : { text: message }),
     artifacts,
+    ...(drift === undefined ? {} : { drift }),
     ...(usage === null ? {} : { usage }),
     attempts,
     session_id: sessionId,

@@ -67,6 +67,7 @@ export async function conductAttempt(context: RunContext, plan: AttemptPlan): Pr
       judged,
       fsDiff,
       warnings: [...warnings, ...conflictsIn(ended.events)],
+      drift: record.drift,
       message: answer.message,
       process: {
         exit_code: run.end.exitCode,
@@ -99,7 +100,7 @@ export async function endUnstarted(
 async function tellUnstarted(context: RunContext, record: AttemptRecord, end: Unstarted): Promise<AttemptOutcome> {
   const ended = await record.end({ exitCode: null, signal: null, verdict: end.verdict, reason: end.reason });
   await tellEnd(context, record, ended);
-  return { last: ended.last, judged: null, fsDiff: NO_CHANGES, warnings: [], message: undefined };
+  return { last: ended.last, judged: null, fsDiff: NO_CHANGES, warnings: [], drift: null, message: undefined };
 }
 
 function openRecord(

@@ -1,4 +1,5 @@
 import type { FsDiff } from '../events/index.js';
+import { addDrift } from './add-drift.js';
 import type { AttemptOutcome } from './attempt-outcome.js';
 import { createAttemptSecrets } from './attempt-secrets.js';
 import { buildResult } from './build-result.js';
@@ -8,7 +9,7 @@ import { environmentOf } from './prepare-launch.js';
 import { firstPrompt, retryPrompt } from './prompts.js';
 import { mergeFsDiffs, NO_CHANGES } from './merge-fs-diffs.js';
 import type { RunContext } from './run-context.js';
-import type { RunResult } from './run-result.js';
+import type { RunDrift, RunResult } from './run-result.js';
 import { startStopwatch } from './stopwatch.js';
 
 /** Attempt after attempt, until one ends the run: the first, those with an answer, those with what was wrong. */
@@ -17,6 +18,7 @@ export async function conductRun(context: RunContext, workdir: string): Promise<
   const watch = startStopwatch(context.limits.time_s, control);
   let retries = spec.max_retries ?? 0;
   let artifacts: FsDiff = NO_CHANGES;
+  let drift: RunDrift | undefined;
   let plan: AttemptPlan = {
     workdir,
     prompt: firstPrompt(spec),
@@ -30,10 +32,11 @@ export async function conductRun(context: RunContext, workdir: string): Promise<
     // Also where it throws: a clock left running would keep the process waiting for it.
     const outcome = await conductAttempt(context, plan).finally(() => watch.rest());
     artifacts = mergeFsDiffs(artifacts, outcome.fsDiff);
+    drift = addDrift(drift, outcome.drift);
     const next = await nextStep(context, plan, outcome);
     if ('ended' in next) {
       const { attempts, sessionId } = progress;
-      return buildResult(next.ended, { artifacts, usage: usage.total, attempts, sessionId });
+      return buildResult(next.ended, { artifacts, drift, usage: usage.total, attempts, sessionId });
     }
     if (next.isRetry) retries -= 1;
     plan = { ...plan, ...next, mayRetry: retries > 0 };

@@ -14,6 +14,8 @@ export interface RunResult {
   readonly warnings: readonly { readonly code: string; readonly message: string }[];
   readonly error?: RunFailure;
   readonly artifacts: FsDiff;
+  /** How often its output held what this version does not know; absent if it never did. */
+  readonly drift?: RunDrift;
   readonly usage?: Usage;
   /** How many attempts it took. */
   readonly attempts: number;
@@ -22,6 +24,12 @@ export interface RunResult {
   readonly process?: RunProcess;
   /** The run this result was kept from, if it came out of the cache. */
   readonly cached_from?: string;
+}
+
+/** Types and fields of an engine's output that no reader knows, counted over all attempts. */
+export interface RunDrift {
+  readonly unknown_types: number;
+  readonly unknown_fields: number;
 }
 
 /** The process of an attempt, once it is over. */

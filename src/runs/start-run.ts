@@ -152,7 +152,7 @@ async function carryOutOn(context: RunContext): Promise<RunResult> {
     if (!(error instanceof NotStarted)) throw error;
     const end = control.stop ?? ({ verdict: 'not_started', reason: error.message } as const);
     const outcome = await endUnstarted(context, { sessionId: null, reply: null }, end);
-    return buildResult(outcome, { artifacts: NO_CHANGES, usage: null, attempts: 1, sessionId: null });
+    return buildResult(outcome, { artifacts: NO_CHANGES, drift: undefined, usage: null, attempts: 1, sessionId: null });
   } finally {
     await lock?.release().catch((error: unknown) => {
       logger.warn('the working folder could not be given back', { run_id: context.id, error: messageOf(error) });

@@ -2,6 +2,8 @@
 export interface StoreOptions {
   /** How much the result cache keeps; the oldest entries go first. */
   readonly cache?: Partial<CacheLimits>;
+  /** How many runs one page of a search looks at; 10,000 by default. */
+  readonly searchWindow?: number;
 }
 
 /** The bounds of the result cache. An entry larger than all of it is not kept. */

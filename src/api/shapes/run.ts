@@ -22,10 +22,14 @@ const runResultSchema = object(
     text,
     error: { type: 'object' },
     usage: { type: 'object' },
+    drift: object({ unknown_types: count, unknown_fields: count }),
     process: { type: 'object' },
     cached_from: name,
   },
 );
+
+/** How runs end; the filters of their list take the same words. */
+export const { status: runOutcome, repair_level: repairLevel } = outcome;
 
 const standing = {
   id: name,

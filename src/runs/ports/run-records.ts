@@ -20,6 +20,22 @@ export interface RunRecord {
   readonly result: RunResult | null;
 }
 
+/** Which runs are listed. */
+export interface RunFilter {
+  readonly limit?: number;
+  readonly cursor?: string;
+  readonly state?: RunState;
+  readonly engine?: string;
+  /** Words that all stand, in whatever case, in its id, engine, issue, folder, program or prompt. */
+  readonly search?: string;
+  readonly outcome?: RunResult['status'];
+  readonly repairLevel?: RunResult['repair_level'];
+  /** Created at this time or later. */
+  readonly since?: number;
+  /** Created before this time. */
+  readonly until?: number;
+}
+
 /** The queue of runs, and what is known of each. Each method is one transaction; times are milliseconds since 1970. */
 export interface RunRecords {
   createRun(run: {
@@ -57,10 +73,9 @@ export interface RunRecords {
   /** Running runs whose lease has run out: their worker is gone. */
   listExpiredRuns(now: number): Promise<readonly RunRecord[]>;
   findRun(id: string): Promise<RunRecord | undefined>;
-  listRuns(page: {
-    readonly limit?: number;
-    readonly cursor?: string;
-    readonly state?: RunState;
-    readonly engine?: string;
-  }): Promise<{ readonly items: readonly RunRecord[]; readonly next_cursor: string | null }>;
+  /**
+   * Newest first. With more than state and engine to look for, a page looks at a bounded number of runs: it may be short,
+   * or empty, and still have a next one.
+   */
+  listRuns(page: RunFilter): Promise<{ readonly items: readonly RunRecord[]; readonly next_cursor: string | null }>;
 }

@@ -1,4 +1,5 @@
 import type { RunState } from '../../runs/ports/run-records.js';
+import type { RunResult } from '../../runs/run-result.js';
 import type { RunSpec } from '../../runs/run-spec.js';
 import { checkRunRequest } from '../check-run-request.js';
 import { pageOf } from '../page-of.js';
@@ -7,6 +8,7 @@ import { RequestError } from '../request-error.js';
 import type { Handlers } from '../route.js';
 import type { ServerContext } from '../server-context.js';
 import { tellReply } from '../tell-reply.js';
+import { timeOf } from '../time-of.js';
 import { summarizeRun, viewRun } from '../views/run-view.js';
 
 type RunHandlers = Pick<Handlers, 'startRun' | 'listRuns' | 'getRun' | 'replyToRun' | 'cancelRun'>;
@@ -24,9 +26,13 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
       return { id };
     },
     async listRuns({ query }) {
-      const { engine } = query;
+      const { engine, search } = query;
       const state = query['state'] as RunState | undefined;
-      const { items, next_cursor } = await store.listRuns({ ...pageOf(query), ...present({ state, engine }) });
+      const outcome = query['outcome'] as RunResult['status'] | undefined;
+      const repairLevel = query['repair_level'] as RunResult['repair_level'] | undefined;
+      const [since, until] = [timeOf(query['since']), timeOf(query['until'])];
+      const filter = present({ state, engine, search, outcome, repairLevel, since, until });
+      const { items, next_cursor } = await store.listRuns({ ...pageOf(query), ...filter });
       return { items: items.map(summarizeRun), next_cursor };
     },
     async getRun({ params }) {

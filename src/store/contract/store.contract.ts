@@ -6,6 +6,7 @@ import { describeModel } from './model.contract.js';
 import { describeOutbox } from './outbox.contract.js';
 import { describeResultCache } from './result-cache.contract.js';
 import { describeRuns } from './runs.contract.js';
+import { describeSearch } from './search.contract.js';
 import { describeSettleAndResolve } from './settle-and-resolve.contract.js';
 import { describeSubmitAndClaim } from './submit-and-claim.contract.js';
 import { describeUpkeep } from './upkeep.contract.js';
@@ -18,6 +19,7 @@ export function describeStore(place: string, makeSite: MakeSite): void {
     describeLists(makeSite);
     describeOutbox(makeSite);
     describeRuns(makeSite);
+    describeSearch(makeSite);
     describeEventLog(makeSite);
     describeResultCache(makeSite);
     describeUpkeep(makeSite);

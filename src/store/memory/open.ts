@@ -1,4 +1,5 @@
 import type { Store } from '../store.js';
+import { SEARCH_WINDOW } from '../run-search.js';
 import { CACHE_LIMITS, type StoreOptions } from '../store-options.js';
 import { QUEUE } from '../wakers.js';
 import { createEventLog } from './event-log.js';
@@ -15,7 +16,7 @@ export function openMemoryStore(options: StoreOptions = {}): Store {
   return {
     ...createOrders(tables),
     ...createOutbox(tables),
-    ...createRuns(tables),
+    ...createRuns(tables, options.searchWindow ?? SEARCH_WINDOW),
     ...createEventLog(tables),
     ...createResultCache(tables, { ...CACHE_LIMITS, ...options.cache }),
     ...createUpkeep(tables),

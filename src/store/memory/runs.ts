@@ -2,13 +2,16 @@ import type { RunRecord, RunRecords } from '../../runs/ports/run-records.js';
 import type { RunSpec } from '../../runs/run-spec.js';
 import { CANCELED_IN_QUEUE } from '../canceled-result.js';
 import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
+import { searchTextOf } from '../run-digest.js';
+import { readRunSearch } from '../run-search.js';
 import { storeSpec } from '../stored-spec.js';
 import { QUEUE } from '../wakers.js';
 import { listRows } from './list-rows.js';
+import { searchRuns } from './search-runs.js';
 import { checkOpen, copyOf, type RunRow, type Tables } from './tables.js';
 
 /** The queue of runs. */
-export function createRuns(tables: Tables): RunRecords {
+export function createRuns(tables: Tables, searchWindow: number): RunRecords {
   const { runs } = tables;
   return {
     async createRun({ id, spec, state, order, workerId, leaseMs, now }) {
@@ -29,7 +32,12 @@ export function createRuns(tables: Tables): RunRecords {
         ended_at: null,
         result: null,
       };
-      runs.set(id, { sequence: runs.size + 1, reply: null, record: copyOf(record) });
+      runs.set(id, {
+        sequence: runs.size + 1,
+        reply: null,
+        searchText: searchTextOf(record),
+        record: copyOf(record),
+      });
       tables.wakers.wake(QUEUE);
     },
 
@@ -98,8 +106,11 @@ export function createRuns(tables: Tables): RunRecords {
       return row === undefined ? undefined : copyOf(row.record);
     },
 
-    async listRuns({ state, engine, ...page }) {
+    async listRuns(filter) {
       checkOpen(tables);
+      const search = readRunSearch(filter);
+      if (search !== undefined) return searchRuns(tables, search, searchWindow);
+      const { state, engine, ...page } = filter;
       return listRows(
         runs.values(),
         page,

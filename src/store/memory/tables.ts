@@ -20,8 +20,9 @@ export interface OutboxRow extends Row<OutboxMessage> {
   workerId: string | null;
 }
 
-/** A run and the answer that waits for its worker. */
+/** A run, the answer that waits for its worker, and the text it is searched in. */
 export interface RunRow extends Row<RunRecord> {
+  readonly searchText: string;
   reply: string | null;
 }
 

@@ -29,7 +29,7 @@ export function toStoreError(error: unknown, where: string): Error {
   if (state === undefined || UNAVAILABLE.test(state)) {
     return new StoreError(
       'STORE_UNAVAILABLE',
-      `PostgreSQL at ${where} cannot be used now (${said}); check the URL and the server; the next call connects again`,
+      `PostgreSQL at ${where} cannot be used now (${said}); ${adviceFor(state)}; the next call connects again`,
       { cause: error },
     );
   }
@@ -43,6 +43,21 @@ export function toStoreError(error: unknown, where: string): Error {
   return new StoreError('STORE_FAILED', `PostgreSQL at ${where} refused a statement (${said}); nothing was written`, {
     cause: error,
   });
+}
+
+/** What to look at, by the class of what the server said; it says nothing if it was not reached. */
+function adviceFor(state: string | undefined): string {
+  switch (state?.slice(0, 2)) {
+    case '28':
+      return 'check user and password in the address';
+    case '3D':
+      return 'create that database, or name another';
+    case '53':
+      return 'look at the connections, memory and space of the server';
+    case undefined:
+    default:
+      return 'check the address, and whether the server runs';
+  }
 }
 
 /** The five characters PostgreSQL tells an error by; undefined if it did not come from PostgreSQL. */

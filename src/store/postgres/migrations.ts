@@ -145,4 +145,28 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX executions_by_time ON sluice.executions (at);
   ALTER TABLE sluice.results ADD COLUMN kept_at bigint NOT NULL DEFAULT 0;
   `,
+  // Searching and counting: what of a run is looked through by the thousand, apart from its spec and its result.
+  `
+  CREATE TABLE sluice.run_digests (
+    seq bigint PRIMARY KEY REFERENCES sluice.runs (seq),
+    engine text NOT NULL,
+    outcome text,
+    repair_level text,
+    engine_version text,
+    unknown_types integer NOT NULL DEFAULT 0,
+    unknown_fields integer NOT NULL DEFAULT 0,
+    created_at bigint NOT NULL,
+    started_at bigint,
+    ended_at bigint,
+    words text NOT NULL
+  );
+  CREATE INDEX run_digests_by_end ON sluice.run_digests (ended_at, seq) WHERE ended_at IS NOT NULL;
+  INSERT INTO sluice.run_digests (seq, engine, outcome, repair_level, created_at, started_at, ended_at, words)
+    SELECT seq, engine,
+      substring(result from '^\\{"status":"([a-z]+)"'),
+      substring(result from '"repair_level":"([a-z_]+)"'),
+      created_at, started_at, ended_at,
+      lower(left(id || E'\\n' || coalesce(order_issue_ref, '') || E'\\n' || spec, 5000))
+    FROM sluice.runs;
+  `,
 ];

@@ -1,4 +1,5 @@
 import type { Store } from '../store.js';
+import { SEARCH_WINDOW } from '../run-search.js';
 import { CACHE_LIMITS, type StoreOptions } from '../store-options.js';
 import type { Context } from './context.js';
 import { openDatabase } from './database.js';
@@ -31,7 +32,7 @@ function createStore(context: Context, options: StoreOptions): Store {
   return {
     ...createOrders(context),
     ...createOutbox(context),
-    ...createRuns(context),
+    ...createRuns(context, options.searchWindow ?? SEARCH_WINDOW),
     ...createEventLog(context),
     ...createResultCache(context, { ...CACHE_LIMITS, ...options.cache }),
     ...createUpkeep(context),

@@ -3,26 +3,33 @@ import type { RunResult } from '../../runs/run-result.js';
 import type { RunSpec } from '../../runs/run-spec.js';
 import { CANCELED_IN_QUEUE } from '../canceled-result.js';
 import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
+import { digestOf, searchTextOf } from '../run-digest.js';
+import { readRunSearch } from '../run-search.js';
 import { storeSpec } from '../stored-spec.js';
 import { columnsOf } from './columns.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
 import { listRows } from './list-rows.js';
 import { NOTIFY_QUEUE } from './queue.js';
+import { searchRuns } from './search-runs.js';
 
 /** The queue of runs. */
-export function createRuns({ database, queue }: Context): RunRecords {
+export function createRuns({ database, queue }: Context, searchWindow: number): RunRecords {
   return {
     async createRun({ id, spec, state, order, workerId, leaseMs, now }) {
       database.checkOpen();
       const stored = storeSpec(spec, state);
       await database.transaction(async (transaction) => {
         const { rows } = await transaction.query(
-          `INSERT INTO sluice.runs
-             (id, spec, engine, state, order_issue_ref, order_run_id, worker_id, lease_until, created_at, started_at)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-           ON CONFLICT DO NOTHING
-           RETURNING ${NOTIFY_QUEUE}`,
+          `WITH added AS (
+             INSERT INTO sluice.runs
+               (id, spec, engine, state, order_issue_ref, order_run_id, worker_id, lease_until, created_at, started_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+             ON CONFLICT DO NOTHING
+             RETURNING seq, ${NOTIFY_QUEUE}
+           )
+           INSERT INTO sluice.run_digests (seq, engine, created_at, words) SELECT seq, $3, $9, $11 FROM added
+           RETURNING true AS done`,
           [
             id,
             stored,
@@ -34,6 +41,7 @@ export function createRuns({ database, queue }: Context): RunRecords {
             leaseMs === undefined ? null : now + leaseMs,
             now,
             state === 'running' ? now : null,
+            searchTextOf({ id, spec, order: order ?? null }),
           ],
         );
         if (rows.length > 0 && state === 'queued') await queue.announce(transaction, { kind: 'run', id });
@@ -74,25 +82,35 @@ export function createRuns({ database, queue }: Context): RunRecords {
 
     async endRun({ id, workerId, result, now }) {
       const { rows } = await database.query(
-        `UPDATE sluice.runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = $3, result = $4
-         WHERE id = $1 AND worker_id = $2 AND ${IS_HELD}
-         RETURNING true AS done`,
-        [id, workerId, now, JSON.stringify(result)],
+        `WITH ended AS (
+           UPDATE sluice.runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = $3, result = $4
+           WHERE id = $1 AND worker_id = $2 AND ${IS_HELD}
+           RETURNING seq, state, started_at, ended_at
+         ), counted AS (
+           ${closeDigest(5, 'ended')}
+         )
+         SELECT true AS done FROM ended`,
+        [id, workerId, now, JSON.stringify(result), ...digestValues(result)],
       );
       return rows.length > 0;
     },
 
     async requestCancel(id, now) {
       const { rows } = await database.query(
-        `UPDATE sluice.runs SET
-           cancel_requested = cancel_requested OR state <> 'ended',
-           lease_until = CASE WHEN state = 'queued' THEN NULL ELSE lease_until END,
-           ended_at = CASE WHEN state = 'queued' THEN $2 ELSE ended_at END,
-           result = CASE WHEN state = 'queued' THEN $3 ELSE result END,
-           state = CASE WHEN state = 'queued' THEN 'ended' ELSE state END
-         WHERE id = $1
-         RETURNING *`,
-        [id, now, JSON.stringify(CANCELED_IN_QUEUE)],
+        `WITH canceled AS (
+           UPDATE sluice.runs SET
+             cancel_requested = cancel_requested OR state <> 'ended',
+             lease_until = CASE WHEN state = 'queued' THEN NULL ELSE lease_until END,
+             ended_at = CASE WHEN state = 'queued' THEN $2 ELSE ended_at END,
+             result = CASE WHEN state = 'queued' THEN $3 ELSE result END,
+             state = CASE WHEN state = 'queued' THEN 'ended' ELSE state END
+           WHERE id = $1
+           RETURNING *
+         ), counted AS (
+           ${closeDigest(4, 'canceled')}
+         )
+         SELECT * FROM canceled`,
+        [id, now, JSON.stringify(CANCELED_IN_QUEUE), ...digestValues(CANCELED_IN_QUEUE)],
       );
       return rows[0] === undefined ? undefined : readRun(rows[0]);
     },
@@ -120,8 +138,11 @@ export function createRuns({ database, queue }: Context): RunRecords {
       return rows[0] === undefined ? undefined : readRun(rows[0]);
     },
 
-    listRuns: ({ state, engine, ...page }) =>
-      listRows(database, page, {
+    async listRuns(filter) {
+      const search = readRunSearch(filter);
+      if (search !== undefined) return searchRuns(database, search, searchWindow, readRun);
+      const { state, engine, ...page } = filter;
+      return listRows(database, page, {
         table: 'runs',
         order: 'newest',
         conditions: [
@@ -129,8 +150,24 @@ export function createRuns({ database, queue }: Context): RunRecords {
           ['engine = ?', engine],
         ],
         read: readRun,
-      }),
+      });
+    },
   };
+}
+
+/** Counts a run of `source` that has just ended; one that had ended before stays as it was counted. */
+function closeDigest(first: number, source: string): string {
+  const value = (index: number): string => `$${first + index}`;
+  return `UPDATE sluice.run_digests SET outcome = ${value(0)}, repair_level = ${value(1)}, engine_version = ${value(2)},
+      unknown_types = ${value(3)}, unknown_fields = ${value(4)},
+      started_at = ${source}.started_at, ended_at = ${source}.ended_at
+    FROM ${source}
+    WHERE run_digests.seq = ${source}.seq AND ${source}.state = 'ended' AND run_digests.ended_at IS NULL`;
+}
+
+function digestValues(result: RunResult): (string | number | null)[] {
+  const { outcome, repair_level, engine_version, unknown_types, unknown_fields } = digestOf(result);
+  return [outcome, repair_level, engine_version, unknown_types, unknown_fields];
 }
 
 const IS_HELD = `state IN ('running', 'waiting')`;

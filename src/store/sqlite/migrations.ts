@@ -139,4 +139,28 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX runs_kept ON runs (ended_at) WHERE state = 'ended' AND forgotten_at IS NULL;
   ALTER TABLE results ADD COLUMN kept_at INTEGER NOT NULL DEFAULT 0;
   `,
+  // Searching and counting: what of a run is looked through by the thousand, apart from its spec and its result.
+  `
+  CREATE TABLE run_digests (
+    sequence INTEGER PRIMARY KEY REFERENCES runs (sequence),
+    engine TEXT NOT NULL,
+    outcome TEXT,
+    repair_level TEXT,
+    engine_version TEXT,
+    unknown_types INTEGER NOT NULL DEFAULT 0,
+    unknown_fields INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL,
+    started_at INTEGER,
+    ended_at INTEGER,
+    words TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX run_digests_by_end ON run_digests (ended_at, sequence) WHERE ended_at IS NOT NULL;
+  INSERT INTO run_digests (sequence, engine, outcome, repair_level, created_at, started_at, ended_at, words)
+    SELECT sequence, engine,
+      CASE WHEN json_valid(result) THEN result ->> '$.status' END,
+      CASE WHEN json_valid(result) THEN result ->> '$.repair_level' END,
+      created_at, started_at, ended_at,
+      lower(substr(id || char(10) || coalesce(order_issue_ref, '') || char(10) || spec, 1, 5000))
+    FROM runs;
+  `,
 ];

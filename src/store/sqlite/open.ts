@@ -1,4 +1,5 @@
 import type { Store } from '../store.js';
+import { SEARCH_WINDOW } from '../run-search.js';
 import { CACHE_LIMITS, type StoreOptions } from '../store-options.js';
 import { createWakers, QUEUE } from '../wakers.js';
 import { openDatabase, type DatabaseOptions } from './database.js';
@@ -18,7 +19,7 @@ export async function openSqliteStore(file: string, options: StoreOptions & Data
   return {
     ...createOrders(database, wakers),
     ...createOutbox(database, wakers),
-    ...createRuns(database, wakers),
+    ...createRuns(database, wakers, options.searchWindow ?? SEARCH_WINDOW),
     ...createEventLog(database, wakers, poller),
     ...createResultCache(database, { ...CACHE_LIMITS, ...options.cache }),
     ...createUpkeep(database),

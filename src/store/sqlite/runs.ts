@@ -3,11 +3,14 @@ import type { RunResult } from '../../runs/run-result.js';
 import type { RunSpec } from '../../runs/run-spec.js';
 import { CANCELED_IN_QUEUE } from '../canceled-result.js';
 import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
+import { searchTextOf } from '../run-digest.js';
+import { readRunSearch } from '../run-search.js';
 import { storeSpec } from '../stored-spec.js';
 import { QUEUE, type Wakers } from '../wakers.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { equals, listRows } from './list-rows.js';
+import { createRunDigests } from './run-digests.js';
 import {
   readInteger,
   readIntegerOrNull,
@@ -18,9 +21,11 @@ import {
   readTime,
   readTimeOrNull,
 } from './row-reader.js';
+import { searchRuns } from './search-runs.js';
 
 /** The queue of runs. */
-export function createRuns(database: Database, wakers: Wakers): RunRecords {
+export function createRuns(database: Database, wakers: Wakers, searchWindow: number): RunRecords {
+  const digests = createRunDigests(database);
   const insert = database.prepare(`
     INSERT INTO runs (id, spec, engine, state, order_issue_ref, order_run_id, worker_id, lease_until, created_at, started_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
@@ -49,7 +54,7 @@ export function createRuns(database: Database, wakers: Wakers): RunRecords {
       const text = storeSpec(spec, state);
       const leaseUntil = leaseMs === undefined ? null : now + leaseMs;
       const startedAt = state === 'running' ? now : null;
-      await database.write(() =>
+      await database.write(() => {
         insert.run(
           id,
           text,
@@ -61,8 +66,9 @@ export function createRuns(database: Database, wakers: Wakers): RunRecords {
           leaseUntil,
           now,
           startedAt,
-        ),
-      );
+        );
+        digests.add(id, searchTextOf({ id, spec, order: order ?? null }));
+      });
       wakers.wake(QUEUE);
     },
 
@@ -82,13 +88,19 @@ export function createRuns(database: Database, wakers: Wakers): RunRecords {
       }),
 
     async endRun({ id, workerId, result, now }) {
-      const { changes } = await database.write(() => end.run(now, JSON.stringify(result), id, workerId));
-      return Number(changes) === 1;
+      return database.write(() => {
+        const { changes } = end.run(now, JSON.stringify(result), id, workerId);
+        if (Number(changes) === 0) return false;
+        digests.close(id, result);
+        return true;
+      });
     },
 
     requestCancel: async (id, now) =>
       database.write(() => {
+        const isQueued = find.get(id)?.['state'] === 'queued';
         cancel.run(now, JSON.stringify(CANCELED_IN_QUEUE), id);
+        if (isQueued) digests.close(id, CANCELED_IN_QUEUE);
         const row = find.get(id);
         return row === undefined ? undefined : readRun(row);
       }),
@@ -107,8 +119,12 @@ export function createRuns(database: Database, wakers: Wakers): RunRecords {
         return row === undefined ? undefined : readRun(row);
       }),
 
-    listRuns: async ({ state, engine, ...page }) =>
-      listRows(database, 'runs', page, 'newest', [equals('state', state), equals('engine', engine)], readRun),
+    async listRuns(filter) {
+      const search = readRunSearch(filter);
+      if (search !== undefined) return searchRuns(database, search, searchWindow, readRun);
+      const { state, engine, ...page } = filter;
+      return listRows(database, 'runs', page, 'newest', [equals('state', state), equals('engine', engine)], readRun);
+    },
   };
 }
 

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { NOW } from '../../store/contract/fixtures/order-samples.js';
+import { runResultOf, specOf } from '../../store/contract/fixtures/run-samples.js';
+import { jsonOf, openServer } from '../fixtures/open-server.js';
+
+async function openLibrary() {
+  const server = await openServer();
+  const { store, get } = server;
+  for (const [id, prompt] of [
+    ['r1', 'Fix the wheel'],
+    ['r2', 'Paint it'],
+  ] as const) {
+    const running = { state: 'running', workerId: 'w1', now: NOW } as const;
+    await store.createRun({ id, spec: specOf({ prompt }), ...running });
+  }
+  const result = runResultOf({ drift: { unknown_types: 2, unknown_fields: 0 } });
+  await store.endRun({ id: 'r1', workerId: 'w1', result, now: NOW });
+  const find = async (query: string) =>
+    ((await jsonOf(get(`/v1/runs?${query}`)))['items'] as { id: string }[]).map(({ id }) => id);
+  return { ...server, find };
+}
+
+describe('GET /v1/runs', () => {
+  it('finds runs by words, outcome and time', async () => {
+    const { find } = await openLibrary();
+    expect(await find('search=WHEEL%20fix')).toEqual(['r1']);
+    expect(await find('outcome=success')).toEqual(['r1']);
+    expect(await find('repair_level=schema_aligned')).toEqual([]);
+    expect(await find('since=2026-11-15&until=2026-11-16')).toEqual(['r2', 'r1']);
+    expect(await find('until=2026-11-15')).toEqual([]);
+    expect(await find('since=2026-11-15T06:00:00.001Z')).toEqual([]);
+  });
+
+  it.each(['search=', `search=${'x'.repeat(201)}`, 'outcome=great', 'since=2026-13-01', 'since=now', 'repair_level=1'])(
+    'refuses %s',
+    async (query) => {
+      const { get } = await openLibrary();
+      expect(await jsonOf(get(`/v1/runs?${query}`))).toMatchObject({ status: 400, code: 'INVALID_QUERY' });
+    },
+  );
+});
+
+it('GET /v1/runs/{id} tells how much of the output nobody knows', async () => {
+  const { get } = await openLibrary();
+  expect(await jsonOf(get('/v1/runs/r1'))).toMatchObject({ result: { drift: { unknown_types: 2 } } });
+});

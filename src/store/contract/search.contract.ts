@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import type { RunFilter } from '../../runs/ports/run-records.js';
+import type { Store } from '../store.js';
+import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
+import { NOW } from './fixtures/order-samples.js';
+import { HOSTILE_TEXT, runResultOf, specOf } from './fixtures/run-samples.js';
+
+const HOUR = 60 * 60 * 1000;
+
+async function idsOf(store: Store, filter: RunFilter): Promise<string[]> {
+  return (await store.listRuns(filter)).items.map(({ id }) => id);
+}
+
+/** Runs that differ in everything a search can ask for, the first the oldest. */
+async function openLibrary(makeSite: MakeSite): Promise<Store> {
+  const store = await openSite(await makeSite());
+  const running = { state: 'running', workerId: 'w1' } as const;
+  const order = { issue_ref: 'acme/shop#12', run_id: '2026-11-15-qa-0001' };
+  await store.createRun({
+    id: '01A',
+    spec: { engine: 'codex', prompt: 'Fix the ÉCLAIR test', workdir: '/srv/Bakery' },
+    ...running,
+    now: NOW,
+  });
+  await store.createRun({ id: '01B', spec: specOf({ prompt: HOSTILE_TEXT }), ...running, order, now: NOW + HOUR });
+  await store.createRun({ id: '01C', spec: specOf(), state: 'queued', now: NOW + 2 * HOUR });
+  const end = { workerId: 'w1', now: NOW + 3 * HOUR };
+  await store.endRun({ id: '01A', result: runResultOf({ repair_level: 'schema_aligned' }), ...end });
+  await store.endRun({ id: '01B', result: runResultOf({ status: 'failed' }), ...end });
+  return store;
+}
+
+/** How runs are found again. */
+export function describeSearch(makeSite: MakeSite): void {
+  describe('a search for runs', () => {
+    it.each([
+      ['01b', ['01B']],
+      ['éclair', ['01A']],
+      ['test FIX', ['01A']],
+      ['fix shop', []],
+      ['bakery', ['01A']],
+      ['codex', ['01A']],
+      ['shop#12', ['01B']],
+      ['drop table', ['01B']],
+      ['node', ['01C', '01B']],
+      ['01', ['01C', '01B', '01A']],
+      ['%', []],
+      ['_', []],
+      [' \t ', ['01C', '01B', '01A']],
+      ['\u0000drop', ['01B']],
+      ['\uD800', ['01B']],
+      [`'"\\`, []],
+    ])('finds for %j the runs whose words hold it: %j', async (search, ids) => {
+      expect(await idsOf(await openLibrary(makeSite), { search })).toEqual(ids);
+    });
+
+    it('looks at how runs ended, when they were made, and at all of it together', async () => {
+      const store = await openLibrary(makeSite);
+      expect(await idsOf(store, { outcome: 'failed' })).toEqual(['01B']);
+      expect(await idsOf(store, { outcome: 'canceled' })).toEqual([]);
+      expect(await idsOf(store, { repairLevel: 'none' })).toEqual(['01B']);
+      expect(await idsOf(store, { repairLevel: 'schema_aligned', outcome: 'success' })).toEqual(['01A']);
+      expect(await idsOf(store, { since: NOW + HOUR })).toEqual(['01C', '01B']);
+      expect(await idsOf(store, { until: NOW + HOUR })).toEqual(['01A']);
+      expect(await idsOf(store, { since: NOW + 1, until: NOW + 2 * HOUR })).toEqual(['01B']);
+      expect(await idsOf(store, { search: '01', state: 'queued' })).toEqual(['01C']);
+      expect(await idsOf(store, { search: '01', engine: 'codex', state: 'ended' })).toEqual(['01A']);
+      await store.requestCancel('01C', NOW);
+      expect(await idsOf(store, { outcome: 'canceled' })).toEqual(['01C']);
+    });
+
+    it('gives the same records as the list', async () => {
+      const store = await openLibrary(makeSite);
+      expect(await store.listRuns({ search: '01' })).toEqual(await store.listRuns({}));
+    });
+
+    it('turns pages', async () => {
+      const store = await openLibrary(makeSite);
+      const first = await store.listRuns({ search: '01', limit: 2 });
+      expect(first.items.map(({ id }) => id)).toEqual(['01C', '01B']);
+      expect(await idsOf(store, { search: '01', limit: 2, cursor: first.next_cursor ?? '' })).toEqual(['01A']);
+      expect(await codeOf(store.listRuns({ search: '01', cursor: 'x' }))).toBe('INVALID_CURSOR');
+    });
+
+    it('looks at so many runs a page, and says where to go on', async () => {
+      const store = await openSite(await makeSite(), { searchWindow: 3 });
+      for (let index = 0; index < 8; index += 1) {
+        const prompt = index === 1 ? 'needle' : 'hay';
+        await store.createRun({ id: `r${index}`, spec: specOf({ prompt }), state: 'queued', now: NOW + index });
+      }
+      const pages: string[][] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await store.listRuns({ search: 'needle', ...(cursor === undefined ? {} : { cursor }) });
+        pages.push(page.items.map(({ id }) => id));
+        cursor = page.next_cursor ?? undefined;
+      } while (cursor !== undefined);
+      expect(pages).toEqual([[], [], ['r1']]);
+    });
+
+    it('ends where all that is left is older than was asked for', async () => {
+      const store = await openSite(await makeSite(), { searchWindow: 1 });
+      const day = 24 * HOUR;
+      for (const [index, now] of [NOW - 9 * day, NOW - 3 * day, NOW].entries()) {
+        await store.createRun({ id: `r${index}`, spec: specOf(), state: 'queued', now });
+      }
+      const first = await store.listRuns({ since: NOW });
+      expect(first).toMatchObject({ items: [{ id: 'r2' }], next_cursor: expect.any(String) });
+      expect(await store.listRuns({ since: NOW, cursor: first.next_cursor ?? '' })).toEqual({
+        items: [],
+        next_cursor: null,
+      });
+    });
+  });
+}
