@@ -41,7 +41,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
     { line: "sluice inbox --json --issue 'local#2'", does: 'everything about one issue' },
   ],
   resolve: [
-    { line: 'sluice resolve ITEM --action retry --why "the network was down"', does: 'out again, under a new run id' },
+    { line: 'sluice resolve ITEM --action reject --why "nothing shows that it works"', does: 'the issue is blocked' },
   ],
   outbox: [{ line: 'sluice outbox --deliver', does: 'sends what is due, then lists' }],
   executions: [
