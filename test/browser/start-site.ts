@@ -90,7 +90,8 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
   }
 
   await start();
-  const client = createClient({ url });
+  const token = changes.tokens?.[0]?.value;
+  const client = createClient({ url, ...(token === undefined ? {} : { token }) });
 
   /** Starts a run whose agent tells the story; its folder is where {@link tell} finds it. */
   async function startRun({ says, answers, makes = {}, isLive = false, ...spec }: Story) {

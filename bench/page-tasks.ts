@@ -1,0 +1,65 @@
+import type { Browser, Page } from 'playwright-core';
+
+/** What the main thread of a page did. */
+export interface PageTasks {
+  /** Processor time of the longest task after the first paint, in milliseconds. */
+  readonly longest: number;
+  /** The same by the clock on the wall, which counts other programs too. */
+  readonly longestOnWall: number;
+  /** How many tasks there were after the first paint. */
+  readonly count: number;
+}
+
+/** One line of a trace of Chromium; times in microseconds. */
+interface TraceEvent {
+  readonly name: string;
+  readonly pid: number;
+  readonly tid: number;
+  readonly ts: number;
+  readonly dur?: number;
+  readonly tdur?: number;
+  readonly args?: { readonly name?: string; readonly data?: { readonly url?: string } };
+}
+
+const CATEGORIES = [
+  '-*',
+  'toplevel',
+  'devtools.timeline',
+  'disabled-by-default-devtools.timeline',
+  'loading',
+  '__metadata',
+];
+
+/** Traces a page while `act` uses it. */
+export async function traceTasks(browser: Browser, page: Page, act: () => Promise<void>): Promise<PageTasks> {
+  await browser.startTracing(page, { categories: CATEGORIES });
+  await act();
+  const trace = await browser.stopTracing();
+  const { traceEvents } = JSON.parse(trace.toString('utf8')) as { readonly traceEvents: readonly TraceEvent[] };
+  return readTasks(traceEvents, new URL(page.url()).origin);
+}
+
+/** Finds the main thread that painted a page of `origin`, and measures what it did after that. */
+function readTasks(events: readonly TraceEvent[], origin: string): PageTasks {
+  const commit = events.findLast(({ args }) => args?.data?.url?.startsWith(origin) === true);
+  const isOurs = ({ pid }: TraceEvent): boolean => pid === commit?.pid;
+  const thread = events.find(
+    (event) => event.name === 'thread_name' && event.args?.name === 'CrRendererMain' && isOurs(event),
+  );
+  const paint = events.findLast((event) => event.name === 'firstPaint' && isOurs(event));
+  if (thread === undefined) throw new Error('the trace does not know the page');
+  const tasks = events.filter(
+    ({ name, pid, tid, ts }) =>
+      name === 'RunTask' && pid === thread.pid && tid === thread.tid && ts >= (paint?.ts ?? 0),
+  );
+  return {
+    longest: longestOf(tasks.map(({ tdur, dur }) => tdur ?? dur)),
+    longestOnWall: longestOf(tasks.map(({ dur }) => dur)),
+    count: tasks.length,
+  };
+}
+
+/** In milliseconds. */
+function longestOf(times: readonly (number | undefined)[]): number {
+  return times.reduce<number>((longest, time) => Math.max(longest, (time ?? 0) / 1000), 0);
+}

@@ -1,0 +1,69 @@
+/**
+ * Pictures of the console for the README: `npm run screenshots`. Every page of a server of its own, looked at with the
+ * browser of the tests, is written to `docs/screenshots`.
+ */
+import { mkdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { launchChromium } from '../test/browser/launch-chromium.js';
+import { seedHistory } from '../test/browser/seed-history.js';
+import { seedHouse } from '../test/browser/seed-house.js';
+import { settle } from '../test/browser/settle.js';
+import { startSite } from '../test/browser/start-site.js';
+import { PROJECT } from './run-tool.js';
+
+const FOLDER = join(PROJECT, 'docs/screenshots');
+const DESKTOP = { width: 1280, height: 800 };
+const PHONE = { width: 375, height: 740 };
+
+interface Shot {
+  readonly name: string;
+  readonly path: string;
+  readonly theme?: 'dark';
+  readonly size?: typeof PHONE;
+}
+
+const site = await startSite();
+// With the fonts of the machine: the browser's own has no characters of equal width.
+const server = await launchChromium({ withSystemFonts: true });
+try {
+  await seedHistory(site.data);
+  const { reviewed, asking, item } = await seedHouse(site);
+  const shots: readonly Shot[] = [
+    { name: 'runs', path: '/runs' },
+    { name: 'start-run', path: '/runs?start' },
+    { name: 'run', path: `/runs/${reviewed}` },
+    { name: 'run-asks', path: `/runs/${asking}` },
+    { name: 'inbox', path: `/inbox/${item}` },
+    { name: 'issues', path: '/issues/acme%2Fshop%239' },
+    { name: 'outbox', path: '/outbox' },
+    { name: 'audit', path: '/audit' },
+    { name: 'workbench', path: '/workbench' },
+    { name: 'charts', path: '/charts' },
+    { name: 'run-dark', path: `/runs/${reviewed}`, theme: 'dark' },
+    { name: 'inbox-phone', path: `/inbox/${item}`, size: PHONE },
+    { name: 'runs-phone-dark', path: '/runs', size: PHONE, theme: 'dark' },
+  ];
+  await mkdir(FOLDER, { recursive: true });
+  const browser = await chromium.connect(server.wsEndpoint());
+  for (const { name, path, theme = 'light', size = DESKTOP } of shots) {
+    const context = await browser.newContext({
+      locale: 'en-US',
+      baseURL: site.url,
+      colorScheme: theme,
+      viewport: size,
+      reducedMotion: 'reduce',
+    });
+    const page = await context.newPage();
+    await page.goto(path);
+    await settle(page);
+    const file = join(FOLDER, `${name}.png`);
+    await page.screenshot({ path: file });
+    console.log(`${name}.png ${Math.round((await stat(file)).size / 1000)} kB`);
+    await context.close();
+  }
+  await browser.close();
+} finally {
+  await server.close();
+  await site.stop();
+}

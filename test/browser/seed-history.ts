@@ -1,0 +1,65 @@
+import { createTranslator } from '../../src/events/index.js';
+import { codex, toBytes } from '../../src/events/translate-lines.contract.js';
+import type { RunResult } from '../../src/runs/run-result.js';
+import { createUlids } from '../../src/runs/ulid.js';
+import { openStore } from '../../src/store/open-store.js';
+import { Random } from '../../bench/random.js';
+
+const HOUR_MS = 3_600_000;
+const ENGINES = ['codex', 'claude', 'gemini'] as const;
+const PROMPTS = [
+  'Fix the test that fails on Mondays.',
+  'Write the notes of the release.',
+  'Look for unused exports.',
+  'Review how the list is sorted.',
+  'Explain what the importer does with empty files.',
+] as const;
+const WORKER = 'history';
+
+/** Runs of the last days, as a house that has been in use would have them. The same ones for the same seed. */
+export async function seedHistory(
+  data: string,
+  { days = 7, perDay = 40, now = Date.now(), seed = 8 } = {},
+): Promise<void> {
+  const random = new Random(seed);
+  const store = await openStore(`sqlite:${data}/sluice.db`);
+  try {
+    for (let hour = days * 24; hour > 0; hour--) {
+      const count = random.below(Math.ceil(perDay / 12));
+      for (let index = 0; index < count; index++) {
+        const at = now - hour * HOUR_MS + random.below(HOUR_MS / 2);
+        const engine = random.pick(ENGINES);
+        const id = createUlids(() => at)();
+        const spec = { engine, prompt: random.pick(PROMPTS), workdir: '/srv/shop' };
+        await store.createRun({ id, spec, state: 'running', workerId: WORKER, leaseMs: 10 * HOUR_MS, now: at });
+        const translator = createTranslator({ engine: 'codex', runId: id, attempt: 1, mode: 'auto', clock: () => at });
+        const said = [codex.thread(), codex.message('Done.'), codex.completed()];
+        const events = [
+          ...translator.push('stdout', toBytes(said)),
+          ...translator.end({ exitCode: 0, signal: null, verdict: 'validated' }),
+        ];
+        await store.append(id, events);
+        const took = 4000 + random.below(60_000) + (engine === 'gemini' ? 30_000 : 0);
+        await store.endRun({ id, workerId: WORKER, result: resultOf(random), now: at + took });
+      }
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+function resultOf(random: Random): RunResult {
+  const rest = {
+    warnings: [],
+    artifacts: { created: [], modified: [], deleted: [] },
+    attempts: 1,
+    session_id: null,
+  } as const;
+  if (random.chance(0.12)) {
+    const message = 'The output did not pass the schema of the contract.';
+    const error = { category: 'output', code: 'OUTPUT_NOT_VALIDATED', message } as const;
+    return { ...rest, status: 'failed', repair_level: 'none', error };
+  }
+  if (random.chance(0.05)) return { ...rest, status: 'canceled', repair_level: 'none' };
+  return { ...rest, status: 'success', repair_level: random.chance(0.3) ? 'deterministic_generic' : 'none' };
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { codex } from '../../src/events/translate-lines.contract.js';
+import { findViolations } from './check-accessibility.js';
+import { session } from './codex-lines.js';
+import { settle } from './settle.js';
+import { useConsole } from './use-console.js';
+
+const ADA = 'token-of-ada-0123456789';
+const GUEST = 'token-of-guest-0123456789';
+
+const house = useConsole(
+  async (site) => site.endedRun({ says: session(codex.message('Hello to those who may read.')) }),
+  {
+    tokens: [
+      { name: 'ada', scopes: ['read', 'run', 'decide'], value: ADA },
+      { name: 'guest', scopes: ['read'], value: GUEST },
+    ],
+  },
+);
+
+/** Signing in without a token is answered with 401, which the browser tells too. */
+const REFUSED = { mayFail: /401/ };
+
+describe('a server with tokens', () => {
+  it('asks for one, says what is wrong with a wrong one, and lets a right one in', async () => {
+    const { page } = await house.open('/runs', REFUSED);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    const field = page.getByLabel('Token');
+    await field.fill('not-a-token');
+    await page.keyboard.press('Enter');
+    await page.locator('[aria-invalid=true]').waitFor();
+    expect(await page.locator('#token-help').innerText()).toContain('none of the tokens');
+    await field.fill(ADA);
+    await page.keyboard.press('Enter');
+    await settle(page);
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Runs');
+    await page.getByRole('button', { name: 'Sign out ada' }).waitFor();
+  });
+
+  it('keeps the token where no script can read it, for this tab and the next', async () => {
+    const { page } = await house.open('/runs', REFUSED);
+    await page.getByLabel('Token').fill(ADA);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Sign out ada' }).waitFor();
+    const kept = await page.evaluate(() => [document.cookie, ...Object.values({ ...localStorage, ...sessionStorage })]);
+    expect(kept.join()).not.toContain(ADA);
+    expect(kept[0]).toBe('');
+    await page.goto(`/runs/${house.seeds.id}`);
+    await page.getByText('Hello to those who may read.').first().waitFor();
+  });
+
+  it('is closed again after signing out', async () => {
+    const { page } = await house.open('/runs', REFUSED);
+    await page.getByLabel('Token').fill(ADA);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Sign out ada' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.goto('/inbox');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Inbox' }).count()).toBe(0);
+  });
+
+  it('offers nobody what they may not do', async () => {
+    const { page } = await house.open('/runs', REFUSED);
+    await page.getByLabel('Token').fill(GUEST);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Sign out guest' }).waitFor();
+    await settle(page);
+    expect(await page.getByRole('link', { name: 'Start a run' }).count()).toBe(0);
+  });
+});
