@@ -1,0 +1,187 @@
+import { readInlines } from './markdown-inlines.js';
+import type { Inline, MarkdownBudget } from './markdown-inlines.js';
+
+/** A part of a Markdown text. */
+export type Block =
+  | { readonly kind: 'paragraph'; readonly children: readonly Inline[] }
+  | { readonly kind: 'heading'; readonly level: number; readonly children: readonly Inline[] }
+  | { readonly kind: 'code'; readonly language: string; readonly text: string }
+  | { readonly kind: 'quote'; readonly blocks: readonly Block[] }
+  | { readonly kind: 'list'; readonly first: number | null; readonly items: readonly (readonly Block[])[] }
+  | { readonly kind: 'table'; readonly rows: readonly (readonly (readonly Inline[])[])[] }
+  | { readonly kind: 'rule' };
+
+const DEEPEST = 6;
+const FENCE = /^ {0,3}(`{3,}(?!.*`)|~{3,})(.*)$/;
+const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+|$)/;
+const RULE = /^ {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$/;
+const QUOTE = /^ {0,3}> ?/;
+const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])(?: +|$)/;
+const TABLE_LINE = /^[ \t|:-]+$/;
+
+/**
+ * Reads Markdown as people and models write it: headings, lists, quotes, fences, tables, paragraphs. HTML is text. The time
+ * is linear, depth and number of parts are bounded, and nothing of the text but its marks is left out.
+ *
+ * @example
+ * readBlocks('# Title\ntext') // [{ kind: 'heading', level: 1, … }, { kind: 'paragraph', … }]
+ */
+export function readBlocks(text: string, budget: MarkdownBudget = { nodes: 1500 }): readonly Block[] {
+  return readLines(text.replaceAll('\r\n', '\n').split('\n'), budget, 0);
+}
+
+function readLines(lines: readonly string[], budget: MarkdownBudget, depth: number): readonly Block[] {
+  const blocks: Block[] = [];
+  for (let at = 0; at < lines.length;) {
+    const line = lines[at] ?? '';
+    if (line.trim() === '') {
+      at += 1;
+      continue;
+    }
+    const [block, next] = readBlock(lines, at, budget, depth);
+    budget.nodes -= 1;
+    blocks.push(block);
+    at = next;
+  }
+  return blocks;
+}
+
+/** The block that begins at a line, and the line behind it. */
+function readBlock(
+  lines: readonly string[],
+  at: number,
+  budget: MarkdownBudget,
+  depth: number,
+): readonly [block: Block, next: number] {
+  const line = lines[at] ?? '';
+  // Where the budget is used up, what is left is one paragraph.
+  if (budget.nodes <= 0) return [{ kind: 'paragraph', children: [lines.slice(at).join('\n')] }, lines.length];
+  const fence = FENCE.exec(line);
+  if (fence !== null) return readFence(lines, at, fence);
+  const heading = HEADING.exec(line);
+  if (heading !== null) {
+    const children = readInlines(withoutClosing(line.slice(heading[0].length).trim()), budget);
+    return [{ kind: 'heading', level: heading[1]?.length ?? 1, children }, at + 1];
+  }
+  if (RULE.test(line)) return [{ kind: 'rule' }, at + 1];
+  if (isIndented(line)) {
+    const end = endOf(lines, at, (one) => isIndented(one));
+    const text = lines.slice(at, end).map((one) => one.slice(4));
+    return [{ kind: 'code', language: '', text: text.join('\n') }, end];
+  }
+  if (depth < DEEPEST && QUOTE.test(line)) {
+    const end = endOf(lines, at, (one) => QUOTE.test(one));
+    const inner = lines.slice(at, end).map((one) => one.replace(QUOTE, ''));
+    return [{ kind: 'quote', blocks: readLines(inner, budget, depth + 1) }, end];
+  }
+  if (depth < DEEPEST && ITEM.test(line)) return readList(lines, at, budget, depth);
+  if (line.includes('|') && isTableLine(lines[at + 1])) {
+    return readTable(lines, at, budget);
+  }
+  const end = endOf(lines, at + 1, (one) => !beginsBlock(one, depth));
+  return [{ kind: 'paragraph', children: readInlines(lines.slice(at, end).join('\n'), budget) }, end];
+}
+
+function readFence(lines: readonly string[], at: number, fence: RegExpExecArray): readonly [Block, number] {
+  const [, mark = '```', language = ''] = fence;
+  const end = endOf(lines, at + 1, (line) => {
+    const text = line.trim();
+    return !(text.startsWith(mark) && text === mark.charAt(0).repeat(text.length));
+  });
+  const text = lines.slice(at + 1, end).join('\n');
+  return [{ kind: 'code', language: language.trim(), text }, Math.min(end + 1, lines.length)];
+}
+
+function readList(
+  lines: readonly string[],
+  from: number,
+  budget: MarkdownBudget,
+  depth: number,
+): readonly [Block, number] {
+  const items: (readonly Block[])[] = [];
+  const begin = ITEM.exec(lines[from] ?? '');
+  const kind = kindOf(begin?.[2]);
+  let at = from;
+  while (at < lines.length && budget.nodes > 0) {
+    const item = ITEM.exec(lines[at] ?? '');
+    if (item === null || kindOf(item[2]) !== kind || RULE.test(lines[at] ?? '')) break;
+    const indent = Math.min(item[0].length, (item[1]?.length ?? 0) + (item[2]?.length ?? 1) + 1);
+    const end = endOfItem(lines, at + 1, indent, depth);
+    const inner = lines
+      .slice(at, end)
+      .map((line, index) => (index === 0 ? line.slice(item[0].length) : cut(line, indent)));
+    budget.nodes -= 1;
+    items.push(readLines(inner, budget, depth + 1));
+    at = end;
+    // An item may follow after an empty line.
+    while (at < lines.length && lines[at]?.trim() === '' && ITEM.test(lines[at + 1] ?? '')) at += 1;
+  }
+  const number = Number.parseInt(begin?.[2] ?? '', 10);
+  return [{ kind: 'list', first: kind === 'numbered' ? number : null, items }, at];
+}
+
+/** An item goes on with lines that are indented under it, and with text that goes on without an empty line. */
+function endOfItem(lines: readonly string[], from: number, indent: number, depth: number): number {
+  let end = from;
+  for (let at = from; at < lines.length; at += 1) {
+    const line = lines[at] ?? '';
+    if (line.trim() === '') continue;
+    const isUnder = line.startsWith(' '.repeat(Math.min(indent, 2)));
+    const goesOn = end === at && !beginsBlock(line, depth);
+    if (!isUnder && !goesOn) break;
+    if (end < at && !isUnder) break;
+    end = at + 1;
+  }
+  return end;
+}
+
+function readTable(lines: readonly string[], at: number, budget: MarkdownBudget): readonly [Block, number] {
+  const rows = [readCells(lines[at] ?? '', budget)];
+  let end = at + 2;
+  for (; end < lines.length && lines[end]?.includes('|') === true && budget.nodes > 0; end += 1) {
+    rows.push(readCells(lines[end] ?? '', budget));
+  }
+  return [{ kind: 'table', rows }, end];
+}
+
+function readCells(line: string, budget: MarkdownBudget): readonly (readonly Inline[])[] {
+  const inner = line.trim().replace(/^\|/, '').replace(/\|$/, '');
+  const cells = inner.split(/(?<!\\)\|/, Math.max(1, budget.nodes));
+  budget.nodes -= cells.length;
+  return cells.map((cell) => readInlines(cell.trim().replaceAll('\\|', '|'), budget));
+}
+
+/** A heading may be closed by as many marks as opened it, or others. */
+function withoutClosing(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '#') end -= 1;
+  return end === 0 || text[end - 1] === ' ' ? text.slice(0, end).trimEnd() : text;
+}
+
+function beginsBlock(line: string, depth: number): boolean {
+  if (line.trim() === '' || FENCE.test(line) || HEADING.test(line) || RULE.test(line)) return true;
+  return depth < DEEPEST && (QUOTE.test(line) || ITEM.test(line));
+}
+
+function isTableLine(line: string | undefined): boolean {
+  return line !== undefined && line.includes('|') && line.includes('-') && TABLE_LINE.test(line);
+}
+
+function isIndented(line: string): boolean {
+  return line.startsWith('    ') && line.trim() !== '';
+}
+
+function kindOf(mark: string | undefined): 'plain' | 'numbered' {
+  return mark !== undefined && /^\d/.test(mark) ? 'numbered' : 'plain';
+}
+
+function cut(line: string, indent: number): string {
+  const spaces = line.length - line.trimStart().length;
+  return line.slice(Math.min(indent, spaces));
+}
+
+function endOf(lines: readonly string[], from: number, goesOn: (line: string) => boolean): number {
+  let end = from;
+  while (end < lines.length && goesOn(lines[end] ?? '')) end += 1;
+  return end;
+}

@@ -1,0 +1,200 @@
+/** What stands in a line of Markdown. Addresses are text like everything else; whoever draws them decides what they do. */
+export type Inline =
+  | string
+  | { readonly kind: 'strong' | 'emphasis' | 'strike'; readonly children: readonly Inline[] }
+  | { readonly kind: 'code'; readonly text: string }
+  | { readonly kind: 'link' | 'image'; readonly address: string; readonly children: readonly Inline[] };
+
+/** How much a text may become: one made of marks alone would be thousands of elements. */
+export interface MarkdownBudget {
+  nodes: number;
+}
+
+const DEEPEST = 8;
+const LONGEST_ADDRESS = 2048;
+const BARE_ADDRESS = /https?:\/\/[^\s<>"'`\])]+/y;
+const SPECIAL = /[\\`*_~[\]!<h]/g;
+const PUNCTUATION = /[!-/:-@[-`{-~]/;
+const WORD = /[\p{L}\p{N}]/u;
+
+type Mark = '**' | '__' | '*' | '_' | '~~';
+
+/** A mark or bracket that may still be closed; what follows it gathers in `children`. */
+interface Open {
+  readonly mark: Mark | '[' | '![' | '';
+  readonly children: Inline[];
+}
+
+/**
+ * Reads the inlines of a text in one pass: code, emphasis, links, images, bare addresses. Marks without a partner are text.
+ *
+ * @example
+ * readInlines('**a** `b`') // [{ kind: 'strong', children: ['a'] }, ' ', { kind: 'code', text: 'b' }]
+ */
+export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000 }): readonly Inline[] {
+  const root: Open = { mark: '', children: [] };
+  const stack: Open[] = [root];
+  /** Runs of backticks of these lengths have no partner further on. */
+  const unpaired = new Set<number>();
+  let paren = -2;
+  let plain = 0;
+  let at = 0;
+
+  const current = (): Open => stack.at(-1) ?? root;
+  function addText(piece: string): void {
+    if (piece === '') return;
+    const { children } = current();
+    const last = children.at(-1);
+    if (typeof last === 'string') children[children.length - 1] = last + piece;
+    else children.push(piece);
+  }
+  function add(node: Exclude<Inline, string>, next: number): void {
+    addText(text.slice(plain, at));
+    budget.nodes -= 1;
+    current().children.push(node);
+    at = next;
+    plain = next;
+  }
+  /** Gives up on what was opened last: its mark is text. */
+  function giveUp(): void {
+    const open = stack.pop();
+    if (open === undefined) return;
+    addText(open.mark);
+    for (const child of open.children) {
+      if (typeof child === 'string') addText(child);
+      else current().children.push(child);
+    }
+  }
+  /** Closes the nearest of these marks; those within it that are still open are text. */
+  function close(isMark: (mark: Open['mark']) => boolean): Open | undefined {
+    if (!stack.some(({ mark }) => isMark(mark))) return undefined;
+    addText(text.slice(plain, at));
+    plain = at;
+    while (!isMark(current().mark)) giveUp();
+    return stack.pop();
+  }
+  /** The next closing parenthesis; looked for once, however many brackets ask for it. */
+  function nextParen(from: number): number {
+    if (paren !== -1 && paren < from) paren = text.indexOf(')', from);
+    return paren;
+  }
+
+  function readCode(): boolean {
+    const run = runAt(text, at);
+    const length = run - at;
+    if (unpaired.has(length)) return false;
+    for (let end = text.indexOf('`', run); end !== -1; end = text.indexOf('`', end)) {
+      const after = runAt(text, end);
+      if (after - end === length) {
+        add({ kind: 'code', text: text.slice(run, end) }, after);
+        return true;
+      }
+      end = after;
+    }
+    unpaired.add(length);
+    return false;
+  }
+  function readMark(mark: Mark): boolean {
+    const before = at === 0 ? ' ' : (text[at - 1] ?? ' ');
+    const after = text[at + mark.length] ?? ' ';
+    const isWithinWord = mark.startsWith('_') && WORD.test(before) && WORD.test(after);
+    if (isWithinWord) return false;
+    const opened = before.trim() === '' ? undefined : close((other) => other === mark);
+    if (opened !== undefined) {
+      const kind = mark === '~~' ? 'strike' : mark.length === 2 ? 'strong' : 'emphasis';
+      add({ kind, children: opened.children }, at + mark.length);
+      return true;
+    }
+    return after.trim() !== '' && begin(mark, mark.length);
+  }
+  function begin(mark: Open['mark'], length: number): boolean {
+    if (stack.length > DEEPEST || budget.nodes <= 0) return false;
+    addText(text.slice(plain, at));
+    stack.push({ mark, children: [] });
+    at += length;
+    plain = at;
+    return true;
+  }
+  function readLink(): boolean {
+    if (text[at + 1] !== '(') return false;
+    const end = nextParen(at + 2);
+    if (end === -1 || end - at > LONGEST_ADDRESS) return false;
+    const inside = text.slice(at + 2, end).trim();
+    if (inside === '') return false;
+    const gap = inside.search(/\s/);
+    const address = gap === -1 ? inside : inside.slice(0, gap);
+    const title = gap === -1 ? [] : [inside.slice(gap)];
+    const opened = close((mark) => mark === '[' || mark === '![');
+    if (opened === undefined) return false;
+    const kind = opened.mark === '[' ? 'link' : 'image';
+    add({ kind, address: address.replace(/^<|>$/g, ''), children: [...opened.children, ...title] }, end + 1);
+    return true;
+  }
+  function readAddress(from: number): boolean {
+    BARE_ADDRESS.lastIndex = from;
+    const found = BARE_ADDRESS.exec(text)?.[0];
+    if (found === undefined) return false;
+    const address = withoutStops(found);
+    const isClosed = from > at && text[from + address.length] === '>';
+    add({ kind: 'link', address, children: [] }, from + address.length + (isClosed ? 1 : 0));
+    return true;
+  }
+  /** Reads what begins with a special character; false if it is only a character. */
+  function read(character: string): boolean {
+    if (budget.nodes <= 0) return false;
+    switch (character) {
+      case '\\':
+        if (!PUNCTUATION.test(text[at + 1] ?? '')) return false;
+        addText(text.slice(plain, at));
+        plain = at + 1;
+        at += 2;
+        return true;
+      case '`':
+        return readCode();
+      case '*':
+        return readMark(text[at + 1] === '*' ? '**' : '*');
+      case '_':
+        return readMark(text[at + 1] === '_' ? '__' : '_');
+      case '~':
+        return text[at + 1] === '~' && readMark('~~');
+      case '!':
+        return text[at + 1] === '[' && begin('![', 2);
+      case '[':
+        return begin('[', 1);
+      case ']':
+        return readLink();
+      case '<':
+        return readAddress(at + 1);
+      default:
+        return readAddress(at);
+    }
+  }
+
+  while (at < text.length) {
+    SPECIAL.lastIndex = at;
+    const found = SPECIAL.exec(text);
+    if (found === null) break;
+    at = found.index;
+    const character = found[0];
+    // What was not read is skipped as a whole run: a thousand backticks are asked about once.
+    if (!read(character)) at = character === '`' ? runAt(text, at) : at + 1;
+  }
+  at = text.length;
+  addText(text.slice(plain));
+  while (stack.length > 1) giveUp();
+  return root.children;
+}
+
+/** The stop of a sentence is not of the address it ends with. */
+function withoutStops(address: string): string {
+  let end = address.length;
+  while ('.,:;!?'.includes(address.charAt(end - 1))) end -= 1;
+  return address.slice(0, end);
+}
+
+/** Where a run of backticks ends. */
+function runAt(text: string, from: number): number {
+  let end = from;
+  while (text[end] === '`') end += 1;
+  return end;
+}

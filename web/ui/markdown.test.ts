@@ -1,0 +1,178 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readBlocks } from './markdown-blocks.js';
+import type { Block } from './markdown-blocks.js';
+import { readInlines } from './markdown-inlines.js';
+import type { Inline } from './markdown-inlines.js';
+
+describe('what stands in a line', () => {
+  test.each<[string, readonly Inline[]]>([
+    ['plain', ['plain']],
+    ['**bold** and *soft*', [strong('bold'), ' and ', soft('soft')]],
+    ['__bold__ _soft_ ~~gone~~', [strong('bold'), ' ', soft('soft'), ' ', { kind: 'strike', children: ['gone'] }]],
+    ['**bold with *soft* in it**', [{ kind: 'strong', children: ['bold with ', soft('soft'), ' in it'] }]],
+    ['a `code *span*` b', ['a ', { kind: 'code', text: 'code *span*' }, ' b']],
+    ['``a ` b``', [{ kind: 'code', text: 'a ` b' }]],
+    ['snake_case_name', ['snake_case_name']],
+    ['2 * 3 * 4', ['2 * 3 * 4']],
+    ['**never closed', ['**never closed']],
+    ['`never closed', ['`never closed']],
+    ['\\*literal\\*', ['*literal*']],
+    ['[text](https://a.example/x)', [link('https://a.example/x', 'text')]],
+    ['[text](<https://a.example> "title")', [link('https://a.example', 'text', ' "title"')]],
+    ['![a cat](cat.png)', [{ kind: 'image', address: 'cat.png', children: ['a cat'] }]],
+    ['see https://a.example/x.', ['see ', link('https://a.example/x'), '.']],
+    ['<https://a.example>', [link('https://a.example')]],
+    ['[not a link] (b)', ['[not a link] (b)']],
+    ['[x](javascript:alert(1))', [link('javascript:alert(1', 'x'), ')']],
+    ['<img src=x onerror=alert(1)>', ['<img src=x onerror=alert(1)>']],
+    ['two\nlines', ['two\nlines']],
+  ])('%j', (text, expected) => {
+    expect(readInlines(text)).toEqual(expected);
+  });
+});
+
+describe('what stands in a text', () => {
+  test.each<[string, readonly Block[]]>([
+    ['# Title #\ntext', [{ kind: 'heading', level: 1, children: ['Title'] }, paragraph('text')]],
+    ['#hashtag', [paragraph('#hashtag')]],
+    ['a\nb\n\nc', [paragraph('a\nb'), paragraph('c')]],
+    ['```ts\nconst a = *b*;\n```\nafter', [code('const a = *b*;', 'ts'), paragraph('after')]],
+    ['```\nnever closed', [code('never closed')]],
+    ['~~~\n```\n~~~', [code('```')]],
+    ['text\n\n    indented', [paragraph('text'), code('indented')]],
+    ['> a\n> b', [{ kind: 'quote', blocks: [paragraph('a\nb')] }]],
+    ['---', [{ kind: 'rule' }]],
+    ['- a\n- b', [{ kind: 'list', first: null, items: [[paragraph('a')], [paragraph('b')]] }]],
+    ['3. a\n4. b', [{ kind: 'list', first: 3, items: [[paragraph('a')], [paragraph('b')]] }]],
+    ['- a\n\n- b', [{ kind: 'list', first: null, items: [[paragraph('a')], [paragraph('b')]] }]],
+    ['- a\n  more\n- b', [{ kind: 'list', first: null, items: [[paragraph('a\nmore')], [paragraph('b')]] }]],
+    ['- a\n  ```\n  x\n  ```', [{ kind: 'list', first: null, items: [[paragraph('a'), code('x')]] }]],
+    [
+      '- a\n  - b',
+      [
+        {
+          kind: 'list',
+          first: null,
+          items: [[paragraph('a'), { kind: 'list', first: null, items: [[paragraph('b')]] }]],
+        },
+      ],
+    ],
+    ['- a\n\nafter', [{ kind: 'list', first: null, items: [[paragraph('a')]] }, paragraph('after')]],
+    [
+      '| a | b |\n|---|---|\n| 1 | 2 |',
+      [
+        {
+          kind: 'table',
+          rows: [
+            [['a'], ['b']],
+            [['1'], ['2']],
+          ],
+        },
+      ],
+    ],
+    ['a | b', [paragraph('a | b')]],
+    ['<script>alert(1)</script>', [paragraph('<script>alert(1)</script>')]],
+  ])('%j', (text, expected) => {
+    expect(readBlocks(text)).toEqual(expected);
+  });
+});
+
+/** Texts full of what Markdown knows. */
+const marks = [
+  '*',
+  '**',
+  '_',
+  '`',
+  '```',
+  '[',
+  '](',
+  ')',
+  '!',
+  '>',
+  '- ',
+  '1. ',
+  '|',
+  '|-|',
+  '#',
+  '\n',
+  '    ',
+  '\\',
+  'a',
+  ' ',
+  'https://x',
+];
+const markdown = fc.array(fc.constantFrom(...marks), { maxLength: 200 }).map((parts) => parts.join(''));
+
+test('no letter of any text is lost or added', () => {
+  fc.assert(
+    fc.property(markdown, (text) => {
+      const letters = (all: string): string => all.replaceAll(/[^a]/g, '');
+      expect(letters(textOf(readBlocks(text)))).toBe(letters(text));
+    }),
+  );
+});
+
+test('a text of marks alone becomes no more than its budget', () => {
+  for (const unit of ['*a* ', '`a`', '- a\n', '> ', '# a\n', '|a', '[a](b)', '- - - - a\n']) {
+    const nodes = countOf(readBlocks(unit.repeat(5000), { nodes: 300 }));
+    expect(nodes).toBeLessThan(700);
+  }
+});
+
+test('a text that opens and opens nests a few levels, no more', () => {
+  const deepest = (blocks: readonly Block[]): number =>
+    Math.max(0, ...blocks.map((block) => ('blocks' in block ? 1 + deepest(block.blocks) : 0)));
+  expect(deepest(readBlocks('> '.repeat(1000)))).toBeLessThanOrEqual(6);
+});
+
+function strong(text: string): Inline {
+  return { kind: 'strong', children: [text] };
+}
+function soft(text: string): Inline {
+  return { kind: 'emphasis', children: [text] };
+}
+function link(address: string, ...children: string[]): Inline {
+  return { kind: 'link', address, children };
+}
+function paragraph(text: string): Block {
+  return { kind: 'paragraph', children: [text] };
+}
+function code(text: string, language = ''): Block {
+  return { kind: 'code', language, text };
+}
+function inlineText(inlines: readonly Inline[]): string {
+  return inlines
+    .map((inline) => {
+      if (typeof inline === 'string') return inline;
+      if (inline.kind === 'code') return inline.text;
+      return inlineText(inline.children) + ('address' in inline ? inline.address : '');
+    })
+    .join('');
+}
+function textOf(blocks: readonly Block[]): string {
+  return blocks
+    .map((block) => {
+      switch (block.kind) {
+        case 'paragraph':
+        case 'heading':
+          return inlineText(block.children);
+        case 'code':
+          return block.language + block.text;
+        case 'quote':
+          return textOf(block.blocks);
+        case 'list':
+          return block.items.map(textOf).join('');
+        case 'table':
+          return block.rows.flat().map(inlineText).join('');
+        case 'rule':
+          return '';
+      }
+    })
+    .join('');
+}
+function countOf(node: unknown): number {
+  if (Array.isArray(node)) return node.reduce<number>((sum, one) => sum + countOf(one), 0);
+  if (typeof node !== 'object' || node === null) return 0;
+  return 1 + countOf(Object.values(node));
+}

@@ -1,0 +1,125 @@
+import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { AgentLink } from './agent-link.js';
+import { readBlocks } from './markdown-blocks.js';
+import type { Block } from './markdown-blocks.js';
+import type { Inline } from './markdown-inlines.js';
+import { SafeText } from './safe-text.js';
+
+/** Longer texts are shown as they are: reading them would hold the page up. */
+const MOST_READ = 20_000;
+
+/** A message of an agent as the Markdown it is written in. Nothing in it acts: no HTML, links asked for first, images as text. */
+export function Markdown({ text }: { readonly text: string }) {
+  const blocks = useMemo(() => (text.length > MOST_READ ? null : readBlocks(text)), [text]);
+  if (blocks === null) return <SafeText text={text} />;
+  return <div class="markdown">{blocks.map(drawBlock)}</div>;
+}
+
+function drawBlock(block: Block, index: number): ComponentChildren {
+  switch (block.kind) {
+    case 'paragraph':
+      return <p key={index}>{block.children.map(drawInline)}</p>;
+    case 'heading':
+      // The outline of the page is ours; a heading within a message is only strong.
+      return (
+        <p key={index} class={`markdown-heading level-${Math.min(block.level, 3)}`}>
+          {block.children.map(drawInline)}
+        </p>
+      );
+    case 'code':
+      return (
+        <pre key={index}>
+          {block.language === '' ? null : (
+            <span class="markdown-language">
+              <SafeText text={block.language} limit={60} />
+            </span>
+          )}
+          <code>
+            <SafeText text={block.text} />
+          </code>
+        </pre>
+      );
+    case 'quote':
+      return <blockquote key={index}>{block.blocks.map(drawBlock)}</blockquote>;
+    case 'list': {
+      const items = block.items.map((blocks, item) => <li key={item}>{drawItem(blocks)}</li>);
+      return block.first === null ? (
+        <ul key={index}>{items}</ul>
+      ) : (
+        <ol key={index} start={block.first}>
+          {items}
+        </ol>
+      );
+    }
+    case 'table':
+      return <MarkdownTable key={index} rows={block.rows} />;
+    case 'rule':
+      return <hr key={index} />;
+  }
+}
+
+/** An item of one line needs no paragraph. */
+function drawItem(blocks: readonly Block[]): ComponentChildren {
+  return blocks.map((block, index) =>
+    index === 0 && block.kind === 'paragraph' ? block.children.map(drawInline) : drawBlock(block, index),
+  );
+}
+
+function MarkdownTable({ rows }: { readonly rows: readonly (readonly (readonly Inline[])[])[] }) {
+  const [head = [], ...body] = rows;
+  return (
+    <div class="table-scroll">
+      <table>
+        <thead>
+          <tr>
+            {head.map((cell, index) => (
+              <th key={index} scope="col">
+                {cell.length === 0 ? <span class="unseen">column {index + 1}</span> : cell.map(drawInline)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {body.map((cells, row) => (
+            <tr key={row}>
+              {cells.map((cell, index) => (
+                <td key={index}>{cell.map(drawInline)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function drawInline(inline: Inline, index: number): ComponentChildren {
+  if (typeof inline === 'string') return <SafeText key={index} text={inline} />;
+  switch (inline.kind) {
+    case 'strong':
+      return <strong key={index}>{inline.children.map(drawInline)}</strong>;
+    case 'emphasis':
+      return <em key={index}>{inline.children.map(drawInline)}</em>;
+    case 'strike':
+      return <s key={index}>{inline.children.map(drawInline)}</s>;
+    case 'code':
+      return (
+        <code key={index}>
+          <SafeText text={inline.text} />
+        </code>
+      );
+    case 'link':
+      return (
+        <AgentLink key={index} address={inline.address}>
+          {inline.children.map(drawInline)}
+        </AgentLink>
+      );
+    case 'image':
+      return (
+        <span key={index} class="markdown-image">
+          image: {inline.children.map(drawInline)} (<SafeText text={inline.address} limit={200} />)
+        </span>
+      );
+  }
+}
