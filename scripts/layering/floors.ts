@@ -34,7 +34,7 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
   web: {
     imports: ['json', 'json-schema', 'client'],
     types: [...CORE, 'api'],
-    packages: ['preact', '@preact/signals', '@tanstack/virtual-core', 'mdast-util-from-markdown', 'uplot'],
+    packages: ['preact', '@preact/signals', 'uplot'],
     browserSafe: true,
   },
   /** `src/index.ts`, the root entry. */
