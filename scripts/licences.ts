@@ -1,0 +1,39 @@
+/**
+ * The licence gate: `npm run licences [-- --write]`. Fails when a package is under a licence that is not on the list, or
+ * when `THIRD-PARTY.md` is not current; `--write` makes that page.
+ */
+import { existsSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findBundledPackages } from './licences/bundled-packages.js';
+import { checkLicences } from './licences/check-licences.js';
+import { readLock, type LockedPackage } from './licences/read-lock.js';
+import { renderNotices } from './licences/render-notices.js';
+import { PROJECT } from './run-tool.js';
+
+const PAGE = join(PROJECT, 'THIRD-PARTY.md');
+const WEB = join(PROJECT, 'web');
+
+const bundled = existsSync(WEB) ? await findBundledPackages(WEB) : [];
+const packages = readLock(await readFile(join(PROJECT, 'package-lock.json'), 'utf8'), bundled);
+const shipped = packages.filter(({ isShipped }) => isShipped);
+const page = renderNotices(
+  await Promise.all(shipped.map(async (found) => ({ ...found, text: await licenceOf(found) }))),
+);
+const problems = checkLicences(packages);
+
+if (process.argv.includes('--write')) await writeFile(PAGE, page);
+else if (!existsSync(PAGE) || (await readFile(PAGE, 'utf8')) !== page) {
+  problems.push('THIRD-PARTY.md is not current: npm run licences -- --write');
+}
+for (const problem of problems) console.error(problem);
+console.log(`licences: ${shipped.length} packages for users, ${packages.length} in all, ${problems.length} problems`);
+process.exitCode = problems.length > 0 ? 1 : 0;
+
+async function licenceOf({ path, name, licence }: LockedPackage): Promise<string> {
+  const folder = join(PROJECT, path);
+  const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
+  return file === undefined
+    ? `${name} comes without the text of its licence, ${licence}.`
+    : readFile(join(folder, file), 'utf8');
+}

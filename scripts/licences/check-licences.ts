@@ -1,0 +1,27 @@
+import type { LockedPackage } from './read-lock.js';
+
+/** What users may be given: licences that ask for no more than a notice. */
+const SHIPPED = ['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'ISC', 'MIT'];
+/** What may help to build and test: also licences that bind only those who pass the package itself on. */
+const DEVELOPMENT = [...SHIPPED, 'MPL-2.0', 'Unlicense', 'CC-BY-4.0', 'Python-2.0'];
+
+/** Every package whose licence is not on the list for its use, as a sentence. */
+export function checkLicences(packages: readonly LockedPackage[]): string[] {
+  return packages.flatMap(({ name, version, licence, isShipped }) => {
+    if (licence === '') return [`${name}@${version} does not say under which licence it is`];
+    if (isAllowed(licence, isShipped ? SHIPPED : DEVELOPMENT)) return [];
+    return [
+      `${name}@${version} is under ${licence}, which is not on the list for ${isShipped ? 'users' : 'development'}`,
+    ];
+  });
+}
+
+/** `A OR B` is allowed if one is, `A AND B` if both are; `OR` binds less. Brackets are looked into from the inside out. */
+export function isAllowed(expression: string, allowed: readonly string[]): boolean {
+  const inner = /\(([^()]*)\)/.exec(expression);
+  if (inner !== null) {
+    const verdict = isAllowed(inner[1] ?? '', allowed) ? (allowed[0] ?? '') : 'refused';
+    return isAllowed(expression.replace(inner[0], verdict), allowed);
+  }
+  return expression.split(' OR ').some((part) => part.split(' AND ').every((name) => allowed.includes(name.trim())));
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+
+const Locked = z.object({
+  version: z.string().optional(),
+  license: z.string().optional(),
+  dev: z.boolean().optional(),
+  devOptional: z.boolean().optional(),
+  peer: z.boolean().optional(),
+  dependencies: z.record(z.string(), z.string()).optional(),
+});
+
+const Lock = z.object({ packages: z.record(z.string(), Locked) });
+
+/** One installed package. */
+export interface LockedPackage {
+  /** Where it lies, as in `node_modules/ajv`. */
+  readonly path: string;
+  readonly name: string;
+  readonly version: string;
+  /** An SPDX expression; empty where the package does not say. */
+  readonly licence: string;
+  /** Goes to users: as a dependency, or inside the console. */
+  readonly isShipped: boolean;
+}
+
+const FOLDER = 'node_modules/';
+
+/**
+ * The packages of a lock file. `bundled` names those whose code is built into the console: they are development
+ * dependencies that users get all the same, with whatever they need themselves.
+ */
+export function readLock(text: string, bundled: readonly string[]): LockedPackage[] {
+  const { packages } = Lock.parse(JSON.parse(text));
+  const inside = new Set<string>();
+  const waiting = [...bundled];
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (inside.has(name)) continue;
+    inside.add(name);
+    waiting.push(...Object.keys(packages[`${FOLDER}${name}`]?.dependencies ?? {}));
+  }
+  return Object.entries(packages)
+    .filter(([path]) => path.includes(FOLDER))
+    .map(([path, { version = '', license = '', dev, devOptional, peer }]) => {
+      const name = path.slice(path.lastIndexOf(FOLDER) + FOLDER.length);
+      const isDependency = dev !== true && devOptional !== true && peer !== true;
+      return { path, name, version, licence: license, isShipped: isDependency || inside.has(name) };
+    });
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+
+const Bom = z.looseObject({
+  metadata: z.looseObject({ component: z.looseObject({ 'bom-ref': z.string() }) }),
+  components: z.array(z.looseObject({ 'bom-ref': z.string(), scope: z.string().optional() })),
+  dependencies: z.array(z.looseObject({ ref: z.string(), dependsOn: z.array(z.string()).optional() })),
+});
+
+/**
+ * The bill of materials of what users get, from npm's bill of everything that is installed. npm can leave development
+ * dependencies out, but then also those that are built into the console.
+ */
+export function keepShipped(bill: unknown, shipped: ReadonlySet<string>, name: string): z.infer<typeof Bom> {
+  const bom = Bom.parse(bill);
+  const own = bom.metadata.component['bom-ref'];
+  const isKept = (ref: string): boolean => ref === own || shipped.has(ref);
+  return {
+    ...bom,
+    // npm calls the project after its folder.
+    metadata: { ...bom.metadata, component: { ...bom.metadata.component, name } },
+    components: bom.components
+      .filter((component) => isKept(component['bom-ref']))
+      .map((component) => ({ ...component, scope: 'required' })),
+    dependencies: bom.dependencies
+      .filter(({ ref }) => isKept(ref))
+      .map((dependency) => ({ ...dependency, dependsOn: (dependency.dependsOn ?? []).filter(isKept) })),
+  };
+}

@@ -1,0 +1,34 @@
+/** What a release is judged by. */
+export interface ReleaseState {
+  readonly version: string;
+  /** The address of the repository in the manifest; provenance is checked against it. */
+  readonly repository: string | undefined;
+  readonly branch: string;
+  /** What git says has changed, one line a file. */
+  readonly changes: readonly string[];
+  readonly tags: readonly string[];
+  readonly changelog: string;
+}
+
+const VERSION = /^\d+\.\d+\.\d+(?:-[\da-z.-]+)?$/;
+
+/** Everything that speaks against a release, as sentences. Empty when it may go on. */
+export function checkRelease(state: ReleaseState): string[] {
+  const { version, repository, branch, changes, tags, changelog } = state;
+  const notes = notesOf(changelog, version);
+  return [
+    ...(changes.length === 0 ? [] : [`${changes.length} files are not committed: commit them or put them away`]),
+    ...(branch === 'main' ? [] : [`releases are made from main, not from ${branch}`]),
+    ...(VERSION.test(version) ? [] : [`${version} is no version: set one with npm version --no-git-tag-version`]),
+    ...(tags.includes(`v${version}`) ? [`v${version} was released before: raise the version in package.json`] : []),
+    ...(notes === undefined ? [`CHANGELOG.md has no section "## ${version}"`] : []),
+    ...(notes === '' ? [`the section "## ${version}" of CHANGELOG.md is empty`] : []),
+    ...(repository === undefined ? ['package.json names no repository: provenance cannot be proven without it'] : []),
+  ];
+}
+
+/** What the change log says of a version; undefined where it has no section. */
+export function notesOf(changelog: string, version: string): string | undefined {
+  const section = changelog.split(/^## /m).find((text) => /^\[?([\w.-]+)/.exec(text)?.[1] === version);
+  return section?.slice(section.indexOf('\n')).trim();
+}
