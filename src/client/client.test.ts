@@ -156,8 +156,11 @@ describe('following a run', () => {
         return reach(input, init);
       },
     });
-    expect(await collect(client.followRun({ id: 'run-1' }))).not.toHaveLength(0);
+    const states: string[] = [];
+    const onConnection = (state: string): void => void states.push(state);
+    expect(await collect(client.followRun({ id: 'run-1', onConnection }))).not.toHaveLength(0);
     expect(tries).toBe(3);
+    expect(states).toEqual(['broken', 'broken', 'open']);
     await expect(collect(client.followRun({ id: 'nobody' }))).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
   });
 

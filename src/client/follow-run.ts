@@ -31,6 +31,8 @@ export interface FollowInput<Protocol extends keyof ProtocolEvents> {
   readonly onGap?: (gap: Gap) => void;
   /** Told of the position that was reached, with the last event of each group: where to begin next time. */
   readonly onPosition?: (position: string) => void;
+  /** Told when the server has answered and when a connection has broken, for those who show it. */
+  readonly onConnection?: (state: 'open' | 'broken') => void;
 }
 
 /** Tries in a row that may come to nothing. */
@@ -48,7 +50,7 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
   send: SendRequest,
   input: FollowInput<Protocol>,
 ): AsyncGenerator<ProtocolEvents[Protocol], void> {
-  const { signal, onGap, onPosition } = input;
+  const { signal, onGap, onPosition, onConnection } = input;
   let position = input.after;
   for (let failures = 0; ; failures += 1) {
     let broken: unknown;
@@ -76,6 +78,7 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
       const message = `The events of the run cannot be followed any more after ${MOST_FAILURES} tries.`;
       throw new ClientError('STREAM_LOST', message, { cause: broken });
     }
+    onConnection?.('broken');
     await pause(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), signal);
   }
 }
@@ -83,7 +86,7 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
 /** The events of one connection; one that has fallen silent breaks off. After the last event of a run there is an `end`. */
 async function* connect(
   send: SendRequest,
-  { id, protocol = 'fcmp', signal }: FollowInput<keyof ProtocolEvents>,
+  { id, protocol = 'fcmp', signal, onConnection }: FollowInput<keyof ProtocolEvents>,
   position: string | undefined,
 ): AsyncGenerator<SseEvent, void> {
   const silence = new AbortController();
@@ -96,6 +99,7 @@ async function* connect(
       headers: position === undefined ? {} : { 'last-event-id': position },
       signal: signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]),
     });
+    onConnection?.('open');
     if (answer.status === 204 || answer.body === null) {
       yield { name: 'end', data: '{}', id: undefined };
       return;
