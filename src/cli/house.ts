@@ -6,7 +6,6 @@ import type { Lead } from '../orders/lead/create-lead.js';
 import type { Wrappers } from '../orders/wrappers/read-wrappers.js';
 import type { Store } from '../store/store.js';
 import { given } from './given.js';
-import { asMisuse } from './run-folder.js';
 
 /** Where a command finds its orders. */
 export interface HouseFlags {
@@ -32,7 +31,7 @@ export function withHouseOptions(command: Command): Command {
     .option('--config <file>', 'the settings; by default sluice.config.mjs or .json here');
 }
 
-/** Opens the house for one command and closes it behind it. What cannot be opened is a command called wrongly. */
+/** Opens the house for one command and closes it behind it. */
 export async function inHouse<T>(
   flags: HouseFlags,
   work: (house: House) => Promise<T>,
@@ -43,24 +42,20 @@ export async function inHouse<T>(
     import('../orders/lead/create-lead.js'),
     import('../store/open-store.js'),
   ]);
+  const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
+  // Those of the configuration come before workers of the same name that a command brings along.
+  const wrappers: Wrappers = { ...more, ...config.wrappers };
+  const { data, max_delivery_tries: maxTries } = config;
+  const sinks = createSinks(config, process.env);
+  const store = await openStore(config.database);
   try {
-    const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
-    // Those of the configuration come before workers of the same name that a command brings along.
-    const wrappers: Wrappers = { ...more, ...config.wrappers };
-    const { data, max_delivery_tries: maxTries } = config;
-    const sinks = createSinks(config, process.env);
-    const store = await openStore(config.database);
+    const lead = createLead({ store, sinks, data, backoff: given({ maxTries }), wrappers });
     try {
-      const lead = createLead({ store, sinks, data, backoff: given({ maxTries }), wrappers });
-      try {
-        return await work({ config, wrappers, store, lead });
-      } finally {
-        await lead.close();
-      }
+      return await work({ config, wrappers, store, lead });
     } finally {
-      await store.close();
+      await lead.close();
     }
-  } catch (error) {
-    throw asMisuse(error);
+  } finally {
+    await store.close();
   }
 }

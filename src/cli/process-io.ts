@@ -10,26 +10,34 @@ export function createProcessIo(): CommandIo {
       [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator](),
     }),
     openFile: (path) => createReadStream(path),
-    stdout: toOutput(process.stdout),
-    stderr: toOutput(process.stderr),
+    stdout: toOutput(process.stdout, { isData: true }),
+    stderr: toOutput(process.stderr, { isData: false }),
   };
 }
 
-function toOutput(stream: NodeJS.WriteStream & { readonly fd: number }): OutputStream {
+/**
+ * A reader that has gone (`sluice parse | head -1`) is no error of ours: what is left has nowhere to go. Data that cannot
+ * be written is one; talk that cannot is let go, since there is nobody to tell.
+ */
+function toOutput(stream: NodeJS.WriteStream & { readonly fd: number }, { isData }: { isData: boolean }): OutputStream {
   let gone = false;
-  // A reader that has gone (`sluice parse | head -1`) is no error of ours: what is left has nowhere to go.
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+  stream.on('error', () => {
     gone = true;
   });
   return {
     isTerminal: isatty(stream.fd),
     write: async (text) =>
-      new Promise((resolve) => {
-        stream.write(text, () => {
-          resolve();
+      new Promise((resolve, reject) => {
+        stream.write(text, (error) => {
+          if (isData && isRefusal(error)) reject(error);
+          else resolve();
         });
       }),
     isGone: () => gone,
   };
+}
+
+/** After the first error a stream only says that it is destroyed; that was told. */
+function isRefusal(error: Error | null | undefined): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'code' in error && error.code !== 'EPIPE';
 }

@@ -6,10 +6,11 @@ import { readInput } from './read-input.js';
 /** Reads a file, or standard input for `-`, as JSON. */
 export async function readJsonFile(file: string, io: CommandIo): Promise<unknown> {
   const input = await readInput(file, MAX_INPUT_BYTES, io);
-  if ('tooLong' in input) throw new MisuseError(`${file} is longer than ${MAX_INPUT_BYTES} bytes`);
+  const name = file === '-' ? 'standard input' : file;
+  if ('tooLong' in input) throw new MisuseError(`${name} is longer than ${MAX_INPUT_BYTES} bytes`);
   try {
     return JSON.parse(input.text) as unknown;
   } catch (error) {
-    throw new MisuseError(`${file} is not JSON: ${error instanceof Error ? error.message : ''}`, { cause: error });
+    throw new MisuseError(`${name} is not JSON: ${error instanceof Error ? error.message : ''}`, { cause: error });
   }
 }

@@ -1,8 +1,6 @@
 import { Option } from 'commander';
 import type { AuditWarning } from '../audit/audit-warning.js';
 import { ENGINE_NAMES } from '../events/protocol/engine-names.js';
-import { isSluiceError } from '../json/index.js';
-import { MisuseError } from './misuse-error.js';
 
 /** The option that names an engine, for the commands that read run folders. */
 export function engineOption(): Option {
@@ -24,9 +22,4 @@ export function collectWarnings(): { readonly add: (warning: AuditWarning) => vo
     },
     text: () => lines.join('') + (more === 0 ? '' : `sluice: and ${more} warnings more\n`),
   };
-}
-
-/** A folder that cannot be read is a command called wrongly; anything else is thrown as it is. */
-export function asMisuse(error: unknown): unknown {
-  return isSluiceError(error) ? new MisuseError(`${error.code}: ${error.message}`, { cause: error }) : error;
 }

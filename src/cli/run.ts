@@ -19,7 +19,7 @@ import { addServeCommand } from './commands/serve.js';
 import { addTranslateCommand } from './commands/translate.js';
 import { addWorkerCommand } from './commands/worker.js';
 import { EXIT, type ExitCode } from './exit-code.js';
-import { MisuseError } from './misuse-error.js';
+import { tellFailure } from './tell-failure.js';
 import { VERSION } from './version.js';
 
 /** In the order in which help lists them: reading, running, delegating. */
@@ -60,9 +60,17 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
     .configureOutput({ writeOut: (text) => (help += text), writeErr: (text) => (talk += text) })
     .showSuggestionAfterError()
     .showHelpAfterError('(sluice --help lists what there is)')
-    .addHelpText('after', '\nExit codes: 0 done, 1 the answer is no, 2 called wrongly, 130 interrupted.');
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 done, 1 the answer is no, 2 called wrongly or refused, 70 a mistake of Sluice, 130 interrupted.',
+    );
   const end = (code: ExitCode): void => {
     exitCode = code;
+  };
+  const breakOff = (error: unknown): ExitCode => {
+    const failure = tellFailure(error);
+    talk += failure.text;
+    return failure.exitCode;
   };
   for (const add of COMMANDS) add(program, io, end);
   addExamples(program);
@@ -70,11 +78,10 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
   try {
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
-    if (error instanceof MisuseError) talk += `sluice: ${error.message}\n`;
-    else if (!(error instanceof CommanderError)) throw error;
-    exitCode = error instanceof CommanderError && error.exitCode === 0 ? EXIT.success : EXIT.misuse;
+    if (error instanceof CommanderError) exitCode = error.exitCode === 0 ? EXIT.success : EXIT.misuse;
+    else exitCode = breakOff(error);
   }
-  if (help !== '') await io.stdout.write(help);
+  if (help !== '') await io.stdout.write(help).catch((error: unknown) => (exitCode = breakOff(error)));
   if (talk !== '') await io.stderr.write(talk);
   return exitCode;
 }

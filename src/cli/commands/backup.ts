@@ -5,7 +5,6 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { withHouseOptions } from '../house.js';
 import type { HouseFlags } from '../house.js';
 import { renderJson } from '../render-json.js';
-import { asMisuse } from '../run-folder.js';
 
 /** Adds `sluice backup` to the program. */
 export function addBackupCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -20,12 +19,8 @@ export function addBackupCommand(program: Command, io: CommandIo, end: (code: Ex
 
 async function runBackup(file: string, flags: HouseFlags, io: CommandIo): Promise<ExitCode> {
   const { backUpStore } = await import('../../store/back-up-store.js');
-  try {
-    const { database } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
-    const backup = await backUpStore(database, file);
-    await io.stdout.write(`${renderJson(backup, io.stdout.isTerminal ? 2 : 0)}\n`);
-    return EXIT.success;
-  } catch (error) {
-    throw asMisuse(error);
-  }
+  const { database } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
+  const backup = await backUpStore(database, file);
+  await io.stdout.write(`${renderJson(backup, io.stdout.isTerminal ? 2 : 0)}\n`);
+  return EXIT.success;
 }

@@ -6,7 +6,6 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { withHouseOptions } from '../house.js';
 import type { HouseFlags } from '../house.js';
 import { renderJson } from '../render-json.js';
-import { asMisuse } from '../run-folder.js';
 import { visibleText } from '../visible-text.js';
 
 interface DemoFlags extends HouseFlags {
@@ -25,16 +24,12 @@ export function addDemoCommand(program: Command, io: CommandIo, end: (code: Exit
 
 async function runDemoCommand(flags: DemoFlags, io: CommandIo): Promise<ExitCode> {
   const { runDemo } = await import('../../dispatch/index.js');
-  try {
-    const { data, database } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
-    await io.stderr.write('three workers get an order each\n');
-    const report = await runDemo({ data, database });
-    const isJson = flags.json === true || !io.stdout.isTerminal;
-    await io.stdout.write(isJson ? `${renderJson(report, io.stdout.isTerminal ? 2 : 0)}\n` : tellReport(report));
-    return EXIT.success;
-  } catch (error) {
-    throw asMisuse(error);
-  }
+  const { data, database } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
+  await io.stderr.write('three workers get an order each\n');
+  const report = await runDemo({ data, database });
+  const isJson = flags.json === true || !io.stdout.isTerminal;
+  await io.stdout.write(isJson ? `${renderJson(report, io.stdout.isTerminal ? 2 : 0)}\n` : tellReport(report));
+  return EXIT.success;
 }
 
 function tellReport({ orders, inbox }: DemoReport): string {

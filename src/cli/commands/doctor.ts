@@ -4,7 +4,6 @@ import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { given } from '../given.js';
 import { renderJson } from '../render-json.js';
-import { asMisuse } from '../run-folder.js';
 import { visibleText } from '../visible-text.js';
 
 interface DoctorFlags {
@@ -27,17 +26,11 @@ export function addDoctorCommand(program: Command, io: CommandIo, end: (code: Ex
 
 async function runDoctor(flags: DoctorFlags, io: CommandIo): Promise<ExitCode> {
   const { examineEngines, renderDoctor } = await import('../../runs/index.js');
-  try {
-    const { programs } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
-    const reports = await examineEngines({ env: process.env, cwd: process.cwd(), ...given({ programs }) });
-    const isJson = flags.json === true || !io.stdout.isTerminal;
-    await io.stdout.write(
-      isJson ? `${renderJson(reports, io.stdout.isTerminal ? 2 : 0)}\n` : visibleText(renderDoctor(reports)),
-    );
-    return reports.some(({ status }) => status === 'ready' || status === 'unproven_version')
-      ? EXIT.success
-      : EXIT.failed;
-  } catch (error) {
-    throw asMisuse(error);
-  }
+  const { programs } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
+  const reports = await examineEngines({ env: process.env, cwd: process.cwd(), ...given({ programs }) });
+  const isJson = flags.json === true || !io.stdout.isTerminal;
+  await io.stdout.write(
+    isJson ? `${renderJson(reports, io.stdout.isTerminal ? 2 : 0)}\n` : visibleText(renderDoctor(reports)),
+  );
+  return reports.some(({ status }) => status === 'ready' || status === 'unproven_version') ? EXIT.success : EXIT.failed;
 }

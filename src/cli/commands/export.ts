@@ -6,7 +6,6 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { withHouseOptions } from '../house.js';
 import type { HouseFlags } from '../house.js';
 import { renderJson } from '../render-json.js';
-import { asMisuse } from '../run-folder.js';
 
 /** Adds `sluice export` to the program. */
 export function addExportCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -22,12 +21,8 @@ export function addExportCommand(program: Command, io: CommandIo, end: (code: Ex
 
 async function runExport(run: string, target: string, flags: HouseFlags, io: CommandIo): Promise<ExitCode> {
   const { exportRunFolder } = await import('../../server/export/export-run-folder.js');
-  try {
-    const { data } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
-    const exported = await exportRunFolder(runFolderPath(data, run), target);
-    await io.stdout.write(`${renderJson(exported, io.stdout.isTerminal ? 2 : 0)}\n`);
-    return EXIT.success;
-  } catch (error) {
-    throw asMisuse(error);
-  }
+  const { data } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
+  const exported = await exportRunFolder(runFolderPath(data, run), target);
+  await io.stdout.write(`${renderJson(exported, io.stdout.isTerminal ? 2 : 0)}\n`);
+  return EXIT.success;
 }

@@ -6,7 +6,7 @@ import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { MisuseError } from '../misuse-error.js';
 import { renderJson } from '../render-json.js';
-import { asMisuse, collectWarnings, engineOption } from '../run-folder.js';
+import { collectWarnings, engineOption } from '../run-folder.js';
 
 interface ReplayFlags {
   readonly engine?: EngineName | 'auto';
@@ -27,15 +27,10 @@ export function addReplayCommand(program: Command, io: CommandIo, end: (code: Ex
 
 async function runReplay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<ExitCode> {
   const warnings = collectWarnings();
-  let result: ReplayResult;
-  try {
-    result = await replayRunFolder(dir, {
-      onWarning: warnings.add,
-      ...(flags.engine === undefined ? {} : { engine: flags.engine }),
-    });
-  } catch (error) {
-    throw asMisuse(error);
-  }
+  const result: ReplayResult = await replayRunFolder(dir, {
+    onWarning: warnings.add,
+    ...(flags.engine === undefined ? {} : { engine: flags.engine }),
+  });
   await io.stderr.write(warnings.text());
   if (result.status === 'nothing_stored') {
     throw new MisuseError(`${dir} holds no logs to compare with: 'sluice translate ${dir} --write' writes them`);

@@ -8,7 +8,6 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { given } from '../given.js';
 import { listenForInterruption } from '../interruption.js';
 import { escapeControls, renderJson } from '../render-json.js';
-import { asMisuse } from '../run-folder.js';
 import { specOf } from '../run-flags.js';
 import type { RunFlags } from '../run-flags.js';
 import { createReplies } from '../replies.js';
@@ -74,8 +73,6 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
     const result = await run.result;
     await io.stdout.write(`${renderJson({ run_id: run.id, ...result }, io.stdout.isTerminal ? 2 : 0)}\n`);
     return exitCodeOf(result.status);
-  } catch (error) {
-    throw asMisuse(error);
   } finally {
     interruption.stopListening();
   }

@@ -13,7 +13,7 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { listenForInterruption } from '../interruption.js';
 import { MisuseError } from '../misuse-error.js';
 import { escapeControls } from '../render-json.js';
-import { asMisuse, collectWarnings, engineOption } from '../run-folder.js';
+import { collectWarnings, engineOption } from '../run-folder.js';
 
 interface TranslateFlags {
   readonly engine?: EngineName | 'auto';
@@ -61,8 +61,6 @@ async function runTranslate(dir: string, flags: TranslateFlags, io: CommandIo): 
       const { signal } = interruption;
       await printAtOnce(translateRunFolder(dir, { ...options, follow: signal }), flags, io, signal);
     }
-  } catch (error) {
-    throw asMisuse(error);
   } finally {
     interruption?.stopListening();
     await io.stderr.write(warnings.text());
