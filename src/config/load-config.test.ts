@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { loadConfig } from './load-config.js';
 
 let cwd: string;
@@ -69,9 +70,49 @@ describe('settings', () => {
     });
   });
 
-  it('are refused if the file that was named is not there', async () => {
-    await expect(loadConfig({ cwd, env: {}, flags: { config: 'gone.json' } })).rejects.toMatchObject({
+  it.each([
+    ['is not there', 'gone.json', 'there is no such file'],
+    ['is a folder', '.', 'it is not a file'],
+    ['is a module that is not there', 'gone.mjs', 'there is no such file'],
+    ['lies below a file', 'x.json/y.json', 'ENOTDIR'],
+  ])('are refused if the file that was named %s', async (_, config, why) => {
+    await write('x.json', '{}');
+    await expect(loadConfig({ cwd, env: {}, flags: { config } })).rejects.toMatchObject({
       code: 'INVALID_CONFIG',
+      message: expect.stringContaining(why),
     });
+  });
+
+  it('are refused if the file is longer than anyone writes by hand', async () => {
+    await write('sluice.config.json', `{"data": "${'x'.repeat(1024 * 1024)}"}`);
+    await expect(loadConfig({ cwd, env: {} })).rejects.toThrow('longer than');
+  });
+
+  it('are refused if the module never comes to its end', async () => {
+    await write('sluice.config.mjs', 'await new Promise(() => undefined); export default {}');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const loading = loadConfig({ cwd, env: {} }).catch((error: unknown) => error);
+    while (vi.getTimerCount() === 0) await nextTurn();
+    vi.advanceTimersByTime(10_000);
+    expect(await loading).toMatchObject({
+      code: 'INVALID_CONFIG',
+      message: expect.stringContaining('not come to its end after 10 s'),
+    });
+  });
+
+  it.each([
+    ['{"sinkss": []}', 'sinkss: this property is not allowed (known here: data, database, wrappers, sinks,'],
+    ['{"server": {"prot": 1}}', 'server.prot: this property is not allowed (known here: host, port,'],
+    ['{"retention": {"run": 1}}', '(known here: runs, delivered, results)'],
+    ['{"wrappers": {"mine": {"type": "script", "comand": ["x"]}}}', 'wrappers.mine.comand'],
+  ])('tell for a misspelt key which are known: %s', async (text, words) => {
+    await write('sluice.config.json', text);
+    await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(words);
+  });
+
+  it('are not named by variables that are set to nothing', async () => {
+    const env = { SLUICE_CONFIG: '', SLUICE_DATA: '', SLUICE_DATABASE: '' };
+    expect(await loadConfig({ cwd, env })).toEqual(await loadConfig({ cwd, env: {} }));
   });
 });

@@ -5,6 +5,7 @@ import { SluiceError } from '../json/index.js';
 import { fromJsonSchema } from '../json-schema/index.js';
 import { configFileSchema } from './config.js';
 import type { Config, ConfigFile } from './config.js';
+import { knownKeys } from './known-keys.js';
 
 /** Where settings are looked for, the first found wins: flag, environment, file, default. */
 export interface ConfigSources {
@@ -22,6 +23,8 @@ const FILE_NAMES = ['sluice.config.mjs', 'sluice.config.json'];
 const DEFAULT_DATA = '.sluice';
 /** A configuration is written by hand. */
 const MAX_FILE_BYTES = 1024 * 1024;
+/** It may ask a vault for a name or two. */
+const MAX_LOAD_MS = 10_000;
 
 /**
  * Reads the settings: flag before environment (`SLUICE_CONFIG`, `SLUICE_DATA`, `SLUICE_DATABASE`) before
@@ -31,7 +34,7 @@ const MAX_FILE_BYTES = 1024 * 1024;
  * const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags: { data: 'runs' } })
  */
 export async function loadConfig({ cwd, env, flags = {} }: ConfigSources): Promise<Config> {
-  const named = flags.config ?? env['SLUICE_CONFIG'];
+  const named = flags.config ?? said(env['SLUICE_CONFIG']);
   const file = named === undefined ? await findFile(cwd) : resolve(cwd, named);
   const settings = file === null ? {} : await readConfigFile(file);
   const base = file === null ? cwd : dirname(file);
@@ -43,7 +46,7 @@ export async function loadConfig({ cwd, env, flags = {} }: ConfigSources): Promi
   ]);
   const database =
     flags.database ??
-    env['SLUICE_DATABASE'] ??
+    said(env['SLUICE_DATABASE']) ??
     (settings.database === undefined ? undefined : relativeTo(base, settings.database));
   return {
     ...settings,
@@ -52,6 +55,11 @@ export async function loadConfig({ cwd, env, flags = {} }: ConfigSources): Promi
     database: database ?? `sqlite:${join(data, 'sluice.db')}`,
     file,
   };
+}
+
+/** A variable that is set to nothing says nothing. */
+function said(variable: string | undefined): string | undefined {
+  return variable === '' ? undefined : variable;
 }
 
 async function findFile(cwd: string): Promise<string | null> {
@@ -66,19 +74,29 @@ async function readConfigFile(file: string): Promise<ConfigFile> {
   const value = await readValue(file);
   const checked = await fromJsonSchema<ConfigFile>(configFileSchema)['~standard'].validate(value);
   if (checked.issues === undefined) return checked.value;
-  const said = checked.issues.map(
-    ({ path = [], message }) => `${path.map(String).join('.') || 'the whole'}: ${message}`,
-  );
+  const places = checked.issues.map(({ path = [], message }) => {
+    const keys = path.map(String);
+    return `${keys.join('.') || 'the whole'}: ${message}${hintFor(keys)}`;
+  });
   throw new SluiceError(
     'INVALID_CONFIG',
-    `${file} does not fit: ${said.join('; ')}. docs/configuration.md lists what it may say.`,
+    `${file} does not fit: ${places.join('; ')}. docs/configuration.md lists what it may say.`,
   );
+}
+
+/** A key that is not known is mostly one that is misspelt. */
+function hintFor(keys: readonly string[]): string {
+  const known = knownKeys(keys.slice(0, -1));
+  const key = keys.at(-1);
+  if (key === undefined || known.length === 0 || known.includes(key)) return '';
+  return ` (known here: ${known.join(', ')})`;
 }
 
 async function readValue(file: string): Promise<unknown> {
   try {
-    if (file.endsWith('.json')) return JSON.parse(await readBounded(file)) as unknown;
-    const module: unknown = await import(pathToFileURL(file).href);
+    await checkFile(file);
+    if (file.endsWith('.json')) return JSON.parse(await readFile(file, 'utf8')) as unknown;
+    const module: unknown = await inTime(import(pathToFileURL(file).href));
     return typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
@@ -86,10 +104,27 @@ async function readValue(file: string): Promise<unknown> {
   }
 }
 
-async function readBounded(file: string): Promise<string> {
-  const { size } = await stat(file);
-  if (size > MAX_FILE_BYTES) throw new Error(`it is longer than ${MAX_FILE_BYTES} bytes`);
-  return readFile(file, 'utf8');
+async function checkFile(file: string): Promise<void> {
+  const found = await stat(file).catch((error: unknown) => {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    throw isMissing ? new Error('there is no such file', { cause: error }) : error;
+  });
+  if (!found.isFile()) throw new Error('it is not a file');
+  if (found.size > MAX_FILE_BYTES) throw new Error(`it is longer than ${MAX_FILE_BYTES} bytes`);
+}
+
+/** A program that never comes to its end would take the command with it, without a word. */
+async function inTime<T>(loading: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const why = `it has not come to its end after ${MAX_LOAD_MS / 1000} s; look at what it waits for`;
+    timer = setTimeout(() => reject(new Error(why)), MAX_LOAD_MS);
+  });
+  try {
+    return await Promise.race([loading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** The first that is there, as an absolute path. */

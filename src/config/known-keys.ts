@@ -1,0 +1,23 @@
+import { configFileSchema } from './config.js';
+
+/**
+ * The keys a configuration may have at a place; none where any will do, or where the place itself is not known.
+ *
+ * @example
+ * knownKeys(['retention']) // ['runs', 'delivered', 'results']
+ */
+export function knownKeys(path: readonly string[]): readonly string[] {
+  let place: unknown = configFileSchema;
+  for (const key of path) {
+    place =
+      memberOf(memberOf(place, 'properties'), key) ??
+      memberOf(place, 'additionalProperties') ??
+      memberOf(place, 'items');
+  }
+  const properties = memberOf(place, 'properties');
+  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+}
