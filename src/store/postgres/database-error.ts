@@ -25,6 +25,7 @@ export function leavesConnection(error: unknown): boolean {
 export function toStoreError(error: unknown, where: string): Error {
   if (isSluiceError(error)) return error;
   const state = sqlStateOf(error);
+  if (isAddressRefused(error)) return addressRefused();
   const said = error instanceof Error ? error.message : String(error);
   if (state === undefined || UNAVAILABLE.test(state)) {
     return new StoreError(
@@ -43,6 +44,21 @@ export function toStoreError(error: unknown, where: string): Error {
   return new StoreError('STORE_FAILED', `PostgreSQL at ${where} refused a statement (${said}); nothing was written`, {
     cause: error,
   });
+}
+
+/** The driver could not read the address. */
+function isAddressRefused(error: unknown): boolean {
+  return (
+    error instanceof URIError || (error instanceof TypeError && 'code' in error && error.code === 'ERR_INVALID_URL')
+  );
+}
+
+/** Without a cause: that has the whole address in it, and the address may have a password. */
+function addressRefused(): StoreError {
+  return new StoreError(
+    'INVALID_STORE_URL',
+    'the address of the database cannot be read: write postgres://USER:PASSWORD@HOST:PORT/NAME, special characters percent-encoded',
+  );
 }
 
 /** What to look at, by the class of what the server said; it says nothing if it was not reached. */

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../test/postgres/eventually.js';
 import { createDatabase } from '../../../test/postgres/fresh-database.js';
@@ -33,9 +36,44 @@ describe('a database', () => {
   it('tells that the server knows neither the database nor the password', async () => {
     const url = new URL(await createDatabase());
     url.pathname = '/no_such_database';
-    expect(await codeOf((await open(url.href)).query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
+    const missing = (await open(url.href)).query('SELECT 1');
+    await expect(missing).rejects.toThrow('create that database, or name another');
+    expect(await codeOf(missing)).toBe('STORE_UNAVAILABLE');
     url.password = 'wrong';
-    expect(await codeOf((await open(url.href)).query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
+    const refused = (await open(url.href)).query('SELECT 1');
+    await expect(refused).rejects.toThrow('check user and password');
+    expect(await codeOf(refused)).toBe('STORE_UNAVAILABLE');
+  });
+
+  it.each(['postgres://someone:secret@[bad/x', 'postgres://someone:secret@host:99999/x'])(
+    'tells that its address cannot be read, without the password: %s',
+    async (url) => {
+      const error: unknown = await (await open(url)).query('SELECT 1').catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'INVALID_STORE_URL' });
+      expect(inspect(error)).not.toContain('secret');
+    },
+  );
+
+  it('tells that whoever listens there is no PostgreSQL', async () => {
+    const stranger = createServer((socket) => {
+      socket.on('error', () => undefined).on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    });
+    onTestFinished(() => void stranger.close());
+    await once(stranger.listen(0, '127.0.0.1'), 'listening');
+    const { port } = stranger.address() as AddressInfo;
+    const database = await open(`postgres://a:b@127.0.0.1:${port}/x`);
+    expect(await codeOf(database.query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
+  });
+
+  it('gives up on somebody who listens and says nothing', async () => {
+    const silent = createServer((socket) => {
+      socket.on('error', () => undefined);
+    });
+    onTestFinished(() => void silent.close());
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const database = await open(`postgres://a:b@127.0.0.1:${port}/x`, { connectTimeoutMs: 100 });
+    expect(await codeOf(database.query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
   });
 
   it('fails the call that loses its connection, and connects again for the next one', async () => {

@@ -129,9 +129,8 @@ function describeUrl(url: string): string {
   try {
     const { host, pathname } = new URL(url);
     return `${host}${pathname}` || 'its usual place';
-  } catch (cause) {
-    // The address may hold a password: neither the message nor its cause repeats it.
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new StoreError('INVALID_STORE_URL', `the address of the database is no URL (${code}): postgres://USER:PASSWORD@HOST/NAME, with special characters percent-encoded`);
+  } catch {
+    // Some that the driver understands are no URL, such as those of a socket.
+    return 'this address';
   }
 }

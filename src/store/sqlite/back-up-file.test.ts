@@ -67,7 +67,10 @@ describe('a copy of a database', () => {
   it('that cannot be written is an error that says so', async () => {
     const { folder, url } = await makeStore();
     await writeFile(join(folder, 'file'), '');
-    const target = join(folder, 'file', 'copy.db');
-    expect(await codeOf(backUpStore(url, target))).toBe('BACKUP_FAILED');
+    for (const target of [join(folder, 'file', 'copy.db'), '/proc/sluice/copy.db']) {
+      const copying = backUpStore(url, target);
+      await expect(copying).rejects.toThrow('check the folder of the copy');
+      expect(await codeOf(copying)).toBe('BACKUP_FAILED');
+    }
   });
 });

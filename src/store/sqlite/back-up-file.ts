@@ -1,8 +1,9 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
-import { chmod, link, lstat, mkdir, rm } from 'node:fs/promises';
+import { chmod, link, lstat, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import type { Backup } from '../back-up-store.js';
+import { makeFolder } from '../make-folder.js';
 import { StoreError } from '../store-error.js';
 import { toStoreError } from './database-error.js';
 import type { Connection } from './driver.js';
@@ -20,7 +21,7 @@ export async function backUpFile(source: string, target: string): Promise<Backup
   }
   const part = `${to}.${process.pid}.part`;
   try {
-    await mkdir(dirname(to), { recursive: true });
+    makeFolder(dirname(to));
     copy(from, part);
     await chmod(part, 0o600);
     check(part);
@@ -30,9 +31,11 @@ export async function backUpFile(source: string, target: string): Promise<Backup
   } catch (error) {
     if (error instanceof StoreError) throw error;
     const said = error instanceof Error ? error.message : String(error);
-    throw new StoreError('BACKUP_FAILED', `the database ${from} could not be copied to ${to} (${said})`, {
-      cause: error,
-    });
+    throw new StoreError(
+      'BACKUP_FAILED',
+      `the database ${from} could not be copied to ${to} (${said}); check the folder of the copy, its permissions and space`,
+      { cause: error },
+    );
   } finally {
     await rm(part, { force: true }).catch(() => undefined);
   }
@@ -41,15 +44,23 @@ export async function backUpFile(source: string, target: string): Promise<Backup
 /** One reading transaction: writers go on meanwhile, and none of what they write then is in the copy. */
 function copy(from: string, part: string): void {
   let connection: Connection | undefined;
+  let isWriting = false;
   try {
     connection = new DatabaseSync(from, { timeout: PATIENCE_MS });
     checkForm(connection, from);
+    isWriting = true;
     connection.prepare('VACUUM INTO ?').run(part);
   } catch (error) {
-    throw toStoreError(error, from);
+    const failure = toStoreError(error, from);
+    // Once the database could be read, a full disk or a folder that refuses is that of the copy.
+    throw isWriting && isUnavailable(failure) ? error : failure;
   } finally {
     connection?.close();
   }
+}
+
+function isUnavailable(error: Error): boolean {
+  return error instanceof StoreError && error.code === 'STORE_UNAVAILABLE';
 }
 
 /** A copy that cannot be opened is none. */

@@ -1,12 +1,18 @@
 import { isSluiceError } from '../../json/sluice-error.js';
 import { StoreError } from '../store-error.js';
 
+const FAILED = 1;
 const BUSY = 5;
 const LOCKED = 6;
-/** The file is read-only, cannot be read or written, there is no space, or it cannot be opened. */
-const UNAVAILABLE: readonly number[] = [8, 10, 13, 14];
-/** The file is damaged, or is no database. */
-const DAMAGED: readonly number[] = [11, 26];
+const READ_ONLY = 8;
+const BROKEN_DISK = 10;
+const MALFORMED = 11;
+const FULL = 13;
+const CANNOT_OPEN = 14;
+const NO_DATABASE = 26;
+
+const UNAVAILABLE: readonly number[] = [READ_ONLY, BROKEN_DISK, FULL, CANNOT_OPEN];
+const DAMAGED: readonly number[] = [MALFORMED, NO_DATABASE];
 
 /** Whether another process holds the file right now: nothing was done, and doing it again may succeed. */
 export function isBusy(error: unknown): boolean {
@@ -33,6 +39,7 @@ export function toStoreError(error: unknown, file: string): Error {
       { cause: error },
     );
   }
+  if (isBusy(error)) return storeBusy(file, error);
   if (code === undefined) return error instanceof Error ? error : new Error(said, { cause: error });
   return new StoreError('STORE_FAILED', `the database ${file} refused a statement (${said}); nothing was written`, {
     cause: error,
@@ -50,9 +57,24 @@ export function storeBusy(file: string, cause: unknown): StoreError {
 
 /** The first byte of SQLite's result code; the others tell variants of the same. */
 function resultCodeOf(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
-  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+  if (!(error instanceof Error)) return undefined;
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
+  // Where a statement breaks while its rows are read, the driver hands on the words of SQLite without the code.
+  if (!('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return undefined;
+  return CODE_OF_WORDS[error.message] ?? FAILED;
 }
+
+/** What SQLite says by itself of each code that is told apart here. */
+const CODE_OF_WORDS: Readonly<Record<string, number>> = {
+  'database is locked': BUSY,
+  'database table is locked': LOCKED,
+  'attempt to write a readonly database': READ_ONLY,
+  'disk I/O error': BROKEN_DISK,
+  'database disk image is malformed': MALFORMED,
+  'database or disk is full': FULL,
+  'unable to open database file': CANNOT_OPEN,
+  'file is not a database': NO_DATABASE,
+};
 
 function isSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;

@@ -1,7 +1,8 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { makeFolder } from '../make-folder.js';
 import { storeClosed } from '../refusals.js';
 import { isBusy, storeBusy, toStoreError } from './database-error.js';
 import type { Connection, Statement } from './driver.js';
@@ -82,7 +83,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
 }
 
 function connect(file: string, synchronous: 'FULL' | 'OFF'): Connection {
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolder(dirname(file));
   // Made by us, so that only its owner may read it; SQLite gives its side files the same permissions.
   closeSync(openSync(file, 'a', 0o600));
   const connection = new DatabaseSync(file, { timeout: BLOCKING_WAIT_MS, enableForeignKeyConstraints: true });

@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it, vi } from 'vitest';
@@ -61,10 +61,26 @@ describe('a file', () => {
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
+  it('that was cut off is refused and left alone', async () => {
+    const file = join(await makeFolder({}), 'sluice.db');
+    await (await openStore(`sqlite:${file}`)).close();
+    change(file, 'PRAGMA wal_checkpoint(TRUNCATE)');
+    await truncate(file, 9000);
+    const before = await readFile(file);
+    expect(await codeOf(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
+    expect((await readFile(file)).equals(before)).toBe(true);
+  });
+
   it('that cannot be made is an error that says so', async () => {
     const folder = await makeFolder({});
     await writeFile(join(folder, 'file'), '');
-    expect(await codeOf(openStore(`sqlite:${join(folder, 'file', 'sluice.db')}`))).toBe('STORE_UNAVAILABLE');
-    expect(await codeOf(openStore(`sqlite:${folder}`))).toBe('STORE_UNAVAILABLE');
+    await symlink(join(folder, 'gone', 'disk'), join(folder, 'unmounted'));
+    // The last one: where a folder is there and nothing can be made in it.
+    const places = [join(folder, 'file', 'x.db'), folder, join(folder, 'unmounted', 'x.db'), '/proc/sluice/x.db'];
+    for (const place of places) {
+      const opening = openStore(`sqlite:${place}`);
+      await expect(opening).rejects.toThrow('check its folder, permissions and space');
+      expect(await codeOf(opening)).toBe('STORE_UNAVAILABLE');
+    }
   });
 });

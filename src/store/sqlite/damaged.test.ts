@@ -1,0 +1,83 @@
+import { copyFile, open, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import fc from 'fast-check';
+import { expect, it, vi } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { isSluiceError } from '../../json/sluice-error.js';
+import { messageOf, settlementOf, submissionOf } from '../contract/fixtures/order-samples.js';
+import { fcmpOf } from '../contract/fixtures/run-samples.js';
+import { openStore } from '../open-store.js';
+import type { Store } from '../store.js';
+
+// Every commit waits for the disk, which other tests use too.
+vi.setConfig({ testTimeout: 120_000 });
+
+/** A database in which every list has something to show. */
+async function fill(file: string): Promise<void> {
+  const store = await openStore(`sqlite:${file}`);
+  for (let number = 1; number <= 20; number += 1) {
+    const { record } = await store.submitOrder(submissionOf({ issue_ref: `local#${number}` }));
+    const settlement = settlementOf(record, 'needs-human', { outbox: [messageOf(record)] });
+    await store.settleOrder(settlement);
+  }
+  await store.append(
+    'run',
+    Array.from({ length: 200 }, (_, index) => fcmpOf(index + 1)),
+  );
+  await store.close();
+  // What is only in the log beside it would not be copied.
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
+}
+
+const READINGS: readonly ((store: Store) => Promise<unknown>)[] = [
+  (store) => store.listIssues({}),
+  (store) => store.listOrders({}),
+  (store) => store.listOrders({ open: true }),
+  (store) => store.listInbox({ open: true }),
+  (store) => store.listExecutions({ since: '2000' }),
+  (store) => store.listOutbox({}),
+  (store) => store.listRuns({}),
+  (store) => store.measure(),
+  (store) => store.read({ runId: 'run', protocol: 'fcmp', limit: 1000 }),
+  (store) => store.submitOrder(submissionOf({ issue_ref: 'local#new' })),
+  (store) => store.append('run', [fcmpOf(1000)]),
+];
+
+it('a damaged database is read, or refused with a code of the store, and never with anything else', async () => {
+  const folder = await makeFolder({});
+  const sound = join(folder, 'sound.db');
+  await fill(sound);
+  const { size } = await stat(sound);
+  const damage = fc.record({ at: fc.nat({ max: size - 1 }), bytes: fc.uint8Array({ minLength: 1, maxLength: 4096 }) });
+  const codes = new Set<string>();
+  let count = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 8 }), async (damages) => {
+      const file = join(folder, `damaged-${(count += 1)}.db`);
+      await copyFile(sound, file);
+      const handle = await open(file, 'r+');
+      for (const { at, bytes } of damages) await handle.write(bytes, 0, Math.min(bytes.length, size - at), at);
+      await handle.close();
+      for (const error of await readAll(file)) {
+        if (!isSluiceError(error)) throw error;
+        codes.add(error.code);
+      }
+    }),
+    { numRuns: 40 },
+  );
+  expect([...codes]).toContain('STORE_DAMAGED');
+});
+
+/** What went wrong with reading everything there is. */
+async function readAll(file: string): Promise<readonly unknown[]> {
+  const errors: unknown[] = [];
+  const note = (error: unknown): void => void errors.push(error);
+  const store = await openStore(`sqlite:${file}`).catch(note);
+  if (store === undefined) return errors;
+  for (const read of READINGS) await read(store).catch(note);
+  await store.close();
+  return errors;
+}
