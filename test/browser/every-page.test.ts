@@ -9,6 +9,7 @@ import { walkByKeyboard } from './walk-by-keyboard.js';
 /** Every page, in the states in which it looks different. */
 const PAGES: readonly (readonly [name: string, path: (seeds: Seeds) => string])[] = [
   ['the runs', () => '/runs'],
+  ['the form that starts a run', () => '/runs?start'],
   ['a run that has ended', ({ reviewed }) => `/runs/${reviewed}`],
   ['a run that failed', ({ failed }) => `/runs/${failed}`],
   ['a run that asks', ({ asking }) => `/runs/${asking}`],

@@ -42,10 +42,17 @@ function lookAtStop(): { readonly isOver: boolean; readonly isVisible: boolean; 
   if (element === null || element === document.body || element.hasAttribute('data-walked'))
     return { isOver: true, isVisible: true, what: '' };
   element.setAttribute('data-walked', '');
-  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
-  const { width, height } = element.getBoundingClientRect();
-  const isMarked = (outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1) || boxShadow !== 'none';
-  const isVisible = isMarked && width > 0 && height > 0;
+  // The mark may be that of the thing itself, of its shadow over a whole row, or of what stands around a hidden control.
+  const styles = [
+    getComputedStyle(element),
+    getComputedStyle(element, '::after'),
+    ...[element.parentElement, element.parentElement?.parentElement].flatMap((around) =>
+      around === null || around === undefined ? [] : [getComputedStyle(around)],
+    ),
+  ];
+  const isVisible = styles.some(
+    ({ outlineStyle, outlineWidth }) => outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1,
+  );
   return { isOver: false, isVisible, what: element.outerHTML.slice(0, 160) };
 }
 

@@ -1,0 +1,123 @@
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { seedHouse } from './seed-house.js';
+import { codex } from '../../src/events/translate-lines.contract.js';
+import { session } from './codex-lines.js';
+import { settle } from './settle.js';
+import { useConsole } from './use-console.js';
+
+/** A field of the form by its name alone: others mention it in their help. */
+const field = (page: Page, name: string): Locator => page.getByLabel(name, { exact: true });
+
+const PROGRAM = process.execPath;
+const house = useConsole(seedHouse, { commands: [PROGRAM] });
+
+describe('the list of runs', () => {
+  it('tells of each run its prompt, state, engine and how its answer was read', async () => {
+    const { page } = await house.open('/runs');
+    const row = page.getByRole('row').filter({ hasText: 'Review how the list is sorted.' });
+    await row.waitFor();
+    expect(await row.innerText()).toMatch(/success[\s\S]*codex[\s\S]*repaired/);
+    const failed = page.getByRole('row').filter({ hasText: 'Count the findings.' });
+    expect(await failed.innerText()).toContain('OUTPUT_NOT_VALIDATED');
+    const asking = page.getByRole('row').filter({ hasText: 'Paint the shed.' });
+    expect(await asking.innerText()).toContain('waiting');
+  });
+
+  it('shows a run that was started elsewhere without being asked', async () => {
+    const { page } = await house.open('/runs');
+    await settle(page);
+    await house.site.endedRun({ prompt: 'Come by yourself.', says: session(codex.message('Here I am.')) });
+    const row = page.getByRole('row').filter({ hasText: 'Come by yourself.' });
+    await row.filter({ hasText: 'success' }).waitFor();
+    expect(await row.count()).toBe(1);
+  });
+
+  it('does not move what one is reading when there is news', async () => {
+    const { page } = await house.open('/runs');
+    await settle(page);
+    await page.getByRole('link', { name: 'Paint the shed.' }).focus();
+    await house.site.endedRun({ prompt: 'Do not push.', says: session(codex.message('I wait.')) });
+    await page.getByRole('button', { name: /^Show \d+ new$/ }).waitFor();
+    expect(await page.getByText('Do not push.').count()).toBe(0);
+    await page.getByRole('button', { name: /^Show \d+ new$/ }).click();
+    await page.getByRole('link', { name: 'Do not push.' }).waitFor();
+  });
+
+  it('finds runs by words, keeps them in the address, and forgets them on demand', async () => {
+    const { page } = await house.open('/runs');
+    await settle(page);
+    await page.keyboard.press('/');
+    await page.keyboard.type('SHED paint');
+    const rows = page.getByRole('table').getByRole('link');
+    await expect.poll(async () => rows.allInnerTexts()).toEqual(['Paint the shed.']);
+    expect(new URL(page.url()).searchParams.get('search')).toBe('SHED paint');
+    await page.reload();
+    await expect.poll(async () => rows.allInnerTexts()).toEqual(['Paint the shed.']);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await expect.poll(async () => rows.count()).toBeGreaterThan(3);
+  });
+
+  it('narrows by state, outcome and engine', async () => {
+    const { page } = await house.open('/runs');
+    const rows = page.getByRole('table').getByRole('row');
+    await page.getByLabel('Outcome').selectOption('failed');
+    await expect.poll(async () => rows.filter({ hasText: 'success' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Count the findings.' }).waitFor();
+    await page.getByLabel('Engine').selectOption('gemini');
+    await page.getByText('No run fits').waitFor();
+    expect(new URL(page.url()).search).toBe('?outcome=failed&engine=gemini');
+  });
+
+  it('opens a run with the keyboard', async () => {
+    const { page } = await house.open('/runs?search=shed');
+    await page.getByRole('link', { name: 'Paint the shed.' }).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/runs/${house.seeds.asking}`);
+    expect(await page.title()).toContain('Run');
+  });
+});
+
+describe('the form that starts a run', () => {
+  it('starts what the configuration allows, and goes there', async () => {
+    const { page } = await house.open('/runs');
+    await page.getByRole('link', { name: 'Start a run' }).click();
+    await field(page, 'Engine').selectOption('command');
+    await field(page, 'Program').selectOption(PROGRAM);
+    await field(page, 'Arguments').fill('-e\nconsole.log(JSON.stringify({ summary: "from a form" }))');
+    await page.getByText('what the answer must be').click();
+    await page.getByRole('button', { name: 'Begin with an example' }).click();
+    await page.getByRole('button', { name: 'Start the run' }).click();
+    await page.waitForURL(/\/runs\/[0-9A-Z]{26}$/);
+    const run = await house.site.runIs(page.url().slice(-26), 'ended');
+    expect(run).toMatchObject({
+      engine: 'command',
+      spec: { command: [PROGRAM, '-e', 'console.log(JSON.stringify({ summary: "from a form" }))'] },
+      result: { status: 'success', value: { summary: 'from a form' } },
+    });
+  });
+
+  it('says at the field what is wrong, goes there, and sends nothing', async () => {
+    const { page } = await house.open('/runs?start');
+    await field(page, 'Engine').selectOption('codex');
+    await page.getByRole('button', { name: 'Start the run' }).click();
+    const prompt = field(page, 'Prompt');
+    await expect.poll(async () => prompt.getAttribute('aria-invalid')).toBe('true');
+    expect(await prompt.evaluate((element) => element === document.activeElement)).toBe(true);
+  });
+
+  it('shows what the server refuses at the field it is about, and keeps what was written over a reload', async () => {
+    const { page } = await house.open('/runs?start', { mayFail: /40[03]/ });
+    await field(page, 'Engine').selectOption('codex');
+    await field(page, 'Prompt').fill('Read the diary.');
+    await field(page, 'Working folder').fill(join(house.site.folder, 'data'));
+    await page.getByRole('button', { name: 'Start the run' }).click();
+    const folder = field(page, 'Working folder');
+    await expect.poll(async () => folder.getAttribute('aria-invalid')).toBe('true');
+    await page.reload();
+    await field(page, 'Prompt').waitFor();
+    expect(await field(page, 'Prompt').inputValue()).toBe('Read the diary.');
+  });
+});
