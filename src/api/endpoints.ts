@@ -18,6 +18,7 @@ import { offerSchema } from './shapes/offer.js';
 import { parseAnswerSchema, parseRequestSchema } from './shapes/parse.js';
 import { repairLevel, runOutcome, runSchema, runSummarySchema } from './shapes/run.js';
 import { sessionSchema } from './shapes/session.js';
+import { statisticsSchema } from './shapes/statistics.js';
 
 const protocol = { ...oneOf(['fcmp', 'rasp', 'agui', 'acp']), description: 'Which events; fcmp by default.' } as const;
 const position = { type: 'string', pattern: '^\\d{1,15}(?::\\d{1,15})?$' } as const;
@@ -240,6 +241,23 @@ export const ENDPOINTS = {
       until: moment,
     },
     answer: { status: 200, media: 'application/json', schema: listOf(executionSchema) },
+  }),
+  readStatistics: endpoint({
+    method: 'GET',
+    path: '/v1/statistics',
+    scope: 'read',
+    summary: 'Figures over time: how runs ended, how long they took, what nobody knew, what waited for a person.',
+    query: {
+      since: moment,
+      until: moment,
+      step: {
+        type: 'integer',
+        minimum: 60,
+        maximum: 31_536_000,
+        description: 'Seconds; by default as long as gives some dozens of steps.',
+      },
+    },
+    answer: { status: 200, media: 'application/json', schema: statisticsSchema },
   }),
   openSession: endpoint({
     method: 'POST',

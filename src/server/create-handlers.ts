@@ -10,6 +10,7 @@ import { createRunExportHandlers } from './handlers/run-export.js';
 import { createRunRawHandlers } from './handlers/run-raw.js';
 import { createRunHandlers } from './handlers/runs.js';
 import { createSessionHandlers } from './handlers/session.js';
+import { createStatisticsHandlers } from './handlers/statistics.js';
 import type { Handlers } from './route.js';
 import type { ServerContext } from './server-context.js';
 
@@ -25,6 +26,7 @@ export function createHandlers(context: ServerContext): Handlers {
     ...createOrderHandlers(context),
     ...createInboxHandlers(context),
     ...createRecordHandlers(context),
+    ...createStatisticsHandlers(context),
     ...createSessionHandlers(context),
     ...createHealthHandlers(context),
     ...createMetricHandlers(context),

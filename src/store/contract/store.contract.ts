@@ -8,6 +8,7 @@ import { describeResultCache } from './result-cache.contract.js';
 import { describeRuns } from './runs.contract.js';
 import { describeSearch } from './search.contract.js';
 import { describeSettleAndResolve } from './settle-and-resolve.contract.js';
+import { describeStatistics } from './statistics.contract.js';
 import { describeSubmitAndClaim } from './submit-and-claim.contract.js';
 import { describeUpkeep } from './upkeep.contract.js';
 
@@ -23,6 +24,7 @@ export function describeStore(place: string, makeSite: MakeSite): void {
     describeEventLog(makeSite);
     describeResultCache(makeSite);
     describeUpkeep(makeSite);
+    describeStatistics(makeSite);
     describeModel(makeSite);
   });
 }

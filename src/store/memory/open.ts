@@ -8,6 +8,7 @@ import { createOutbox } from './outbox.js';
 import { createResultCache } from './result-cache.js';
 import { createRuns } from './runs.js';
 import { checkOpen, createTables } from './tables.js';
+import { createStatistics } from './statistics.js';
 import { createUpkeep } from './upkeep.js';
 
 /** A store that is gone with its process: for tests, and as the model the others are compared with. */
@@ -20,6 +21,7 @@ export function openMemoryStore(options: StoreOptions = {}): Store {
     ...createEventLog(tables),
     ...createResultCache(tables, { ...CACHE_LIMITS, ...options.cache }),
     ...createUpkeep(tables),
+    ...createStatistics(tables),
     watchQueue(wake) {
       checkOpen(tables);
       return tables.wakers.watch(QUEUE, wake);

@@ -11,6 +11,7 @@ import { createOutbox } from './outbox.js';
 import { openQueue } from './queue.js';
 import { createResultCache } from './result-cache.js';
 import { createRuns } from './runs.js';
+import { createStatistics } from './statistics.js';
 import { createUpkeep } from './upkeep.js';
 
 /** A store that any number of machines share. Its tables are in the schema `sluice`, its queue in `sluice_queue`. */
@@ -36,6 +37,7 @@ function createStore(context: Context, options: StoreOptions): Store {
     ...createEventLog(context),
     ...createResultCache(context, { ...CACHE_LIMITS, ...options.cache }),
     ...createUpkeep(context),
+    ...createStatistics(context),
     watchQueue(wake) {
       database.checkOpen();
       return queue.watch(wake);

@@ -9,6 +9,7 @@ import { createOutbox } from './outbox.js';
 import { createPoller } from './poller.js';
 import { createResultCache } from './result-cache.js';
 import { createRuns } from './runs.js';
+import { createStatistics } from './statistics.js';
 import { createUpkeep } from './upkeep.js';
 
 /** A store in one file, which any number of processes of one machine may use at once. */
@@ -23,6 +24,7 @@ export async function openSqliteStore(file: string, options: StoreOptions & Data
     ...createEventLog(database, wakers, poller),
     ...createResultCache(database, { ...CACHE_LIMITS, ...options.cache }),
     ...createUpkeep(database),
+    ...createStatistics(database),
     watchQueue: (wake) => poller.watch(QUEUE, wake),
     async close() {
       poller.close();

@@ -1,0 +1,50 @@
+import { count, flag, name, object, timestamp } from '../../events/protocol/schema-type.js';
+import type { FromSchema } from '../../events/protocol/schema-type.js';
+import { orNull } from './lists.js';
+
+const milliseconds = { type: 'number', minimum: 0 } as const;
+
+/** What happened in one step of time. */
+const bucketSchema = object({
+  /** When it begins; it lasts `step_s`. */
+  at: timestamp,
+  /** Runs that ended in it, by engine. */
+  runs: {
+    type: 'array',
+    items: object({
+      engine: name,
+      outcomes: object({ success: count, failed: count, canceled: count, comment: count }),
+      repair_levels: object({ none: count, deterministic_generic: count, schema_aligned: count }),
+      /** From the start to the end of a run; null if none of them was started. */
+      latency_ms: orNull(object({ p50: milliseconds, p95: milliseconds })),
+    }),
+  },
+  /** What engines said that this version does not know, by version; `null` where a version is not known. */
+  drift: {
+    type: 'array',
+    items: object({
+      engine: name,
+      engine_version: orNull({ type: 'string' }),
+      runs: count,
+      unknown_types: count,
+      unknown_fields: count,
+    }),
+  },
+  /** What waited for a person when it ended, or now. */
+  inbox: object({ open: count, oldest_age_ms: orNull(milliseconds) }),
+  /** What a person was newly asked about, by cause. */
+  needs_human: { type: 'array', items: object({ cause: name, count }) },
+});
+
+/** Figures over time. */
+export const statisticsSchema = object({
+  since: timestamp,
+  until: timestamp,
+  step_s: count,
+  /** False if there was more than is counted; then the oldest is missing. */
+  complete: flag,
+  buckets: { type: 'array', items: bucketSchema },
+});
+
+/** See {@link statisticsSchema}. */
+export type StatisticsView = FromSchema<typeof statisticsSchema>;

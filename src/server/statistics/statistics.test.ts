@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { InboxFigure, RunFigure } from '../../store/statistics.js';
+import { countStatistics } from './count-statistics.js';
+import { percentile } from './percentile.js';
+import { statisticsSpan } from './statistics-span.js';
+
+const NOW = Date.parse('2026-11-15T06:30:00.000Z');
+const HOUR = 3_600_000;
+const SPAN = { since: NOW - 2 * HOUR, until: NOW, stepMs: HOUR };
+
+function runOf(change: Partial<RunFigure> = {}): RunFigure {
+  return {
+    engine: 'codex',
+    outcome: 'success',
+    repair_level: 'none',
+    engine_version: null,
+    unknown_types: 0,
+    unknown_fields: 0,
+    started_at: NOW - HOUR,
+    ended_at: NOW - 1,
+    ...change,
+  };
+}
+
+const count = (runs: readonly RunFigure[], inbox: readonly InboxFigure[] = []) =>
+  countStatistics({ span: SPAN, runs, inbox, now: NOW });
+
+describe('figures over time', () => {
+  it('have a bucket for every step, also where nothing happened', () => {
+    const empty = { runs: [], drift: [], inbox: { open: 0, oldest_age_ms: null }, needs_human: [] };
+    expect(count([])).toEqual([
+      { at: '2026-11-15T04:30:00.000Z', ...empty },
+      { at: '2026-11-15T05:30:00.000Z', ...empty },
+    ]);
+  });
+
+  it('count how runs ended, by engine', () => {
+    const [first, second] = count([
+      runOf(),
+      runOf({ outcome: 'failed', repair_level: 'schema_aligned' }),
+      runOf({ engine: 'claude' }),
+      runOf({ ended_at: NOW - HOUR - 1 }),
+    ]);
+    expect(first?.runs).toMatchObject([{ engine: 'codex', outcomes: { success: 1 } }]);
+    expect(second?.runs).toMatchObject([
+      {
+        engine: 'codex',
+        outcomes: { success: 1, failed: 1, canceled: 0, comment: 0 },
+        repair_levels: { none: 1, deterministic_generic: 0, schema_aligned: 1 },
+      },
+      { engine: 'claude', outcomes: { success: 1 } },
+    ]);
+  });
+
+  it('tell how long runs took, of those that were started', () => {
+    const took = (ms: number) => runOf({ started_at: NOW - 1 - ms });
+    const [, bucket] = count([took(30), took(10), took(20), runOf({ started_at: null }), took(-5)]);
+    expect(bucket?.runs[0]?.latency_ms).toEqual({ p50: 10, p95: 30 });
+    expect(count([runOf({ started_at: null })])[1]?.runs[0]?.latency_ms).toBeNull();
+  });
+
+  it('count what nobody knew, by version, and runs of a version that met nothing', () => {
+    const [, bucket] = count([
+      runOf({ engine_version: '1.0', unknown_types: 2 }),
+      runOf({ engine_version: '1.0', unknown_fields: 3 }),
+      runOf({ engine_version: '1.1' }),
+      runOf(),
+      runOf({ unknown_types: 1 }),
+    ]);
+    expect(bucket?.drift).toEqual([
+      { engine: 'codex', engine_version: '1.0', runs: 2, unknown_types: 2, unknown_fields: 3 },
+      { engine: 'codex', engine_version: '1.1', runs: 1, unknown_types: 0, unknown_fields: 0 },
+      { engine: 'codex', engine_version: null, runs: 1, unknown_types: 1, unknown_fields: 0 },
+    ]);
+  });
+
+  it('tell what waited when a step ended, and for how long', () => {
+    const inbox: InboxFigure[] = [
+      { created_at: NOW - 10 * HOUR, resolved_at: NOW - HOUR - 1, cause: 'MISSING' },
+      { created_at: NOW - 1.5 * HOUR, resolved_at: NOW - 0.5 * HOUR, cause: 'MISSING' },
+      { created_at: NOW - 0.25 * HOUR, resolved_at: null, cause: 'test_failed' },
+    ];
+    const [first, second] = count([], inbox);
+    expect(first?.inbox).toEqual({ open: 1, oldest_age_ms: HOUR / 2 });
+    expect(second?.inbox).toEqual({ open: 1, oldest_age_ms: HOUR / 4 });
+    expect([first?.needs_human, second?.needs_human]).toEqual([
+      [{ cause: 'MISSING', count: 1 }],
+      [{ cause: 'test_failed', count: 1 }],
+    ]);
+  });
+
+  it('count no age in the future', () => {
+    const inbox = [{ created_at: NOW - 5, resolved_at: null, cause: 'x' }];
+    const span = { since: NOW - HOUR, until: NOW + HOUR, stepMs: 2 * HOUR };
+    expect(countStatistics({ span, runs: [], inbox, now: NOW })).toMatchObject([{ inbox: { oldest_age_ms: 5 } }]);
+  });
+
+  it('tell so many versions and causes apart', () => {
+    const runs = Array.from({ length: 80 }, (_, index) => runOf({ engine_version: `${index}` }));
+    const inbox = runs.map((_, index) => ({ created_at: NOW - 1, resolved_at: null, cause: `c${index}` }));
+    const [, bucket] = count(runs, inbox);
+    expect(bucket?.drift).toHaveLength(51);
+    expect(bucket?.drift.at(-1)).toMatchObject({ engine_version: 'other', runs: 30 });
+    expect(bucket?.needs_human.at(-1)).toEqual({ cause: 'other', count: 30 });
+  });
+
+  it('lose and invent nothing', () => {
+    const runs = fc.array(
+      fc.record({
+        engine: fc.constantFrom('codex', 'claude'),
+        outcome: fc.constantFrom('success', 'failed', 'canceled', 'comment'),
+        repair_level: fc.constantFrom('none', 'deterministic_generic', 'schema_aligned'),
+        engine_version: fc.option(fc.string()),
+        unknown_types: fc.nat(5),
+        unknown_fields: fc.nat(5),
+        started_at: fc.option(fc.integer({ min: NOW - 3 * HOUR, max: NOW })),
+        ended_at: fc.integer({ min: SPAN.since, max: SPAN.until - 1 }),
+      }),
+    );
+    fc.assert(
+      fc.property(runs, (some) => {
+        const buckets = count(some);
+        const ends = buckets.flatMap(({ runs: ended }) => ended.flatMap(({ outcomes }) => Object.values(outcomes)));
+        expect(ends.reduce((total, one) => total + one, 0)).toBe(some.length);
+        const types = buckets.flatMap(({ drift }) => drift.map(({ unknown_types }) => unknown_types));
+        expect(types.reduce((total, one) => total + one, 0)).toBe(
+          some.reduce((total, { unknown_types }) => total + unknown_types, 0),
+        );
+      }),
+    );
+  });
+});
+
+describe('the span', () => {
+  it('is the last week in whole steps by default', () => {
+    expect(statisticsSpan({}, NOW)).toEqual({
+      since: Date.parse('2026-11-08T06:00:00.000Z'),
+      until: NOW,
+      stepMs: 3 * HOUR,
+    });
+  });
+
+  it.each([
+    ['2026-11-15T06:00:00.000Z', 60],
+    ['2026-11-15', 900],
+    ['2026-11-01', 21_600],
+    ['2025-11-15', 604_800],
+    ['2024-01-01', 2_592_000],
+    ['1990-01-01', 31_536_000],
+  ])('since %s has steps of %i s', (since, seconds) => {
+    expect(statisticsSpan({ since }, NOW).stepMs).toBe(seconds * 1000);
+  });
+
+  it('takes the steps it is given, if they are not too many', () => {
+    expect(statisticsSpan({ since: '2026-11-14', until: '2026-11-15', step: '3600' }, NOW).stepMs).toBe(HOUR);
+    const refused = expect.objectContaining({ code: 'INVALID_QUERY' });
+    expect(() => statisticsSpan({ since: '2026-11-01', step: '60' }, NOW)).toThrow(refused);
+    expect(() => statisticsSpan({ since: '2026-11-16' }, NOW)).toThrow(refused);
+    expect(() => statisticsSpan({ since: '2026-02-31T00:00:00.000Z', until: '2026-99-01' }, NOW)).toThrow(refused);
+  });
+
+  it('never has more than 500 steps', () => {
+    const moment = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true });
+    fc.assert(
+      fc.property(moment, moment, (one, other) => {
+        fc.pre(one < other);
+        const span = statisticsSpan({ since: one.toISOString(), until: other.toISOString() }, NOW);
+        expect(span.since).toBeLessThanOrEqual(one.getTime());
+        expect((span.until - span.since) / span.stepMs).toBeLessThanOrEqual(500);
+      }),
+    );
+  });
+});
+
+it.each([
+  [[5], 0.5, 5],
+  [[1, 2], 0.5, 1],
+  [[1, 2, 3, 4], 0.95, 4],
+  [Array.from({ length: 100 }, (_, index) => index + 1), 0.95, 95],
+])('of %j the share %d lies at or below %d', (values, share, expected) => {
+  expect(percentile(values, share)).toBe(expected);
+});

@@ -1,0 +1,33 @@
+import { digestOf } from '../run-digest.js';
+import { inboxFigures } from '../statistics.js';
+import type { Statistics } from '../statistics.js';
+import { checkOpen } from './tables.js';
+import type { Tables } from './tables.js';
+
+/** What figures over time are made from. */
+export function createStatistics(tables: Tables): Statistics {
+  return {
+    async listRunFigures({ since, until, limit }) {
+      checkOpen(tables);
+      return [...tables.runs.values()]
+        .flatMap(({ sequence, record: { spec, started_at, ended_at, result } }) => {
+          const endedAt = ended_at === null ? Number.NaN : Date.parse(ended_at);
+          if (result === null || !(endedAt >= since && endedAt < until)) return [];
+          const startedAt = started_at === null ? null : Date.parse(started_at);
+          const figure = { engine: spec.engine, ...digestOf(result), started_at: startedAt, ended_at: endedAt };
+          return [{ sequence, figure }];
+        })
+        .toSorted((one, other) => other.figure.ended_at - one.figure.ended_at || other.sequence - one.sequence)
+        .slice(0, limit)
+        .map(({ figure }) => figure);
+    },
+
+    async listInboxFigures(span) {
+      checkOpen(tables);
+      const newest = [...tables.inbox.values()].toSorted((one, other) => other.sequence - one.sequence);
+      const recent = newest.slice(0, span.limit);
+      const open = newest.filter(({ record }) => record.resolution === null).slice(0, span.limit);
+      return inboxFigures(new Set([...recent, ...open].map(({ record }) => record)), span);
+    },
+  };
+}
