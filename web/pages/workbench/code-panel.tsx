@@ -1,0 +1,50 @@
+import { useSignal } from '@preact/signals';
+import { CopyButton } from './copy-button.js';
+import { sameInCode } from './same-in-code.js';
+import type { SameInCode } from './same-in-code.js';
+import { options, schemaText, text } from './workbench-state.js';
+import { SafeText } from '../../ui/safe-text.js';
+
+const PLACES: Readonly<Record<keyof SameInCode, { readonly name: string; readonly help: string }>> = {
+  library: { name: 'Library', help: '`text` is what you look at here.' },
+  command: { name: 'Command line', help: 'Save the text as answer.txt and the schema as schema.json.' },
+  http: { name: 'HTTP', help: 'A server that asks for tokens also needs -H "authorization: Bearer …".' },
+};
+
+/** The same reading elsewhere, to be copied. */
+export function CodePanel() {
+  const place = useSignal<keyof SameInCode>('library');
+  const code = sameInCode({ text: text.value, schemaText: schemaText.value, options: options.value }, location.origin)[
+    place.value
+  ];
+  return (
+    <section class="card stack" aria-labelledby="workbench-code">
+      <div class="row">
+        <h2 id="workbench-code">The same in code</h2>
+        <span class="row" role="group" aria-label="Where">
+          {(['library', 'command', 'http'] as const).map((name) => (
+            <button
+              key={name}
+              type="button"
+              class="toggle"
+              aria-pressed={place.value === name}
+              onClick={() => (place.value = name)}
+            >
+              {PLACES[name].name}
+            </button>
+          ))}
+        </span>
+        <span class="end">
+          <CopyButton label="Copy" read={() => code} />
+        </span>
+      </div>
+      <pre class="code" tabIndex={0} role="region" aria-label={PLACES[place.value].name}>
+        <SafeText text={code} limit={6000} />
+      </pre>
+      <p class="help">
+        {PLACES[place.value].help}
+        {place.value === 'http' && options.value.prefer !== null ? ' Prefer is not part of the HTTP interface.' : ''}
+      </p>
+    </section>
+  );
+}

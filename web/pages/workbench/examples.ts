@@ -1,0 +1,203 @@
+import type { WorkbenchOptions } from './inspection.js';
+
+/** A text to begin with. */
+export interface Example {
+  readonly name: string;
+  readonly text: string;
+  readonly schemaText: string;
+  readonly options: WorkbenchOptions;
+}
+
+/** What is chosen before anybody has chosen. */
+export const DEFAULT_OPTIONS: WorkbenchOptions = {
+  profile: 'default',
+  allowPartial: false,
+  align: false,
+  prefer: null,
+};
+
+const written = (schema: object): string => JSON.stringify(schema, null, 2);
+
+const REVIEW = written({
+  type: 'object',
+  properties: {
+    verdict: { enum: ['pass', 'fail'] },
+    score: { type: 'integer', minimum: 0, maximum: 10 },
+    findings: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          file: { type: 'string' },
+          line: { type: 'integer', minimum: 1 },
+          note: { type: ['string', 'null'] },
+        },
+        required: ['file', 'line', 'note'],
+      },
+    },
+  },
+  required: ['verdict', 'score'],
+});
+
+const COMPANY = written({
+  type: 'object',
+  properties: {
+    company_name: { type: 'string' },
+    revenue: { type: 'number' },
+    risk: { enum: ['LOW', 'MEDIUM', 'HIGH'] },
+    founded: { type: 'string', format: 'date' },
+    tags: { type: 'array', items: { type: 'string' } },
+  },
+  required: ['company_name', 'revenue', 'risk'],
+  additionalProperties: false,
+});
+
+const DONE = written({
+  type: 'object',
+  properties: {
+    __SKILL_DONE__: { const: true },
+    title: { type: 'string' },
+    word_count: { type: 'integer' },
+    items: { type: 'array', items: { type: 'string' } },
+  },
+  required: ['__SKILL_DONE__', 'title'],
+});
+
+/** Three backticks, which a template cannot hold as they are. */
+const FENCE = '```';
+
+/** Outputs as models and agents write them, one for each thing that goes wrong. */
+export const EXAMPLES: readonly Example[] = [
+  {
+    name: 'A draft in thoughts, a fence with slips',
+    text: `<think>
+Maybe {"verdict": "fail", "score": 2}? No, the tests are green.
+</think>
+I went through the change; the tests said {"tests": 41, "failed": 0}. Here is my review:
+
+\`\`\`json
+{
+  // overall
+  verdict: 'pass',
+  "score": 8
+  "findings": [
+    {"file": "src/app.ts", "line": 12, "note": "say "why" here",},
+    {"file": "src/app.ts", "line": 40, "note": None},
+  ],
+}
+\`\`\`
+
+Let me know if you need more.`,
+    schemaText: REVIEW,
+    options: DEFAULT_OPTIONS,
+  },
+  {
+    name: 'Refused by the schema',
+    text: `My review: {"verdict": "maybe", "score": 11, "findings": [
+  {"file": "src/app.ts", "line": 12, "note": "fine"},
+  {"file": "src/app.ts", "line": 0}
+]}`,
+    schemaText: REVIEW,
+    options: DEFAULT_OPTIONS,
+  },
+  {
+    name: 'Several candidates, the schema decides',
+    text: `You asked for {"verdict": "...", "score": 0}, so first what the tool said:
+{"tests": 41, "failed": 0}
+and this is my answer: {"verdict": "pass", "score": 9}
+(With stricter rules it would have been {"verdict": "fail", "score": 4}.)`,
+    schemaText: REVIEW,
+    options: DEFAULT_OPTIONS,
+  },
+  {
+    name: 'Cut off in the middle',
+    text: `Here is the list:
+{"verdict": "fail", "score": 3, "findings": [
+  {"file": "src/read.ts", "line": 7, "note": "the stream is never closed"},
+  {"file": "src/write.ts", "line": 19, "note": "an error is sw`,
+    schemaText: written({ type: 'object', required: ['verdict', 'score'] }),
+    options: { ...DEFAULT_OPTIONS, allowPartial: true },
+  },
+  {
+    name: 'Near misses, aligned',
+    text: `{"Company Name": "Ada & Co", "revenue": "$1,234.50", "risk": "medium", "founded": "Jan 15, 2024", "tags": "tools", "confidence": 0.9}`,
+    schemaText: COMPANY,
+    options: { ...DEFAULT_OPTIONS, align: true },
+  },
+  {
+    name: 'An agent’s event stream (recorded)',
+    text: [
+      '{"type":"thread.started","thread_id":"01a1dcaa-b9b9-7c31-af81-baab5a994f15"}',
+      '{"type":"turn.started"}',
+      String.raw`{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"All steps are complete.\n\n${FENCE}json\n{\n  \"__SKILL_DONE__\": true,\n  \"title\": \"Notes\",\n  \"word_count\": 2,\n  \"artifacts\": []\n}\n${FENCE}\n"}}`,
+      '{"type":"turn.completed","usage":{"input_tokens":1200,"cached_input_tokens":0,"cache_write_input_tokens":0,"output_tokens":42,"reasoning_output_tokens":0}}',
+    ].join('\n'),
+    schemaText: DONE,
+    options: DEFAULT_OPTIONS,
+  },
+  {
+    name: 'Tags in prose (recorded)',
+    text: String.raw`First I thought of <json>{"title": "Draft"}</json>, but then
+I read the input and prepared the result. The structured part follows.
+
+<json>
+{"__SKILL_DONE__": true, "title": "Notes", "remark": "a brace } and a quote \" inside a string", "items": ["Alpha", "Beta"]}
+</json>
+
+Let me know if anything else is needed.`,
+    schemaText: DONE,
+    options: { ...DEFAULT_OPTIONS, profile: 'tagged' },
+  },
+  {
+    name: 'No answer at all: a comment',
+    text: 'I could not finish: the build needs a token I do not have. Please tell me how to go on.',
+    schemaText: DONE,
+    options: { ...DEFAULT_OPTIONS, profile: 'tagged' },
+  },
+  {
+    name: 'Hostile: prototype keys, escapes, hidden characters',
+    text: `{"__proto__": {"admin": true}, "status": "ok\u202e gnp.exe", "items": ["\u001b[31mred", "<img src=x onerror=alert(1)>"],}`,
+    schemaText: '',
+    options: DEFAULT_OPTIONS,
+  },
+];
+
+/** Schemas to begin with. */
+export const SCHEMA_EXAMPLES: readonly { readonly name: string; readonly schemaText: string }[] = [
+  { name: 'None: any JSON', schemaText: '' },
+  { name: 'A review', schemaText: REVIEW },
+  { name: 'A company', schemaText: COMPANY },
+  { name: 'A finished task', schemaText: DONE },
+  {
+    name: 'A work result',
+    schemaText: written({
+      type: 'object',
+      properties: {
+        issue_ref: { type: 'string' },
+        run_id: { type: 'string', pattern: String.raw`^\d{4}-\d{2}-\d{2}-[a-z]+-\d{4}$` },
+        status: { enum: ['ok', 'fail', 'blocked'] },
+        changes: { type: 'object', properties: { pr: { type: 'string' }, commit: { type: 'string' } } },
+        tests: {
+          anyOf: [
+            { const: 'n/a' },
+            {
+              type: 'object',
+              properties: {
+                command: { type: 'string' },
+                result: { enum: ['pass', 'fail', 'n/a'] },
+                evidence: { type: 'string' },
+              },
+              required: ['command', 'result', 'evidence'],
+            },
+          ],
+        },
+        summary: { type: 'string' },
+      },
+      required: ['issue_ref', 'run_id', 'status', 'changes', 'tests', 'summary'],
+    }),
+  },
+  {
+    name: 'A list of words',
+    schemaText: written({ type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1 }),
+  },
+];

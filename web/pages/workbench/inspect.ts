@@ -1,0 +1,171 @@
+import { parse } from '../../../src/json/index.js';
+import type {
+  AlignableSchema,
+  AlignmentChange,
+  ParseFailure,
+  ParseOptions,
+  ParseResult,
+  ParseSuccess,
+  Path,
+  SchemaIssue,
+} from '../../../src/json/index.js';
+import type { Inspection, PlaceNote, Some, Span, WorkbenchOptions } from './inspection.js';
+import { locatePath } from './locate-path.js';
+import { surveyCandidates } from './survey-candidates.js';
+import { placeOf, rowKey, toValueRows } from './value-rows.js';
+
+/** What the page is handed of each list, at most. */
+const MOST_LISTED = 200;
+/** Each place that is looked for takes a walk through its candidate: together they may walk over so many characters. */
+const LONGEST_WALK = 20_000_000;
+
+/** What `parse` made of a text: for the page, and the value itself, which may be too large for it. */
+export interface Inspected {
+  readonly inspection: Inspection;
+  readonly value: unknown;
+}
+
+/** Reads a text as `parse` does and tells everything that can be told about it. */
+export function inspect(text: string, schema: AlignableSchema | undefined, chosen: WorkbenchOptions): Inspected {
+  const options = toParseOptions(chosen, schema);
+  const result = parse(text, schema, options);
+  switch (result.status) {
+    case 'success':
+      return inspectSuccess(text, schema, options, result);
+    case 'failed':
+      return inspectFailure(text, result);
+    case 'comment':
+      return { inspection: { ...nothing(result), outcome: { status: 'comment' } }, value: undefined };
+  }
+}
+
+/** What a person chose, as `parse` takes it. Without a schema there is nothing to align to. */
+export function toParseOptions(chosen: WorkbenchOptions, schema: AlignableSchema | undefined): ParseOptions {
+  const { profile, allowPartial, align, prefer } = chosen;
+  return { profile, allowPartial, align: align && schema !== undefined, ...(prefer !== null && { prefer }) };
+}
+
+function inspectSuccess(
+  text: string,
+  schema: AlignableSchema | undefined,
+  options: ParseOptions,
+  result: ParseSuccess<unknown>,
+): Inspected {
+  const { value, repairLevel, repairs, alignment, candidate } = result;
+  const locate = locatorOf(text, candidate);
+  const notes = some(alignment, (change) => noteOfChange(change, locate));
+  const inspection: Inspection = {
+    outcome: { status: 'success', repairLevel },
+    candidates: some(surveyCandidates(text, schema, options, result)),
+    repairs: some(repairs),
+    notes,
+    warnings: result.warnings.slice(0, MOST_LISTED),
+    value: toValueRows(value, byRow(notes.items)),
+  };
+  return { inspection, value };
+}
+
+function inspectFailure(text: string, result: ParseFailure): Inspected {
+  const { error, attempts } = result;
+  // The error is that of the first candidate that came so far.
+  const candidate = attempts.find(({ code }) => code === error.code)?.candidate;
+  const locate = candidate === undefined ? () => null : locatorOf(text, candidate);
+  const notes = some(error.issues ?? [], (issue) => noteOfIssue(issue, error.value, locate));
+  const inspection: Inspection = {
+    ...nothing(result),
+    outcome: { status: 'failed', code: error.code, message: error.message },
+    candidates: some(attempts, ({ candidate: { finder, start, end }, code, message }) => ({
+      finder,
+      start,
+      end,
+      state: 'refused',
+      code,
+      reason: message,
+    })),
+    notes,
+    value: error.value === undefined ? null : toValueRows(error.value, byRow(notes.items)),
+  };
+  return { inspection, value: error.value };
+}
+
+function nothing({ warnings }: ParseResult<unknown>): Omit<Inspection, 'outcome'> {
+  const none = { items: [], total: 0 };
+  return { candidates: none, repairs: none, notes: none, warnings: warnings.slice(0, MOST_LISTED), value: null };
+}
+
+type Locate = (path: Path, expected: unknown) => Span | null;
+
+/** Finds places of the value in the text; a place counts only if what stands there reads as the value it should be. */
+function locatorOf(text: string, { finder, start, end }: Span & { readonly finder: string }): Locate {
+  // What an envelope holds is written inside a string, with other offsets.
+  if (finder === 'envelope') return () => null;
+  const stretch = text.slice(start, end);
+  const first = stretch.search(/[[{]/);
+  if (first === -1) return () => null;
+  let walks = Math.floor(LONGEST_WALK / stretch.length);
+  return (path, expected) => {
+    if (--walks < 0) return null;
+    const span = locatePath(stretch, first, path);
+    if (span === null || !readsAs(stretch.slice(span.start, span.end), expected)) return null;
+    return { start: start + span.start, end: start + span.end };
+  };
+}
+
+function readsAs(written: string, expected: unknown): boolean {
+  if (written === expected) return true;
+  const result = parse(written);
+  return result.ok && JSON.stringify(result.value) === JSON.stringify(expected);
+}
+
+/** An issue about something missing is told at what it is missing from; everything else at its own place. */
+function noteOfIssue({ path, message }: SchemaIssue, value: unknown, locate: Locate): PlaceNote {
+  const own = valueAt(value, path);
+  const place = placeOf(path);
+  if (own.exists) return { kind: 'issue', place, message, row: rowKey(path), span: locate(path, own.value) };
+  const around = path.slice(0, -1);
+  const span = locate(around, valueAt(value, around).value);
+  // Its bracket: the whole of it is not wrong.
+  const bracket = span === null ? null : { start: span.start, end: span.start + 1 };
+  return { kind: 'issue', place, message, row: rowKey(around), span: bracket };
+}
+
+function noteOfChange({ path, rule, from, to }: AlignmentChange, locate: Locate): PlaceNote {
+  const around = path.slice(0, -1);
+  const words = to === undefined ? `${shortly(from)} left out` : `${shortly(from)} → ${shortly(to)}`;
+  const note = { kind: 'change', place: placeOf(path), message: `${rule}: ${words}` } as const;
+  // The key is no longer there, or goes by another name.
+  if (to === undefined) return { ...note, row: rowKey(around), span: locate(path, from) };
+  if (rule === 'key_spelling' && typeof to === 'string') return { ...note, row: rowKey([...around, to]), span: null };
+  return { ...note, row: rowKey(path), span: locate(path, from) };
+}
+
+function valueAt(value: unknown, path: Path): { readonly exists: boolean; readonly value: unknown } {
+  let current = value;
+  for (const step of path) {
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, step))
+      return { exists: false, value: undefined };
+    current = (current as Readonly<Record<string | number, unknown>>)[step];
+  }
+  return { exists: true, value: current };
+}
+
+function shortly(value: unknown): string {
+  const written = JSON.stringify(value) ?? 'nothing';
+  return written.length > 80 ? `${written.slice(0, 80)}…` : written;
+}
+
+function byRow(notes: readonly PlaceNote[]): ReadonlyMap<string, readonly PlaceNote[]> {
+  const rows = new Map<string, PlaceNote[]>();
+  for (const note of notes) {
+    const list = rows.get(note.row);
+    if (list === undefined) rows.set(note.row, [note]);
+    else list.push(note);
+  }
+  return rows;
+}
+
+function some<Item>(items: readonly Item[]): Some<Item>;
+function some<Item, View>(items: readonly Item[], view: (item: Item) => View): Some<View>;
+function some(items: readonly unknown[], view = (item: unknown): unknown => item): Some<unknown> {
+  return { items: items.slice(0, MOST_LISTED).map(view), total: items.length };
+}

@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { locatePath } from './locate-path.js';
+
+const at = (text: string, ...path: (string | number)[]): string | null => {
+  const span = locatePath(text, 0, path);
+  return span === null ? null : text.slice(span.start, span.end);
+};
+
+it.each([
+  ['{"a": [1, 23]}', ['a', 1], '23'],
+  ['{"a": {"b": "x, }"}, "c": 1}', ['a', 'b'], '"x, }"'],
+  ["{a: 'b', /* c: 1 */ d: True,}", ['d'], 'True'],
+  ['{"a": 1, "a": 2}', ['a'], '2'],
+  ['[1, 2', [1], '2'],
+  ['{"a": [1, 2', ['a'], '[1, 2'],
+  ['{"a/b": {"\\u0063": 0}}', ['a/b', 'c'], '0'],
+])('%s at %j is %s', (text, path, expected) => {
+  expect(at(text, ...path)).toBe(expected);
+});
+
+it.each([
+  ['{"a": 1}', ['b']],
+  ['[1]', [3]],
+  ['{"a" 1}', ['a']],
+  ['{"a": "open', ['a']],
+  ['plain', ['a']],
+])('%s at %j cannot be told', (text, path) => {
+  expect(at(text, ...path)).toBeNull();
+});
+
+it('finds every place of every valid JSON text', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 2), (value, indent) => {
+      const text = JSON.stringify(value, null, indent);
+      for (const [path, part] of placesOf(JSON.parse(text))) {
+        const found = at(text, ...path);
+        expect(found === null ? undefined : JSON.parse(found)).toEqual(part);
+      }
+    }),
+  );
+});
+
+it('takes a comment mark without an end for a word', () => {
+  expect(at(`[${'/* '.repeat(100_000)}`, 5)).toBe('/*');
+});
+
+function* placesOf(value: unknown, path: (string | number)[] = []): Generator<[(string | number)[], unknown]> {
+  yield [path, value];
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, part] of Object.entries(value))
+    yield* placesOf(part, [...path, Array.isArray(value) ? Number(key) : key]);
+}

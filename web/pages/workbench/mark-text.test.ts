@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { markText, windowAround } from './mark-text.js';
+
+const nothing = { candidates: [], repairs: [], notes: [], chosen: null };
+
+describe('a marked text', () => {
+  it('is cut where something begins and ends', () => {
+    const text = 'So: {"a": 1 "b": 2}';
+    const segments = markText(text, windowAround(text.length, 0), {
+      candidates: [
+        { start: 0, end: 19 },
+        { start: 4, end: 19 },
+      ],
+      repairs: [{ offset: 12 }],
+      notes: [{ start: 17, end: 18 }, null],
+      chosen: { start: 17, end: 18 },
+    });
+    expect(
+      segments.map(({ text: part, candidate, begins, repairs, note, chosen }) => [
+        part,
+        candidate,
+        begins,
+        repairs,
+        note,
+        chosen,
+      ]),
+    ).toEqual([
+      ['So: ', 0, [0], [], null, false],
+      ['{"a": 1 ', 1, [1], [], null, false],
+      ['"b": ', 1, [], [0], null, false],
+      ['2', 1, [], [], 0, true],
+      ['}', 1, [], [], null, false],
+    ]);
+  });
+
+  it('shows a repair at its very end', () => {
+    const segments = markText('{"a": 1', { start: 0, end: 7 }, { ...nothing, repairs: [{ offset: 7 }] });
+    expect(segments.map(({ repairs }) => repairs)).toEqual([[0]]);
+  });
+
+  it('loses no character, whatever is marked', () => {
+    const place = fc.nat(40);
+    const span = fc
+      .tuple(place, place)
+      .map(([one, other]) => ({ start: Math.min(one, other), end: Math.max(one, other) }));
+    fc.assert(
+      fc.property(
+        fc.string({ maxLength: 40 }),
+        fc.array(span),
+        fc.array(place.map((offset) => ({ offset }))),
+        fc.array(fc.option(span)),
+        fc.option(span),
+        (text, candidates, repairs, notes, chosen) => {
+          const segments = markText(text, windowAround(text.length, 0), { candidates, repairs, notes, chosen });
+          expect(segments.map((segment) => segment.text).join('')).toBe(text);
+        },
+      ),
+    );
+  });
+});
+
+describe('the part of a text that is drawn', () => {
+  it('is all of a short one', () => {
+    expect(windowAround(100, 50)).toEqual({ start: 0, end: 100 });
+  });
+
+  it('holds what was chosen, and is never long', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 20_000_000 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (length, share) => {
+          const chosen = Math.floor(length * share);
+          const { start, end } = windowAround(length, chosen);
+          expect(start).toBeLessThanOrEqual(chosen);
+          expect(end).toBeGreaterThanOrEqual(chosen);
+          expect(end - start).toBeLessThanOrEqual(6000);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,92 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { SafeText } from '../../ui/safe-text.js';
+import type { Inspection, Span } from './inspection.js';
+import { markText, windowAround } from './mark-text.js';
+import type { Segment } from './mark-text.js';
+import { REPAIR_WORDS } from './words.js';
+import { chosen } from './workbench-state.js';
+
+/** How far the buttons of a long text go. */
+const STEP = 4000;
+
+/** The text with its candidates outlined and every repair and issue where it is. Of a long text, a part. */
+export function MarkedText({ text, inspection }: { readonly text: string; readonly inspection: Inspection }) {
+  const box = useRef<HTMLPreElement>(null);
+  const { candidates, repairs, notes } = inspection;
+  const focus = chosen.value ?? { start: candidates.items.find(({ state }) => state === 'taken')?.start ?? 0, end: 0 };
+  const window = windowAround(text.length, focus.start);
+  const segments = markText(text, window, {
+    candidates: candidates.items,
+    repairs: repairs.items,
+    notes: notes.items.map(({ span }) => span),
+    chosen: chosen.value,
+  });
+
+  useEffect(() => {
+    const place = box.current?.querySelector<HTMLElement>('.chosen');
+    if (box.current === null || place === null || place === undefined) return;
+    // Only the box scrolls: the page stays where the person is.
+    box.current.scrollTop = place.offsetTop - box.current.clientHeight / 3;
+  }, [chosen.value]);
+
+  return (
+    <div class="stack">
+      <pre class="marked" ref={box} tabIndex={0} role="region" aria-label="The text with what was found in it">
+        {segments.map((segment) => (
+          <Part key={segment.start} segment={segment} inspection={inspection} />
+        ))}
+      </pre>
+      {window.end - window.start < text.length ? (
+        <div class="row">
+          <button type="button" disabled={window.start === 0} onClick={() => go(window.start - STEP)}>
+            Earlier
+          </button>
+          <span class="dim">
+            {window.start.toLocaleString('en')} to {window.end.toLocaleString('en')} of{' '}
+            {text.length.toLocaleString('en')}
+          </span>
+          <button type="button" disabled={window.end === text.length} onClick={() => go(window.start + 2 * STEP)}>
+            Later
+          </button>
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+function go(to: number): void {
+  const start = Math.max(0, to);
+  const span: Span = { start, end: start };
+  chosen.value = span;
+}
+
+function Part({ segment, inspection }: { readonly segment: Segment; readonly inspection: Inspection }) {
+  const { candidates, repairs, notes } = inspection;
+  const inside = segment.candidate === null ? undefined : candidates.items[segment.candidate];
+  const note = segment.note === null ? undefined : notes.items[segment.note];
+  const classes = [
+    // A whole text that was refused says nothing about any part of it.
+    inside === undefined || (inside.finder === 'whole' && inside.state !== 'taken') ? '' : `candidate ${inside.state}`,
+    note === undefined ? '' : `noted ${note.kind}`,
+    segment.chosen ? 'chosen' : '',
+  ];
+  return (
+    <span class={classes.filter((name) => name !== '').join(' ')} title={note?.message}>
+      {segment.begins.map((number) => (
+        <span key={number} class={`candidate-mark ${candidates.items[number]?.state ?? ''}`}>
+          {number + 1} {candidates.items[number]?.finder}
+        </span>
+      ))}
+      {segment.repairs.map((number) => {
+        const repair = repairs.items[number];
+        if (repair === undefined) return null;
+        return (
+          <mark key={number} class="repair-mark" title={`${repair.kind}: ${REPAIR_WORDS[repair.kind]}`}>
+            {number + 1}
+          </mark>
+        );
+      })}
+      <SafeText text={segment.text} />
+    </span>
+  );
+}

@@ -1,0 +1,25 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { DEFAULT_OPTIONS } from './examples.js';
+import { PROFILES, isProfile, readOptions, writeOptions } from './options-query.js';
+
+const options = fc.record({
+  profile: fc.constantFrom(...Object.keys(PROFILES).filter(isProfile)),
+  allowPartial: fc.boolean(),
+  align: fc.boolean(),
+  prefer: fc.constantFrom('first' as const, 'last' as const, null),
+});
+
+it('options come back from the address as they were', () => {
+  fc.assert(
+    fc.property(options, (chosen) => {
+      const query = new URLSearchParams();
+      for (const [name, value] of Object.entries(writeOptions(chosen))) if (value !== null) query.set(name, value);
+      expect(readOptions(query)).toEqual(chosen);
+    }),
+  );
+});
+
+it('an address that says nothing, or nonsense, means the defaults', () => {
+  expect(readOptions(new URLSearchParams('profile=toString&partial=maybe&prefer=all'))).toEqual(DEFAULT_OPTIONS);
+});

@@ -1,0 +1,54 @@
+import { Badge } from '../../ui/badge.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { toneOf } from '../../ui/state-tone.js';
+import { lengthOf } from '../../ui/time.js';
+import type { InspectionOutcome } from './inspection.js';
+import type { InspectionState } from './use-inspection.js';
+
+const LEVELS = {
+  none: 'as it was written',
+  deterministic_generic: 'with repairs of syntax',
+  schema_aligned: 'aligned to the schema',
+} as const;
+
+/** How the reading ended, in one line that is read out when it changes. */
+export function OutcomeBar({ state }: { readonly state: InspectionState }) {
+  const { inspection, tookMs, busy, schemaProblem } = state;
+  return (
+    <div class="outcome row" role="status" aria-busy={busy}>
+      {inspection === null ? <span class="dim">Reading …</span> : <Outcome outcome={inspection.outcome} />}
+      {schemaProblem === null ? null : <Badge tone="warn">the schema cannot be used: this is the reading before</Badge>}
+      <span class="end dim" aria-hidden="true">
+        {busy ? 'reading …' : inspection === null ? '' : lengthOf(tookMs)}
+      </span>
+    </div>
+  );
+}
+
+function Outcome({ outcome }: { readonly outcome: InspectionOutcome }) {
+  switch (outcome.status) {
+    case 'success':
+      return (
+        <>
+          <Badge tone="good">success</Badge>
+          <Badge tone={toneOf(outcome.repairLevel)}>{outcome.repairLevel}</Badge>
+          <span>A value, {LEVELS[outcome.repairLevel]}.</span>
+        </>
+      );
+    case 'failed':
+      return (
+        <>
+          <Badge tone="bad">failed</Badge>
+          <Badge tone="bad">{outcome.code}</Badge>
+          <SafeText text={outcome.message} limit={500} />
+        </>
+      );
+    case 'comment':
+      return (
+        <>
+          <Badge tone="warn">comment</Badge>
+          <span>There is no &lt;json&gt; tag: the text is handed on for a person to read.</span>
+        </>
+      );
+  }
+}

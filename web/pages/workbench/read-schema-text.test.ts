@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { readSchemaText } from './read-schema-text.js';
+
+it('a blank text is no schema', () => {
+  expect(readSchemaText(' \n')).toEqual({ ok: true, schema: undefined });
+});
+
+it('a schema can be read with', () => {
+  const reading = readSchemaText('{"type": "integer"}');
+  expect(reading.ok && reading.schema?.['~standard'].validate('x')).toMatchObject({ issues: [{ path: [] }] });
+});
+
+it.each([
+  ['cut off', '{"type": "object"', 17],
+  ['a trailing comma', '{"type": "object",}', 17],
+  ['something behind', '{"type": "object"} x', 18],
+  ['an unknown type', '{"properties": {"a": {"type": "strin"}}}', 30],
+  ['an unknown type behind an escaped name', '{"properties": {"a/b": {"type": 5}}}', 32],
+])('%s is told with its place', (_what, text, offset) => {
+  const reading = readSchemaText(text);
+  expect(reading.ok ? null : reading.problem.offset).toBe(offset);
+});
+
+it.each(['[]', '"text"', 'no json at all'])('%s is no schema, wherever', (text) => {
+  expect(readSchemaText(text)).toMatchObject({ ok: false, problem: { offset: null } });
+});

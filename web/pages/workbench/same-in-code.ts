@@ -1,0 +1,113 @@
+import type { WorkbenchOptions } from './inspection.js';
+
+/** A text longer than this is not written into a command: it is read from a file. */
+const LONGEST_INLINE = 4000;
+
+/** The same reading in other places: a program, a shell, over HTTP. */
+export interface SameInCode {
+  readonly library: string;
+  readonly command: string;
+  readonly http: string;
+}
+
+/** Writes down how to do elsewhere what the workbench does. */
+export function sameInCode(
+  {
+    text,
+    schemaText,
+    options,
+  }: { readonly text: string; readonly schemaText: string; readonly options: WorkbenchOptions },
+  origin: string,
+): SameInCode {
+  const schema = schemaText.trim();
+  return {
+    library: libraryCode(schema, options),
+    command: commandLine(schema !== '', options),
+    http: httpRequest(text, schema, options, origin),
+  };
+}
+
+function libraryCode(schema: string, options: WorkbenchOptions): string {
+  const chosen = optionsLiteral(options, schema !== '');
+  if (schema === '') {
+    const rest = chosen === '' ? '' : `, undefined, ${chosen}`;
+    return `import { parse } from 'sluice/json';\n\nconst result = parse(text${rest});\n${USE}`;
+  }
+  return [
+    "import { parse } from 'sluice/json';",
+    "import { fromJsonSchema } from 'sluice/json-schema';",
+    '',
+    `const schema = fromJsonSchema(${schema});`,
+    `const result = parse(text, schema${chosen === '' ? '' : `, ${chosen}`});`,
+    USE,
+  ].join('\n');
+}
+
+const USE = [
+  'if (result.ok) console.log(result.value, result.repairs);',
+  "else if (result.status === 'failed') console.error(result.error.code, result.error.message);",
+  '',
+].join('\n');
+
+function optionsLiteral({ profile, allowPartial, align, prefer }: WorkbenchOptions, hasSchema: boolean): string {
+  const parts = [
+    ...(profile === 'default' ? [] : [`profile: '${profile}'`]),
+    ...(allowPartial ? ['allowPartial: true'] : []),
+    ...(align && hasSchema ? ['align: true'] : []),
+    ...(prefer === null ? [] : [`prefer: '${prefer}'`]),
+  ];
+  return parts.length === 0 ? '' : `{ ${parts.join(', ')} }`;
+}
+
+function commandLine(hasSchema: boolean, { profile, allowPartial, align, prefer }: WorkbenchOptions): string {
+  const words = [
+    'sluice parse answer.txt',
+    ...(hasSchema ? ['--schema schema.json'] : []),
+    ...(profile === 'default' ? [] : [`--profile ${profile}`]),
+    ...(allowPartial ? ['--allow-partial'] : []),
+    ...(align && hasSchema ? ['--align'] : []),
+    ...(prefer === null ? [] : [`--prefer ${prefer}`]),
+  ];
+  return `${words.join(' ')}\n`;
+}
+
+function httpRequest(
+  text: string,
+  schema: string,
+  { profile, allowPartial, align }: WorkbenchOptions,
+  origin: string,
+): string {
+  const settings = {
+    ...(profile !== 'default' && { profile }),
+    ...(allowPartial && { allow_partial: true }),
+    ...(align && schema !== '' && { align: true }),
+  };
+  const head = `curl -s ${origin}/v1/parse -H 'content-type: application/json'`;
+  const parsed = readSchema(schema);
+  if (text.length + schema.length <= LONGEST_INLINE) {
+    const body = { text, ...(parsed !== undefined && { schema: parsed }), ...settings };
+    return `${head} -d ${quoteForShell(escapeUnseen(JSON.stringify(body)))}\n`;
+  }
+  const fields = ['text: .', ...(parsed === undefined ? [] : ['schema: $schema[0]'])];
+  const slurp = parsed === undefined ? '' : ' --slurpfile schema schema.json';
+  const rest = Object.entries(settings).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  return `jq -Rs${slurp} '{${[...fields, ...rest].join(', ')}}' answer.txt | ${head} -d @-\n`;
+}
+
+function readSchema(schema: string): unknown {
+  try {
+    return schema === '' ? undefined : JSON.parse(schema);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Everything but printable ASCII as its escape: what is copied into a terminal is what one sees. */
+function escapeUnseen(json: string): string {
+  return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** One word for a POSIX shell, whatever it holds. */
+export function quoteForShell(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}

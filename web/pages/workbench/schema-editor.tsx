@@ -1,0 +1,66 @@
+import { useRef } from 'preact/hooks';
+import { SCHEMA_EXAMPLES } from './examples.js';
+import type { SchemaProblem } from './inspection.js';
+import { lineAndColumn } from './line-and-column.js';
+import { schemaText } from './workbench-state.js';
+
+/** The JSON Schema, as text, with what is wrong with it and where. */
+export function SchemaEditor({ problem }: { readonly problem: SchemaProblem | null }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const goTo = (offset: number): void => {
+    field.current?.focus();
+    field.current?.setSelectionRange(offset, Math.min(offset + 1, schemaText.value.length));
+  };
+  return (
+    <section class="card stack" aria-label="Schema">
+      <div class="row">
+        <label for="workbench-schema">JSON Schema</label>
+        <span class="end row">
+          <label class="unseen" for="workbench-schema-example">
+            Schema to begin with
+          </label>
+          <select
+            id="workbench-schema-example"
+            value=""
+            onChange={({ currentTarget }) => {
+              const example = SCHEMA_EXAMPLES[Number(currentTarget.value)];
+              if (currentTarget.value !== '' && example !== undefined) schemaText.value = example.schemaText;
+              currentTarget.value = '';
+            }}
+          >
+            <option value="">Schemas …</option>
+            {SCHEMA_EXAMPLES.map(({ name }, index) => (
+              <option key={name} value={index}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </span>
+      </div>
+      <textarea
+        ref={field}
+        id="workbench-schema"
+        class="mono"
+        rows={14}
+        spellcheck={false}
+        autocomplete="off"
+        placeholder="Draft 2020-12. Empty: any JSON will do."
+        aria-invalid={problem !== null}
+        aria-describedby="workbench-schema-problem"
+        value={schemaText.value}
+        onInput={({ currentTarget }) => (schemaText.value = currentTarget.value)}
+      />
+      <p class={problem === null ? 'help' : 'help wrong'} id="workbench-schema-problem" role="status">
+        {problem === null ? 'Decides which candidate is taken. Read without eval, here in the page.' : problem.message}
+        {problem !== null && problem.offset !== null ? (
+          <>
+            {' '}
+            <button type="button" class="link" onClick={() => goTo(problem.offset ?? 0)}>
+              {lineAndColumn(schemaText.value, problem.offset)}
+            </button>
+          </>
+        ) : null}
+      </p>
+    </section>
+  );
+}

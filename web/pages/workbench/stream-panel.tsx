@@ -1,0 +1,137 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { Badge } from '../../ui/badge.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { toneOf } from '../../ui/state-tone.js';
+import { paceOf } from './stream-pace.js';
+import { ValueRowsView } from './value-rows-view.js';
+import type { StreamView } from './worker-messages.js';
+import type { WorkerLink } from './worker-link.js';
+
+/** Speeds to choose from, in characters a second: from a slow model to a fast file. */
+const SPEEDS = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 20_000] as const;
+const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 512] as const;
+
+/** The text as if a model were still writing it: the value grows while it comes. */
+export function StreamPanel({ link, turn }: { readonly link: WorkerLink; readonly turn: number }) {
+  const view = useSignal<StreamView | null>(null);
+  const isPlaying = useSignal(false);
+  const speed = useSignal(3);
+  const size = useSignal(2);
+
+  const show = async (question: Parameters<WorkerLink['ask']>[0]): Promise<void> => {
+    const answer = await link.ask(question);
+    if (answer?.kind !== 'streamed') return;
+    view.value = answer.view;
+    if (answer.view.ended !== null) isPlaying.value = false;
+  };
+  const characters = SIZES[size.value] ?? 1;
+  const step = async (pieces = 1): Promise<void> => show({ kind: 'push', characters, pieces });
+  const restart = (): void => {
+    isPlaying.value = false;
+    void show({ kind: 'stream' });
+  };
+
+  // Another text, schema or option: what was read of the one before says nothing.
+  useEffect(restart, [turn]);
+  useEffect(() => {
+    if (!isPlaying.value) return;
+    const { everyMs, pieces } = paceOf(SPEEDS[speed.value] ?? 100, characters);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const go = async (): Promise<void> => {
+      await step(pieces);
+      if (isPlaying.peek()) timer = setTimeout(() => void go(), everyMs);
+    };
+    void go();
+    return () => clearTimeout(timer);
+  }, [isPlaying.value, speed.value, size.value]);
+
+  const shown = view.value;
+  const value = shown?.value ?? null;
+  const isEnded = shown?.ended !== undefined && shown.ended !== null;
+  return (
+    <section class="card stack" aria-labelledby="workbench-stream">
+      <div class="row">
+        <h2 id="workbench-stream">While it streams</h2>
+        <button type="button" disabled={isEnded} onClick={() => (isPlaying.value = !isPlaying.value)}>
+          {isPlaying.value ? 'Pause' : 'Play'}
+        </button>
+        <button type="button" disabled={isPlaying.value || isEnded} onClick={() => void step()}>
+          Step
+        </button>
+        <button type="button" disabled={shown === null || shown.taken === 0} onClick={restart}>
+          Begin again
+        </button>
+        <label class="slider">
+          Speed
+          <input
+            type="range"
+            min={0}
+            max={SPEEDS.length - 1}
+            value={speed.value}
+            aria-valuetext={`${SPEEDS[speed.value]} characters a second`}
+            onInput={({ currentTarget }) => (speed.value = Number(currentTarget.value))}
+          />
+          <span class="dim">{SPEEDS[speed.value]?.toLocaleString('en')} characters/s</span>
+        </label>
+        <label class="slider">
+          Piece
+          <input
+            type="range"
+            min={0}
+            max={SIZES.length - 1}
+            value={size.value}
+            aria-valuetext={`${characters} characters`}
+            onInput={({ currentTarget }) => (size.value = Number(currentTarget.value))}
+          />
+          <span class="dim">{characters === 1 ? '1 character' : `${characters} characters`}</span>
+        </label>
+      </div>
+      <div class="beside streamed">
+        <div class="stack">
+          <progress aria-label="How much was read" value={shown?.taken ?? 0} max={Math.max(1, shown?.length ?? 1)} />
+          <pre class="tail" tabIndex={0} role="region" aria-label="The end of what has come">
+            <SafeText text={shown?.tail ?? ''} />
+          </pre>
+        </div>
+        <div class="stack">
+          <div class="row stream-state">
+            <StreamState view={shown} />
+          </div>
+          {value === null ? (
+            <div class="value-rows dim">
+              {shown === null || shown.taken === 0
+                ? 'Play or step: the text comes piece by piece.'
+                : 'No value has begun.'}
+            </div>
+          ) : (
+            <ValueRowsView value={value} label="The value so far" />
+          )}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function StreamState({ view }: { readonly view: StreamView | null }) {
+  if (view === null) return null;
+  if (view.ended !== null) {
+    return (
+      <>
+        <Badge tone={toneOf(view.ended.status)}>{view.ended.status}</Badge>
+        <span>
+          <SafeText text={view.ended.words} limit={300} />
+        </span>
+      </>
+    );
+  }
+  return (
+    <>
+      <Badge tone={view.complete ? 'good' : 'plain'}>{view.complete ? 'complete' : 'growing'}</Badge>
+      <span class="dim changed">
+        {view.changed.length === 0 ? 'nothing changed' : 'changed: '}
+        <SafeText text={view.changed.map((place) => (place === '' ? 'the root' : place)).join(', ')} limit={200} />
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { DEFAULT_OPTIONS } from './examples.js';
+import { startStream } from './stream-session.js';
+
+const text = 'Sure: {"name": "Ada", "tags": ["x", "y"]} Done.';
+
+it('shows the value as far as it has come, and where it grew', () => {
+  const session = startStream(text, undefined, DEFAULT_OPTIONS);
+  const view = session.push(6, 3);
+  expect(view).toMatchObject({ taken: 18, length: text.length, complete: false, ended: null, changed: ['', 'name'] });
+  expect(view.value?.rows.map(({ key, text: line }) => `${key ?? ''}${line}`)).toEqual(['{', '"name""Ad"', '}']);
+});
+
+it('ends with what `parse` says of the whole text', () => {
+  const view = startStream(text, undefined, DEFAULT_OPTIONS).push(5, 1000);
+  expect(view).toMatchObject({
+    taken: text.length,
+    complete: true,
+    ended: { status: 'success', words: 'deterministic_generic' },
+  });
+});
+
+it('shows nothing before a value has begun', () => {
+  expect(startStream(text, undefined, DEFAULT_OPTIONS).push(1, 0)).toMatchObject({ taken: 0, value: null, tail: '' });
+});
+
+it('a text without a tag ends as a comment where tags are asked for', () => {
+  const view = startStream('No.', undefined, { ...DEFAULT_OPTIONS, profile: 'tagged' }).push(10, 1);
+  expect(view.ended?.status).toBe('comment');
+});

@@ -1,0 +1,60 @@
+import { createJsonStream } from '../../../src/json/index.js';
+import type { AlignableSchema, ParseResult } from '../../../src/json/index.js';
+import { toParseOptions } from './inspect.js';
+import type { WorkbenchOptions } from './inspection.js';
+import { placeOf, toValueRows } from './value-rows.js';
+import type { StreamView } from './worker-messages.js';
+
+const TAIL = 600;
+const MOST_CHANGED = 8;
+const BOUNDS = { rows: 200, characters: 500 };
+
+/** A text that arrives in pieces, as from a model that is still writing. */
+export interface StreamSession {
+  /** Reads the next so many pieces of so many characters. */
+  push(characters: number, pieces: number): StreamView;
+}
+
+/** Begins to read a text with `createJsonStream`. */
+export function startStream(
+  text: string,
+  schema: AlignableSchema | undefined,
+  chosen: WorkbenchOptions,
+): StreamSession {
+  const stream = createJsonStream(schema, toParseOptions(chosen, schema));
+  let taken = 0;
+  let ended: StreamView['ended'] = null;
+  return {
+    push(characters, pieces) {
+      let snapshot = stream.push('');
+      const changed = new Set<string>();
+      for (let piece = 0; piece < pieces && taken < text.length; piece += 1) {
+        const to = taken + Math.max(1, characters);
+        snapshot = stream.push(text.slice(taken, to));
+        for (const path of snapshot.changed.slice(-MOST_CHANGED)) changed.add(placeOf(path));
+        taken = Math.min(text.length, to);
+      }
+      if (taken === text.length) ended ??= endOf(stream.end());
+      return {
+        taken,
+        length: text.length,
+        tail: text.slice(Math.max(0, taken - TAIL), taken),
+        value: snapshot.value === undefined ? null : toValueRows(snapshot.value, new Map(), BOUNDS),
+        changed: [...changed].slice(-MOST_CHANGED),
+        complete: snapshot.complete,
+        ended,
+      };
+    },
+  };
+}
+
+function endOf(result: ParseResult<unknown>): NonNullable<StreamView['ended']> {
+  switch (result.status) {
+    case 'success':
+      return { status: 'success', words: result.repairLevel };
+    case 'failed':
+      return { status: 'failed', words: `${result.error.code}: ${result.error.message}` };
+    case 'comment':
+      return { status: 'comment', words: 'no tag: the text is handed on as a comment' };
+  }
+}

@@ -1,0 +1,84 @@
+import { computed, effect, signal } from '@preact/signals';
+import { query, setQuery } from '../../app/router.js';
+import { EXAMPLES } from './examples.js';
+import type { Example } from './examples.js';
+import type { Span, WorkbenchOptions } from './inspection.js';
+import { readOptions, writeOptions } from './options-query.js';
+
+const KEY = 'sluice.workbench';
+/** Browsers keep about five million characters for a page; longer texts would push out everything else. */
+const MOST_KEPT = 1_000_000;
+const KEEP_AFTER_MS = 500;
+
+interface Kept {
+  readonly text: string;
+  readonly schemaText: string;
+}
+
+const kept = readKept();
+
+/** What is looked at. */
+export const text = signal(kept.text);
+/** The text of the JSON Schema; blank for none. */
+export const schemaText = signal(kept.schemaText);
+/** How it is read: stands in the address, so that it can be sent to somebody. */
+export const options = computed(() => readOptions(query.value));
+/** The place in the text that was asked for last. */
+export const chosen = signal<Span | null>(null);
+/** Whether the text comes back after the page is loaded again. */
+export const isKept = computed(() => text.value.length + schemaText.value.length <= MOST_KEPT);
+
+/** Puts a text in the place of the one before. */
+export function setText(next: string): void {
+  chosen.value = null;
+  text.value = next;
+}
+
+/** Changes how the text is read. */
+export function setOptions(changes: Partial<WorkbenchOptions>): void {
+  chosen.value = null;
+  setQuery(writeOptions({ ...options.value, ...changes }));
+}
+
+/** Begins with an example. */
+export function openExample(example: Example): void {
+  setText(example.text);
+  schemaText.value = example.schemaText;
+  setOptions(example.options);
+}
+
+/** Keeps text and schema for when the page is loaded again. */
+export function keepTexts(): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = effect(() => {
+    const now: Kept = { text: isKept.value ? text.value : '', schemaText: schemaText.value };
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      try {
+        sessionStorage.setItem(KEY, JSON.stringify(now));
+      } catch {
+        // A browser may forbid storage, or have no room; then the text lasts as long as the page.
+      }
+    }, KEEP_AFTER_MS);
+  });
+  return () => {
+    clearTimeout(timer);
+    stop();
+  };
+}
+
+/** What was there before, or the first example: a page that shows something says more than one that is blank. */
+function readKept(): Kept {
+  const [first] = EXAMPLES;
+  const begin = { text: first?.text ?? '', schemaText: first?.schemaText ?? '' };
+  try {
+    const found: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? 'null');
+    if (typeof found !== 'object' || found === null) return begin;
+    const { text: keptText, schemaText: keptSchema } = found as Partial<Record<keyof Kept, unknown>>;
+    return typeof keptText === 'string' && typeof keptSchema === 'string'
+      ? { text: keptText, schemaText: keptSchema }
+      : begin;
+  } catch {
+    return begin;
+  }
+}
