@@ -1,8 +1,6 @@
-import { FLOORS } from './floors.js';
+import { floorOf } from './floor-of.js';
+import { ERROR_BASE, FLOORS } from './floors.js';
 import type { ImportEdge, ImportGraph } from './import-graph.js';
-
-/** The base of all errors: every floor needs it, whatever else it may import. */
-const ERROR_BASE = 'src/json/sluice-error.ts';
 
 /** Every import that the house does not allow, as a sentence. */
 export function checkLayering({ edges, files }: ImportGraph): string[] {
@@ -33,12 +31,6 @@ function objectTo({ from, to, kind, typeOnly }: ImportEdge): string | undefined 
       return typeOnly ? undefined : `${name} may import only types of ${target}`;
     }
   }
-}
-
-function floorOf(file: string): string {
-  const parts = file.split('/');
-  if (parts[0] === 'web') return 'web';
-  return parts.length > 2 ? (parts[1] ?? '') : '';
 }
 
 function packageOf(specifier: string): string {

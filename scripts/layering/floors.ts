@@ -9,6 +9,9 @@ export interface Floor {
   readonly browserSafe?: boolean;
 }
 
+/** The base of all errors: every floor needs it, whatever else it may import. */
+export const ERROR_BASE = 'src/json/sluice-error.ts';
+
 const CORE = ['json', 'json-schema', 'events', 'audit', 'runs', 'orders', 'store', 'dispatch'];
 
 /**

@@ -1,0 +1,68 @@
+import { floorOf } from './floor-of.js';
+import { ERROR_BASE } from './floors.js';
+import type { ImportGraph } from './import-graph.js';
+
+/** What a floor takes from another: code, or only types. */
+type Strength = 'code' | 'types';
+
+/** Where the picture stands in a page. */
+const BEGIN = '<!-- picture of the imports, made by npm run picture -- --write -->';
+const END = '<!-- end of the picture -->';
+
+/**
+ * Draws which floor imports which, as Mermaid: a line for code, dots for types alone. An arrow that only repeats what
+ * other arrows say (a imports b, b imports c, so a may import c) is left out; with all of them nobody would see the house.
+ *
+ * @example
+ * renderPicture(graph) // 'flowchart TD\n  events --> json\n…'
+ */
+export function renderPicture({ edges }: ImportGraph): string {
+  const arrows = new Map<string, Map<string, Strength>>();
+  for (const { from, to, kind, typeOnly } of edges) {
+    const [upper, lower] = [floorOf(from), floorOf(to)];
+    // What every floor has says nothing about any.
+    if (kind !== 'file' || to === ERROR_BASE || upper === '' || lower === '' || upper === lower) continue;
+    const targets = arrows.get(upper) ?? new Map<string, Strength>();
+    if (!typeOnly || !targets.has(lower)) targets.set(lower, typeOnly ? 'types' : 'code');
+    arrows.set(upper, targets);
+  }
+  const lines = [...arrows].flatMap(([upper, targets]) =>
+    [...targets]
+      .filter(([lower, strength]) => {
+        const ways = [...targets].filter(([other, way]) => other !== lower && (way === 'code' || strength === 'types'));
+        return !ways.some(([other]) => leads(arrows, other, lower, strength));
+      })
+      .map(([lower, strength]) => `  ${upper} ${strength === 'code' ? '-->' : '-.->'} ${lower}`),
+  );
+  return ['flowchart TD', ...lines.toSorted()].join('\n');
+}
+
+/** A page with the picture in its place. */
+export function putPicture(page: string, picture: string): string {
+  const [before, rest] = page.split(BEGIN);
+  const after = rest?.split(END)[1];
+  if (before === undefined || after === undefined)
+    throw new Error(`the page has no place for the picture: ${BEGIN} … ${END}`);
+  return `${before}${BEGIN}\n\n\`\`\`mermaid\n${picture}\n\`\`\`\n\n${END}${after}`;
+}
+
+/** Code is reached by arrows of code only; types are reached by any. */
+function leads(
+  arrows: ReadonlyMap<string, ReadonlyMap<string, Strength>>,
+  from: string,
+  to: string,
+  needed: Strength,
+): boolean {
+  const seen = new Set<string>();
+  const waiting = [from];
+  for (let floor = waiting.pop(); floor !== undefined; floor = waiting.pop()) {
+    if (seen.has(floor)) continue;
+    seen.add(floor);
+    for (const [lower, strength] of arrows.get(floor) ?? []) {
+      if (needed === 'code' && strength === 'types') continue;
+      if (lower === to) return true;
+      waiting.push(lower);
+    }
+  }
+  return false;
+}
