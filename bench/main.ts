@@ -28,6 +28,7 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   s: async () => (await import('./part-store.js')).runStore(),
   v: async () => (await import('./part-sse.js')).runSse(),
   t: async () => (await import('./part-server.js')).runServerPart(),
+  w: async () => (await import('./part-console.js')).runConsole(),
   h: async () => (await import('./part-events-memory.js')).runEventsMemory(),
 };
 

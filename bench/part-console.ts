@@ -1,0 +1,185 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { codex } from '../src/events/translate-lines.contract.js';
+import { longSession, longSessionRecord } from '../test/browser/codex-lines.js';
+import { launchChromium } from '../test/browser/launch-chromium.js';
+import { settle } from '../test/browser/settle.js';
+import { startSite } from '../test/browser/start-site.js';
+import type { Site } from '../test/browser/start-site.js';
+import { watchPage } from '../test/browser/watch-page.js';
+import { traceTasks } from './page-tasks.js';
+import type { PageTasks } from './page-tasks.js';
+import { milliseconds, type PartResult } from './part-result.js';
+
+const EVENTS = Number(process.env['CONSOLE_EVENTS'] ?? 50_000);
+const RATE = 200;
+const SECONDS = Number(process.env['CONSOLE_SECONDS'] ?? 10);
+/** How often a person presses a key while the run goes on. */
+const KEY_EVERY_MS = 60;
+/** The longest task that nobody notices. */
+const LONGEST_TASK_MS = 50;
+const FIRST_LOAD_BYTES = 60_000;
+
+/** The console in a real browser: a long run opened and scrolled, a busy one watched while typing, and the first load. */
+export async function runConsole(): Promise<PartResult> {
+  const site = await startSite();
+  const server = await launchChromium();
+  const browser = await chromium.connect(server.wsEndpoint());
+  try {
+    const bytes = await measureFirstLoad(browser, site);
+    const { opened, scrolled } = await measureLongRun(browser, site);
+    const live = await measureLiveRun(browser, site);
+    const longest = Math.max(opened.longest, scrolled.longest);
+    return {
+      title: 'The console',
+      targets: [
+        {
+          what: `a run of ${EVENTS.toLocaleString('en-US')} events opened and scrolled in a browser: its longest task after the first paint`,
+          limit: `≤ ${LONGEST_TASK_MS} ms`,
+          measured: milliseconds(longest),
+          met: longest <= LONGEST_TASK_MS,
+        },
+        {
+          what: `a key pressed while ${RATE} events a second come, until the page takes it (p95)`,
+          limit: `≤ ${LONGEST_TASK_MS} ms`,
+          measured: milliseconds(live.p95),
+          met: live.p95 <= LONGEST_TASK_MS,
+        },
+        {
+          what: 'first load of the console, over the wire',
+          limit: `≤ ${FIRST_LOAD_BYTES / 1000} kB`,
+          measured: `${(bytes / 1000).toFixed(1)} kB`,
+          met: bytes <= FIRST_LOAD_BYTES,
+        },
+      ],
+      tables: [
+        {
+          title: 'What the main thread of the page did',
+          columns: ['', 'tasks', 'longest, processor time', 'longest, on the wall'],
+          rows: [
+            taskRow('opening the long run', opened),
+            taskRow('scrolling it from end to end', scrolled),
+            taskRow(`${SECONDS} s of ${RATE} events a second`, live.tasks),
+          ],
+        },
+        {
+          title: 'From a key to the page, while the run goes on',
+          columns: ['keys', 'median', 'p95', 'longest'],
+          rows: [[String(live.keys), milliseconds(live.p50), milliseconds(live.p95), milliseconds(live.longest)]],
+        },
+      ],
+      groups: [],
+    };
+  } finally {
+    await browser.close();
+    await server.close();
+    await site.stop();
+  }
+}
+
+async function openPage(browser: Browser, site: Site): Promise<Page> {
+  const viewport = { width: 1280, height: 800 };
+  const context = await browser.newContext({ locale: 'en-US', baseURL: site.url, viewport });
+  return context.newPage();
+}
+
+async function measureFirstLoad(browser: Browser, site: Site): Promise<number> {
+  const page = await openPage(browser, site);
+  const { loaded } = await watchPage(page, site.url);
+  await page.goto('/');
+  await settle(page);
+  await page.close();
+  const files = loaded.filter(({ path }) => !path.startsWith('/v1/'));
+  return files.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+async function measureLongRun(browser: Browser, site: Site) {
+  const { id } = await site.endedRun({ says: longSession(EVENTS) });
+  const page = await openPage(browser, site);
+  const opened = await traceTasks(browser, page, async () => {
+    await page.goto(`/runs/${id}`);
+    await untilRows(page, EVENTS);
+  });
+  const scrolled = await traceTasks(browser, page, async () => {
+    for (const lens of await page.locator('.virtual').all()) {
+      await lens.hover();
+      for (let turn = 0; turn < 60; turn++) {
+        await page.mouse.wheel(0, turn % 20 === 19 ? 500_000 : 1200);
+        await nextFrame(page);
+      }
+    }
+  });
+  await page.close();
+  return { opened, scrolled };
+}
+
+async function measureLiveRun(browser: Browser, site: Site) {
+  const run = await site.startRun({ says: [codex.thread(), codex.turn], isLive: true });
+  await site.runIs(run.id, 'running');
+  const page = await openPage(browser, site);
+  await page.addInitScript(noteKeys);
+  await page.goto(`/runs/${run.id}`);
+  await settle(page);
+  const total = RATE * SECONDS;
+  const tasks = await traceTasks(browser, page, async () => {
+    const telling = tellSteadily(run.tell, total);
+    const until = performance.now() + SECONDS * 1000;
+    while (performance.now() < until) {
+      await page.keyboard.press('Shift');
+      await wait(KEY_EVERY_MS);
+    }
+    await telling;
+    await untilRows(page, total);
+  });
+  const delays = await page.evaluate(() => (globalThis as unknown as { keyDelays: number[] }).keyDelays);
+  await run.tell([codex.completed(), 'end']);
+  await site.runIs(run.id, 'ended');
+  await page.close();
+  const sorted = delays.toSorted((one, other) => one - other);
+  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  return { tasks, keys: sorted.length, p50: at(0.5), p95: at(0.95), longest: sorted.at(-1) ?? Number.NaN };
+}
+
+/** Says so many records, `RATE` a second. */
+async function tellSteadily(
+  tell: (lines: readonly (object | string)[]) => Promise<void>,
+  total: number,
+): Promise<void> {
+  const began = performance.now();
+  for (let told = 0; told < total;) {
+    await wait(25);
+    const due = Math.min(total, Math.floor(((performance.now() - began) / 1000) * RATE));
+    await tell(Array.from({ length: due - told }, (_, index) => longSessionRecord(told + index)));
+    told = due;
+  }
+}
+
+/** In the page: how long each key waited before the page could take it. */
+function noteKeys(): void {
+  const keyDelays: number[] = [];
+  Object.assign(globalThis, { keyDelays });
+  addEventListener('keydown', ({ timeStamp }) => keyDelays.push(performance.now() - timeStamp), true);
+}
+
+/** Waits until one of the lists of the page knows of so many rows. */
+async function untilRows(page: Page, count: number): Promise<void> {
+  await page.waitForFunction(
+    (least) => [...document.querySelectorAll('[aria-setsize]')].some((row) => Number(row.ariaSetSize) >= least),
+    count,
+    { timeout: 120_000 },
+  );
+}
+
+async function nextFrame(page: Page): Promise<void> {
+  await page.evaluate(
+    async () =>
+      new Promise((resolve) => {
+        requestAnimationFrame(resolve);
+      }),
+  );
+}
+
+function taskRow(name: string, { count, longest, longestOnWall }: PageTasks): readonly string[] {
+  return [name, count.toLocaleString('en-US'), milliseconds(longest), milliseconds(longestOnWall)];
+}
