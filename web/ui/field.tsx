@@ -57,20 +57,27 @@ export function Choices<Value extends string>({
   return (
     <fieldset>
       <legend>{legend}</legend>
-      {options.map((option) => (
-        <label key={option.value} class="explained">
-          <input
-            type="radio"
-            name={name}
-            value={option.value}
-            checked={option.value === value}
-            disabled={option.isOff === true}
-            onChange={() => onChange(option.value)}
-          />
-          <span>{option.label}</span>
-          <span class="help">{option.help}</span>
-        </label>
-      ))}
+      {options.map((option) => {
+        const id = `${name}-${option.value}`;
+        return (
+          <div key={option.value} class="explained">
+            <input
+              type="radio"
+              id={id}
+              name={name}
+              value={option.value}
+              checked={option.value === value}
+              disabled={option.isOff === true}
+              aria-describedby={`${id}-words`}
+              onChange={() => onChange(option.value)}
+            />
+            <label for={id}>{option.label}</label>
+            <span id={`${id}-words`} class="help">
+              {option.help}
+            </span>
+          </div>
+        );
+      })}
       {wrong === undefined ? null : <p class="wrong">{wrong}</p>}
     </fieldset>
   );
@@ -78,21 +85,31 @@ export function Choices<Value extends string>({
 
 /** Something to switch on, with what it means. */
 export function Switch({
+  id,
   label,
   help,
   isOn,
   onChange,
 }: {
+  readonly id: string;
   readonly label: string;
   readonly help: string;
   readonly isOn: boolean;
   readonly onChange: (isOn: boolean) => void;
 }) {
   return (
-    <label class="explained">
-      <input type="checkbox" checked={isOn} onChange={(event) => onChange(event.currentTarget.checked)} />
-      <span>{label}</span>
-      <span class="help">{help}</span>
-    </label>
+    <div class="explained">
+      <input
+        type="checkbox"
+        id={id}
+        checked={isOn}
+        aria-describedby={`${id}-words`}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      <label for={id}>{label}</label>
+      <span id={`${id}-words`} class="help">
+        {help}
+      </span>
+    </div>
   );
 }

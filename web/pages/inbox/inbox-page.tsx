@@ -1,4 +1,34 @@
-/** Inbox. */
+import { query, route } from '../../app/router.js';
+import { InboxList } from './inbox-list.js';
+import { Item } from './item.js';
+import './inbox.css';
+
+/** What waits for a person, beside the one that is looked at. */
 export function InboxPage() {
-  return <h1>Inbox</h1>;
+  const { value } = route;
+  const id = value.page === 'inbox' ? value.id : null;
+  const showsAll = query.value.get('show') === 'all';
+  return (
+    <>
+      <div class="page-head">
+        <h1>Inbox</h1>
+        <nav class="row end" aria-label="Which items">
+          <a class="button" href="/inbox" aria-current={showsAll ? undefined : 'true'}>
+            Waiting
+          </a>
+          <a class="button" href="/inbox?show=all" aria-current={showsAll ? 'true' : undefined}>
+            Settled too
+          </a>
+        </nav>
+      </div>
+      <div class={id === null ? 'inbox' : 'inbox has-item'}>
+        <InboxList chosen={id} showsAll={showsAll} />
+        {id === null ? (
+          <p class="dim inbox-hint">Choose what to look at. j and k walk through the list, Enter opens.</p>
+        ) : (
+          <Item key={id} id={id} />
+        )}
+      </div>
+    </>
+  );
 }

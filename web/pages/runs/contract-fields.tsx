@@ -70,12 +70,14 @@ export function ContractFields({ fields, wrong, edit }: FormPart) {
           </Field>
         </div>
         <Switch
+          id="allow-partial"
           label="Take an answer that was cut off"
           help="What came before the cut counts if it fits the schema; a warning says so."
           isOn={fields.allowPartial}
           onChange={(allowPartial) => edit({ allowPartial })}
         />
         <Switch
+          id="align"
           label="Align a near miss with the schema"
           help="A number sent as text, a key in other letters. Every change is recorded; nothing is made up."
           isOn={fields.align}

@@ -1,0 +1,193 @@
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import type { InboxItemView } from '../../../src/api/shapes/order.js';
+import { may, session } from '../../app/session.js';
+import { client } from '../../server/client.js';
+import { refusalOf } from '../../server/refusal.js';
+import type { Refusal } from '../../server/refusal.js';
+import { Choices, Field } from '../../ui/field.js';
+import { Notice } from '../../ui/notice.js';
+import { useDraft } from '../../ui/use-draft.js';
+import { CommentPreview } from './comment-preview.js';
+import { Confirm } from './confirm.js';
+import { actionOf, EMPTY_DECISION, readDecision } from './decision-request.js';
+import type { DecisionField } from './decision-request.js';
+import { isAcceptable } from './reading-view.js';
+import type { ReadingView } from './reading-view.js';
+import { ACTIONS } from './resolution-actions.js';
+import { ResultFields } from './result-fields.js';
+import { formOf, RESULT_PLACES } from './result-form.js';
+import { usePreview } from './use-preview.js';
+
+/** Where a person decides: what each choice does, why, and the comment exactly as it will be delivered. */
+export function Decide({
+  item,
+  reading,
+  reload,
+}: {
+  readonly item: InboxItemView;
+  readonly reading: ReadingView;
+  readonly reload: () => void;
+}) {
+  const { fields, change, forget } = useDraft(`inbox ${item.id}`, {
+    ...EMPTY_DECISION,
+    ...formOf(reading.result ?? reading.draft),
+  });
+  const name = useDraft('who', { who: '' });
+  const isLocal = session.value.state === 'known' && session.value.name === 'local';
+  const decision = readDecision(fields, item, isLocal ? name.fields.who : '');
+  const preview = usePreview(item.id, item.resolution === null ? decision.body : null);
+  const refusal = useSignal<Refusal<DecisionField> | null>(null);
+  const isSending = useSignal(false);
+  const isTried = useSignal(false);
+  const dialog = useRef<HTMLDialogElement>(null);
+
+  const action = actionOf(fields);
+  const words = ACTIONS.find((one) => one.action === action);
+  const edit = (changes: Partial<typeof fields>): void => {
+    change(changes);
+    refusal.value = null;
+  };
+
+  const send = async (): Promise<void> => {
+    dialog.current?.close();
+    if (decision.body === null) return;
+    isSending.value = true;
+    try {
+      await client.resolveItem({ id: item.id, body: decision.body });
+      forget();
+    } catch (error) {
+      refusal.value = refusalOf(error, PLACES);
+    } finally {
+      isSending.value = false;
+      reload();
+    }
+  };
+  const askFirst = (event: Event): void => {
+    event.preventDefault();
+    isTried.value = true;
+    if (decision.body !== null && preview.isCurrent) dialog.current?.showModal();
+  };
+
+  if (item.resolution !== null) return <WrittenInVain why={fields.why} refusal={refusal.value} forget={forget} />;
+  if (!may('decide')) {
+    return (
+      <Notice tone="plain" title="You may look, not decide">
+        A token with the scope <code>decide</code> may.
+      </Notice>
+    );
+  }
+  const previewRefusal = preview.error === null ? null : refusalOf(preview.error, PLACES);
+  const wrong = {
+    ...previewRefusal?.wrong,
+    ...refusal.value?.wrong,
+    ...(isTried.value ? decision.wrong : {}),
+    ...jsonOf(decision.wrong),
+  };
+  return (
+    <form class="card stack decide" noValidate onSubmit={askFirst}>
+      <h2>Decide</h2>
+      <Choices
+        name="action"
+        legend="What shall happen"
+        value={fields.action}
+        onChange={(chosen) => edit({ action: chosen })}
+        options={ACTIONS.map((one) => {
+          const isOff = one.action === 'accept' && !isAcceptable(reading, item);
+          return {
+            value: one.action,
+            label: one.label,
+            help: isOff
+              ? 'Not possible: no result of this run could be read as it is. Edit and accept instead.'
+              : one.effect(item.issue_ref),
+            isOff,
+          };
+        })}
+      />
+      {action === 'edit' ? <ResultFields item={item} fields={fields} wrong={wrong} change={edit} /> : null}
+      {words === undefined ? null : (
+        <>
+          <Field id="why" label="Why" help="Quoted in the comment and kept in the audit." wrong={wrong.why}>
+            {(control) => (
+              <textarea
+                {...control}
+                rows={3}
+                maxLength={5000}
+                value={fields.why}
+                onInput={(event) => edit({ why: event.currentTarget.value })}
+              />
+            )}
+          </Field>
+          {isLocal ? (
+            <Field
+              id="who"
+              label="Who decides"
+              help="This server has no tokens, so it does not know you. Recorded as local if you say nothing."
+            >
+              {(control) => (
+                <input
+                  {...control}
+                  type="text"
+                  maxLength={200}
+                  autocomplete="name"
+                  value={name.fields.who}
+                  onInput={(event) => name.change({ who: event.currentTarget.value })}
+                />
+              )}
+            </Field>
+          ) : (
+            <p class="dim">Recorded as decided by {session.value.state === 'known' ? session.value.name : 'you'}.</p>
+          )}
+          <CommentPreview preview={preview} isAsked={decision.body !== null} refusal={previewRefusal} />
+          {refusal.value === null || refusal.value.message === null ? null : (
+            <Notice tone="bad" title="Nothing was changed">
+              {refusal.value.message} <code>{refusal.value.code}</code>
+            </Notice>
+          )}
+          <div class="row">
+            <button
+              type="submit"
+              class="primary"
+              disabled={isSending.value || (decision.body !== null && !preview.isCurrent)}
+            >
+              {isSending.value ? 'Settling …' : words.button}
+            </button>
+            <span class="dim">{words.effect(item.issue_ref)}</span>
+          </div>
+          <Confirm dialog={dialog} words={words} issueRef={item.issue_ref} send={() => void send()} />
+        </>
+      )}
+    </form>
+  );
+}
+
+const PLACES: {
+  readonly places: Readonly<Record<string, DecisionField>>;
+  readonly codes: Readonly<Record<string, DecisionField>>;
+} = {
+  places: RESULT_PLACES,
+  codes: {},
+};
+
+/** Broken JSON is said while it is written; a missing reason only once somebody wants to go on. */
+function jsonOf({ json }: Readonly<Partial<Record<DecisionField, string>>>): { readonly json?: string } {
+  return json === undefined ? {} : { json };
+}
+
+/** Somebody else was quicker: what was written is not thrown away. */
+function WrittenInVain({
+  why,
+  refusal,
+  forget,
+}: {
+  readonly why: string;
+  readonly refusal: Refusal<DecisionField> | null;
+  readonly forget: () => void;
+}) {
+  if (why.trim() === '') return null;
+  return (
+    <Notice tone="plain" title="This was settled meanwhile" action={{ label: 'Throw away what I wrote', run: forget }}>
+      {refusal?.message ?? 'What counts now stands above.'} You had written: <q>{why}</q>
+    </Notice>
+  );
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { EMPTY_DECISION, readDecision } from './decision-request.js';
+import type { DecisionFields } from './decision-request.js';
+
+const item = { issue_ref: 'acme/shop#9', run_id: '2026-11-15-dev-0001' };
+const read = (changes: Partial<DecisionFields>, who = '') => readDecision({ ...EMPTY_DECISION, ...changes }, item, who);
+
+test('nothing is asked before something is chosen', () => {
+  expect(read({ why: 'because' })).toEqual({ body: null, wrong: {} });
+  expect(read({ action: 'explode', why: 'because' }).body).toBeNull();
+});
+
+test('a decision needs its reason', () => {
+  expect(read({ action: 'reject', why: ' ' })).toEqual({ body: null, wrong: { why: expect.any(String) } });
+});
+
+test('a decision goes with its reason, and with a name where one was given', () => {
+  expect(read({ action: 'reject', why: ' wrong branch ' }).body).toEqual({ action: 'reject', why: 'wrong branch' });
+  expect(read({ action: 'retry', why: 'x' }, ' Ada ').body).toEqual({ action: 'retry', why: 'x', who: 'Ada' });
+});
+
+test('only an edit carries a result, from the fields or from the JSON', () => {
+  const fields = { why: 'seen by me', pr: '#7', tests: 'n/a', summary: 'Done.' };
+  expect(read({ action: 'accept', ...fields }).body).toEqual({ action: 'accept', why: 'seen by me' });
+  expect(read({ action: 'edit', ...fields }).body?.result).toEqual({
+    ...item,
+    status: 'ok',
+    changes: { pr: '#7' },
+    tests: 'n/a',
+    summary: 'Done.',
+  });
+  expect(read({ action: 'edit', ...fields, view: 'json', json: '{"status":"ok"}' }).body?.result).toEqual({
+    status: 'ok',
+  });
+});
+
+test('broken JSON is not sent', () => {
+  expect(read({ action: 'edit', why: 'x', view: 'json', json: '{' })).toEqual({
+    body: null,
+    wrong: { json: expect.stringContaining('not JSON') },
+  });
+});

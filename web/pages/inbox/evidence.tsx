@@ -1,0 +1,77 @@
+import type { InboxItemView } from '../../../src/api/shapes/order.js';
+import { Badge } from '../../ui/badge.js';
+import { Facts } from '../../ui/facts.js';
+import { SafeText } from '../../ui/safe-text.js';
+import type { CommitCheck, NoteView, ReadingView } from './reading-view.js';
+
+/** What is known of how the worker ended and of what it left. */
+export function Evidence({ item, reading }: { readonly item: InboxItemView; readonly reading: ReadingView }) {
+  const { result, draft } = reading;
+  return (
+    <section class="card stack">
+      <h2>Evidence</h2>
+      <Facts
+        facts={{
+          'Read from': <SafeText text={reading.source} />,
+          'Exit code': item.exit_code === null ? 'none' : <ExitCode code={item.exit_code} />,
+          Signal: item.signal ?? undefined,
+          Commit: <Commit check={reading.commit} />,
+          'Found in passing':
+            reading.anchors.length === 0 ? undefined : (
+              <SafeText text={reading.anchors.map(([name, value]) => `${name}: ${value}`).join('\n')} />
+            ),
+        }}
+      />
+      <Notes title="Problems" notes={reading.problems} />
+      <Notes title="Worth knowing" notes={reading.notices} />
+      {result === undefined ? null : <Claims title="The result as it was read" value={result} />}
+      {result === undefined && draft !== undefined ? (
+        <Claims title="A repaired reading: it fills in the form below and decides nothing" value={draft} />
+      ) : null}
+    </section>
+  );
+}
+
+function ExitCode({ code }: { readonly code: number }) {
+  return code === 0 ? <>0</> : <Badge tone="bad">{code}</Badge>;
+}
+
+function Commit({ check }: { readonly check: CommitCheck }) {
+  switch (check) {
+    case 'none named':
+      return <span class="dim">none named</span>;
+    case 'found':
+      return <Badge tone="good">is in the repository</Badge>;
+    case 'not found':
+      return <Badge tone="bad">is not in the repository</Badge>;
+    case 'not checked':
+      return <Badge tone="warn">was not checked</Badge>;
+  }
+}
+
+function Notes({ title, notes }: { readonly title: string; readonly notes: readonly NoteView[] }) {
+  if (notes.length === 0) return null;
+  return (
+    <div>
+      <h3>{title}</h3>
+      <ul class="notes">
+        {notes.map(({ code, message, path }, index) => (
+          <li key={index}>
+            <SafeText text={path === '' ? message : `${path}: ${message}`} /> <code class="dim">{code}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Claims({ title, value }: { readonly title: string; readonly value: unknown }) {
+  return (
+    <div>
+      <h3>{title}</h3>
+      <pre>
+        <SafeText text={JSON.stringify(value, null, 2)} />
+      </pre>
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+import { useRef } from 'preact/hooks';
+import type { InboxItemView } from '../../../src/api/shapes/order.js';
+import { pathOf } from '../../app/route.js';
+import { client } from '../../server/client.js';
+import { useLiveList } from '../../server/use-live-list.js';
+import { Badge } from '../../ui/badge.js';
+import { ListFrame } from '../../ui/list-frame.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { lengthOf } from '../../ui/time.js';
+import { isReading, ROW, useRowKeys } from '../../ui/use-row-keys.js';
+
+/** What waits, the oldest first: it has waited longest. */
+export function InboxList({ chosen, showsAll }: { readonly chosen: string | null; readonly showsAll: boolean }) {
+  const rows = useRef<HTMLUListElement>(null);
+  const items = useLiveList(
+    showsAll ? 'all' : 'open',
+    async (page, signal) => client.listInbox({ query: { ...page, open: showsAll ? 'false' : 'true' }, signal }),
+    (item) => item.id,
+    () => isReading(rows.current),
+  );
+  useRowKeys(rows);
+  return (
+    <ListFrame
+      shown={items}
+      what={showsAll ? 'items' : 'waiting'}
+      order="oldest first"
+      empty={
+        <>
+          <strong>Nothing waits</strong>
+          <p>
+            When a result cannot be trusted as it is, it appears here with the evidence, and nothing goes on without
+            you.
+          </p>
+        </>
+      }
+    >
+      {(shown) => (
+        <ul ref={rows} class="inbox-rows">
+          {shown.map((item) => (
+            <Entry key={item.id} item={item} isChosen={item.id === chosen} query={showsAll ? '?show=all' : ''} />
+          ))}
+        </ul>
+      )}
+    </ListFrame>
+  );
+}
+
+function Entry({
+  item,
+  isChosen,
+  query,
+}: {
+  readonly item: InboxItemView;
+  readonly isChosen: boolean;
+  readonly query: string;
+}) {
+  const waitedMs = Math.max(0, Date.now() - Date.parse(item.created_at));
+  return (
+    <li>
+      <a {...ROW} href={pathOf({ page: 'inbox', id: item.id }) + query} aria-current={isChosen ? 'true' : undefined}>
+        <span class="row">
+          <strong>{item.issue_ref}</strong>
+          {item.resolution === null ? (
+            <span class="dim end">waits {lengthOf(waitedMs)}</span>
+          ) : (
+            <span class="end">
+              <Badge>{String(item.resolution['action'])}</Badge>
+            </span>
+          )}
+        </span>
+        <span class="clip">
+          <SafeText text={item.reason} limit={300} />
+        </span>
+        <code class="dim">{item.result_code}</code>
+      </a>
+    </li>
+  );
+}

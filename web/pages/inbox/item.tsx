@@ -1,0 +1,74 @@
+import type { InboxItemView } from '../../../src/api/shapes/order.js';
+import { pathOf } from '../../app/route.js';
+import { client } from '../../server/client.js';
+import { useResource } from '../../server/use-resource.js';
+import { Badge } from '../../ui/badge.js';
+import { Notice } from '../../ui/notice.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { Moment } from '../../ui/time.js';
+import { Decide } from './decide.js';
+import { Evidence } from './evidence.js';
+import { OrderTold } from './order-told.js';
+import { RawFiles } from './raw-files.js';
+import { viewReading } from './reading-view.js';
+import { Settled } from './settled.js';
+
+/** One thing that waits, or waited: why, the evidence, and what can be done. */
+export function Item({ id }: { readonly id: string }) {
+  const item = useResource(`item ${id}`, async (signal) => client.getInboxItem({ id, signal }), { live: true });
+  const { value, failure, reload } = item;
+  if (value === null) {
+    if (failure === null) return <p class="loading">Loading …</p>;
+    return (
+      <Notice tone="bad" title="The item could not be read" action={{ label: 'Try again', run: reload }}>
+        {failure.message} <code>{failure.code}</code> <a href="/inbox">All that waits</a>
+      </Notice>
+    );
+  }
+  const reading = viewReading(value.reading);
+  return (
+    <article class="stack item" aria-label={`${value.issue_ref}, ${value.run_id}`}>
+      <Head item={value} isAway={failure !== null} />
+      {value.resolution === null ? null : <Settled item={value} resolution={value.resolution} />}
+      <Evidence item={value} reading={reading} />
+      <OrderTold issueRef={value.issue_ref} runId={value.run_id} />
+      <RawFiles item={value} />
+      <Decide item={value} reading={reading} reload={reload} />
+    </article>
+  );
+}
+
+function Head({ item, isAway }: { readonly item: InboxItemView; readonly isAway: boolean }) {
+  return (
+    <section class="card stack">
+      <div class="row">
+        <h2>
+          <a href={pathOf({ page: 'issues', ref: item.issue_ref })}>{item.issue_ref}</a>
+        </h2>
+        {item.resolution === null ? <Badge tone="warn">waiting</Badge> : <Badge>settled</Badge>}
+        <span class="dim">
+          since <Moment at={item.created_at} />
+        </span>
+        <a href={pathOf({ page: 'run', id: item.run })}>run {item.run_id}</a>
+        <a class="end back" href="/inbox">
+          Back to the list
+        </a>
+      </div>
+      <div>
+        <h3>Why it waits</h3>
+        <p>
+          <SafeText text={item.reason} /> <code class="dim">{item.result_code}</code>
+        </p>
+      </div>
+      <div>
+        <h3>What to do</h3>
+        <p>
+          <SafeText text={item.next} />
+        </p>
+      </div>
+      <p class="dim away-line" role="status">
+        {isAway ? 'The server does not answer just now. What you write here stays, and it is asked again.' : ''}
+      </p>
+    </section>
+  );
+}

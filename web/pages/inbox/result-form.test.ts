@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { EMPTY_RESULT_FORM, formOf, parseResult, printResult, resultOf } from './result-form.js';
+
+const item = { issue_ref: 'acme/shop#9', run_id: '2026-11-15-dev-0001' };
+const whole = {
+  ...item,
+  status: 'ok',
+  changes: { pr: 'https://example.org/pull/9', commit: 'abc' },
+  tests: { command: 'npm test', result: 'fail', evidence: '1 of 214 failed' },
+  summary: 'Keeps the order.\nAlso on later pages.',
+  questions: ['Is the cache cold?'],
+};
+
+test('a result goes through the form and comes out the same', () => {
+  expect(resultOf(formOf(whole), item)).toEqual(whole);
+  const untested = { ...whole, tests: 'n/a' };
+  expect(resultOf(formOf(untested), item)).toEqual(untested);
+});
+
+test('what was not said is not said', () => {
+  expect(resultOf(formOf({ status: 'ok' }), item)).toEqual({
+    ...item,
+    status: 'ok',
+    changes: {},
+    tests: { result: 'pass' },
+    summary: '',
+  });
+});
+
+test('issue, run and status are those of the item, whatever the worker wrote', () => {
+  const forged = formOf({ ...whole, issue_ref: 'other#1', run_id: 'x', status: 'blocked' });
+  expect(resultOf(forged, item)).toMatchObject({ ...item, status: 'ok' });
+});
+
+test('whatever a draft holds, it becomes a form', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const form = formOf(value);
+      expect(Object.keys(form)).toEqual(Object.keys(EMPTY_RESULT_FORM));
+      expect(Object.values(form).every((field) => typeof field === 'string')).toBe(true);
+    }),
+  );
+});
+
+test('as JSON it is read back, and what is no result is refused in words', () => {
+  expect(parseResult(printResult(whole))).toEqual({ result: whole });
+  expect(parseResult('[]')).toEqual({ wrong: 'A work result is an object.' });
+  expect(parseResult('{')).toEqual({ wrong: expect.stringContaining('This is not JSON') });
+});

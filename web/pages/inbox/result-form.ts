@@ -1,0 +1,97 @@
+import { isRecord } from './reading-view.js';
+
+/** A work result while a person corrects it. Issue, run and status are not among the fields: they are given. */
+export const EMPTY_RESULT_FORM = {
+  pr: '',
+  commit: '',
+  /** `report`, or `n/a` for work that has no tests. */
+  tests: 'report',
+  testCommand: '',
+  testResult: 'pass',
+  testEvidence: '',
+  summary: '',
+  questions: '',
+};
+
+/** See {@link EMPTY_RESULT_FORM}. */
+export type ResultForm = Readonly<typeof EMPTY_RESULT_FORM>;
+
+/** A field of the form, or the whole as JSON. */
+export type ResultField = keyof ResultForm | 'json';
+
+/** Which field a path of the server's answer is about. */
+export const RESULT_PLACES: Readonly<Record<string, ResultField>> = {
+  changes: 'pr',
+  'changes.pr': 'pr',
+  'changes.commit': 'commit',
+  tests: 'testCommand',
+  'tests.command': 'testCommand',
+  'tests.result': 'testResult',
+  'tests.evidence': 'testEvidence',
+  summary: 'summary',
+  questions: 'questions',
+};
+
+/** What a worker left, strict or repaired, as a form; what it did not say stays empty. */
+export function formOf(value: unknown): ResultForm {
+  if (!isRecord(value)) return EMPTY_RESULT_FORM;
+  const changes = isRecord(value['changes']) ? value['changes'] : {};
+  const { tests } = value;
+  const report = isRecord(tests) ? tests : {};
+  const outcome = textOf(report['result']);
+  return {
+    pr: textOf(changes['pr']),
+    commit: textOf(changes['commit']),
+    tests: tests === 'n/a' ? 'n/a' : 'report',
+    testCommand: textOf(report['command']),
+    testResult: outcome === 'fail' || outcome === 'n/a' ? outcome : 'pass',
+    testEvidence: textOf(report['evidence']),
+    summary: textOf(value['summary']),
+    questions: Array.isArray(value['questions']) ? value['questions'].map(textOf).join('\n') : '',
+  };
+}
+
+/** The result that a form stands for. Empty fields are not said: the server tells what is missing. */
+export function resultOf(
+  form: ResultForm,
+  { issue_ref, run_id }: { readonly issue_ref: string; readonly run_id: string },
+): Readonly<Record<string, unknown>> {
+  const questions = form.questions.split('\n').filter((line) => line.trim() !== '');
+  return {
+    issue_ref,
+    run_id,
+    status: 'ok',
+    changes: said({ pr: form.pr.trim(), commit: form.commit.trim() }),
+    tests:
+      form.tests === 'n/a'
+        ? 'n/a'
+        : said({ command: form.testCommand.trim(), result: form.testResult, evidence: form.testEvidence.trim() }),
+    summary: form.summary,
+    ...(questions.length === 0 ? {} : { questions }),
+  };
+}
+
+/** A result as JSON that people can read and write. */
+export function printResult(result: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(result, null, 2);
+}
+
+/** A result that was written as JSON, or what is wrong with it. */
+export function parseResult(
+  text: string,
+): { readonly result: Readonly<Record<string, unknown>> } | { readonly wrong: string } {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? { result: value } : { wrong: 'A work result is an object.' };
+  } catch (error) {
+    return { wrong: `This is not JSON: ${error instanceof Error ? error.message : ''}` };
+  }
+}
+
+function said(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

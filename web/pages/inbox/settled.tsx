@@ -1,0 +1,80 @@
+import type { InboxItemView } from '../../../src/api/shapes/order.js';
+import { pathOf } from '../../app/route.js';
+import { client } from '../../server/client.js';
+import { useResource } from '../../server/use-resource.js';
+import { Badge } from '../../ui/badge.js';
+import { Facts } from '../../ui/facts.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { toneOf } from '../../ui/state-tone.js';
+import { Moment } from '../../ui/time.js';
+import { wordsOfResolution } from './resolution-actions.js';
+
+/** What was decided, by whom and why, and where the comment is. */
+export function Settled({
+  item,
+  resolution,
+}: {
+  readonly item: InboxItemView;
+  readonly resolution: Readonly<Record<string, unknown>>;
+}) {
+  const text = (name: string): string | undefined => {
+    const value = resolution[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const { result } = resolution;
+  return (
+    <section class="card stack settled" aria-label="Settled">
+      <h2 tabIndex={-1}>
+        <SafeText text={text('who') ?? ''} /> {wordsOfResolution(text('action') ?? '')}
+      </h2>
+      <Facts
+        facts={{
+          Why: <SafeText text={text('why') ?? ''} />,
+          When: <Moment at={text('at') ?? null} />,
+          Decision:
+            text('decision') === undefined ? undefined : (
+              <Badge tone={toneOf(text('decision') ?? '')}>{text('decision')}</Badge>
+            ),
+          'New run':
+            text('new_run_id') === undefined ? undefined : (
+              <a href={pathOf({ page: 'issues', ref: item.issue_ref })}>{text('new_run_id')}</a>
+            ),
+          Comment: <Deliveries issueRef={item.issue_ref} trigger={`resolve:${item.id}`} />,
+        }}
+      />
+      {result === undefined ? null : (
+        <details>
+          <summary>The result that counts</summary>
+          <pre>
+            <SafeText text={JSON.stringify(result, null, 2)} />
+          </pre>
+        </details>
+      )}
+    </section>
+  );
+}
+
+/** How far the comment has come, at each place it goes to. */
+function Deliveries({ issueRef, trigger }: { readonly issueRef: string; readonly trigger: string }) {
+  const outbox = useResource(
+    `outbox ${issueRef}`,
+    async (signal) => client.listOutbox({ query: { issue_ref: issueRef, limit: 100 }, signal }),
+    { live: true },
+  );
+  if (outbox.value === null) return <span class="dim">…</span>;
+  const messages = outbox.value.items.filter((message) => message.trigger === trigger);
+  if (messages.length === 0) return <span class="dim">none was written</span>;
+  return (
+    <ul class="notes">
+      {messages.map((message) => (
+        <li key={message.id}>
+          <Badge tone={toneOf(message.state)}>{message.state}</Badge>{' '}
+          <a href={`/outbox?issue_ref=${encodeURIComponent(issueRef)}&row=${encodeURIComponent(message.id)}`}>
+            {message.sink}
+          </a>{' '}
+          <SafeText text={message.delivered_to ?? message.last_error ?? ''} />
+        </li>
+      ))}
+    </ul>
+  );
+}
