@@ -1,33 +1,49 @@
 import { SafeText } from '../../ui/safe-text.js';
-import type { ValueView } from './inspection.js';
+import { VirtualList } from '../../ui/virtual-list.js';
+import type { ValueRow, ValueView } from './inspection.js';
+
+/** A line of the usual height, in pixels. */
+const LINE_PX = 21;
 
 /** A value, line by line, with what there is to say about each place. */
 export function ValueRowsView({ value, label }: { readonly value: ValueView; readonly label: string }) {
+  const { rows, cut } = value;
   return (
-    <div class="value-rows mono" role="region" aria-label={label} tabIndex={0}>
-      {value.rows.map(({ depth, key, text, notes }, index) => (
-        <div
-          key={index}
-          class={notes.length > 0 ? 'value-row noted' : 'value-row'}
-          style={{ paddingLeft: indent(depth) }}
-        >
-          {key === null ? null : (
-            <>
-              <span class="value-key">
-                <SafeText text={key} limit={300} />
-              </span>
-              {': '}
-            </>
-          )}
-          <SafeText text={text} limit={1500} />
-          {notes.map(({ kind, place, message }, number) => (
-            <span key={number} class={`value-note ${kind}`}>
-              <SafeText text={place === '' ? message : `${place}: ${message}`} limit={300} />
-            </span>
-          ))}
-        </div>
+    <>
+      <div class="value-rows mono">
+        <VirtualList
+          label={label}
+          count={rows.length}
+          estimate={LINE_PX}
+          keyOf={(index) => index}
+          row={(index) => {
+            const row = rows[index];
+            return row === undefined ? null : <Line row={row} />;
+          }}
+        />
+      </div>
+      {cut ? <p class="dim">The first {rows.length.toLocaleString('en')} lines are shown.</p> : null}
+    </>
+  );
+}
+
+function Line({ row: { depth, key, text, notes } }: { readonly row: ValueRow }) {
+  return (
+    <div class={notes.length > 0 ? 'value-row noted' : 'value-row'} style={{ paddingLeft: indent(depth) }}>
+      {key === null ? null : (
+        <>
+          <span class="value-key">
+            <SafeText text={key} limit={300} />
+          </span>
+          {': '}
+        </>
+      )}
+      <SafeText text={text} limit={1500} />
+      {notes.map(({ kind, place, message }, number) => (
+        <span key={number} class={`value-note ${kind}`}>
+          <SafeText text={place === '' ? message : `${place}: ${message}`} limit={300} />
+        </span>
       ))}
-      {value.cut ? <div class="value-row dim">… more than is shown here</div> : null}
     </div>
   );
 }
