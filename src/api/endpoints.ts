@@ -3,6 +3,7 @@ import { WORK_REQUEST_SCHEMA } from '../orders/work-order.js';
 import { runSpecSchema } from '../runs/run-spec-schema.js';
 import { endpoint } from './endpoint.js';
 import type { Endpoint } from './endpoint.js';
+import { runFilesSchema } from './shapes/files.js';
 import { listOf, pageQuery } from './shapes/lists.js';
 import {
   commentPreviewSchema,
@@ -143,6 +144,33 @@ export const ENDPOINTS = {
     summary: 'The bytes of a stream as they were captured; byte ranges by the Range header.',
     answer: { status: 200, media: 'application/octet-stream' },
     problems: ['RUN_NOT_FOUND', 'RAW_NOT_FOUND', 'INVALID_RANGE'],
+  }),
+  listRunFiles: endpoint({
+    method: 'GET',
+    path: '/v1/runs/{id}/files',
+    scope: 'read',
+    summary: 'What a run left behind: the files that tell what happened, and those it changed.',
+    answer: { status: 200, media: 'application/json', schema: runFilesSchema },
+    problems: ['RUN_NOT_FOUND'],
+  }),
+  readEvidence: endpoint({
+    method: 'GET',
+    path: '/v1/runs/{id}/evidence',
+    scope: 'read',
+    summary:
+      'A file that tells what happened, as text: its first MiB, or a byte range; x-total-bytes says how much there is.',
+    query: { name },
+    answer: { status: 200, media: 'text/plain' },
+    problems: ['RUN_NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_RANGE'],
+  }),
+  readArtifact: endpoint({
+    method: 'GET',
+    path: '/v1/runs/{id}/artifact',
+    scope: 'read',
+    summary: 'A file that the run changed, as it is now, in the same way.',
+    query: { path: name },
+    answer: { status: 200, media: 'text/plain' },
+    problems: ['RUN_NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_RANGE'],
   }),
   exportRun: endpoint({
     method: 'GET',

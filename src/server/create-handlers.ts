@@ -7,6 +7,7 @@ import { createParseHandlers } from './handlers/parse.js';
 import { createRecordHandlers } from './handlers/records.js';
 import { createRunEventHandlers } from './handlers/run-events.js';
 import { createRunExportHandlers } from './handlers/run-export.js';
+import { createRunFileHandlers } from './handlers/run-files.js';
 import { createRunRawHandlers } from './handlers/run-raw.js';
 import { createRunHandlers } from './handlers/runs.js';
 import { createSessionHandlers } from './handlers/session.js';
@@ -21,6 +22,7 @@ export function createHandlers(context: ServerContext): Handlers {
     ...createRunHandlers(context),
     ...createRunEventHandlers(context),
     ...createRunRawHandlers(context),
+    ...createRunFileHandlers(context),
     ...createRunExportHandlers(context),
     ...createEngineHandlers(context),
     ...createOrderHandlers(context),

@@ -3,7 +3,7 @@ import { headerOf } from './header-of.js';
 import { SECURITY_HEADERS } from './security/headers.js';
 
 const ALLOWED_HEADERS = 'authorization, content-type, last-event-id, range';
-const EXPOSED_HEADERS = 'x-request-id, content-range, accept-ranges, retry-after';
+const EXPOSED_HEADERS = 'x-request-id, content-range, accept-ranges, x-total-bytes, retry-after';
 
 /**
  * Lets the pages of configured sites read an answer. Cookies are never allowed along: such pages send a token.

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { RequestError } from '../request-error.js';
+import { isWithin } from './is-within.js';
 
 /** Where requests may let agents work. */
 export interface FolderRules {
@@ -29,9 +30,4 @@ export async function allowedFolder(folder: string, { roots, data }: FolderRules
 async function realPathOf(path: string): Promise<string | undefined> {
   // What cannot be looked at cannot be allowed.
   return realpath(path).catch(() => undefined);
-}
-
-function isWithin(root: string, path: string): boolean {
-  const way = relative(root, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }

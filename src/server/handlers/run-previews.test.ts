@@ -1,0 +1,174 @@
+import { mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runResultOf, specOf } from '../../store/contract/fixtures/run-samples.js';
+import { jsonOf, openServer } from '../fixtures/open-server.js';
+
+const HOSTILE = '<script>alert(1)</script>';
+
+async function write(folder: string, files: Readonly<Record<string, string | Uint8Array>>): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
+}
+
+/** A run that has ended, with what it left in its folder and in its working folder. */
+async function openWithRun(artifacts = { created: ['out/page.html'], modified: ['README.md'], deleted: ['old.txt'] }) {
+  const server = await openServer();
+  const { store, data, work } = server;
+  const runFolder = join(data, 'runs', 'r1');
+  await write(runFolder, {
+    'work_order.json': '{}',
+    'work_result.json': '{"status":"ok"}',
+    'notes.txt': 'of the worker',
+    '.audit/meta.1.json': '{}',
+    '.audit/stdout.1.log': HOSTILE,
+    '.audit/stderr.1.log': '',
+    '.audit/fs-diff.1.json': '{"created":["early.txt"]}',
+    '.audit/events.jsonl': '{}\n',
+  });
+  await write(work, { 'out/page.html': HOSTILE, 'secret.txt': 'not an artifact', 'early.txt': 'early' });
+  await store.createRun({ id: 'r1', spec: specOf({ workdir: work }), state: 'running', workerId: 'w1', now: 0 });
+  const end = async () => store.endRun({ id: 'r1', workerId: 'w1', result: runResultOf({ artifacts }), now: 1 });
+  const artifact = async (path: string) => server.get(`/v1/runs/r1/artifact?path=${encodeURIComponent(path)}`);
+  const evidence = async (name: string, headers = {}) =>
+    server.get(`/v1/runs/r1/evidence?name=${encodeURIComponent(name)}`, headers);
+  return { ...server, runFolder, end, artifact, evidence };
+}
+
+const NOT_FOUND = { status: 404, code: 'FILE_NOT_FOUND' };
+
+describe('what a run left behind', () => {
+  it('is listed: what tells what happened, and what it changed', async () => {
+    const { get, end } = await openWithRun();
+    await end();
+    expect(await jsonOf(get('/v1/runs/r1/files'))).toEqual({
+      evidence: [
+        { name: 'work_order.json', size: 2 },
+        { name: 'work_result.json', size: 15 },
+        { name: 'stdout.1.log', size: HOSTILE.length },
+        { name: 'stderr.1.log', size: 0 },
+        { name: 'meta.1.json', size: 2 },
+        { name: 'fs-diff.1.json', size: 25 },
+        { name: 'events.jsonl', size: 3 },
+      ],
+      artifacts: [
+        { path: 'out/page.html', change: 'created', size: HOSTILE.length },
+        { path: 'README.md', change: 'modified', size: 1 },
+        { path: 'old.txt', change: 'deleted', size: null },
+      ],
+      artifacts_left_out: 0,
+    });
+  });
+
+  it('is listed while it still runs, as far as it has come', async () => {
+    const { get, artifact } = await openWithRun();
+    expect(await jsonOf(get('/v1/runs/r1/files'))).toMatchObject({
+      artifacts: [{ path: 'early.txt', change: 'created', size: 5 }],
+    });
+    expect(await (await artifact('early.txt')).text()).toBe('early');
+  });
+
+  it('may be on another machine', async () => {
+    const { get, store, artifact } = await openWithRun();
+    const elsewhere = specOf({ workdir: '/nowhere/at/all' });
+    await store.createRun({ id: 'r2', spec: elsewhere, state: 'running', workerId: 'w1', now: 0 });
+    expect(await jsonOf(get('/v1/runs/r2/files'))).toEqual({ evidence: [], artifacts: [], artifacts_left_out: 0 });
+    const artifacts = { created: ['x.txt'], modified: [], deleted: [] };
+    await store.endRun({ id: 'r2', workerId: 'w1', result: runResultOf({ artifacts }), now: 1 });
+    expect(await jsonOf(get('/v1/runs/r2/files'))).toMatchObject({ artifacts: [{ path: 'x.txt', size: null }] });
+    expect(await jsonOf(get('/v1/runs/r2/artifact?path=x.txt'))).toMatchObject(NOT_FOUND);
+    expect(await jsonOf(artifact('x.txt'))).toMatchObject(NOT_FOUND);
+    expect(await jsonOf(get('/v1/runs/r3/files'))).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
+  });
+
+  it('is a list that ends', async () => {
+    const created = Array.from({ length: 1200 }, (_, index) => `f${index}`);
+    const { get, end } = await openWithRun({ created, modified: [], deleted: [] });
+    await end();
+    const { artifacts, artifacts_left_out: leftOut } = await jsonOf(get('/v1/runs/r1/files'));
+    expect([(artifacts as unknown[]).length, leftOut]).toEqual([1000, 200]);
+  });
+});
+
+describe('a preview', () => {
+  it('is text for whoever asked, and nothing a browser would show or run', async () => {
+    const { artifact, evidence, end } = await openWithRun();
+    await end();
+    for (const answer of [await artifact('out/page.html'), await evidence('stdout.1.log')]) {
+      expect(await answer.text()).toBe(HOSTILE);
+      expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(answer.headers.get('content-disposition')).toBe('attachment');
+      expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'/);
+      expect(answer.headers.get('x-total-bytes')).toBe(String(HOSTILE.length));
+    }
+  });
+
+  it('is the first MiB of what is larger; other parts by range', async () => {
+    const { runFolder, evidence } = await openWithRun();
+    const path = join(runFolder, '.audit/stderr.1.log');
+    await writeFile(path, 'begin');
+    await truncate(path, 3_000_000);
+    const answer = await evidence('stderr.1.log');
+    expect([answer.status, answer.headers.get('x-total-bytes')]).toEqual([200, '3000000']);
+    expect((await answer.arrayBuffer()).byteLength).toBe(1024 * 1024);
+    const tail = await evidence('stderr.1.log', { range: 'bytes=-10' });
+    expect([tail.status, tail.headers.get('content-range')]).toEqual([206, 'bytes 2999990-2999999/3000000']);
+    expect(await tail.text()).toBe('\0'.repeat(10));
+    const wide = await evidence('stderr.1.log', { range: 'bytes=5-' });
+    expect(wide.headers.get('content-range')).toBe(`bytes 5-${5 + 1024 * 1024 - 1}/3000000`);
+    expect((await wide.arrayBuffer()).byteLength).toBe(1024 * 1024);
+    expect((await evidence('stderr.1.log', { range: 'bytes=4000000-' })).status).toBe(416);
+  });
+
+  it.each(['notes.txt', 'gone.log', '../r1/work_order.json', '.audit/stdout.1.log', 'pty-output.1.log', '', '\u0000'])(
+    'shows evidence by its name only: %j is none',
+    async (name) => {
+      const { evidence } = await openWithRun();
+      expect(await jsonOf(evidence(name || ' '))).toMatchObject(NOT_FOUND);
+    },
+  );
+
+  it.each([
+    'secret.txt',
+    'old.txt',
+    '../elsewhere/secret.txt',
+    '/etc/passwd',
+    'out',
+    'out/../secret.txt',
+    './README.md',
+  ])('shows what the run has changed only: %s is none of it', async (path) => {
+    const { artifact, end } = await openWithRun();
+    await end();
+    expect(await jsonOf(artifact(path))).toMatchObject(NOT_FOUND);
+  });
+
+  it('shows nothing that a recorded path would lead to outside of the folder', async () => {
+    const created = ['../elsewhere/secret.txt', '/etc/passwd', 'link.txt', 'way/secret.txt', 'pipe'];
+    const { artifact, get, end, folder, work } = await openWithRun({ created, modified: [], deleted: [] });
+    await symlink(`${folder}/elsewhere/secret.txt`, join(work, 'link.txt'));
+    await symlink(`${folder}/elsewhere`, join(work, 'way'));
+    await end();
+    for (const path of created) expect(await jsonOf(artifact(path))).toMatchObject(NOT_FOUND);
+    expect(await jsonOf(get('/v1/runs/r1/files'))).toMatchObject({
+      artifacts: [
+        { path: 'link.txt', size: null },
+        { path: 'way/secret.txt', size: null },
+        { path: 'pipe', size: null },
+      ],
+    });
+  });
+
+  it('shows no evidence that a link of the worker leads to', async () => {
+    const { evidence, get, runFolder, folder } = await openWithRun();
+    await rm(join(runFolder, 'work_result.json'));
+    await symlink(`${folder}/elsewhere/secret.txt`, join(runFolder, 'work_result.json'));
+    expect(await jsonOf(evidence('work_result.json'))).toMatchObject(NOT_FOUND);
+    expect(JSON.stringify(await jsonOf(get('/v1/runs/r1/files')))).not.toContain('work_result.json');
+    await rename(join(runFolder, '.audit'), join(runFolder, 'audit'));
+    await symlink(join(runFolder, 'audit'), join(runFolder, '.audit'));
+    expect(await jsonOf(get('/v1/runs/r1/files'))).toMatchObject({ evidence: [] });
+  });
+});
