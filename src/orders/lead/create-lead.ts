@@ -15,6 +15,7 @@ import { settle } from './settle.js';
 import type { OrderName, Settlement, WorkerEnd } from './settle.js';
 import { submit } from './submit.js';
 import type { SubmittedOrder } from './submit.js';
+import { createStrandedTeller } from './tell-stranded.js';
 
 /** Whoever delegates work: hands out orders, takes results in, asks people, tells the issues. */
 export interface Lead {
@@ -64,14 +65,18 @@ export function createLead(options: LeadOptions): Lead {
       underWay.delete(promise);
     }
   }
-  const deliver = async (signal?: AbortSignal) =>
-    deliverDue({
+  const tellStranded = createStrandedTeller(context);
+  const deliver = async (signal?: AbortSignal) => {
+    const report = await deliverDue({
       ...context,
       signal,
       // A name of its own for every call: two calls side by side must not pass for one another.
       workerId: `${context.leadId}/${context.newId()}`,
       itemOf: async (message, error) => deadLetterOf(context, message, error),
     });
+    await tellStranded();
+    return report;
+  };
 
   return {
     submit: async (request) => track(async () => submit(context, request)),

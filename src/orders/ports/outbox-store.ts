@@ -31,6 +31,16 @@ export interface OutboxStore {
     readonly retryAt: number | null;
     readonly item: InboxItem | null;
   }): Promise<boolean>;
+  /**
+   * Writes an error on messages that have been due since before a moment and go to none of these sinks, oldest first;
+   * tells to which they go. They wait on: whoever has their sink delivers them. What has the error already is left out.
+   */
+  noteStranded(stranded: {
+    readonly sinks: readonly string[];
+    readonly dueBefore: number;
+    readonly error: string;
+    readonly limit: number;
+  }): Promise<readonly string[]>;
   listOutbox(
     page: Page & { readonly state?: OutboxMessage['state']; readonly issueRef?: string },
   ): Promise<Listed<OutboxMessage>>;

@@ -61,6 +61,44 @@ export function describeOutbox(makeSite: MakeSite): void {
     });
   });
 
+  describe('noteStranded', () => {
+    const NOTE = { sinks: ['mine'], dueBefore: NOW, error: HOSTILE_TEXT, limit: 10 };
+
+    it('says on messages of sinks nobody named why they wait, once, and which sinks those are', async () => {
+      const { store } = await openWith(
+        { sink: 'theirs', trigger: 'a' },
+        { sink: 'theirs', trigger: 'b' },
+        { sink: 'mine' },
+        { sink: 'hers' },
+      );
+      expect(await store.noteStranded({ ...NOTE, dueBefore: NOW - 1 })).toEqual([]);
+      expect(await store.noteStranded(NOTE)).toEqual(['hers', 'theirs']);
+      expect(await store.noteStranded(NOTE)).toEqual([]);
+      expect((await store.listOutbox({ state: 'waiting' })).items.map(({ last_error }) => last_error)).toEqual([
+        HOSTILE_TEXT,
+        null,
+        HOSTILE_TEXT,
+        HOSTILE_TEXT,
+      ]);
+    });
+
+    it('looks at so many at most, oldest first', async () => {
+      const { store } = await openWith({ sink: 'a' }, { sink: 'b' }, { sink: 'c' });
+      expect(await store.noteStranded({ ...NOTE, limit: 2 })).toEqual(['a', 'b']);
+      expect(await store.noteStranded({ ...NOTE, limit: 2 })).toEqual(['c']);
+    });
+
+    it('takes the place of an older error, and leaves the message to be delivered', async () => {
+      const { store } = await openWith({ sink: 'theirs' });
+      const [message] = await store.claimOutbox(CLAIM);
+      expect(await store.noteStranded(NOTE)).toEqual([]);
+      const failure = { id: message?.id ?? '', workerId: 'w1', error: 'no answer', now: NOW };
+      await store.markFailed({ ...failure, retryAt: NOW, item: null });
+      expect(await store.noteStranded(NOTE)).toEqual(['theirs']);
+      expect(await store.claimOutbox(CLAIM)).toMatchObject([{ last_error: HOSTILE_TEXT, tries: 2 }]);
+    });
+  });
+
   describe('markDelivered and markFailed', () => {
     it('are for the holder of the message only', async () => {
       const { store } = await openWith({});

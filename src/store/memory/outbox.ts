@@ -56,6 +56,16 @@ export function createOutbox(tables: Tables): OutboxStore {
       return true;
     },
 
+    async noteStranded({ sinks, dueBefore, error, limit }) {
+      checkOpen(tables);
+      const stranded = [...tables.outbox.values()]
+        .filter(({ record }) => record.state === 'waiting' && record.due_at <= dueBefore)
+        .filter(({ record }) => record.last_error !== error && !sinks.includes(record.sink))
+        .slice(0, limit);
+      for (const row of stranded) row.record = { ...row.record, last_error: error };
+      return [...new Set(stranded.map(({ record }) => record.sink))].toSorted();
+    },
+
     async listOutbox({ state, issueRef, ...page }) {
       checkOpen(tables);
       return listRows(

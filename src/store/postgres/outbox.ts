@@ -37,6 +37,11 @@ export function createOutbox({ database }: Context): OutboxStore {
       return rows.length > 0;
     },
 
+    async noteStranded({ sinks, dueBefore, error, limit }) {
+      const { rows } = await database.query(NOTE_STRANDED, [JSON.stringify(error), dueBefore, sinks, limit]);
+      return [...new Set(rows.map((row) => columnsOf(row).text('sink')))].toSorted();
+    },
+
     listOutbox: ({ state, issueRef, ...page }) =>
       listRows(database, page, {
         table: 'outbox',
@@ -72,6 +77,15 @@ const CLAIM = `
     RETURNING outbox.*
   )
   SELECT * FROM claimed ORDER BY seq`;
+
+const NOTE_STRANDED = `
+  UPDATE sluice.outbox SET last_error = $1 WHERE seq IN (
+    SELECT seq FROM sluice.outbox
+    WHERE state IN ('waiting', 'sending') AND state = 'waiting' AND due_at <= $2 AND last_error IS DISTINCT FROM $1
+      AND NOT sink = ANY ($3::text[])
+    ORDER BY seq LIMIT $4
+    FOR UPDATE SKIP LOCKED)
+  RETURNING sink`;
 
 /** A message given up for good asks a person, if its run is still the one that counts. */
 const FAIL = `

@@ -20,6 +20,7 @@ export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
     WHERE id = ? AND worker_id = ? AND state = 'sending'`);
   const askPerson = database.prepare(`
     UPDATE issues SET state = 'needs-human', updated_at = ? WHERE issue_ref = ? AND active_run_id = ?`);
+  const noteStranded = database.prepare(NOTE_STRANDED);
   const rows = createAuditRows(database);
 
   return {
@@ -51,6 +52,12 @@ export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
       return isHeld;
     },
 
+    noteStranded: async ({ sinks, dueBefore, error, limit }) => {
+      const bound = [JSON.stringify(error), dueBefore, JSON.stringify(sinks), Math.max(0, Math.trunc(limit))] as const;
+      const stranded = await database.write(() => noteStranded.all(...bound).map((row) => readText(row, 'sink')));
+      return [...new Set(stranded)].toSorted();
+    },
+
     listOutbox: async ({ state, issueRef, ...page }) =>
       listRows(
         database,
@@ -74,6 +81,15 @@ export const FIND_DUE = `
       WHERE older.sink = message.sink AND older.issue_ref = message.issue_ref
         AND older.state IN ('waiting', 'sending') AND older.sequence < message.sequence)
   ORDER BY sequence LIMIT ?3`;
+
+/** The first condition is that of the index: SQLite does not see that the second has it in it. */
+export const NOTE_STRANDED = `
+  UPDATE outbox SET last_error = ?1 WHERE sequence IN (
+    SELECT sequence FROM outbox INDEXED BY outbox_open
+    WHERE state IN ('waiting', 'sending') AND state = 'waiting' AND due_at <= ?2 AND last_error IS NOT ?1
+      AND sink NOT IN (SELECT value FROM json_each(?3))
+    ORDER BY sequence LIMIT ?4)
+  RETURNING sink`;
 
 function readMessage(row: SqlRow): OutboxMessage {
   return {

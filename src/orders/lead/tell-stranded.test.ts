@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { createJsonLogger } from '../../runs/logger/json-logger.js';
+import { openMemoryStore } from '../../store/memory/open.js';
+import { createLead } from './create-lead.js';
+import { queueMessage } from './fixtures/queue-message.js';
+
+function setUp() {
+  const store = openMemoryStore();
+  let now = 1_000_000;
+  const lines: string[] = [];
+  const lead = createLead({
+    store,
+    sinks: [{ name: 'mine', timeoutMs: 10, accepts: () => true, send: async () => ({ deliveredTo: 'there' }) }],
+    clock: () => now,
+    logger: createJsonLogger((line) => lines.push(line)),
+  });
+  return {
+    store,
+    lead,
+    told: () => lines.map((line): unknown => JSON.parse(line)),
+    queue: async (id: string, sink: string) => queueMessage(store, { id, issueRef: `local#${id}`, sinks: [sink], now }),
+    pass: (ms: number) => (now += ms),
+  };
+}
+
+describe('a comment for a sink that is not configured', () => {
+  it('is told once in the log, and says in the outbox why it waits', async () => {
+    const { store, lead, told, queue, pass } = setUp();
+    await queue('a', 'renamed');
+    await queue('b', 'renamed');
+    await lead.deliver();
+    expect(told()).toEqual([]);
+    pass(61_000);
+    await lead.deliver();
+    await queue('c', 'renamed');
+    pass(61_000);
+    await lead.deliver();
+    expect(told()).toMatchObject([{ level: 'warn', sink: 'renamed' }]);
+    const { items } = await store.listOutbox({ state: 'waiting' });
+    expect(items).toHaveLength(3);
+    for (const { last_error } of items) expect(last_error).toContain('not configured');
+  });
+
+  it('is looked for now and then, not with every delivery', async () => {
+    const { store, lead, queue, pass } = setUp();
+    await lead.deliver();
+    await queue('a', 'renamed');
+    pass(60_000);
+    let looks = 0;
+    const counting = createLead({
+      store: {
+        ...store,
+        noteStranded: async (wanted) => {
+          looks += 1;
+          return store.noteStranded(wanted);
+        },
+      },
+      clock: () => pass(1000),
+    });
+    for (let round = 0; round < 60; round += 1) await counting.deliver();
+    expect(looks).toBeGreaterThan(1);
+    expect(looks).toBeLessThan(20);
+  });
+
+  it('keeps those of other sinks from nothing', async () => {
+    const { store, lead, told, queue, pass } = setUp();
+    await queue('a', 'renamed');
+    await queue('b', 'mine');
+    pass(61_000);
+    expect(await lead.deliver()).toMatchObject({ delivered: 1 });
+    expect((await store.listOutbox({ state: 'delivered' })).items).toMatchObject([{ sink: 'mine', last_error: null }]);
+    expect(told()).toHaveLength(1);
+  });
+});
