@@ -4,6 +4,8 @@ import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
 import type { Lead } from '../orders/lead/create-lead.js';
 import type { Wrappers } from '../orders/wrappers/read-wrappers.js';
+import { silentLogger } from '../runs/logger/logger.js';
+import type { Logger } from '../runs/logger/logger.js';
 import type { Store } from '../store/store.js';
 import { given } from './given.js';
 
@@ -21,6 +23,14 @@ export interface House {
   readonly wrappers: Wrappers;
   readonly store: Store;
   readonly lead: Lead;
+  /** Silent, unless the command brought one along. */
+  readonly logger: Logger;
+}
+
+/** What a command brings into the house. */
+interface Furniture {
+  readonly wrappers?: Wrappers;
+  readonly createLogger?: (config: Config) => Logger;
 }
 
 /** Adds the options that say where orders are kept. */
@@ -35,7 +45,7 @@ export function withHouseOptions(command: Command): Command {
 export async function inHouse<T>(
   flags: HouseFlags,
   work: (house: House) => Promise<T>,
-  { wrappers: more = {} }: { readonly wrappers?: Wrappers } = {},
+  { wrappers: more = {}, createLogger = () => silentLogger }: Furniture = {},
 ): Promise<T> {
   // Loaded only here: databases and clients of forges are none of the other commands' business.
   const [{ createLead }, { openStore }] = await Promise.all([
@@ -47,11 +57,12 @@ export async function inHouse<T>(
   const wrappers: Wrappers = { ...more, ...config.wrappers };
   const { data, max_delivery_tries: maxTries } = config;
   const sinks = createSinks(config, process.env);
+  const logger = createLogger(config);
   const store = await openStore(config.database);
   try {
-    const lead = createLead({ store, sinks, data, backoff: given({ maxTries }), wrappers });
+    const lead = createLead({ store, sinks, data, backoff: given({ maxTries }), wrappers, logger });
     try {
-      return await work({ config, wrappers, store, lead });
+      return await work({ config, wrappers, store, lead, logger });
     } finally {
       await lead.close();
     }

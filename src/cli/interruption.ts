@@ -19,3 +19,11 @@ export function listenForInterruption(): Interruption {
   process.once('SIGTERM', abort);
   return { signal: controller.signal, stopListening };
 }
+
+/** Waits for the interruption of this process. */
+export async function untilInterrupted({ signal }: Pick<Interruption, 'signal'>): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

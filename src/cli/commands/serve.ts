@@ -1,16 +1,15 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import type { Config } from '../../config/config.js';
 import type { ShownDemo } from '../../dispatch/show-demo.js';
-import type { Logger } from '../../runs/logger/logger.js';
 import type { Metrics } from '../../server/metrics/create-metrics.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { given } from '../given.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { House, HouseFlags } from '../house.js';
-import { listenForInterruption } from '../interruption.js';
+import { listenForInterruption, untilInterrupted } from '../interruption.js';
 import type { Interruption } from '../interruption.js';
+import { loadLogger } from '../load-logger.js';
 
 interface ServeFlags extends HouseFlags {
   readonly host?: string;
@@ -45,7 +44,11 @@ async function runServe(flags: ServeFlags, io: CommandIo): Promise<ExitCode> {
   try {
     // Its workers are known as long as there may be orders for them.
     const wrappers = flags.demo ? (await import('../../dispatch/demo-workers.js')).demoWrappers() : {};
-    return await inHouse(flags, async (house) => serveHouse(house, { flags, io, interruption }), { wrappers });
+    const createLogger = await loadLogger(io);
+    return await inHouse(flags, async (house) => serveHouse(house, { flags, io, interruption }), {
+      wrappers,
+      createLogger,
+    });
   } finally {
     interruption.stopListening();
   }
@@ -64,14 +67,13 @@ async function serveHouse(house: House, { flags, io, interruption }: Serving): P
     import('../../server/metrics/create-metrics.js'),
     import('../../server/tracing/open-tracing.js'),
   ]);
-  const { config, wrappers, store, lead } = house;
+  const { config, wrappers, store, lead, logger } = house;
   const { data, server: told = {} } = config;
   const settings = settingsFromConfig(config, { env: process.env, cwd: process.cwd() });
-  const logger = await createLogger(config, settings.tokens, io);
   const tracing = await openTracing(logger);
   const metrics = createMetrics({ store, data, logger, tracing, driftThreshold: told.drift_threshold });
   metrics.watch(interruption.signal);
-  const help = await startHelp(house, { flags, logger, metrics });
+  const help = await startHelp(house, { flags, metrics });
   try {
     const running = await runServer({
       store,
@@ -86,10 +88,11 @@ async function serveHouse(house: House, { flags, io, interruption }: Serving): P
     });
     await io.stdout.write(`${running.url}\n`);
     await help.showDemo();
-    await aborted(interruption.signal);
-    logger.info('server ends');
+    await untilInterrupted(interruption);
+    const graceS = told.grace_s ?? DEFAULT_GRACE_S;
+    logger.info('server ends', { busy: help.worker?.busy ?? 0, grace_s: graceS });
     await help.stopDemo();
-    await running.stop({ graceMs: (told.grace_s ?? DEFAULT_GRACE_S) * 1000 });
+    await running.stop({ graceMs: graceS * 1000 });
     return EXIT.success;
   } finally {
     await help.stop();
@@ -98,12 +101,11 @@ async function serveHouse(house: House, { flags, io, interruption }: Serving): P
 
 interface Helping {
   readonly flags: ServeFlags;
-  readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
 /** What goes on beside the server: work, forgetting, and the demo. */
-async function startHelp({ config, store, lead }: House, { flags, logger, metrics }: Helping) {
+async function startHelp({ config, store, lead, logger }: House, { flags, metrics }: Helping) {
   const [{ startWorker }, { startRetention }, { showDemo }, { readRetention }] = await Promise.all([
     import('../../dispatch/start-worker.js'),
     import('../../dispatch/retention/start-retention.js'),
@@ -141,24 +143,6 @@ async function startHelp({ config, store, lead }: House, { flags, logger, metric
       await worker?.stop({ graceMs: 0 });
     },
   };
-}
-
-/** Tokens are hidden wherever they turn up. */
-async function createLogger(
-  { server: { log_level: level } = {} }: Config,
-  tokens: readonly { readonly value: string }[],
-  io: CommandIo,
-): Promise<Logger> {
-  const { createJsonLogger } = await import('../../runs/logger/json-logger.js');
-  const mask = (text: string): string => tokens.reduce((masked, { value }) => masked.replaceAll(value, '***'), text);
-  return createJsonLogger((line) => void io.stderr.write(line), { mask, ...given({ level }) });
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 function parsePort(word: string): number {

@@ -3,9 +3,12 @@ import type { Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { given } from '../given.js';
+import { describeDatabase } from '../describe-database.js';
 import { inHouse, withHouseOptions } from '../house.js';
-import type { HouseFlags } from '../house.js';
-import { listenForInterruption } from '../interruption.js';
+import type { House, HouseFlags } from '../house.js';
+import { listenForInterruption, untilInterrupted } from '../interruption.js';
+import type { Interruption } from '../interruption.js';
+import { loadLogger } from '../load-logger.js';
 
 interface WorkerFlags extends HouseFlags {
   readonly concurrency?: number;
@@ -30,51 +33,47 @@ export function addWorkerCommand(program: Command, io: CommandIo, end: (code: Ex
 
 async function runWorker(flags: WorkerFlags, io: CommandIo): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  const [{ startWorker }, { startRetention }, { readRetention }, { createJsonLogger }] = await Promise.all([
-    import('../../dispatch/index.js'),
-    import('../../dispatch/retention/start-retention.js'),
-    import('../../config/read-retention.js'),
-    import('../../runs/logger/json-logger.js'),
-  ]);
-  const logger = createJsonLogger((line) => void io.stderr.write(line));
   try {
-    return await inHouse(flags, async ({ config, store, lead }) => {
-      const { data, programs, secrets, concurrency: concurrencyByType } = config;
-      const worker = startWorker({
-        store,
-        lead,
-        logger,
-        runs: { data, logger, ...given({ programs, secrets }) },
-        ...given({
-          concurrency: flags.concurrency,
-          workerTypes: flags.type,
-          takes: flags.takes === undefined ? undefined : [flags.takes],
-          concurrencyByType,
-          leaseMs: config.lease_s === undefined ? undefined : config.lease_s * 1000,
-        }),
-      });
-      // Run folders are forgotten where they are.
-      const retention = startRetention({ store, data, logger, settings: readRetention(config) });
-      logger.info('worker started', {
-        worker_id: worker.id,
-        database: config.database.replace(/\/\/[^@/]*@/, '//***@'),
-      });
-      await aborted(interruption.signal);
-      await retention.stop();
-      await worker.stop(given({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
-      logger.info('worker stopped', { worker_id: worker.id });
-      return EXIT.success;
-    });
+    const createLogger = await loadLogger(io);
+    return await inHouse(flags, async (house) => workInHouse(house, flags, interruption), { createLogger });
   } finally {
     interruption.stopListening();
   }
 }
 
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
+async function workInHouse(
+  { config, store, lead, logger }: House,
+  flags: WorkerFlags,
+  interruption: Interruption,
+): Promise<ExitCode> {
+  const [{ startWorker }, { startRetention }, { readRetention }] = await Promise.all([
+    import('../../dispatch/index.js'),
+    import('../../dispatch/retention/start-retention.js'),
+    import('../../config/read-retention.js'),
+  ]);
+  const { data, programs, secrets, concurrency: concurrencyByType } = config;
+  const worker = startWorker({
+    store,
+    lead,
+    logger,
+    runs: { data, logger, ...given({ programs, secrets }) },
+    ...given({
+      concurrency: flags.concurrency,
+      workerTypes: flags.type,
+      takes: flags.takes === undefined ? undefined : [flags.takes],
+      concurrencyByType,
+      leaseMs: config.lease_s === undefined ? undefined : config.lease_s * 1000,
+    }),
   });
+  // Run folders are forgotten where they are.
+  const retention = startRetention({ store, data, logger, settings: readRetention(config) });
+  logger.info('worker started', { worker_id: worker.id, database: describeDatabase(config.database) });
+  await untilInterrupted(interruption);
+  logger.info('worker ends', { worker_id: worker.id, busy: worker.busy });
+  await retention.stop();
+  await worker.stop(given({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
+  logger.info('worker stopped', { worker_id: worker.id });
+  return EXIT.success;
 }
 
 function parseCount(word: string): number {

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { describeDatabase } from './describe-database.js';
+
+it.each([
+  ['sqlite:data/sluice.db', 'sqlite:data/sluice.db'],
+  ['postgres://ada:secret@db.example.org:5433/sluice?password=secret', 'postgres://db.example.org:5433/sluice'],
+  ['postgresql://ada:se%40cret@db/x', 'postgres://db/x'],
+  ['postgres://ada:secret@[bad/x', 'postgres://…'],
+])('shows where %s is, without what opens it', (address, shown) => {
+  expect(describeDatabase(address)).toBe(shown);
+});

@@ -1,0 +1,21 @@
+import type { Config } from '../config/config.js';
+import type { Logger } from '../runs/logger/logger.js';
+import type { CommandIo } from './command-io.js';
+import { given } from './given.js';
+
+/**
+ * What makes the logger of a long command from its configuration: a line of JSON each on stderr, with everything hidden
+ * that must stay secret, wherever it turns up.
+ */
+export async function loadLogger(io: CommandIo): Promise<(config: Config) => Logger> {
+  const [{ createJsonLogger }, { readSecrets }] = await Promise.all([
+    import('../runs/logger/json-logger.js'),
+    import('../config/read-secrets.js'),
+  ]);
+  return (config) => {
+    const secrets = readSecrets(config, process.env);
+    const mask = (text: string): string => secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text);
+    const level = config.server?.log_level;
+    return createJsonLogger((line) => void io.stderr.write(line), { mask, ...given({ level }) });
+  };
+}
