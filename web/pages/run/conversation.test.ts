@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { FcmpEvent } from '../../../src/events/index.js';
+import { createConversation } from './conversation.js';
+import type { Conversation } from './conversation.js';
+import { describeItem } from './describe-item.js';
+import { fcmpEvent } from './events.fixture.js';
+import { openQuestion } from './open-question.js';
+
+function tell(...events: FcmpEvent[]): Conversation {
+  const conversation = createConversation();
+  for (const event of events) conversation.append(event);
+  return conversation;
+}
+const view = (conversation: Conversation, item: number, eventCount = conversation.events.length) =>
+  describeItem(conversation, conversation.items[item] ?? { type: 'raw.stdout', events: [] }, eventCount);
+
+test('the pieces of a message are one item, whole once the last has come', () => {
+  const conversation = tell(
+    fcmpEvent('assistant.message.delta', { message_id: 'm', text: 'Hel' }),
+    fcmpEvent('assistant.message.delta', { message_id: 'm', text: 'lo' }),
+    fcmpEvent('assistant.message.final', { message_id: 'm', text: 'Hello.', structured_payload: { a: 1 } }),
+  );
+  expect(conversation.items).toHaveLength(1);
+  expect(view(conversation, 0, 1)).toMatchObject({ text: 'Hel', isWhole: false });
+  expect(view(conversation, 0, 2)).toMatchObject({ text: 'Hello', isWhole: false });
+  expect(view(conversation, 0)).toMatchObject({ text: 'Hello.', isWhole: true, payload: { a: 1 } });
+});
+
+test('a tool call is one item with input, output and how long it took', () => {
+  const conversation = tell(
+    fcmpEvent('assistant.tool_call', { tool_call_id: 't', name: 'shell', status: 'started', input: 'ls' }, { ms: 100 }),
+    fcmpEvent('diagnostic.warning', { code: 'ENGINE_WARNING', message: 'slow' }, { ms: 150 }),
+    fcmpEvent(
+      'assistant.tool_call',
+      { tool_call_id: 't', name: 'shell', status: 'completed', output: 'a' },
+      { ms: 350 },
+    ),
+  );
+  expect(conversation.items.map(({ type }) => type)).toEqual(['assistant.tool_call', 'diagnostic.warning']);
+  expect(view(conversation, 0, 2)).toMatchObject({ status: 'started', input: 'ls', ms: null });
+  expect(view(conversation, 0)).toMatchObject({ status: 'completed', input: 'ls', output: 'a', ms: 250 });
+});
+
+test('the same id in another attempt is another item', () => {
+  const conversation = tell(
+    fcmpEvent('assistant.tool_call', { tool_call_id: 't', name: 'shell', status: 'started' }),
+    fcmpEvent('assistant.tool_call', { tool_call_id: 't', name: 'shell', status: 'started' }, { attempt: 2 }),
+  );
+  expect(conversation.items).toHaveLength(2);
+});
+
+test('lines beside the protocol stand together as long as nothing comes between', () => {
+  const conversation = tell(
+    fcmpEvent('raw.stderr', { text: 'a' }),
+    fcmpEvent('raw.stderr', { text: 'b' }),
+    fcmpEvent('raw.stdout', { text: 'c' }),
+    fcmpEvent('raw.stderr', { text: 'd' }),
+  );
+  expect(conversation.items).toHaveLength(3);
+  expect(view(conversation, 0)).toMatchObject({ kind: 'raw', stream: 'stderr', lines: ['a', 'b'] });
+});
+
+test('reasoning in pieces is replaced by the whole', () => {
+  const conversation = tell(
+    fcmpEvent('assistant.reasoning', { reasoning_id: 'r', text: 'Loo', partial: true }),
+    fcmpEvent('assistant.reasoning', { reasoning_id: 'r', text: 'Looked.' }),
+  );
+  expect(view(conversation, 0, 1)).toMatchObject({ text: 'Loo', isWhole: false });
+  expect(view(conversation, 0)).toMatchObject({ text: 'Looked.', isWhole: true });
+});
+
+test('an item is not there before its first event', () => {
+  const conversation = tell(
+    fcmpEvent('raw.stdout', { text: 'a' }),
+    fcmpEvent('conversation.started', { session_id: null }),
+  );
+  expect(view(conversation, 1, 1)).toBeNull();
+  expect([conversation.itemsAt(0), conversation.itemsAt(1), conversation.itemsAt(2)]).toEqual([0, 1, 2]);
+});
+
+test('a clock that is set back does not turn the order', () => {
+  const conversation = tell(
+    fcmpEvent('raw.stdout', { text: 'a' }, { ms: 500 }),
+    fcmpEvent('raw.stdout', { text: 'b' }, { ms: 0 }),
+  );
+  expect(conversation.times[1]).toBe(conversation.times[0]);
+});
+
+test('a question is open until anything comes behind it', () => {
+  const question = fcmpEvent('user.input.required', { interaction_id: 'ix_1', kind: 'open_text', prompt: 'Which?' });
+  expect(openQuestion([question])).toEqual({ interactionId: 'ix_1', prompt: 'Which?', options: [] });
+  expect(openQuestion([question, fcmpEvent('user.input.replied', { interaction_id: 'ix_1', text: 'a' })])).toBeNull();
+  expect(openQuestion([])).toBeNull();
+});
+
+test('every event is in exactly one item, in order', () => {
+  const event = fc.oneof(
+    fc.nat(3).map((id) => fcmpEvent('assistant.message.delta', { message_id: `m${id}`, text: 'x' })),
+    fc
+      .nat(3)
+      .map((id) => fcmpEvent('assistant.tool_call', { tool_call_id: `__proto__${id}`, name: 'n', status: 'started' })),
+    fc.constantFrom('raw.stdout' as const, 'raw.stderr' as const).map((type) => fcmpEvent(type, { text: 'x' })),
+  );
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 150 }), (events) => {
+      const { items, itemOf } = tell(...events);
+      expect(items.flatMap((item) => item.events).sort((a, b) => a - b)).toEqual([...events.keys()]);
+      expect(items.every((item, index) => item.events.every((one) => itemOf[one] === index))).toBe(true);
+    }),
+  );
+});

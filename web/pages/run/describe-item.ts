@@ -1,0 +1,158 @@
+import type { FcmpEvent } from '../../../src/events/index.js';
+import type { Conversation, Item } from './conversation.js';
+
+/** An item as it stood at a moment, ready to be drawn. */
+export type ItemView = {
+  readonly attempt: number;
+  /** When it began, in milliseconds. */
+  readonly at: number;
+  readonly seq: number;
+  /** The tool call of the sub-agent that said it. */
+  readonly parent: string | null;
+} & (
+  | { readonly kind: 'start'; readonly sessionId: string | null }
+  | { readonly kind: 'message'; readonly text: string; readonly isWhole: boolean; readonly payload: unknown }
+  | { readonly kind: 'reasoning'; readonly text: string; readonly isWhole: boolean }
+  | ToolView
+  | { readonly kind: 'question'; readonly prompt: string; readonly usage: Usage }
+  | { readonly kind: 'reply'; readonly text: string }
+  | { readonly kind: 'artifact'; readonly path: string; readonly madeBy: string | null }
+  | { readonly kind: 'diagnostic'; readonly code: string; readonly message: string; readonly subject: string | null }
+  | { readonly kind: 'raw'; readonly stream: 'stdout' | 'stderr'; readonly lines: readonly string[] }
+  | { readonly kind: 'completed'; readonly reason: string; readonly usage: Usage }
+  | {
+      readonly kind: 'failed';
+      readonly category: string;
+      readonly code: string;
+      readonly message: string;
+      readonly usage: Usage;
+    }
+);
+
+/** A tool call; `ms` is how long it took, once it is over. */
+interface ToolView {
+  readonly kind: 'tool';
+  readonly name: string;
+  readonly status: 'started' | 'completed' | 'failed';
+  readonly input: unknown;
+  readonly output: unknown;
+  readonly error: string | null;
+  readonly ms: number | null;
+}
+
+type Usage = Extract<FcmpEvent, { type: 'conversation.completed' }>['data']['usage'];
+
+/** What an item says, from those of its events that had come when there were `eventCount`; null before its first. */
+export function describeItem(
+  { events, times }: Pick<Conversation, 'events' | 'times'>,
+  item: Item,
+  eventCount: number,
+): ItemView | null {
+  const firstIndex = item.events[0] ?? 0;
+  const first = events[firstIndex];
+  if (first === undefined || firstIndex >= eventCount) return null;
+  const common = {
+    attempt: first.meta.attempt,
+    at: times[firstIndex] ?? 0,
+    seq: first.seq,
+    parent: ('parent_tool_call_id' in first.data ? first.data.parent_tool_call_id : undefined) ?? null,
+  };
+  switch (first.type) {
+    case 'conversation.started':
+      return { ...common, kind: 'start', sessionId: first.data.session_id };
+    case 'assistant.message.delta':
+    case 'assistant.message.final': {
+      const final = partsOf(events, item, eventCount, 'assistant.message.final').at(-1);
+      if (final !== undefined) {
+        return {
+          ...common,
+          kind: 'message',
+          text: final.data.text,
+          isWhole: true,
+          payload: final.data.structured_payload,
+        };
+      }
+      const deltas = partsOf(events, item, eventCount, 'assistant.message.delta');
+      return { ...common, kind: 'message', text: deltas.map(textOf).join(''), isWhole: false, payload: undefined };
+    }
+    case 'assistant.reasoning': {
+      const parts = partsOf(events, item, eventCount, 'assistant.reasoning');
+      const whole = parts.findLast(({ data }) => data.partial !== true);
+      const text = whole === undefined ? parts.map(textOf).join('') : whole.data.text;
+      return { ...common, kind: 'reasoning', text, isWhole: whole !== undefined };
+    }
+    case 'assistant.tool_call':
+      return { ...common, ...describeTool(events, times, item, eventCount) };
+    case 'user.input.required':
+      return { ...common, kind: 'question', prompt: first.data.prompt, usage: first.data.usage };
+    case 'user.input.replied':
+      return { ...common, kind: 'reply', text: first.data.text };
+    case 'artifact.created':
+      return { ...common, kind: 'artifact', path: first.data.path, madeBy: first.data.made_by?.name ?? null };
+    case 'diagnostic.warning': {
+      const { code, message, subject = null } = first.data;
+      return { ...common, kind: 'diagnostic', code, message, subject };
+    }
+    case 'raw.stdout':
+    case 'raw.stderr': {
+      const parts = partsOf(events, item, eventCount, first.type);
+      return {
+        ...common,
+        kind: 'raw',
+        stream: first.type === 'raw.stdout' ? 'stdout' : 'stderr',
+        lines: parts.map(textOf),
+      };
+    }
+    case 'conversation.completed':
+      return { ...common, kind: 'completed', reason: first.data.reason_code, usage: first.data.usage };
+    case 'conversation.failed':
+      return { ...common, kind: 'failed', ...first.data.error, usage: first.data.usage };
+  }
+}
+
+function describeTool(
+  events: readonly FcmpEvent[],
+  times: readonly number[],
+  item: Item,
+  eventCount: number,
+): ToolView {
+  const parts = partsOf(events, item, eventCount, 'assistant.tool_call');
+  const last = parts.at(-1);
+  const lastIndex = item.events[parts.length - 1] ?? 0;
+  const status = last?.data.status ?? 'started';
+  return {
+    kind: 'tool',
+    name: last?.data.name ?? '',
+    status,
+    input: parts.findLast(({ data }) => data.input !== undefined)?.data.input,
+    output: last?.data.output,
+    error: last?.data.error ?? null,
+    ms: status === 'started' ? null : (times[lastIndex] ?? 0) - (times[item.events[0] ?? 0] ?? 0),
+  };
+}
+
+function partsOf<Type extends FcmpEvent['type']>(
+  events: readonly FcmpEvent[],
+  item: Item,
+  eventCount: number,
+  type: Type,
+): readonly Extract<FcmpEvent, { type: Type }>[] {
+  const parts: Extract<FcmpEvent, { type: Type }>[] = [];
+  for (const index of item.events) {
+    const event = events[index];
+    if (index >= eventCount || event === undefined) break;
+    if (isOf(event, type)) parts.push(event);
+  }
+  return parts;
+}
+
+function isOf<Type extends FcmpEvent['type']>(
+  event: FcmpEvent,
+  type: Type,
+): event is Extract<FcmpEvent, { type: Type }> {
+  return event.type === type;
+}
+
+function textOf(event: { readonly data: { readonly text: string } }): string {
+  return event.data.text;
+}

@@ -1,0 +1,44 @@
+import type { RaspEvent } from '../../../src/events/index.js';
+import { createRefIndex } from './ref-index.js';
+import type { RefIndex } from './ref-index.js';
+import { firstWhere } from './sorted-search.js';
+
+/** The RASP events of a run as far as they have come. */
+export interface EventList {
+  readonly events: readonly RaspEvent[];
+  /** When each came, in milliseconds, never going back. */
+  readonly times: readonly number[];
+  readonly refs: RefIndex;
+  /** Returns the moment the event counts for. */
+  readonly append: (event: RaspEvent) => number;
+  /** The index of an event; null if it has not come. */
+  readonly find: (attempt: number, seq: number) => number | null;
+}
+
+/** No events yet. */
+export function createEventList(): EventList {
+  const events: RaspEvent[] = [];
+  const times: number[] = [];
+  const refs = createRefIndex();
+  return {
+    events,
+    times,
+    refs,
+    append(event) {
+      const time = Math.max(times.at(-1) ?? 0, Date.parse(event.ts));
+      refs.add(event.raw_ref, events.length);
+      events.push(event);
+      times.push(time);
+      return time;
+    },
+    find(attempt, seq) {
+      const index = firstWhere(0, events.length, (at) => {
+        const event = events[at];
+        if (event === undefined || event.attempt_number !== attempt) return (event?.attempt_number ?? 0) > attempt;
+        return event.seq >= seq;
+      });
+      const found = events[index];
+      return found?.attempt_number === attempt && found.seq === seq ? index : null;
+    },
+  };
+}

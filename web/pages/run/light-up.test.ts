@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import type { RawRef } from '../../../src/events/index.js';
+import { createConversation } from './conversation.js';
+import { createEventList } from './event-list.js';
+import { fcmpEvent, raspEvent } from './events.fixture.js';
+import { lightUp } from './light-up.js';
+import type { RunLenses } from './light-up.js';
+import { createRawRows } from './raw-rows.js';
+
+const bytes = (byte_from: number, byte_to: number): RawRef => ({
+  attempt_number: 1,
+  stream: 'stdout',
+  byte_from,
+  byte_to,
+  encoding: 'utf-8',
+});
+
+/** A tool call between two messages; its end comes after the second. */
+function tellRun(): RunLenses {
+  const lenses = { conversation: createConversation(), list: createEventList(), rows: createRawRows() };
+  const frames: [from: number, to: number, type: 'assistant.message.final' | 'assistant.tool_call', data: object][] = [
+    [0, 10, 'assistant.message.final', { message_id: 'm1', text: 'a' }],
+    [10, 20, 'assistant.tool_call', { tool_call_id: 't', name: 'n', status: 'started' }],
+    [20, 30, 'assistant.message.final', { message_id: 'm2', text: 'b' }],
+    [30, 40, 'assistant.tool_call', { tool_call_id: 't', name: 'n', status: 'completed' }],
+  ];
+  for (const [index, [from, to, type, data]] of frames.entries()) {
+    const event = raspEvent({ seq: index + 1, raw_ref: bytes(from, to) });
+    lenses.rows.take(event, lenses.list.append(event));
+    lenses.conversation.append(fcmpEvent(type, data, { seq: index + 1, raw_ref: bytes(from, to) }));
+  }
+  lenses.list.append(raspEvent({ seq: 5 }));
+  return lenses;
+}
+
+test('an item lights up its events and bytes, all of them, and nothing between', () => {
+  const light = lightUp(tellRun(), { lens: 'conversation', seq: 2 });
+  expect(light).toMatchObject({ item: 1, event: 1, row: 1 });
+  expect(light?.bytes.spans).toEqual([
+    expect.objectContaining({ byte_from: 10, byte_to: 20 }),
+    expect.objectContaining({ byte_from: 30, byte_to: 40 }),
+  ]);
+  expect(light?.items).toEqual(new Set([1]));
+});
+
+test('an event lights up the item and the bytes', () => {
+  expect(lightUp(tellRun(), { lens: 'events', attempt: 1, seq: 4 })).toMatchObject({ item: 1, event: 3, row: 3 });
+});
+
+test('bytes light up every item and event made of any of them', () => {
+  const light = lightUp(tellRun(), { lens: 'raw', attempt_number: 1, stream: 'stdout', byte_from: 5, byte_to: 25 });
+  expect(light).toMatchObject({ item: 0, event: 0, row: 0 });
+  expect(light?.items).toEqual(new Set([0, 1, 2]));
+});
+
+test('an event without bytes lights up itself', () => {
+  expect(lightUp(tellRun(), { lens: 'events', attempt: 1, seq: 5 })).toMatchObject({ item: null, event: 4, row: null });
+});
+
+test('what has not come yet lights up nothing', () => {
+  expect(lightUp(tellRun(), { lens: 'events', attempt: 2, seq: 1 })).toBeNull();
+  expect(lightUp(tellRun(), { lens: 'conversation', seq: 99 })).toBeNull();
+});

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { RaspEvent } from '../../../src/events/index.js';
+import { ROW_BYTES, createRawRows } from './raw-rows.js';
+import type { RawRows } from './raw-rows.js';
+import { raspEvent } from './events.fixture.js';
+
+const all = (rows: RawRows) => Array.from({ length: rows.count() }, (_, index) => rows.row(index));
+const behind = (byte_from: number, byte_to: number, stream: 'stdout' | 'stderr' = 'stdout'): RaspEvent =>
+  raspEvent({ raw_ref: { attempt_number: 1, stream, byte_from, byte_to, encoding: 'utf-8' } });
+
+test('frames are rows in the order in which their events came, whatever their stream', () => {
+  const rows = createRawRows();
+  rows.take(behind(0, 10), 1000);
+  rows.take(behind(0, 5, 'stderr'), 1001);
+  rows.take(behind(10, 20), 1002);
+  expect(all(rows).map(({ stream, byte_from, byte_to, at }) => [stream, byte_from, byte_to, at])).toEqual([
+    ['stdout', 0, 10, 1000],
+    ['stderr', 0, 5, 1001],
+    ['stdout', 10, 20, 1002],
+  ]);
+});
+
+test('several events of one frame, and events without bytes, make no row of their own', () => {
+  const rows = createRawRows();
+  rows.take(behind(0, 10), 1000);
+  rows.take(behind(0, 10), 1001);
+  rows.take(raspEvent({ raw_ref: null }), 1002);
+  expect(rows.count()).toBe(1);
+});
+
+test('bytes that no event was made of have rows too', () => {
+  const rows = createRawRows();
+  rows.take(behind(5, 10), 1000);
+  rows.takeSize({ attempt_number: 1, stream: 'stdout' }, 12);
+  expect(all(rows).map(({ byte_from, byte_to, at }) => [byte_from, byte_to, at])).toEqual([
+    [0, 5, null],
+    [5, 10, 1000],
+    [10, 12, null],
+  ]);
+});
+
+test('a long frame is many rows', () => {
+  const rows = createRawRows();
+  rows.take(behind(0, ROW_BYTES * 2 + 1), 1000);
+  expect(rows.count()).toBe(3);
+  expect(rows.find({ attempt_number: 1, stream: 'stdout', byte_from: ROW_BYTES * 2, byte_to: ROW_BYTES * 2 + 1 })).toBe(
+    2,
+  );
+});
+
+test('every byte of a stream is in one row, and is found there', () => {
+  const frame = fc.record({ gap: fc.nat(3), length: fc.integer({ min: 1, max: ROW_BYTES * 2 }) });
+  fc.assert(
+    fc.property(fc.array(frame, { minLength: 1, maxLength: 20 }), fc.nat(), (frames, pick) => {
+      const rows = createRawRows();
+      let end = 0;
+      for (const { gap, length } of frames) {
+        rows.take(behind(end + gap, end + gap + length), 1000);
+        end += gap + length;
+      }
+      let expected = 0;
+      for (const { byte_from, byte_to } of all(rows)) {
+        expect(byte_from).toBe(expected);
+        expected = byte_to;
+      }
+      expect(expected).toBe(end);
+      const byte = pick % end;
+      const found = rows.find({ attempt_number: 1, stream: 'stdout', byte_from: byte, byte_to: byte + 1 });
+      const { byte_from, byte_to } = rows.row(found ?? -1);
+      expect(byte >= byte_from && byte < byte_to).toBe(true);
+    }),
+  );
+});
+
+test('at a moment there are the rows that had come by then', () => {
+  const rows = createRawRows();
+  rows.take(behind(0, 10), 1000);
+  rows.take(behind(10, 20), 2000);
+  expect([rows.countAt(999), rows.countAt(1000), rows.countAt(1999), rows.countAt(2000)]).toEqual([0, 1, 1, 2]);
+});

@@ -1,0 +1,102 @@
+import type { RaspEvent, RawRef } from '../../../src/events/index.js';
+import type { ByteSpan } from './byte-ranges.js';
+import { streamKey } from './byte-ranges.js';
+import { firstAbove } from './sorted-search.js';
+
+/** A stretch of captured bytes: those of one frame, or some that no event was made of. */
+export interface RawRow extends ByteSpan {
+  /** When the first event of the frame came; null for bytes without one. */
+  readonly at: number | null;
+}
+
+/** The captured bytes of a run in the order in which they became events: rows to scroll through, without the bytes. */
+export interface RawRows {
+  readonly count: () => number;
+  readonly row: (index: number) => RawRow;
+  /** Takes the bytes behind an event, and any before them that had none. */
+  readonly take: (event: RaspEvent, at: number) => void;
+  /** Says how long a stream is: what no event was made of is shown too. */
+  readonly takeSize: (stream: Pick<RawRef, 'attempt_number' | 'stream'>, size: number) => void;
+  /** The first row with one of these bytes; null if there is none. */
+  readonly find: (span: ByteSpan) => number | null;
+  /** How many rows there were at a moment. */
+  readonly countAt: (time: number) => number;
+}
+
+/** Rows end after so many bytes: a frame of a hundred megabytes is many rows. */
+export const ROW_BYTES = 16 * 1024;
+/** More rows than anybody scrolls through. */
+const MOST_ROWS = 500_000;
+
+interface Stream {
+  readonly name: Pick<RawRef, 'attempt_number' | 'stream'>;
+  end: number;
+  /** The rows of the stream and where each begins, both ascending. */
+  readonly rows: number[];
+  readonly begins: number[];
+}
+
+/** No rows yet. */
+export function createRawRows(): RawRows {
+  // Numbers side by side: an object for each row would cost four times as much.
+  const streamOf: Stream[] = [];
+  const from: number[] = [];
+  const to: number[] = [];
+  const times: number[] = [];
+  /** The greatest time so far, for {@link RawRows.countAt}. */
+  const reached: number[] = [];
+  const streams = new Map<string, Stream>();
+
+  function streamFor({ attempt_number, stream }: Stream['name']): Stream {
+    const key = streamKey({ attempt_number, stream });
+    const known = streams.get(key);
+    if (known !== undefined) return known;
+    const created: Stream = { name: { attempt_number, stream }, end: 0, rows: [], begins: [] };
+    streams.set(key, created);
+    return created;
+  }
+  /** Adds rows up to a byte. */
+  function extend(stream: Stream, end: number, at: number): void {
+    while (stream.end < end && from.length < MOST_ROWS) {
+      const next = Math.min(end, stream.end + ROW_BYTES);
+      stream.rows.push(from.length);
+      stream.begins.push(stream.end);
+      streamOf.push(stream);
+      from.push(stream.end);
+      to.push(next);
+      times.push(at);
+      reached.push(Math.max(reached.at(-1) ?? 0, Number.isNaN(at) ? 0 : at));
+      stream.end = next;
+    }
+  }
+
+  return {
+    count: () => from.length,
+    row(index) {
+      const at = times[index] ?? Number.NaN;
+      const name = streamOf[index]?.name ?? { attempt_number: 1, stream: 'stdout' };
+      return {
+        ...name,
+        byte_from: from[index] ?? 0,
+        byte_to: to[index] ?? 0,
+        at: Number.isNaN(at) ? null : at,
+      };
+    },
+    take({ raw_ref: ref }, at) {
+      if (ref === null) return;
+      const stream = streamFor(ref);
+      if (ref.byte_to <= stream.end) return;
+      extend(stream, ref.byte_from, Number.NaN);
+      extend(stream, ref.byte_to, at);
+    },
+    takeSize(name, size) {
+      extend(streamFor(name), size, Number.NaN);
+    },
+    find(span) {
+      const stream = streams.get(streamKey(span));
+      if (stream === undefined || span.byte_from >= stream.end) return null;
+      return stream.rows[firstAbove(stream.begins, span.byte_from) - 1] ?? null;
+    },
+    countAt: (time) => firstAbove(reached, time),
+  };
+}

@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { RawRef } from '../../../src/events/index.js';
+import { createRefIndex } from './ref-index.js';
+
+/** Frames that follow each other, each with some events, told in any order; some bytes belong to none. */
+const frames = fc
+  .array(
+    fc.record({
+      stream: fc.constantFrom('stdout' as const, 'pty' as const),
+      gap: fc.nat(2),
+      length: fc.integer({ min: 1, max: 9 }),
+      events: fc.integer({ min: 1, max: 3 }),
+    }),
+    { maxLength: 30 },
+  )
+  .map((parts) => {
+    const ends = { stdout: 0, pty: 0 };
+    return parts.flatMap(({ stream, gap, length, events }) => {
+      const byte_from = ends[stream] + gap;
+      ends[stream] = byte_from + length;
+      const ref: RawRef = { attempt_number: 1, stream, byte_from, byte_to: ends[stream], encoding: 'utf-8' };
+      return Array.from({ length: events }, () => ref);
+    });
+  });
+
+test('finds exactly the events whose bytes are among those asked for, whatever the order they were told in', () => {
+  const refs = frames.chain((list) => fc.shuffledSubarray(list, { minLength: list.length }));
+  fc.assert(
+    fc.property(refs, fc.nat(100), fc.integer({ min: 1, max: 40 }), (list, byte_from, length) => {
+      const index = createRefIndex();
+      for (const [at, ref] of list.entries()) index.add(ref, at);
+      const span = { attempt_number: 1, stream: 'stdout' as const, byte_from, byte_to: byte_from + length };
+      const expected = [...list.keys()].filter((at) => {
+        const ref = list[at];
+        return ref?.stream === 'stdout' && ref.byte_from < span.byte_to && span.byte_from < ref.byte_to;
+      });
+      expect([...index.overlapping(span)].sort((a, b) => a - b)).toEqual(expected);
+    }),
+  );
+});
+
+test('an event without bytes is found nowhere', () => {
+  const index = createRefIndex();
+  index.add(null, 0);
+  expect(index.overlapping({ attempt_number: 1, stream: 'stdout', byte_from: 0, byte_to: 9 })).toEqual([]);
+});
+
+test('gives no more than was asked for', () => {
+  const index = createRefIndex();
+  const ref: RawRef = { attempt_number: 1, stream: 'stdout', byte_from: 0, byte_to: 9, encoding: 'utf-8' };
+  for (let at = 0; at < 10; at += 1) index.add(ref, at);
+  expect(index.overlapping(ref, 3)).toEqual([0, 1, 2]);
+});
