@@ -1,11 +1,12 @@
 import { createTranslator } from '../../src/events/index.js';
+import type { Emitted } from '../../src/events/index.js';
 import { codex, toBytes } from '../../src/events/translate-lines.contract.js';
 import type { RunResult } from '../../src/runs/run-result.js';
 import { createUlids } from '../../src/runs/ulid.js';
 import { openStore } from '../../src/store/open-store.js';
 import { Random } from '../../bench/random.js';
 
-const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 const ENGINES = ['codex', 'claude', 'gemini'] as const;
 const PROMPTS = [
   'Fix the test that fails on Mondays.',
@@ -24,28 +25,25 @@ export async function seedHistory(
   const random = new Random(seed);
   const store = await openStore(`sqlite:${data}/sluice.db`);
   try {
-    for (let hour = days * 24; hour > 0; hour--) {
-      const count = random.below(Math.ceil(perDay / 12));
-      for (let index = 0; index < count; index++) {
-        const at = now - hour * HOUR_MS + random.below(HOUR_MS / 2);
-        const engine = random.pick(ENGINES);
-        const id = createUlids(() => at)();
-        const spec = { engine, prompt: random.pick(PROMPTS), workdir: '/srv/shop' };
-        await store.createRun({ id, spec, state: 'running', workerId: WORKER, leaseMs: 10 * HOUR_MS, now: at });
-        const translator = createTranslator({ engine: 'codex', runId: id, attempt: 1, mode: 'auto', clock: () => at });
-        const said = [codex.thread(), codex.message('Done.'), codex.completed()];
-        const events = [
-          ...translator.push('stdout', toBytes(said)),
-          ...translator.end({ exitCode: 0, signal: null, verdict: 'validated' }),
-        ];
-        await store.append(id, events);
-        const took = 4000 + random.below(60_000) + (engine === 'gemini' ? 30_000 : 0);
-        await store.endRun({ id, workerId: WORKER, result: resultOf(random), now: at + took });
-      }
+    for (let at = now - days * DAY_MS; at < now; at += random.below((2 * DAY_MS) / perDay)) {
+      const engine = random.pick(ENGINES);
+      const id = createUlids(() => at)();
+      const spec = { engine, prompt: random.pick(PROMPTS), workdir: '/srv/shop' };
+      await store.createRun({ id, spec, state: 'running', workerId: WORKER, leaseMs: DAY_MS, now: at });
+      await store.append(id, eventsOf(id, at));
+      const took = 4000 + random.below(60_000) + (engine === 'gemini' ? 30_000 : 0);
+      await store.endRun({ id, workerId: WORKER, result: resultOf(random), now: at + took });
     }
   } finally {
     await store.close();
   }
+}
+
+function eventsOf(runId: string, at: number): readonly Emitted[] {
+  const translator = createTranslator({ engine: 'codex', runId, attempt: 1, mode: 'auto', clock: () => at });
+  const said = [codex.thread(), codex.message('Done.'), codex.completed()];
+  const events = translator.push('stdout', toBytes(said));
+  return [...events, ...translator.end({ exitCode: 0, signal: null, verdict: 'validated' })];
 }
 
 function resultOf(random: Random): RunResult {

@@ -54,6 +54,7 @@ async function packageVersion(): Promise<string> {
   return (manifest as { readonly version: string }).version;
 }
 
+/** Without a word about it, every family is the first font there is. */
 function fontSettings(folder: string, withSystemFonts: boolean): string {
   const folders = [join(folder, 'fonts'), ...(withSystemFonts ? ['/usr/share/fonts'] : [])];
   return [
@@ -61,8 +62,13 @@ function fontSettings(folder: string, withSystemFonts: boolean): string {
     '<!DOCTYPE fontconfig SYSTEM "fonts.dtd">',
     '<fontconfig>',
     ...folders.map((dir) => `  <dir>${dir}</dir>`),
+    ...(withSystemFonts ? [alias('sans-serif', 'Open Sans'), alias('monospace', 'DejaVu Sans Mono')] : []),
     `  <cachedir>${join(folder, 'fonts-cache')}</cachedir>`,
     '</fontconfig>',
     '',
   ].join('\n');
+}
+
+function alias(family: string, font: string): string {
+  return `  <alias binding="strong"><family>${family}</family><prefer><family>${font}</family></prefer></alias>`;
 }

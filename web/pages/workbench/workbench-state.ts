@@ -47,24 +47,30 @@ export function openExample(example: Example): void {
   setOptions(example.options);
 }
 
-/** Keeps text and schema for when the page is loaded again. */
+/** Keeps text and schema for when the page is loaded again; who leaves in the middle of typing loses nothing. */
 export function keepTexts(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stop = effect(() => {
-    const now: Kept = { text: isKept.value ? text.value : '', schemaText: schemaText.value };
+    void [isKept.value, text.value, schemaText.value];
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      try {
-        sessionStorage.setItem(KEY, JSON.stringify(now));
-      } catch {
-        // A browser may forbid storage, or have no room; then the text lasts as long as the page.
-      }
-    }, KEEP_AFTER_MS);
+    timer = setTimeout(keepNow, KEEP_AFTER_MS);
   });
+  addEventListener('pagehide', keepNow);
   return () => {
+    removeEventListener('pagehide', keepNow);
     clearTimeout(timer);
     stop();
+    keepNow();
   };
+}
+
+function keepNow(): void {
+  const now: Kept = { text: isKept.peek() ? text.peek() : '', schemaText: schemaText.peek() };
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(now));
+  } catch {
+    // A browser may forbid storage, or have no room; then the text lasts as long as the page.
+  }
 }
 
 /** What was there before, or the first example: a page that shows something says more than one that is blank. */

@@ -1,0 +1,116 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { parse } from '../../src/json/index.js';
+import { settle } from './settle.js';
+import { useConsole } from './use-console.js';
+
+const house = useConsole(async () => undefined);
+
+/** The workbench with a text in it, read. */
+async function bench(text: string, schema: object | string = '') {
+  const { page, record } = await house.open('/workbench');
+  await page.getByLabel('Output of a model').getByRole('textbox').fill(text);
+  await page.getByLabel('JSON Schema').fill(typeof schema === 'string' ? schema : JSON.stringify(schema, null, 2));
+  await settle(page);
+  return { page, record };
+}
+
+/** The line that says how the reading ended. */
+const outcome = async (page: Page): Promise<string> => page.locator('.outcome').innerText();
+
+describe('the workbench', () => {
+  it('reads what is pasted as `parse` does, and shows the value', async () => {
+    const text = 'Sure! Here it is:\n```json\n{ verdict: "pass", "score": 8, }\n```';
+    const { page } = await bench(text);
+    await expect.poll(async () => outcome(page)).toContain('deterministic_generic');
+    const result = parse(text);
+    const kinds = 'repairs' in result ? result.repairs.map(({ kind }) => kind) : [];
+    expect(kinds.length).toBeGreaterThan(0);
+    const found = page.getByRole('region', { name: 'Found in the text' });
+    for (const kind of kinds) await found.getByRole('button').filter({ hasText: kind }).first().waitFor();
+    const value = page.getByRole('region', { name: 'Value', exact: true }).first();
+    expect(await value.innerText()).toMatch(/verdict[\s\S]*pass[\s\S]*score[\s\S]*8/);
+  });
+
+  it('shows the place of a repair in the text when it is chosen', async () => {
+    const { page } = await bench(`${'words before. '.repeat(200)}{"a": 1,}`);
+    const entry = page.getByRole('button').filter({ hasText: 'extra_comma' });
+    await entry.click();
+    expect(await entry.getAttribute('aria-pressed')).toBe('true');
+    const chosen = page.getByLabel('The text with what was found in it').locator('.chosen');
+    await expect.poll(async () => chosen.allInnerTexts()).toEqual([expect.stringContaining(',')]);
+    await expect.poll(async () => chosen.first().isVisible()).toBe(true);
+  });
+
+  it('says at their place what the schema refuses', async () => {
+    const schema = { type: 'object', properties: { score: { type: 'integer', maximum: 10 } } };
+    const { page } = await bench('{"score": 11}', schema);
+    await expect.poll(async () => outcome(page)).toContain('SCHEMA_MISMATCH');
+    const issue = page.getByRole('button').filter({ hasText: 'score' }).first();
+    await issue.click();
+    const chosen = page.getByLabel('The text with what was found in it').locator('.chosen');
+    await expect.poll(async () => (await chosen.allInnerTexts()).join('')).toContain('11');
+  });
+
+  it('says where a schema is no JSON, and goes there', async () => {
+    const { page } = await bench('{}', '{\n  "type": object\n}');
+    const field = page.getByLabel('JSON Schema');
+    await expect.poll(async () => field.getAttribute('aria-invalid')).toBe('true');
+    await page.getByRole('button', { name: /line 2/i }).click();
+    expect(await field.evaluate((area) => area === document.activeElement)).toBe(true);
+  });
+
+  it('keeps options in the address and the text over a reload, and sends none of it anywhere', async () => {
+    const { page, record } = await bench('{"a": [1, 2');
+    await expect.poll(async () => outcome(page)).toContain('failed');
+    await page.getByLabel('Allow partial').check();
+    await expect.poll(async () => outcome(page)).toContain('success');
+    await page.reload();
+    await settle(page);
+    await expect.poll(async () => outcome(page)).toContain('success');
+    expect(await page.getByLabel('Output of a model').getByRole('textbox').inputValue()).toBe('{"a": [1, 2');
+    expect(record.loaded.map(({ path }) => path)).not.toContain('/v1/parse');
+  });
+
+  it('opens every example', async () => {
+    const { page } = await house.open('/workbench');
+    await settle(page);
+    const names = await page.getByLabel('Example', { exact: true }).locator('option').allInnerTexts();
+    expect(names.length).toBeGreaterThan(5);
+    for (const name of names.slice(1)) {
+      await page.getByLabel('Example', { exact: true }).selectOption(name);
+      await settle(page);
+      await expect.poll(async () => outcome(page)).toMatch(/success|failed|comment/);
+    }
+  });
+
+  it('lets a text stream in, step by step and by itself, to the value that was read at once', async () => {
+    const { page } = await bench('{"words": ["one", "two", "three"]}');
+    const stream = page.getByRole('region', { name: 'While it streams' });
+    await stream.getByRole('button', { name: 'Step' }).click();
+    await stream.getByText('growing').waitFor();
+    await stream.getByLabel('Speed').fill('9');
+    await stream.getByRole('button', { name: 'Play' }).click();
+    await stream.getByText('success').waitFor();
+    expect(await stream.innerText()).toMatch(/one[\s\S]*two[\s\S]*three/);
+  });
+
+  it('does not freeze on ten megabytes', async () => {
+    const { page } = await house.open('/workbench');
+    await settle(page);
+    const rows = Array.from({ length: 180_000 }, (_, index) => ({
+      id: index,
+      words: 'as agents write them, so and so',
+    }));
+    const text = JSON.stringify({ rows });
+    expect(text.length).toBeGreaterThan(9_500_000);
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'output.json', mimeType: 'text/plain', buffer: Buffer.from(text) });
+    await page.getByText(`${text.length.toLocaleString('en')} characters`).waitFor();
+    // While it is read elsewhere, the page takes keys.
+    await page.getByLabel('Profile').selectOption('generic');
+    await expect.poll(async () => outcome(page)).toContain('success');
+    expect(await page.locator('main *').count()).toBeLessThan(3000);
+  });
+});
