@@ -1,8 +1,10 @@
 import type { InboxItemView } from '../../../src/api/shapes/order.js';
 import { Badge } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
+import { Notes } from '../../ui/notes.js';
+import type { NoteView } from '../../ui/read-notes.js';
 import { SafeText } from '../../ui/safe-text.js';
-import type { CommitCheck, NoteView, ReadingView } from './reading-view.js';
+import type { CommitCheck, ReadingView } from './reading-view.js';
 
 /** What is known of how the worker ended and of what it left. */
 export function Evidence({ item, reading }: { readonly item: InboxItemView; readonly reading: ReadingView }) {
@@ -22,8 +24,8 @@ export function Evidence({ item, reading }: { readonly item: InboxItemView; read
             ),
         }}
       />
-      <Notes title="Problems" notes={reading.problems} />
-      <Notes title="Worth knowing" notes={reading.notices} />
+      <Noted title="Problems" notes={reading.problems} />
+      <Noted title="Worth knowing" notes={reading.notices} />
       {result === undefined ? null : <Claims title="The result as it was read" value={result} />}
       {result === undefined && draft !== undefined ? (
         <Claims title="A repaired reading: it fills in the form below and decides nothing" value={draft} />
@@ -49,18 +51,12 @@ function Commit({ check }: { readonly check: CommitCheck }) {
   }
 }
 
-function Notes({ title, notes }: { readonly title: string; readonly notes: readonly NoteView[] }) {
+function Noted({ title, notes }: { readonly title: string; readonly notes: readonly NoteView[] }) {
   if (notes.length === 0) return null;
   return (
     <div>
       <h3>{title}</h3>
-      <ul class="notes">
-        {notes.map(({ code, message, path }, index) => (
-          <li key={index}>
-            <SafeText text={path === '' ? message : `${path}: ${message}`} /> <code class="dim">{code}</code>
-          </li>
-        ))}
-      </ul>
+      <Notes notes={notes} />
     </div>
   );
 }

@@ -1,3 +1,6 @@
+import { isRecord, readNotes } from '../../ui/read-notes.js';
+import type { NoteView } from '../../ui/read-notes.js';
+
 /** What was found of a worker's result, ready to be shown. */
 export interface ReadingView {
   /** Where it was read, in words. */
@@ -11,13 +14,6 @@ export interface ReadingView {
   /** A repaired reading, which decides nothing. */
   readonly draft: unknown;
   readonly commit: CommitCheck;
-}
-
-/** Something that was noticed. */
-export interface NoteView {
-  readonly code: string;
-  readonly message: string;
-  readonly path: string;
 }
 
 /** Whether the commit a worker names is in the repository. */
@@ -35,7 +31,7 @@ export function viewReading(reading: Readonly<Record<string, unknown>>): Reading
   const { source, path, problems, notices, anchors, result, draft } = reading;
   const words = SOURCES[String(source)] ?? String(source);
   const named = isRecord(result) ? result : undefined;
-  const view = { problems: notesOf(problems), notices: notesOf(notices) };
+  const view = { problems: readNotes(problems), notices: readNotes(notices) };
   return {
     ...view,
     source: typeof path === 'string' && source !== 'none' ? `${words}: ${path}` : words,
@@ -61,22 +57,4 @@ function commitOf(result: ReadingView['result'], notes: readonly NoteView[]): Co
   return notes.some(({ code }) => code === 'COMMIT_UNCHECKED' || code === 'COMMIT_NOT_CHECKED')
     ? 'not checked'
     : 'found';
-}
-
-function notesOf(value: unknown): readonly NoteView[] {
-  if (!Array.isArray(value)) return [];
-  return value.filter(isRecord).map(({ code, message, path }) => ({
-    code: textOf(code),
-    message: textOf(message),
-    path: textOf(path),
-  }));
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-/** Whether a value has named parts. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { isRecord } from './reading-view.js';
+import { isRecord } from '../../ui/read-notes.js';
 
 /** A work result while a person corrects it. Issue, run and status are not among the fields: they are given. */
 export const EMPTY_RESULT_FORM = {

@@ -1,0 +1,40 @@
+import type { Client } from '../../../src/client/index.js';
+
+type AuditQuery = NonNullable<NonNullable<Parameters<Client['listExecutions']>[0]>['query']>;
+
+/** What rules or people can have decided. */
+export const DECISIONS = ['advance', 'needs-human', 'blocked', 'archive'] as const;
+
+/** The names that filters have in the address. */
+export const AUDIT_FILTERS = ['issue_ref', 'run_id', 'worker', 'decision', 'from', 'to'] as const;
+
+/** What an address asks for. Days are those of whoever looks, and the last one counts as well. */
+export function readAuditFilter(address: URLSearchParams): AuditQuery {
+  const decision = DECISIONS.find((word) => word === address.get('decision'));
+  const since = startOfDay(address.get('from'), 0);
+  const until = startOfDay(address.get('to'), 1);
+  return {
+    ...given('issue_ref', address),
+    ...given('run_id', address),
+    ...given('worker', address),
+    ...(decision === undefined ? {} : { decision }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+  };
+}
+
+function given<Name extends string>(name: Name, address: URLSearchParams): { readonly [Key in Name]?: string } {
+  const value = (address.get(name) ?? '').trim();
+  // One name, so that the type says no more than what is there.
+  return (value === '' ? {} : { [name]: value }) as { readonly [Key in Name]?: string };
+}
+
+/** When a day begins, some days later; undefined for what is no day. */
+function startOfDay(text: string | null, later: number): string | undefined {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text ?? '') ?? [];
+  if (year === undefined || month === undefined || day === undefined) return undefined;
+  // Two-digit years would be taken for those of the last century.
+  if (Number(year) < 1000) return undefined;
+  const date = new Date(Number(year), Number(month) - 1, Number(day) + later);
+  return date.getFullYear() > 9999 ? undefined : date.toISOString();
+}

@@ -1,0 +1,111 @@
+import type { RefObject } from 'preact';
+import type { Client } from '../../../src/client/index.js';
+import { pathOf } from '../../app/route.js';
+import { Badge } from '../../ui/badge.js';
+import { Facts } from '../../ui/facts.js';
+import { Notes } from '../../ui/notes.js';
+import { OpenableRow } from '../../ui/openable-row.js';
+import { readNotes } from '../../ui/read-notes.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { toneOf } from '../../ui/state-tone.js';
+import { lengthOf, Moment } from '../../ui/time.js';
+
+/** One row of the audit. */
+export type ExecutionView = Awaited<ReturnType<Client['listExecutions']>>['items'][number];
+
+/** Executions, one a row. */
+export function ExecutionTable({
+  executions,
+  list,
+}: {
+  readonly executions: readonly ExecutionView[];
+  readonly list: RefObject<HTMLTableElement>;
+}) {
+  return (
+    <table ref={list} class="rows executions">
+      <thead>
+        <tr>
+          <th scope="col">Decision</th>
+          <th scope="col">Issue</th>
+          <th scope="col">Worker</th>
+          <th scope="col">Read</th>
+          <th scope="col" class="number">
+            Took
+          </th>
+          <th scope="col">Decided</th>
+        </tr>
+      </thead>
+      <tbody>
+        {executions.map((execution) => (
+          <OpenableRow
+            key={execution.id}
+            id={execution.id}
+            columns={6}
+            details={() => <Details execution={execution} />}
+            cells={(opener) => (
+              <>
+                <td>
+                  <Badge tone={toneOf(execution.decision)}>{execution.decision}</Badge>
+                </td>
+                <td class="wide">
+                  {opener(
+                    <>
+                      {execution.issue_ref} <span class="dim">{execution.run_id}</span>
+                    </>,
+                  )}
+                  <span class="below clip">
+                    <SafeText text={execution.reason} limit={300} />
+                  </span>
+                </td>
+                <td>{execution.worker}</td>
+                <td>
+                  {execution.parse_status}
+                  <span class="below">{execution.result_encoding}</span>
+                </td>
+                <td class="number">{execution.duration_ms === null ? '' : lengthOf(execution.duration_ms)}</td>
+                <td class="nowrap">
+                  <Moment at={execution.at} />
+                  <span class="below">
+                    {execution.who === null ? 'by the rules' : <SafeText text={execution.who} />}
+                  </span>
+                </td>
+              </>
+            )}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Details({ execution }: { readonly execution: ExecutionView }) {
+  return (
+    <Facts
+      facts={{
+        Issue: <a href={pathOf({ page: 'issues', ref: execution.issue_ref })}>{execution.issue_ref}</a>,
+        Run: <a href={pathOf({ page: 'run', id: execution.run_ulid })}>{execution.run_id}</a>,
+        Reason: <SafeText text={execution.reason} />,
+        'Result code': <code>{execution.result_code}</code>,
+        'Decided by': execution.who === null ? 'the rules' : <SafeText text={execution.who} />,
+        Worker: `${execution.worker} (${execution.worker_type})`,
+        'Worker’s version':
+          execution.worker_version === null ? undefined : <SafeText text={execution.worker_version} />,
+        Command:
+          execution.command.length === 0 ? (
+            'nothing was started'
+          ) : (
+            <code>
+              <SafeText text={execution.command.join('\n')} />
+            </code>
+          ),
+        Started: <Moment at={execution.started_at} />,
+        'Exit code': execution.exit_code === null ? undefined : String(execution.exit_code),
+        Signal: execution.signal ?? undefined,
+        'Read from':
+          execution.parse_path === null ? execution.result_encoding : <SafeText text={execution.parse_path} />,
+        'Rules of reading': execution.parser_version,
+        Problems: execution.problems.length === 0 ? undefined : <Notes notes={readNotes(execution.problems)} />,
+      }}
+    />
+  );
+}

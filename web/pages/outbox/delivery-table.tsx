@@ -1,0 +1,122 @@
+import type { RefObject } from 'preact';
+import type { OutboxMessageView } from '../../../src/api/shapes/order.js';
+import { pathOf } from '../../app/route.js';
+import { Badge } from '../../ui/badge.js';
+import { Facts } from '../../ui/facts.js';
+import { OpenableRow } from '../../ui/openable-row.js';
+import { readTrigger } from '../../ui/read-trigger.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { toneOf } from '../../ui/state-tone.js';
+import { Moment } from '../../ui/time.js';
+
+/** Deliveries, one a row. */
+export function DeliveryTable({
+  messages,
+  list,
+}: {
+  readonly messages: readonly OutboxMessageView[];
+  readonly list: RefObject<HTMLTableElement>;
+}) {
+  return (
+    <table ref={list} class="rows deliveries">
+      <thead>
+        <tr>
+          <th scope="col">State</th>
+          <th scope="col">Issue</th>
+          <th scope="col">To</th>
+          <th scope="col">Where it is</th>
+          <th scope="col" class="number">
+            Tries
+          </th>
+          <th scope="col">Written</th>
+        </tr>
+      </thead>
+      <tbody>
+        {messages.map((message) => (
+          <OpenableRow
+            key={message.id}
+            id={message.id}
+            columns={6}
+            details={() => <Details message={message} />}
+            cells={(opener) => (
+              <>
+                <td>
+                  <Badge tone={toneOf(message.state)}>{message.state}</Badge>
+                </td>
+                <td class="wide">
+                  {opener(message.issue_ref)}
+                  <span class="below">
+                    <Because message={message} />
+                  </span>
+                </td>
+                <td class="nowrap">{message.sink}</td>
+                <td>
+                  <span class="clip">
+                    <SafeText text={whereIs(message)} limit={300} />
+                  </span>
+                </td>
+                <td class="number">{message.tries}</td>
+                <td class="nowrap">
+                  <Moment at={message.created_at} />
+                </td>
+              </>
+            )}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function whereIs({ state, delivered_to, last_error }: OutboxMessageView): string {
+  switch (state) {
+    case 'delivered':
+      return delivered_to ?? '';
+    case 'waiting':
+    case 'sending':
+    case 'dead':
+      return last_error ?? '';
+  }
+}
+
+function Because({ message }: { readonly message: OutboxMessageView }) {
+  const trigger = readTrigger(message.trigger);
+  switch (trigger.kind) {
+    case 'run':
+      return <>what came of {trigger.runId}</>;
+    case 'item':
+      return <>what a person decided</>;
+    case 'other':
+      return <SafeText text={trigger.text} />;
+  }
+}
+
+function Details({ message }: { readonly message: OutboxMessageView }) {
+  const trigger = readTrigger(message.trigger);
+  const isOnItsWay = message.state === 'waiting' || message.state === 'sending';
+  return (
+    <div class="stack">
+      <Facts
+        facts={{
+          Issue: <a href={pathOf({ page: 'issues', ref: message.issue_ref })}>{message.issue_ref}</a>,
+          'Written for':
+            trigger.kind === 'item' ? (
+              <a href={pathOf({ page: 'inbox', id: trigger.itemId })}>what a person decided in the inbox</a>
+            ) : (
+              <Because message={message} />
+            ),
+          'Delivered to': message.delivered_to === null ? undefined : <SafeText text={message.delivered_to} />,
+          'Next try': isOnItsWay ? <Moment at={new Date(message.due_at).toISOString()} /> : undefined,
+          'Last error': message.last_error === null ? undefined : <SafeText text={message.last_error} />,
+          'If it is dead':
+            message.state === 'dead'
+              ? 'It is not tried any more. Mend what the error names; the comment stands below, to be written by hand.'
+              : undefined,
+        }}
+      />
+      <pre>
+        <SafeText text={message.body} />
+      </pre>
+    </div>
+  );
+}

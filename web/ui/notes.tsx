@@ -1,0 +1,15 @@
+import type { NoteView } from './read-notes.js';
+import { SafeText } from './safe-text.js';
+
+/** What was noticed about a result: in words, with the code to look it up by. */
+export function Notes({ notes }: { readonly notes: readonly NoteView[] }) {
+  return (
+    <ul class="notes">
+      {notes.map(({ code, message, path }, index) => (
+        <li key={index}>
+          <SafeText text={path === '' ? message : `${path}: ${message}`} /> <code class="dim">{code}</code>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,9 @@
+import { expect, test } from 'vitest';
+import { readTrigger } from './read-trigger.js';
+
+test('a comment is written for a run, for what a person decided, or for what nobody knows here', () => {
+  expect(readTrigger('workrun:2026-11-15-dev-0001')).toEqual({ kind: 'run', runId: '2026-11-15-dev-0001' });
+  expect(readTrigger('resolve:01ABC')).toEqual({ kind: 'item', itemId: '01ABC' });
+  expect(readTrigger('resolve:')).toEqual({ kind: 'other', text: 'resolve:' });
+  expect(readTrigger('later:1')).toEqual({ kind: 'other', text: 'later:1' });
+});
