@@ -8,6 +8,8 @@ export type Media =
   | 'application/json'
   | 'text/event-stream'
   | 'text/plain'
+  | 'text/csv'
+  | 'application/x-ndjson'
   | 'application/octet-stream'
   | 'application/x-tar';
 
@@ -24,6 +26,8 @@ export interface Endpoint {
   readonly answer: {
     readonly status: 200 | 201 | 204;
     readonly media: Media;
+    /** Another one that can be asked for. */
+    readonly alternative?: Media;
     readonly schema?: Schema;
   };
   /** Codes of the problems it may answer with, beside those of every endpoint. */

@@ -30,6 +30,15 @@ const moment = {
   description: 'A day, or a moment as toISOString writes it.',
 } as const;
 
+const executionQuery = {
+  issue_ref: name,
+  run_id: name,
+  worker: name,
+  decision: oneOf(['advance', 'archive', 'needs-human', 'blocked']),
+  since: moment,
+  until: moment,
+} as const;
+
 /** Everything the server can be asked, by name. Server, client, OpenAPI and documentation are made from this table. */
 export const ENDPOINTS = {
   parse: endpoint({
@@ -259,16 +268,16 @@ export const ENDPOINTS = {
     path: '/v1/executions',
     scope: 'read',
     summary: 'The audit: every execution and what came of it, newest first.',
-    query: {
-      ...pageQuery,
-      issue_ref: name,
-      run_id: name,
-      worker: name,
-      decision: oneOf(['advance', 'archive', 'needs-human', 'blocked']),
-      since: moment,
-      until: moment,
-    },
+    query: { ...pageQuery, ...executionQuery },
     answer: { status: 200, media: 'application/json', schema: listOf(executionSchema) },
+  }),
+  exportExecutions: endpoint({
+    method: 'GET',
+    path: '/v1/executions/export',
+    scope: 'read',
+    summary: 'The audit as a file, CSV for spreadsheets by default, with the filters of the list.',
+    query: { ...executionQuery, format: oneOf(['csv', 'ndjson']) },
+    answer: { status: 200, media: 'text/csv', alternative: 'application/x-ndjson' },
   }),
   readStatistics: endpoint({
     method: 'GET',

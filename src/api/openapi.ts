@@ -49,7 +49,10 @@ function describeOperation(name: string, definition: Endpoint): object {
     responses: {
       [answer.status]: {
         description: summary,
-        content: { [answer.media]: answer.schema === undefined ? {} : { schema: answer.schema } },
+        content: {
+          [answer.media]: answer.schema === undefined ? {} : { schema: answer.schema },
+          ...(answer.alternative === undefined ? {} : { [answer.alternative]: {} }),
+        },
       },
       default: {
         description: ['A problem.', ...(problems.length === 0 ? [] : [`Codes: ${problems.join(', ')}.`])].join(' '),

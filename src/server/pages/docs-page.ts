@@ -59,7 +59,7 @@ function renderEndpoint(
     ...(parameters.length === 0 ? [] : [`<table><tr><th>query</th><th></th></tr>${parameters.join('')}</table>`]),
     ...(body === undefined ? [] : [renderSchema('The body', body)]),
     answer.schema === undefined
-      ? `<p>Answers with <code>${answer.media}</code>.</p>`
+      ? `<p>Answers with <code>${[answer.media, answer.alternative].filter(Boolean).join('</code> or <code>')}</code>.</p>`
       : renderSchema(`The answer, ${answer.status}`, answer.schema),
     ...(problems === undefined ? [] : [`<p>Problems of its own: <code>${problems.join(', ')}</code>.</p>`]),
   ].join('\n');

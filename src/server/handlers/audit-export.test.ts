@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  decisionOf,
+  executionOf,
+  NOW,
+  settlementOf,
+  submissionOf,
+} from '../../store/contract/fixtures/order-samples.js';
+import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
+import { csvCell } from '../export/csv-cell.js';
+import { openServer } from '../fixtures/open-server.js';
+
+async function openAudit(rows: readonly Partial<ExecutionRecord>[]) {
+  const server = await openServer({ clock: () => NOW });
+  for (const [index, change] of rows.entries()) {
+    const { record } = await server.store.submitOrder(submissionOf({ issue_ref: `local#${index}` }));
+    const execution = executionOf(record, decisionOf('advance'), change);
+    await server.store.settleOrder(settlementOf(record, 'advance', { execution }));
+  }
+  return server;
+}
+
+/** The cells of a CSV file, as a reader of RFC 4180 finds them. */
+function readCsv(text: string): string[][] {
+  const rows = text.match(/(?:"(?:[^"]|"")*"|[^"\r\n])*\r\n/g) ?? [];
+  expect(rows.join('')).toBe(text);
+  return rows.map((row) =>
+    [...row.slice(0, -2).matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,"]*))/g)].map(
+      ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '',
+    ),
+  );
+}
+
+describe('the export of the audit', () => {
+  it('is a table with a row for every execution, the newest first', async () => {
+    const { get } = await openAudit([{ reason: 'one, "two"\nthree' }, { exit_code: -1, command: ['a', 'b c'] }]);
+    const answer = await get('/v1/executions/export');
+    expect(answer.headers.get('content-type')).toMatch(/^text\/csv; charset=utf-8/);
+    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="sluice-audit-2026-11-15.csv"');
+    const [head = [], ...rows] = readCsv(await answer.text());
+    const column = (name: string) => rows.map((row) => row[head.indexOf(name)]);
+    expect(column('issue_ref')).toEqual(['local#1', 'local#0']);
+    expect(column('reason')[1]).toBe('one, "two"\nthree');
+    expect(column('exit_code')).toEqual(['-1', '0']);
+    expect(column('command')[0]).toBe('["a","b c"]');
+    expect(column('signal')).toEqual(['', '']);
+  });
+
+  it('is a line of JSON for every execution if that is asked for', async () => {
+    const { get, store } = await openAudit([{}, {}]);
+    const answer = await get('/v1/executions/export?format=ndjson');
+    expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
+    const lines = (await answer.text()).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual((await store.listExecutions({})).items);
+  });
+
+  it('has what the list would have', async () => {
+    const { get } = await openAudit([{ worker: 'a' }, { worker: 'b' }]);
+    const rows = async (query: string) =>
+      (await (await get(`/v1/executions/export?format=ndjson&${query}`)).text()).split('\n').length - 1;
+    expect(await rows('worker=a')).toBe(1);
+    expect(await rows('since=2026-11-16')).toBe(0);
+    expect(await rows('decision=advance&until=2026-11-16')).toBe(2);
+    expect((await get('/v1/executions/export?format=pdf')).status).toBe(400);
+    expect((await get('/v1/executions/export?limit=1')).status).toBe(400);
+  });
+
+  it('is read page by page', async () => {
+    const { get } = await openAudit(Array.from({ length: 520 }, () => ({})));
+    const answer = await get('/v1/executions/export?format=ndjson');
+    const ids = (await answer.text()).trimEnd().split('\n');
+    expect(new Set(ids).size).toBe(520);
+  });
+
+  it('lets no cell be a formula', async () => {
+    const { get } = await openAudit([{ reason: '=HYPERLINK("http://evil.example")', worker: '@x', result_code: '-1' }]);
+    const [head = [], row = []] = readCsv(await (await get('/v1/executions/export')).text());
+    expect(row[head.indexOf('reason')]).toBe(`'=HYPERLINK("http://evil.example")`);
+    expect([row[head.indexOf('worker')], row[head.indexOf('result_code')]]).toEqual(["'@x", "'-1"]);
+  });
+});
+
+describe('a cell', () => {
+  it('holds any text in full, and begins with nothing a spreadsheet would run', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('=', '"', ',', '\n', '\r', '\t', 'a') })),
+        (text) => {
+          const [[cell = ''] = []] = readCsv(`${csvCell(text)}\r\n`);
+          expect(cell).not.toMatch(/^[=+\-@\t\r\n]/);
+          expect(cell.replace(/^'/, '')).toBe(text.replace(/^'/, '').replaceAll('\0', '\u{FFFD}'));
+        },
+      ),
+    );
+  });
+
+  it('keeps numbers what they are', () => {
+    expect([csvCell(-1), csvCell(12.5), csvCell(null), csvCell([1])]).toEqual(['-1', '12.5', '', '"[1]"']);
+  });
+});
