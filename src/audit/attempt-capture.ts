@@ -29,6 +29,9 @@ export interface AttemptCapture {
 /**
  * Opens the raw logs of an attempt. The bytes are written before their timing, so that timing never speaks of bytes
  * that are not there. Replayed with the same start, the events get the times they had.
+ *
+ * @example
+ * const capture = await openAttemptCapture(folder, 1)
  */
 export async function openAttemptCapture(folder: RunFolder, attempt: number): Promise<AttemptCapture> {
   const timing = await openForAppending(folder.attemptPath('timing', attempt));
@@ -90,12 +93,22 @@ interface OpenLog {
   length: number;
 }
 
-/** Writes an attempt's meta, whole: once when it starts, once more when it has ended. */
+/**
+ * Writes an attempt's meta, whole: once when it starts, once more when it has ended.
+ *
+ * @example
+ * await writeAttemptMeta(folder, 1, { engine: 'codex', started_at: '2026-11-15T08:00:00.000Z' })
+ */
 export async function writeAttemptMeta(folder: RunFolder, attempt: number, meta: AttemptMeta): Promise<void> {
   await writeJson(folder.attemptPath('meta', attempt), meta);
 }
 
-/** Writes what an attempt changed in its working folder. */
+/**
+ * Writes what an attempt changed in its working folder.
+ *
+ * @example
+ * await writeFsDiff(folder, 1, { created: ['out/a.md'], modified: [], deleted: [] })
+ */
 export async function writeFsDiff(folder: RunFolder, attempt: number, diff: FsDiff): Promise<void> {
   await writeJson(folder.attemptPath('fsDiff', attempt), diff);
 }

@@ -14,7 +14,12 @@ export const AUDIT_ERROR_CODES = [
 /** One of {@link AUDIT_ERROR_CODES}. */
 export type AuditErrorCode = (typeof AUDIT_ERROR_CODES)[number];
 
-/** A run folder that cannot be read or written as it is. */
+/**
+ * A run folder that cannot be read or written as it is.
+ *
+ * @example
+ * if (error instanceof AuditError && error.code === 'RUN_FOLDER_NOT_FOUND') console.error(error.message)
+ */
 export class AuditError extends SluiceError<AuditErrorCode> {
   override readonly name = 'AuditError';
 }

@@ -58,7 +58,12 @@ export async function openRunFolder(dir: string): Promise<RunFolder> {
   };
 }
 
-/** Makes the folder of a new run, with an empty `.audit`, and opens it. */
+/**
+ * Makes the folder of a new run, with an empty `.audit`, and opens it.
+ *
+ * @example
+ * const folder = await createRunFolder('.sluice/runs/01JC…')
+ */
 export async function createRunFolder(dir: string): Promise<RunFolder> {
   await mkdir(join(dir, AUDIT_FOLDER), { recursive: true });
   return openRunFolder(dir);

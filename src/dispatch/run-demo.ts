@@ -13,6 +13,7 @@ import { DEMO_WORKERS, demoWrappers } from './demo-workers.js';
 import { startWorker } from './start-worker.js';
 import { waitForOrder } from './wait-for-order.js';
 
+/** Where the demo takes place. */
 export interface DemoOptions {
   /** Where everything is kept. */
   readonly data: string;

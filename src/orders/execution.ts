@@ -29,7 +29,12 @@ export interface Execution {
   readonly at: string;
 }
 
-/** The row that an execution leaves for good. */
+/**
+ * The row that an execution leaves for good.
+ *
+ * @example
+ * const row = executionOf({ id, order, reading, decision, exitCode: 0, signal: null, … })
+ */
 export function executionOf(execution: Execution): ExecutionRecord {
   const { order, reading, decision } = execution;
   return {
@@ -60,7 +65,12 @@ export function executionOf(execution: Execution): ExecutionRecord {
 
 const INCOMPLETE: readonly string[] = INCOMPLETE_CODES;
 
-/** How far reading a result came. */
+/**
+ * How far reading a result came.
+ *
+ * @example
+ * parseStatusOf(await readWorkResult({ dir, stdout, stderr, order })) // 'parsed', 'incomplete', 'unreadable', …
+ */
 export function parseStatusOf({ source, result, problems }: Reading): ExecutionRecord['parse_status'] {
   switch (source) {
     case 'none':
@@ -74,7 +84,12 @@ export function parseStatusOf({ source, result, problems }: Reading): ExecutionR
   }
 }
 
-/** What a person finds in the inbox about an execution the rules could not settle. */
+/**
+ * What a person finds in the inbox about an execution the rules could not settle.
+ *
+ * @example
+ * if (decision.action === 'needs-human') inbox.push(itemOf({ id, order, runUlid, exitCode, signal, reading, decision, at }))
+ */
 export function itemOf(
   execution: Pick<Execution, 'id' | 'order' | 'runUlid' | 'exitCode' | 'signal' | 'reading' | 'decision' | 'at'>,
 ): InboxItem {

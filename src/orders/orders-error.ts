@@ -13,7 +13,12 @@ export const ORDERS_ERROR_CODES = [
 /** One of {@link ORDERS_ERROR_CODES}. */
 export type OrdersErrorCode = (typeof ORDERS_ERROR_CODES)[number];
 
-/** Something a lead asked for that cannot be done as it is. `problems` has every reason with its place. */
+/**
+ * Something a lead asked for that cannot be done as it is. `problems` has every reason with its place.
+ *
+ * @example
+ * if (error instanceof OrdersError) for (const { path, message } of error.problems) console.error(path, message)
+ */
 export class OrdersError extends SluiceError<OrdersErrorCode> {
   override readonly name = 'OrdersError';
   readonly problems: readonly Problem[];

@@ -26,7 +26,12 @@ export function readWorkRequest(value: unknown): WorkRequest {
   return read(value, 'The work request', 'INVALID_WORK_REQUEST', requestSchema);
 }
 
-/** Checks an order that came from outside, as {@link readWorkRequest} does a request. */
+/**
+ * Checks an order that came from outside, as {@link readWorkRequest} does a request.
+ *
+ * @example
+ * const order = readWorkOrder(JSON.parse(await readFile('work_order.json', 'utf8')))
+ */
 export function readWorkOrder(value: unknown): WorkOrder {
   return read(value, 'The work order', 'INVALID_WORK_ORDER', orderSchema);
 }

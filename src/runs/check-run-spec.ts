@@ -6,7 +6,12 @@ import { jsonSchemaOf } from './contract/contract-schema.js';
 import type { RunContract, RunSpec } from './run-spec.js';
 import { runSpecSchema } from './run-spec-schema.js';
 
-/** What was asked for cannot be run: every objection with its place. */
+/**
+ * What was asked for cannot be run: every objection with its place.
+ *
+ * @example
+ * if (error instanceof RunSpecError) for (const { path, message } of error.issues) console.error(path, message)
+ */
 export class RunSpecError extends SluiceError<'INVALID_RUN_SPEC'> {
   override readonly name = 'RunSpecError';
   readonly issues: readonly SchemaIssue[];

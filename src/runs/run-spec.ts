@@ -41,6 +41,7 @@ export interface RunContract {
   readonly normalizers?: readonly Normalizer[];
 }
 
+/** What ends a run that goes too far. */
 export interface RunLimits {
   /** Of work, all attempts together. */
   readonly time_s?: number;

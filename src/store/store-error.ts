@@ -23,7 +23,12 @@ export const STORE_ERROR_CODES = [
 /** One of {@link STORE_ERROR_CODES}. */
 export type StoreErrorCode = (typeof STORE_ERROR_CODES)[number];
 
-/** A command that the store refuses, or surroundings in which it cannot work. Nothing was written. */
+/**
+ * A command that the store refuses, or surroundings in which it cannot work. Nothing was written.
+ *
+ * @example
+ * if (error instanceof StoreError) console.error(error.code, error.message)
+ */
 export class StoreError extends SluiceError<StoreErrorCode> {
   override readonly name = 'StoreError';
 }

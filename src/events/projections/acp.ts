@@ -19,7 +19,13 @@ export function toAcp(events: Iterable<FcmpEvent>): AcpSessionNotification[] {
   return projectAll(createAcpProjection(), events);
 }
 
-/** The same, one event at a time. It keeps what is open in the current attempt, nothing more. */
+/**
+ * The same, one event at a time. It keeps what is open in the current attempt, nothing more.
+ *
+ * @example
+ * const projection = createAcpProjection()
+ * for await (const event of fcmpEvents) send(projection.push(event))
+ */
 export function createAcpProjection(): Projection<AcpSessionNotification> {
   const texts = createStreamedTexts();
   const openCalls = new Set<string>();

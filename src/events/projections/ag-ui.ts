@@ -18,7 +18,13 @@ export function toAgUi(events: Iterable<FcmpEvent>): AgUiEvent[] {
   return projectAll(createAgUiProjection(), events);
 }
 
-/** The same, one event at a time. It keeps what is open in the current attempt, nothing more. */
+/**
+ * The same, one event at a time. It keeps what is open in the current attempt, nothing more.
+ *
+ * @example
+ * const projection = createAgUiProjection()
+ * for await (const event of fcmpEvents) send(projection.push(event))
+ */
 export function createAgUiProjection(): Projection<AgUiEvent> {
   let run: OpenRun | undefined;
   /** Nothing may follow the last event of a run, so what an attempt says after its end is not told. */

@@ -1,7 +1,7 @@
 /** How an attempt stands when it has ended. */
 export const COMPLETION_STATES = ['completed', 'awaiting_user_input', 'interrupted', 'unknown'] as const;
 
-/** One of {@link COMPLETION_STATES}. */
+/** How an attempt stands at its end. */
 export type CompletionState = (typeof COMPLETION_STATES)[number];
 
 /** What the launcher of a run knows and the bytes cannot tell. */
@@ -53,6 +53,7 @@ const OPEN_REASONS = {
 export const REASON_CODES = { ...COMPLETED_REASONS, ...OPEN_REASONS, ...FAILURE_CODES } as const;
 
 export type CompletedReason = keyof typeof COMPLETED_REASONS;
+/** Why an attempt ended as it did; `docs/errors.md` explains each. */
 export type ReasonCode = keyof typeof REASON_CODES;
 
 /** Who is to blame for a failure. */
@@ -69,5 +70,5 @@ export const END_SIGNALS = [
   'QWEN_RESULT_SUCCESS',
 ] as const;
 
-/** One of {@link END_SIGNALS}. */
+/** The sign by which an engine says that this call is over. */
 export type EndSignal = (typeof END_SIGNALS)[number];

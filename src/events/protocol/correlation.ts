@@ -12,5 +12,5 @@ export const correlationSchema = object(
   },
 );
 
-/** See {@link correlationSchema}. */
+/** What an event belongs to: a session, a tool call, a message, a question. */
 export type Correlation = FromSchema<typeof correlationSchema>;

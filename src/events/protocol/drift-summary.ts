@@ -15,5 +15,5 @@ export const driftSummarySchema = object({
   unknown_fields: counts,
 });
 
-/** See {@link driftSummarySchema}. */
+/** How often an engine said what this version does not know. */
 export type DriftSummary = FromSchema<typeof driftSummarySchema>;

@@ -19,5 +19,5 @@ export const rawRefSchema = object({
   encoding: oneOf(RAW_ENCODINGS),
 });
 
-/** See {@link rawRefSchema}. */
+/** The bytes behind an event: which stream, from where to where. */
 export type RawRef = FromSchema<typeof rawRefSchema>;

@@ -21,5 +21,5 @@ export const usageSchema = object(
   },
 );
 
-/** See {@link usageSchema}. */
+/** Tokens and cost, of a turn or of the whole run. */
 export type Usage = FromSchema<typeof usageSchema>;

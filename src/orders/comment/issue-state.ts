@@ -21,7 +21,12 @@ export function stateOf(decision: Pick<Decision, 'action'>): IssueState | undefi
   }
 }
 
-/** Where a person's decision puts the issue. */
+/**
+ * Where a person's decision puts the issue.
+ *
+ * @example
+ * stateOfResolution('accept') // 'review'
+ */
 export function stateOfResolution(action: Resolution['action']): IssueState {
   switch (action) {
     case 'accept':

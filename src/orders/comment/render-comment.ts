@@ -54,7 +54,12 @@ export function renderComment(content: CommentContent): string {
   return `${lines.join('\n')}\n\n${blocks.join('\n\n')}\n`;
 }
 
-/** What a write-back is recognised by: the run, or the inbox item that a person settled. */
+/**
+ * What a write-back is recognised by: the run, or the inbox item that a person settled.
+ *
+ * @example
+ * triggerOf(order) // 'workrun:2026-11-15-backend-0001'
+ */
 export function triggerOf(order: Pick<WorkOrder, 'run_id'>, itemId?: string): string {
   return itemId === undefined ? `workrun:${order.run_id}` : `resolve:${itemId}`;
 }

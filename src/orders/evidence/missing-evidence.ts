@@ -1,7 +1,12 @@
 import type { Problem } from '../reading.js';
 import type { WorkResult } from '../work-result.js';
 
-/** What `ok` and `fail` must show and this result does not. `blocked` needs no evidence. */
+/**
+ * What `ok` and `fail` must show and this result does not. `blocked` needs no evidence.
+ *
+ * @example
+ * findMissingEvidence({ ...result, changes: {} }) // one problem: neither a pull request nor a commit
+ */
 export function findMissingEvidence(result: WorkResult): readonly Problem[] {
   if (result.status === 'blocked') return [];
   const problems: Problem[] = [];

@@ -13,7 +13,12 @@ export const LEAD_ERROR_CODES = [
 /** One of {@link LEAD_ERROR_CODES}. */
 export type LeadErrorCode = (typeof LEAD_ERROR_CODES)[number];
 
-/** Something a lead was asked that cannot be done. Nothing was changed. */
+/**
+ * Something a lead was asked that cannot be done. Nothing was changed.
+ *
+ * @example
+ * if (error instanceof LeadError && error.code === 'CONFLICT') console.error(error.message)
+ */
 export class LeadError extends SluiceError<LeadErrorCode> {
   override readonly name = 'LeadError';
 }

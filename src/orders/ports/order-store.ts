@@ -57,11 +57,13 @@ export interface Page {
   readonly cursor?: string;
 }
 
+/** One page of a list. `next_cursor` asks for the next one; null at the end. */
 export interface Listed<T> {
   readonly items: readonly T[];
   readonly next_cursor: string | null;
 }
 
+/** Which executions are meant; what is left out does not matter. */
 export interface ExecutionFilter {
   readonly issueRef?: string;
   readonly runId?: string;
@@ -73,6 +75,7 @@ export interface ExecutionFilter {
   readonly until?: string;
 }
 
+/** A request on its way to becoming an order. */
 export interface OrderSubmission {
   readonly request: WorkRequest;
   readonly workerType: string;
@@ -82,6 +85,7 @@ export interface OrderSubmission {
   readonly now: number;
 }
 
+/** Who would like an order, and which they can do. */
 export interface OrderClaim {
   readonly worker: WorkerIdentity;
   readonly leaseMs: number;
@@ -99,6 +103,7 @@ export interface ClaimedOrder {
   readonly unresolved: readonly string[];
 }
 
+/** An order and the worker that holds it. */
 export interface OrderHold {
   readonly issueRef: string;
   readonly runId: string;
@@ -126,6 +131,7 @@ export interface OrderSettlement {
   };
 }
 
+/** A person's decision about an item of the inbox. */
 export interface ItemResolution {
   readonly id: string;
   readonly now: number;
@@ -142,6 +148,7 @@ export interface ItemResolution {
   };
 }
 
+/** What became of a person's decision: taken, too late, or about nothing. */
 export type ResolveOutcome =
   | { readonly status: 'resolved'; readonly item: InboxItem; readonly order?: OrderRecord }
   | { readonly status: 'conflict'; readonly activeRunId: string | null; readonly resolution: InboxItem['resolution'] }

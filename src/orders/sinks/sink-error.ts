@@ -15,7 +15,12 @@ export const SINK_ERROR_CODES = [
 /** One of {@link SINK_ERROR_CODES}. */
 export type SinkErrorCode = (typeof SINK_ERROR_CODES)[number];
 
-/** A failed delivery. Whether the message arrived is unknown unless the sink refused it. */
+/**
+ * A failed delivery. Whether the message arrived is unknown unless the sink refused it.
+ *
+ * @example
+ * throw new SinkError('SINK_REFUSED', 'The forge does not know this issue.', { isPermanent: true })
+ */
 export class SinkError extends SluiceError<SinkErrorCode> {
   override readonly name = 'SinkError';
   /** Trying again cannot help until a person changes something. */

@@ -12,6 +12,9 @@ export interface Collected {
 /**
  * Takes over the work result that an agent answered with instead of writing a file. Only one that needed no repair
  * counts; the file is then read as any other, by the same rules.
+ *
+ * @example
+ * const { file, draft } = collectResult(await run.result)
  */
 export function collectResult(result: RunResult): Collected {
   if (result.status !== 'success' || result.value === undefined) return {};

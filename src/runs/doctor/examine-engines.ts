@@ -15,6 +15,7 @@ export interface EngineReport {
   readonly next?: string;
 }
 
+/** Where to look for the agents. */
 export interface ExamineOptions {
   /** The environment in which programs are looked for and asked. */
   readonly env: Readonly<Record<string, string | undefined>>;

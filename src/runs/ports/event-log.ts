@@ -16,6 +16,7 @@ export interface EventLog {
   readonly runFoldersOf?: string;
 }
 
+/** Which events of a run to read, and from where. */
 export interface EventQuery {
   readonly runId: string;
   readonly protocol: 'rasp' | 'fcmp';

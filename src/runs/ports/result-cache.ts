@@ -7,6 +7,7 @@ export interface ResultCache {
   keep(key: string, entry: CachedResult): Promise<void>;
 }
 
+/** A result that was kept, with the run it came from. */
 export interface CachedResult {
   /** The run that earned the result. */
   readonly run_id: string;
