@@ -1,0 +1,31 @@
+/**
+ * The API reference: `npm run reference`. Makes `docs/api/` from the doc comments; fails when a public name has none, a
+ * function or class has no example, or a link leads nowhere.
+ */
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findUndocumented } from './reference/find-undocumented.js';
+import { PROJECT, run } from './run-tool.js';
+
+const FOLDER = join(PROJECT, 'reference');
+const TYPEDOC = join(FOLDER, 'node_modules', '.bin', 'typedoc');
+
+if (!existsSync(TYPEDOC)) await attempt('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+const folder = await mkdtemp(join(tmpdir(), 'sluice-reference-'));
+try {
+  const model = join(folder, 'model.json');
+  await attempt(TYPEDOC, ['--json', model]);
+  const problems = findUndocumented(JSON.parse(await readFile(model, 'utf8')));
+  for (const problem of problems) console.error(problem);
+  console.log(`reference: docs/api, ${problems.length} problems`);
+  process.exitCode = problems.length > 0 ? 1 : 0;
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function attempt(program: string, args: readonly string[]): Promise<void> {
+  const { exitCode, stdout, stderr } = await run(program, args, FOLDER);
+  if (exitCode !== 0) throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}${stderr}`);
+}

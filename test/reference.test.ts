@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { findUndocumented } from '../scripts/reference/find-undocumented.js';
+
+const FUNCTION = 64;
+const INTERFACE = 256;
+const said = { summary: [{ kind: 'text', text: 'Adds.' }] };
+const shown = { ...said, blockTags: [{ tag: '@example', content: [] }] };
+const entry = (...children: readonly object[]) => ({ children: [{ name: 'json', children }] });
+
+describe('npm run reference', () => {
+  it('is content with a comment, and for functions an example', () => {
+    const add = { name: 'add', kind: FUNCTION, signatures: [{ comment: shown }] };
+    expect(findUndocumented(entry(add, { name: 'Sum', kind: INTERFACE, comment: said }))).toEqual([]);
+  });
+
+  it('finds names without a comment, and functions without an example', () => {
+    const names = entry(
+      { name: 'bare', kind: FUNCTION, signatures: [{}] },
+      { name: 'told', kind: FUNCTION, signatures: [{ comment: said }] },
+      { name: 'Empty', kind: INTERFACE, comment: { summary: [] } },
+    );
+    expect(findUndocumented(names)).toEqual([
+      'json: bare has no doc comment',
+      'json: told has no example',
+      'json: Empty has no doc comment',
+    ]);
+  });
+
+  it('does not pass over nothing', () => {
+    expect(findUndocumented({ children: [] })).toEqual(['typedoc found no entry']);
+  });
+});
