@@ -35,6 +35,7 @@ describe('the workbench', () => {
   it('shows the place of a repair in the text when it is chosen', async () => {
     const { page } = await bench(`${'words before. '.repeat(200)}{"a": 1,}`);
     const entry = page.getByRole('button').filter({ hasText: 'extra_comma' });
+    await expect.poll(async () => entry.count()).toBe(1);
     await entry.click();
     expect(await entry.getAttribute('aria-pressed')).toBe('true');
     const chosen = page.getByLabel('The text with what was found in it').locator('.chosen');

@@ -81,7 +81,13 @@ function StartRun() {
           All runs
         </a>
       </div>
-      {Form === null ? <p class="loading">Loading …</p> : <Form />}
+      {Form === null ? (
+        <p class="loading" aria-busy="true">
+          Loading …
+        </p>
+      ) : (
+        <Form />
+      )}
     </>
   );
 }

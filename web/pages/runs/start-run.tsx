@@ -68,6 +68,14 @@ export function StartRunForm() {
       </Notice>
     );
   }
+  // What the server offers decides how high the form is: it is drawn once, with all of it.
+  if (offer.value === null && offer.failure === null) {
+    return (
+      <p class="loading" aria-busy="true">
+        Loading …
+      </p>
+    );
+  }
   const isCommand = engine?.takes === 'command';
   return (
     <form ref={form} class="start-run stack" noValidate onSubmit={(event) => void submit(event)}>

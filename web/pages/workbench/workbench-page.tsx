@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { Notice } from '../../ui/notice.js';
 import { CodePanel } from './code-panel.js';
-import { CopyButton } from './copy-button.js';
+import { CopyButton } from '../../ui/copy-button.js';
 import { Findings } from './findings.js';
 import { MarkedText } from './marked-text.js';
 import { OptionsForm } from './options-form.js';
@@ -70,7 +70,7 @@ function Value({ state: { inspection, link } }: { readonly state: InspectionStat
       {value === null ? (
         <p class="dim">No value. The entries under the text say what was tried.</p>
       ) : (
-        <ValueRowsView value={value} label="Value" />
+        <ValueRowsView value={value} label="The value, row by row" />
       )}
     </section>
   );
