@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { CopyButton } from './copy-button.js';
+import { CopyButton } from '../../ui/copy-button.js';
 import { sameInCode } from './same-in-code.js';
 import type { SameInCode } from './same-in-code.js';
 import { options, schemaText, text } from './workbench-state.js';

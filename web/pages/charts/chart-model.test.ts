@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { StatisticsView } from '../../../src/api/shapes/statistics.js';
+import { enginesOf, figureOf, hasFigures, toCharts } from './chart-model.js';
+import { toFiguresText } from './figures-text.js';
+
+type Bucket = StatisticsView['buckets'][number];
+
+const quiet = { runs: [], drift: [], inbox: { open: 0, oldest_age_ms: null }, needs_human: [] };
+const ran = (engine: string, success: number, failed = 0, p95 = 1000): Bucket['runs'][number] => ({
+  engine,
+  outcomes: { success, failed, canceled: 0, comment: 0 },
+  repair_levels: { none: success, deterministic_generic: 0, schema_aligned: 0 },
+  latency_ms: { p50: p95 / 2, p95 },
+});
+const drifted = (engine_version: string | null, unknown_types: number): Bucket['drift'][number] => ({
+  engine: 'codex',
+  engine_version,
+  runs: 1,
+  unknown_types,
+  unknown_fields: 1,
+});
+
+function over(...buckets: readonly Partial<Bucket>[]): StatisticsView {
+  return {
+    since: '2026-11-15T00:00:00.000Z',
+    until: '2026-11-15T01:00:00.000Z',
+    step_s: 60,
+    complete: true,
+    buckets: buckets.map((bucket, index) => ({ at: `2026-11-15T00:0${index}:00.000Z`, ...quiet, ...bucket })),
+  };
+}
+
+function linesOf(statistics: StatisticsView, id: string, engine: string | null = null): Record<string, unknown> {
+  const chart = toCharts(statistics, engine).find((one) => one.id === id);
+  return Object.fromEntries((chart?.series ?? []).map(({ label, values }) => [label, values]));
+}
+
+describe('charts', () => {
+  const statistics = over({ runs: [ran('codex', 2, 1), ran('gemini', 5)] }, {}, { runs: [ran('codex', 1, 0, 4000)] });
+
+  it('add up the outcomes of all engines', () => {
+    expect(linesOf(statistics, 'outcomes')).toMatchObject({ success: [7, 0, 1], failed: [1, 0, 0] });
+  });
+
+  it('show one engine alone', () => {
+    expect(linesOf(statistics, 'outcomes', 'codex')).toMatchObject({ success: [2, 0, 1], failed: [1, 0, 0] });
+  });
+
+  it('never add up percentiles: each engine has its own, with gaps where nothing ran', () => {
+    expect(linesOf(statistics, 'latency')).toEqual({
+      'gemini p50': [500, null, null],
+      'gemini p95': [1000, null, null],
+      'codex p50': [500, null, 2000],
+      'codex p95': [1000, null, 4000],
+    });
+  });
+
+  it('show drift by version of the engine', () => {
+    const drift = over({ drift: [drifted('1.2', 3), drifted(null, 0)] });
+    expect(linesOf(drift, 'drift')).toEqual({ 'codex 1.2': [4], 'codex (version unknown)': [1] });
+  });
+
+  it('have no more lines than can be told apart, and lose no figure', () => {
+    const causes = Array.from({ length: 9 }, (_, index) => ({ cause: `cause ${index}`, count: index + 1 }));
+    const lines = linesOf(over({ needs_human: causes }), 'causes');
+    expect(Object.keys(lines)).toEqual(['cause 8', 'cause 7', 'cause 6', 'cause 5', 'cause 4', 'others']);
+    expect(lines['others']).toEqual([1 + 2 + 3 + 4]);
+  });
+
+  it('know when they have nothing to tell', () => {
+    expect(toCharts(over({}, {}), null).some(hasFigures)).toBe(false);
+    expect(
+      toCharts(statistics, null)
+        .filter(hasFigures)
+        .map(({ id }) => id),
+    ).toEqual(['outcomes', 'repairs', 'latency']);
+  });
+
+  it('name the engines there are', () => {
+    expect(enginesOf(statistics)).toEqual(['codex', 'gemini']);
+  });
+});
+
+it.each([
+  [null, 'count', '–'],
+  [12_345, 'count', '12,345'],
+  [1234, 'duration', '1.2 s'],
+] as const)('%s as a %s is %s', (value, unit, expected) => {
+  expect(figureOf(value, unit)).toBe(expected);
+});
+
+it('figures are copied exactly, and a hostile version is neither a cell nor a formula', () => {
+  const chart = toCharts(over({ needs_human: [{ cause: '=1+1\tx\ny', count: 2 }] }), null).find(
+    ({ id }) => id === 'causes',
+  );
+  expect(chart && toFiguresText(chart)).toBe("time\t'=1+1 x y\n2026-11-15T00:00:00.000Z\t2\n");
+});

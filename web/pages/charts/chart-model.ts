@@ -1,0 +1,168 @@
+import type { StatisticsView } from '../../../src/api/shapes/statistics.js';
+import { lengthOf } from '../../ui/time.js';
+
+type Bucket = StatisticsView['buckets'][number];
+type Figures = Bucket['runs'][number];
+
+/** A colour by what it means; the page has one for each in both themes. */
+export type SeriesTone = 'good' | 'warn' | 'bad' | 'accent' | 'dim' | 'text';
+
+/** One line of a chart; null where there is nothing to tell. */
+export interface Series {
+  readonly label: string;
+  readonly tone: SeriesTone;
+  readonly values: readonly (number | null)[];
+}
+
+/** One chart: the same figures are drawn and written as a table. */
+export interface ChartModel {
+  readonly id: string;
+  readonly title: string;
+  readonly help: string;
+  readonly unit: 'count' | 'duration';
+  /** When each step begins, in seconds. */
+  readonly times: readonly number[];
+  readonly series: readonly Series[];
+}
+
+/** Lines in one chart, at most: more cannot be told apart. */
+const MOST_LINES = 6;
+const TONES: readonly SeriesTone[] = ['accent', 'warn', 'bad', 'good', 'text', 'dim'];
+
+/** The engines that have figures, for a choice. */
+export function enginesOf({ buckets }: StatisticsView): readonly string[] {
+  const names = buckets.flatMap(({ runs, drift }) => [...runs, ...drift].map(({ engine }) => engine));
+  return [...new Set(names)].sort();
+}
+
+/** The charts of some figures: of one engine, or of all. The inbox does not know engines. */
+export function toCharts({ buckets }: StatisticsView, engine: string | null): readonly ChartModel[] {
+  const times = buckets.map(({ at }) => Date.parse(at) / 1000);
+  const chosen = buckets.map(({ runs }) => runs.filter((one) => engine === null || one.engine === engine));
+  const sum = (read: (figures: Figures) => number): readonly number[] =>
+    chosen.map((runs) => runs.reduce((soFar, figures) => soFar + read(figures), 0));
+  const count = { unit: 'count', times } as const;
+  const duration = { unit: 'duration', times } as const;
+  return [
+    {
+      ...count,
+      id: 'outcomes',
+      title: 'Outcomes',
+      help: 'Runs that ended, by what came of them.',
+      series: [
+        { label: 'success', tone: 'good', values: sum(({ outcomes }) => outcomes.success) },
+        { label: 'failed', tone: 'bad', values: sum(({ outcomes }) => outcomes.failed) },
+        { label: 'comment', tone: 'warn', values: sum(({ outcomes }) => outcomes.comment) },
+        { label: 'canceled', tone: 'dim', values: sum(({ outcomes }) => outcomes.canceled) },
+      ],
+    },
+    {
+      ...count,
+      id: 'repairs',
+      title: 'Repair levels',
+      help: 'How far outputs had to be changed.',
+      series: [
+        { label: 'none', tone: 'good', values: sum((one) => one.repair_levels.none) },
+        { label: 'deterministic_generic', tone: 'warn', values: sum((one) => one.repair_levels.deterministic_generic) },
+        { label: 'schema_aligned', tone: 'accent', values: sum((one) => one.repair_levels.schema_aligned) },
+      ],
+    },
+    {
+      ...duration,
+      id: 'latency',
+      title: 'Latency',
+      help: 'From the start to the end of a run: half of them (p50) and 95 of 100 (p95) took no longer.',
+      series: latencySeries(chosen),
+    },
+    {
+      ...count,
+      id: 'drift',
+      title: 'Drift',
+      help: 'Types and fields an engine printed that this version does not know, by version of the engine.',
+      series: named(
+        buckets.map(({ drift }) =>
+          drift
+            .filter((one) => engine === null || one.engine === engine)
+            .map((one) => [
+              `${one.engine} ${one.engine_version ?? '(version unknown)'}`,
+              one.unknown_types + one.unknown_fields,
+            ]),
+        ),
+      ),
+    },
+    {
+      ...count,
+      id: 'inbox',
+      title: 'Inbox',
+      help: 'What waited for a person.',
+      series: [{ label: 'open', tone: 'warn', values: buckets.map(({ inbox }) => inbox.open) }],
+    },
+    {
+      ...duration,
+      id: 'age',
+      title: 'Inbox age',
+      help: 'How long the oldest of them had waited.',
+      series: [{ label: 'oldest', tone: 'bad', values: buckets.map(({ inbox }) => inbox.oldest_age_ms) }],
+    },
+    {
+      ...count,
+      id: 'causes',
+      title: 'Why a person was asked',
+      help: 'New entries of the inbox, by cause.',
+      series: named(buckets.map((bucket) => bucket.needs_human.map((one) => [one.cause, one.count]))),
+    },
+  ];
+}
+
+/** Whether a chart has anything to tell. */
+export function hasFigures({ series }: ChartModel): boolean {
+  return series.some(({ values }) => values.some((value) => value !== null && value > 0));
+}
+
+/** A figure as people read it. */
+export function figureOf(value: number | null, unit: ChartModel['unit']): string {
+  if (value === null) return '–';
+  return unit === 'duration' ? lengthOf(value) : value.toLocaleString('en');
+}
+
+/** Percentiles of several engines cannot be added up: each engine has its own two lines. */
+function latencySeries(chosen: readonly (readonly Figures[])[]): readonly Series[] {
+  const totals = new Map<string, number>();
+  for (const { engine, outcomes } of chosen.flat()) {
+    const runs = outcomes.success + outcomes.failed + outcomes.canceled + outcomes.comment;
+    totals.set(engine, (totals.get(engine) ?? 0) + runs);
+  }
+  return largest(totals, MOST_LINES / 2).flatMap((engine, index) =>
+    (['p50', 'p95'] as const).map((name, second) => ({
+      label: `${engine} ${name}`,
+      tone: TONES[2 * index + second] ?? 'dim',
+      values: chosen.map((runs) => runs.find((one) => one.engine === engine)?.latency_ms?.[name] ?? null),
+    })),
+  );
+}
+
+/** A line for each of the largest names; the rest together. */
+function named(buckets: readonly (readonly (readonly [string, number])[])[]): readonly Series[] {
+  const totals = new Map<string, number>();
+  for (const [name, value] of buckets.flat()) totals.set(name, (totals.get(name) ?? 0) + value);
+  const shown = largest(totals, totals.size > MOST_LINES ? MOST_LINES - 1 : MOST_LINES);
+  const lines = shown.map((label, index): Series => ({
+    label,
+    tone: TONES[index] ?? 'dim',
+    values: buckets.map((bucket) => total(bucket, (name) => name === label)),
+  }));
+  if (shown.length === totals.size) return lines;
+  const others = buckets.map((bucket) => total(bucket, (name) => !shown.includes(name)));
+  return [...lines, { label: 'others', tone: 'dim', values: others }];
+}
+
+function total(bucket: readonly (readonly [string, number])[], fits: (name: string) => boolean): number {
+  return bucket.reduce((sum, [name, value]) => (fits(name) ? sum + value : sum), 0);
+}
+
+function largest(totals: ReadonlyMap<string, number>, most: number): readonly string[] {
+  return [...totals]
+    .sort(([one, first], [other, second]) => second - first || one.localeCompare(other))
+    .slice(0, most)
+    .map(([name]) => name);
+}

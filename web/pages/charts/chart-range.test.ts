@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { RANGES, readRange, spanOf } from './chart-range.js';
+
+it.each([
+  ['week', 'week'],
+  [null, 'day'],
+  ['toString', 'day'],
+])('the word %s means the last %s', (word, range) => {
+  expect(readRange(word)).toBe(range);
+});
+
+it('a span begins at a whole step and stays there until the next one', () => {
+  const now = Date.parse('2026-11-15T09:12:34.567Z');
+  expect(spanOf('hour', now)).toEqual({ since: '2026-11-15T08:13:00.000Z', step: 60 });
+  expect(spanOf('hour', now + 20_000)).toEqual(spanOf('hour', now));
+});
+
+it('every range has some dozens of steps', () => {
+  const steps = Object.values(RANGES).map(({ lengthS, stepS }) => lengthS / stepS);
+  expect(steps).toEqual([60, 48, 56, 60]);
+});

@@ -1,0 +1,47 @@
+import UPlot from 'uplot';
+import { figureOf } from './chart-model.js';
+import type { ChartModel } from './chart-model.js';
+import type { Colours } from './theme-colours.js';
+import 'uplot/dist/uPlot.min.css';
+
+const HEIGHT = 200;
+/** Lines differ in their dashes too: colour alone tells some people nothing. */
+const DASHES: readonly number[][] = [[], [6, 3], [2, 3], [10, 3, 2, 3], [12, 4], [1, 5]];
+
+/** Draws a chart into an element; the answer takes it away again. */
+export function drawChart(box: HTMLElement, chart: ChartModel, colours: Colours): () => void {
+  const axis = {
+    stroke: colours.dim,
+    grid: { stroke: colours.line, width: 1 },
+    ticks: { stroke: colours.line, width: 1 },
+  };
+  const plot = new UPlot(
+    {
+      width: Math.max(200, box.clientWidth),
+      height: HEIGHT,
+      // The page has a legend of its own, with words that wrap.
+      legend: { show: false },
+      cursor: { drag: { x: false, y: false } },
+      scales: { y: { range: (_plot, _least, most) => [0, Math.max(1, most * 1.1)] } },
+      axes: [axis, { ...axis, size: 70, values: (_plot, marks) => marks.map((mark) => figureOf(mark, chart.unit)) }],
+      series: [
+        {},
+        ...chart.series.map(({ label, tone }, index) => ({
+          label,
+          stroke: colours[tone],
+          width: 2,
+          dash: DASHES[index] ?? [],
+          points: { show: chart.unit === 'duration', size: 5 },
+        })),
+      ],
+    },
+    [[...chart.times], ...chart.series.map(({ values }) => [...values])],
+    box,
+  );
+  const watch = new ResizeObserver(() => plot.setSize({ width: Math.max(200, box.clientWidth), height: HEIGHT }));
+  watch.observe(box);
+  return () => {
+    watch.disconnect();
+    plot.destroy();
+  };
+}
