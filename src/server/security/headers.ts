@@ -20,7 +20,8 @@ export const PAGE_HEADERS = {
 
 /**
  * What the files of the console carry. Its scripts are its own files, nothing is evaluated, and nothing can be made of a
- * text but text: no sink of HTML takes a string (`trusted-types 'none'`).
+ * text but text: no sink of HTML takes a string. The one policy that may be made lets through the address of the
+ * workbench's worker, which reads long texts without holding up the page (`web/pages/workbench/start-worker.ts`).
  */
 export const CONSOLE_HEADERS = {
   ...SECURITY_HEADERS,
@@ -30,12 +31,13 @@ export const CONSOLE_HEADERS = {
     "style-src 'self'",
     "img-src 'self' data:",
     "connect-src 'self'",
+    "worker-src 'self'",
     "font-src 'self'",
     "manifest-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    'trusted-types sluice-worker',
   ].join('; '),
 } as const;
