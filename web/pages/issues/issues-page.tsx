@@ -1,4 +1,13 @@
-/** Issues. */
+import { query, route } from '../../app/router.js';
+import { IssueView } from './issue-view.js';
+import { IssueList } from './issue-list.js';
+import { OrderFormPage } from './order-form-page.js';
+import './issues.css';
+
+/** All issues, one of them with its history, or the form of a new order. */
 export function IssuesPage() {
-  return <h1>Issues</h1>;
+  const { value } = route;
+  const ref = value.page === 'issues' ? value.ref : null;
+  if (query.value.has('order')) return <OrderFormPage issueRef={ref} />;
+  return ref === null ? <IssueList /> : <IssueView key={ref} issueRef={ref} />;
 }

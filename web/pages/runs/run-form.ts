@@ -1,4 +1,5 @@
 import type { Client } from '../../../src/client/index.js';
+import { linesOf } from '../../ui/lines-of.js';
 
 /** What `POST /v1/runs` takes. */
 export type RunRequest = Parameters<Client['startRun']>[0]['body'];
@@ -132,13 +133,6 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
     }),
   };
   return { request, wrong };
-}
-
-function linesOf(text: string): readonly string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
 }
 
 /** Each line is one argument as it stands, so that nothing has to be quoted; an empty last line is none. */

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import type { InboxItemView, OrderView, OutboxMessageView } from '../../../src/api/shapes/order.js';
+import { historyOf, OF_NO_RUN } from './issue-history.js';
+
+const AT = '2026-11-15T09:00:00.000Z';
+const order = (run_id: string): OrderView => ({
+  issue_ref: 'acme/shop#7',
+  run_id,
+  run: `ulid-${run_id}`,
+  worker: 'codex-cli',
+  worker_type: 'codex-cli',
+  state: 'settled',
+  order: {},
+  created_at: AT,
+  started_at: AT,
+  settled_at: AT,
+  decision: null,
+  result: null,
+});
+const item = (id: string, run_id: string): InboxItemView => ({
+  id,
+  issue_ref: 'acme/shop#7',
+  run_id,
+  run: `ulid-${run_id}`,
+  reason: 'unreadable',
+  next: 'Look.',
+  result_code: 'output_unparseable',
+  reading: {},
+  exit_code: 0,
+  signal: null,
+  created_at: AT,
+  resolution: null,
+});
+const message = (id: string, trigger: string): OutboxMessageView => ({
+  id,
+  sink: 'file',
+  issue_ref: 'acme/shop#7',
+  trigger,
+  body: '',
+  state: 'delivered',
+  tries: 1,
+  due_at: 0,
+  last_error: null,
+  delivered_to: null,
+  created_at: AT,
+});
+
+test('under each order stand the questions about it and the comments written for it or for them', () => {
+  const history = historyOf(
+    [order('r2'), order('r1')],
+    [item('i1', 'r1')],
+    [message('c3', 'workrun:r2'), message('c2', 'resolve:i1'), message('c1', 'workrun:r1')],
+  );
+  expect(
+    history.map(({ runId, items, comments }) => [runId, items.map(({ id }) => id), comments.map(({ id }) => id)]),
+  ).toEqual([
+    ['r2', [], ['c3']],
+    ['r1', ['i1'], ['c2', 'c1']],
+  ]);
+});
+
+test('what belongs to an older order, or to none, is not lost', () => {
+  const history = historyOf([order('r9')], [item('i1', 'r1')], [message('c1', 'workrun:r2'), message('c2', 'later:x')]);
+  expect(history.map(({ runId, order: known }) => [runId, known === null])).toEqual([
+    ['r9', false],
+    ['r2', true],
+    ['r1', true],
+    [OF_NO_RUN, true],
+  ]);
+});

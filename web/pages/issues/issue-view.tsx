@@ -1,0 +1,74 @@
+import { pathOf } from '../../app/route.js';
+import { may } from '../../app/session.js';
+import { client } from '../../server/client.js';
+import { useResource } from '../../server/use-resource.js';
+import { Badge } from '../../ui/badge.js';
+import { Notice } from '../../ui/notice.js';
+import { toneOf } from '../../ui/state-tone.js';
+import { Moment } from '../../ui/time.js';
+import { historyOf } from './issue-history.js';
+import { OrderCard } from './order-card.js';
+
+/** More than this is found in the audit. */
+const MOST = 200;
+
+/** Where an issue stands, and how it came there. */
+export function IssueView({ issueRef }: { readonly issueRef: string }) {
+  const detail = useResource(
+    `issue ${issueRef}`,
+    async (signal) => {
+      const [issue, inbox, outbox] = await Promise.all([
+        client.getIssue({ ref: issueRef, signal }),
+        client.listInbox({ query: { issue_ref: issueRef, open: 'false', limit: MOST }, signal }),
+        client.listOutbox({ query: { issue_ref: issueRef, limit: MOST }, signal }),
+      ]);
+      return { ...issue, history: historyOf(issue.orders, inbox.items, outbox.items) };
+    },
+    { live: true },
+  );
+  const { value, failure, reload } = detail;
+  if (value === null) {
+    if (failure === null) return <p class="loading">Loading …</p>;
+    return (
+      <Notice tone="bad" title="The issue could not be read" action={{ label: 'Try again', run: reload }}>
+        {failure.message} <code>{failure.code}</code> <a href="/issues">All issues</a>
+      </Notice>
+    );
+  }
+  const { issue, inbox, history } = value;
+  return (
+    <>
+      <div class="page-head">
+        <h1>{issue.issue_ref}</h1>
+        <Badge tone={toneOf(issue.state)}>{issue.state}</Badge>
+        <span class="dim">
+          changed <Moment at={issue.updated_at} />
+        </span>
+        <span class="dim" role="status">
+          {failure === null ? '' : 'Not up to date: the server does not answer as it should.'}
+        </span>
+        <span class="row end">
+          <a href={`/audit?issue_ref=${encodeURIComponent(issueRef)}`}>Audit</a>
+          <a href={`/outbox?issue_ref=${encodeURIComponent(issueRef)}`}>Outbox</a>
+          {may('run') ? (
+            <a class="button" href={`${pathOf({ page: 'issues', ref: issueRef })}?order`}>
+              Order again
+            </a>
+          ) : null}
+        </span>
+      </div>
+      {inbox.map((item) => (
+        <Notice key={item.id} tone="warn" title="This waits for a person">
+          {item.reason} <a href={pathOf({ page: 'inbox', id: item.id })}>Settle it in the inbox</a>
+        </Notice>
+      ))}
+      <ol class="stack orders" aria-label="Orders, newest first">
+        {history.map((entry) => (
+          <li key={entry.runId}>
+            <OrderCard history={entry} isActive={entry.runId === issue.active_run_id} />
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}

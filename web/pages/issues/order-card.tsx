@@ -1,0 +1,126 @@
+import type { InboxItemView, OrderView, OutboxMessageView } from '../../../src/api/shapes/order.js';
+import { pathOf } from '../../app/route.js';
+import { Badge } from '../../ui/badge.js';
+import { Facts } from '../../ui/facts.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { toneOf } from '../../ui/state-tone.js';
+import { lengthOf, Moment } from '../../ui/time.js';
+import type { OrderHistory } from './issue-history.js';
+
+/** One order: who did it, what was decided, what was asked of a person, what was written. */
+export function OrderCard({ history, isActive }: { readonly history: OrderHistory; readonly isActive: boolean }) {
+  const { runId, order, items, comments } = history;
+  return (
+    <article class="card stack" aria-label={runId === '' ? 'Other comments' : runId}>
+      <div class="row">
+        <h2>
+          {order === null ? runId || 'Other comments' : <a href={pathOf({ page: 'run', id: order.run })}>{runId}</a>}
+        </h2>
+        {isActive ? <Badge tone="good">counts</Badge> : null}
+        {order === null ? <span class="dim">an older order</span> : <Standing order={order} />}
+      </div>
+      {order === null ? null : <OrderFacts order={order} />}
+      {items.length === 0 ? null : (
+        <div>
+          <h3>Asked of a person</h3>
+          <ul class="notes">
+            {items.map((item) => (
+              <li key={item.id}>
+                <ItemLine item={item} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {comments.length === 0 ? null : (
+        <div>
+          <h3>Comments</h3>
+          <ul class="notes">
+            {comments.map((comment) => (
+              <li key={comment.id}>
+                <CommentLine comment={comment} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </article>
+  );
+}
+
+function Standing({ order }: { readonly order: OrderView }) {
+  const { started_at, settled_at } = order;
+  return (
+    <>
+      <Badge tone={toneOf(order.decision?.action ?? order.state)}>{order.decision?.action ?? order.state}</Badge>
+      <span class="dim">
+        given <Moment at={order.created_at} />
+        {started_at !== null && settled_at !== null
+          ? `, took ${lengthOf(Math.max(0, Date.parse(settled_at) - Date.parse(started_at)))}`
+          : ''}
+      </span>
+    </>
+  );
+}
+
+function OrderFacts({ order }: { readonly order: OrderView }) {
+  const { decision, result } = order;
+  const instructions = order.order['instructions'];
+  return (
+    <>
+      <Facts
+        facts={{
+          Worker: order.worker === order.worker_type ? order.worker : `${order.worker} (${order.worker_type})`,
+          Reason: decision === null ? undefined : <SafeText text={decision.reason} />,
+          Next: decision === null ? undefined : <SafeText text={decision.next} />,
+          'Result code': decision === null ? undefined : <code>{decision.result_code}</code>,
+          Summary: typeof result?.['summary'] === 'string' ? <SafeText text={result['summary']} /> : undefined,
+        }}
+      />
+      <details>
+        <summary>What was asked</summary>
+        <pre>
+          <SafeText text={typeof instructions === 'string' ? instructions : JSON.stringify(order.order, null, 2)} />
+        </pre>
+      </details>
+      {result === null ? null : (
+        <details>
+          <summary>What was reported</summary>
+          <pre>
+            <SafeText text={JSON.stringify(result, null, 2)} />
+          </pre>
+        </details>
+      )}
+    </>
+  );
+}
+
+function ItemLine({ item }: { readonly item: InboxItemView }) {
+  const action = item.resolution?.['action'];
+  const who = item.resolution?.['who'];
+  return (
+    <>
+      {item.resolution === null ? <Badge tone="warn">waiting</Badge> : <Badge>{String(action)}</Badge>}{' '}
+      <a href={pathOf({ page: 'inbox', id: item.id })}>
+        <SafeText text={item.reason} limit={200} />
+      </a>{' '}
+      {typeof who === 'string' ? (
+        <span class="dim">
+          settled by <SafeText text={who} />
+        </span>
+      ) : null}
+    </>
+  );
+}
+
+function CommentLine({ comment }: { readonly comment: OutboxMessageView }) {
+  const address = `/outbox?issue_ref=${encodeURIComponent(comment.issue_ref)}&row=${encodeURIComponent(comment.id)}`;
+  return (
+    <>
+      <Badge tone={toneOf(comment.state)}>{comment.state}</Badge> <a href={address}>{comment.sink}</a>{' '}
+      <span class="dim">
+        <Moment at={comment.created_at} /> <SafeText text={comment.delivered_to ?? comment.last_error ?? ''} />
+      </span>
+    </>
+  );
+}

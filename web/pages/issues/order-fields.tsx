@@ -1,0 +1,171 @@
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { pathOf } from '../../app/route.js';
+import { navigate } from '../../app/router.js';
+import { may } from '../../app/session.js';
+import { client } from '../../server/client.js';
+import { refusalOf } from '../../server/refusal.js';
+import type { Refusal } from '../../server/refusal.js';
+import { useResource } from '../../server/use-resource.js';
+import { Choices, Field } from '../../ui/field.js';
+import { Notice } from '../../ui/notice.js';
+import { useDraft } from '../../ui/use-draft.js';
+import { checkOrderForm, ORDER_PLACES } from './order-form.js';
+import type { OrderField, OrderForm } from './order-form.js';
+
+/** Asks for everything an order needs, and says what each thing is for. What was written is kept until it is sent. */
+export function OrderFields({ name, initial }: { readonly name: string; readonly initial: OrderForm }) {
+  const { fields: written, change, forget } = useDraft(name, initial);
+  const offer = useResource('engines', async (signal) => client.listEngines({ signal }));
+  const refusal = useSignal<Refusal<OrderField> | null>(null);
+  const isTried = useSignal(false);
+  const isSending = useSignal(false);
+  const form = useRef<HTMLFormElement>(null);
+
+  const workers = offer.value?.workers ?? [];
+  const roots = offer.value?.roots ?? [];
+  const fields = {
+    ...written,
+    worker: written.worker || (workers[0]?.name ?? ''),
+    repoDir: written.repoDir || (roots[0] ?? ''),
+  };
+  const checked = checkOrderForm(fields);
+  const wrong = isTried.value ? { ...refusal.value?.wrong, ...checked.wrong } : {};
+  const edit = (changes: Partial<OrderForm>): void => {
+    change(changes);
+    refusal.value = null;
+  };
+
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    isTried.value = true;
+    refusal.value = null;
+    if (Object.keys(checked.wrong).length === 0) {
+      isSending.value = true;
+      try {
+        const { issue_ref } = await client.submitOrder({ body: checked.request });
+        forget();
+        navigate(pathOf({ page: 'issues', ref: issue_ref }));
+        return;
+      } catch (error) {
+        refusal.value = refusalOf(error, ORDER_PLACES);
+      } finally {
+        isSending.value = false;
+      }
+    }
+    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
+  };
+
+  const line = (
+    field: 'issueRef' | 'role' | 'repoDir' | 'specRef' | 'contractsRef' | 'priority',
+    label: string,
+    help: string,
+  ) => (
+    <Field id={field} label={label} help={help} wrong={wrong[field]}>
+      {(control) => (
+        <input
+          {...control}
+          type="text"
+          spellcheck={false}
+          value={fields[field]}
+          onInput={(event) => edit({ [field]: event.currentTarget.value })}
+        />
+      )}
+    </Field>
+  );
+  const lines = (field: 'instructions' | 'constraints' | 'dependsOn', label: string, help: string, rows: number) => (
+    <Field id={field} label={label} help={help} wrong={wrong[field]}>
+      {(control) => (
+        <textarea
+          {...control}
+          rows={rows}
+          value={fields[field]}
+          onInput={(event) => edit({ [field]: event.currentTarget.value })}
+        />
+      )}
+    </Field>
+  );
+
+  if (!may('run')) {
+    return (
+      <Notice tone="warn" title="You may look, not give orders">
+        A token with the scope <code>run</code> may.
+      </Notice>
+    );
+  }
+  return (
+    <form ref={form} class="order-form stack" noValidate onSubmit={(event) => void submit(event)}>
+      <div class="pair">
+        {line('issueRef', 'Issue', 'owner/repo#12, group/project#12, or local#name.')}
+        {line('role', 'Role', 'As whom it works: backend, qa. Part of the run’s name.')}
+      </div>
+      <Field
+        id="worker"
+        label="Worker"
+        help="Who does it: an agent, or a wrapper of the server’s configuration."
+        wrong={wrong.worker}
+      >
+        {(control) => (
+          <select {...control} value={fields.worker} onChange={(event) => edit({ worker: event.currentTarget.value })}>
+            {workers.map((worker) => (
+              <option key={worker.name} value={worker.name}>
+                {worker.name === worker.type ? worker.name : `${worker.name} (${worker.type})`}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {line(
+        'repoDir',
+        'Repository',
+        `Where the work is done, on the machine of the server. It must lie under ${roots.length === 0 ? 'one of the roots' : roots.join(' or ')}.`,
+      )}
+      {lines('instructions', 'Instructions', 'What is to be done, in your words.', 8)}
+      {lines('constraints', 'Constraints', 'What must be kept to, one a line; may stay empty.', 3)}
+      <details class="card">
+        <summary>
+          <strong>References and order of work</strong>
+        </summary>
+        <div class="stack">
+          <div class="pair">
+            {line('specRef', 'Specification', 'Where it is: an address or a path.')}
+            {line('contractsRef', 'Contracts', 'Where those that the work must keep to are.')}
+            {line('priority', 'Priority', 'Higher goes first; 0 is usual.')}
+          </div>
+          {lines('dependsOn', 'Depends on', 'Issues that must be in review or done first, one a line.', 2)}
+          <Choices
+            name="isolation"
+            legend="Isolation"
+            value={fields.isolation}
+            onChange={(isolation) => edit({ isolation })}
+            options={[
+              { value: 'repository', label: 'repository', help: 'It works in the folder itself; one order at a time.' },
+              {
+                value: 'worktree',
+                label: 'worktree',
+                help: 'A git worktree of its own, so that several orders can run at once.',
+              },
+            ]}
+          />
+        </div>
+      </details>
+      <div aria-live="assertive">
+        {refusal.value === null || refusal.value.message === null ? null : (
+          <Notice tone="bad" title="The order was not given">
+            {refusal.value.message} <code>{refusal.value.code}</code>
+          </Notice>
+        )}
+        {Object.keys(wrong).length > 0 ? <p class="wrong">Not given yet: look at what is marked above.</p> : null}
+      </div>
+      <div class="row">
+        <button type="submit" class="primary" disabled={isSending.value}>
+          {isSending.value ? 'Giving the order …' : 'Give the order'}
+        </button>
+        <button type="button" onClick={forget}>
+          Begin anew
+        </button>
+        <span class="dim">Its run becomes the one that counts; one that still works for this issue is stopped.</span>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { checkOrderForm, EMPTY_ORDER_FORM, orderFormOf } from './order-form.js';
+import type { OrderForm } from './order-form.js';
+
+const form = (changes: Partial<OrderForm>): OrderForm => ({
+  ...EMPTY_ORDER_FORM,
+  issueRef: 'acme/shop#12',
+  role: 'backend',
+  worker: 'codex-cli',
+  repoDir: '/srv/shop',
+  instructions: 'Keep the order of the list.',
+  ...changes,
+});
+
+test('a form with the least becomes the least request', () => {
+  expect(checkOrderForm(form({}))).toEqual({
+    request: {
+      issue_ref: 'acme/shop#12',
+      role: 'backend',
+      worker: 'codex-cli',
+      repo_dir: '/srv/shop',
+      instructions: 'Keep the order of the list.',
+    },
+    wrong: {},
+  });
+});
+
+test('an order that was given comes out of the form as it went in, without its run', () => {
+  const order = {
+    ...checkOrderForm(form({})).request,
+    constraints: ['No new dependency.', 'Tests stay.'],
+    spec_ref: 'docs/spec.md',
+    contracts_ref: 'docs/api.md',
+    depends_on: ['acme/shop#7'],
+    priority: 5,
+    isolation: 'worktree',
+  };
+  expect(checkOrderForm(orderFormOf({ ...order, run_id: '2026-11-15-backend-0001', request_id: 'x' })).request).toEqual(
+    order,
+  );
+});
+
+test.each([
+  ['issueRef', { issueRef: 'shop 12' }],
+  ['role', { role: 'a role' }],
+  ['worker', { worker: '' }],
+  ['repoDir', { repoDir: 'shop' }],
+  ['instructions', { instructions: '\n' }],
+  ['priority', { priority: '1001' }],
+] as const)('what is wrong with %s is said there alone', (field, changes) => {
+  expect(Object.keys(checkOrderForm(form(changes)).wrong)).toEqual([field]);
+});

@@ -1,0 +1,101 @@
+import type { Client } from '../../../src/client/index.js';
+import { linesOf } from '../../ui/lines-of.js';
+
+/** What `POST /v1/orders` takes. */
+export type OrderRequest = Parameters<Client['submitOrder']>[0]['body'];
+
+/** An order while it is written. */
+export const EMPTY_ORDER_FORM = {
+  issueRef: '',
+  role: '',
+  worker: '',
+  repoDir: '',
+  instructions: '',
+  constraints: '',
+  specRef: '',
+  contractsRef: '',
+  dependsOn: '',
+  priority: '0',
+  isolation: 'repository',
+};
+
+/** See {@link EMPTY_ORDER_FORM}. */
+export type OrderForm = Readonly<typeof EMPTY_ORDER_FORM>;
+
+/** A field of the form. */
+export type OrderField = keyof OrderForm;
+
+/** Which field a path or a code of the server's answer is about. */
+export const ORDER_PLACES = {
+  places: {
+    issue_ref: 'issueRef',
+    role: 'role',
+    worker: 'worker',
+    repo_dir: 'repoDir',
+    instructions: 'instructions',
+    constraints: 'constraints',
+    spec_ref: 'specRef',
+    contracts_ref: 'contractsRef',
+    depends_on: 'dependsOn',
+    priority: 'priority',
+    isolation: 'isolation',
+  },
+  codes: { UNKNOWN_WORKER: 'worker', FOLDER_NOT_ALLOWED: 'repoDir' },
+} as const satisfies {
+  readonly places: Readonly<Record<string, OrderField>>;
+  readonly codes: Readonly<Record<string, OrderField>>;
+};
+
+/** An order that was given before, to be changed and given again. */
+export function orderFormOf(order: Readonly<Record<string, unknown>>): OrderForm {
+  const text = (name: string): string => (typeof order[name] === 'string' ? order[name] : '');
+  const lines = (name: string): string => {
+    const value = order[name];
+    return Array.isArray(value) ? value.map(String).join('\n') : '';
+  };
+  return {
+    issueRef: text('issue_ref'),
+    role: text('role'),
+    worker: text('worker'),
+    repoDir: text('repo_dir'),
+    instructions: text('instructions'),
+    constraints: lines('constraints'),
+    specRef: text('spec_ref'),
+    contractsRef: text('contracts_ref'),
+    dependsOn: lines('depends_on'),
+    priority: typeof order['priority'] === 'number' ? String(order['priority']) : '0',
+    isolation: order['isolation'] === 'worktree' ? 'worktree' : 'repository',
+  };
+}
+
+/** The request that a form makes, and what is wrong with it as far as that can be told here. */
+export function checkOrderForm(form: OrderForm): {
+  readonly request: OrderRequest;
+  readonly wrong: Readonly<Partial<Record<OrderField, string>>>;
+} {
+  const wrong: { -readonly [Field in OrderField]?: string } = {};
+  if (!/^\S+#\S+$/.test(form.issueRef.trim())) wrong.issueRef = 'As people write it: owner/repo#12, or local#name.';
+  if (!/^[a-z]\w*(?:-\w+)*$/i.test(form.role.trim())) wrong.role = 'A word: backend, qa.';
+  if (form.worker.trim() === '') wrong.worker = 'Choose who does it.';
+  if (!/^(?:\/|[A-Za-z]:[\\/])/.test(form.repoDir.trim()))
+    wrong.repoDir = 'Give the whole path of a folder on the server.';
+  if (form.instructions.trim() === '') wrong.instructions = 'Say what is to be done.';
+  const priority = Number(form.priority.trim() || '0');
+  if (!Number.isInteger(priority) || Math.abs(priority) > 1000) wrong.priority = 'A whole number from -1000 to 1000.';
+  const constraints = linesOf(form.constraints);
+  const dependsOn = linesOf(form.dependsOn);
+  const request: OrderRequest = {
+    issue_ref: form.issueRef.trim(),
+    role: form.role.trim(),
+    worker: form.worker.trim(),
+    repo_dir: form.repoDir.trim(),
+    instructions: form.instructions,
+    ...(constraints.length === 0 ? {} : { constraints }),
+    ...(form.specRef.trim() === '' ? {} : { spec_ref: form.specRef.trim() }),
+    ...(form.contractsRef.trim() === '' ? {} : { contracts_ref: form.contractsRef.trim() }),
+    ...(dependsOn.length === 0 ? {} : { depends_on: dependsOn }),
+    ...(priority === 0 ? {} : { priority }),
+    ...(form.isolation === 'worktree' ? { isolation: 'worktree' as const } : {}),
+  };
+  return { request, wrong };
+}
