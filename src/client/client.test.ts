@@ -1,3 +1,4 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import type { FcmpEvent, RaspEvent } from '../events/index.js';
@@ -43,6 +44,27 @@ describe('a client', () => {
     expectTypeOf(items[0]?.state).toEqualTypeOf<'queued' | 'running' | 'waiting' | 'ended' | undefined>();
     expect(items).toHaveLength(1);
     expect(await client.health()).toEqual({ status: 'ok' });
+  });
+
+  it('reads what a run left behind, whole or in part', async () => {
+    const { client, store, data } = await openClient();
+    await startToldRun(store, 'run-1');
+    await mkdir(`${data}/runs/run-1/.audit`, { recursive: true });
+    await writeFile(`${data}/runs/run-1/.audit/stdout.1.log`, 'hello, world');
+    expect((await client.listRunFiles({ id: 'run-1' })).evidence).toEqual([{ name: 'stdout.1.log', size: 12 }]);
+    const name = 'stdout.1.log';
+    expect(await client.readEvidence({ id: 'run-1', name })).toEqual({ text: 'hello, world', totalBytes: 12 });
+    expect(await client.readEvidence({ id: 'run-1', name, from: 7 })).toEqual({ text: 'world', totalBytes: 12 });
+    expect(await client.readEvidence({ id: 'run-1', name, to: 5 })).toMatchObject({ text: 'hello' });
+    const gone = client.readArtifact({ id: 'run-1', path: 'gone.txt' });
+    await expect(gone).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
+  });
+
+  it('reads the audit as it comes', async () => {
+    const { client } = await openClient();
+    const text = await new Response(await client.exportExecutions({ query: { format: 'csv' } })).text();
+    expect(text).toMatch(/^at,issue_ref,.*\r\n$/);
+    expect(await new Response(await client.exportExecutions()).text()).toBe(text);
   });
 
   it('encodes what goes into a path', async () => {

@@ -37,6 +37,22 @@ export interface RawInput {
   readonly signal?: AbortSignal;
 }
 
+/** A file as far as it is shown: the first MiB, or the part that was asked for. */
+export interface FilePreview {
+  /** Bytes that are no UTF-8 are replaced. */
+  readonly text: string;
+  /** How large the whole file is. */
+  readonly totalBytes: number;
+}
+
+/** Part of a file: from `from` to before `to`, at most a MiB of it. */
+export interface PreviewInput {
+  readonly id: string;
+  readonly from?: number;
+  readonly to?: number;
+  readonly signal?: AbortSignal;
+}
+
 /** Everything the server can be asked. */
 export type Client = { readonly [Name in JsonName]: Call<(typeof ENDPOINTS)[Name]> } & {
   /** The events of a run, as they come, until it has ended; connections that break are opened again. */
@@ -45,6 +61,12 @@ export type Client = { readonly [Name in JsonName]: Call<(typeof ENDPOINTS)[Name
   ): AsyncGenerator<ProtocolEvents[Protocol], void>;
   /** The bytes behind an event. */
   readRaw(input: RawInput): Promise<Uint8Array>;
+  /** A file that tells what happened in a run, by the name that `listRunFiles` gives. */
+  readEvidence(input: PreviewInput & { readonly name: string }): Promise<FilePreview>;
+  /** A file that a run changed, by the path that `listRunFiles` gives. */
+  readArtifact(input: PreviewInput & { readonly path: string }): Promise<FilePreview>;
+  /** The audit as a file, to be read as it comes. */
+  exportExecutions(input?: InputOf<(typeof ENDPOINTS)['exportExecutions']>): Promise<ReadableStream<Uint8Array>>;
   /** The folder of a run as a tar archive, to be read as it comes. */
   exportRun(input: { readonly id: string; readonly signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>>;
   /** Figures, as Prometheus reads them. */
@@ -70,20 +92,39 @@ export function createClient(options: ClientOptions = {}): Client {
     followRun: (input) => followRun(send, input),
     async readRaw({ id, attempt, stream, from, to, signal }) {
       if (from !== undefined && from === to) return new Uint8Array();
-      const last = to === undefined ? '' : String(to - 1);
-      const range = from === undefined && to === undefined ? {} : { range: `bytes=${from ?? 0}-${last}` };
       const params = { id, attempt: String(attempt), stream };
-      const answer = await send(ENDPOINTS.readRaw, { params, headers: range, signal });
+      const answer = await send(ENDPOINTS.readRaw, { params, headers: rangeOf({ from, to }), signal });
       return new Uint8Array(await answer.arrayBuffer());
     },
-    async exportRun({ id, signal }) {
-      const { body } = await send(ENDPOINTS.exportRun, { params: { id }, signal });
-      return body ?? new ReadableStream({ start: (controller) => controller.close() });
-    },
+    readEvidence: async ({ name, ...part }) => readPreview(send, ENDPOINTS.readEvidence, part, { name }),
+    readArtifact: async ({ path, ...part }) => readPreview(send, ENDPOINTS.readArtifact, part, { path }),
+    exportExecutions: async ({ query = {}, signal } = {}) =>
+      bodyOf(await send(ENDPOINTS.exportExecutions, { query, signal })),
+    exportRun: async ({ id, signal }) => bodyOf(await send(ENDPOINTS.exportRun, { params: { id }, signal })),
     async metrics({ signal } = {}) {
       return (await send(ENDPOINTS.metrics, { signal })).text();
     },
   };
+}
+
+async function readPreview(
+  send: SendRequest,
+  endpoint: Endpoint,
+  { id, from, to, signal }: PreviewInput,
+  query: Readonly<Record<string, string>>,
+): Promise<FilePreview> {
+  const answer = await send(endpoint, { params: { id }, query, headers: rangeOf({ from, to }), signal });
+  return { text: await answer.text(), totalBytes: Number(answer.headers.get('x-total-bytes')) };
+}
+
+/** The header that asks for some bytes; none for all of them. */
+function rangeOf({ from, to }: { readonly from: number | undefined; readonly to: number | undefined }) {
+  if (from === undefined && to === undefined) return {};
+  return { range: `bytes=${from ?? 0}-${to === undefined ? '' : to - 1}` };
+}
+
+function bodyOf({ body }: Response): ReadableStream<Uint8Array> {
+  return body ?? new ReadableStream({ start: (controller) => controller.close() });
 }
 
 type AnyInput = Readonly<Record<string, unknown>> & {

@@ -8,6 +8,7 @@ export const parseRequestSchema = object(
     profile: oneOf(['default', 'generic', 'tagged', 'unified']),
     allow_partial: flag,
     align: flag,
+    prefer: { ...oneOf(['first', 'last']), description: 'Which candidate to take if several pass.' },
   },
 );
 

@@ -25,6 +25,18 @@ describe('POST /v1/parse', () => {
     expect(await jsonOf(answer)).toEqual(JSON.parse(JSON.stringify(expected)));
   });
 
+  it('takes the candidate that is preferred', async () => {
+    const { post } = await openServer();
+    const text = 'First {"line": 1}, then {"line": 2}.';
+    for (const [prefer, line] of [
+      ['first', 1],
+      ['last', 2],
+    ] as const) {
+      expect(await jsonOf(post('/v1/parse', { text, schema, prefer }))).toMatchObject({ value: { line } });
+    }
+    expect(await jsonOf(post('/v1/parse', { text, prefer: 'best' }))).toMatchObject({ code: 'INVALID_BODY' });
+  });
+
   it('checks against a schema, and says what does not fit', async () => {
     const { post } = await openServer();
     expect(await jsonOf(post('/v1/parse', { text: '{"line": 3}', schema }))).toMatchObject({

@@ -10,10 +10,15 @@ export function createParseHandlers({ meter }: ServerContext): Pick<Handlers, 'p
   const shelf = createSchemaShelf();
   return {
     async parse({ body }) {
-      const { text, schema, profile = 'default', allow_partial: allowPartial = false, align = false } = body;
+      const { text, schema, profile = 'default', allow_partial: allowPartial = false, align = false, prefer } = body;
       if (align && schema === undefined) throw new RequestError('INVALID_BODY', 'align needs a schema to align to.');
       const compiled = schema === undefined ? undefined : shelf.take(schema);
-      const result = parse(text, compiled, { profile, allowPartial, align });
+      const result = parse(text, compiled, {
+        profile,
+        allowPartial,
+        align,
+        ...(prefer === undefined ? {} : { prefer }),
+      });
       meter.parsed(result);
       return toParseOutput(result);
     },
