@@ -59,6 +59,38 @@ export function describeLists(makeSite: MakeSite): void {
       expect(await find({ decision: 'advance', worker: 'worker-0', limit: 1 })).toEqual(['0']);
     });
 
+    it('have executions by time, those of the same moment as they were written, in pages', async () => {
+      const store = await openSite(await makeSite());
+      // Written in this order: the clocks of two machines differ.
+      const times = [3, 1, 2, 2, 5, 4].map((second) => new Date(NOW + second * 1000).toISOString());
+      for (const [index, at] of times.entries()) {
+        const { record } = await store.submitOrder(submissionOf({ issue_ref: `local#${index}` }));
+        const settlement = settlementOf(record);
+        const execution = executionOf(record, settlement.active.decision, { at });
+        await store.settleOrder({ ...settlement, active: { ...settlement.active, execution } });
+      }
+      const read = async (filter: Parameters<typeof store.listExecutions>[0]): Promise<string> => {
+        let seen = '';
+        for (let cursor: string | null | undefined; cursor !== null;) {
+          const page = await store.listExecutions({ ...filter, limit: 2, ...(cursor === undefined ? {} : { cursor }) });
+          expect(page.items.length).toBeLessThanOrEqual(2);
+          seen += page.items.map(({ issue_ref }) => issue_ref.slice(6)).join('');
+          cursor = page.next_cursor;
+        }
+        return seen;
+      };
+      const [since, until] = [times[2] ?? '', times[4] ?? ''];
+      expect(await read({})).toBe('450321');
+      expect(await read({ since })).toBe('45032');
+      expect(await read({ until })).toBe('50321');
+      expect(await read({ since, until })).toBe('5032');
+      expect(await read({ since, until, decision: 'advance' })).toBe('5032');
+      const { next_cursor } = await store.listExecutions({ limit: 1 });
+      // Of a cursor of another list and a time before it the earlier bound counts.
+      expect(await read({ until: since, ...(next_cursor === null ? {} : { cursor: next_cursor }) })).toBe('1');
+      expect(await codeOf(store.listExecutions({ cursor: '7' }))).toBe('INVALID_CURSOR');
+    });
+
     it('come in pages that neither repeat nor leave out, also while rows are added', async () => {
       const store = await openSite(await makeSite());
       for (let index = 0; index < 5; index++) await store.submitOrder(submissionOf({ issue_ref: `local#${index}` }));

@@ -1,4 +1,5 @@
 import type { OrderStore } from '../../orders/ports/order-store.js';
+import { listExecutions } from './list-executions.js';
 import { listRows } from './list-rows.js';
 import { checkOpen, copyOf, orderKey, type Tables } from './tables.js';
 
@@ -56,20 +57,9 @@ export function createOrderLists(tables: Tables): OrderLists {
       );
     },
 
-    async listExecutions({ issueRef, runId, worker, decision, since, until, ...page }) {
+    async listExecutions(filter) {
       checkOpen(tables);
-      return listRows(
-        tables.executions.values(),
-        page,
-        'newest',
-        (execution) =>
-          (issueRef === undefined || execution.issue_ref === issueRef) &&
-          (runId === undefined || execution.run_id === runId) &&
-          (worker === undefined || execution.worker === worker) &&
-          (decision === undefined || execution.decision === decision) &&
-          (since === undefined || execution.at >= since) &&
-          (until === undefined || execution.at < until),
-      );
+      return listExecutions(tables.executions.values(), filter);
     },
   };
 }

@@ -169,4 +169,17 @@ export const MIGRATIONS: readonly string[] = [
       lower(left(id || E'\\n' || coalesce(order_issue_ref, '') || E'\\n' || spec, 5000))
     FROM sluice.runs;
   `,
+  // Executions are listed by time, whatever else is asked of them.
+  `
+  DROP INDEX sluice.executions_of_issue;
+  DROP INDEX sluice.executions_of_run;
+  DROP INDEX sluice.executions_of_worker;
+  DROP INDEX sluice.executions_by_decision;
+  DROP INDEX sluice.executions_by_time;
+  CREATE INDEX executions_of_issue ON sluice.executions (issue_ref, at, seq);
+  CREATE INDEX executions_of_run ON sluice.executions (run_id, at, seq);
+  CREATE INDEX executions_of_worker ON sluice.executions (worker, at, seq);
+  CREATE INDEX executions_by_decision ON sluice.executions (decision, at, seq);
+  CREATE INDEX executions_by_time ON sluice.executions (at, seq);
+  `,
 ];

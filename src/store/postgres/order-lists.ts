@@ -1,8 +1,7 @@
-import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
 import type { OrderStore } from '../../orders/ports/order-store.js';
-import { columnsOf } from './columns.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
+import { listExecutions } from './list-executions.js';
 import { listRows } from './list-rows.js';
 import { readIssue, readItem, readOrder } from './order-rows.js';
 
@@ -57,19 +56,6 @@ export function createOrderLists({ database }: Context): OrderLists {
         read: readItem,
       }),
 
-    listExecutions: ({ issueRef, runId, worker, decision, since, until, ...page }) =>
-      listRows(database, page, {
-        table: 'executions',
-        order: 'newest',
-        conditions: [
-          ['issue_ref = ?', issueRef],
-          ['run_id = ?', runId],
-          ['worker = ?', worker],
-          ['decision = ?', decision],
-          ['at >= ?', since],
-          ['at < ?', until],
-        ],
-        read: (row) => columnsOf(row).json('record') as ExecutionRecord,
-      }),
+    listExecutions: (filter) => listExecutions(database, filter),
   };
 }

@@ -20,7 +20,8 @@ async function fillDatabase(): Promise<string> {
         CASE WHEN n % 1000 = 0 THEN 'queued' WHEN n % 1000 = 1 THEN 'running' ELSE 'settled' END, 0, 0, 'w', 'h', 1
       FROM generate_series(1, 20000) AS n;
     INSERT INTO sluice.executions (id, issue_ref, run_id, worker, decision, at, record)
-      SELECT 'e' || n, 'local#' || n % 5000, 'r', 'w', 'advance', '2026', '{}' FROM generate_series(1, 20000) AS n;
+      SELECT 'e' || n, 'local#' || n % 5000, 'r', 'w', 'advance', '2026-01-01T' || lpad(n::text, 6, '0'), '{}'
+      FROM generate_series(1, 20000) AS n;
     INSERT INTO sluice.inbox (id, issue_ref, run_id, item, resolution)
       SELECT 'i' || n, 'local#' || n, 'r', '{}', CASE WHEN n % 1000 > 0 THEN '{}' END FROM generate_series(1, 20000) AS n;
     INSERT INTO sluice.outbox (id, sink, issue_ref, trigger, body, state, tries, due_at, created_at)
@@ -63,6 +64,13 @@ describe('what is asked often', () => {
     expect((await store.listOrders({ issueRef: 'local#7' })).items).toHaveLength(1);
     expect((await store.listExecutions({ issueRef: 'local#7' })).items).toHaveLength(4);
     expect((await store.listExecutions({})).items).toHaveLength(100);
+    const day = { since: '2026-01-01T000100', until: '2026-01-01T000200' };
+    expect((await store.listExecutions(day)).items).toHaveLength(100);
+    expect((await store.listExecutions({ ...day, worker: 'w', limit: 10 })).items).toHaveLength(10);
+    expect((await store.listExecutions({ since: '2026-01-01T000100', decision: 'advance' })).items).toHaveLength(100);
+    expect((await store.listOrders({ issueRef: 'local#7', state: 'settled' })).items).toHaveLength(1);
+    expect((await store.listOutbox({ state: 'waiting' })).items).toHaveLength(20);
+    expect(await store.noteStranded({ sinks: ['file'], dueBefore: NOW, error: 'x', limit: 10 })).toEqual([]);
     expect((await store.listInbox({ open: true })).items).toHaveLength(20);
     expect(await store.claimOutbox({ workerId: 'w1', leaseMs: 1, now: NOW, limit: 5 })).toHaveLength(5);
     expect(await store.claimRun({ workerId: 'w1', leaseMs: 1, now: NOW })).toBeDefined();

@@ -163,4 +163,18 @@ export const MIGRATIONS: readonly string[] = [
       lower(substr(id || char(10) || coalesce(order_issue_ref, '') || char(10) || spec, 1, 5000))
     FROM runs;
   `,
+  // Executions are listed by time, whatever else is asked of them; the orders of an issue as they came.
+  `
+  DROP INDEX executions_by_issue;
+  DROP INDEX executions_by_run;
+  DROP INDEX executions_by_worker;
+  DROP INDEX executions_by_decision;
+  DROP INDEX executions_by_time;
+  CREATE INDEX executions_by_issue ON executions (issue_ref, at, sequence);
+  CREATE INDEX executions_by_run ON executions (run_id, at, sequence);
+  CREATE INDEX executions_by_worker ON executions (worker, at, sequence);
+  CREATE INDEX executions_by_decision ON executions (decision, at, sequence);
+  CREATE INDEX executions_by_time ON executions (at, sequence);
+  CREATE INDEX orders_by_issue ON orders (issue_ref, sequence);
+  `,
 ];

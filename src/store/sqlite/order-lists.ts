@@ -1,10 +1,9 @@
-import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
 import type { OrderStore } from '../../orders/ports/order-store.js';
 import type { Database } from './database.js';
+import { listExecutions } from './list-executions.js';
 import { equals, listRows } from './list-rows.js';
 import { readIssue, readOrder } from './order-row.js';
 import { readItem } from './resolve-item.js';
-import { readJson } from './row-reader.js';
 
 type OrderLists = Pick<
   OrderStore,
@@ -45,7 +44,12 @@ export function createOrderLists(database: Database): OrderLists {
         open === true && issueRef === undefined && state === undefined ? OPEN_ORDERS : 'orders',
         page,
         isOpen ? 'oldest' : 'newest',
-        [equals('issue_ref', issueRef), equals('state', state), open === true ? [IS_OPEN] : undefined],
+        [
+          equals('issue_ref', issueRef),
+          // Of an issue there are few orders, of a state there may be all: the plus keeps SQLite from its index.
+          equals(issueRef === undefined ? 'state' : '+state', state),
+          open === true ? [IS_OPEN] : undefined,
+        ],
         readOrder,
       );
     },
@@ -69,21 +73,6 @@ export function createOrderLists(database: Database): OrderLists {
         readItem,
       ),
 
-    listExecutions: async ({ issueRef, runId, worker, decision, since, until, ...page }) =>
-      listRows(
-        database,
-        'executions',
-        page,
-        'newest',
-        [
-          equals('issue_ref', issueRef),
-          equals('run_id', runId),
-          equals('worker', worker),
-          equals('decision', decision),
-          since === undefined ? undefined : ['at >= ?', since],
-          until === undefined ? undefined : ['at < ?', until],
-        ],
-        (row) => readJson(row, 'record') as ExecutionRecord,
-      ),
+    listExecutions: async (filter) => listExecutions(database, filter),
   };
 }

@@ -2,9 +2,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
+import type { ExecutionFilter } from '../../orders/ports/order-store.js';
+import type { ExecutionWindow } from '../execution-page.js';
 import { openStore } from '../open-store.js';
 import { FIND_NEXT } from './claim-order.js';
 import { READ_EVENTS } from './event-log.js';
+import { executionsStatement } from './list-executions.js';
 import { listStatement } from './list-rows.js';
 import { IS_OPEN, OPEN_ORDERS } from './order-lists.js';
 import { FIND_DUE, NOTE_STRANDED } from './outbox.js';
@@ -30,11 +33,34 @@ const lists = {
   'issues of a state': listStatement('issues', 'newest', [['state = ?', 'review']], 7),
   'the open inbox': listStatement('inbox', 'oldest', [['resolution IS NULL']], 7),
   'messages of a state': listStatement('outbox', 'newest', [['state = ?', 'dead']], 7),
-  'executions of an issue': listStatement('executions', 'newest', [['issue_ref = ?', 'x']], 7),
-  'executions of a worker': listStatement('executions', 'newest', [['worker = ?', 'x']], 7),
-  'executions of a decision': listStatement('executions', 'newest', [['decision = ?', 'x']], 7),
+  'messages of an issue': listStatement('outbox', 'newest', [['issue_ref = ?', 'x']], 7),
+  'orders of an issue': listStatement('orders', 'newest', [['issue_ref = ?', 'x']], 7),
+  'orders of an issue and a state': listStatement(
+    'orders',
+    'newest',
+    [
+      ['issue_ref = ?', 'x'],
+      ['+state = ?', 'x'],
+    ],
+    7,
+  ),
+  'items of an issue': listStatement('inbox', 'oldest', [['issue_ref = ?', 'x']], 7),
+  'settled items': listStatement('inbox', 'oldest', [['resolution IS NOT NULL']], 7),
   'runs of a state': listStatement('runs', 'newest', [['state = ?', 'ended']], 7),
+  'runs of an engine': listStatement('runs', 'newest', [['engine = ?', 'codex']], 7),
+  'executions since a time': listOfExecutions({ since: 'x' }),
+  'executions until a time': listOfExecutions({}, { until: 'x' }),
+  'executions of a time': listOfExecutions({ since: 'x' }, { until: 'y' }),
+  'executions of a time, further on': listOfExecutions({ since: 'x' }, { after: { at: 'y', sequence: 7 } }),
+  'executions of an issue': listOfExecutions({ issueRef: 'x' }, { after: { at: 'y', sequence: 7 } }),
+  'executions of a run': listOfExecutions({ runId: 'x' }),
+  'executions of a worker and a time': listOfExecutions({ worker: 'x', since: 'y' }, { until: 'z' }),
+  'executions of a decision and a time': listOfExecutions({ decision: 'advance', since: 'y' }),
 };
+
+function listOfExecutions(filter: ExecutionFilter, window: Partial<ExecutionWindow> = {}) {
+  return executionsStatement(filter, { size: 100, after: null, until: null, ...window });
+}
 
 describe('the query plan of', () => {
   it.each(Object.entries(lists))('%s walks one index in the order asked for', async (_, { sql }) => {
@@ -47,11 +73,14 @@ describe('the query plan of', () => {
     expect(plan[0]).toMatch(/^SEARCH/);
   });
 
-  it.each(Object.entries({ FIND_NEXT, FIND_DUE, NOTE_STRANDED }))('%s looks only at what is open, and never sorts', async (_, sql) => {
-    const plan = await planOf(sql);
-    expect(plan.join('\n')).toMatch(/USING (?:COVERING )?INDEX (?:orders_waiting|outbox_open)/);
-    expect(plan.filter((detail) => /TEMP B-TREE|^SCAN (?:busy|older)/.test(detail))).toEqual([]);
-  });
+  it.each(Object.entries({ FIND_NEXT, FIND_DUE, NOTE_STRANDED }))(
+    '%s looks only at what is open, and never sorts',
+    async (_, sql) => {
+      const plan = await planOf(sql);
+      expect(plan.join('\n')).toMatch(/USING (?:COVERING )?INDEX (?:orders_waiting|outbox_open)/);
+      expect(plan.filter((detail) => /TEMP B-TREE|^SCAN (?:busy|older)/.test(detail))).toEqual([]);
+    },
+  );
 
   it.each(Object.entries(UPKEEP_STATEMENTS))('%s, for upkeep, finds its rows by an index', async (_, sql) => {
     const tables = /^(?:SCAN|SEARCH) (?:runs|orders|inbox|outbox|events|results)\b/;

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { executionCursor, readExecutionPage } from './execution-page.js';
+
+const AT = '2026-11-15T06:00:00.000Z';
+
+describe('a page of executions', () => {
+  it('begins behind the cursor that was given out', () => {
+    const cursor = executionCursor({ at: AT, sequence: 7 });
+    expect(readExecutionPage({ cursor, limit: 5 })).toEqual({ size: 5, after: { at: AT, sequence: 7 }, until: null });
+  });
+
+  it('has one upper bound: the cursor, or the end of the time asked for, whichever is earlier', () => {
+    const cursor = executionCursor({ at: AT, sequence: 7 });
+    expect(readExecutionPage({ cursor, until: '2026-12' })).toMatchObject({ after: { at: AT }, until: null });
+    expect(readExecutionPage({ cursor, until: '2026-10' })).toMatchObject({ after: null, until: '2026-10' });
+    expect(readExecutionPage({ until: '2026-10' })).toMatchObject({ after: null, until: '2026-10' });
+  });
+
+  it.each(['7', `${AT}~`, `${AT}~x`, `~7`, `${AT}~1~2`, `x${'0'.repeat(50)}~1`, "' OR 1~1", ''])(
+    'refuses the cursor %j',
+    (cursor) => {
+      expect(() => readExecutionPage({ cursor })).toThrow('none that a list has returned');
+    },
+  );
+});

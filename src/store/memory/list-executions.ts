@@ -1,0 +1,40 @@
+import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
+import type { ExecutionFilter, Listed, Page } from '../../orders/ports/order-store.js';
+import { executionCursor, readExecutionPage, type ExecutionPlace } from '../execution-page.js';
+import { copyOf, type Row } from './tables.js';
+
+/** One page of the audit, newest first: by time. */
+export function listExecutions(
+  rows: Iterable<Row<ExecutionRecord>>,
+  filter: Page & ExecutionFilter,
+): Listed<ExecutionRecord> {
+  const { issueRef, runId, worker, decision, since } = filter;
+  const { size, after, until } = readExecutionPage(filter);
+  const found = [...rows]
+    .filter(
+      ({ sequence, record }) =>
+        (issueRef === undefined || record.issue_ref === issueRef) &&
+        (runId === undefined || record.run_id === runId) &&
+        (worker === undefined || record.worker === worker) &&
+        (decision === undefined || record.decision === decision) &&
+        (since === undefined || record.at >= since) &&
+        (until === null || record.at < until) &&
+        (after === null || compare({ at: record.at, sequence }, after) < 0),
+    )
+    .toSorted((left, right) => compare(placeOf(right), placeOf(left)));
+  const shown = found.slice(0, size);
+  const last = found.length > size ? shown.at(-1) : undefined;
+  return {
+    items: shown.map(({ record }) => copyOf(record)),
+    next_cursor: last === undefined ? null : executionCursor(placeOf(last)),
+  };
+}
+
+function placeOf({ sequence, record }: Row<ExecutionRecord>): ExecutionPlace {
+  return { at: record.at, sequence };
+}
+
+function compare(one: ExecutionPlace, other: ExecutionPlace): number {
+  if (one.at !== other.at) return one.at < other.at ? -1 : 1;
+  return one.sequence - other.sequence;
+}

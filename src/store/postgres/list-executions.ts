@@ -1,0 +1,47 @@
+import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
+import type { ExecutionFilter, Listed, Page } from '../../orders/ports/order-store.js';
+import { executionCursor, readExecutionPage } from '../execution-page.js';
+import { columnsOf } from './columns.js';
+import type { Queryable } from './driver.js';
+
+/** One page of the audit, newest first: by time, which every index of executions ends with. */
+export async function listExecutions(
+  database: Queryable,
+  { issueRef, runId, worker, decision, since, until, limit, cursor }: Page & ExecutionFilter,
+): Promise<Listed<ExecutionRecord>> {
+  const window = readExecutionPage({
+    ...(limit === undefined ? {} : { limit }),
+    ...(cursor === undefined ? {} : { cursor }),
+    ...(until === undefined ? {} : { until }),
+  });
+  const conditions: readonly (readonly [sql: string, ...values: (string | number | undefined)[]])[] = [
+    ['issue_ref = ?', issueRef],
+    ['run_id = ?', runId],
+    ['worker = ?', worker],
+    ['decision = ?', decision],
+    ['at >= ?', since],
+    ['at < ?', window.until ?? undefined],
+    ['(at, seq) < (?, ?)', window.after?.at, window.after?.sequence],
+  ];
+  const values: (string | number)[] = [window.size + 1];
+  const wanted = conditions
+    .filter(([, value]) => value !== undefined)
+    .map(([sql, ...given]) => {
+      const bound = given.filter((value) => value !== undefined);
+      return bound.reduce<string>((text, value) => text.replace('?', `$${values.push(value)}`), sql);
+    });
+  const where = wanted.length === 0 ? '' : `WHERE ${wanted.join(' AND ')}`;
+  const { rows } = await database.query(
+    `SELECT * FROM sluice.executions ${where} ORDER BY at DESC, seq DESC LIMIT $1`,
+    values,
+  );
+  const shown = rows.slice(0, window.size);
+  const last = rows.length > window.size ? shown.at(-1) : undefined;
+  return {
+    items: shown.map((row) => columnsOf(row).json('record') as ExecutionRecord),
+    next_cursor:
+      last === undefined
+        ? null
+        : executionCursor({ at: columnsOf(last).text('at'), sequence: columnsOf(last).number('seq') }),
+  };
+}

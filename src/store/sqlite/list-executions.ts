@@ -1,0 +1,54 @@
+import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
+import type { ExecutionFilter, Listed, Page } from '../../orders/ports/order-store.js';
+import { executionCursor, readExecutionPage, type ExecutionWindow } from '../execution-page.js';
+import type { Database } from './database.js';
+import type { SqlValue } from './driver.js';
+import { readInteger, readJson, readText } from './row-reader.js';
+
+/** One page of the audit, newest first: by time, which every index of executions ends with. */
+export async function listExecutions(
+  database: Database,
+  { limit, cursor, ...filter }: Page & ExecutionFilter,
+): Promise<Listed<ExecutionRecord>> {
+  return database.read(() => {
+    const { until } = filter;
+    const window = readExecutionPage({
+      ...(limit === undefined ? {} : { limit }),
+      ...(cursor === undefined ? {} : { cursor }),
+      ...(until === undefined ? {} : { until }),
+    });
+    const { sql, values } = executionsStatement(filter, window);
+    const rows = database.prepare(sql).all(...values, window.size + 1);
+    const shown = rows.slice(0, window.size);
+    const last = rows.length > window.size ? shown.at(-1) : undefined;
+    return {
+      items: shown.map((row) => readJson(row, 'record') as ExecutionRecord),
+      next_cursor:
+        last === undefined
+          ? null
+          : executionCursor({ at: readText(last, 'at'), sequence: readInteger(last, 'sequence') }),
+    };
+  });
+}
+
+/** The statement of a list, without the limit it is bound with. */
+export function executionsStatement(
+  { issueRef, runId, worker, decision, since }: ExecutionFilter,
+  { after, until }: ExecutionWindow,
+): { readonly sql: string; readonly values: readonly SqlValue[] } {
+  const conditions: readonly (readonly [sql: string, ...values: (SqlValue | undefined)[]])[] = [
+    ['issue_ref = ?', issueRef],
+    ['run_id = ?', runId],
+    ['worker = ?', worker],
+    ['decision = ?', decision],
+    ['at >= ?', since],
+    ['at < ?', until ?? undefined],
+    ['(at, sequence) < (?, ?)', after?.at, after?.sequence],
+  ];
+  const wanted = conditions.filter(([, value]) => value !== undefined);
+  const where = wanted.length === 0 ? '' : `WHERE ${wanted.map(([sql]) => sql).join(' AND ')}`;
+  return {
+    sql: `SELECT * FROM executions ${where} ORDER BY at DESC, sequence DESC LIMIT ?`,
+    values: wanted.flatMap(([, ...values]) => values.filter((value) => value !== undefined)),
+  };
+}
