@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { CopyButton } from '../../ui/copy-button.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { figureOf, hasFigures } from './chart-model.js';
+import { figureOf, hasFigures, summaryOf } from './chart-model.js';
 import type { ChartModel } from './chart-model.js';
 import { toFiguresText } from './figures-text.js';
 import { readColours } from './theme-colours.js';
@@ -34,12 +34,12 @@ export function ChartCard({ chart, look }: { readonly chart: ChartModel; readonl
         <p class="plot nothing dim">Nothing in this time.</p>
       )}
       <ul class="legend" aria-label="Lines">
-        {chart.series.map(({ label, tone, values }, index) => (
-          <li key={label}>
-            <svg class={`key ${tone} dash-${index}`} width="24" height="8" aria-hidden="true">
+        {chart.series.map((series, index) => (
+          <li key={series.label}>
+            <svg class={`key ${series.tone} dash-${index}`} width="24" height="8" aria-hidden="true">
               <path d="M0 4h24" />
             </svg>
-            <SafeText text={label} limit={100} /> <span class="dim">{summary(values, chart.unit)}</span>
+            <SafeText text={series.label} limit={100} /> <span class="dim">({summaryOf(series, chart)})</span>
           </li>
         ))}
       </ul>
@@ -83,16 +83,5 @@ function Figures({ chart }: { readonly chart: ChartModel }) {
         </table>
       </div>
     </details>
-  );
-}
-
-/** Counts add up; of lengths of time the longest is told. */
-function summary(values: readonly (number | null)[], unit: ChartModel['unit']): string {
-  const known = values.filter((value) => value !== null);
-  if (known.length === 0) return '';
-  if (unit === 'duration') return `up to ${figureOf(Math.max(...known), unit)}`;
-  return figureOf(
-    known.reduce((sum, value) => sum + value, 0),
-    unit,
   );
 }

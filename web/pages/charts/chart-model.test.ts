@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StatisticsView } from '../../../src/api/shapes/statistics.js';
-import { enginesOf, figureOf, hasFigures, toCharts } from './chart-model.js';
+import { enginesOf, figureOf, hasFigures, summaryOf, toCharts } from './chart-model.js';
 import { toFiguresText } from './figures-text.js';
 
 type Bucket = StatisticsView['buckets'][number];
@@ -94,4 +94,21 @@ it('figures are copied exactly, and a hostile version is neither a cell nor a fo
     ({ id }) => id === 'causes',
   );
   expect(chart && toFiguresText(chart)).toBe("time\t'=1+1 x y\n2026-11-15T00:00:00.000Z\t2\n");
+});
+
+it('a line is summed up by what it means: a total, the longest, or where it stands now', () => {
+  const inbox = (open: number): Partial<Bucket> => ({ runs: [ran('codex', 2)], inbox: { open, oldest_age_ms: 5000 } });
+  const words = toCharts(over(inbox(4), inbox(1)), null).map((chart) => [
+    chart.id,
+    ...chart.series.slice(0, 1).map((series) => summaryOf(series, chart)),
+  ]);
+  expect(words).toEqual([
+    ['outcomes', '4'],
+    ['repairs', '4'],
+    ['latency', 'up to 500 ms'],
+    ['drift'],
+    ['inbox', 'now 1'],
+    ['age', 'now 5.0 s'],
+    ['causes'],
+  ]);
 });

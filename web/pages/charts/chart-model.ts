@@ -20,6 +20,8 @@ export interface ChartModel {
   readonly title: string;
   readonly help: string;
   readonly unit: 'count' | 'duration';
+  /** Counts of what happened add up; a state does not: its last figure is told. */
+  readonly isState: boolean;
   /** When each step begins, in seconds. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
@@ -41,8 +43,8 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
   const chosen = buckets.map(({ runs }) => runs.filter((one) => engine === null || one.engine === engine));
   const sum = (read: (figures: Figures) => number): readonly number[] =>
     chosen.map((runs) => runs.reduce((soFar, figures) => soFar + read(figures), 0));
-  const count = { unit: 'count', times } as const;
-  const duration = { unit: 'duration', times } as const;
+  const count = { unit: 'count', times, isState: false } as const;
+  const duration = { unit: 'duration', times, isState: false } as const;
   return [
     {
       ...count,
@@ -92,6 +94,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
     },
     {
       ...count,
+      isState: true,
       id: 'inbox',
       title: 'Inbox',
       help: 'What waited for a person.',
@@ -99,6 +102,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
     },
     {
       ...duration,
+      isState: true,
       id: 'age',
       title: 'Inbox age',
       help: 'How long the oldest of them had waited.',
@@ -123,6 +127,17 @@ export function hasFigures({ series }: ChartModel): boolean {
 export function figureOf(value: number | null, unit: ChartModel['unit']): string {
   if (value === null) return '–';
   return unit === 'duration' ? lengthOf(value) : value.toLocaleString('en');
+}
+
+/** A line in a few words: what it adds up to, where it stands now, or how far it went. */
+export function summaryOf({ values }: Series, { unit, isState }: ChartModel): string {
+  const known = values.filter((value) => value !== null);
+  if (isState) return `now ${figureOf(values.at(-1) ?? null, unit)}`;
+  if (unit === 'duration') return known.length === 0 ? '' : `up to ${figureOf(Math.max(...known), unit)}`;
+  return figureOf(
+    known.reduce((soFar, value) => soFar + value, 0),
+    unit,
+  );
 }
 
 /** Percentiles of several engines cannot be added up: each engine has its own two lines. */

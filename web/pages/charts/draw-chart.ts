@@ -8,6 +8,9 @@ const HEIGHT = 200;
 /** Lines differ in their dashes too: colour alone tells some people nothing. */
 const DASHES: readonly number[][] = [[], [6, 3], [2, 3], [10, 3, 2, 3], [12, 4], [1, 5]];
 
+/** There is no quarter of a run. */
+const WHOLE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 50_000];
+
 /** Draws a chart into an element; the answer takes it away again. */
 export function drawChart(box: HTMLElement, chart: ChartModel, colours: Colours): () => void {
   const axis = {
@@ -23,7 +26,15 @@ export function drawChart(box: HTMLElement, chart: ChartModel, colours: Colours)
       legend: { show: false },
       cursor: { drag: { x: false, y: false } },
       scales: { y: { range: (_plot, _least, most) => [0, Math.max(1, most * 1.1)] } },
-      axes: [axis, { ...axis, size: 70, values: (_plot, marks) => marks.map((mark) => figureOf(mark, chart.unit)) }],
+      axes: [
+        axis,
+        {
+          ...axis,
+          size: 90,
+          ...(chart.unit === 'count' && { incrs: WHOLE_STEPS }),
+          values: (_plot, marks) => marks.map((mark) => figureOf(mark, chart.unit)),
+        },
+      ],
       series: [
         {},
         ...chart.series.map(({ label, tone }, index) => ({

@@ -41,10 +41,7 @@ export function CodePanel() {
       <pre class="code" tabIndex={0} role="region" aria-label={PLACES[place.value].name}>
         <SafeText text={code} limit={6000} />
       </pre>
-      <p class="help">
-        {PLACES[place.value].help}
-        {place.value === 'http' && options.value.prefer !== null ? ' Prefer is not part of the HTTP interface.' : ''}
-      </p>
+      <p class="help">{PLACES[place.value].help}</p>
     </section>
   );
 }

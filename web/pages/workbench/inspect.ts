@@ -11,7 +11,7 @@ import type {
 } from '../../../src/json/index.js';
 import type { Inspection, PlaceNote, Some, Span, WorkbenchOptions } from './inspection.js';
 import { locatePath } from './locate-path.js';
-import { surveyCandidates } from './survey-candidates.js';
+import { surveyCandidates, takenCandidate } from './survey-candidates.js';
 import { placeOf, rowKey, toValueRows } from './value-rows.js';
 
 /** What the page is handed of each list, at most. */
@@ -29,14 +29,27 @@ export interface Inspected {
 export function inspect(text: string, schema: AlignableSchema | undefined, chosen: WorkbenchOptions): Inspected {
   const options = toParseOptions(chosen, schema);
   const result = parse(text, schema, options);
+  const inspected = inspectResult(text, result);
+  if (!result.ok || isWhole(text, result, options)) return inspected;
+  const candidates = some(surveyCandidates(text, schema, options, result));
+  return { ...inspected, inspection: { ...inspected.inspection, candidates } };
+}
+
+/** Tells of a result what the result itself knows: of a success, only the candidate that was taken. */
+export function inspectResult(text: string, result: ParseResult<unknown>): Inspected {
   switch (result.status) {
     case 'success':
-      return inspectSuccess(text, schema, options, result);
+      return inspectSuccess(text, result);
     case 'failed':
       return inspectFailure(text, result);
     case 'comment':
       return { inspection: { ...nothing(result), outcome: { status: 'comment' } }, value: undefined };
   }
+}
+
+/** The whole text is tried first: where it was taken, there is nothing beside it to tell of. */
+function isWhole(text: string, { candidate }: ParseSuccess<unknown>, { prefer }: ParseOptions): boolean {
+  return prefer === undefined && candidate.finder === 'whole' && candidate.start === 0 && candidate.end === text.length;
 }
 
 /** What a person chose, as `parse` takes it. Without a schema there is nothing to align to. */
@@ -45,18 +58,13 @@ export function toParseOptions(chosen: WorkbenchOptions, schema: AlignableSchema
   return { profile, allowPartial, align: align && schema !== undefined, ...(prefer !== null && { prefer }) };
 }
 
-function inspectSuccess(
-  text: string,
-  schema: AlignableSchema | undefined,
-  options: ParseOptions,
-  result: ParseSuccess<unknown>,
-): Inspected {
+function inspectSuccess(text: string, result: ParseSuccess<unknown>): Inspected {
   const { value, repairLevel, repairs, alignment, candidate } = result;
   const locate = locatorOf(text, candidate);
   const notes = some(alignment, (change) => noteOfChange(change, locate));
   const inspection: Inspection = {
     outcome: { status: 'success', repairLevel },
-    candidates: some(surveyCandidates(text, schema, options, result)),
+    candidates: some([takenCandidate(result)]),
     repairs: some(repairs),
     notes,
     warnings: result.warnings.slice(0, MOST_LISTED),

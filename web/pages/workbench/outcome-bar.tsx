@@ -13,13 +13,17 @@ const LEVELS = {
 
 /** How the reading ended, in one line that is read out when it changes. */
 export function OutcomeBar({ state }: { readonly state: InspectionState }) {
-  const { inspection, tookMs, busy, schemaProblem } = state;
+  const { reading, busy, schemaProblem, tooLong } = state;
   return (
     <div class="outcome row" role="status" aria-busy={busy}>
-      {inspection === null ? <span class="dim">Reading …</span> : <Outcome outcome={inspection.outcome} />}
+      {reading === null ? (
+        <span class="dim">{tooLong ? 'Not read yet.' : busy ? 'Reading …' : 'Not read.'}</span>
+      ) : (
+        <Outcome outcome={reading.inspection.outcome} />
+      )}
       {schemaProblem === null ? null : <Badge tone="warn">the schema cannot be used: this is the reading before</Badge>}
       <span class="end dim" aria-hidden="true">
-        {busy ? 'reading …' : inspection === null ? '' : lengthOf(tookMs)}
+        {busy ? 'reading …' : reading === null ? '' : lengthOf(reading.tookMs)}
       </span>
     </div>
   );

@@ -22,7 +22,9 @@ describe('the same in code', () => {
     expect(command).toBe(
       'sluice parse answer.txt --schema schema.json --profile tagged --allow-partial --align --prefer last\n',
     );
-    expect(http).toContain('"schema":{"type":"object"},"profile":"tagged","allow_partial":true,"align":true');
+    expect(http).toContain(
+      '"schema":{"type":"object"},"profile":"tagged","allow_partial":true,"align":true,"prefer":"last"',
+    );
   });
 
   it('does not align where there is nothing to align to', () => {
@@ -32,7 +34,9 @@ describe('the same in code', () => {
 
   it('reads a long text from a file', () => {
     const { http } = sameInCode({ text: 'x'.repeat(5000), schemaText, options: all }, origin);
-    expect(http).toContain(`'{text: ., schema: $schema[0], profile: "tagged", allow_partial: true, align: true}'`);
+    expect(http).toContain(
+      `'{text: ., schema: $schema[0], profile: "tagged", allow_partial: true, align: true, prefer: "last"}'`,
+    );
   });
 
   it('shows every character that would act or hide as its escape', () => {

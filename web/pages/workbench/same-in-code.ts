@@ -74,13 +74,14 @@ function commandLine(hasSchema: boolean, { profile, allowPartial, align, prefer 
 function httpRequest(
   text: string,
   schema: string,
-  { profile, allowPartial, align }: WorkbenchOptions,
+  { profile, allowPartial, align, prefer }: WorkbenchOptions,
   origin: string,
 ): string {
   const settings = {
     ...(profile !== 'default' && { profile }),
     ...(allowPartial && { allow_partial: true }),
     ...(align && schema !== '' && { align: true }),
+    ...(prefer !== null && { prefer }),
   };
   const head = `curl -s ${origin}/v1/parse -H 'content-type: application/json'`;
   const parsed = readSchema(schema);

@@ -1,48 +1,48 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Badge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { toneOf } from '../../ui/state-tone.js';
 import { paceOf } from './stream-pace.js';
 import { ValueRowsView } from './value-rows-view.js';
-import type { StreamView } from './worker-messages.js';
-import type { WorkerLink } from './worker-link.js';
+import type { StreamSession } from './stream-session.js';
+import type { StreamView } from './stream-view.js';
 
 /** Speeds to choose from, in characters a second: from a slow model to a fast file. */
 const SPEEDS = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 20_000] as const;
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 512] as const;
 
 /** The text as if a model were still writing it: the value grows while it comes. */
-export function StreamPanel({ link, turn }: { readonly link: WorkerLink; readonly turn: number }) {
+export function StreamPanel({ start }: { readonly start: () => StreamSession }) {
+  const session = useRef<StreamSession | null>(null);
   const view = useSignal<StreamView | null>(null);
   const isPlaying = useSignal(false);
   const speed = useSignal(3);
   const size = useSignal(2);
 
-  const show = async (question: Parameters<WorkerLink['ask']>[0]): Promise<void> => {
-    const answer = await link.ask(question);
-    if (answer?.kind !== 'streamed') return;
-    view.value = answer.view;
-    if (answer.view.ended !== null) isPlaying.value = false;
-  };
   const characters = SIZES[size.value] ?? 1;
-  const step = async (pieces = 1): Promise<void> => show({ kind: 'push', characters, pieces });
+  const step = (pieces = 1): void => {
+    const next = session.current?.push(characters, pieces) ?? null;
+    view.value = next;
+    if (next?.ended !== null) isPlaying.value = false;
+  };
   const restart = (): void => {
     isPlaying.value = false;
-    void show({ kind: 'stream' });
+    session.current = start();
+    step(0);
   };
 
   // Another text, schema or option: what was read of the one before says nothing.
-  useEffect(restart, [turn]);
+  useEffect(restart, [start]);
   useEffect(() => {
     if (!isPlaying.value) return;
     const { everyMs, pieces } = paceOf(SPEEDS[speed.value] ?? 100, characters);
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const go = async (): Promise<void> => {
-      await step(pieces);
-      if (isPlaying.peek()) timer = setTimeout(() => void go(), everyMs);
+    const go = (): void => {
+      step(pieces);
+      if (isPlaying.peek()) timer = setTimeout(go, everyMs);
     };
-    void go();
+    go();
     return () => clearTimeout(timer);
   }, [isPlaying.value, speed.value, size.value]);
 
@@ -56,7 +56,7 @@ export function StreamPanel({ link, turn }: { readonly link: WorkerLink; readonl
         <button type="button" disabled={isEnded} onClick={() => (isPlaying.value = !isPlaying.value)}>
           {isPlaying.value ? 'Pause' : 'Play'}
         </button>
-        <button type="button" disabled={isPlaying.value || isEnded} onClick={() => void step()}>
+        <button type="button" disabled={isPlaying.value || isEnded} onClick={() => step()}>
           Step
         </button>
         <button type="button" disabled={shown === null || shown.taken === 0} onClick={restart}>

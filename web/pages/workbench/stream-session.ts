@@ -3,7 +3,7 @@ import type { AlignableSchema, ParseResult } from '../../../src/json/index.js';
 import { toParseOptions } from './inspect.js';
 import type { WorkbenchOptions } from './inspection.js';
 import { placeOf, toValueRows } from './value-rows.js';
-import type { StreamView } from './worker-messages.js';
+import type { StreamView } from './stream-view.js';
 
 const TAIL = 600;
 const MOST_CHANGED = 8;

@@ -25,7 +25,7 @@ export function surveyCandidates(
   const { attempts, answers } = refuseAll(text, schema, options);
   const winner = success.candidate;
   const rivalAt = success.warnings.find(({ code }) => code === 'AMBIGUOUS_CANDIDATES')?.offset;
-  const taken: CandidateView = { ...winner, state: 'taken', code: null, reason: reasonToTake(success) };
+  const taken = takenCandidate(success);
   const views: CandidateView[] = [];
   let passedBy = 0;
   let isTaken = false;
@@ -54,6 +54,11 @@ export function surveyCandidates(
     }
   }
   return isTaken ? views : [taken, ...views];
+}
+
+/** The candidate of a success, and why it was taken. */
+export function takenCandidate(success: ParseSuccess<unknown>): CandidateView {
+  return { ...success.candidate, state: 'taken', code: null, reason: reasonToTake(success) };
 }
 
 /** Codes of candidates that were read, and so were asked about. */

@@ -5,7 +5,7 @@ import { isKept, openExample, setText, text } from './workbench-state.js';
 /** A field with more than this no longer follows the keys: such a text is held beside it, and only read. */
 const LONGEST_EDITED = 100_000;
 /** The most that is taken from a file or the clipboard. */
-const LONGEST_TEXT = 32 * 1024 * 1024;
+const LONGEST_TEXT = 15 * 1024 * 1024;
 
 /** Where the output of a model is put in: typed, pasted, dropped or opened. */
 export function TextInput() {
@@ -115,8 +115,8 @@ export function TextInput() {
       <p class="help" role="status">
         {refusal.value ??
           (isKept.value
-            ? 'Stays in this tab, also when the page is loaded again. Nothing is sent anywhere.'
-            : 'Too long to be kept when the page is loaded again. Nothing is sent anywhere.')}
+            ? 'Stays in this tab, also when the page is loaded again. Nothing is sent unless you say so.'
+            : 'Too long to be kept when the page is loaded again. Nothing is sent unless you say so.')}
       </p>
     </section>
   );

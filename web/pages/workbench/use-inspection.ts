@@ -1,85 +1,77 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
+import type { ParseOutput } from '../../../src/api/parse-output.js';
+import { client } from '../../server/client.js';
 import { asFailure } from '../../server/use-resource.js';
-import type { Inspection, SchemaProblem } from './inspection.js';
-import { openWorker } from './worker-link.js';
-import type { WorkerLink } from './worker-link.js';
+import type { InspectionInput, SchemaProblem } from './inspection.js';
+import type { SchemaRefusal, TextReading } from './read-text.js';
 import { options, schemaText, text } from './workbench-state.js';
 
 /** Time for a person to go on typing before the text is read. */
-const PAUSE_MS = 120;
-/** Each megabyte is copied to the worker: long texts wait for a longer pause. */
-const PAUSE_MS_PER_CHARACTER = 1 / 20_000;
+const PAUSE_MS = 150;
+/** A text up to here is read in some tenths of a second at most; a longer one would hold up the page. */
+export const LONGEST_READ_HERE = 200_000;
 
-/** What is known of the text; the last inspection stays while the next one is made. */
+/** What is known of the text; the last reading stays while the next one is made. */
 export interface InspectionState {
-  readonly inspection: Inspection | null;
-  readonly tookMs: number;
+  readonly reading: TextReading | null;
   readonly schemaProblem: SchemaProblem | null;
   readonly failure: string | null;
   /** A text is being read now. */
   readonly busy: boolean;
-  /** Counts inspections, so that what follows from one can begin anew with the next. */
-  readonly turn: number;
-  readonly link: WorkerLink | null;
+  /** The text is too long to be read here, and nobody has said yet that the server may. */
+  readonly tooLong: boolean;
 }
 
-/** Reads the text of the workbench whenever it, the schema or an option changes, away from the page's own thread. */
-export function useInspection(): InspectionState {
-  const state = useSignal<InspectionState>({
-    inspection: null,
-    tookMs: 0,
-    schemaProblem: null,
-    failure: null,
-    busy: true,
-    turn: 0,
-    link: null,
-  });
-  const link = useRef<WorkerLink | null>(null);
-  const change = (changes: Partial<InspectionState>): void => {
-    state.value = { ...state.peek(), ...changes };
-  };
+const NOTHING: InspectionState = { reading: null, schemaProblem: null, failure: null, busy: false, tooLong: false };
+
+/**
+ * Reads the text of the workbench whenever it, the schema or an option changes. A long one waits until the person has the
+ * server read it: nothing leaves the page unasked.
+ */
+export function useInspection(): InspectionState & { readonly readByServer: () => void } {
+  const state = useSignal<InspectionState>({ ...NOTHING, busy: true });
+  const allowed = useSignal<string | null>(null);
+  const input: InspectionInput = { text: text.value, schemaText: schemaText.value, options: options.value };
+  const mayAsk = allowed.value === input.text;
 
   useEffect(() => {
-    try {
-      link.current = openWorker();
-      change({ link: link.current });
-    } catch (error) {
-      change({ failure: asFailure(error).message, busy: false });
+    const control = new AbortController();
+    const isHere = input.text.length <= LONGEST_READ_HERE;
+    if (!isHere && !mayAsk) {
+      state.value = { ...NOTHING, tooLong: true };
+      return undefined;
     }
-    return () => link.current?.close();
-  }, []);
-
-  const input = { text: text.value, schemaText: schemaText.value, options: options.value };
-  useEffect(() => {
-    const worker = link.current;
-    if (worker === null) return;
-    let wanted = true;
-    let asked = false;
-    let answered = false;
-    const read = async (): Promise<void> => {
-      asked = true;
-      change({ busy: true });
-      const answer = await worker.ask({ kind: 'inspect', input });
-      answered = true;
-      if (!wanted || answer === null) return;
-      if (answer.kind === 'inspected') {
-        const { inspection, tookMs } = answer;
-        const turn = state.peek().turn + 1;
-        change({ inspection, tookMs, schemaProblem: null, failure: null, busy: false, turn });
-      } else if (answer.kind === 'schema') {
-        change({ schemaProblem: answer.problem, failure: null, busy: false });
-      } else if (answer.kind === 'broken') {
-        change({ failure: answer.message, busy: false });
-      }
-    };
-    const timer = setTimeout(() => void read(), PAUSE_MS + input.text.length * PAUSE_MS_PER_CHARACTER);
+    const timer = setTimeout(() => {
+      void (async () => {
+        state.value = { ...state.peek(), busy: true, tooLong: false };
+        const next = await read(input, isHere, control.signal).catch((error: unknown) => asFailure(error).message);
+        if (!control.signal.aborted) state.value = stateAfter(state.peek(), next);
+      })();
+    }, PAUSE_MS);
     return () => {
-      wanted = false;
+      control.abort();
       clearTimeout(timer);
-      if (asked && !answered) worker.replace();
     };
-  }, [input.text, input.schemaText, input.options]);
+  }, [input.text, input.schemaText, input.options, mayAsk]);
 
-  return state.value;
+  return { ...state.value, readByServer: () => (allowed.value = text.value) };
+}
+
+/** What reads is loaded with the first text, not with the page. */
+async function read(
+  input: InspectionInput,
+  isHere: boolean,
+  signal: AbortSignal,
+): Promise<TextReading | SchemaRefusal> {
+  if (isHere) return (await import('./read-text.js')).readText(input);
+  const { readByServer } = await import('./read-by-server.js');
+  // On the wire codes and kinds are plain words; the server takes them from the same closed lists.
+  return readByServer(input, async (body) => (await client.parse({ body, signal })) as ParseOutput);
+}
+
+function stateAfter(before: InspectionState, next: TextReading | SchemaRefusal | string): InspectionState {
+  if (typeof next === 'string') return { ...NOTHING, failure: next };
+  if (next.ok) return { ...NOTHING, reading: next };
+  return { ...before, busy: false, tooLong: false, failure: null, schemaProblem: next.problem };
 }

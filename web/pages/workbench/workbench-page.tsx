@@ -15,9 +15,11 @@ import { ValueRowsView } from './value-rows-view.js';
 import { keepTexts, text } from './workbench-state.js';
 import './workbench.css';
 
-/** A place to try what `sluice/json` makes of a text: it runs here, in the page. */
+/** A place to try what `sluice/json` makes of a text: a long one apart, it runs here, in the page. */
 export function WorkbenchPage() {
   const state = useInspection();
+  const inspection = state.reading?.inspection ?? null;
+  const startStream = state.reading?.startStream ?? null;
   useEffect(keepTexts, []);
   return (
     <div class="workbench stack">
@@ -36,34 +38,40 @@ export function WorkbenchPage() {
       </div>
       <OptionsForm />
       <OutcomeBar state={state} />
+      {state.tooLong ? (
+        <Notice
+          tone="plain"
+          title="This text is long"
+          action={{ label: 'Have the server read it', run: state.readByServer }}
+        >
+          Reading it here would hold up the page. The server can read it instead: then the text is sent to it, and only
+          the candidate that was taken is told. It takes 16 MB.
+        </Notice>
+      ) : null}
       <div class="beside results">
         <section class="card stack" aria-labelledby="workbench-found">
           <h2 id="workbench-found">Found in the text</h2>
-          {state.inspection === null ? null : <MarkedText text={text.value} inspection={state.inspection} />}
-          {state.inspection === null ? null : <Findings inspection={state.inspection} />}
+          {inspection === null ? null : <MarkedText text={text.value} inspection={inspection} />}
+          {inspection === null ? null : <Findings inspection={inspection} />}
         </section>
         <Value state={state} />
       </div>
-      {state.link === null ? null : <StreamPanel link={state.link} turn={state.turn} />}
+      {startStream === null ? null : <StreamPanel start={startStream} />}
       <CodePanel />
     </div>
   );
 }
 
-function Value({ state: { inspection, link } }: { readonly state: InspectionState }) {
+function Value({ state: { reading } }: { readonly state: InspectionState }) {
+  const inspection = reading?.inspection ?? null;
   const value = inspection?.value ?? null;
-  const readValue = async (): Promise<string> => {
-    const answer = await link?.ask({ kind: 'copy' });
-    if (answer?.kind !== 'copied') throw new Error('there is no value to copy');
-    return answer.text;
-  };
   return (
     <section class="card stack" aria-labelledby="workbench-value">
       <div class="row">
         <h2 id="workbench-value">{inspection?.outcome.status === 'failed' ? 'Value that was refused' : 'Value'}</h2>
         {value === null ? null : (
           <span class="end">
-            <CopyButton label="Copy" read={readValue} />
+            <CopyButton label="Copy" read={() => reading?.writeValue() ?? ''} />
           </span>
         )}
       </div>
