@@ -69,7 +69,8 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
     const port = url === '' ? '0' : new URL(url).port;
     const main = join(PROJECT, 'dist/cli/main.js');
     const args = [main, 'serve', '--no-demo', '--port', port, '--config', configFile];
-    const started = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const env = { ...process.env, SLUICE_TEST_SECRET: 'what sinks of tests sign with' };
+    const started = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
     child = started;
     let log = '';
     started.stderr.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-10_000)));

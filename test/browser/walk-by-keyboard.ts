@@ -39,9 +39,12 @@ function prepareWalk(): void {
 /** In the page: where the walk is, and whether one can see it. */
 function lookAtStop(): { readonly isOver: boolean; readonly isVisible: boolean; readonly what: string } {
   const element = document.activeElement;
-  if (element === null || element === document.body || element.hasAttribute('data-walked'))
+  // A field for a date has stops of its own: one is in it for several steps.
+  const isStill = element?.getAttribute('data-walked') === 'now';
+  if (element === null || element === document.body || (element.hasAttribute('data-walked') && !isStill))
     return { isOver: true, isVisible: true, what: '' };
-  element.setAttribute('data-walked', '');
+  document.querySelector('[data-walked=now]')?.setAttribute('data-walked', 'before');
+  element.setAttribute('data-walked', 'now');
   // The mark may be that of the thing itself, of its shadow over a whole row, or of what stands around a hidden control.
   const styles = [
     getComputedStyle(element),

@@ -1,0 +1,132 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { settle } from './settle.js';
+import { until } from './start-site.js';
+import type { Site } from './start-site.js';
+import { useConsole } from './use-console.js';
+
+/** An order that went well, one that is blocked, one for a person; each comment reaches a file and no webhook. */
+async function seedBooks(site: Site) {
+  const good = await site.settledOrder('acme/shop#1', { result: {} });
+  const blocked = await site.settledOrder('acme/shop#2', {
+    result: { status: 'blocked', blocked_by: 'acme/shop#1' },
+  });
+  const unclear = await site.settledOrder('acme/shop#3', { print: '=cmd|calc!A1' });
+  await until('deliveries have ended', async () => {
+    const { items } = await site.client.listOutbox({ query: { limit: 100 } });
+    return items.length >= 6 && items.every(({ state }) => state === 'delivered' || state === 'dead')
+      ? items
+      : undefined;
+  });
+  return { good, blocked, unclear };
+}
+
+const house = useConsole(seedBooks, {
+  max_delivery_tries: 1,
+  sinks: [
+    { type: 'markdown' },
+    {
+      type: 'webhook',
+      url: 'http://127.0.0.1:9/hook',
+      secret_env: 'SLUICE_TEST_SECRET',
+      allow_private_addresses: true,
+    },
+  ],
+});
+
+describe('the outbox', () => {
+  it('tells of each comment where it is, with its tries and what went wrong', async () => {
+    const { page } = await house.open('/outbox?issue_ref=acme%2Fshop%231');
+    await settle(page);
+    const rows = page.getByRole('row').filter({ hasText: 'acme/shop#1' });
+    const dead = rows.filter({ hasText: 'dead' });
+    await dead.waitFor();
+    expect(await dead.innerText()).toMatch(/webhook[\s\S]*127\.0\.0\.1[\s\S]*1/);
+    expect(await rows.filter({ hasText: 'delivered' }).innerText()).toContain('acme_shop_1.md');
+  });
+
+  it('shows a comment as it was delivered', async () => {
+    const { page } = await house.open('/outbox?issue_ref=acme%2Fshop%231&state=delivered');
+    await page.getByRole('table').getByRole('button').first().click();
+    const shown = await page.getByRole('table').locator('pre').textContent();
+    const { items } = await house.site.client.listOutbox({
+      query: { issue_ref: 'acme/shop#1', state: 'delivered' },
+    });
+    const message = items.find(({ body }) => body === shown);
+    expect(message).toBeDefined();
+    expect(await readFile(message?.delivered_to ?? '', 'utf8')).toContain(shown);
+  });
+
+  it('narrows by state', async () => {
+    const { page } = await house.open('/outbox');
+    await settle(page);
+    await page.getByLabel('State').selectOption('dead');
+    await settle(page);
+    const rows = page.getByRole('table').getByRole('row');
+    await expect.poll(async () => rows.filter({ hasText: 'delivered' }).count()).toBe(0);
+    expect(await rows.filter({ hasText: 'dead' }).count()).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe('the audit', () => {
+  it('has a row for every execution, with its details when opened', async () => {
+    const { page } = await house.open('/audit?issue_ref=acme%2Fshop%232');
+    await settle(page);
+    const row = page.getByRole('row').filter({ hasText: 'acme/shop#2' });
+    expect(await row.first().innerText()).toContain('blocked');
+    await row.first().getByRole('button').click();
+    await page.getByRole('link', { name: house.seeds.blocked.run_id }).waitFor();
+    expect(await page.getByRole('table').innerText()).toContain('dep_unresolved');
+  });
+
+  it('narrows by decision and worker, in the address', async () => {
+    const { page } = await house.open('/audit');
+    await settle(page);
+    await page.getByLabel('Decision').selectOption('advance');
+    const rows = page.getByRole('table').getByRole('row');
+    await expect.poll(async () => rows.filter({ hasText: 'acme/shop' }).count()).toBe(1);
+    await page.getByLabel('Worker').fill('nobody');
+    await page.getByText('No execution fits').waitFor();
+    expect(new URL(page.url()).search).toBe('?decision=advance&worker=nobody');
+  });
+
+  it('is exported as it is filtered, without formulas', async () => {
+    const { page } = await house.open('/audit?decision=needs-human');
+    await settle(page);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: /CSV/ }).click(),
+    ]);
+    const text = await readFile(await download.path(), 'utf8');
+    expect(text).toContain('acme/shop#3');
+    expect(text).not.toContain('acme/shop#2');
+    expect(text).not.toMatch(/(?:^|,)"?[=+@]/m);
+  });
+});
+
+describe('the issues', () => {
+  it('lists each with its state, the last changed first', async () => {
+    const { page } = await house.open('/issues');
+    await settle(page);
+    const { items } = await house.site.client.listIssues();
+    const rows = await page.getByRole('table').getByRole('row').allInnerTexts();
+    expect(rows.slice(1)).toEqual(
+      items.map(({ issue_ref, state }) => expect.stringMatching(new RegExp(`${state}[^]*${issue_ref}`))),
+    );
+    await page.getByRole('link', { name: 'acme/shop#2' }).click();
+    await page.waitForURL('**/issues/acme%2Fshop%232');
+  });
+
+  it('tells the history of one: orders, decisions, comments, and ways to all of them', async () => {
+    const { page } = await house.open('/issues/acme%2Fshop%233');
+    await settle(page);
+    const main = page.getByRole('main');
+    await main.getByText(house.seeds.unclear.run_id).first().waitFor();
+    expect(await main.innerText()).toContain('needs-human');
+    const links = await main
+      .getByRole('link')
+      .evaluateAll((found) => found.map((link) => (link instanceof HTMLAnchorElement ? link.pathname : '')));
+    expect(links).toContain(`/runs/${house.seeds.unclear.run}`);
+    expect(links.some((path) => path.startsWith('/inbox/'))).toBe(true);
+  });
+});

@@ -1,0 +1,194 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import type { InboxItemView } from '../../src/api/shapes/order.js';
+import { settle } from './settle.js';
+import { until } from './start-site.js';
+import type { Instructions, Site } from './start-site.js';
+import { useConsole } from './use-console.js';
+
+const house = useConsole(async () => undefined);
+
+/** A result with slips, as workers write them: a person finds it filled in. */
+const SLIPPED = `{ 'issue_ref': 'ISSUE', 'run_id': 'RUN_ID', 'status': 'ok', 'changes': { 'pr': 'https://example.org/pull/9' },
+  'tests': { 'command': 'npm test', 'result': 'pass', 'evidence': '214 passed' }, 'summary': 'Keeps the order.', }`;
+
+let issues = 0;
+
+/** An order that ended in the inbox, for a test of its own. */
+async function waiting(site: Site, instructions: Instructions): Promise<InboxItemView> {
+  issues += 1;
+  const ref = `acme/shop#${100 + issues}`;
+  await site.settledOrder(ref, {
+    ...instructions,
+    ...(instructions.raw === undefined ? {} : { raw: instructions.raw.replace('ISSUE', ref) }),
+  });
+  const { items } = await site.client.listInbox({ query: { issue_ref: ref } });
+  const [item] = items;
+  if (item === undefined) throw new Error(`nothing waits for ${ref}`);
+  return item;
+}
+
+/** The comment as the page shows it. */
+const preview = async (page: Page): Promise<string | null> =>
+  page.getByLabel('Comment', { exact: true }).locator('pre').textContent();
+
+/** Confirms what was chosen, and waits until it is settled. */
+async function confirm(page: Page): Promise<string> {
+  await page.getByText('Word for word.').waitFor();
+  const shown = await preview(page);
+  await page.locator('form.decide button[type=submit]').click();
+  await page.getByRole('dialog').getByRole('button', { name: /^Yes/ }).click();
+  await page.getByLabel('Settled').waitFor();
+  return shown ?? '';
+}
+
+/** What was delivered for a decision: as the outbox has it, and the file it was written to. */
+async function delivered(site: Site, item: InboxItemView): Promise<{ readonly body: string; readonly file: string }> {
+  const message = await until('the comment is delivered', async () => {
+    const { items } = await site.client.listOutbox({ query: { issue_ref: item.issue_ref, state: 'delivered' } });
+    return items.find(({ trigger }) => trigger === `resolve:${item.id}`);
+  });
+  const name = `${item.issue_ref.replaceAll(/[/#:]/g, '_')}.md`;
+  return { body: message.body, file: await readFile(join(site.data, 'comments', name), 'utf8') };
+}
+
+describe('the inbox', () => {
+  it('tells how much waits wherever one is, and what waits longest first', async () => {
+    const first = await waiting(house.site, { print: 'done' });
+    const second = await waiting(house.site, { print: 'done too' });
+    const { page } = await house.open('/runs');
+    const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: /Inbox/ });
+    await expect.poll(async () => link.innerText()).toMatch(/[1-9]/);
+    await link.click();
+    await settle(page);
+    const rows = await page.getByRole('main').getByRole('listitem').allInnerTexts();
+    const places = [first, second].map(({ issue_ref }) => rows.findIndex((row) => row.includes(issue_ref)));
+    expect(places[0]).toBeGreaterThanOrEqual(0);
+    expect(places[0]).toBeLessThan(places[1] ?? -1);
+  });
+
+  it('shows why it waits, what to do, the evidence and what was printed', async () => {
+    const item = await waiting(house.site, { raw: SLIPPED, print: 'All done.', complain: 'the cache is cold' });
+    const { page } = await house.open(`/inbox/${item.id}`);
+    await page.getByText(item.reason).first().waitFor();
+    await page.getByRole('article').getByText(item.next).waitFor();
+    expect(await page.getByRole('article').innerText()).toContain('RESULT_NOT_JSON');
+    await page.locator('summary').filter({ hasText: 'stderr' }).click();
+    await page.getByText('the cache is cold', { exact: true }).waitFor();
+  });
+
+  it('delivers exactly the comment it showed when a result is edited and accepted', async () => {
+    const item = await waiting(house.site, { raw: SLIPPED });
+    const { page } = await house.open(`/inbox/${item.id}`);
+    await page.getByRole('radio', { name: /^Edit and accept/ }).check();
+    expect(await page.getByLabel('Summary').inputValue()).toBe('Keeps the order.');
+    await page.getByLabel('Summary').fill('Keeps the order of the list, also on later pages. “Quotes”, <tags> & all.');
+    await page.getByLabel('Why').fill('I ran the tests myself.\nTwice.');
+    await page.getByLabel('Who decides').fill('Ada');
+    const shown = await confirm(page);
+    const { body, file } = await delivered(house.site, item);
+    expect(shown).toBe(body);
+    expect(file).toContain(body);
+    expect(body).toContain('“Quotes”, &lt;tags> & all.');
+    const { issue } = await house.site.client.getIssue({ ref: item.issue_ref });
+    expect(issue.state).toBe('review');
+    expect(await page.getByLabel('Settled').innerText()).toMatch(/Ada[\s\S]*I ran the tests myself\./);
+  });
+
+  it('accepts a result that can be read, after asking once', async () => {
+    const item = await waiting(house.site, { result: {}, exit: 3 });
+    const { page } = await house.open(`/inbox/${item.id}`);
+    await page.getByRole('radio', { name: /^Accept/ }).check();
+    await page.getByLabel('Why').fill('The exit code is that of the linter.');
+    await page.getByText('Word for word.').waitFor();
+    await page.getByRole('button', { name: 'Accept and write the comment' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Not yet' }).click();
+    expect((await house.site.client.getInboxItem({ id: item.id })).resolution).toBeNull();
+    const shown = await confirm(page);
+    expect(shown).toBe((await delivered(house.site, item)).body);
+  });
+
+  it('does not offer to accept what could not be read', async () => {
+    const item = await waiting(house.site, { print: 'Trust me.' });
+    const { page } = await house.open(`/inbox/${item.id}`);
+    const accept = page.getByRole('radio', { name: /^Accept/ });
+    await accept.waitFor();
+    expect(await accept.isDisabled()).toBe(true);
+  });
+
+  it('rejects: the issue is blocked, and the comment says why', async () => {
+    const item = await waiting(house.site, { print: 'Trust me.' });
+    const { page } = await house.open(`/inbox/${item.id}`);
+    await page.getByRole('radio', { name: /^Reject/ }).check();
+    await page.getByLabel('Why').fill('There is no evidence.');
+    const shown = await confirm(page);
+    expect(shown).toBe((await delivered(house.site, item)).body);
+    expect(shown).toContain('There is no evidence.');
+    const { issue } = await house.site.client.getIssue({ ref: item.issue_ref });
+    expect(issue.state).toBe('blocked');
+  });
+
+  it('retries: the order goes out again as a new run', async () => {
+    const item = await waiting(house.site, { print: 'Trust me.' });
+    const { page } = await house.open(`/inbox/${item.id}`);
+    await page.getByRole('radio', { name: /^Retry/ }).check();
+    await page.getByLabel('Why').fill('Perhaps it was the network.');
+    const shown = await confirm(page);
+    expect(shown).toBe((await delivered(house.site, item)).body);
+    const { issue } = await house.site.client.getIssue({ ref: item.issue_ref });
+    expect(issue.active_run_id).not.toBe(item.run_id);
+  });
+
+  it('asks for a reason before anything else', async () => {
+    const item = await waiting(house.site, { print: 'Trust me.' });
+    const { page } = await house.open(`/inbox/${item.id}`);
+    await page.getByRole('radio', { name: /^Reject/ }).check();
+    await page.getByRole('button', { name: 'Reject and write the comment' }).click();
+    await expect.poll(async () => page.getByLabel('Why').getAttribute('aria-invalid')).toBe('true');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('says calmly that somebody else was quicker, and keeps what was written', async () => {
+    const item = await waiting(house.site, { print: 'Trust me.' });
+    const { page } = await house.open(`/inbox/${item.id}`);
+    await page.getByRole('radio', { name: /^Reject/ }).check();
+    await page.getByLabel('Why').fill('My long reason.');
+    await page.getByText('Word for word.').waitFor();
+    await house.site.client.resolveItem({ id: item.id, body: { action: 'reject', why: 'I was here first.' } });
+    await page.getByLabel('Settled').getByText('I was here first.').waitFor();
+    await page.getByText('This was settled meanwhile').waitFor();
+    expect(await page.getByRole('article').innerText()).toContain('My long reason.');
+  });
+
+  it('keeps a half-written reason over a reload', async () => {
+    const item = await waiting(house.site, { print: 'Trust me.' });
+    const { page } = await house.open(`/inbox/${item.id}`);
+    await page.getByRole('radio', { name: /^Reject/ }).check();
+    await page.getByLabel('Why').fill('Because the');
+    await page.reload();
+    await expect.poll(async () => page.getByLabel('Why').inputValue()).toBe('Because the');
+  });
+
+  it('is settled with the keyboard alone', async () => {
+    const item = await waiting(house.site, { print: 'Trust me.' });
+    const { page } = await house.open(`/inbox/${item.id}`);
+    await page.getByRole('radio', { name: /^Retry/ }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByLabel('Why').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('Not good enough.');
+    await page.getByText('Word for word.').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    for (let stops = 0; stops < 5 && (await page.getByRole('dialog').count()) === 0; stops++) {
+      const isButton = await page.evaluate(() => document.activeElement?.matches('form.decide button[type=submit]'));
+      await page.keyboard.press(isButton === true ? 'Enter' : 'Tab');
+    }
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Settled').waitFor();
+    expect((await house.site.client.getInboxItem({ id: item.id })).resolution).toMatchObject({ action: 'reject' });
+  });
+});
