@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readAuditFilter } from './audit-filter.js';
+import { exportAddress, readAuditFilter } from './audit-filter.js';
 
 const read = (text: string) => readAuditFilter(new URLSearchParams(text));
 
@@ -25,4 +25,10 @@ test('days are those of whoever looks, from the first moment of one to the last 
 
 test.each(['from=yesterday', 'to=2026-11', 'from=0000-01-01', 'decision=maybe'])('%s asks for nothing', (text) => {
   expect(read(text)).toEqual({});
+});
+
+test('the same rows can be had as a file', () => {
+  expect(exportAddress(read('issue_ref=acme/shop%237'), 'csv')).toBe(
+    '/v1/executions/export?format=csv&issue_ref=acme%2Fshop%237',
+  );
 });

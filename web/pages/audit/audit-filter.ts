@@ -23,6 +23,12 @@ export function readAuditFilter(address: URLSearchParams): AuditQuery {
   };
 }
 
+/** Where the same rows are found as a file. */
+export function exportAddress(filter: AuditQuery, format: 'csv' | 'ndjson'): string {
+  const words = Object.entries(filter).map(([name, value]) => [name, String(value)]);
+  return `/v1/executions/export?${new URLSearchParams([['format', format], ...words]).toString()}`;
+}
+
 function given<Name extends string>(name: Name, address: URLSearchParams): { readonly [Key in Name]?: string } {
   const value = (address.get(name) ?? '').trim();
   // One name, so that the type says no more than what is there.

@@ -5,7 +5,7 @@ import { useLiveList } from '../../server/use-live-list.js';
 import { ClearFilters, FilterChoice, FilterText } from '../../ui/filter-field.js';
 import { ListFrame } from '../../ui/list-frame.js';
 import { isReading, useRowKeys } from '../../ui/use-row-keys.js';
-import { AUDIT_FILTERS, DECISIONS, readAuditFilter } from './audit-filter.js';
+import { AUDIT_FILTERS, DECISIONS, exportAddress, readAuditFilter } from './audit-filter.js';
 import { ExecutionTable } from './execution-table.js';
 import './audit.css';
 
@@ -24,6 +24,15 @@ export function AuditPage() {
     <>
       <div class="page-head">
         <h1>Audit</h1>
+        <span class="row end">
+          <span class="dim">What fits the filter, as a file:</span>
+          <a class="button" href={exportAddress(filter, 'csv')} download="audit.csv">
+            CSV
+          </a>
+          <a class="button" href={exportAddress(filter, 'ndjson')} download="audit.ndjson">
+            NDJSON
+          </a>
+        </span>
       </div>
       <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
         <FilterText name="issue_ref" label="Issue" type="search" placeholder="acme/shop#12, exactly" />

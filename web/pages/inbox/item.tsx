@@ -32,7 +32,7 @@ export function Item({ id }: { readonly id: string }) {
       {value.resolution === null ? null : <Settled item={value} resolution={value.resolution} />}
       <Evidence item={value} reading={reading} />
       <OrderTold issueRef={value.issue_ref} runId={value.run_id} />
-      <RawFiles item={value} />
+      <RawFiles run={value.run} />
       <Decide item={value} reading={reading} reload={reload} />
     </article>
   );

@@ -1,68 +1,81 @@
 import { useSignal } from '@preact/signals';
-import type { InboxItemView } from '../../../src/api/shapes/order.js';
-import { isSluiceError } from '../../../src/json/index.js';
 import { pathOf } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { SafeText } from '../../ui/safe-text.js';
+import { isTelling } from './is-telling.js';
+import { sizeOf } from './size-of.js';
 
-/** More of a stream than this is looked at on the page of its run. */
-const MOST_BYTES = 64 * 1024;
-
-/** What the worker printed, as it came. */
-export function RawFiles({ item }: { readonly item: InboxItemView }) {
+/** What the run left: what it was given, what it reported, what it printed, byte for byte. */
+export function RawFiles({ run }: { readonly run: string }) {
+  const files = useResource(`files ${run}`, async (signal) => client.listRunFiles({ id: run, signal }));
+  const evidence = files.value?.evidence ?? [];
+  const telling = evidence.filter(({ name }) => isTelling(name));
+  const others = evidence.filter(({ name }) => !isTelling(name));
   return (
-    <section class="card stack">
+    <section class="card raw-files" aria-label="Raw files">
       <div class="row">
         <h2>Raw files</h2>
-        <a class="end" href={pathOf({ page: 'run', id: item.run })}>
+        <a class="end" href={pathOf({ page: 'run', id: run })}>
           Everything the run did
         </a>
       </div>
-      <Stream run={item.run} stream="stdout" />
-      <Stream run={item.run} stream="stderr" />
+      {telling.map((file) => (
+        <File key={file.name} run={run} {...file} />
+      ))}
+      {others.length === 0 ? null : (
+        <details>
+          <summary>What Sluice recorded beside them ({others.length})</summary>
+          {others.map((file) => (
+            <File key={file.name} run={run} {...file} />
+          ))}
+        </details>
+      )}
+      {files.value !== null && evidence.length === 0 ? <p class="dim">None are kept on this machine.</p> : null}
+      {files.failure === null ? null : <NotRead message={files.failure.message} reload={files.reload} />}
     </section>
   );
 }
 
-function Stream({ run, stream }: { readonly run: string; readonly stream: 'stdout' | 'stderr' }) {
+function File({ run, name, size }: { readonly run: string; readonly name: string; readonly size: number }) {
   const isOpen = useSignal(false);
   return (
     <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
-      <summary>{stream}</summary>
-      {isOpen.value ? <Text run={run} stream={stream} /> : null}
+      <summary>
+        <code>{name}</code> <span class="dim">{sizeOf(size)}</span>
+      </summary>
+      {isOpen.value ? <Content run={run} name={name} /> : null}
     </details>
   );
 }
 
-function Text({ run, stream }: { readonly run: string; readonly stream: 'stdout' | 'stderr' }) {
-  const text = useResource(`raw ${run} ${stream}`, async (signal) => readStart(run, stream, signal));
-  if (text.failure !== null) {
-    return (
-      <p class="wrong">
-        {text.failure.message}{' '}
-        <button type="button" class="link" onClick={text.reload}>
-          Try again
-        </button>
-      </p>
-    );
-  }
-  if (text.value === null) return <p class="dim">Loading …</p>;
-  if (text.value === '') return <p class="dim">Nothing was written there.</p>;
+function Content({ run, name }: { readonly run: string; readonly name: string }) {
+  const { value, failure, reload } = useResource(`evidence ${run} ${name}`, async (signal) =>
+    client.readEvidence({ id: run, name, signal }),
+  );
+  if (failure !== null) return <NotRead message={failure.message} reload={reload} />;
+  if (value === null) return <p class="dim">Loading …</p>;
+  if (value.text === '') return <p class="dim">It is empty.</p>;
   return (
-    <pre>
-      <SafeText text={text.value} />
-    </pre>
+    <>
+      <pre>
+        <SafeText text={value.text} />
+      </pre>
+      {value.totalBytes > SHOWN_BYTES ? <p class="dim">The first MiB of {sizeOf(value.totalBytes)}.</p> : null}
+    </>
   );
 }
 
-async function readStart(id: string, stream: 'stdout' | 'stderr', signal: AbortSignal): Promise<string> {
-  try {
-    const bytes = await client.readRaw({ id, attempt: 1, stream, from: 0, to: MOST_BYTES, signal });
-    return new TextDecoder().decode(bytes);
-  } catch (error) {
-    // An empty stream has no range, and one that was never written has no file.
-    if (isSluiceError(error) && (error.code === 'INVALID_RANGE' || error.code === 'RAW_NOT_FOUND')) return '';
-    throw error;
-  }
+/** What the server gives of a file that is asked for as a whole. */
+const SHOWN_BYTES = 1024 * 1024;
+
+function NotRead({ message, reload }: { readonly message: string; readonly reload: () => void }) {
+  return (
+    <p class="wrong" role="alert">
+      {message}{' '}
+      <button type="button" class="link" onClick={reload}>
+        Try again
+      </button>
+    </p>
+  );
 }

@@ -64,7 +64,7 @@ export function IssueList() {
               <tr>
                 <th scope="col">State</th>
                 <th scope="col">Issue</th>
-                <th scope="col">Run that counts</th>
+                <th scope="col">Active run</th>
                 <th scope="col">Changed</th>
               </tr>
             </thead>

@@ -16,7 +16,7 @@ export function OrderCard({ history, isActive }: { readonly history: OrderHistor
         <h2>
           {order === null ? runId || 'Other comments' : <a href={pathOf({ page: 'run', id: order.run })}>{runId}</a>}
         </h2>
-        {isActive ? <Badge tone="good">counts</Badge> : null}
+        {isActive ? <Badge>active run</Badge> : null}
         {order === null ? <span class="dim">an older order</span> : <Standing order={order} />}
       </div>
       {order === null ? null : <OrderFacts order={order} />}
