@@ -7,6 +7,8 @@ import { firstAbove } from './sorted-search.js';
 export interface RawRow extends ByteSpan {
   /** When the first event of the frame came; null for bytes without one. */
   readonly at: number | null;
+  /** Nothing is known to come behind it in its stream. */
+  readonly isLast: boolean;
 }
 
 /** The captured bytes of a run in the order in which they became events: rows to scroll through, without the bytes. */
@@ -74,12 +76,14 @@ export function createRawRows(): RawRows {
     count: () => from.length,
     row(index) {
       const at = times[index] ?? Number.NaN;
-      const name = streamOf[index]?.name ?? { attempt_number: 1, stream: 'stdout' };
+      const stream = streamOf[index];
+      const byte_to = to[index] ?? 0;
       return {
-        ...name,
+        ...(stream?.name ?? { attempt_number: 1, stream: 'stdout' }),
         byte_from: from[index] ?? 0,
-        byte_to: to[index] ?? 0,
+        byte_to,
         at: Number.isNaN(at) ? null : at,
+        isLast: stream?.end === byte_to,
       };
     },
     take({ raw_ref: ref }, at) {

@@ -1,4 +1,77 @@
-/** Run. */
+import { useEffect, useMemo } from 'preact/hooks';
+import { query, route, setQuery } from '../../app/router.js';
+import { Notice } from '../../ui/notice.js';
+import { client } from '../../server/client.js';
+import { useResource } from '../../server/use-resource.js';
+import { ConnectionBadge, ConnectionNotices } from './connection-badge.js';
+import { LensSwitch, Lenses } from './lenses.js';
+import { openRun } from './open-run.js';
+import type { OpenRun } from './open-run.js';
+import { readPlace, writePlace } from './place.js';
+import { ReplayBar } from './replay-bar.js';
+import { ReplyBox } from './reply-box.js';
+import { RunDetails } from './run-details.js';
+import { RunHead } from './run-head.js';
+import './run.css';
+
+/** Browsers refuse an address that changes hundreds of times in a few seconds, as it would under a key held down. */
+const ADDRESS_AFTER_MS = 250;
+
+/** One run: what was said, what the engine told, the bytes behind it, live or again. */
 export function RunPage() {
-  return <h1>Run</h1>;
+  const id = route.value.page === 'run' ? route.value.id : '';
+  return <RunView key={id} id={id} />;
+}
+
+function RunView({ id }: { readonly id: string }) {
+  const run = useMemo(() => openRun(id, readPlace(query.peek().get('at'))), [id]);
+  const standing = useResource(`run ${id}`, async (signal) => client.getRun({ id, signal }), {
+    live: run.connection.value.state !== 'ended',
+  });
+  const isEnded = standing.value?.state === 'ended';
+  const isKnown = standing.value !== null;
+  useEffect(() => {
+    if (!isKnown) return;
+    run.follow();
+    return run.close;
+  }, [run, isKnown]);
+  // The last event comes before the result is asked for again.
+  useEffect(standing.reload, [run.connection.value.state]);
+  useAddress(run);
+
+  if (standing.value === null) {
+    return standing.failure === null ? (
+      <p class="loading" aria-busy="true">
+        Loading …
+      </p>
+    ) : (
+      <Notice tone="bad" title={standing.failure.code} action={{ label: 'Try again', run: standing.reload }}>
+        {standing.failure.message} <a href="/runs">All runs</a>
+      </Notice>
+    );
+  }
+  return (
+    <div class="run-page">
+      <RunHead run={standing.value} onChange={standing.reload} />
+      <RunDetails run={standing.value} />
+      <ConnectionNotices run={run} />
+      <div class="lens-bar">
+        <LensSwitch run={run} />
+        <ConnectionBadge run={run} />
+        <ReplayBar run={run} />
+      </div>
+      <Lenses run={run} isLive={!isEnded} />
+      <ReplyBox run={run} isEnded={isEnded} />
+    </div>
+  );
+}
+
+/** Keeps what is chosen in the address, so that it can be linked to. */
+function useAddress(run: OpenRun): void {
+  const chosen = run.chosen.value;
+  useEffect(() => {
+    if (chosen === null) return;
+    const timer = setTimeout(() => setQuery({ at: writePlace(chosen) }), ADDRESS_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [chosen]);
 }

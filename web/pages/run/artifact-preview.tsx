@@ -1,0 +1,68 @@
+import { useSignal } from '@preact/signals';
+import type { FilePreview } from '../../../src/client/index.js';
+import { Notice } from '../../ui/notice.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { client } from '../../server/client.js';
+import { asFailure } from '../../server/use-resource.js';
+import type { Failure } from '../../server/use-resource.js';
+
+type Preview =
+  | { readonly state: 'closed' | 'coming' }
+  | { readonly state: 'there'; readonly file: FilePreview }
+  | { readonly state: 'failed'; readonly failure: Failure };
+
+/** A file an agent made: its path, and its text when asked for. It is text, whatever it says it is. */
+export function ArtifactPreview({
+  runId,
+  path,
+  madeBy,
+}: {
+  readonly runId: string;
+  readonly path: string;
+  readonly madeBy: string | null;
+}) {
+  const preview = useSignal<Preview>({ state: 'closed' });
+  const open = async (): Promise<void> => {
+    preview.value = { state: 'coming' };
+    try {
+      preview.value = { state: 'there', file: await client.readArtifact({ id: runId, path }) };
+    } catch (error) {
+      preview.value = { state: 'failed', failure: asFailure(error) };
+    }
+  };
+  const now = preview.value;
+  return (
+    <>
+      <div class="row">
+        <code>
+          <SafeText text={path} limit={400} />
+        </code>
+        {madeBy === null ? null : (
+          <span class="dim">
+            by <SafeText text={madeBy} limit={60} />
+          </span>
+        )}
+        {now.state === 'there' ? (
+          <button type="button" onClick={() => (preview.value = { state: 'closed' })}>
+            Close
+          </button>
+        ) : (
+          <button type="button" disabled={now.state === 'coming'} onClick={() => void open()}>
+            Preview
+          </button>
+        )}
+      </div>
+      {now.state === 'there' ? (
+        <pre class="preview" tabIndex={0} aria-label="The file as it is now">
+          <SafeText text={now.file.text} />
+          <span class="dim"> {now.file.totalBytes.toLocaleString('en')} bytes in all</span>
+        </pre>
+      ) : null}
+      {now.state === 'failed' ? (
+        <Notice tone="bad" title={now.failure.code} action={{ label: 'Try again', run: open }}>
+          <SafeText text={now.failure.message} />
+        </Notice>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,19 @@
+/** A moment of a run as the time since it began: `0:07.250`. The pointer is told the time of day. */
+export function Clock({ at, start }: { readonly at: number | null; readonly start: number }) {
+  if (at === null) return <span class="clock">·</span>;
+  return (
+    <time class="clock" dateTime={new Date(at).toISOString()} title={new Date(at).toISOString()}>
+      {offsetOf(at - start)}
+    </time>
+  );
+}
+
+/** Minutes, seconds and thousandths; hours where there are any. */
+export function offsetOf(ms: number): string {
+  const whole = Math.max(0, Math.round(ms));
+  const hours = Math.floor(whole / 3_600_000);
+  const minutes = Math.floor(whole / 60_000) % 60;
+  const seconds = (whole % 60_000) / 1000;
+  const tail = seconds.toFixed(3).padStart(6, '0');
+  return hours === 0 ? `${minutes}:${tail}` : `${hours}:${String(minutes).padStart(2, '0')}:${tail}`;
+}

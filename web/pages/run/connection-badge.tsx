@@ -1,0 +1,57 @@
+import { Badge } from '../../ui/badge.js';
+import { Notice } from '../../ui/notice.js';
+import type { OpenRun } from './open-run.js';
+
+/** Whether what one sees is what there is. */
+export function ConnectionBadge({ run }: { readonly run: OpenRun }) {
+  const { state } = run.connection.value;
+  return (
+    <span role="status" aria-label="Connection">
+      {badgeOf(state)}
+    </span>
+  );
+}
+
+function badgeOf(state: OpenRun['connection']['value']['state']) {
+  switch (state) {
+    case 'opening':
+      return <Badge>Loading …</Badge>;
+    case 'live':
+      return <span class="badge live">Live</span>;
+    case 'reconnecting':
+      return <Badge tone="warn">Reconnecting …</Badge>;
+    case 'paused':
+      return <Badge>Paused</Badge>;
+    case 'full':
+      return <Badge tone="warn">Cut off</Badge>;
+    case 'ended':
+      return <Badge>All events</Badge>;
+    case 'lost':
+      return <Badge tone="bad">Connection lost</Badge>;
+  }
+}
+
+/** What is missing, and what to do about it. */
+export function ConnectionNotices({ run }: { readonly run: OpenRun }) {
+  const now = run.connection.value;
+  const gaps = run.gaps.value;
+  return (
+    <>
+      {now.state === 'lost' ? (
+        <Notice tone="bad" title={now.failure.code} action={{ label: 'Connect again', run: run.follow }}>
+          {now.failure.message}
+        </Notice>
+      ) : null}
+      {now.state === 'full' ? (
+        <Notice tone="warn" title="There are more events than a page can hold">
+          The first {run.lenses.list.events.length.toLocaleString('en')} are shown. The export has all of them.
+        </Notice>
+      ) : null}
+      {gaps.length > 0 ? (
+        <Notice tone="warn" title="Some events are gone">
+          {gaps.map(({ from, to }) => (to === null ? `from ${from} on` : `${from} to ${to}`)).join(', ')}
+        </Notice>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,178 @@
+import type { ComponentChildren } from 'preact';
+import { Badge } from '../../ui/badge.js';
+import { Markdown } from '../../ui/markdown.js';
+import type { Tone } from '../../ui/notice.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { ArtifactPreview } from './artifact-preview.js';
+import { Clock } from './clock.js';
+import type { ItemView } from './describe-item.js';
+import { ToolCall } from './tool-call.js';
+import { usageText } from './usage-text.js';
+import { ValueText } from './value-text.js';
+
+/** One thing of a conversation: a line that chooses it, and what it says. */
+export function ConversationItem({
+  runId,
+  view,
+  start,
+  isLit,
+  onChoose,
+}: {
+  readonly runId: string;
+  readonly view: ItemView;
+  readonly start: number;
+  readonly isLit: boolean;
+  readonly onChoose: () => void;
+}) {
+  return (
+    <div class={`item ${view.kind}${isLit ? ' lit' : ''}${view.parent === null ? '' : ' of-sub-agent'}`}>
+      <button type="button" class="choose item-head" aria-pressed={isLit} onClick={onChoose}>
+        <strong>{titleOf(view)}</strong>
+        <State view={view} />
+        <span class="end">
+          {view.attempt > 1 ? <span class="dim">attempt {view.attempt}</span> : null}{' '}
+          <Clock at={view.at} start={start} />
+        </span>
+      </button>
+      <div class="item-body">
+        <Body runId={runId} view={view} />
+      </div>
+    </div>
+  );
+}
+
+function titleOf(view: ItemView): ComponentChildren {
+  switch (view.kind) {
+    case 'start':
+      return view.attempt > 1 ? 'Goes on' : 'Begins';
+    case 'message':
+      return view.parent === null ? 'Agent' : 'Sub-agent';
+    case 'reasoning':
+      return 'Reasoning';
+    case 'tool':
+      return <SafeText text={view.name} limit={100} />;
+    case 'question':
+      return 'Asks a person';
+    case 'reply':
+      return 'Answer';
+    case 'artifact':
+      return 'Artifact';
+    case 'diagnostic':
+      return 'Diagnostic';
+    case 'raw':
+      return view.stream;
+    case 'completed':
+      return 'Completed';
+    case 'failed':
+      return 'Failed';
+  }
+}
+
+function State({ view }: { readonly view: ItemView }) {
+  const told = stateOf(view);
+  return told === null ? null : <Badge tone={told.tone}>{told.word}</Badge>;
+}
+
+function stateOf(view: ItemView): { readonly word: string; readonly tone: Tone } | null {
+  switch (view.kind) {
+    case 'message':
+    case 'reasoning':
+      return view.isWhole ? null : { word: 'writing …', tone: 'plain' };
+    case 'tool':
+      if (view.status === 'started') return { word: 'running', tone: 'plain' };
+      return view.status === 'failed' ? { word: 'failed', tone: 'bad' } : { word: 'done', tone: 'good' };
+    case 'question':
+      return { word: 'waits', tone: 'warn' };
+    case 'diagnostic':
+      return { word: view.code, tone: 'warn' };
+    case 'completed':
+      return { word: view.reason, tone: 'good' };
+    case 'failed':
+      return { word: view.code, tone: 'bad' };
+    case 'start':
+    case 'reply':
+    case 'artifact':
+    case 'raw':
+      return null;
+  }
+}
+
+function Body({ runId, view }: { readonly runId: string; readonly view: ItemView }) {
+  switch (view.kind) {
+    case 'start':
+      return view.sessionId === null ? null : (
+        <p class="dim">
+          session{' '}
+          <code>
+            <SafeText text={view.sessionId} limit={200} />
+          </code>
+        </p>
+      );
+    case 'message':
+      // A message that is still being written changes many times a second; it becomes Markdown when it is whole.
+      return (
+        <>
+          {view.isWhole ? <Markdown text={view.text} /> : <SafeText text={view.text} />}
+          {view.payload === undefined ? null : (
+            <details>
+              <summary>The value in it</summary>
+              <ValueText value={view.payload} />
+            </details>
+          )}
+        </>
+      );
+    case 'reasoning':
+      return (
+        <details>
+          <summary>
+            <SafeText text={firstLine(view.text)} limit={120} />
+          </summary>
+          <Markdown text={view.text} />
+        </details>
+      );
+    case 'tool':
+      return <ToolCall view={view} />;
+    case 'question':
+      return <Markdown text={view.prompt} />;
+    case 'reply':
+      return <SafeText text={view.text} limit={4000} />;
+    case 'artifact':
+      return <ArtifactPreview runId={runId} path={view.path} madeBy={view.madeBy} />;
+    case 'diagnostic':
+      return (
+        <p>
+          <SafeText text={view.message} limit={1000} />
+          {view.subject === null ? null : (
+            <>
+              {' '}
+              <code>
+                <SafeText text={view.subject} limit={200} />
+              </code>
+            </>
+          )}
+        </p>
+      );
+    case 'raw':
+      return (
+        <pre class="raw-lines">
+          <SafeText text={view.lines.join('\n')} limit={600} />
+        </pre>
+      );
+    case 'completed':
+      return <p class="dim">{usageText(view.usage)}</p>;
+    case 'failed':
+      return (
+        <>
+          <p>
+            <SafeText text={view.message} limit={2000} />
+          </p>
+          <p class="dim">{usageText(view.usage)}</p>
+        </>
+      );
+  }
+}
+
+function firstLine(text: string): string {
+  const [line = ''] = text.trim().split('\n', 1);
+  return line.length > 100 ? `${line.slice(0, 100)}…` : line;
+}

@@ -1,0 +1,51 @@
+import { VirtualList } from '../../ui/virtual-list.js';
+import { ConversationItem } from './conversation-item.js';
+import { describeItem } from './describe-item.js';
+import type { OpenRun } from './open-run.js';
+import { firstAbove } from './sorted-search.js';
+import { startOf } from './start-of.js';
+
+/** What was said and done, as a person would tell it. */
+export function ConversationLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
+  void run.beat.value;
+  const { conversation } = run.lenses;
+  const moment = run.moment.value;
+  const light = run.light.value;
+  const eventCount = moment === null ? conversation.events.length : firstAbove(conversation.times, moment);
+  const count = conversation.itemsAt(eventCount);
+  const start = startOf(run);
+
+  const choose = (index: number): void => {
+    const event = conversation.events[conversation.items[index]?.events[0] ?? -1];
+    if (event !== undefined) run.chosen.value = { lens: 'conversation', seq: event.seq };
+  };
+  const row = (index: number) => {
+    const item = conversation.items[index];
+    const view = item === undefined ? null : describeItem(conversation, item, eventCount);
+    if (view === null) return null;
+    const isLit = light?.items.has(index) ?? false;
+    return <ConversationItem runId={run.id} view={view} start={start} isLit={isLit} onChoose={() => choose(index)} />;
+  };
+  if (count === 0) return <Empty isLive={isLive} />;
+  return (
+    <VirtualList
+      label="Conversation"
+      count={count}
+      estimate={72}
+      keyOf={(index) => index}
+      row={row}
+      target={light?.item ?? null}
+      active={light?.item ?? null}
+      follow={isLive && moment === null}
+      onMove={choose}
+    />
+  );
+}
+
+function Empty({ isLive }: { readonly isLive: boolean }) {
+  return (
+    <p class="lens-empty">
+      {isLive ? 'Nothing was said yet. It appears here as it comes.' : 'Nothing was said up to this moment.'}
+    </p>
+  );
+}

@@ -1,0 +1,99 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
+import { ConversationLens } from './conversation-lens.js';
+import { EventsLens } from './events-lens.js';
+import { LensDivider } from './lens-divider.js';
+import { isNarrow } from './is-narrow.js';
+import type { OpenRun } from './open-run.js';
+import { RawLens } from './raw-lens.js';
+
+const LENSES = [
+  { name: 'conversation', title: 'Conversation', view: ConversationLens },
+  { name: 'events', title: 'Events', view: EventsLens },
+  { name: 'raw', title: 'Raw bytes', view: RawLens },
+] as const;
+
+type LensName = (typeof LENSES)[number]['name'];
+
+/** Which lenses are open, how wide each is beside the others, and the one that is seen where there is room for one. */
+const open = signal<readonly LensName[]>(['conversation', 'events', 'raw']);
+const shares = signal<Readonly<Record<LensName, number>>>({ conversation: 1.3, events: 1, raw: 1 });
+const front = signal<LensName>('conversation');
+
+/** The buttons that open and close lenses; on a narrow screen, tabs. */
+export function LensSwitch({ run }: { readonly run: OpenRun }) {
+  if (isNarrow.value) return <LensTabs run={run} />;
+  const toggle = (name: LensName): void => {
+    const next = LENSES.map((lens) => lens.name).filter((one) => open.value.includes(one) !== (one === name));
+    if (next.length > 0) open.value = next;
+  };
+  return (
+    <div class="lens-switch" role="group" aria-label="Lenses">
+      {LENSES.map(({ name, title }) => (
+        <button key={name} type="button" aria-pressed={open.value.includes(name)} onClick={() => toggle(name)}>
+          {title} <Count run={run} name={name} />
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function LensTabs({ run }: { readonly run: OpenRun }) {
+  const onKeyDown = (event: TargetedKeyboardEvent<HTMLElement>): void => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    if (step === 0) return;
+    const at = LENSES.findIndex(({ name }) => name === front.value);
+    front.value = LENSES[(at + step + LENSES.length) % LENSES.length]?.name ?? front.value;
+    event.currentTarget.querySelector<HTMLElement>(`#tab-${front.value}`)?.focus();
+  };
+  return (
+    <div class="lens-switch" role="tablist" aria-label="Lenses" onKeyDown={onKeyDown}>
+      {LENSES.map(({ name, title }) => (
+        <button
+          key={name}
+          id={`tab-${name}`}
+          type="button"
+          role="tab"
+          aria-selected={front.value === name}
+          aria-controls={`lens-${name}`}
+          tabIndex={front.value === name ? 0 : -1}
+          onClick={() => (front.value = name)}
+        >
+          {title} <Count run={run} name={name} />
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** How much a lens has to show. */
+function Count({ run, name }: { readonly run: OpenRun; readonly name: LensName }) {
+  void run.beat.value;
+  const { conversation, list, rows } = run.lenses;
+  const counts = { conversation: conversation.items.length, events: list.events.length, raw: rows.count() };
+  return <span class="lens-count">{counts[name].toLocaleString('en')}</span>;
+}
+
+/** The lenses side by side; choosing something in one lights up the others. */
+export function Lenses({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
+  const narrow = isNarrow.value;
+  const shown = LENSES.filter(({ name }) => (narrow ? front.value === name : open.value.includes(name)));
+  const parts: ComponentChildren[] = [];
+  for (const [index, { name, title, view: View }] of shown.entries()) {
+    const before = shown[index - 1]?.name;
+    if (before !== undefined)
+      parts.push(<LensDivider key={`before-${name}`} shares={shares} left={before} right={name} />);
+    parts.push(
+      <section
+        key={name}
+        id={`lens-${name}`}
+        class="lens"
+        {...(narrow ? { role: 'tabpanel', 'aria-labelledby': `tab-${name}` } : { 'aria-label': title })}
+        style={{ flexGrow: shares.value[name] }}
+      >
+        <View run={run} isLive={isLive} />
+      </section>,
+    );
+  }
+  return <div class="lenses">{parts}</div>;
+}

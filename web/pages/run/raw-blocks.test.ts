@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { ByteSpan } from './byte-ranges.js';
+import { BLOCK_BYTES, createRawBlocks } from './raw-blocks.js';
+
+const stdout = { attempt_number: 1, stream: 'stdout' } as const;
+const row = (byte_from: number, byte_to: number, isLast = false) => ({ ...stdout, byte_from, byte_to, isLast });
+const turn = async (): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, 0);
+  });
+
+/** A server with these bytes, and what was asked of it. */
+function serve(bytes: Uint8Array) {
+  const asked: ByteSpan[] = [];
+  let changes = 0;
+  const blocks = createRawBlocks(
+    async (span) => {
+      asked.push(span);
+      return bytes.slice(span.byte_from, span.byte_to);
+    },
+    () => (changes += 1),
+  );
+  return { asked, blocks, changes: () => changes };
+}
+
+test('text comes in blocks, once however many rows are in one', async () => {
+  const { asked, blocks, changes } = serve(new TextEncoder().encode('first\nsecond\n'));
+  expect(blocks.text(row(0, 6))).toEqual({ state: 'coming' });
+  expect(blocks.text(row(6, 13))).toEqual({ state: 'coming' });
+  await turn();
+  expect(changes()).toBe(1);
+  expect(blocks.text(row(0, 6))).toEqual({ state: 'there', text: 'first\n' });
+  expect(blocks.text(row(6, 13, true))).toEqual({ state: 'there', text: 'second\n' });
+  expect(asked).toEqual([{ ...stdout, byte_from: 0, byte_to: BLOCK_BYTES }]);
+});
+
+test('the beginning of a long row is enough for a glance', async () => {
+  const { asked, blocks } = serve(new Uint8Array(BLOCK_BYTES * 3).fill(0x61));
+  blocks.text(row(0, BLOCK_BYTES * 3), 10);
+  await turn();
+  expect(blocks.text(row(0, BLOCK_BYTES * 3), 10)).toEqual({ state: 'there', text: 'a'.repeat(10) });
+  expect(asked).toHaveLength(1);
+});
+
+test('a block that was short is fetched again when there is more of it', async () => {
+  let length = 3;
+  const blocks = createRawBlocks(
+    async () => new TextEncoder().encode('abcdef').subarray(0, length),
+    () => undefined,
+  );
+  blocks.text(row(0, 3, true));
+  await turn();
+  expect(blocks.text(row(0, 3, true))).toMatchObject({ text: 'abc' });
+  length = 6;
+  expect(blocks.text(row(3, 6, true))).toEqual({ state: 'coming' });
+  await turn();
+  expect(blocks.text(row(3, 6, true))).toMatchObject({ text: 'def' });
+});
+
+test('what cannot be read says why, and is tried again when asked', async () => {
+  let fails = true;
+  const blocks = createRawBlocks(
+    async () => {
+      if (fails) throw new Error('elsewhere');
+      return new TextEncoder().encode('abc');
+    },
+    () => undefined,
+  );
+  blocks.text(row(0, 3, true));
+  await turn();
+  expect(blocks.text(row(0, 3, true))).toEqual({ state: 'failed', message: 'elsewhere' });
+  fails = false;
+  blocks.retry();
+  blocks.text(row(0, 3, true));
+  await turn();
+  expect(blocks.text(row(0, 3, true))).toMatchObject({ text: 'abc' });
+});
+
+test('who scrolls past a thousand blocks asks for few of them, the last ones', async () => {
+  const { asked, blocks } = serve(new Uint8Array(BLOCK_BYTES * 1000));
+  for (let index = 0; index < 1000; index += 1) blocks.text(row(index * BLOCK_BYTES, index * BLOCK_BYTES + 5));
+  for (let index = 0; index < 40; index += 1) await turn();
+  expect(asked.length).toBeLessThan(40);
+  expect(asked.some(({ byte_from }) => byte_from === 999 * BLOCK_BYTES)).toBe(true);
+});
+
+test('the texts of rows that touch are together the text of the stream, wherever rows and blocks end', async () => {
+  const text = 'aé€👍'.repeat(BLOCK_BYTES / 4);
+  const bytes = new TextEncoder().encode(text);
+  const { blocks } = serve(bytes);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: BLOCK_BYTES - 20, max: BLOCK_BYTES + 20 }), { maxLength: 6 }),
+      async (cuts) => {
+        const edges = [...new Set([BLOCK_BYTES - 30, ...cuts, BLOCK_BYTES + 30])].sort((a, b) => a - b);
+        const read = (): string => {
+          let all = '';
+          for (let index = 0; index + 1 < edges.length; index += 1) {
+            const one = blocks.text(row(edges[index] ?? 0, edges[index + 1] ?? 0));
+            all += one.state === 'there' ? one.text : '?';
+          }
+          return all;
+        };
+        read();
+        await turn();
+        await turn();
+        expect(text).toContain(read());
+        expect(read()).not.toContain('?');
+      },
+    ),
+    { numRuns: 20 },
+  );
+});

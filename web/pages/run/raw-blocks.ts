@@ -1,0 +1,116 @@
+import type { ByteSpan } from './byte-ranges.js';
+import { streamKey } from './byte-ranges.js';
+import { BYTES_BEFORE, decodeLastSpan, decodeSpan } from './decode-span.js';
+
+/** The text of a row: there, on its way, or out of reach. */
+export type RawText =
+  | { readonly state: 'there'; readonly text: string }
+  | { readonly state: 'coming' }
+  | { readonly state: 'failed'; readonly message: string };
+
+/** Bytes of a run, fetched in blocks as they are looked at; few of them are kept. */
+export interface RawBlocks {
+  /** The text of a span, of which at most `most` bytes are read; what is missing is fetched, and `onChange` told. */
+  readonly text: (span: ByteSpan & { readonly isLast: boolean }, most?: number) => RawText;
+  /** Forgets what went wrong, so that it is tried again. */
+  readonly retry: () => void;
+}
+
+/** Reads bytes from the server; `to` may lie behind the end. */
+export type ReadBytes = (span: ByteSpan) => Promise<Uint8Array>;
+
+export const BLOCK_BYTES = 64 * 1024;
+const MOST_BLOCKS = 64;
+/** The browser has six connections to a server, and the events need two. */
+const MOST_AT_ONCE = 2;
+/** Who scrolls past a thousand blocks wants the last ones. */
+const MOST_WAITING = 32;
+
+type Block =
+  | { readonly state: 'there'; readonly bytes: Uint8Array }
+  | { readonly state: 'failed'; readonly message: string };
+
+/** Nothing fetched yet. */
+export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlocks {
+  /** The blocks last looked at, the latest at the end. */
+  const blocks = new Map<string, Block>();
+  /** What is to be fetched, the latest wish at the end. */
+  const wishes = new Map<string, ByteSpan>();
+  const reading = new Set<string>();
+
+  function wish(key: string, span: ByteSpan): void {
+    if (reading.has(key)) return;
+    wishes.delete(key);
+    wishes.set(key, span);
+    for (const oldest of wishes.keys()) {
+      if (wishes.size <= MOST_WAITING) break;
+      wishes.delete(oldest);
+    }
+    readNext();
+  }
+  function readNext(): void {
+    while (reading.size < MOST_AT_ONCE) {
+      const last = [...wishes].at(-1);
+      if (last === undefined) return;
+      wishes.delete(last[0]);
+      void readBlock(...last);
+    }
+  }
+  async function readBlock(key: string, span: ByteSpan): Promise<void> {
+    reading.add(key);
+    try {
+      keep(key, { state: 'there', bytes: await read(span) });
+    } catch (error) {
+      keep(key, { state: 'failed', message: error instanceof Error ? error.message : String(error) });
+    }
+    reading.delete(key);
+    readNext();
+    onChange();
+  }
+  function keep(key: string, block: Block): void {
+    blocks.delete(key);
+    blocks.set(key, block);
+    for (const oldest of blocks.keys()) {
+      if (blocks.size <= MOST_BLOCKS) break;
+      blocks.delete(oldest);
+    }
+  }
+
+  /** The bytes of a span, put together from its blocks; what is missing is wished for. */
+  function gather({ byte_from, byte_to, ...stream }: ByteSpan): Uint8Array | Exclude<RawText, { state: 'there' }> {
+    const bytes = new Uint8Array(byte_to - byte_from);
+    let isWhole = true;
+    for (let begin = byte_from - (byte_from % BLOCK_BYTES); begin < byte_to; begin += BLOCK_BYTES) {
+      const key = `${streamKey(stream)}.${begin}`;
+      const block = blocks.get(key);
+      if (block?.state === 'failed') return block;
+      const needed = Math.min(byte_to, begin + BLOCK_BYTES) - begin;
+      // The last block of a run that goes on was short when it was fetched.
+      if (block === undefined || block.bytes.length < needed) {
+        wish(key, { ...stream, byte_from: begin, byte_to: begin + BLOCK_BYTES });
+        isWhole = false;
+        continue;
+      }
+      keep(key, block);
+      const from = Math.max(0, byte_from - begin);
+      bytes.set(block.bytes.subarray(from, needed), begin + from - byte_from);
+    }
+    return isWhole ? bytes : { state: 'coming' };
+  }
+
+  return {
+    text({ isLast, ...span }, most = Number.POSITIVE_INFINITY) {
+      const before = Math.min(BYTES_BEFORE, span.byte_from);
+      const byte_to = Math.min(span.byte_to, span.byte_from + most);
+      const { attempt_number, stream } = span;
+      const bytes = gather({ attempt_number, stream, byte_from: span.byte_from - before, byte_to });
+      if (!(bytes instanceof Uint8Array)) return bytes;
+      const isEnd = isLast && byte_to === span.byte_to;
+      return { state: 'there', text: isEnd ? decodeLastSpan(bytes, before) : decodeSpan(bytes, before) };
+    },
+    retry() {
+      for (const [key, { state }] of blocks) if (state === 'failed') blocks.delete(key);
+      onChange();
+    },
+  };
+}

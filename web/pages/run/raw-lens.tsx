@@ -1,0 +1,112 @@
+import { SafeText } from '../../ui/safe-text.js';
+import { VirtualList } from '../../ui/virtual-list.js';
+import { Clock } from './clock.js';
+import type { OpenRun } from './open-run.js';
+import type { RawText } from './raw-blocks.js';
+import { ROW_BYTES } from './raw-rows.js';
+import type { RawRow } from './raw-rows.js';
+import { startOf } from './start-of.js';
+
+/** Of a row that is not chosen, so many bytes are shown. */
+const GLANCE_BYTES = 400;
+
+/** The bytes the agent printed, as they were captured, frame by frame. The chosen ones are shown whole. */
+export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
+  void run.beat.value;
+  const { rows } = run.lenses;
+  const moment = run.moment.value;
+  const light = run.light.value;
+  const count = moment === null ? rows.count() : rows.countAt(moment);
+  const start = startOf(run);
+  const choose = (index: number): void => {
+    const { attempt_number, stream, byte_from, byte_to } = rows.row(index);
+    run.chosen.value = { lens: 'raw', attempt_number, stream, byte_from, byte_to };
+  };
+  const row = (index: number) => {
+    const one = rows.row(index);
+    const isOpen = light?.row === index;
+    return (
+      <RawRowView
+        row={one}
+        text={run.blocks.text(one, isOpen ? ROW_BYTES : GLANCE_BYTES)}
+        start={start}
+        isLit={light?.bytes.overlaps(one) ?? false}
+        isOpen={isOpen}
+        onChoose={() => choose(index)}
+        onRetry={run.blocks.retry}
+      />
+    );
+  };
+  if (count === 0) return <p class="lens-empty">{isLive ? 'No bytes yet.' : 'No bytes up to this moment.'}</p>;
+  return (
+    <VirtualList
+      label="Raw bytes"
+      count={count}
+      estimate={64}
+      keyOf={(index) => index}
+      row={row}
+      target={light?.row ?? null}
+      active={light?.row ?? null}
+      follow={isLive && moment === null}
+      onMove={choose}
+    />
+  );
+}
+
+function RawRowView({
+  row,
+  text,
+  start,
+  isLit,
+  isOpen,
+  onChoose,
+  onRetry,
+}: {
+  readonly row: RawRow;
+  readonly text: RawText;
+  readonly start: number;
+  readonly isLit: boolean;
+  readonly isOpen: boolean;
+  readonly onChoose: () => void;
+  readonly onRetry: () => void;
+}) {
+  const length = row.byte_to - row.byte_from;
+  return (
+    <div class={`raw-row ${row.stream}${isLit ? ' lit' : ''}${isOpen ? ' open' : ''}`}>
+      <button type="button" class="choose raw-head" aria-pressed={isLit} onClick={onChoose}>
+        <span class="raw-stream">
+          {row.stream}
+          {row.attempt_number > 1 ? ` ${row.attempt_number}` : ''}
+        </span>
+        <span class="dim">
+          {row.byte_from.toLocaleString('en')} + {length.toLocaleString('en')}
+        </span>
+        <span class="end">
+          {row.at === null ? <span class="dim">no event</span> : <Clock at={row.at} start={start} />}
+        </span>
+      </button>
+      <pre class="raw-text">
+        <RawContent text={text} onRetry={onRetry} />
+        {text.state === 'there' && !isOpen && length > GLANCE_BYTES ? <span class="dim"> …</span> : null}
+      </pre>
+    </div>
+  );
+}
+
+function RawContent({ text, onRetry }: { readonly text: RawText; readonly onRetry: () => void }) {
+  switch (text.state) {
+    case 'there':
+      return <SafeText text={text.text} />;
+    case 'coming':
+      return <span class="dim">…</span>;
+    case 'failed':
+      return (
+        <>
+          <SafeText text={text.message} />{' '}
+          <button type="button" class="link" onClick={onRetry}>
+            try again
+          </button>
+        </>
+      );
+  }
+}

@@ -1,0 +1,45 @@
+import type { RunView } from '../../../src/api/shapes/run.js';
+import { Badge } from '../../ui/badge.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { toneOf } from '../../ui/state-tone.js';
+import { lengthOf } from '../../ui/time.js';
+import { CancelRun } from './cancel-run.js';
+import { usageText } from './usage-text.js';
+
+/** What a run is and how it stands, in two lines. */
+export function RunHead({ run, onChange }: { readonly run: RunView; readonly onChange: () => void }) {
+  const { id, engine, state, result, order, started_at, ended_at } = run;
+  const usage = usageText(result?.usage);
+  const repairLevel = result?.repair_level ?? 'none';
+  return (
+    <header class="page-head run-head">
+      <h1>
+        <a href="/runs">Runs</a> / <code>{id}</code>
+      </h1>
+      <Badge>{engine}</Badge>
+      {state === 'running' ? <span class="badge live">running</span> : <Badge tone={toneOf(state)}>{state}</Badge>}
+      {result === null ? null : <Badge tone={toneOf(result.status)}>{result.status}</Badge>}
+      {repairLevel === 'none' ? null : <Badge tone={toneOf(repairLevel)}>{repairLevel}</Badge>}
+      <span class="dim">{durationText(started_at, ended_at)}</span>
+      {usage === '' ? null : <span class="dim">{usage}</span>}
+      {result !== null && result.attempts > 1 ? <span class="dim">{result.attempts} attempts</span> : null}
+      {order === null ? null : (
+        <a href={`/issues/${encodeURIComponent(order.issue_ref)}`}>
+          <SafeText text={order.issue_ref} limit={80} />
+        </a>
+      )}
+      <span class="end row">
+        <CancelRun run={run} onChange={onChange} />
+        <a class="button" href={`/v1/runs/${encodeURIComponent(id)}/export`} download>
+          Export
+        </a>
+      </span>
+    </header>
+  );
+}
+
+function durationText(startedAt: string | null, endedAt: string | null): string {
+  if (startedAt === null) return 'not started yet';
+  const end = endedAt === null ? Date.now() : Date.parse(endedAt);
+  return lengthOf(Math.max(0, end - Date.parse(startedAt)));
+}

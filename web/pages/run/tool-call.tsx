@@ -1,0 +1,27 @@
+import { SafeText } from '../../ui/safe-text.js';
+import { lengthOf } from '../../ui/time.js';
+import type { ItemView } from './describe-item.js';
+import { ValueText } from './value-text.js';
+
+/** What a tool was asked and what it gave back, and how long that took. */
+export function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }> }) {
+  return (
+    <>
+      {view.input === undefined ? null : <ValueText value={view.input} limit={300} />}
+      {view.error === null ? null : (
+        <p class="tool-error">
+          <SafeText text={view.error} limit={1000} />
+        </p>
+      )}
+      <div class="row">
+        {view.output === undefined || view.output === '' ? null : (
+          <details class="tool-output">
+            <summary>Output</summary>
+            <ValueText value={view.output} limit={2000} />
+          </details>
+        )}
+        {view.ms === null ? null : <span class="dim">took {lengthOf(view.ms)}</span>}
+      </div>
+    </>
+  );
+}
