@@ -86,14 +86,19 @@ async function serveHouse(house: House, { flags, io, interruption }: Serving): P
       port: flags.port ?? told.port ?? DEFAULT_PORT,
       ...given({ worker: help.worker, host: flags.host ?? told.host }),
     });
-    await io.stdout.write(`${running.url}\n`);
-    await help.showDemo();
-    await untilInterrupted(interruption);
-    const graceS = told.grace_s ?? DEFAULT_GRACE_S;
-    logger.info('server ends', { busy: help.worker?.busy ?? 0, grace_s: graceS });
-    await help.stopDemo();
-    await running.stop({ graceMs: graceS * 1000 });
-    return EXIT.success;
+    try {
+      await io.stdout.write(`${running.url}\n`);
+      await help.showDemo();
+      await untilInterrupted(interruption);
+      const graceS = told.grace_s ?? DEFAULT_GRACE_S;
+      logger.info('server ends', { busy: help.worker?.busy ?? 0, grace_s: graceS });
+      await help.stopDemo();
+      await running.stop({ graceMs: graceS * 1000 });
+      return EXIT.success;
+    } finally {
+      // Also where it could not say its address: nobody would know that it is there.
+      await running.stop({ graceMs: 0 });
+    }
   } finally {
     await help.stop();
   }
