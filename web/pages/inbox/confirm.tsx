@@ -17,7 +17,7 @@ export function Confirm({
     <dialog ref={dialog} aria-labelledby="confirm-question">
       <div class="stack">
         <h2 id="confirm-question">{words.question}</h2>
-        <p>{words.effect(issueRef)} The comment is delivered as it is shown. This cannot be taken back.</p>
+        <p>{words.outcome(issueRef)} The comment is delivered as it is shown. This cannot be taken back.</p>
         <div class="row">
           <button type="button" class="primary" onClick={send}>
             Yes, {words.label.toLowerCase()}

@@ -24,10 +24,13 @@ export function Decide({
   item,
   reading,
   reload,
+  onSettled,
 }: {
   readonly item: InboxItemView;
   readonly reading: ReadingView;
   readonly reload: () => void;
+  /** It was this person who settled it. */
+  readonly onSettled: () => void;
 }) {
   const { fields, change, forget } = useDraft(`inbox ${item.id}`, {
     ...EMPTY_DECISION,
@@ -56,6 +59,7 @@ export function Decide({
     try {
       await client.resolveItem({ id: item.id, body: decision.body });
       forget();
+      onSettled();
     } catch (error) {
       refusal.value = refusalOf(error, PLACES);
     } finally {
@@ -85,7 +89,7 @@ export function Decide({
     ...jsonOf(decision.wrong),
   };
   return (
-    <form class="card stack decide" noValidate onSubmit={askFirst}>
+    <form id="decide" class="card stack decide" noValidate onSubmit={askFirst}>
       <h2>Decide</h2>
       <Choices
         name="action"
@@ -99,7 +103,7 @@ export function Decide({
             label: one.label,
             help: isOff
               ? 'Not possible: no result of this run could be read as it is. Edit and accept instead.'
-              : one.effect(item.issue_ref),
+              : one.help,
             isOff,
           };
         })}
@@ -152,7 +156,7 @@ export function Decide({
             >
               {isSending.value ? 'Settling …' : words.button}
             </button>
-            <span class="dim">{words.effect(item.issue_ref)}</span>
+            <span class="dim">{words.outcome(item.issue_ref)}</span>
           </div>
           <Confirm dialog={dialog} words={words} issueRef={item.issue_ref} send={() => void send()} />
         </>

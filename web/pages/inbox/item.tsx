@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import type { InboxItemView } from '../../../src/api/shapes/order.js';
 import { pathOf } from '../../app/route.js';
 import { client } from '../../server/client.js';
@@ -16,6 +17,7 @@ import { Settled } from './settled.js';
 /** One thing that waits, or waited: why, the evidence, and what can be done. */
 export function Item({ id }: { readonly id: string }) {
   const item = useResource(`item ${id}`, async (signal) => client.getInboxItem({ id, signal }), { live: true });
+  const isMine = useSignal(false);
   const { value, failure, reload } = item;
   if (value === null) {
     if (failure === null) return <p class="loading">Loading …</p>;
@@ -29,11 +31,11 @@ export function Item({ id }: { readonly id: string }) {
   return (
     <article class="stack item" aria-label={`${value.issue_ref}, ${value.run_id}`}>
       <Head item={value} isAway={failure !== null} />
-      {value.resolution === null ? null : <Settled item={value} resolution={value.resolution} />}
+      {value.resolution === null ? null : <Settled item={value} resolution={value.resolution} isMine={isMine.value} />}
       <Evidence item={value} reading={reading} />
       <OrderTold issueRef={value.issue_ref} runId={value.run_id} />
       <RawFiles run={value.run} />
-      <Decide item={value} reading={reading} reload={reload} />
+      <Decide item={value} reading={reading} reload={reload} onSettled={() => (isMine.value = true)} />
     </article>
   );
 }
@@ -50,9 +52,12 @@ function Head({ item, isAway }: { readonly item: InboxItemView; readonly isAway:
           since <Moment at={item.created_at} />
         </span>
         <a href={pathOf({ page: 'run', id: item.run })}>run {item.run_id}</a>
-        <a class="end back" href="/inbox">
-          Back to the list
-        </a>
+        <span class="row end">
+          {item.resolution === null ? <a href="#decide">Decide</a> : null}
+          <a class="back" href="/inbox">
+            Back to the list
+          </a>
+        </span>
       </div>
       <div>
         <h3>Why it waits</h3>

@@ -5,8 +5,10 @@ export type ResolutionAction = 'accept' | 'edit' | 'retry' | 'reject';
 export interface ActionWords {
   readonly action: ResolutionAction;
   readonly label: string;
-  /** What happens, for `issue`. */
-  readonly effect: (issue: string) => string;
+  /** What choosing it means. */
+  readonly help: string;
+  /** What becomes of the issue. */
+  readonly outcome: (issue: string) => string;
   /** On the button that does it. */
   readonly button: string;
   /** The question before it is done. */
@@ -18,30 +20,32 @@ export const ACTIONS: readonly ActionWords[] = [
   {
     action: 'accept',
     label: 'Accept',
-    effect: (issue) => `The result counts as it was read. ${issue} goes to review.`,
+    help: 'The result counts as it was read; the issue goes to review.',
+    outcome: (issue) => `The result counts, and ${issue} goes to review.`,
     button: 'Accept and write the comment',
     question: 'Accept the result?',
   },
   {
     action: 'edit',
     label: 'Edit and accept',
-    effect: (issue) => `You write down the result yourself, and it counts as you wrote it. ${issue} goes to review.`,
+    help: 'You write the result down yourself, and it counts as you wrote it; the issue goes to review.',
+    outcome: (issue) => `The result counts as you wrote it, and ${issue} goes to review.`,
     button: 'Accept as edited and write the comment',
     question: 'Accept the result as you wrote it?',
   },
   {
     action: 'retry',
     label: 'Retry',
-    effect: (issue) =>
-      `The order of ${issue} goes out again to the same worker, as a new run. What this run left is archived.`,
+    help: 'The order goes out again to the same worker, as a new run. What this run left is archived.',
+    outcome: (issue) => `A new run begins for ${issue}, and this one does not count any more.`,
     button: 'Retry and write the comment',
     question: 'Send the order out again?',
   },
   {
     action: 'reject',
     label: 'Reject',
-    effect: (issue) =>
-      `The result does not count. ${issue} becomes blocked until its order is changed and submitted again.`,
+    help: 'The result does not count; the issue is blocked until its order is changed and given again.',
+    outcome: (issue) => `The result does not count, and ${issue} is blocked until its order is given again.`,
     button: 'Reject and write the comment',
     question: 'Reject the result?',
   },

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import type { InboxItemView } from '../../../src/api/shapes/order.js';
 import { pathOf } from '../../app/route.js';
 import { client } from '../../server/client.js';
@@ -13,10 +14,17 @@ import { wordsOfResolution } from './resolution-actions.js';
 export function Settled({
   item,
   resolution,
+  isMine,
 }: {
   readonly item: InboxItemView;
   readonly resolution: Readonly<Record<string, unknown>>;
+  /** Whoever looks has just decided it: they are led here, and on. */
+  readonly isMine: boolean;
 }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (isMine) heading.current?.focus();
+  }, [isMine]);
   const text = (name: string): string | undefined => {
     const value = resolution[name];
     return typeof value === 'string' ? value : undefined;
@@ -24,7 +32,7 @@ export function Settled({
   const { result } = resolution;
   return (
     <section class="card stack settled" aria-label="Settled">
-      <h2 tabIndex={-1}>
+      <h2 ref={heading} tabIndex={-1}>
         <SafeText text={text('who') ?? ''} /> {wordsOfResolution(text('action') ?? '')}
       </h2>
       <Facts
@@ -42,6 +50,7 @@ export function Settled({
           Comment: <Deliveries issueRef={item.issue_ref} trigger={`resolve:${item.id}`} />,
         }}
       />
+      {isMine ? <NextItem /> : null}
       {result === undefined ? null : (
         <details>
           <summary>The result that counts</summary>
@@ -51,6 +60,19 @@ export function Settled({
         </details>
       )}
     </section>
+  );
+}
+
+/** What has waited longest of what is left. */
+function NextItem() {
+  const inbox = useResource('next', async (signal) => client.listInbox({ query: { open: 'true', limit: 1 }, signal }));
+  const next = inbox.value?.items[0];
+  if (inbox.value === null) return <p class="dim">…</p>;
+  if (next === undefined) return <p>Nothing else waits.</p>;
+  return (
+    <p>
+      Next: <a href={pathOf({ page: 'inbox', id: next.id })}>{next.issue_ref}</a>
+    </p>
   );
 }
 
