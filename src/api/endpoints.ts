@@ -30,6 +30,8 @@ const moment = {
   description: 'A day, or a moment as toISOString writes it.',
 } as const;
 
+const search = { type: 'string', minLength: 1, maxLength: 200 } as const;
+
 const executionQuery = {
   issue_ref: name,
   run_id: name,
@@ -74,12 +76,7 @@ export const ENDPOINTS = {
       ...pageQuery,
       state: oneOf(['queued', 'running', 'waiting', 'ended']),
       engine: name,
-      search: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 200,
-        description: 'Words of its id, engine, issue, folder, program or prompt, in any case.',
-      },
+      search: { ...search, description: 'Words of its id, engine, issue, folder, program or prompt, in any case.' },
       outcome: runOutcome,
       repair_level: repairLevel,
       since: moment,
@@ -209,8 +206,12 @@ export const ENDPOINTS = {
     method: 'GET',
     path: '/v1/issues',
     scope: 'read',
-    summary: 'Lists issues, the last changed first.',
-    query: { ...pageQuery, state: oneOf(['todo', 'doing', 'review', 'blocked', 'needs-human', 'done']) },
+    summary: 'Lists issues, newest first.',
+    query: {
+      ...pageQuery,
+      state: oneOf(['todo', 'doing', 'review', 'blocked', 'needs-human', 'done']),
+      search: { ...search, description: 'Words of its reference, in any case.' },
+    },
     answer: { status: 200, media: 'application/json', schema: listOf(issueSchema) },
   }),
   getIssue: endpoint({
@@ -225,8 +226,13 @@ export const ENDPOINTS = {
     method: 'GET',
     path: '/v1/inbox',
     scope: 'read',
-    summary: 'What waits for a person, oldest first.',
-    query: { ...pageQuery, open: oneOf(['true', 'false']), issue_ref: name },
+    summary: 'What waits for a person, oldest first; or what is settled, newest first.',
+    query: {
+      ...pageQuery,
+      open: { ...oneOf(['true', 'false']), description: 'true by default; false lists everything.' },
+      settled: { ...oneOf(['true']), description: 'Only what is settled, newest first.' },
+      issue_ref: name,
+    },
     answer: { status: 200, media: 'application/json', schema: listOf(inboxItemSchema) },
   }),
   getInboxItem: endpoint({

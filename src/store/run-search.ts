@@ -1,8 +1,8 @@
-import type { Listed } from '../orders/ports/order-store.js';
 import type { RunFilter } from '../runs/ports/run-records.js';
 import { searchWords } from './run-digest.js';
-import { readPage, toListed } from './page.js';
+import { readPage } from './page.js';
 import type { PageWindow } from './page.js';
+import { BEYOND } from './search-page.js';
 
 /** A search, with everything that was not asked for filled in, so that each store has one statement for all of them. */
 export interface RunSearch {
@@ -24,10 +24,6 @@ export interface SearchFloor {
   readonly createdAt: number;
 }
 
-/** One page of a search looks at so many runs: it answers soon, however many there are and however few fit. */
-export const SEARCH_WINDOW = 10_000;
-
-const BEYOND = Number.MAX_SAFE_INTEGER;
 /** Clocks of machines differ, so runs are not quite in the order of their times; never by this much. */
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -49,15 +45,7 @@ export function readRunSearch(filter: RunFilter): RunSearch | undefined {
   };
 }
 
-/** A page of what was found down to the floor; it may be short and still have a next one. */
-export function toSearched<Row, T>(
-  rows: readonly Row[],
-  { page, since }: RunSearch,
-  floor: SearchFloor | undefined,
-  read: (row: Row) => T,
-  sequenceOf: (row: Row) => number,
-): Listed<T> {
-  const listed = toListed(rows, page, read, sequenceOf);
-  const mayGoOn = floor !== undefined && floor.createdAt >= since - DAY_MS;
-  return listed.next_cursor === null && mayGoOn ? { ...listed, next_cursor: String(floor.sequence) } : listed;
+/** Where a next page would begin; undefined if all that is left is older than was asked for. */
+export function nextFloor({ since }: RunSearch, floor: SearchFloor | undefined): number | undefined {
+  return floor === undefined || floor.createdAt < since - DAY_MS ? undefined : floor.sequence;
 }

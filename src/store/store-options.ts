@@ -2,7 +2,7 @@
 export interface StoreOptions {
   /** How much the result cache keeps; the oldest entries go first. */
   readonly cache?: Partial<CacheLimits>;
-  /** How many runs one page of a search looks at; 10,000 by default. */
+  /** How many runs or issues one page of a search looks at; 10,000 by default. */
   readonly searchWindow?: number;
 }
 

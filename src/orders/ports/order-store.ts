@@ -41,17 +41,24 @@ export interface OrderStore {
 
   findIssue(issueRef: string): Promise<IssueRecord | undefined>;
   findOrder(issueRef: string, runId: string): Promise<OrderRecord | undefined>;
-  listIssues(page: Page & { readonly state?: IssueState }): Promise<Listed<IssueRecord>>;
+  /**
+   * `search`: words that all stand, in whatever case, in the reference. A page then looks at a bounded number of issues: it
+   * may be short, or empty, and still have a next one.
+   */
+  listIssues(page: Page & { readonly state?: IssueState; readonly search?: string }): Promise<Listed<IssueRecord>>;
   /** `open`: only those neither settled nor canceled. */
   listOrders(
     page: Page & { readonly issueRef?: string; readonly state?: OrderState; readonly open?: boolean },
   ): Promise<Listed<OrderRecord>>;
   findItem(id: string): Promise<InboxItem | undefined>;
-  listInbox(page: Page & { readonly open?: boolean; readonly issueRef?: string }): Promise<Listed<InboxItem>>;
+  /** `open`: only what waits, or only what is settled. */
+  listInbox(
+    page: Page & { readonly open?: boolean; readonly issueRef?: string; readonly order?: 'oldest' | 'newest' },
+  ): Promise<Listed<InboxItem>>;
   listExecutions(page: Page & ExecutionFilter): Promise<Listed<ExecutionRecord>>;
 }
 
-/** `cursor` is what the last page returned. Newest first, except the inbox and open orders: oldest first. */
+/** `cursor` is what the last page returned. Newest first, except open orders and, unless told otherwise, the inbox: oldest first. */
 export interface Page {
   readonly limit?: number;
   readonly cursor?: string;

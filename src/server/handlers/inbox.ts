@@ -15,6 +15,9 @@ import { viewItem } from '../views/order-views.js';
 type InboxHandlers = Pick<Handlers, 'listInbox' | 'getInboxItem' | 'previewResolution' | 'resolveItem'>;
 type Answer = Omit<ResolveRequest, 'id' | 'who'> & { readonly who?: string };
 
+/** What a person looks for there is what was decided last. */
+const SETTLED = { open: false, order: 'newest' } as const;
+
 /** What waits for a person. */
 export function createInboxHandlers(server: ServerContext): InboxHandlers {
   const { store, lead, settings, logger } = server;
@@ -43,9 +46,9 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
 
   return {
     async listInbox({ query }) {
-      const { issue_ref: issueRef, open } = query;
-      const page = { ...pageOf(query), ...(open === 'false' ? {} : { open: true }), ...present({ issueRef }) };
-      const { items, next_cursor } = await store.listInbox(page);
+      const { issue_ref: issueRef, open, settled } = query;
+      const which = settled === 'true' ? SETTLED : open === 'false' ? {} : { open: true };
+      const { items, next_cursor } = await store.listInbox({ ...pageOf(query), ...which, ...present({ issueRef }) });
       return { items: items.map(viewItem), next_cursor };
     },
     getInboxItem: async ({ params }) => viewItem(await findItem(params.id)),

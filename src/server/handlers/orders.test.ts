@@ -67,6 +67,8 @@ describe('an order over HTTP', () => {
     expect(await jsonOf(get('/v1/executions?until=2020-01-01'))).toMatchObject({ items: [] });
     expect(await jsonOf(get('/v1/issues?state=review'))).toMatchObject({ items: [{ issue_ref: ISSUE }] });
     expect(await jsonOf(get('/v1/issues?state=todo'))).toMatchObject({ items: [] });
+    expect(await jsonOf(get('/v1/issues?search=SHOP%20acme'))).toMatchObject({ items: [{ issue_ref: ISSUE }] });
+    expect(await jsonOf(get('/v1/issues?search=bakery'))).toMatchObject({ items: [], next_cursor: null });
   });
 
   it('with the same request id is the same order', async () => {
@@ -109,6 +111,7 @@ describe('what waits for a person', () => {
     const answer = { action: 'reject', why: 'nothing was done', who: 'Grace' };
     const { comment } = await jsonOf(post(`${path}/preview`, answer));
     expect(await jsonOf(get(path))).toMatchObject({ resolution: null });
+    expect(await jsonOf(get('/v1/inbox?settled=true'))).toMatchObject({ items: [] });
     expect(await jsonOf(post(`${path}/resolve`, answer))).toMatchObject({
       resolution: { who: 'Grace', action: 'reject' },
     });
@@ -116,6 +119,7 @@ describe('what waits for a person', () => {
     expect(items.find(({ trigger }) => trigger.startsWith('resolve:'))?.body).toBe(comment);
     expect(await jsonOf(get('/v1/inbox'))).toMatchObject({ items: [] });
     expect(await jsonOf(get('/v1/inbox?open=false'))).toMatchObject({ items: [{ id: item['id'] }] });
+    expect(await jsonOf(get('/v1/inbox?settled=true'))).toMatchObject({ items: [{ id: item['id'] }] });
     expect(await jsonOf(get(PATH))).toMatchObject({ issue: { state: 'blocked' } });
   });
 

@@ -24,7 +24,8 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, 'subm
     },
     async listIssues({ query }) {
       const state = query['state'] as IssueState | undefined;
-      const { items, next_cursor } = await store.listIssues({ ...pageOf(query), ...present({ state }) });
+      const { search } = query;
+      const { items, next_cursor } = await store.listIssues({ ...pageOf(query), ...present({ state, search }) });
       return { items: items.map(viewIssue), next_cursor };
     },
     async getIssue({ params }) {

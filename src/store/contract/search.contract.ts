@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunFilter } from '../../runs/ports/run-records.js';
 import type { Store } from '../store.js';
 import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
-import { NOW } from './fixtures/order-samples.js';
+import { NOW, submissionOf } from './fixtures/order-samples.js';
 import { HOSTILE_TEXT, runResultOf, specOf } from './fixtures/run-samples.js';
 
 const HOUR = 60 * 60 * 1000;
@@ -30,8 +30,36 @@ async function openLibrary(makeSite: MakeSite): Promise<Store> {
   return store;
 }
 
-/** How runs are found again. */
+/** How runs and issues are found again. */
 export function describeSearch(makeSite: MakeSite): void {
+  describe('a search for issues', () => {
+    it('finds those whose reference holds every word', async () => {
+      const store = await openSite(await makeSite(), { searchWindow: 3 });
+      const refs = ['acme/Shop#1', 'acme/shop#12', 'acme/bakery#1', 'local#x'];
+      for (const issue_ref of refs) await store.submitOrder(submissionOf({ issue_ref }));
+      const find = async (search: string, more: object = {}) => {
+        const found: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await store.listIssues({ search, ...more, ...(cursor === undefined ? {} : { cursor }) });
+          found.push(...page.items.map(({ issue_ref }) => issue_ref));
+          cursor = page.next_cursor ?? undefined;
+        } while (cursor !== undefined);
+        return found;
+      };
+      expect(await find('SHOP')).toEqual(['acme/shop#12', 'acme/Shop#1']);
+      expect(await find('acme #1')).toEqual(['acme/bakery#1', 'acme/shop#12', 'acme/Shop#1']);
+      expect(await find('#12')).toEqual(['acme/shop#12']);
+      expect(await find('acme', { limit: 1 })).toEqual(['acme/bakery#1', 'acme/shop#12', 'acme/Shop#1']);
+      expect(await find('shop', { state: 'doing' })).toHaveLength(2);
+      expect(await find('shop', { state: 'review' })).toEqual([]);
+      expect(await find('%')).toEqual([]);
+      expect(await store.listIssues({ search: 'x', limit: 1 })).toMatchObject({
+        items: [await store.findIssue('local#x')],
+      });
+    });
+  });
+
   describe('a search for runs', () => {
     it.each([
       ['01b', ['01B']],

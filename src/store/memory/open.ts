@@ -1,5 +1,5 @@
 import type { Store } from '../store.js';
-import { SEARCH_WINDOW } from '../run-search.js';
+import { SEARCH_WINDOW } from '../search-page.js';
 import { CACHE_LIMITS, type StoreOptions } from '../store-options.js';
 import { QUEUE } from '../wakers.js';
 import { createEventLog } from './event-log.js';
@@ -14,10 +14,11 @@ import { createUpkeep } from './upkeep.js';
 /** A store that is gone with its process: for tests, and as the model the others are compared with. */
 export function openMemoryStore(options: StoreOptions = {}): Store {
   const tables = createTables();
+  const { searchWindow = SEARCH_WINDOW } = options;
   return {
-    ...createOrders(tables),
+    ...createOrders(tables, searchWindow),
     ...createOutbox(tables),
-    ...createRuns(tables, options.searchWindow ?? SEARCH_WINDOW),
+    ...createRuns(tables, searchWindow),
     ...createEventLog(tables),
     ...createResultCache(tables, { ...CACHE_LIMITS, ...options.cache }),
     ...createUpkeep(tables),

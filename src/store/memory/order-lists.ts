@@ -1,6 +1,8 @@
 import type { OrderStore } from '../../orders/ports/order-store.js';
+import { readIssueSearch } from '../issue-search.js';
 import { listExecutions } from './list-executions.js';
 import { listRows } from './list-rows.js';
+import { searchIssues } from './search-issues.js';
 import { checkOpen, copyOf, orderKey, type Tables } from './tables.js';
 
 type OrderLists = Pick<
@@ -9,7 +11,7 @@ type OrderLists = Pick<
 >;
 
 /** What can be looked up about issues, orders, the inbox and the audit. */
-export function createOrderLists(tables: Tables): OrderLists {
+export function createOrderLists(tables: Tables, searchWindow: number): OrderLists {
   return {
     async findIssue(issueRef) {
       checkOpen(tables);
@@ -21,8 +23,11 @@ export function createOrderLists(tables: Tables): OrderLists {
       return copyFound(tables.orders.get(orderKey(issueRef, runId))?.record);
     },
 
-    async listIssues({ state, ...page }) {
+    async listIssues(filter) {
       checkOpen(tables);
+      const search = readIssueSearch(filter);
+      if (search !== undefined) return searchIssues(tables, search, searchWindow);
+      const { state, ...page } = filter;
       return listRows(tables.issues.values(), page, 'newest', (issue) => state === undefined || issue.state === state);
     },
 
@@ -45,12 +50,12 @@ export function createOrderLists(tables: Tables): OrderLists {
       return copyFound(tables.inbox.get(id)?.record);
     },
 
-    async listInbox({ open, issueRef, ...page }) {
+    async listInbox({ open, issueRef, order = 'oldest', ...page }) {
       checkOpen(tables);
       return listRows(
         tables.inbox.values(),
         page,
-        'oldest',
+        order,
         (item) =>
           (open === undefined || (item.resolution === null) === open) &&
           (issueRef === undefined || item.issue_ref === issueRef),

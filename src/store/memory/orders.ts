@@ -8,13 +8,13 @@ import { createSubmitOrder } from './submit-order.js';
 import type { Tables } from './tables.js';
 
 /** Issues, orders, the inbox and the audit. */
-export function createOrders(tables: Tables): OrderStore {
+export function createOrders(tables: Tables, searchWindow: number): OrderStore {
   return {
     ...createSubmitOrder(tables),
     ...createClaimOrder(tables),
     ...createHoldOrder(tables),
     ...createSettleOrder(tables),
     ...createResolveItem(tables),
-    ...createOrderLists(tables),
+    ...createOrderLists(tables, searchWindow),
   };
 }

@@ -1,7 +1,8 @@
 import type { Listed } from '../../orders/ports/order-store.js';
 import type { RunRecord } from '../../runs/ports/run-records.js';
-import { toSearched } from '../run-search.js';
+import { nextFloor } from '../run-search.js';
 import type { RunSearch } from '../run-search.js';
+import { toSearched } from '../search-page.js';
 import { copyOf } from './tables.js';
 import type { RunRow, Tables } from './tables.js';
 
@@ -16,8 +17,8 @@ export function searchRuns({ runs }: Tables, search: RunSearch, window: number):
     last === undefined ? undefined : { sequence: last.sequence, createdAt: Date.parse(last.record.created_at) };
   return toSearched(
     looked.filter((row) => isFound(row, search)),
-    search,
-    floor,
+    search.page,
+    nextFloor(search, floor),
     ({ record }) => copyOf(record),
     ({ sequence }) => sequence,
   );

@@ -1,5 +1,5 @@
 import type { Store } from '../store.js';
-import { SEARCH_WINDOW } from '../run-search.js';
+import { SEARCH_WINDOW } from '../search-page.js';
 import { CACHE_LIMITS, type StoreOptions } from '../store-options.js';
 import type { Context } from './context.js';
 import { openDatabase } from './database.js';
@@ -30,10 +30,11 @@ export async function openPostgresStore(url: string, options: StoreOptions = {})
 
 function createStore(context: Context, options: StoreOptions): Store {
   const { database, notifications, queue } = context;
+  const { searchWindow = SEARCH_WINDOW } = options;
   return {
-    ...createOrders(context),
+    ...createOrders(context, searchWindow),
     ...createOutbox(context),
-    ...createRuns(context, options.searchWindow ?? SEARCH_WINDOW),
+    ...createRuns(context, searchWindow),
     ...createEventLog(context),
     ...createResultCache(context, { ...CACHE_LIMITS, ...options.cache }),
     ...createUpkeep(context),

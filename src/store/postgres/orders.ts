@@ -8,13 +8,13 @@ import { createSettleOrder } from './settle-order.js';
 import { createSubmitOrder } from './submit-order.js';
 
 /** Issues, orders, the inbox and the audit. */
-export function createOrders(context: Context): OrderStore {
+export function createOrders(context: Context, searchWindow: number): OrderStore {
   return {
     ...createSubmitOrder(context),
     ...createClaimOrder(context),
     ...createHoldOrder(context),
     ...createSettleOrder(context),
     ...createResolveItem(context),
-    ...createOrderLists(context),
+    ...createOrderLists(context, searchWindow),
   };
 }

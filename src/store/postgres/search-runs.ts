@@ -1,6 +1,7 @@
 import type { Listed } from '../../orders/ports/order-store.js';
-import { toSearched } from '../run-search.js';
+import { nextFloor } from '../run-search.js';
 import type { RunSearch } from '../run-search.js';
+import { toSearched } from '../search-page.js';
 import { columnsOf } from './columns.js';
 import type { Queryable, Row } from './driver.js';
 
@@ -33,5 +34,5 @@ export async function searchRuns<T>(
   const floor = last === undefined ? undefined : { sequence: last.number('seq'), createdAt: last.number('created_at') };
   const filters = [engine, outcome, repairLevel, since, until, words, state];
   const { rows } = await database.query(SEARCH_RUNS, [before, floor?.sequence ?? 0, ...filters, page.size + 1]);
-  return toSearched(rows, search, floor, read, (row) => columnsOf(row).number('seq'));
+  return toSearched(rows, page, nextFloor(search, floor), read, (row) => columnsOf(row).number('seq'));
 }

@@ -1,5 +1,5 @@
 import type { Store } from '../store.js';
-import { SEARCH_WINDOW } from '../run-search.js';
+import { SEARCH_WINDOW } from '../search-page.js';
 import { CACHE_LIMITS, type StoreOptions } from '../store-options.js';
 import { createWakers, QUEUE } from '../wakers.js';
 import { openDatabase, type DatabaseOptions } from './database.js';
@@ -16,11 +16,12 @@ import { createUpkeep } from './upkeep.js';
 export async function openSqliteStore(file: string, options: StoreOptions & DatabaseOptions = {}): Promise<Store> {
   const database = await openDatabase(file, options);
   const wakers = createWakers();
+  const { searchWindow = SEARCH_WINDOW } = options;
   const poller = createPoller(database, wakers);
   return {
-    ...createOrders(database, wakers),
+    ...createOrders(database, wakers, searchWindow),
     ...createOutbox(database, wakers),
-    ...createRuns(database, wakers, options.searchWindow ?? SEARCH_WINDOW),
+    ...createRuns(database, wakers, searchWindow),
     ...createEventLog(database, wakers, poller),
     ...createResultCache(database, { ...CACHE_LIMITS, ...options.cache }),
     ...createUpkeep(database),

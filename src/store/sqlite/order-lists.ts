@@ -1,9 +1,11 @@
 import type { OrderStore } from '../../orders/ports/order-store.js';
+import { readIssueSearch } from '../issue-search.js';
 import type { Database } from './database.js';
 import { listExecutions } from './list-executions.js';
 import { equals, listRows } from './list-rows.js';
 import { readIssue, readOrder } from './order-row.js';
 import { readItem } from './resolve-item.js';
+import { searchIssues } from './search-issues.js';
 
 type OrderLists = Pick<
   OrderStore,
@@ -17,7 +19,7 @@ export const OPEN_ORDERS = 'orders INDEXED BY orders_open';
 export const IS_OPEN = `state IN ('queued', 'claimed', 'running')`;
 
 /** What can be looked up about issues, orders, the inbox and the audit. */
-export function createOrderLists(database: Database): OrderLists {
+export function createOrderLists(database: Database, searchWindow: number): OrderLists {
   const findIssue = database.prepare('SELECT * FROM issues WHERE issue_ref = ?');
   const findOrder = database.prepare('SELECT * FROM orders WHERE issue_ref = ? AND run_id = ?');
   const findItem = database.prepare('SELECT * FROM inbox WHERE id = ?');
@@ -34,8 +36,12 @@ export function createOrderLists(database: Database): OrderLists {
         return row === undefined ? undefined : readOrder(row);
       }),
 
-    listIssues: async ({ state, ...page }) =>
-      listRows(database, 'issues', page, 'newest', [equals('state', state)], readIssue),
+    async listIssues(filter) {
+      const search = readIssueSearch(filter);
+      if (search !== undefined) return searchIssues(database, search, searchWindow);
+      const { state, ...page } = filter;
+      return listRows(database, 'issues', page, 'newest', [equals('state', state)], readIssue);
+    },
 
     listOrders: async ({ issueRef, state, open, ...page }) => {
       const isOpen = open === true || state === 'queued' || state === 'claimed' || state === 'running';
@@ -60,12 +66,12 @@ export function createOrderLists(database: Database): OrderLists {
         return row === undefined ? undefined : readItem(row);
       }),
 
-    listInbox: async ({ open, issueRef, ...page }) =>
+    listInbox: async ({ open, issueRef, order = 'oldest', ...page }) =>
       listRows(
         database,
         'inbox',
         page,
-        'oldest',
+        order,
         [
           equals('issue_ref', issueRef),
           open === undefined ? undefined : [open ? 'resolution IS NULL' : 'resolution IS NOT NULL'],

@@ -9,13 +9,13 @@ import { createSettleOrder } from './settle-order.js';
 import { createSubmitOrder } from './submit-order.js';
 
 /** Issues, orders, the inbox and the audit. */
-export function createOrders(database: Database, wakers: Wakers): OrderStore {
+export function createOrders(database: Database, wakers: Wakers, searchWindow: number): OrderStore {
   return {
     ...createSubmitOrder(database, wakers),
     ...createClaimOrder(database),
     ...createHoldOrder(database, wakers),
     ...createSettleOrder(database, wakers),
     ...createResolveItem(database, wakers),
-    ...createOrderLists(database),
+    ...createOrderLists(database, searchWindow),
   };
 }

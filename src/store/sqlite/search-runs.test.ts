@@ -6,6 +6,8 @@ import { openSite } from '../contract/fixtures/open-site.js';
 import { NOW } from '../contract/fixtures/order-samples.js';
 import { runResultOf, specOf } from '../contract/fixtures/run-samples.js';
 import { openStore } from '../open-store.js';
+import { MIGRATIONS } from './migrations.js';
+import { FIND_ISSUE_FLOOR, SEARCH_ISSUES } from './search-issues.js';
 import { FIND_FLOOR, SEARCH_RUNS } from './search-runs.js';
 
 // Every commit waits for the disk, which other tests use too.
@@ -23,22 +25,25 @@ describe('a search', () => {
     expect(plan[0]).toBe('SEARCH digest USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)');
     expect(plan.at(-1)).toBe('SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)');
     expect(plan.filter((detail) => detail.includes('B-TREE'))).toEqual([]);
+    expect(planOf(FIND_ISSUE_FLOOR)).toEqual(['SEARCH issues USING INTEGER PRIMARY KEY (rowid<?)']);
+    expect(planOf(SEARCH_ISSUES)[0]).toBe('SEARCH issues USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)');
     database.close();
   });
 
   it('finds what an older Sluice has written', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
-    const store = await openStore(`sqlite:${file}`);
-    const spec = specOf({ prompt: 'Mend the WHEEL' });
-    await store.createRun({ id: 'r1', spec, state: 'running', workerId: 'w1', now: NOW });
-    await store.createRun({ id: 'r2', spec: specOf(), state: 'queued', now: NOW });
-    await store.endRun({ id: 'r1', workerId: 'w1', result: runResultOf({ status: 'comment' }), now: NOW });
-    await store.close();
     const database = new DatabaseSync(file);
-    database.exec('DROP TABLE run_digests; PRAGMA user_version = 2');
+    for (const step of MIGRATIONS.slice(0, 2)) database.exec(step);
+    const insert = database.prepare(
+      `INSERT INTO runs (id, spec, engine, state, created_at, result) VALUES (?, ?, 'command', ?, ?, ?)`,
+    );
+    const result = JSON.stringify(runResultOf({ status: 'comment' }));
+    insert.run('r1', JSON.stringify(specOf({ prompt: 'Mend the WHEEL' })), 'ended', NOW, result);
+    insert.run('r2', JSON.stringify(specOf()), 'queued', NOW, null);
+    database.exec(`PRAGMA application_id = ${0x53_4c_43_45}; PRAGMA user_version = 2`);
     database.close();
-    const again = await openSite(`sqlite:${file}`);
-    expect((await again.listRuns({ search: 'wheel', outcome: 'comment' })).items).toMatchObject([{ id: 'r1' }]);
-    expect((await again.listRuns({ search: 'node' })).items).toHaveLength(2);
+    const store = await openSite(`sqlite:${file}`);
+    expect((await store.listRuns({ search: 'wheel', outcome: 'comment' })).items).toMatchObject([{ id: 'r1' }]);
+    expect((await store.listRuns({ search: 'node' })).items).toHaveLength(2);
   });
 });

@@ -1,6 +1,7 @@
 import type { Listed } from '../../orders/ports/order-store.js';
-import { toSearched } from '../run-search.js';
+import { nextFloor } from '../run-search.js';
 import type { RunSearch } from '../run-search.js';
+import { toSearched } from '../search-page.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { readInteger } from './row-reader.js';
@@ -37,6 +38,6 @@ export async function searchRuns<T>(
         : { sequence: readInteger(last, 'sequence'), createdAt: readInteger(last, 'created_at') };
     const filters = [engine, outcome, repairLevel, since, until, JSON.stringify(words), state] as const;
     const rows = database.prepare(SEARCH_RUNS).all(before, floor?.sequence ?? 0, ...filters, page.size + 1);
-    return toSearched(rows, search, floor, read, (row) => readInteger(row, 'sequence'));
+    return toSearched(rows, page, nextFloor(search, floor), read, (row) => readInteger(row, 'sequence'));
   });
 }
