@@ -1,41 +1,20 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 import { COMMAND_EXAMPLES } from '../src/cli/command-examples.js';
+import { ANSWER, MAIN, setStage } from './command-stage.js';
 
-const MAIN = join(PROJECT, 'dist/cli/main.js');
 const SCHEMA = {
   type: 'object',
   properties: { file: { type: 'string' }, line: { type: 'integer' } },
   required: ['file', 'line'],
 };
-const ANSWER = '<think>Hm.</think> Sure: <json>{"file": "a.ts", "line": 3,}</json>';
-/** An agent that knows one answer, in the words of Codex. */
-const CODEX = `
-if (process.argv.includes('--version')) { console.log('codex-cli 0.166.0'); process.exit(0); }
-for (const record of [
-  { type: 'thread.started', thread_id: 't-1' },
-  { type: 'item.completed', item: { id: 'item_0', type: 'agent_message', text: ${JSON.stringify(ANSWER)} } },
-  { type: 'turn.completed', usage: { input_tokens: 1, output_tokens: 1 } },
-]) console.log(JSON.stringify(record));`;
 const WORKER = join(PROJECT, 'examples/workers/json-worker.mjs');
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-help-'));
-const env = { ...process.env, PATH: `${join(folder, 'bin')}${delimiter}${process.env['PATH'] ?? ''}` };
-
-/** Types a line into bash, where the examples' files are. */
-function type(line: string): { readonly exitCode: number | null; readonly stdout: string; readonly stderr: string } {
-  const { status, stdout, stderr } = spawnSync('bash', ['-c', line], { cwd: folder, env, encoding: 'utf8' });
-  return { exitCode: status, stdout, stderr };
-}
-
-function writeProgram(path: string, text: string): void {
-  writeFileSync(join(folder, path), text);
-  chmodSync(join(folder, path), 0o755);
-}
+const { folder, env, write, type } = setStage(mkdtempSync(join(tmpdir(), 'sluice-help-')));
 
 /** With the ids of a run and of an item for the words that stand for them. */
 function fillIn(line: string): string {
@@ -60,15 +39,11 @@ async function interrupt(line: string): Promise<{ readonly exitCode: number | nu
 }
 
 beforeAll(() => {
-  mkdirSync(join(folder, 'bin'));
-  writeProgram('bin/sluice', `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`);
-  writeProgram('bin/codex', `#!${process.execPath}\n${CODEX}\n`);
-  writeProgram('some-agent', `#!/bin/sh\necho '${ANSWER}'\n`);
-  writeFileSync(join(folder, 'answer.txt'), ANSWER);
-  writeFileSync(join(folder, 'broken.json'), "{a: 'b',}");
-  writeFileSync(join(folder, 'issue.schema.json'), JSON.stringify(SCHEMA));
+  write('answer.txt', ANSWER);
+  write('broken.json', "{a: 'b',}");
+  write('issue.schema.json', JSON.stringify(SCHEMA));
   const wrappers = { greeter: { type: 'script', command: [process.execPath, WORKER], inject: 'file' } };
-  writeFileSync(join(folder, 'sluice.config.json'), JSON.stringify({ wrappers }));
+  write('sluice.config.json', JSON.stringify({ wrappers }));
   const request = {
     issue_ref: 'local#1',
     role: 'backend',
@@ -76,7 +51,7 @@ beforeAll(() => {
     worker: 'greeter',
     instructions: 'Greet.',
   };
-  writeFileSync(join(folder, 'request.json'), JSON.stringify(request));
+  write('request.json', JSON.stringify(request));
   type('sluice demo && sluice run --engine codex Hello');
 }, 60_000);
 

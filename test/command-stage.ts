@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { PROJECT } from '../scripts/run-tool.js';
+
+/** The built command. */
+export const MAIN = join(PROJECT, 'dist/cli/main.js');
+
+/** What the agents of a stage answer, whatever they are asked. */
+export const ANSWER = '<think>Hm.</think> Sure: <json>{"file": "a.ts", "line": 3,}</json>';
+
+/** An agent that knows one answer, in the words of Codex. */
+const CODEX = `
+if (process.argv.includes('--version')) { console.log('codex-cli 0.166.0'); process.exit(0); }
+for (const record of [
+  { type: 'thread.started', thread_id: 't-1' },
+  { type: 'item.completed', item: { id: 'item_0', type: 'agent_message', text: ${JSON.stringify(ANSWER)} } },
+  { type: 'turn.completed', usage: { input_tokens: 1, output_tokens: 1 } },
+]) console.log(JSON.stringify(record));`;
+
+/** How a line that was typed ended. */
+export interface Typed {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A folder in which documentation is tried out: `sluice` is on the path, and so is a `codex` that needs no account. */
+export interface CommandStage {
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly write: (path: string, text: string, mode?: number) => void;
+  /** Types lines into bash; the first that fails ends them. */
+  readonly type: (lines: string) => Typed;
+}
+
+/** Sets the stage in a folder that is there. */
+export function setStage(folder: string): CommandStage {
+  const path = `${join(folder, 'bin')}${delimiter}${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`;
+  const env = { ...process.env, PATH: path };
+  const write = (name: string, text: string, mode = 0o644): void => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+    chmodSync(join(folder, name), mode);
+  };
+  write('bin/sluice', `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`, 0o755);
+  write('bin/codex', `#!${process.execPath}\n${CODEX}\n`, 0o755);
+  write('some-agent', `#!/bin/sh\necho '${ANSWER}'\n`, 0o755);
+  return {
+    folder,
+    env,
+    write,
+    type: (lines) => {
+      const { status, stdout, stderr } = spawnSync('bash', ['-e', '-c', lines], { cwd: folder, env, encoding: 'utf8' });
+      return { exitCode: status, stdout, stderr };
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { PROJECT, runTool } from '../scripts/run-tool.js';
+import { setStage } from './command-stage.js';
+import { isAsTold, readGuide } from './guides/read-guide.js';
+
+const GUIDES = join(PROJECT, 'docs/guides');
+const guides = readdirSync(GUIDES)
+  .filter((name) => name !== 'README.md')
+  .map((name) => ({ name, steps: readGuide(readFileSync(join(GUIDES, name), 'utf8')) }));
+const SLOW = 300_000;
+
+/** Inside the project, so that the names of the packages mean the same as for a user. */
+const programs = mkdtempSync(join(PROJECT, 'dist', 'guides-'));
+afterAll(() => rmSync(programs, { recursive: true, force: true }));
+const programOf = (guide: string, line: number) => join(programs, `${guide.replace(/\.md$/, '')}-${line}.ts`);
+
+for (const { name, steps } of guides) {
+  for (const step of steps) if (step.kind === 'program') writeFileSync(programOf(name, step.line), step.text);
+}
+writeFileSync(join(programs, 'tsconfig.json'), '{ "extends": "../../tsconfig.json", "include": ["."] }');
+
+describe('the guides', () => {
+  it('have programs that compile', { timeout: SLOW }, async () => {
+    expect(await runTool('tsc', ['-p', programs], PROJECT)).toMatchObject({ exitCode: 0, stdout: '' });
+  });
+
+  it.each(guides)('$name: every block does what the guide says', { timeout: SLOW }, async ({ name, steps }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-guide-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const stage = setStage(folder);
+    for (const step of steps) {
+      const place = `${name}:${step.line}`;
+      if (step.kind === 'file') {
+        stage.write(step.name, step.text, step.text.startsWith('#!') ? 0o755 : 0o644);
+        continue;
+      }
+      const tsx = join(PROJECT, 'node_modules/.bin/tsx');
+      const line = `"${tsx}" --tsconfig "${join(PROJECT, 'tsconfig.json')}" "${programOf(name, step.line)}"`;
+      const { exitCode, stdout, stderr } = stage.type(step.kind === 'program' ? line : step.text);
+      expect({ place, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ place, exitCode: 0, stderr: '' });
+      const { prints = stdout } = step;
+      expect(isAsTold(stdout, prints), `${place} printed\n${stdout}\nand not\n${prints}`).toBe(true);
+    }
+  });
+
+  it('lead to pages that exist', () => {
+    for (const name of readdirSync(GUIDES)) {
+      const page = readFileSync(join(GUIDES, name), 'utf8');
+      for (const [, link = ''] of page.matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {
+        expect(() => readFileSync(join(GUIDES, link)), `${name} leads to ${link}`).not.toThrow(/ENOENT/);
+      }
+    }
+  });
+});
+
+describe('a guide', () => {
+  it('is read as steps: files, programs and commands with what they print', () => {
+    const page =
+      '# T\n\n```json a.json\n{}\n```\n\n```ts\nlet a;\n```\n\n```text\n1\n```\n\n```sh\nls\n```\n\n```console\nssh x\n```\n';
+    expect(readGuide(page)).toEqual([
+      { kind: 'file', line: 3, name: 'a.json', text: '{}\n' },
+      { kind: 'program', line: 7, text: 'let a;\n', prints: '1\n' },
+      { kind: 'commands', line: 15, text: 'ls\n', prints: undefined },
+    ]);
+  });
+
+  it.each(['```\nx\n```', '```python\nx\n```', '```text\nx\n```'])('may not hold what nobody tries: %j', (page) => {
+    expect(() => readGuide(`${page}\n`)).toThrow('nothing can be done');
+  });
+
+  it('is not right about another text', () => {
+    expect(isAsTold('id 01ABC, done\n', 'id …, done')).toBe(true);
+    expect(isAsTold('id 01ABC, failed\n', 'id …, done')).toBe(false);
+    expect(isAsTold('ab', 'a.')).toBe(false);
+  });
+});

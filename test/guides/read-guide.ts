@@ -1,0 +1,54 @@
+/** What a reader would do with a block of a guide. */
+export type GuideStep =
+  | { readonly kind: 'file'; readonly line: number; readonly name: string; readonly text: string }
+  | { readonly kind: 'program'; readonly line: number; readonly text: string; readonly prints: string | undefined }
+  | { readonly kind: 'commands'; readonly line: number; readonly text: string; readonly prints: string | undefined };
+
+interface Block {
+  readonly line: number;
+  readonly language: string;
+  readonly name: string | undefined;
+  readonly text: string;
+}
+
+/** Blocks that are pictures of something: formats, and what needs a machine of one's own. */
+const SHOWN = new Set(['mermaid', 'console']);
+
+/**
+ * The steps of a guide, in order. A `ts` block is a program, an `sh` block is typed in, a block with a file name behind
+ * its language is that file, and a `text` block is what the block before it prints. A block of another kind is an error:
+ * nobody would notice that it is wrong.
+ *
+ * @example
+ * readGuide('```ts\nconsole.log(1);\n```\n\n```text\n1\n```\n') // one program that prints 1
+ */
+export function readGuide(page: string): GuideStep[] {
+  const steps: GuideStep[] = [];
+  for (const { line, language, name, text } of blocksOf(page)) {
+    const last = steps.at(-1);
+    if (name !== undefined) steps.push({ kind: 'file', line, name, text });
+    else if (language === 'ts') steps.push({ kind: 'program', line, text, prints: undefined });
+    else if (language === 'sh') steps.push({ kind: 'commands', line, text, prints: undefined });
+    else if (language === 'text' && last !== undefined && last.kind !== 'file' && last.prints === undefined) {
+      steps.splice(-1, 1, { ...last, prints: text });
+    } else if (!SHOWN.has(language)) throw new Error(`line ${line}: nothing can be done with a block of "${language}"`);
+  }
+  return steps;
+}
+
+function blocksOf(page: string): Block[] {
+  const fence = /^```(\w*)(?: (\S+))?\n([^]*?)^```$/gm;
+  return [...page.matchAll(fence)].map((match) => ({
+    line: page.slice(0, match.index).split('\n').length,
+    language: match[1] ?? '',
+    name: match[2],
+    text: match[3] ?? '',
+  }));
+}
+
+/** Whether a text is what a guide says; `…` stands for whatever differs from time to time. */
+export function isAsTold(text: string, told: string): boolean {
+  const parts = told.trimEnd().split('…');
+  const pattern = parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('[^]*?');
+  return new RegExp(`^${pattern}$`).test(text.trimEnd());
+}
