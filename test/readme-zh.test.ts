@@ -1,0 +1,29 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PROJECT } from '../scripts/run-tool.js';
+
+/** What the blocks of a page have one do: their comments are in the language of the page. */
+function codeOf(page: string): string[] {
+  const blocks = [...page.matchAll(/^```(?:ts|js|sh)\n([^]*?)^```$/gm)].map(([, code]) => code ?? '');
+  return blocks.map((code) => code.replaceAll(/(?:^| +)(?:\/\/|# ).*$/gm, '').trim());
+}
+
+describe('README.zh-CN.md', () => {
+  const chinese = readFileSync(join(PROJECT, 'README.zh-CN.md'), 'utf8');
+
+  it('shows the same code as README.md', () => {
+    expect(codeOf(chinese)).toEqual(codeOf(readFileSync(join(PROJECT, 'README.md'), 'utf8')));
+  });
+
+  it('would notice another command', () => {
+    expect(codeOf('```sh\nnpm ci # 安装\n```\n')).toEqual(codeOf('```sh\nnpm ci   # installs\n```\n'));
+    expect(codeOf('```sh\nnpm ci\n```\n')).not.toEqual(codeOf('```sh\nnpm i\n```\n'));
+  });
+
+  it('leads to pages that exist', () => {
+    const links = [...chinese.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link]) => link ?? '');
+    expect(links.length).toBeGreaterThan(20);
+    expect(links.filter((link) => !existsSync(join(PROJECT, link)))).toEqual([]);
+  });
+});
