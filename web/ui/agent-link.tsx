@@ -35,7 +35,7 @@ export function AgentLink({ address, children }: { readonly address: string; rea
           aria-label={`open ${target.slice(0, 100)}`}
           onClick={() => (isAsked.value = true)}
         >
-          open …
+          open
         </button>
       )}
     </span>

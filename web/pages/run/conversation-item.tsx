@@ -82,7 +82,7 @@ function stateOf(view: ItemView): { readonly word: string; readonly tone: Tone }
       if (view.status === 'started') return { word: 'running', tone: 'plain' };
       return view.status === 'failed' ? { word: 'failed', tone: 'bad' } : { word: 'done', tone: 'good' };
     case 'question':
-      return { word: 'waits', tone: 'warn' };
+      return view.isOpen ? { word: 'waits', tone: 'warn' } : null;
     case 'diagnostic':
       return { word: view.code, tone: 'warn' };
     case 'completed':
@@ -133,7 +133,13 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
     case 'tool':
       return <ToolCall view={view} />;
     case 'question':
-      return <Markdown text={view.prompt} />;
+      // The question is what the agent said last, and stands above in its own words.
+      return (
+        <details>
+          <summary>The agent has ended its turn and waits for an answer</summary>
+          <Markdown text={view.prompt} />
+        </details>
+      );
     case 'reply':
       return <SafeText text={view.text} limit={4000} />;
     case 'artifact':

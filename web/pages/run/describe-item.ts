@@ -14,7 +14,7 @@ export type ItemView = {
   | { readonly kind: 'message'; readonly text: string; readonly isWhole: boolean; readonly payload: unknown }
   | { readonly kind: 'reasoning'; readonly text: string; readonly isWhole: boolean }
   | ToolView
-  | { readonly kind: 'question'; readonly prompt: string; readonly usage: Usage }
+  | { readonly kind: 'question'; readonly prompt: string; readonly isOpen: boolean }
   | { readonly kind: 'reply'; readonly text: string }
   | { readonly kind: 'artifact'; readonly path: string; readonly madeBy: string | null }
   | { readonly kind: 'diagnostic'; readonly code: string; readonly message: string; readonly subject: string | null }
@@ -84,7 +84,8 @@ export function describeItem(
     case 'assistant.tool_call':
       return { ...common, ...describeTool(events, times, item, eventCount) };
     case 'user.input.required':
-      return { ...common, kind: 'question', prompt: first.data.prompt, usage: first.data.usage };
+      // Whatever comes behind a question says that it is not waiting any more.
+      return { ...common, kind: 'question', prompt: first.data.prompt, isOpen: firstIndex === eventCount - 1 };
     case 'user.input.replied':
       return { ...common, kind: 'reply', text: first.data.text };
     case 'artifact.created':

@@ -69,11 +69,9 @@ function EventRow({
     <div class={`event ${event.event.category}${isLit ? ' lit' : ''}`}>
       <button type="button" class="choose event-head" aria-pressed={isLit} onClick={onChoose}>
         <span class="event-line">
+          <span class="dim">{event.attempt_number > 1 ? `${event.attempt_number}:${event.seq}` : event.seq}</span>
           <span class="event-type">{event.event.type}</span>
           <span class="end">
-            <span class="dim">
-              {event.attempt_number}:{event.seq}
-            </span>{' '}
             <Clock at={at} start={start} />
           </span>
         </span>

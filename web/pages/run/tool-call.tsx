@@ -7,7 +7,7 @@ import { ValueText } from './value-text.js';
 export function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }> }) {
   return (
     <>
-      {view.input === undefined ? null : <ValueText value={view.input} limit={300} />}
+      {view.input === undefined ? null : <ValueText value={plainInput(view.input)} limit={300} />}
       {view.error === null ? null : (
         <p class="tool-error">
           <SafeText text={view.error} limit={1000} />
@@ -24,4 +24,11 @@ export function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 't
       </div>
     </>
   );
+}
+
+/** What has one field that is a text is read as that text: `npm test` says as much as `{ "command": "npm test" }`. */
+function plainInput(input: unknown): unknown {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
+  const [first, ...others] = Object.values(input);
+  return others.length === 0 && typeof first === 'string' ? first : input;
 }
