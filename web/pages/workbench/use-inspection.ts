@@ -10,7 +10,7 @@ import { options, schemaText, text } from './workbench-state.js';
 /** Time for a person to go on typing before the text is read. */
 const PAUSE_MS = 150;
 /** A text up to here is read in some tenths of a second at most; a longer one would hold up the page. */
-export const LONGEST_READ_HERE = 200_000;
+const LONGEST_READ_HERE = 200_000;
 
 /** What is known of the text; the last reading stays while the next one is made. */
 export interface InspectionState {

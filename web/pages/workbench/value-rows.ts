@@ -9,7 +9,7 @@ export interface ValueBounds {
 }
 
 /** Enough to read; the whole value can be copied. */
-export const MOST_OF_VALUE: ValueBounds = { rows: 2000, characters: 1000 };
+const MOST_OF_VALUE: ValueBounds = { rows: 2000, characters: 1000 };
 
 /** Notes by {@link rowKey} of their path. */
 export type NotesByPlace = ReadonlyMap<string, readonly PlaceNote[]>;
