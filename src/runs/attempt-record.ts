@@ -30,6 +30,17 @@ export interface RecordedEnd extends Omit<AttemptEnd, 'warnings'> {
 }
 
 /**
+ * A flood of short lines becomes twenty events or more a hundred bytes: in one go they would hold up everything else this
+ * process does for seconds. Events do not depend on how the bytes are cut.
+ */
+const MOST_AT_ONCE = 2000;
+const PIECE_BYTES = 8 * 1024;
+
+function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) yield bytes.subarray(start, start + PIECE_BYTES);
+}
+
+/**
  * Writes an attempt down and tells it. The order is what a crash cannot upset: bytes before the events read from them,
  * the meta before the last events, everything in the files before anyone hears of it. The events get the times that
  * are in the files, so that a replay gives the same.
@@ -109,15 +120,26 @@ export class AttemptRecord {
   /** Keeps what was printed and tells what it means. */
   async keep(chunks: readonly CapturedChunk[]): Promise<readonly Emitted[]> {
     await this.#capture?.write(chunks);
-    const events: Emitted[] = [];
+    const told: Emitted[][] = [];
+    let events: Emitted[] = [];
     for (const { stream, bytes, ms } of chunks) {
       this.#telling = this.#startedAt + ms;
       this.#start.answer.read(stream, bytes);
-      for (const emitted of this.#translator.push(stream, bytes)) events.push(emitted);
+      for (const piece of piecesOf(bytes)) {
+        for (const emitted of this.#translator.push(stream, piece)) events.push(emitted);
+        if (events.length < MOST_AT_ONCE) continue;
+        await this.#hearAndTell(events);
+        told.push(events);
+        events = [];
+      }
     }
+    await this.#hearAndTell(events);
+    return [...told.flat(), ...events];
+  }
+
+  async #hearAndTell(events: readonly Emitted[]): Promise<void> {
     this.#start.answer.hear(events);
     await this.#tell(events);
-    return events;
   }
 
   /** All bytes have come. What was left open is told with the end: only then its time is in the files. */

@@ -81,6 +81,22 @@ describe('the events of a run', () => {
     expect(kept.size).toBeGreaterThan(3);
   });
 
+  it('of a flood of short lines are kept in steps, between which others have their turn', async () => {
+    const site = await makeSite([{ print: 'x\n'.repeat(10_000) }]);
+    const inner = createMemoryEventLog();
+    const lengths: number[] = [];
+    const eventLog = {
+      ...inner,
+      async append(runId: string, events: readonly Emitted[]): Promise<void> {
+        lengths.push(events.length);
+        await inner.append(runId, events);
+      },
+    };
+    const { events } = await followRun(specOf(site), { ...site, eventLog });
+    expect(events.length).toBeGreaterThan(10_000);
+    expect(Math.max(...lengths)).toBeLessThan(12_000);
+  });
+
   it('that cannot be kept end the run', async () => {
     const site = await makeSite([{ print: 'one\n' }, { sleep: 60_000 }]);
     const append = async () => Promise.reject(new Error('database is gone'));
