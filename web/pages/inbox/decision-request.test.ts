@@ -40,3 +40,11 @@ test('broken JSON is not sent', () => {
     wrong: { json: expect.stringContaining('not JSON') },
   });
 });
+
+test('a result that lacks something is not sent, and every gap is named', () => {
+  const { body, wrong } = read({ action: 'edit', why: 'x' });
+  expect(body).toBeNull();
+  expect(Object.keys(wrong)).toEqual(['summary', 'pr', 'testCommand', 'testEvidence']);
+  const untested = read({ action: 'edit', why: 'x', tests: 'n/a', commit: 'abc', summary: 'Done.' });
+  expect(untested.wrong).toEqual({});
+});

@@ -1,6 +1,6 @@
 import { ACTIONS } from './resolution-actions.js';
 import type { ResolutionAction } from './resolution-actions.js';
-import { EMPTY_RESULT_FORM, parseResult, resultOf } from './result-form.js';
+import { EMPTY_RESULT_FORM, missingOf, parseResult, resultOf } from './result-form.js';
 import type { ResultField } from './result-form.js';
 import type { ResolveBody } from './use-preview.js';
 
@@ -36,7 +36,11 @@ export function readDecision(
   if (fields.why.trim() === '') return { body: null, wrong: { why: 'Say why: the comment and the audit quote it.' } };
   const told = { action, why: fields.why.trim(), ...(who.trim() === '' ? {} : { who: who.trim() }) };
   if (action !== 'edit') return { body: told, wrong: {} };
-  if (fields.view !== 'json') return { body: { ...told, result: resultOf(fields, item) }, wrong: {} };
+  if (fields.view !== 'json') {
+    const wrong = missingOf(fields);
+    const isWhole = Object.keys(wrong).length === 0;
+    return { body: isWhole ? { ...told, result: resultOf(fields, item) } : null, wrong };
+  }
   const parsed = parseResult(fields.json);
   if ('wrong' in parsed) return { body: null, wrong: { json: parsed.wrong } };
   return { body: { ...told, result: parsed.result }, wrong: {} };

@@ -22,7 +22,9 @@ export function InboxPage() {
         </nav>
       </div>
       <div class={id === null ? 'inbox' : 'inbox has-item'}>
-        <InboxList chosen={id} showsAll={showsAll} />
+        <div class="inbox-list">
+          <InboxList chosen={id} showsAll={showsAll} />
+        </div>
         {id === null ? (
           <p class="dim inbox-hint">Choose what to look at. j and k walk through the list, Enter opens.</p>
         ) : (

@@ -71,6 +71,18 @@ export function resultOf(
   };
 }
 
+/** What a result must have and the form has not: the server would not take it. */
+export function missingOf(form: ResultForm): Readonly<Partial<Record<ResultField, string>>> {
+  const isEmpty = (field: keyof ResultForm): boolean => form[field].trim() === '';
+  const isTested = form.tests !== 'n/a';
+  return {
+    ...(isEmpty('summary') ? { summary: 'Say what was done.' } : {}),
+    ...(isEmpty('pr') && isEmpty('commit') ? { pr: 'A pull request or a commit must be there.' } : {}),
+    ...(isTested && isEmpty('testCommand') ? { testCommand: 'Say what was run, or that there are none.' } : {}),
+    ...(isTested && isEmpty('testEvidence') ? { testEvidence: 'Say what shows it.' } : {}),
+  };
+}
+
 /** A result as JSON that people can read and write. */
 export function printResult(result: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(result, null, 2);

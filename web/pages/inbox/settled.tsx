@@ -47,7 +47,11 @@ export function Settled({
             text('new_run_id') === undefined ? undefined : (
               <a href={pathOf({ page: 'issues', ref: item.issue_ref })}>{text('new_run_id')}</a>
             ),
-          Comment: <Deliveries issueRef={item.issue_ref} trigger={`resolve:${item.id}`} />,
+          Comment: (
+            <div class="deliveries-here">
+              <Deliveries issueRef={item.issue_ref} trigger={`resolve:${item.id}`} />
+            </div>
+          ),
         }}
       />
       {isMine ? <NextItem /> : null}

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { ClientError } from '../../../src/client/index.js';
 import type { Client } from '../../../src/client/index.js';
 import { client } from '../../server/client.js';
 
@@ -38,7 +39,7 @@ export function usePreview(id: string, body: ResolveBody | null): Preview {
       } catch (error) {
         if (control.signal.aborted) return;
         refusal.value = { key, error };
-        timer = setTimeout(() => void ask(), AGAIN_MS);
+        if (isAway(error)) timer = setTimeout(() => void ask(), AGAIN_MS);
       }
     };
     timer = setTimeout(() => void ask(), PAUSE_MS);
@@ -52,4 +53,8 @@ export function usePreview(id: string, body: ResolveBody | null): Preview {
     isCurrent: answer.value?.key === key,
     error: refusal.value?.key === key ? refusal.value.error : null,
   };
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof ClientError && (error.status === null || error.status >= 500);
 }

@@ -93,6 +93,7 @@ export function OrderFields({ name, initial }: { readonly name: string; readonly
       </Notice>
     );
   }
+  if (offer.value === null && offer.failure === null) return <p class="loading">Loading …</p>;
   return (
     <form ref={form} class="order-form stack" noValidate onSubmit={(event) => void submit(event)}>
       <div class="pair">

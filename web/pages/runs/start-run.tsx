@@ -76,6 +76,7 @@ export function StartRunForm() {
       </p>
     );
   }
+  if (offer.value === null && offer.failure === null) return <p class="loading">Loading …</p>;
   const isCommand = engine?.takes === 'command';
   return (
     <form ref={form} class="start-run stack" noValidate onSubmit={(event) => void submit(event)}>
