@@ -16,6 +16,9 @@ export interface RunSummary {
 /** Candidates that are listed in a result: the first ones tell what is wrong. */
 const MOST_TRIED = 32;
 
+/** Repairs that are listed in a result: an answer may need one for each of its characters. */
+const MOST_REPAIRS = 100;
+
 /** The result of a run, from its last event: the two always agree. */
 export function buildResult(outcome: AttemptOutcome, summary: RunSummary): RunResult {
   const { last, judged, warnings, message } = outcome;
@@ -33,7 +36,7 @@ export function buildResult(outcome: AttemptOutcome, summary: RunSummary): RunRe
   };
 }
 
-type Outcome = Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'error'>;
+type Outcome = Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'repairs' | 'error'>;
 
 function outcomeOf(last: FcmpEvent, judged: JudgedOutput | null): Outcome {
   if (last.type === 'conversation.failed') {
@@ -44,7 +47,12 @@ function outcomeOf(last: FcmpEvent, judged: JudgedOutput | null): Outcome {
   if (last.type !== 'conversation.completed') return { status: 'failed', repair_level: 'none', error: UNEXPLAINED };
   switch (judged?.verdict) {
     case 'validated':
-      return { status: 'success', value: judged.value, repair_level: judged.repairLevel };
+      return {
+        status: 'success',
+        value: judged.value,
+        repair_level: judged.repairLevel,
+        ...(judged.repairs.length === 0 ? {} : { repairs: judged.repairs.slice(0, MOST_REPAIRS) }),
+      };
     case 'comment':
       return { status: 'comment', comment: judged.comment, repair_level: 'none' };
     case 'no_contract':

@@ -36,7 +36,7 @@ describe('the verdict', () => {
 
   it('is what the contract says', () => {
     expect(decide({})).toEqual({ verdict: 'no_contract' });
-    const judged = { verdict: 'validated', value: 1, repairLevel: 'none', warnings: [] } as const;
+    const judged = { verdict: 'validated', value: 1, repairLevel: 'none', repairs: [], warnings: [] } as const;
     expect(decide({ judged, end: { exitCode: 1, signal: null } })).toEqual({ verdict: 'validated' });
   });
 

@@ -21,6 +21,7 @@ describe('an answer that passes', () => {
       verdict: 'validated',
       value: { line: 3 },
       repairLevel: 'none',
+      repairs: [],
       warnings: [],
     });
   });
@@ -30,6 +31,7 @@ describe('an answer that passes', () => {
       verdict: 'validated',
       value: { line: 3 },
       repairLevel: 'deterministic_generic',
+      repairs: expect.arrayContaining([expect.objectContaining({ kind: 'extra_comma', offset: 23 })]) as unknown,
       warnings: [{ code: 'OUTPUT_REPAIRED_GENERIC' }],
     });
   });

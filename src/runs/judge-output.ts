@@ -1,5 +1,5 @@
 import { isSluiceError, parseAsync } from '../json/index.js';
-import type { ParseError, RepairLevel, SchemaIssue, StandardSchema, Warning } from '../json/index.js';
+import type { ParseError, Repair, RepairLevel, SchemaIssue, StandardSchema, Warning } from '../json/index.js';
 import { errorOfComment } from '../json/parse.js';
 import { takeOffDoneMarker } from './contract/done-marker-member.js';
 import { messageOf } from './message-of.js';
@@ -12,6 +12,7 @@ export type JudgedOutput =
       readonly verdict: 'validated';
       readonly value: unknown;
       readonly repairLevel: RepairLevel;
+      readonly repairs: readonly Repair[];
       readonly warnings: readonly Warning[];
     }
   | {
@@ -52,8 +53,10 @@ export async function judgeOutput(
     });
     const { warnings } = result;
     switch (result.status) {
-      case 'success':
-        return { verdict: 'validated', value: result.value, repairLevel: result.repairLevel, warnings };
+      case 'success': {
+        const { value, repairLevel, repairs } = result;
+        return { verdict: 'validated', value, repairLevel, repairs, warnings };
+      }
       case 'comment':
         return { verdict: 'comment', comment: result.comment, warnings, error: errorOfComment(undefined) };
       case 'failed':

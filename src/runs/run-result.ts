@@ -1,5 +1,5 @@
 import type { FsDiff, Usage } from '../events/index.js';
-import type { RepairLevel } from '../json/index.js';
+import type { Repair, RepairLevel } from '../json/index.js';
 
 /** What came of a run. */
 export interface RunResult {
@@ -11,6 +11,8 @@ export interface RunResult {
   /** The agent's last words, where there is no contract. */
   readonly text?: string;
   readonly repair_level: RepairLevel;
+  /** The first changes made to the syntax of the answer that was held against the contract; absent if there were none. */
+  readonly repairs?: readonly Repair[];
   readonly warnings: readonly { readonly code: string; readonly message: string }[];
   readonly error?: RunFailure;
   readonly artifacts: FsDiff;

@@ -22,6 +22,7 @@ const runResultSchema = object(
     text,
     error: { type: 'object' },
     usage: { type: 'object' },
+    repairs: { type: 'array', items: object({ kind: name, message: text, offset: count }) },
     drift: object({ unknown_types: count, unknown_fields: count }),
     process: { type: 'object' },
     cached_from: name,

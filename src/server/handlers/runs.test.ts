@@ -34,6 +34,22 @@ describe('POST /v1/runs', () => {
     expect(JSON.stringify(items)).not.toContain('"ok"');
   });
 
+  it('tells what had to be repaired, the first hundred places of it', async () => {
+    const { post, get, work, store, lead, data } = await openRuns();
+    const contract = { schema: { type: 'object' } };
+    const text = `{"many": [${'1,,'.repeat(300)} 2]}`;
+    const { id } = await jsonOf(post('/v1/runs', { ...print(text), workdir: work, contract }));
+    const worker = startWorker({ store, lead, runs: { data }, pollMs: 50 });
+    onTestFinished(async () => worker.stop({ graceMs: 0 }));
+    await expect
+      .poll(async () => jsonOf(get(`/v1/runs/${String(id)}`)), { timeout: 20_000 })
+      .toMatchObject({ state: 'ended' });
+    const { result } = await jsonOf(get(`/v1/runs/${String(id)}`));
+    const { status, repairs } = result as { status: string; repairs: { kind: string; offset: number }[] };
+    expect([status, repairs.length]).toEqual(['success', 100]);
+    expect(repairs[0]).toMatchObject({ kind: 'extra_comma', offset: 12 });
+  });
+
   it.each([
     ['an engine there is not', { engine: 'hal' }, 400, 'INVALID_BODY'],
     ['nothing to do', { engine: 'codex' }, 400, 'INVALID_RUN_SPEC'],
