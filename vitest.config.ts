@@ -41,6 +41,7 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts'],
           setupFiles: ['test/fixed-seed.ts'],
           globalSetup: ['test/browser/global-setup.ts'],
+          expect: { poll: { timeout: 15_000 } },
           testTimeout: 60_000,
         },
       },

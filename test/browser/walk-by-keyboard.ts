@@ -53,9 +53,9 @@ function lookAtStop(): { readonly isOver: boolean; readonly isVisible: boolean; 
       around === null || around === undefined ? [] : [getComputedStyle(around)],
     ),
   ];
-  const isVisible = styles.some(
-    ({ outlineStyle, outlineWidth }) => outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1,
-  );
+  const isVisible =
+    isStill ||
+    styles.some(({ outlineStyle, outlineWidth }) => outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1);
   return { isOver: false, isVisible, what: element.outerHTML.slice(0, 160) };
 }
 

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { codex } from '../../src/events/translate-lines.contract.js';
+import { command, fileChange, reasoning, session } from './codex-lines.js';
+import { HOSTILE_KEYS, HOSTILE_TEXTS } from './hostile-texts.js';
+import { settle } from './settle.js';
+import type { Site } from './start-site.js';
+import { useConsole } from './use-console.js';
+
+const EVERYTHING = HOSTILE_TEXTS.join('\n\n');
+const FILE = '<img src=x onerror=window.pwned=1>.md';
+
+/** An agent and a worker that try whatever they can. */
+async function seedHostile(site: Site) {
+  const run = await site.endedRun({
+    prompt: EVERYTHING,
+    makes: { [FILE]: EVERYTHING, 'page.html': `<!doctype html><script>window.pwned=1</script>${EVERYTHING}` },
+    says: session(
+      ...HOSTILE_TEXTS.map((text, index) => codex.message(text, `item_m${index}`)),
+      ...HOSTILE_TEXTS.map((text, index) => reasoning(`item_r${index}`, text)),
+      ...HOSTILE_TEXTS.flatMap((text, index) => command(`item_c${index}`, text, text, index % 2)),
+      ...fileChange('item_f', FILE, 'page.html'),
+      ...HOSTILE_TEXTS,
+      codex.message(`\`\`\`json\n${JSON.stringify({ text: EVERYTHING, ...HOSTILE_KEYS })}\n\`\`\``, 'item_last'),
+    ),
+  });
+  const asking = await site.startRun({ mode: 'interactive', says: session(codex.message(EVERYTHING)) });
+  await site.runIs(asking.id, 'waiting');
+  const order = await site.settledOrder('acme/shop#13', {
+    print: EVERYTHING,
+    complain: EVERYTHING,
+    result: { summary: EVERYTHING, questions: [...HOSTILE_TEXTS], ...HOSTILE_KEYS },
+    exit: 1,
+  });
+  const { items } = await site.client.listInbox();
+  return { run: run.id, asking: asking.id, order: order.run, item: items[0]?.id ?? '' };
+}
+
+const house = useConsole(seedHostile);
+
+/** Whatever would make an agent's text more than a text. */
+async function expectHarmless(page: Page): Promise<void> {
+  const found = await page.evaluate(() => {
+    const { body } = document;
+    const elements = [...body.querySelectorAll('*')];
+    return {
+      pwned: 'pwned' in globalThis || 'pwned' in Object.prototype,
+      elements: elements.filter((element) =>
+        element.matches('iframe, object, embed, base, meta, script, style, link, math, [srcdoc]'),
+      ).length,
+      foreign: elements
+        .flatMap((element) => ['src', 'href', 'action', 'data'].map((name) => element.getAttribute(name)))
+        .filter((address) => address !== null && !/^[/#]/.test(address)),
+      handlers: elements.flatMap((element) => element.getAttributeNames()).filter((name) => name.startsWith('on')),
+      // Characters that drive a terminal, hide, or turn the writing. Layout itself makes line feeds and tabs.
+      acting: body.innerText.match(/(?![\t\n\r])[\p{Cc}\u200B\u202A-\u202E\u2066-\u2069\uFEFF]/gu) ?? [],
+    };
+  });
+  expect(found).toEqual({ pwned: false, elements: 0, foreign: [], handlers: [], acting: [] });
+}
+
+describe('what an agent prints', () => {
+  it.each([
+    ['the runs', () => '/runs'],
+    ['its run', () => `/runs/${house.seeds.run}`],
+    ['its question', () => `/runs/${house.seeds.asking}`],
+    ['the run of its order', () => `/runs/${house.seeds.order}`],
+    ['the inbox', () => '/inbox'],
+    ['its place in the inbox', () => `/inbox/${house.seeds.item}`],
+    ['its issue', () => '/issues/acme%2Fshop%2313'],
+    ['the outbox', () => '/outbox'],
+    ['the audit', () => '/audit'],
+    ['the charts', () => '/charts'],
+  ])('is text and nothing else in %s, also when everything is unfolded', async (_, pathOf) => {
+    const { page } = await house.open(pathOf());
+    await settle(page);
+    await expectHarmless(page);
+    await unfold(page);
+    await expectHarmless(page);
+    expect(new URL(page.url()).pathname).toBe(pathOf());
+  });
+
+  it('is text in the workbench', async () => {
+    const { page } = await house.open('/workbench');
+    await settle(page);
+    await page
+      .getByLabel('Output of a model')
+      .getByRole('textbox')
+      .fill(JSON.stringify({ text: EVERYTHING, ...HOSTILE_KEYS }));
+    await expect.poll(async () => page.locator('main').innerText()).toContain('<iframe srcdoc');
+    await settle(page);
+    const shown = await page.evaluate(() => ('pwned' in globalThis ? 'pwned' : 'safe'));
+    expect(shown).toBe('safe');
+  });
+});
+
+/** Opens whatever can be opened, a level or two deep. */
+async function unfold(page: Page): Promise<void> {
+  for (let level = 0; level < 2; level++) {
+    const closed = page.locator('main summary:visible, main [aria-expanded=false]:visible');
+    for (const one of (await closed.all()).slice(0, 30)) {
+      const isClosed = await one
+        .evaluate(
+          (element) =>
+            element.getAttribute('aria-expanded') === 'false' || element.closest('details:not([open])') !== null,
+        )
+        .catch(() => false);
+      if (isClosed) await one.click({ timeout: 2000 }).catch(() => undefined);
+    }
+    await settle(page);
+  }
+}
