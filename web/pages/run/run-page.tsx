@@ -45,9 +45,12 @@ function RunView({ id }: { readonly id: string }) {
         Loading …
       </p>
     ) : (
-      <Notice tone="bad" title={standing.failure.code} action={{ label: 'Try again', run: standing.reload }}>
-        {standing.failure.message} <a href="/runs">All runs</a>
-      </Notice>
+      <div class="stack">
+        <h1>Run</h1>
+        <Notice tone="bad" title={standing.failure.code} action={{ label: 'Try again', run: standing.reload }}>
+          {standing.failure.message} <a href="/runs">All runs</a>
+        </Notice>
+      </div>
     );
   }
   return (
