@@ -154,7 +154,9 @@ export const MIGRATIONS: readonly string[] = [
     ended_at INTEGER,
     words TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX run_digests_by_end ON run_digests (ended_at, sequence) WHERE ended_at IS NOT NULL;
+  CREATE INDEX run_digests_by_end ON run_digests (
+    ended_at, sequence, engine, outcome, repair_level, engine_version, unknown_types, unknown_fields, started_at
+  ) WHERE ended_at IS NOT NULL;
   INSERT INTO run_digests (sequence, engine, outcome, repair_level, created_at, started_at, ended_at, words)
     SELECT sequence, engine,
       CASE WHEN json_valid(result) THEN result ->> '$.status' END,

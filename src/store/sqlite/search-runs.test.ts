@@ -40,7 +40,7 @@ describe('a search', () => {
     const result = JSON.stringify(runResultOf({ status: 'comment' }));
     insert.run('r1', JSON.stringify(specOf({ prompt: 'Mend the WHEEL' })), 'ended', NOW, result);
     insert.run('r2', JSON.stringify(specOf()), 'queued', NOW, null);
-    database.exec(`PRAGMA application_id = ${0x53_4c_43_45}; PRAGMA user_version = 2`);
+    database.exec('PRAGMA application_id = 0x534c4345; PRAGMA user_version = 2');
     database.close();
     const store = await openSite(`sqlite:${file}`);
     expect((await store.listRuns({ search: 'wheel', outcome: 'comment' })).items).toMatchObject([{ id: 'r1' }]);

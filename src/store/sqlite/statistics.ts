@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { RunDigest } from '../run-digest.js';
 import { inboxFigures } from '../statistics.js';
 import type { RunFigure, Statistics } from '../statistics.js';
@@ -6,9 +7,14 @@ import type { SqlRow } from './driver.js';
 import { readItem } from './resolve-item.js';
 import { readInteger, readIntegerOrNull, readText, readTextOrNull } from './row-reader.js';
 
+/** The index alone has it all; the digests themselves, with their words, are not read. */
 const LIST_RUN_FIGURES = `
-  SELECT engine, outcome, repair_level, engine_version, unknown_types, unknown_fields, started_at, ended_at
-  FROM run_digests WHERE ended_at >= ? AND ended_at < ? ORDER BY ended_at DESC, sequence DESC LIMIT ?`;
+  SELECT sequence, engine, outcome, repair_level, engine_version, unknown_types, unknown_fields, started_at, ended_at
+  FROM run_digests WHERE ended_at >= ? AND (ended_at, sequence) < (?, ?)
+  ORDER BY ended_at DESC, sequence DESC LIMIT ?`;
+
+/** Reading holds up the whole process: so many rows take a few milliseconds, then others have their turn. */
+const ROWS_AT_ONCE = 2000;
 
 const LIST_RECENT_ITEMS = 'SELECT * FROM inbox ORDER BY sequence DESC LIMIT ?';
 const LIST_OPEN_ITEMS = 'SELECT * FROM inbox WHERE resolution IS NULL ORDER BY sequence DESC LIMIT ?';
@@ -21,8 +27,20 @@ export function createStatistics(database: Database): Statistics {
   const recent = database.prepare(LIST_RECENT_ITEMS);
   const open = database.prepare(LIST_OPEN_ITEMS);
   return {
-    listRunFigures: async ({ since, until, limit }) =>
-      database.read(() => runs.all(since, until, limit).map(readFigure)),
+    async listRunFigures({ since, until, limit }) {
+      const figures: RunFigure[] = [];
+      let before = { endedAt: until, sequence: 0 };
+      while (figures.length < limit) {
+        const size = Math.min(ROWS_AT_ONCE, limit - figures.length);
+        const rows = await database.read(() => runs.all(since, before.endedAt, before.sequence, size));
+        for (const row of rows) figures.push(readFigure(row));
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < size) break;
+        before = { endedAt: readInteger(last, 'ended_at'), sequence: readInteger(last, 'sequence') };
+        await setImmediate();
+      }
+      return figures;
+    },
 
     listInboxFigures: async (span) =>
       database.read(() => {
