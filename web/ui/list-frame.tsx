@@ -5,12 +5,15 @@ import { Notice } from './notice.js';
 /** What stands around the rows of a list: what is new, whether the server answers, more, and what to do when there is nothing. */
 export function ListFrame<Item>({
   shown,
+  one,
   what,
   order,
   empty,
   children,
 }: {
   readonly shown: ShownList<Item>;
+  /** What a row is: `run`. */
+  readonly one: string;
   /** What the rows are: `runs`. */
   readonly what: string;
   /** How they are sorted: `newest first`. */
@@ -33,7 +36,7 @@ export function ListFrame<Item>({
       <div class="list-head">
         <p class="dim">
           {list.next === null ? '' : 'The first '}
-          {count.toLocaleString('en')} {what}, {order}
+          {count.toLocaleString('en')} {count === 1 ? one : what}, {order}
         </p>
         <button type="button" class="unseen-count" hidden={list.unseen === 0} onClick={() => showNew(refresh)}>
           Show {list.unseen} new

@@ -45,6 +45,7 @@ export function AuditPage() {
       </form>
       <ListFrame
         shown={executions}
+        one="execution"
         what="executions"
         order="newest first"
         empty={

@@ -9,12 +9,19 @@ import { SafeText } from '../../ui/safe-text.js';
 import { lengthOf } from '../../ui/time.js';
 import { isReading, ROW, useRowKeys } from '../../ui/use-row-keys.js';
 
-/** What waits, the oldest first: it has waited longest. */
-export function InboxList({ chosen, showsAll }: { readonly chosen: string | null; readonly showsAll: boolean }) {
+/** What waits, the oldest first: it has waited longest. Or what is settled, the newest first. */
+export function InboxList({
+  chosen,
+  showsSettled,
+}: {
+  readonly chosen: string | null;
+  readonly showsSettled: boolean;
+}) {
   const rows = useRef<HTMLUListElement>(null);
   const items = useLiveList(
-    showsAll ? 'all' : 'open',
-    async (page, signal) => client.listInbox({ query: { ...page, open: showsAll ? 'false' : 'true' }, signal }),
+    showsSettled ? 'settled' : 'open',
+    async (page, signal) =>
+      client.listInbox({ query: { ...page, ...(showsSettled ? { settled: 'true' as const } : {}) }, signal }),
     (item) => item.id,
     () => isReading(rows.current),
   );
@@ -22,22 +29,32 @@ export function InboxList({ chosen, showsAll }: { readonly chosen: string | null
   return (
     <ListFrame
       shown={items}
-      what={showsAll ? 'items' : 'waiting'}
-      order="oldest first"
+      one="item"
+      what="items"
+      order={showsSettled ? 'the last settled first' : 'the longest waiting first'}
       empty={
-        <>
-          <strong>Nothing waits</strong>
-          <p>
-            When a result cannot be trusted as it is, it appears here with the evidence, and nothing goes on without
-            you.
-          </p>
-        </>
+        showsSettled ? (
+          <p>Nothing was settled yet. What a person has decided stays here to be read.</p>
+        ) : (
+          <>
+            <strong>Nothing waits</strong>
+            <p>
+              When a result cannot be trusted as it is, it appears here with the evidence, and nothing goes on without
+              you.
+            </p>
+          </>
+        )
       }
     >
       {(shown) => (
         <ul ref={rows} class="inbox-rows">
           {shown.map((item) => (
-            <Entry key={item.id} item={item} isChosen={item.id === chosen} query={showsAll ? '?show=all' : ''} />
+            <Entry
+              key={item.id}
+              item={item}
+              isChosen={item.id === chosen}
+              query={showsSettled ? '?show=settled' : ''}
+            />
           ))}
         </ul>
       )}

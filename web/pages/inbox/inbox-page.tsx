@@ -7,23 +7,23 @@ import './inbox.css';
 export function InboxPage() {
   const { value } = route;
   const id = value.page === 'inbox' ? value.id : null;
-  const showsAll = query.value.get('show') === 'all';
+  const showsSettled = query.value.get('show') === 'settled';
   return (
     <>
       <div class="page-head">
         <h1>Inbox</h1>
         <nav class="row end" aria-label="Which items">
-          <a class="button" href="/inbox" aria-current={showsAll ? undefined : 'true'}>
+          <a class="button" href="/inbox" aria-current={showsSettled ? undefined : 'true'}>
             Waiting
           </a>
-          <a class="button" href="/inbox?show=all" aria-current={showsAll ? 'true' : undefined}>
-            Settled too
+          <a class="button" href="/inbox?show=settled" aria-current={showsSettled ? 'true' : undefined}>
+            Settled
           </a>
         </nav>
       </div>
       <div class={id === null ? 'inbox' : 'inbox has-item'}>
         <div class="inbox-list">
-          <InboxList chosen={id} showsAll={showsAll} />
+          <InboxList chosen={id} showsSettled={showsSettled} />
         </div>
         {id === null ? (
           <p class="dim inbox-hint">Choose what to look at. j and k walk through the list, Enter opens.</p>

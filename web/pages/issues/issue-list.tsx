@@ -5,7 +5,7 @@ import { may } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { useLiveList } from '../../server/use-live-list.js';
 import { Badge } from '../../ui/badge.js';
-import { ClearFilters, FilterChoice } from '../../ui/filter-field.js';
+import { ClearFilters, FilterChoice, FilterText } from '../../ui/filter-field.js';
 import { ListFrame } from '../../ui/list-frame.js';
 import { toneOf } from '../../ui/state-tone.js';
 import { Moment } from '../../ui/time.js';
@@ -13,14 +13,15 @@ import { isReading, ROW, useRowKeys } from '../../ui/use-row-keys.js';
 
 const STATES = ['needs-human', 'blocked', 'review', 'doing', 'todo', 'done'] as const;
 
-/** Issues, the last changed first. */
+/** Issues, newest first. */
 export function IssueList() {
   const rows = useRef<HTMLTableElement>(null);
   const state = STATES.find((word) => word === query.value.get('state'));
+  const search = (query.value.get('search') ?? '').trim();
+  const filter = { ...(state === undefined ? {} : { state }), ...(search === '' ? {} : { search }) };
   const issues = useLiveList(
-    `state ${state}`,
-    async (page, signal) =>
-      client.listIssues({ query: { ...page, ...(state === undefined ? {} : { state }) }, signal }),
+    JSON.stringify(filter),
+    async (page, signal) => client.listIssues({ query: { ...filter, ...page }, signal }),
     (issue) => issue.issue_ref,
     () => isReading(rows.current),
   );
@@ -36,15 +37,17 @@ export function IssueList() {
         ) : null}
       </div>
       <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+        <FilterText name="search" label="Search" type="search" placeholder="part of the reference" />
         <FilterChoice name="state" label="State" options={STATES} />
-        <ClearFilters names={['state']} />
+        <ClearFilters names={['search', 'state']} />
       </form>
       <ListFrame
         shown={issues}
+        one="issue"
         what="issues"
-        order="the last changed first"
+        order="newest first"
         empty={
-          state === undefined ? (
+          Object.keys(filter).length === 0 ? (
             <>
               <strong>No issues yet</strong>
               <p>
@@ -54,7 +57,7 @@ export function IssueList() {
               </p>
             </>
           ) : (
-            <p>No issue is {state}. Clear the filter to see all of them.</p>
+            <p>No issue fits the filter. Clear it to see all of them.</p>
           )
         }
       >

@@ -38,6 +38,7 @@ export function OutboxPage() {
       </form>
       <ListFrame
         shown={messages}
+        one="comment"
         what="comments"
         order="newest first"
         empty={

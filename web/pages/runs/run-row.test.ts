@@ -55,7 +55,9 @@ test('a queued run has taken no time, and a clock that is behind makes none belo
   expect(rowOf(run, NOW - 60_000).tookMs).toBe(0);
 });
 
-test('without a prompt the program names the run', () => {
+test('without a prompt the order or the program names the run', () => {
+  const order = { issue_ref: 'acme/shop#7', run_id: '2026-11-15-dev-0001' };
+  expect(rowOf({ ...run, order, spec: { program: 'make' } }, NOW).title).toBe('Order 2026-11-15-dev-0001');
   expect(rowOf({ ...run, spec: { program: 'make' } }, NOW).title).toBe('make');
   expect(rowOf({ ...run, spec: { prompt: ' ' } }, NOW).title).toBe('no prompt');
 });

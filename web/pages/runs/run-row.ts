@@ -14,14 +14,14 @@ export interface RunRow {
 
 /** A run as the list shows it at a moment. */
 export function rowOf(
-  { state, spec, result, started_at, ended_at, cancel_requested }: RunSummary,
+  { state, spec, order, result, started_at, ended_at, cancel_requested }: RunSummary,
   now: number,
 ): RunRow {
   const isLive = state === 'running';
   return {
     state: cancel_requested && isLive ? 'canceling' : (result?.status ?? state),
     isLive,
-    title: titleOf(spec),
+    title: titleOf(spec, order),
     failure: result?.error === undefined ? null : { code: result.error.code, message: oneLine(result.error.message) },
     // A clock that runs a little behind that of the server must not show a time before the beginning.
     tookMs:
@@ -31,9 +31,11 @@ export function rowOf(
   };
 }
 
-function titleOf({ prompt = '', program = 'no prompt' }: RunSummary['spec']): string {
+/** What was asked; a worker that is no agent has an order instead of a prompt. */
+function titleOf({ prompt = '', program = 'no prompt' }: RunSummary['spec'], order: RunSummary['order']): string {
   const asked = oneLine(prompt);
-  return asked === '' ? program : asked;
+  if (asked !== '') return asked;
+  return order === null ? program : `Order ${order.run_id}`;
 }
 
 function oneLine(text: string): string {

@@ -54,6 +54,8 @@ function Row({ run, now }: { readonly run: RunSummary; readonly now: number }) {
         {run.order === null ? null : (
           <span class="below">
             for <a href={pathOf({ page: 'issues', ref: run.order.issue_ref })}>{run.order.issue_ref}</a>
+            {run.spec.program === undefined ? null : ', '}
+            <SafeText text={run.spec.program ?? ''} />
           </span>
         )}
         {failure === null ? null : (

@@ -44,7 +44,13 @@ function RunList() {
         ))}
         <ClearFilters names={['search', ...FILTERS.map(({ name }) => name)]} />
       </form>
-      <ListFrame shown={runs} what="runs" order="newest first" empty={isFiltered ? <NothingFits /> : <NothingYet />}>
+      <ListFrame
+        shown={runs}
+        one="run"
+        what="runs"
+        order="newest first"
+        empty={isFiltered ? <NothingFits /> : <NothingYet />}
+      >
         {(items) => <RunTable runs={items} list={rows} />}
       </ListFrame>
     </>
