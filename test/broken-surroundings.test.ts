@@ -178,6 +178,46 @@ describe('Ctrl-C', () => {
     expect(JSON.parse((await sluice('inbox')).stdout)).toHaveLength(1);
   });
 
+  /** An agent that asks, and is content with any answer. */
+  async function writeAskingAgent(): Promise<readonly string[]> {
+    const source = `#!/usr/bin/env node
+      if (process.argv.includes('--version')) { console.log('codex-cli 0.1.0'); process.exit(); }
+      const isAnswered = process.argv.includes('resume');
+      const text = isAnswered ? '{"__SKILL_DONE__": true}' : 'Which color?';
+      for (const event of [
+        { type: 'thread.started', thread_id: '0199a213-81c0-7800-8aa1-bbab2a035a53' },
+        { type: 'turn.started' },
+        { type: 'item.completed', item: { id: 'item_0', type: 'agent_message', text } },
+        { type: 'turn.completed', usage: { input_tokens: 1, cached_input_tokens: 0, output_tokens: 1 } },
+      ]) console.log(JSON.stringify(event));`;
+    const program = join(folder, 'asking.cjs');
+    await writeFile(program, source, { mode: 0o755 });
+    await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ programs: { codex: program } }));
+    return ['run', '--engine', 'codex', '--mode', 'interactive', 'Paint it.'];
+  }
+
+  it('cancels a run that waits for an answer', async () => {
+    const asks = await writeAskingAgent();
+    const { exitCode, stdout } = await interrupt(asks, (printed) => printed.includes('? Which color?'));
+    expect(exitCode).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'canceled' });
+  });
+
+  it('is not needed once the answer was given: an empty line is none, and the open input keeps nobody waiting', async () => {
+    const child = spawn(process.execPath, [MAIN, ...(await writeAskingAgent())], { cwd: folder });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const printed = { stdout: '', stderr: '' };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text));
+    const closed = once(child, 'close') as Promise<[number | null]>;
+    await expect.poll(() => printed.stderr, { timeout: 30_000 }).toContain('? Which color?');
+    child.stdin.write('\n');
+    await expect.poll(() => printed.stderr, { timeout: 30_000 }).toContain('sluice: The reply cannot be handed on');
+    child.stdin.write('red\n');
+    expect((await closed)[0]).toBe(0);
+    expect(JSON.parse(printed.stdout)).toMatchObject({ status: 'success', attempts: 2 });
+  });
+
   it.each([
     ['worker', ['worker'], 'worker started'],
     ['server', ['serve', '--port', '0', '--no-demo'], 'http://'],

@@ -10,6 +10,8 @@ export interface CommandIo {
 /** Bytes as they arrive, and whether a person types them. */
 export interface InputStream extends AsyncIterable<Uint8Array> {
   readonly isTerminal: boolean;
+  /** Nothing more is read: a program that still listens would not end before its input does. */
+  readonly close?: () => void;
 }
 
 /** Text on its way out; resolves when it has been handed over, so that nothing is lost at the end. */

@@ -8,6 +8,7 @@ export function createProcessIo(): CommandIo {
     openStdin: (): InputStream => ({
       isTerminal: isatty(process.stdin.fd),
       [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator](),
+      close: () => void process.stdin.destroy(),
     }),
     openFile: (path) => createReadStream(path),
     stdout: toOutput(process.stdout, { isData: true }),

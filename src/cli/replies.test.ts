@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createMemoryIo } from './fixtures/memory-io.js';
 import { createReplies } from './replies.js';
@@ -21,6 +22,21 @@ describe('replies', () => {
 
   it('may be empty lines', async () => {
     expect(await all('\n')).toEqual(['', undefined]);
+  });
+
+  it('are none when the terminal is gone, or nobody listens any more', async () => {
+    const gone: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => ({ next: async () => Promise.reject(new Error('EIO: i/o error, read')) }),
+    };
+    const io = { ...createMemoryIo({}), openStdin: () => ({ isTerminal: true, ...gone }) };
+    expect(await createReplies(io).next()).toBeUndefined();
+
+    const silent = new PassThrough();
+    const close = (): void => void silent.destroy();
+    const replies = createReplies({ ...io, openStdin: () => Object.assign(silent, { isTerminal: true, close }) });
+    const next = replies.next();
+    replies.close();
+    expect(await next).toBeUndefined();
   });
 
   it('are none when nobody is there', async () => {

@@ -4,6 +4,8 @@ import type { CommandIo } from './command-io.js';
 export interface Replies {
   /** The next line; undefined when there will be none. */
   next(): Promise<string | undefined>;
+  /** Listens no longer. */
+  close(): void;
 }
 
 /** An answer is typed by hand. */
@@ -11,7 +13,8 @@ const MAX_LINE = 1024 * 1024;
 
 /** Reads standard input line by line, only as far as it is asked for. */
 export function createReplies(io: CommandIo): Replies {
-  const chunks = io.openStdin()[Symbol.asyncIterator]();
+  const stdin = io.openStdin();
+  const chunks = stdin[Symbol.asyncIterator]();
   const decoder = new TextDecoder();
   let waiting = '';
   return {
@@ -23,7 +26,8 @@ export function createReplies(io: CommandIo): Replies {
           waiting = waiting.slice(end + 1);
           return line;
         }
-        const chunk = waiting.length > MAX_LINE ? { done: true as const, value: undefined } : await chunks.next();
+        // A terminal that has gone is nobody who could answer.
+        const chunk = waiting.length > MAX_LINE ? NOTHING : await chunks.next().catch(() => NOTHING);
         if (chunk.done === true) {
           const rest = waiting;
           waiting = '';
@@ -32,5 +36,8 @@ export function createReplies(io: CommandIo): Replies {
         waiting += decoder.decode(chunk.value, { stream: true });
       }
     },
+    close: () => stdin.close?.(),
   };
 }
+
+const NOTHING = { done: true, value: undefined } as const;

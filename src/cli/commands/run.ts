@@ -1,9 +1,11 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
+import { isSluiceError } from '../../json/index.js';
 import { RUN_ENGINES } from '../../runs/launchers/run-engine.js';
 import type { Run } from '../../runs/index.js';
 import type { CommandIo } from '../command-io.js';
+import { createEventTeller } from '../event-teller.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { given } from '../given.js';
 import { listenForInterruption } from '../interruption.js';
@@ -12,7 +14,6 @@ import { specOf } from '../run-flags.js';
 import type { RunFlags } from '../run-flags.js';
 import { createReplies } from '../replies.js';
 import type { Replies } from '../replies.js';
-import { tellEvent } from '../tell-event.js';
 
 /** Adds `sluice run` to the program. */
 export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -80,17 +81,35 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
 
 /** Tells the events as they come, and hands on what the person answers. */
 async function follow(run: Run, flags: RunFlags, io: CommandIo): Promise<void> {
+  const teller = createEventTeller();
   let replies: Replies | undefined;
-  for await (const { protocol, event } of run.events) {
-    if (protocol !== 'fcmp') continue;
-    const said = flags.watchJson === true ? `${escapeControls(JSON.stringify(event))}\n` : tellEvent(event);
-    if (said !== '') await io.stderr.write(said);
-    if (event.type !== 'user.input.required') continue;
-    replies ??= createReplies(io);
+  try {
+    for await (const { protocol, event } of run.events) {
+      if (protocol !== 'fcmp') continue;
+      const said = flags.watchJson === true ? `${escapeControls(JSON.stringify(event))}\n` : teller.tell(event);
+      if (said !== '') await io.stderr.write(said);
+      if (event.type !== 'user.input.required') continue;
+      replies ??= createReplies(io);
+      // Beside the events: the run may end before anybody answers.
+      void answer(run, replies, io).catch(() => undefined);
+    }
+  } finally {
+    replies?.close();
+  }
+}
+
+/** Hands on the first line that is an answer. One that comes after the end of the run has nobody to go to. */
+async function answer(run: Run, replies: Replies, io: CommandIo): Promise<void> {
+  for (;;) {
     const reply = await replies.next();
     // Nobody is there to answer, so nobody waits.
-    if (reply === undefined) await run.cancel();
-    else await run.reply(reply);
+    if (reply === undefined) return run.cancel();
+    try {
+      return await run.reply(reply);
+    } catch (error) {
+      if (!isSluiceError(error) || error.code !== 'INVALID_REPLY') throw error;
+      await io.stderr.write(`sluice: ${error.message}\n`);
+    }
   }
 }
 
