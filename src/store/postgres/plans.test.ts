@@ -23,12 +23,15 @@ async function fillDatabase(): Promise<string> {
       SELECT 'e' || n, 'local#' || n % 5000, 'r', 'w', 'advance', '2026-01-01T' || lpad(n::text, 6, '0'), '{}'
       FROM generate_series(1, 20000) AS n;
     INSERT INTO sluice.inbox (id, issue_ref, run_id, item, resolution)
-      SELECT 'i' || n, 'local#' || n, 'r', '{}', CASE WHEN n % 1000 > 0 THEN '{}' END FROM generate_series(1, 20000) AS n;
+      SELECT 'i' || n, 'local#' || n, 'r', '{"reading":{"problems":[]},"result_code":"x","created_at":"2026-11-15"}',
+        CASE WHEN n % 1000 > 0 THEN '{"at":"2026-11-15"}' END FROM generate_series(1, 20000) AS n;
     INSERT INTO sluice.outbox (id, sink, issue_ref, trigger, body, state, tries, due_at, created_at)
       SELECT 'm' || n, 'file', 'local#' || n, 't', '""', CASE WHEN n % 1000 = 0 THEN 'waiting' ELSE 'delivered' END, 0, 0, 0
       FROM generate_series(1, 20000) AS n;
     INSERT INTO sluice.runs (id, spec, engine, state, created_at)
       SELECT 'r' || n, '{}', 'codex', CASE WHEN n % 1000 = 0 THEN 'queued' ELSE 'ended' END, 0 FROM generate_series(1, 20000) AS n;
+    INSERT INTO sluice.run_digests (seq, engine, outcome, repair_level, created_at, ended_at, words)
+      SELECT seq, engine, 'success', 'none', seq, seq, id FROM sluice.runs;
     INSERT INTO sluice.events (run_id, protocol, attempt, seq, event)
       SELECT 'r' || n % 100, 'fcmp', 0, n / 100, '{}' FROM generate_series(1, 20000) AS n;
     ANALYZE`);
@@ -58,7 +61,7 @@ describe('what is asked often', () => {
   it('is found by an index, however much has been done before', async () => {
     const url = await fillDatabase();
     const before = await countScans(url);
-    const store = await openSite(url);
+    const store = await openSite(url, { searchWindow: 200 });
     expect((await store.listOrders({ open: true, limit: 1000 })).items).toHaveLength(40);
     expect((await store.listOrders({ state: 'queued' })).items).toHaveLength(20);
     expect((await store.listOrders({ issueRef: 'local#7' })).items).toHaveLength(1);
@@ -75,6 +78,10 @@ describe('what is asked often', () => {
     expect(await store.claimOutbox({ workerId: 'w1', leaseMs: 1, now: NOW, limit: 5 })).toHaveLength(5);
     expect(await store.claimRun({ workerId: 'w1', leaseMs: 1, now: NOW })).toBeDefined();
     expect(await store.listExpiredRuns(NOW + 10)).toHaveLength(1);
+    expect((await store.listRuns({ search: 'r199' })).items.length).toBeGreaterThan(0);
+    expect((await store.listIssues({ search: '#199' })).items.length).toBeGreaterThan(0);
+    expect(await store.listRunFigures({ since: 100, until: 200, limit: 50 })).toHaveLength(50);
+    expect(await store.listInboxFigures({ since: 0, until: NOW, limit: 10 })).toHaveLength(19);
     expect(await store.read({ runId: 'r7', protocol: 'fcmp', after: 50, limit: 10 })).toHaveLength(10);
     expect((await store.releaseExpired(NOW, workerOf('w1'))).ghosts).toHaveLength(20);
     await store.submitOrder(submissionOf({ issue_ref: 'new#1', priority: 1, request_id: 'r1' }));
