@@ -9,19 +9,19 @@ export interface Refusal<Field extends string> {
   readonly message: string | null;
 }
 
+/** Which field of a form a path or a code of the server is about. */
+export interface Places<Field extends string> {
+  readonly places: Readonly<Record<string, Field>>;
+  readonly codes: Readonly<Record<string, Field>>;
+}
+
 /**
  * Brings what the server says to the fields it is about: by the path of each of its issues, or else by its code.
  *
  * @example
  * refusalOf(error, { places: { 'contract.schema': 'schema' }, codes: { FOLDER_NOT_ALLOWED: 'workdir' } })
  */
-export function refusalOf<Field extends string>(
-  error: unknown,
-  {
-    places,
-    codes,
-  }: { readonly places: Readonly<Record<string, Field>>; readonly codes: Readonly<Record<string, Field>> },
-): Refusal<Field> {
+export function refusalOf<Field extends string>(error: unknown, { places, codes }: Places<Field>): Refusal<Field> {
   const { code, message } = asFailure(error);
   const wrong: Partial<Record<Field, string>> = {};
   const field = Object.hasOwn(codes, code) ? codes[code] : undefined;

@@ -4,7 +4,7 @@ import type { InboxItemView } from '../../../src/api/shapes/order.js';
 import { may, session } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { refusalOf } from '../../server/refusal.js';
-import type { Refusal } from '../../server/refusal.js';
+import type { Places, Refusal } from '../../server/refusal.js';
 import { Choices, Field } from '../../ui/field.js';
 import { Notice } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
@@ -165,10 +165,7 @@ export function Decide({
   );
 }
 
-const PLACES: {
-  readonly places: Readonly<Record<string, DecisionField>>;
-  readonly codes: Readonly<Record<string, DecisionField>>;
-} = {
+const PLACES: Places<DecisionField> = {
   places: RESULT_PLACES,
   codes: {},
 };

@@ -1,27 +1,20 @@
-import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
 import { pathOf } from '../../app/route.js';
 import { navigate } from '../../app/router.js';
 import { may } from '../../app/session.js';
 import { client } from '../../server/client.js';
-import { refusalOf } from '../../server/refusal.js';
-import type { Refusal } from '../../server/refusal.js';
 import { useResource } from '../../server/use-resource.js';
 import { Choices, Field } from '../../ui/field.js';
+import { FormEnd } from '../../ui/form-end.js';
 import { Notice } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
+import { useForm } from '../../ui/use-form.js';
 import { checkOrderForm, ORDER_PLACES } from './order-form.js';
-import type { OrderField, OrderForm } from './order-form.js';
+import type { OrderForm } from './order-form.js';
 
 /** Asks for everything an order needs, and says what each thing is for. What was written is kept until it is sent. */
 export function OrderFields({ name, initial }: { readonly name: string; readonly initial: OrderForm }) {
   const { fields: written, change, forget } = useDraft(name, initial);
   const offer = useResource('engines', async (signal) => client.listEngines({ signal }));
-  const refusal = useSignal<Refusal<OrderField> | null>(null);
-  const isTried = useSignal(false);
-  const isSending = useSignal(false);
-  const form = useRef<HTMLFormElement>(null);
-
   const workers = offer.value?.workers ?? [];
   const roots = offer.value?.roots ?? [];
   const fields = {
@@ -29,31 +22,16 @@ export function OrderFields({ name, initial }: { readonly name: string; readonly
     worker: written.worker || (workers[0]?.name ?? ''),
     repoDir: written.repoDir || (roots[0] ?? ''),
   };
-  const checked = checkOrderForm(fields);
-  const wrong = isTried.value ? { ...refusal.value?.wrong, ...checked.wrong } : {};
+  const { request, wrong: wrongHere } = checkOrderForm(fields);
+  const form = useForm(wrongHere, ORDER_PLACES, async () => {
+    const { issue_ref } = await client.submitOrder({ body: request });
+    forget();
+    navigate(pathOf({ page: 'issues', ref: issue_ref }));
+  });
+  const { wrong } = form;
   const edit = (changes: Partial<OrderForm>): void => {
     change(changes);
-    refusal.value = null;
-  };
-
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    isTried.value = true;
-    refusal.value = null;
-    if (Object.keys(checked.wrong).length === 0) {
-      isSending.value = true;
-      try {
-        const { issue_ref } = await client.submitOrder({ body: checked.request });
-        forget();
-        navigate(pathOf({ page: 'issues', ref: issue_ref }));
-        return;
-      } catch (error) {
-        refusal.value = refusalOf(error, ORDER_PLACES);
-      } finally {
-        isSending.value = false;
-      }
-    }
-    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
+    form.touch();
   };
 
   const line = (
@@ -95,7 +73,7 @@ export function OrderFields({ name, initial }: { readonly name: string; readonly
   }
   if (offer.value === null && offer.failure === null) return <p class="loading">Loading …</p>;
   return (
-    <form ref={form} class="order-form stack" noValidate onSubmit={(event) => void submit(event)}>
+    <form ref={form.ref} class="order-form stack" noValidate onSubmit={form.submit}>
       <div class="pair">
         {line('issueRef', 'Issue', 'owner/repo#12, group/project#12, or local#name.')}
         {line('role', 'Role', 'As whom it works: backend, qa. Part of the run’s name.')}
@@ -150,23 +128,15 @@ export function OrderFields({ name, initial }: { readonly name: string; readonly
           />
         </div>
       </details>
-      <div aria-live="assertive">
-        {refusal.value === null || refusal.value.message === null ? null : (
-          <Notice tone="bad" title="The order was not given">
-            {refusal.value.message} <code>{refusal.value.code}</code>
-          </Notice>
-        )}
-        {Object.keys(wrong).length > 0 ? <p class="wrong">Not given yet: look at what is marked above.</p> : null}
-      </div>
-      <div class="row">
-        <button type="submit" class="primary" disabled={isSending.value}>
-          {isSending.value ? 'Giving the order …' : 'Give the order'}
-        </button>
-        <button type="button" onClick={forget}>
-          Begin anew
-        </button>
-        <span class="dim">Its run becomes the one that counts; one that still works for this issue is stopped.</span>
-      </div>
+      <FormEnd
+        form={form}
+        not="The order was not given"
+        send="Give the order"
+        sending="Giving the order …"
+        empty="Begin anew"
+        onEmpty={forget}
+        then="Its run becomes the one that counts; one that still works for this issue is stopped."
+      />
     </form>
   );
 }

@@ -1,4 +1,5 @@
 import type { Client } from '../../../src/client/index.js';
+import type { Places } from '../../server/refusal.js';
 import { linesOf } from '../../ui/lines-of.js';
 
 /** What `POST /v1/orders` takes. */
@@ -26,7 +27,7 @@ export type OrderForm = Readonly<typeof EMPTY_ORDER_FORM>;
 export type OrderField = keyof OrderForm;
 
 /** Which field a path or a code of the server's answer is about. */
-export const ORDER_PLACES = {
+export const ORDER_PLACES: Places<OrderField> = {
   places: {
     issue_ref: 'issueRef',
     role: 'role',
@@ -41,9 +42,6 @@ export const ORDER_PLACES = {
     isolation: 'isolation',
   },
   codes: { UNKNOWN_WORKER: 'worker', FOLDER_NOT_ALLOWED: 'repoDir' },
-} as const satisfies {
-  readonly places: Readonly<Record<string, OrderField>>;
-  readonly codes: Readonly<Record<string, OrderField>>;
 };
 
 /** An order that was given before, to be changed and given again. */

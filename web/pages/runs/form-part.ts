@@ -5,4 +5,6 @@ export interface FormPart {
   readonly fields: RunForm;
   readonly wrong: Wrong;
   readonly edit: (changes: Partial<RunForm>) => void;
+  /** It is no agent: engine `command`. */
+  readonly isCommand: boolean;
 }

@@ -8,7 +8,7 @@ export function LimitFields({
   edit,
   allowedEnv,
   isCommand,
-}: FormPart & { readonly allowedEnv: readonly string[]; readonly isCommand: boolean }) {
+}: FormPart & { readonly allowedEnv: readonly string[] }) {
   const number = (field: 'timeS' | 'idleS' | 'waitS' | 'tokens' | 'cost', label: string, help: string) => (
     <Field id={field} label={label} help={help} wrong={wrong[field]}>
       {(control) => (

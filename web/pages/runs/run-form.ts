@@ -1,4 +1,5 @@
 import type { Client } from '../../../src/client/index.js';
+import type { Places } from '../../server/refusal.js';
 import { linesOf } from '../../ui/lines-of.js';
 
 /** What `POST /v1/runs` takes. */
@@ -39,7 +40,7 @@ export type RunField = keyof RunForm;
 export type Wrong = Readonly<Partial<Record<RunField, string>>>;
 
 /** Which field a path or a code of the server's answer is about. */
-export const RUN_PLACES = {
+export const RUN_PLACES: Places<RunField> = {
   places: {
     engine: 'engine',
     prompt: 'prompt',
@@ -68,9 +69,6 @@ export const RUN_PLACES = {
     PERMISSIONS_NOT_ALLOWED: 'permissions',
     ENVIRONMENT_NOT_ALLOWED: 'env',
   },
-} as const satisfies {
-  readonly places: Readonly<Record<string, RunField>>;
-  readonly codes: Readonly<Record<string, RunField>>;
 };
 
 /**

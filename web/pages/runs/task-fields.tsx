@@ -1,0 +1,136 @@
+import { Field } from '../../ui/field.js';
+import type { FormPart } from './form-part.js';
+
+/** Who does what, and where. */
+export function TaskFields({
+  fields,
+  wrong,
+  edit,
+  isCommand,
+  engines,
+  commands,
+  roots,
+}: FormPart & {
+  readonly engines: readonly string[];
+  readonly commands: readonly string[];
+  readonly roots: readonly string[];
+}) {
+  return (
+    <>
+      <Field
+        id="engine"
+        label="Engine"
+        help="The agent that does the work. It has to be installed where the server runs."
+        wrong={wrong.engine}
+      >
+        {(control) => (
+          <select {...control} value={fields.engine} onChange={(event) => edit({ engine: event.currentTarget.value })}>
+            {engines.map((name) => (
+              <option key={name} value={name}>
+                {name === 'command' ? 'command: any other program' : name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {isCommand ? <CommandFields fields={fields} wrong={wrong} edit={edit} commands={commands} /> : null}
+      <Field
+        id="prompt"
+        label={isCommand ? 'Input' : 'Prompt'}
+        help={
+          isCommand
+            ? 'What the program reads from its standard input; may stay empty.'
+            : 'What the agent is asked to do, in your words.'
+        }
+        wrong={wrong.prompt}
+      >
+        {(control) => (
+          <textarea
+            {...control}
+            rows={6}
+            value={fields.prompt}
+            onInput={(event) => edit({ prompt: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+      <Field
+        id="workdir"
+        label="Working folder"
+        help={
+          <>
+            Where it works, on the machine of the server; one run at a time. It must lie under{' '}
+            <code>{roots.length === 0 ? 'one of the roots' : roots.join(' or ')}</code>.
+          </>
+        }
+        wrong={wrong.workdir}
+      >
+        {(control) => (
+          <input
+            {...control}
+            type="text"
+            class="mono"
+            list="roots"
+            spellcheck={false}
+            value={fields.workdir}
+            onInput={(event) => edit({ workdir: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+      <datalist id="roots">
+        {roots.map((root) => (
+          <option key={root} value={root} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+function CommandFields({
+  fields,
+  wrong,
+  edit,
+  commands,
+}: Omit<FormPart, 'isCommand'> & { readonly commands: readonly string[] }) {
+  return (
+    <>
+      <Field
+        id="program"
+        label="Program"
+        help={
+          commands.length === 0
+            ? 'The configuration of the server lists no programs under `commands`, so none can be started from here.'
+            : 'One of those that the configuration of the server lists.'
+        }
+        wrong={wrong.program}
+      >
+        {(control) => (
+          <select
+            {...control}
+            value={fields.program}
+            onChange={(event) => edit({ program: event.currentTarget.value })}
+          >
+            {commands.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field
+        id="parameters"
+        label="Arguments"
+        help="One a line, as they stand: nothing needs quotes."
+        wrong={wrong.parameters}
+      >
+        {(control) => (
+          <textarea
+            {...control}
+            class="mono"
+            rows={3}
+            value={fields.parameters}
+            onInput={(event) => edit({ parameters: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+    </>
+  );
+}
