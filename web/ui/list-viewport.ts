@@ -46,10 +46,14 @@ export function createListViewport(estimate: number, draw: () => void): ListView
   let follow = false;
   let atEnd = true;
   let aim: { readonly index: number; readonly until: number } | null = null;
+  /** What was drawn last, in a word: where nothing of it changes, nothing is drawn. */
+  let drawn = '';
 
   const scale = (): ListScale => scaleOf(heights.top(count), view);
   const scrolled = (): number => scroller?.scrollTop ?? 0;
-  const top = (): number => scale().toList(scrolled());
+  /** Where in the list one is; who stays at its end is there already when rows have come and the page has not scrolled yet. */
+  const top = (): number =>
+    follow && atEnd && aim === null ? Math.max(0, heights.top(count) - view) : scale().toList(scrolled());
 
   /** Notes a height; returns how far what is seen would move by it. */
   function note(row: Element, height: number): number {
@@ -68,7 +72,13 @@ export function createListViewport(estimate: number, draw: () => void): ListView
     } else if (follow && atEnd) scroller.scrollTop = scroller.scrollHeight;
   }
 
+  function range(): readonly [from: number, to: number] {
+    const from = Math.max(0, heights.at(top(), count) - AROUND);
+    return [from, Math.min(count - 1, heights.at(top() + view, count) + AROUND)];
+  }
+
   function takeSizes(entries: readonly ResizeObserverEntry[]): void {
+    const before = `${view} ${heights.top(count)}`;
     let moved = 0;
     for (const { target, borderBoxSize } of entries) {
       const height = borderBoxSize[0]?.blockSize ?? 0;
@@ -81,7 +91,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
     }
     // What grows above must not push away what one reads.
     if (moved !== 0 && scroller !== null && aim === null) scroller.scrollTop += moved;
-    draw();
+    if (before !== `${view} ${heights.top(count)}`) draw();
   }
 
   return {
@@ -129,14 +139,15 @@ export function createListViewport(estimate: number, draw: () => void): ListView
       if (scroller !== null) {
         atEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < AT_END_PX;
       }
-      draw();
+      const isScaled = scale().pageHeight < heights.top(count);
+      if (isScaled || drawn !== `${range().join(' ')} ${atEnd}`) draw();
     },
     isAtEnd: () => atEnd,
     first: () => heights.at(top(), count),
     rows() {
       if (view === 0 || count === 0) return [];
-      const from = Math.max(0, heights.at(top(), count) - AROUND);
-      const to = Math.min(count - 1, heights.at(top() + view, count) + AROUND);
+      const [from, to] = range();
+      drawn = `${from} ${to} ${atEnd}`;
       return Array.from({ length: to - from + 1 }, (_, index) => from + index);
     },
     place: (index) => scale().place(heights.top(index), scrolled()),

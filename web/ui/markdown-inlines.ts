@@ -15,7 +15,6 @@ const LONGEST_ADDRESS = 2048;
 const BARE_ADDRESS = /https?:\/\/[^\s<>"'`\])]+/y;
 const SPECIAL = /[\\`*_~[\]!<h]/g;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
-const WORD = /[\p{L}\p{N}]/u;
 
 type Mark = '**' | '__' | '*' | '_' | '~~';
 
@@ -97,15 +96,16 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
   function readMark(mark: Mark): boolean {
     const before = at === 0 ? ' ' : (text[at - 1] ?? ' ');
     const after = text[at + mark.length] ?? ' ';
-    const isWithinWord = mark.startsWith('_') && WORD.test(before) && WORD.test(after);
-    if (isWithinWord) return false;
-    const opened = before.trim() === '' ? undefined : close((other) => other === mark);
+    // Names of programs have underscores within and around them: there they are marks only at the edge of a word.
+    const mayOpen = !mark.startsWith('_') || /[\s([{*~]/.test(before);
+    const mayClose = !mark.startsWith('_') || /[\s.,;:!?)\]}*~]/.test(after);
+    const opened = before.trim() === '' || !mayClose ? undefined : close((other) => other === mark);
     if (opened !== undefined) {
       const kind = mark === '~~' ? 'strike' : mark.length === 2 ? 'strong' : 'emphasis';
       add({ kind, children: opened.children }, at + mark.length);
       return true;
     }
-    return after.trim() !== '' && begin(mark, mark.length);
+    return mayOpen && after.trim() !== '' && begin(mark, mark.length);
   }
   function begin(mark: Open['mark'], length: number): boolean {
     if (stack.length > DEEPEST || budget.nodes <= 0) return false;

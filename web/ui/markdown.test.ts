@@ -14,6 +14,8 @@ describe('what stands in a line', () => {
     ['a `code *span*` b', ['a ', { kind: 'code', text: 'code *span*' }, ' b']],
     ['``a ` b``', [{ kind: 'code', text: 'a ` b' }]],
     ['snake_case_name', ['snake_case_name']],
+    ['"__SKILL_DONE__": true', ['"__SKILL_DONE__": true']],
+    ['call __init__() of (_it_)', ['call __init__() of (', soft('it'), ')']],
     ['2 * 3 * 4', ['2 * 3 * 4']],
     ['**never closed', ['**never closed']],
     ['`never closed', ['`never closed']],

@@ -26,7 +26,7 @@ export function ConversationItem({
 }) {
   return (
     <div class={`item ${view.kind}${isLit ? ' lit' : ''}${view.parent === null ? '' : ' of-sub-agent'}`}>
-      <button type="button" class="choose item-head" aria-pressed={isLit} onClick={onChoose}>
+      <button type="button" class="choose item-head" tabIndex={-1} aria-pressed={isLit} onClick={onChoose}>
         <strong>{titleOf(view)}</strong>
         <State view={view} />
         <span class="end">
@@ -64,7 +64,7 @@ function titleOf(view: ItemView): ComponentChildren {
     case 'completed':
       return 'Completed';
     case 'failed':
-      return 'Failed';
+      return view.category === 'canceled' ? 'Canceled' : 'Failed';
   }
 }
 
@@ -88,7 +88,7 @@ function stateOf(view: ItemView): { readonly word: string; readonly tone: Tone }
     case 'completed':
       return { word: view.reason, tone: 'good' };
     case 'failed':
-      return { word: view.code, tone: 'bad' };
+      return { word: view.code, tone: view.category === 'canceled' ? 'plain' : 'bad' };
     case 'start':
     case 'reply':
     case 'artifact':
@@ -109,10 +109,9 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
         </p>
       );
     case 'message':
-      // A message that is still being written changes many times a second; it becomes Markdown when it is whole.
       return (
         <>
-          {view.isWhole ? <Markdown text={view.text} /> : <SafeText text={view.text} />}
+          <Words text={view.text} isWhole={view.isWhole} />
           {view.payload === undefined ? null : (
             <details>
               <summary>The value in it</summary>
@@ -176,6 +175,12 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
         </>
       );
   }
+}
+
+/** A message that is still being written changes many times a second: it becomes Markdown when it is whole. JSON never does. */
+function Words({ text, isWhole }: { readonly text: string; readonly isWhole: boolean }) {
+  if (/^\s*[[{]/.test(text)) return <ValueText value={text} limit={4000} />;
+  return isWhole ? <Markdown text={text} /> : <SafeText text={text} />;
 }
 
 function firstLine(text: string): string {

@@ -1,13 +1,16 @@
+import { useState } from 'preact/hooks';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { ConversationItem } from './conversation-item.js';
 import { describeItem } from './describe-item.js';
 import type { OpenRun } from './open-run.js';
+import { createRowCache } from './row-cache.js';
 import { firstAbove } from './sorted-search.js';
 import { startOf } from './start-of.js';
 
 /** What was said and done, as a person would tell it. */
 export function ConversationLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
-  void run.beat.value;
+  void run.beats.conversation.value;
+  const [cache] = useState(createRowCache);
   const { conversation } = run.lenses;
   const moment = run.moment.value;
   const light = run.light.value;
@@ -21,17 +24,22 @@ export function ConversationLens({ run, isLive }: { readonly run: OpenRun; reado
   };
   const row = (index: number) => {
     const item = conversation.items[index];
-    const view = item === undefined ? null : describeItem(conversation, item, eventCount);
-    if (view === null) return null;
+    if (item === undefined) return null;
     const isLit = light?.items.has(index) ?? false;
-    return <ConversationItem runId={run.id} view={view} start={start} isLit={isLit} onChoose={() => choose(index)} />;
+    const isLast = item.events[0] === eventCount - 1;
+    const known = firstAbove(item.events, eventCount - 1);
+    return cache(index, [item, known, isLast, isLit, start], () => {
+      const view = describeItem(conversation, item, eventCount);
+      if (view === null) return null;
+      return <ConversationItem runId={run.id} view={view} start={start} isLit={isLit} onChoose={() => choose(index)} />;
+    });
   };
   if (count === 0) return <Empty isLive={isLive} />;
   return (
     <VirtualList
       label="Conversation"
       count={count}
-      estimate={72}
+      estimate={55}
       keyOf={(index) => index}
       row={row}
       target={light?.item ?? null}

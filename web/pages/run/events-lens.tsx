@@ -1,16 +1,19 @@
+import { useState } from 'preact/hooks';
 import type { RaspEvent } from '../../../src/events/index.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { Clock } from './clock.js';
 import { summarizeEvent } from './event-summary.js';
 import type { OpenRun } from './open-run.js';
+import { createRowCache } from './row-cache.js';
 import { firstAbove } from './sorted-search.js';
 import { startOf } from './start-of.js';
 import { ValueText } from './value-text.js';
 
 /** What the engine said, event by event. The chosen one is shown whole. */
 export function EventsLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
-  void run.beat.value;
+  void run.beats.events.value;
+  const [cache] = useState(createRowCache);
   const { list } = run.lenses;
   const moment = run.moment.value;
   const light = run.light.value;
@@ -23,23 +26,19 @@ export function EventsLens({ run, isLive }: { readonly run: OpenRun; readonly is
   const row = (index: number) => {
     const event = list.events[index];
     if (event === undefined) return null;
-    return (
-      <EventRow
-        event={event}
-        at={list.times[index] ?? start}
-        start={start}
-        isLit={light !== null && (light.event === index || light.bytes.overlaps(event.raw_ref))}
-        isOpen={light?.place.lens === 'events' && light.event === index}
-        onChoose={() => choose(index)}
-      />
-    );
+    const at = list.times[index] ?? start;
+    const isLit = light !== null && (light.event === index || light.bytes.overlaps(event.raw_ref));
+    const isOpen = light?.place.lens === 'events' && light.event === index;
+    return cache(index, [event, start, isLit, isOpen], () => (
+      <EventRow event={event} at={at} start={start} isLit={isLit} isOpen={isOpen} onChoose={() => choose(index)} />
+    ));
   };
   if (count === 0) return <p class="lens-empty">{isLive ? 'No events yet.' : 'No events up to this moment.'}</p>;
   return (
     <VirtualList
       label="Events"
       count={count}
-      estimate={46}
+      estimate={53}
       keyOf={(index) => index}
       row={row}
       target={light?.event ?? null}
@@ -67,7 +66,7 @@ function EventRow({
 }) {
   return (
     <div class={`event ${event.event.category}${isLit ? ' lit' : ''}`}>
-      <button type="button" class="choose event-head" aria-pressed={isLit} onClick={onChoose}>
+      <button type="button" class="choose event-head" tabIndex={-1} aria-pressed={isLit} onClick={onChoose}>
         <span class="event-line">
           <span class="dim">{event.attempt_number > 1 ? `${event.attempt_number}:${event.seq}` : event.seq}</span>
           <span class="event-type">{event.event.type}</span>

@@ -68,7 +68,7 @@ function LensTabs({ run }: { readonly run: OpenRun }) {
 
 /** How much a lens has to show. */
 function Count({ run, name }: { readonly run: OpenRun; readonly name: LensName }) {
-  void run.beat.value;
+  void run.beats.page.value;
   const { conversation, list, rows } = run.lenses;
   const counts = { conversation: conversation.items.length, events: list.events.length, raw: rows.count() };
   return <span class="lens-count">{counts[name].toLocaleString('en')}</span>;
@@ -79,20 +79,20 @@ export function Lenses({ run, isLive }: { readonly run: OpenRun; readonly isLive
   const narrow = isNarrow.value;
   const shown = LENSES.filter(({ name }) => (narrow ? front.value === name : open.value.includes(name)));
   const parts: ComponentChildren[] = [];
-  for (const [index, { name, title, view: View }] of shown.entries()) {
+  for (const [index, { name, view: View }] of shown.entries()) {
     const before = shown[index - 1]?.name;
     if (before !== undefined)
       parts.push(<LensDivider key={`before-${name}`} shares={shares} left={before} right={name} />);
     parts.push(
-      <section
+      <div
         key={name}
         id={`lens-${name}`}
         class="lens"
-        {...(narrow ? { role: 'tabpanel', 'aria-labelledby': `tab-${name}` } : { 'aria-label': title })}
+        {...(narrow ? { role: 'tabpanel', 'aria-labelledby': `tab-${name}` } : {})}
         style={{ flexGrow: shares.value[name] }}
       >
         <View run={run} isLive={isLive} />
-      </section>,
+      </div>,
     );
   }
   return <div class="lenses">{parts}</div>;

@@ -23,8 +23,8 @@ export interface OpenRun {
   readonly id: string;
   readonly lenses: RunLenses;
   readonly blocks: RawBlocks;
-  /** Changes when there is something new to draw. */
-  readonly beat: ReadonlySignal<number>;
+  /** Changes when there is something new to draw; each lens has its own turn. */
+  readonly beats: Readonly<Record<'page' | 'conversation' | 'events' | 'raw', ReadonlySignal<number>>>;
   readonly connection: ReadonlySignal<StreamState>;
   /** Events that the server does not have any more. */
   readonly gaps: ReadonlySignal<readonly Gap[]>;
@@ -45,8 +45,8 @@ const HIDDEN_MS = 10_000;
 /** Opens a run; nothing is asked of the server before {@link OpenRun.follow}. */
 export function openRun(id: string, at: Place | null): OpenRun {
   const lenses: RunLenses = { conversation: createConversation(), list: createEventList(), rows: createRawRows() };
-  const beat = signal(0);
-  const pulse = createPulse(() => (beat.value += 1));
+  const beats = { page: signal(0), conversation: signal(0), events: signal(0), raw: signal(0) };
+  const pulse = createPulse(Object.values(beats).map((beat) => () => (beat.value += 1)));
   const fcmp = signal<StreamState>({ state: 'opening' });
   const rasp = signal<StreamState>({ state: 'opening' });
   const gaps = signal<readonly Gap[]>([]);
@@ -131,12 +131,12 @@ export function openRun(id: string, at: Place | null): OpenRun {
     id,
     lenses,
     blocks,
-    beat,
+    beats,
     connection: computed(() => joinStates([fcmp.value, rasp.value])),
     gaps,
     chosen,
     light: computed(() => {
-      void beat.value;
+      void beats.page.value;
       return chosen.value === null ? null : lightUp(lenses, chosen.value);
     }),
     moment: signal(null),

@@ -12,7 +12,7 @@ const GLANCE_BYTES = 400;
 
 /** The bytes the agent printed, as they were captured, frame by frame. The chosen ones are shown whole. */
 export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
-  void run.beat.value;
+  void run.beats.raw.value;
   const { rows } = run.lenses;
   const moment = run.moment.value;
   const light = run.light.value;
@@ -42,7 +42,7 @@ export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLiv
     <VirtualList
       label="Raw bytes"
       count={count}
-      estimate={64}
+      estimate={67}
       keyOf={(index) => index}
       row={row}
       target={light?.row ?? null}
@@ -73,7 +73,7 @@ function RawRowView({
   const length = row.byte_to - row.byte_from;
   return (
     <div class={`raw-row ${row.stream}${isLit ? ' lit' : ''}${isOpen ? ' open' : ''}`}>
-      <button type="button" class="choose raw-head" aria-pressed={isLit} onClick={onChoose}>
+      <button type="button" class="choose raw-head" tabIndex={-1} aria-pressed={isLit} onClick={onChoose}>
         <span class="raw-stream">
           {row.stream}
           {row.attempt_number > 1 ? ` ${row.attempt_number}` : ''}

@@ -7,11 +7,12 @@ import { endOf, startOf } from './start-of.js';
 
 /** Goes through a run again: a slider over its time, play and pause, how fast. At the end is everything. */
 export function ReplayBar({ run }: { readonly run: OpenRun }) {
-  void run.beat.value;
+  void run.beats.page.value;
   const isPlaying = useSignal(false);
   const speed = useSignal<number>(SPEEDS[0]);
-  const start = startOf(run);
-  const end = endOf(run);
+  const hasTime = endOf(run) > startOf(run);
+  const start = hasTime ? startOf(run) : 0;
+  const end = hasTime ? endOf(run) : 1;
   const moment = run.moment.value ?? end;
 
   useEffect(() => {
@@ -28,7 +29,6 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
     return () => cancelAnimationFrame(frame);
   }, [isPlaying.value]);
 
-  if (!Number.isFinite(start) || end <= start) return null;
   const goTo = (ms: number): void => {
     run.moment.value = start + ms >= end ? null : start + ms;
   };
@@ -36,6 +36,7 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
     <div class="replay" role="group" aria-label="Replay">
       <button
         type="button"
+        disabled={!hasTime}
         onClick={() => {
           // From the end, play begins anew.
           if (!isPlaying.value && run.moment.value === null) run.moment.value = start;
@@ -46,6 +47,7 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
       </button>
       <input
         type="range"
+        disabled={!hasTime}
         min={0}
         max={end - start}
         step={Math.max(1, Math.round((end - start) / 1000))}
@@ -57,9 +59,7 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
           goTo(currentTarget.valueAsNumber);
         }}
       />
-      <output class="clock">
-        {offsetOf(moment - start)} / {offsetOf(end - start)}
-      </output>
+      <output class="clock">{hasTime ? `${offsetOf(moment - start)} / ${offsetOf(end - start)}` : '–'}</output>
       <label>
         <span class="unseen">Speed</span>
         <select value={speed.value} onChange={({ currentTarget }) => (speed.value = Number(currentTarget.value))}>

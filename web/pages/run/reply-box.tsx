@@ -9,7 +9,7 @@ import type { OpenQuestion } from './open-question.js';
 
 /** The answer to an agent that waits. It comes when the question does; the focus stays where it is, and the question is announced. */
 export function ReplyBox({ run, isEnded }: { readonly run: OpenRun; readonly isEnded: boolean }) {
-  void run.beat.value;
+  void run.beats.page.value;
   const question = isEnded ? null : openQuestion(run.lenses.conversation.events);
   return (
     <>
@@ -42,12 +42,12 @@ function ReplyForm({ id, question }: { readonly id: string; readonly question: O
       state.value = 'writing';
     }
   };
-  if (state.value === 'sent') return <p class="reply dim">Answered. The agent goes on.</p>;
+  if (state.value === 'sent') return <p class="reply-box dim">Answered. The agent goes on.</p>;
   if (!may('run'))
-    return <p class="reply">The agent waits for an answer. Answering needs a token with the scope “run”.</p>;
+    return <p class="reply-box">The agent waits for an answer. Answering needs a token with the scope “run”.</p>;
   return (
     <form
-      class="reply"
+      class="reply-box"
       onSubmit={(event) => {
         event.preventDefault();
         void send();

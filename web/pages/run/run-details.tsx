@@ -111,7 +111,7 @@ function Result({ result }: { readonly result: Result }) {
 function Part({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
   return (
     <section>
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       {children}
     </section>
   );

@@ -9,7 +9,7 @@ export function RunFailureView({ error }: { readonly error: Readonly<Record<stri
   const { category, code, message, issues, tried, ...rest } = error;
   return (
     <section>
-      <h3>Error</h3>
+      <h2>Error</h2>
       <p>
         <span class="badge bad">{word(code)}</span> <span class="dim">{word(category)}</span>{' '}
         <SafeText text={word(message)} limit={4000} />
@@ -33,7 +33,7 @@ function Lines({
   if (!Array.isArray(lines) || lines.length === 0) return null;
   return (
     <>
-      <h4>{title}</h4>
+      <h3>{title}</h3>
       <ul class="plain">
         {lines.slice(0, MOST_LINES).map((line: unknown, index) => (
           <li key={index}>

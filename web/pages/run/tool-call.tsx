@@ -29,6 +29,7 @@ export function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 't
 /** What has one field that is a text is read as that text: `npm test` says as much as `{ "command": "npm test" }`. */
 function plainInput(input: unknown): unknown {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
-  const [first, ...others] = Object.values(input);
-  return others.length === 0 && typeof first === 'string' ? first : input;
+  const values = Object.values<unknown>({ ...input });
+  const [only] = values;
+  return values.length === 1 && typeof only === 'string' ? only : input;
 }
