@@ -55,12 +55,20 @@ export async function inHouse<T>(
   const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
   // Those of the configuration come before workers of the same name that a command brings along.
   const wrappers: Wrappers = { ...more, ...config.wrappers };
-  const { data, max_delivery_tries: maxTries } = config;
+  const { data, secrets, max_delivery_tries: maxTries } = config;
   const sinks = createSinks(config, process.env);
   const logger = createLogger(config);
   const store = await openStore(config.database);
   try {
-    const lead = createLead({ store, sinks, data, backoff: given({ maxTries }), wrappers, logger });
+    const lead = createLead({
+      store,
+      sinks,
+      data,
+      backoff: given({ maxTries }),
+      wrappers,
+      logger,
+      ...given({ secrets }),
+    });
     try {
       return await work({ config, wrappers, store, lead, logger });
     } finally {

@@ -4,6 +4,9 @@ import { silentLogger } from '../../runs/logger/logger.js';
 import type { Logger } from '../../runs/logger/logger.js';
 import { identifyOwnProcess } from '../../runs/process/process-identity.js';
 import { runFolderPath } from '../../runs/run-folder-path.js';
+import { compileSecrets } from '../../runs/secrets/compile-secrets.js';
+import type { Secrets } from '../../runs/secrets/compile-secrets.js';
+import { sensitiveEnvironment } from '../../runs/secrets/sensitive-environment.js';
 import { createUlids } from '../../runs/ulid.js';
 import type { WorkerIdentity } from '../ports/order-record.js';
 import type { OrderStore } from '../ports/order-store.js';
@@ -27,6 +30,10 @@ export interface LeadOptions {
   readonly backoff?: Partial<Backoff>;
   /** How many comments are on their way at once, per sink; 8 by default. */
   readonly concurrency?: number;
+  /** Its sensitive values are taken out of what workers report; by default that of this process. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Patterns of what else must never be written down. */
+  readonly secrets?: { readonly patterns?: readonly string[] };
   readonly logger?: Logger;
   /** Milliseconds since 1970. */
   readonly clock?: () => number;
@@ -36,8 +43,10 @@ export interface LeadOptions {
 }
 
 /** The options with every default filled in, and who this lead is. */
-export interface LeadContext extends Required<Omit<LeadOptions, 'backoff'>> {
+export interface LeadContext extends Required<Omit<LeadOptions, 'backoff' | 'environment' | 'secrets'>> {
   readonly backoff: Backoff;
+  /** What is taken out of what workers report. */
+  readonly secrets: Secrets;
   /** Unique per lead. */
   readonly leadId: string;
   readonly runFolderOf: (runUlid: string) => string;
@@ -56,6 +65,10 @@ export function createLeadContext(options: LeadOptions): LeadContext {
     data,
     backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
     concurrency: options.concurrency ?? DELIVERIES_AT_ONCE,
+    secrets: compileSecrets({
+      values: sensitiveEnvironment(options.environment ?? process.env),
+      patterns: options.secrets?.patterns ?? [],
+    }),
     logger: options.logger ?? silentLogger,
     clock,
     newId,

@@ -10,6 +10,7 @@ import type { Reading } from '../reading.js';
 import { readWorkResult } from '../reading/read-work-result.js';
 import { LeadError } from './lead-error.js';
 import type { LeadContext } from './lead-context.js';
+import { maskResultFiles } from './mask-result-files.js';
 
 /** How an order's worker ended. */
 export interface WorkerEnd {
@@ -120,8 +121,10 @@ async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd
   // A worker that was not started has nothing to report; what stands in the folder is somebody else's.
   if (!wasStarted(end)) return { source: 'none', problems: [] };
   const startedAt = end.startedAt ?? record.started_at;
+  const dir = end.dir ?? context.runFolderOf(record.run_ulid);
+  await maskResultFiles(context, dir);
   const reading = await readWorkResult({
-    dir: end.dir ?? context.runFolderOf(record.run_ulid),
+    dir,
     stdout: end.stdout ?? '',
     stderr: end.stderr ?? '',
     order: record.order,

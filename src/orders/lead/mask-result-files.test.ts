@@ -1,0 +1,62 @@
+import { link, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { cleanEnd, goodResult, goodText, makeRequest, startLead } from './fixtures/lead-at-work.js';
+
+const SECRET = 'sk-live-0123456789abcdef';
+const environment = { SERVICE_API_KEY: SECRET, PATH: '/bin' };
+
+async function startSecretLead() {
+  const site = await startLead({ environment, secrets: { patterns: ['hunter[0-9]+'] } });
+  const submitted = await site.lead.submit(makeRequest());
+  const place = (name: string) => join(site.data, 'runs', submitted.runUlid, name);
+  return { ...site, submitted, place };
+}
+
+describe('a secret that a worker writes into its result', () => {
+  it.each(['work_result.json', 'work_result.txt'])('of %s reaches neither comment nor store nor file', async (name) => {
+    const { lead, store, report, comments, submitted, place } = await startSecretLead();
+    const summary = `Used ${SECRET} and hunter22.`;
+    const result =
+      name === 'work_result.json'
+        ? goodResult(submitted, { Summary: summary })
+        : `${goodText(submitted)}\n${summary}\n`;
+    await report(submitted, name, result);
+    const { reading, decision } = await lead.settle(cleanEnd(submitted));
+    expect(decision.action).toBe('advance');
+    expect(JSON.stringify(reading)).toContain(`Used ${'*'.repeat(SECRET.length)} and ${'*'.repeat(8)}.`);
+    await lead.deliver();
+    const written = [
+      await comments(),
+      await readFile(place(name), 'utf8'),
+      JSON.stringify(await store.findOrder(submitted.order.issue_ref, submitted.order.run_id)),
+      JSON.stringify(await store.listOutbox({})),
+      JSON.stringify(await store.listExecutions({})),
+    ].join('\n');
+    expect(written).toContain('Used ***');
+    expect(written).not.toContain(SECRET);
+    expect(written).not.toContain('hunter22');
+  });
+
+  it('does not make an old file a new one', async () => {
+    const { lead, report, submitted, place } = await startSecretLead();
+    await report(submitted, 'work_result.json', goodResult(submitted, { Summary: SECRET }));
+    await utimes(place('work_result.json'), 1000, 1000);
+    await lead.settle(cleanEnd(submitted));
+    expect((await stat(place('work_result.json'))).mtimeMs).toBe(1_000_000);
+  });
+
+  it('is not looked for behind a link, nor in a file that has another name', async () => {
+    const { lead, data, report, submitted, place } = await startSecretLead();
+    await writeFile(join(data, 'mine.env'), SECRET);
+    await report(submitted, 'note', '');
+    await symlink(join(data, 'mine.env'), place('work_result.json'));
+    await link(join(data, 'mine.env'), place('work_result.txt'));
+    await lead.settle(cleanEnd(submitted));
+    expect(await readFile(join(data, 'mine.env'), 'utf8')).toBe(SECRET);
+  });
+
+  it('cannot be looked for by a pattern that is none, which is told before anything begins', async () => {
+    await expect(startLead({ secrets: { patterns: ['('] } })).rejects.toMatchObject({ code: 'INVALID_SECRET_PATTERN' });
+  });
+});
