@@ -8,8 +8,8 @@ export interface PageRecord {
   readonly strangers: string[];
   /** What the policy of the page stopped. */
   readonly violations: string[];
-  /** How far things jumped after they were first seen, without a person's doing. */
-  readonly shifts: string[];
+  /** What jumped after it was first seen, without a person's doing, and how far. */
+  readonly shifts: { readonly value: number; readonly what: string }[];
   /** Dialogs and windows: ours has none. */
   readonly surprises: string[];
   /** What was loaded: path and bytes as they came over the wire. */
@@ -43,14 +43,16 @@ export async function watchPage(page: Page, origin: string, mayFail?: RegExp): P
       .catch(() => undefined);
   });
   await page.exposeBinding('noteViolation', (_source, text: string) => void record.violations.push(text));
-  await page.exposeBinding('noteShift', (_source, text: string) => void record.shifts.push(text));
+  await page.exposeBinding('noteShift', (_source, value: number, what: string) => {
+    record.shifts.push({ value, what });
+  });
   await page.addInitScript(watchFromWithin);
   return record;
 }
 
 interface Notes {
   noteViolation?: (text: string) => void;
-  noteShift?: (text: string) => void;
+  noteShift?: (value: number, what: string) => void;
 }
 
 interface LayoutShift extends PerformanceEntry {
@@ -68,7 +70,7 @@ function watchFromWithin(): void {
   new PerformanceObserver((list) => {
     for (const { value, hadRecentInput, sources } of list.getEntries() as LayoutShift[]) {
       const moved = sources.map(({ node }) => node?.parentElement?.outerHTML.slice(0, 200));
-      if (!hadRecentInput) noteShift?.(`${value} ${moved.join(' | ')}`);
+      if (!hadRecentInput) noteShift?.(value, moved.join(' | '));
     }
   }).observe({ type: 'layout-shift', buffered: true });
 }

@@ -1,0 +1,24 @@
+import type { Page } from 'playwright-core';
+
+/** What of a page cannot be seen for lack of width: the page itself if it scrolls sideways, and controls beyond its edge. */
+export async function findCutOff(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() => {
+    const width = document.documentElement.clientWidth;
+    const isWide = document.documentElement.scrollWidth > innerWidth;
+    const beyond = [...document.querySelectorAll('a, button, input, select, textarea, summary, h1, h2')].filter(
+      (element) => {
+        if (!element.checkVisibility({ visibilityProperty: true })) return false;
+        for (let around = element.parentElement; around !== null; around = around.parentElement) {
+          // What scrolls sideways within the page can be brought into view.
+          if (/auto|scroll/.test(getComputedStyle(around).overflowX)) return false;
+        }
+        const { left, right } = element.getBoundingClientRect();
+        return right > width + 1 && left >= 0;
+      },
+    );
+    return [
+      ...(isWide ? ['the page scrolls sideways'] : []),
+      ...beyond.map(({ outerHTML }) => outerHTML.slice(0, 160)),
+    ];
+  });
+}

@@ -1,0 +1,309 @@
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { codex } from '../../src/events/translate-lines.contract.js';
+import { longSession, longSessionRecord } from './codex-lines.js';
+import { openTap } from './open-tap.js';
+import { seedHouse } from './seed-house.js';
+import { settle } from './settle.js';
+import type { Site } from './start-site.js';
+import { useConsole } from './use-console.js';
+
+const house = useConsole(async (site: Site) => {
+  const long = await site.endedRun({ says: longSession(600) });
+  return { ...(await seedHouse(site)), long: long.id };
+});
+
+type Lens = 'Conversation' | 'Events' | 'Raw bytes';
+
+/** The list of a lens. */
+const lens = (page: Page, name: Lens): Locator => page.locator(`.virtual[aria-label="${name}"]`);
+/** The rows of a lens that are lit up. */
+const lit = (page: Page, name: Lens): Locator => lens(page, name).locator('.lit');
+
+/** A page that has loaded all events of a run. */
+async function openRun(id: string): Promise<Page> {
+  const { page } = await house.open(`/runs/${id}`);
+  await page.getByText('All events', { exact: true }).waitFor();
+  await settle(page);
+  return page;
+}
+
+/** Rows are in the page when they are near: scrolls from the start until one with these words is. */
+async function scrollTo(list: Locator, words: string): Promise<void> {
+  await list.evaluate(async (box, wanted) => {
+    for (box.scrollTop = 0; !(box.textContent ?? '').includes(wanted); box.scrollTop += box.clientHeight / 2) {
+      if (box.scrollTop + box.clientHeight >= box.scrollHeight) throw new Error(`there is no ${wanted}`);
+      // A frame to notice, one to draw; bytes of the raw lens are fetched.
+      for (let frames = 0; frames < 4; frames++)
+        await new Promise((resolve) => {
+          requestAnimationFrame(resolve);
+        });
+    }
+  }, words);
+}
+
+/** All rows of a list in their order, brought into view one after the other. */
+async function readAll(list: Locator): Promise<readonly string[]> {
+  return list.evaluate(async (box) => {
+    const texts = new Map<number, string>();
+    for (box.scrollTop = 0; ; box.scrollTop += box.clientHeight / 2) {
+      for (let frames = 0; frames < 4; frames++)
+        await new Promise((resolve) => {
+          requestAnimationFrame(resolve);
+        });
+      for (const row of box.querySelectorAll<HTMLElement>('[data-index]'))
+        texts.set(Number(row.dataset['index']), row.innerText);
+      if (box.scrollTop + box.clientHeight >= box.scrollHeight - 1) break;
+    }
+    return [...texts].toSorted(([one], [other]) => one - other).map(([, text]) => text);
+  });
+}
+
+/** Waits until the first row that is lit up stands within the window of its lens. */
+async function seen(page: Page, name: Lens): Promise<string> {
+  await expect
+    .poll(async () => {
+      const [row, box] = await Promise.all([lit(page, name).first().boundingBox(), lens(page, name).boundingBox()]);
+      return row !== null && box !== null && row.y + row.height > box.y && row.y < box.y + box.height;
+    })
+    .toBe(true);
+  return lit(page, name).first().innerText();
+}
+
+describe('the three lenses', () => {
+  it.each([
+    ['Conversation', 'Message 252:', ['Events', 'Raw bytes']],
+    ['Events', 'Message 252:', ['Conversation', 'Raw bytes']],
+    ['Raw bytes', 'Message 252:', ['Conversation', 'Events']],
+  ] as const)('light up and scroll together when something is chosen in %s', async (from, words, others) => {
+    const page = await openRun(house.seeds.long);
+    const start = lens(page, from);
+    const row = start.locator('.virtual-row').filter({ hasText: words });
+    await scrollTo(start, words);
+    await row.locator('.choose').click();
+    for (const name of [from, ...others]) expect(await seen(page, name)).toContain(words);
+  });
+
+  it('remember in the address what was chosen', async () => {
+    const page = await openRun(house.seeds.long);
+    await lens(page, 'Conversation').focus();
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowUp');
+    expect(await seen(page, 'Conversation')).toContain('Message 599:');
+    await expect.poll(() => new URL(page.url()).searchParams.has('at')).toBe(true);
+    await page.reload();
+    await settle(page);
+    for (const name of ['Conversation', 'Events', 'Raw bytes'] as const)
+      expect(await seen(page, name)).toContain('Message 599:');
+  });
+
+  it('can be walked through with the keyboard', async () => {
+    const page = await openRun(house.seeds.reviewed);
+    await lens(page, 'Events').focus();
+    for (let step = 0; step < 4; step++) await page.keyboard.press('ArrowDown');
+    await expect.poll(async () => lit(page, 'Events').count()).toBeGreaterThan(0);
+    expect(await seen(page, 'Events')).toContain('agent.message.final');
+    expect(await seen(page, 'Conversation')).toContain("I'll look at how the list is sorted first.");
+    expect(await seen(page, 'Raw bytes')).toContain('agent_message');
+  });
+
+  it('can be closed and opened one by one', async () => {
+    const page = await openRun(house.seeds.reviewed);
+    await page.getByRole('button', { name: /^Raw bytes/ }).click();
+    expect(await lens(page, 'Raw bytes').count()).toBe(0);
+    await page.getByRole('button', { name: /^Raw bytes/ }).click();
+    await lens(page, 'Raw bytes').waitFor();
+  });
+
+  it('are tabs on a phone', async () => {
+    const { page } = await house.open(`/runs/${house.seeds.reviewed}`, { width: 375, height: 740 });
+    await lens(page, 'Conversation').waitFor();
+    expect(await lens(page, 'Events').count()).toBe(0);
+    await page.getByRole('tab', { name: /^Events/ }).click();
+    await lens(page, 'Events').waitFor();
+    await page.keyboard.press('ArrowRight');
+    await lens(page, 'Raw bytes').waitFor();
+  });
+});
+
+describe('a run that has ended', () => {
+  it('shows messages as Markdown, and leads nowhere unasked', async () => {
+    const page = await openRun(house.seeds.reviewed);
+    const conversation = lens(page, 'Conversation');
+    await conversation.locator('strong', { hasText: 'a copy' }).waitFor();
+    await conversation.locator('em', { hasText: 'first' }).waitFor();
+    expect(await conversation.locator('pre, code').filter({ hasText: 'items.toSorted' }).count()).toBeGreaterThan(0);
+    expect(await conversation.getByText('https://example.org/issues/7').count()).toBeGreaterThan(0);
+    expect(await conversation.locator('a[href]').count()).toBe(0);
+  });
+
+  it('shows tool calls with what they were asked and gave back, reasoning folded', async () => {
+    const page = await openRun(house.seeds.reviewed);
+    const conversation = lens(page, 'Conversation');
+    const call = conversation.locator('.item').filter({ hasText: 'cat src/missing.ts' });
+    expect(await call.innerText()).toMatch(/failed[\s\S]*exit code 1/);
+    await call.getByText('Output').click();
+    await call.getByText('No such file or directory').waitFor();
+    const reasoning = conversation.locator('details').filter({ hasText: 'The copy is sorted' }).first();
+    expect(await reasoning.evaluate((details) => details.hasAttribute('open'))).toBe(false);
+  });
+
+  it('shows terminal escapes in output as text', async () => {
+    const page = await openRun(house.seeds.reviewed);
+    const call = lens(page, 'Conversation').locator('.item').filter({ hasText: 'npm test' }).first();
+    await call.getByText('Output').click();
+    await expect.poll(async () => call.innerText()).toContain('␛[32m✓');
+  });
+
+  it('shows a file the agent made as text', async () => {
+    const page = await openRun(house.seeds.reviewed);
+    const conversation = lens(page, 'Conversation');
+    await conversation.focus();
+    await page.keyboard.press('End');
+    await conversation.getByRole('button', { name: 'Preview' }).click();
+    await conversation.getByText('<script>never</script>').waitFor();
+    expect(await page.locator('main script').count()).toBe(0);
+  });
+
+  it('shows the result, what was repaired, and what it cost', async () => {
+    const page = await openRun(house.seeds.reviewed);
+    await page.locator('summary').filter({ hasText: 'Result' }).click();
+    const result = page.getByRole('region', { name: 'Result' });
+    expect(await result.innerText()).toMatch(
+      /The list forgets its order[\s\S]*OUTPUT_REPAIRED_GENERIC[\s\S]*quote_style/,
+    );
+    expect(await page.getByRole('main').innerText()).toContain('2,150 in');
+  });
+
+  it('says why it failed', async () => {
+    const page = await openRun(house.seeds.failed);
+    expect(await page.getByRole('main').innerText()).toContain('OUTPUT_NOT_VALIDATED');
+    await page.locator('summary').filter({ hasText: 'Result' }).click();
+    expect(await page.getByRole('region', { name: 'Result' }).innerText()).toContain('NO_JSON');
+  });
+
+  it('can be gone through again with a slider, by keys', async () => {
+    const page = await openRun(house.seeds.long);
+    const slider = page.getByRole('slider', { name: 'Moment of the run' });
+    await slider.focus();
+    await page.keyboard.press('Home');
+    const last = lens(page, 'Events').locator('.virtual-row').first();
+    await expect.poll(async () => Number(await last.getAttribute('aria-setsize'))).toBeLessThan(600);
+    await page.keyboard.press('End');
+    await expect.poll(async () => Number(await last.getAttribute('aria-setsize'))).toBeGreaterThan(600);
+  });
+});
+
+describe('a run that asks', () => {
+  it('is answered from its page, without the focus being taken, and goes on', async () => {
+    const { page } = await house.open(`/runs/${house.seeds.asking}`);
+    await page.getByLabel('Your answer').waitFor();
+    expect(await page.evaluate(() => document.activeElement?.id)).not.toBe('reply');
+    await page.getByLabel('Your answer').fill('Blue, plea');
+    await page.reload();
+    await page.getByLabel('Your answer').waitFor();
+    expect(await page.getByLabel('Your answer').inputValue()).toBe('Blue, plea');
+    await page.getByLabel('Your answer').fill('Blue, please.');
+    await page.keyboard.press('Control+Enter');
+    await lens(page, 'Conversation').getByText('Blue it is.').first().waitFor();
+    expect(await lens(page, 'Conversation').innerText()).toContain('Blue, please.');
+    await page.getByText('All events', { exact: true }).waitFor();
+    expect(await page.getByLabel('Your answer').count()).toBe(0);
+  });
+});
+
+describe('a run that goes on', () => {
+  const live = async () => {
+    const run = await house.site.startRun({ says: [codex.thread(), codex.turn], isLive: true });
+    await house.site.runIs(run.id, 'running');
+    return run;
+  };
+  const say = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, index) => codex.message(`Line ${from + index}.`, `item_${from + index}`));
+  it('appears as it happens', async () => {
+    const run = await live();
+    const { page } = await house.open(`/runs/${run.id}`);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await run.tell(say(0, 1));
+    await lens(page, 'Conversation').getByText('Line 0.').waitFor();
+    await run.tell(say(1, 2));
+    await lens(page, 'Conversation').getByText('Line 1.').waitFor();
+    await run.tell([codex.completed(), 'end']);
+    await page.getByText('All events', { exact: true }).waitFor();
+    await lens(page, 'Conversation').getByText('Completed').waitFor();
+    expect((await house.site.runIs(run.id, 'ended')).result?.status).toBe('success');
+  });
+
+  it('loses nothing and doubles nothing when the connection breaks', async () => {
+    const tap = await openTap(house.site.url);
+    onTestFinished(async () => tap.close());
+    const run = await live();
+    const { page } = await house.open(`/runs/${run.id}`, { url: tap.url, mayFail: /ERR_|Failed to load resource/ });
+    await page.getByText('Live', { exact: true }).waitFor();
+    await run.tell(say(0, 5));
+    await lens(page, 'Conversation').getByText('Line 4.', { exact: true }).waitFor();
+    tap.shut();
+    await page.getByText('Reconnecting …').waitFor();
+    await run.tell(say(5, 15));
+    tap.open();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await run.tell(say(15, 20));
+    await lens(page, 'Conversation').getByText('Line 19.', { exact: true }).waitFor();
+    const rows = await readAll(lens(page, 'Conversation'));
+    expect(rows.flatMap((row) => row.match(/Line \d+\./g) ?? [])).toEqual(
+      Array.from({ length: 20 }, (_, index) => `Line ${index}.`),
+    );
+    await run.tell([codex.completed(), 'end']);
+    await page.getByText('All events', { exact: true }).waitFor();
+  });
+
+  it('takes clicks and keys while 200 events a second come', async () => {
+    const run = await live();
+    const { page } = await house.open(`/runs/${run.id}`);
+    await page.getByText('Live', { exact: true }).waitFor();
+    let told = 0;
+    const timer = setInterval(() => {
+      void run.tell(Array.from({ length: 20 }, (_, index) => longSessionRecord(told + index)));
+      told += 20;
+    }, 100);
+    onTestFinished(() => clearInterval(timer));
+    await lens(page, 'Conversation').getByText('Message 4:').first().waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('i');
+    await page.waitForURL('**/inbox');
+    await page.goBack();
+    await page.getByText('Live', { exact: true }).waitFor();
+    clearInterval(timer);
+    await run.tell([codex.completed(), 'end']);
+    await page.getByText('All events', { exact: true }).waitFor();
+    await lens(page, 'Conversation').focus();
+    await page.keyboard.press('End');
+    await expect.poll(async () => lens(page, 'Conversation').innerText()).toContain('Completed');
+  });
+
+  it('is stopped after asking whether that is meant', async () => {
+    const run = await live();
+    const { page } = await house.open(`/runs/${run.id}`);
+    await page.getByRole('button', { name: 'Cancel run' }).click();
+    await page.getByRole('button', { name: 'Keep it' }).click();
+    await page.getByRole('button', { name: 'Cancel run' }).click();
+    await page.getByRole('button', { name: 'Stop it' }).click();
+    const ended = await house.site.runIs(run.id, 'ended');
+    expect(ended.result?.status).toBe('canceled');
+    await page.getByText('canceled').first().waitFor();
+  });
+});
+
+describe('a server that was killed', () => {
+  it('is missed with a word about it, and found again', async () => {
+    const { page } = await house.open(`/runs/${house.seeds.reviewed}`, { mayFail: /ERR_|Failed to/ });
+    await page.getByText('All events', { exact: true }).waitFor();
+    await house.site.kill();
+    await page.getByRole('navigation').getByRole('link', { name: 'Inbox' }).click();
+    await page.getByText('The page could not be loaded').waitFor();
+    await house.site.start();
+    await page.getByRole('button', { name: 'Load again' }).click();
+    await page.getByText('acme/shop#9').first().waitFor();
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Inbox');
+  });
+});
