@@ -15,11 +15,12 @@ type Preview =
 export function ArtifactPreview({
   runId,
   path,
-  madeBy,
+  note,
 }: {
   readonly runId: string;
   readonly path: string;
-  readonly madeBy: string | null;
+  /** What else is known of it: how it changed, or what made it. */
+  readonly note: string;
 }) {
   const preview = useSignal<Preview>({ state: 'closed' });
   const open = async (): Promise<void> => {
@@ -37,9 +38,9 @@ export function ArtifactPreview({
         <code>
           <SafeText text={path} limit={400} />
         </code>
-        {madeBy === null ? null : (
+        {note === '' ? null : (
           <span class="dim">
-            by <SafeText text={madeBy} limit={60} />
+            <SafeText text={note} limit={60} />
           </span>
         )}
         {now.state === 'there' ? (

@@ -3,6 +3,7 @@ import { Badge } from '../../ui/badge.js';
 import { Markdown } from '../../ui/markdown.js';
 import type { Tone } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
+import { lengthOf } from '../../ui/time.js';
 import { ArtifactPreview } from './artifact-preview.js';
 import { Clock } from './clock.js';
 import type { ItemView } from './describe-item.js';
@@ -29,6 +30,7 @@ export function ConversationItem({
       <button type="button" class="choose item-head" tabIndex={-1} aria-pressed={isLit} onClick={onChoose}>
         <strong>{titleOf(view)}</strong>
         <State view={view} />
+        {view.kind === 'tool' && view.ms !== null ? <span class="dim">{lengthOf(view.ms)}</span> : null}
         <span class="end">
           {view.attempt > 1 ? <span class="dim">attempt {view.attempt}</span> : null}{' '}
           <Clock at={view.at} start={start} />
@@ -142,7 +144,7 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
     case 'reply':
       return <SafeText text={view.text} limit={4000} />;
     case 'artifact':
-      return <ArtifactPreview runId={runId} path={view.path} madeBy={view.madeBy} />;
+      return <ArtifactPreview runId={runId} path={view.path} note={view.madeBy === null ? '' : `by ${view.madeBy}`} />;
     case 'diagnostic':
       return (
         <p>

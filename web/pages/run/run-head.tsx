@@ -1,5 +1,6 @@
 import type { RunView } from '../../../src/api/shapes/run.js';
 import { Badge } from '../../ui/badge.js';
+import { RepairLevel } from '../../ui/repair-level.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { toneOf } from '../../ui/state-tone.js';
 import { lengthOf } from '../../ui/time.js';
@@ -10,7 +11,6 @@ import { usageText } from './usage-text.js';
 export function RunHead({ run, onChange }: { readonly run: RunView; readonly onChange: () => void }) {
   const { id, engine, state, result, order, started_at, ended_at } = run;
   const usage = usageText(result?.usage);
-  const repairLevel = result?.repair_level ?? 'none';
   return (
     <header class="page-head run-head">
       <h1>
@@ -19,7 +19,7 @@ export function RunHead({ run, onChange }: { readonly run: RunView; readonly onC
       <Badge>{engine}</Badge>
       {state === 'running' ? <span class="badge live">running</span> : <Badge tone={toneOf(state)}>{state}</Badge>}
       {result === null ? null : <Badge tone={toneOf(result.status)}>{result.status}</Badge>}
-      {repairLevel === 'none' ? null : <Badge tone={toneOf(repairLevel)}>{repairLevel}</Badge>}
+      {result === null ? null : <RepairLevel level={result.repair_level} />}
       <span class="dim">{durationText(started_at, ended_at)}</span>
       {usage === '' ? null : <span class="dim">{usage}</span>}
       {result !== null && result.attempts > 1 ? <span class="dim">{result.attempts} attempts</span> : null}

@@ -1,9 +1,8 @@
 import { SafeText } from '../../ui/safe-text.js';
-import { lengthOf } from '../../ui/time.js';
 import type { ItemView } from './describe-item.js';
 import { ValueText } from './value-text.js';
 
-/** What a tool was asked and what it gave back, and how long that took. */
+/** What a tool was asked and what it gave back. */
 export function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }> }) {
   return (
     <>
@@ -13,15 +12,12 @@ export function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 't
           <SafeText text={view.error} limit={1000} />
         </p>
       )}
-      <div class="row">
-        {view.output === undefined || view.output === '' ? null : (
-          <details class="tool-output">
-            <summary>Output</summary>
-            <ValueText value={view.output} limit={2000} />
-          </details>
-        )}
-        {view.ms === null ? null : <span class="dim">took {lengthOf(view.ms)}</span>}
-      </div>
+      {view.output === undefined || view.output === '' ? null : (
+        <details>
+          <summary>Output</summary>
+          <ValueText value={view.output} limit={2000} />
+        </details>
+      )}
     </>
   );
 }

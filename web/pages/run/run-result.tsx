@@ -1,0 +1,94 @@
+import type { ComponentChildren } from 'preact';
+import type { RunView } from '../../../src/api/shapes/run.js';
+import { Badge } from '../../ui/badge.js';
+import { RepairLevel } from '../../ui/repair-level.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { toneOf } from '../../ui/state-tone.js';
+import { ChangedFiles } from './changed-files.js';
+import { RunFailureView } from './run-failure.js';
+import { usageText } from './usage-text.js';
+import { ValueText } from './value-text.js';
+
+/** What came of a run: the value, how far its text had to be changed and where, what went wrong, what it left and cost. */
+export function RunResultView({
+  runId,
+  result,
+}: {
+  readonly runId: string;
+  readonly result: NonNullable<RunView['result']>;
+}) {
+  const { value, comment, text, error, warnings, repairs = [], artifacts, usage, process, cached_from } = result;
+  return (
+    <div class="stack">
+      <div class="row">
+        <Badge tone={toneOf(result.status)}>{result.status}</Badge>
+        <RepairLevel level={result.repair_level} />
+        <span class="dim">{usageText(usage)}</span>
+        {cached_from === undefined ? null : (
+          <span>
+            kept from <a href={`/runs/${encodeURIComponent(cached_from)}`}>{cached_from}</a>
+          </span>
+        )}
+      </div>
+      {error === undefined ? null : <RunFailureView error={error} />}
+      {value === undefined ? null : (
+        <Part title="Value">
+          <ValueText value={value} limit={8000} />
+        </Part>
+      )}
+      {comment === undefined ? null : (
+        <Part title="Comment">
+          <ValueText value={comment} limit={4000} />
+        </Part>
+      )}
+      {text === undefined ? null : (
+        <Part title="Last words">
+          <ValueText value={text} limit={4000} />
+        </Part>
+      )}
+      <Told title="Warnings" lines={warnings.map(({ code, message }) => ({ word: code, message, place: '' }))} />
+      <Told
+        title="Repairs"
+        lines={repairs.map(({ kind, message, offset }) => ({ word: kind, message, place: ` at ${offset}` }))}
+      />
+      <ChangedFiles runId={runId} artifacts={artifacts} />
+      {process === undefined ? null : (
+        <Part title="Process">
+          <ValueText value={process} limit={1500} />
+        </Part>
+      )}
+    </div>
+  );
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  return (
+    <section>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+/** What was noticed, with the word to look it up by. */
+function Told({
+  title,
+  lines,
+}: {
+  readonly title: string;
+  readonly lines: readonly { readonly word: string; readonly message: string; readonly place: string }[];
+}) {
+  if (lines.length === 0) return null;
+  return (
+    <Part title={title}>
+      <ul class="plain">
+        {lines.slice(0, 100).map(({ word, message, place }, index) => (
+          <li key={index}>
+            <Badge tone="warn">{word}</Badge> <SafeText text={message} limit={1000} />
+            <span class="dim">{place}</span>
+          </li>
+        ))}
+      </ul>
+    </Part>
+  );
+}
