@@ -30,34 +30,33 @@ export function RunResultView({
           </span>
         )}
       </div>
-      {error === undefined ? null : <RunFailureView error={error} />}
-      {value === undefined ? null : (
-        <Part title="Value">
-          <ValueText value={value} limit={8000} />
-        </Part>
-      )}
-      {comment === undefined ? null : (
-        <Part title="Comment">
-          <ValueText value={comment} limit={4000} />
-        </Part>
-      )}
-      {text === undefined ? null : (
-        <Part title="Last words">
-          <ValueText value={text} limit={4000} />
-        </Part>
-      )}
-      <Told title="Warnings" lines={warnings.map(({ code, message }) => ({ word: code, message, place: '' }))} />
-      <Told
-        title="Repairs"
-        lines={repairs.map(({ kind, message, offset }) => ({ word: kind, message, place: ` at ${offset}` }))}
-      />
-      <ChangedFiles runId={runId} artifacts={artifacts} />
-      {process === undefined ? null : (
-        <Part title="Process">
-          <ValueText value={process} limit={1500} />
-        </Part>
-      )}
+      <div class="result-columns">
+        <div class="stack">
+          {error === undefined ? null : <RunFailureView error={error} />}
+          <Value title="Value" value={value} />
+          <Value title="Comment" value={comment} />
+          <Value title="Last words" value={text} />
+        </div>
+        <div class="stack">
+          <Told title="Warnings" lines={warnings.map(({ code, message }) => ({ word: code, message, place: '' }))} />
+          <Told
+            title="Repairs"
+            lines={repairs.map(({ kind, message, offset }) => ({ word: kind, message, place: ` at ${offset}` }))}
+          />
+          <ChangedFiles runId={runId} artifacts={artifacts} />
+          <Value title="Process" value={process} />
+        </div>
+      </div>
     </div>
+  );
+}
+
+function Value({ title, value }: { readonly title: string; readonly value: unknown }) {
+  if (value === undefined) return null;
+  return (
+    <Part title={title}>
+      <ValueText value={value} limit={4000} />
+    </Part>
   );
 }
 
