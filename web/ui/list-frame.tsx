@@ -38,9 +38,11 @@ export function ListFrame<Item>({
           {list.next === null ? '' : 'The first '}
           {count.toLocaleString('en')} {count === 1 ? one : what}, {order}
         </p>
-        <button type="button" class="unseen-count" hidden={list.unseen === 0} onClick={() => showNew(refresh)}>
-          Show {list.unseen} new
-        </button>
+        <span aria-live="polite">
+          <button type="button" class="unseen-count" hidden={list.unseen === 0} onClick={() => showNew(refresh)}>
+            Show {list.unseen} new
+          </button>
+        </span>
         <p class="dim end" role="status">
           {failure === null ? 'Live' : <Away code={failure.code} message={failure.message} />}
         </p>

@@ -1,15 +1,19 @@
 import type { NoteView } from './read-notes.js';
 import { SafeText } from './safe-text.js';
 
+/** More of them say nothing new. */
+const MOST = 50;
+
 /** What was noticed about a result: in words, with the code to look it up by. */
 export function Notes({ notes }: { readonly notes: readonly NoteView[] }) {
   return (
     <ul class="notes">
-      {notes.map(({ code, message, path }, index) => (
+      {notes.slice(0, MOST).map(({ code, message, path }, index) => (
         <li key={index}>
           <SafeText text={path === '' ? message : `${path}: ${message}`} /> <code class="dim">{code}</code>
         </li>
       ))}
+      {notes.length > MOST ? <li class="dim">and {notes.length - MOST} more</li> : null}
     </ul>
   );
 }

@@ -4,6 +4,7 @@ import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { Badge } from '../../ui/badge.js';
 import { Notice } from '../../ui/notice.js';
+import { SafeText } from '../../ui/safe-text.js';
 import { toneOf } from '../../ui/state-tone.js';
 import { Moment } from '../../ui/time.js';
 import { historyOf } from './issue-history.js';
@@ -59,7 +60,7 @@ export function IssueView({ issueRef }: { readonly issueRef: string }) {
       </div>
       {inbox.map((item) => (
         <Notice key={item.id} tone="warn" title="This waits for a person">
-          {item.reason} <a href={pathOf({ page: 'inbox', id: item.id })}>Settle it in the inbox</a>
+          <SafeText text={item.reason} /> <a href={pathOf({ page: 'inbox', id: item.id })}>Settle it in the inbox</a>
         </Notice>
       ))}
       <ol class="stack orders" aria-label="Orders, newest first">

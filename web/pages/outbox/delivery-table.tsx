@@ -110,7 +110,7 @@ function Details({ message }: { readonly message: OutboxMessageView }) {
           'Last error': message.last_error === null ? undefined : <SafeText text={message.last_error} />,
           'If it is dead':
             message.state === 'dead'
-              ? 'It is not tried any more. Mend what the error names; the comment stands below, to be written by hand.'
+              ? 'It is not tried any more. A person is asked in the inbox: put right what the error names, and settling it there writes a new comment.'
               : undefined,
         }}
       />
