@@ -46,6 +46,14 @@ export function toStoreError(error: unknown, file: string): Error {
   });
 }
 
+/** The file is not the one that was opened. */
+export function fileReplaced(file: string): StoreError {
+  return new StoreError(
+    'STORE_UNAVAILABLE',
+    `the database ${file} was removed or replaced while it was in use; nothing was written: put it back, or start again`,
+  );
+}
+
 /** Others kept the file locked for as long as anyone may wait. */
 export function storeBusy(file: string, cause: unknown): StoreError {
   return new StoreError(

@@ -1,3 +1,4 @@
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
@@ -63,6 +64,21 @@ describe('a command', () => {
     }
     other.exec('DROP TRIGGER planted');
     expect(await store.settleOrder(settlement)).toMatchObject({ repeated: false });
+  });
+
+  it('is refused when the file was removed or replaced: it would be written to nowhere', async () => {
+    const folder = await makeFolder({});
+    const [file, aside] = [join(folder, 'sluice.db'), join(folder, 'aside.db')];
+    const store = await openSqliteStore(file);
+    onTestFinished(async () => store.close());
+    await store.submitOrder(submissionOf());
+    await rename(file, aside);
+    expect(await codeOf(store.submitOrder(submissionOf()))).toBe('STORE_UNAVAILABLE');
+    await writeFile(file, '');
+    expect(await codeOf(store.append('run', [fcmpOf(1)]))).toBe('STORE_UNAVAILABLE');
+    expect(await codeOf(store.findIssue('local#1'))).toBe('STORE_UNAVAILABLE');
+    await rename(aside, file);
+    expect(await store.findIssue('local#1')).toMatchObject({ last_run_number: 1 });
   });
 
   it('that finds something else than was written says so', async () => {

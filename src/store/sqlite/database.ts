@@ -1,10 +1,10 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../make-folder.js';
 import { storeClosed } from '../refusals.js';
-import { isBusy, storeBusy, toStoreError } from './database-error.js';
+import { fileReplaced, isBusy, storeBusy, toStoreError } from './database-error.js';
 import type { Connection, Statement } from './driver.js';
 import { migrate } from './migrate.js';
 
@@ -38,6 +38,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
   const file = resolve(path);
   const { synchronous = 'FULL', patienceMs = PATIENCE_MS } = options;
   const connection = await patiently(file, patienceMs, () => connect(file, synchronous));
+  const identity = identityOf(file);
   const statements = new Map<string, Statement>();
   let isClosed = false;
 
@@ -52,8 +53,13 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
   const begin = prepare('BEGIN IMMEDIATE');
   const commit = prepare('COMMIT');
 
-  function transact<T>(work: () => T): T {
+  function check(): void {
     if (isClosed) throw storeClosed();
+    if (identityOf(file) !== identity) throw fileReplaced(file);
+  }
+
+  function transact<T>(work: () => T): T {
+    check();
     begin.run();
     try {
       const value = work();
@@ -70,7 +76,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     prepare,
     read: async (work) =>
       patiently(file, patienceMs, () => {
-        if (isClosed) throw storeClosed();
+        check();
         return work();
       }),
     write: async (work) => patiently(file, patienceMs, () => transact(work)),
@@ -99,6 +105,15 @@ function connect(file: string, synchronous: 'FULL' | 'OFF'): Connection {
     connection.close();
     throw error;
   }
+}
+
+/**
+ * Which file it is that has this name. One that was removed or replaced is still open here, and what is written to it
+ * would be gone with this process; looking costs a hundredth of a commit.
+ */
+function identityOf(file: string): string {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? 'none' : `${found.dev}:${found.ino}`;
 }
 
 /** Does it again while other processes hold the file; any other error is the caller's. */
