@@ -267,7 +267,10 @@ describe('a run that goes on', () => {
       told += 20;
     }, 100);
     onTestFinished(() => clearInterval(timer));
-    await lens(page, 'Conversation').getByText('Message 4:').first().waitFor();
+    await lens(page, 'Conversation')
+      .getByText(/^Message \d+:/)
+      .first()
+      .waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('i');
     await page.waitForURL('**/inbox');

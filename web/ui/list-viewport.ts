@@ -45,7 +45,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
   let count = 0;
   let follow = false;
   let atEnd = true;
-  let aim: { readonly index: number; readonly until: number } | null = null;
+  let aim: { readonly index: number; readonly until: number; readonly isCentred: boolean } | null = null;
   /** What was drawn last, in a word: where nothing of it changes, nothing is drawn. */
   let drawn = '';
 
@@ -63,10 +63,16 @@ export function createListViewport(estimate: number, draw: () => void): ListView
     return wasAbove ? growth : 0;
   }
 
+  function isSeen(index: number): boolean {
+    const offset = heights.top(index) - top();
+    return offset >= 0 && offset + heights.height(index) <= view;
+  }
+
   function settle(): void {
     if (scroller === null) return;
     if (aim !== null && performance.now() > aim.until) aim = null;
     if (aim !== null) {
+      if (!aim.isCentred && isSeen(aim.index)) return;
       const before = Math.max(0, view - heights.height(aim.index)) / 2;
       scroller.scrollTop = scale().toPage(heights.top(aim.index) - before);
     } else if (follow && atEnd) scroller.scrollTop = scroller.scrollHeight;
@@ -90,7 +96,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
       }
     }
     // What grows above must not push away what one reads.
-    if (moved !== 0 && scroller !== null && aim === null) scroller.scrollTop += moved;
+    if (moved !== 0 && scroller !== null && aim?.isCentred !== true) scroller.scrollTop += moved;
     if (before !== `${view} ${heights.top(count)}`) draw();
   }
 
@@ -120,9 +126,10 @@ export function createListViewport(estimate: number, draw: () => void): ListView
       settle();
     },
     show(index) {
-      const offset = heights.top(index) - top();
-      if (offset >= 0 && offset + heights.height(index) <= view) return;
-      aim = { index, until: performance.now() + AIM_MS };
+      // A row that is seen stays where it is, unless rows above it turn out to be higher than they were thought.
+      const isCentred = !isSeen(index);
+      aim = { index, until: performance.now() + AIM_MS, isCentred };
+      if (!isCentred) return;
       atEnd = false;
       settle();
       draw();
