@@ -9,6 +9,12 @@ function codeOf(page: string): string[] {
   return blocks.map((code) => code.replaceAll(/(?:^| +)(?:\/\/|# ).*$/gm, '').trim());
 }
 
+/** The figures of a page, outside of its blocks and links; other languages put them in another order. */
+function figuresOf(page: string): string[] {
+  const words = page.replaceAll(/^```[^]*?^```$|\]\([^)]*\)|`[^`]*`/gm, '');
+  return [...words.matchAll(/\d+(?:[.,]\d+)*/g)].map(([figure]) => figure).toSorted();
+}
+
 describe('README.zh-CN.md', () => {
   const chinese = readFileSync(join(PROJECT, 'README.zh-CN.md'), 'utf8');
 
@@ -16,7 +22,13 @@ describe('README.zh-CN.md', () => {
     expect(codeOf(chinese)).toEqual(codeOf(readFileSync(join(PROJECT, 'README.md'), 'utf8')));
   });
 
-  it('would notice another command', () => {
+  it('has the same figures as README.md', () => {
+    expect(figuresOf(chinese)).toEqual(figuresOf(readFileSync(join(PROJECT, 'README.md'), 'utf8')));
+  });
+
+  it('would notice another command and another figure', () => {
+    expect(figuresOf('1.5 × of 20.')).toEqual(figuresOf('20 的 1.5 ×'));
+    expect(figuresOf('1.5 ×')).not.toEqual(figuresOf('1.6 ×'));
     expect(codeOf('```sh\nnpm ci # 安装\n```\n')).toEqual(codeOf('```sh\nnpm ci   # installs\n```\n'));
     expect(codeOf('```sh\nnpm ci\n```\n')).not.toEqual(codeOf('```sh\nnpm i\n```\n'));
   });
