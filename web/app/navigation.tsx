@@ -38,7 +38,7 @@ export function Navigation() {
               <a href={path} aria-current={pages.includes(page) ? 'page' : undefined}>
                 <Icon name={icon} />
                 <span>{label}</span>
-                {label === 'Inbox' && may('read') ? <Waiting /> : null}
+                {label !== 'Inbox' ? null : may('read') ? <Waiting /> : <Count of={0} />}
               </a>
             </li>
           ))}
@@ -73,11 +73,15 @@ function Waiting() {
     { live: true },
   );
   const count = inbox.value?.items.length ?? 0;
-  if (count === 0) return null;
-  const shown = count > most ? `${most}+` : String(count);
+  return <Count of={count} most={most} />;
+}
+
+/** Its room is there before the count is known, so that nothing moves when it comes. */
+function Count({ of, most = of }: { readonly of: number; readonly most?: number }) {
+  if (of === 0) return <span class="count none" aria-hidden="true" />;
   return (
     <span class="count">
-      {shown}
+      {of > most ? `${most}+` : of}
       <span class="unseen"> waiting</span>
     </span>
   );

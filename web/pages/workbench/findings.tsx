@@ -1,9 +1,13 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { Badge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
-import type { Inspection, Some, Span } from './inspection.js';
+import type { Inspection, PlaceNote, Span } from './inspection.js';
 import { FINDER_WORDS, REPAIR_WORDS, STATE_WORDS } from './words.js';
-import { chosen } from './workbench-state.js';
+import { choose, chosen } from './workbench-state.js';
+
+/** A longer list is drawn to its end only when somebody wants it: hundreds of entries take the page a moment. */
+const FIRST_SHOWN = 40;
 
 /** What was found, as lists: choosing an entry shows its place in the text. */
 export function Findings({ inspection }: { readonly inspection: Inspection }) {
@@ -11,88 +15,83 @@ export function Findings({ inspection }: { readonly inspection: Inspection }) {
   const issues = notes.items.filter(({ kind }) => kind === 'issue');
   const changes = notes.items.filter(({ kind }) => kind === 'change');
   return (
-    <div class="findings">
-      <Found title="Candidates" of={candidates} none="Nothing in the text looks like JSON.">
-        {candidates.items.map((candidate, index) => {
-          const { finder, state, code, reason, start, end } = candidate;
-          return (
-            <Entry key={index} span={{ start, end }}>
-              <span class={`candidate-mark ${state}`}>
-                {index + 1} {finder}
-              </span>{' '}
-              <Badge tone={STATE_WORDS[state].tone}>{STATE_WORDS[state].word}</Badge> {FINDER_WORDS[finder]}
-              <span class="dim why">
-                {code === null ? '' : `${code}: `}
-                <SafeText text={reason} limit={300} />
-              </span>
-            </Entry>
-          );
-        })}
+    <>
+      {candidates.total === 0 ? <p class="dim">Nothing in the text looks like JSON.</p> : null}
+      <Found title="Candidates" items={candidates.items} total={candidates.total}>
+        {({ finder, state, code, reason, start, end }, index) => (
+          <Entry key={index} span={{ start, end }}>
+            <span class={`candidate-mark ${state}`}>
+              {index + 1} {finder}
+            </span>{' '}
+            <Badge tone={STATE_WORDS[state].tone}>{STATE_WORDS[state].word}</Badge> {FINDER_WORDS[finder]}
+            <span class="dim why">
+              {code === null ? '' : `${code}: `}
+              <SafeText text={reason} limit={300} />
+            </span>
+          </Entry>
+        )}
       </Found>
-      {issues.length === 0 ? null : (
-        <Found title="What the schema refuses" of={{ items: issues, total: issues.length }} none="">
-          {issues.map(({ place, message, span }, index) => (
-            <Entry key={index} span={span}>
-              <code>
-                <SafeText text={place === '' ? 'the root' : place} limit={200} />
-              </code>{' '}
-              <SafeText text={message} limit={300} />
-            </Entry>
-          ))}
-        </Found>
-      )}
-      {changes.length === 0 ? null : (
-        <Found title="Alignment" of={{ items: changes, total: notes.total }} none="">
-          {changes.map(({ place, message, span }, index) => (
-            <Entry key={index} span={span}>
-              <code>
-                <SafeText text={place === '' ? 'the root' : place} limit={200} />
-              </code>{' '}
-              <SafeText text={message} limit={300} />
-            </Entry>
-          ))}
-        </Found>
-      )}
-      {repairs.total === 0 ? null : (
-        <Found title="Repairs" of={repairs} none="">
-          {repairs.items.map(({ kind, offset }, index) => (
-            <Entry key={index} span={{ start: offset, end: offset + 1 }}>
-              <mark class="repair-mark">{index + 1}</mark> <code>{kind}</code> {REPAIR_WORDS[kind]}
-            </Entry>
-          ))}
-        </Found>
-      )}
-      {warnings.length === 0 ? null : (
-        <Found title="Warnings" of={{ items: warnings, total: warnings.length }} none="">
-          {warnings.map(({ code, message, offset }, index) => (
-            <Entry key={index} span={offset === undefined ? null : { start: offset, end: offset + 1 }}>
-              <code>{code}</code> <SafeText text={message} limit={300} />
-            </Entry>
-          ))}
-        </Found>
-      )}
-    </div>
+      <Found title="What the schema refuses" items={issues} total={issues.length === 0 ? 0 : notes.total}>
+        {noteEntry}
+      </Found>
+      <Found title="Alignment" items={changes} total={changes.length === 0 ? 0 : notes.total}>
+        {noteEntry}
+      </Found>
+      <Found title="Repairs" items={repairs.items} total={repairs.total}>
+        {({ kind, offset }, index) => (
+          <Entry key={index} span={{ start: offset, end: offset + 1 }}>
+            <mark class="repair-mark">{index + 1}</mark> <code>{kind}</code> {REPAIR_WORDS[kind]}
+          </Entry>
+        )}
+      </Found>
+      <Found title="Warnings" items={warnings} total={warnings.length}>
+        {({ code, message, offset }, index) => (
+          <Entry key={index} span={offset === undefined ? null : { start: offset, end: offset + 1 }}>
+            <code>{code}</code> <SafeText text={message} limit={300} />
+          </Entry>
+        )}
+      </Found>
+    </>
   );
 }
 
-function Found({
+function noteEntry({ place, message, span }: PlaceNote, index: number) {
+  return (
+    <Entry key={index} span={span}>
+      <code>
+        <SafeText text={place === '' ? 'the root' : place} limit={200} />
+      </code>{' '}
+      <SafeText text={message} limit={300} />
+    </Entry>
+  );
+}
+
+function Found<Item>({
   title,
-  of,
-  none,
+  items,
+  total,
   children,
 }: {
   readonly title: string;
-  readonly of: Some<unknown>;
-  readonly none: string;
-  readonly children: ComponentChildren;
+  readonly items: readonly Item[];
+  readonly total: number;
+  readonly children: (item: Item, index: number) => ComponentChildren;
 }) {
+  const isWhole = useSignal(false);
+  if (total === 0) return null;
+  const shown = isWhole.value ? items : items.slice(0, FIRST_SHOWN);
   return (
     <section class="found">
       <h3>
-        {title} <span class="dim">{of.total.toLocaleString('en')}</span>
+        {title} <span class="dim">{total.toLocaleString('en')}</span>
       </h3>
-      {of.total === 0 ? <p class="dim">{none}</p> : <ol class="entries">{children}</ol>}
-      {of.items.length < of.total ? <p class="dim">The first {of.items.length} are shown.</p> : null}
+      <ol class="entries">{shown.map(children)}</ol>
+      {shown.length < items.length ? (
+        <button type="button" class="link" onClick={() => (isWhole.value = true)}>
+          {items.length - shown.length} more
+        </button>
+      ) : null}
+      {isWhole.value && items.length < total ? <p class="dim">The first {items.length} are listed.</p> : null}
     </section>
   );
 }
@@ -103,12 +102,7 @@ function Entry({ span, children }: { readonly span: Span | null; readonly childr
   const isChosen = chosen.value !== null && chosen.value.start === span.start && chosen.value.end === span.end;
   return (
     <li>
-      <button
-        type="button"
-        class="entry"
-        aria-pressed={isChosen}
-        onClick={() => (chosen.value = isChosen ? null : span)}
-      >
+      <button type="button" class="entry" aria-pressed={isChosen} onClick={() => choose(isChosen ? null : span)}>
         {children}
       </button>
     </li>

@@ -36,7 +36,7 @@ export function inspect(text: string, schema: AlignableSchema | undefined, chose
 }
 
 /** Tells of a result what the result itself knows: of a success, only the candidate that was taken. */
-export function inspectResult(text: string, result: ParseResult<unknown>): Inspected {
+function inspectResult(text: string, result: ParseResult<unknown>): Inspected {
   switch (result.status) {
     case 'success':
       return inspectSuccess(text, result);

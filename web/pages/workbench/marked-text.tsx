@@ -1,18 +1,24 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { SafeText } from '../../ui/safe-text.js';
-import type { Inspection, Span } from './inspection.js';
+import type { Inspection } from './inspection.js';
 import { markText, windowAround } from './mark-text.js';
 import type { Segment } from './mark-text.js';
 import { REPAIR_WORDS } from './words.js';
-import { chosen } from './workbench-state.js';
+import { choose, chosen } from './workbench-state.js';
+
+const NONE = { items: [], total: 0 };
+const NOTHING_FOUND: Found = { candidates: NONE, repairs: NONE, notes: NONE };
+
+type Found = Pick<Inspection, 'candidates' | 'repairs' | 'notes'>;
 
 /** How far the buttons of a long text go. */
 const STEP = 4000;
 
 /** The text with its candidates outlined and every repair and issue where it is. Of a long text, a part. */
-export function MarkedText({ text, inspection }: { readonly text: string; readonly inspection: Inspection }) {
+export function MarkedText({ text, inspection }: { readonly text: string; readonly inspection: Inspection | null }) {
   const box = useRef<HTMLPreElement>(null);
-  const { candidates, repairs, notes } = inspection;
+  // Until the text has been read it is shown as it is.
+  const { candidates, repairs, notes } = inspection ?? NOTHING_FOUND;
   const focus = chosen.value ?? { start: candidates.items.find(({ state }) => state === 'taken')?.start ?? 0, end: 0 };
   const window = windowAround(text.length, focus.start);
   const segments = markText(text, window, {
@@ -30,10 +36,10 @@ export function MarkedText({ text, inspection }: { readonly text: string; readon
   }, [chosen.value]);
 
   return (
-    <div class="stack">
+    <div class="body marked-frame">
       <pre class="marked" ref={box} tabIndex={0} role="region" aria-label="The text with what was found in it">
         {segments.map((segment) => (
-          <Part key={segment.start} segment={segment} inspection={inspection} />
+          <Part key={segment.start} segment={segment} found={{ candidates, repairs, notes }} />
         ))}
       </pre>
       {window.end - window.start < text.length ? (
@@ -56,12 +62,16 @@ export function MarkedText({ text, inspection }: { readonly text: string; readon
 
 function go(to: number): void {
   const start = Math.max(0, to);
-  const span: Span = { start, end: start };
-  chosen.value = span;
+  choose({ start, end: start });
 }
 
-function Part({ segment, inspection }: { readonly segment: Segment; readonly inspection: Inspection }) {
-  const { candidates, repairs, notes } = inspection;
+function Part({
+  segment,
+  found: { candidates, repairs, notes },
+}: {
+  readonly segment: Segment;
+  readonly found: Found;
+}) {
   const inside = segment.candidate === null ? undefined : candidates.items[segment.candidate];
   const note = segment.note === null ? undefined : notes.items[segment.note];
   const classes = [

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { isProfile, PROFILES } from './options-query.js';
 import { options, setOptions } from './workbench-state.js';
 
@@ -5,11 +6,10 @@ import { options, setOptions } from './workbench-state.js';
 export function OptionsForm() {
   const { profile, allowPartial, align, prefer } = options.value;
   return (
-    <form class="card options-form" aria-label="Options" onSubmit={(event) => event.preventDefault()}>
-      <div class="field">
-        <label for="workbench-profile">Profile</label>
+    <form class="options-form" aria-label="Options" onSubmit={(event) => event.preventDefault()}>
+      <label>
+        Profile
         <select
-          id="workbench-profile"
           value={profile}
           aria-describedby="workbench-profile-help"
           onChange={({ currentTarget: { value } }) => isProfile(value) && setOptions({ profile: value })}
@@ -18,62 +18,68 @@ export function OptionsForm() {
             <option key={name}>{name}</option>
           ))}
         </select>
-        <span class="help" id="workbench-profile-help">
-          {PROFILES[profile]}
-        </span>
-      </div>
-      <Choice
-        label="Allow partial"
-        help="Take a value that was cut off, as far as it came."
-        checked={allowPartial}
-        change={(checked) => setOptions({ allowPartial: checked })}
-      />
-      <Choice
-        label="Align"
-        help="Bring near misses into the shape of the schema; every change is told."
-        checked={align}
-        change={(checked) => setOptions({ align: checked })}
-      />
-      <div class="field">
-        <label for="workbench-prefer">Prefer</label>
-        <select
-          id="workbench-prefer"
-          value={prefer ?? ''}
-          aria-describedby="workbench-prefer-help"
-          onChange={({ currentTarget: { value } }) =>
-            setOptions({ prefer: value === 'first' || value === 'last' ? value : null })
-          }
-        >
-          <option value="">the usual order</option>
-          <option value="first">the first in the text</option>
-          <option value="last">the last in the text</option>
-        </select>
-        <span class="help" id="workbench-prefer-help">
-          Which candidate is taken if several pass.
-        </span>
-      </div>
+      </label>
+      <Explained id="workbench-prefer-help" help="Which candidate is taken if several pass.">
+        <label>
+          Prefer
+          <select
+            value={prefer ?? ''}
+            aria-describedby="workbench-prefer-help"
+            onChange={({ currentTarget: { value } }) =>
+              setOptions({ prefer: value === 'first' || value === 'last' ? value : null })
+            }
+          >
+            <option value="">the usual order</option>
+            <option value="first">the first in the text</option>
+            <option value="last">the last in the text</option>
+          </select>
+        </label>
+      </Explained>
+      <Explained id="workbench-partial-help" help="Take a value that was cut off, as far as it came.">
+        <label>
+          <input
+            type="checkbox"
+            checked={allowPartial}
+            aria-describedby="workbench-partial-help"
+            onChange={({ currentTarget: { checked } }) => setOptions({ allowPartial: checked })}
+          />
+          Allow partial
+        </label>
+      </Explained>
+      <Explained id="workbench-align-help" help="Bring near misses into the shape of the schema; every change is told.">
+        <label>
+          <input
+            type="checkbox"
+            checked={align}
+            aria-describedby="workbench-align-help"
+            onChange={({ currentTarget: { checked } }) => setOptions({ align: checked })}
+          />
+          Align
+        </label>
+      </Explained>
+      <p class="help" id="workbench-profile-help">
+        {PROFILES[profile]}
+      </p>
     </form>
   );
 }
 
-function Choice({
-  label,
+/** A control whose explanation comes when one points at it, and is read out with it. */
+function Explained({
+  id,
   help,
-  checked,
-  change,
+  children,
 }: {
-  readonly label: string;
+  readonly id: string;
   readonly help: string;
-  readonly checked: boolean;
-  readonly change: (checked: boolean) => void;
+  readonly children: ComponentChildren;
 }) {
   return (
-    <label class="choice">
-      <input type="checkbox" checked={checked} onChange={({ currentTarget }) => change(currentTarget.checked)} />
-      <span>
-        {label}
-        <span class="help">{help}</span>
+    <span class="explained-by" title={help}>
+      {children}
+      <span class="unseen" id={id}>
+        {help}
       </span>
-    </label>
+    </span>
   );
 }

@@ -7,17 +7,17 @@ import type { InspectionState } from './use-inspection.js';
 
 const LEVELS = {
   none: 'as it was written',
-  deterministic_generic: 'with repairs of syntax',
+  deterministic_generic: 'syntax repaired',
   schema_aligned: 'aligned to the schema',
 } as const;
 
 /** How the reading ended, in one line that is read out when it changes. */
 export function OutcomeBar({ state }: { readonly state: InspectionState }) {
-  const { reading, busy, schemaProblem, tooLong } = state;
+  const { reading, busy, schemaProblem } = state;
   return (
     <div class="outcome row" role="status" aria-busy={busy}>
       {reading === null ? (
-        <span class="dim">{tooLong ? 'Not read yet.' : busy ? 'Reading …' : 'Not read.'}</span>
+        <span class="dim">{busy ? 'Reading …' : 'Not read.'}</span>
       ) : (
         <Outcome outcome={reading.inspection.outcome} />
       )}
@@ -36,7 +36,7 @@ function Outcome({ outcome }: { readonly outcome: InspectionOutcome }) {
         <>
           <Badge tone="good">success</Badge>
           <Badge tone={toneOf(outcome.repairLevel)}>{outcome.repairLevel}</Badge>
-          <span>A value, {LEVELS[outcome.repairLevel]}.</span>
+          <span>{LEVELS[outcome.repairLevel]}</span>
         </>
       );
     case 'failed':
@@ -44,14 +44,16 @@ function Outcome({ outcome }: { readonly outcome: InspectionOutcome }) {
         <>
           <Badge tone="bad">failed</Badge>
           <Badge tone="bad">{outcome.code}</Badge>
-          <SafeText text={outcome.message} limit={500} />
+          <span class="words">
+            <SafeText text={outcome.message} limit={500} />
+          </span>
         </>
       );
     case 'comment':
       return (
         <>
           <Badge tone="warn">comment</Badge>
-          <span>There is no &lt;json&gt; tag: the text is handed on for a person to read.</span>
+          <span class="words">There is no &lt;json&gt; tag: the text is handed on for a person to read.</span>
         </>
       );
   }

@@ -12,9 +12,11 @@ export function SchemaEditor({ problem }: { readonly problem: SchemaProblem | nu
     field.current?.setSelectionRange(offset, Math.min(offset + 1, schemaText.value.length));
   };
   return (
-    <section class="card stack" aria-label="Schema">
+    <section class="card pane" aria-label="Schema">
       <div class="row">
-        <label for="workbench-schema">JSON Schema</label>
+        <h2>
+          <label for="workbench-schema">JSON Schema</label>
+        </h2>
         <span class="end row">
           <label class="unseen" for="workbench-schema-example">
             Schema to begin with
@@ -40,8 +42,7 @@ export function SchemaEditor({ problem }: { readonly problem: SchemaProblem | nu
       <textarea
         ref={field}
         id="workbench-schema"
-        class="mono"
-        rows={14}
+        class="mono body"
         spellcheck={false}
         autocomplete="off"
         placeholder="Draft 2020-12. Empty: any JSON will do."
@@ -51,7 +52,7 @@ export function SchemaEditor({ problem }: { readonly problem: SchemaProblem | nu
         onInput={({ currentTarget }) => (schemaText.value = currentTarget.value)}
       />
       <p class={problem === null ? 'help' : 'help wrong'} id="workbench-schema-problem" role="status">
-        {problem === null ? 'Decides which candidate is taken. Read without eval, here in the page.' : problem.message}
+        {problem === null ? 'Decides which candidate is taken. Read here in the page, without eval.' : problem.message}
         {problem !== null && problem.offset !== null ? (
           <>
             {' '}

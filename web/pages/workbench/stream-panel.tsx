@@ -1,49 +1,65 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { Badge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { toneOf } from '../../ui/state-tone.js';
 import { paceOf } from './stream-pace.js';
 import { ValueRowsView } from './value-rows-view.js';
-import type { StreamSession } from './stream-session.js';
 import type { StreamView } from './stream-view.js';
+import type { TextReading } from './text-reading.js';
 
 /** Speeds to choose from, in characters a second: from a slow model to a fast file. */
-const SPEEDS = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 20_000] as const;
+const SPEEDS = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 20_000, 200_000, 2_000_000] as const;
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 512] as const;
 
 /** The text as if a model were still writing it: the value grows while it comes. */
-export function StreamPanel({ start }: { readonly start: () => StreamSession }) {
-  const session = useRef<StreamSession | null>(null);
+export function StreamPanel({
+  reading,
+  fail,
+}: {
+  readonly reading: TextReading | null;
+  readonly fail: (error: unknown) => void;
+}) {
   const view = useSignal<StreamView | null>(null);
   const isPlaying = useSignal(false);
   const speed = useSignal(3);
   const size = useSignal(2);
 
   const characters = SIZES[size.value] ?? 1;
-  const step = (pieces = 1): void => {
-    const next = session.current?.push(characters, pieces) ?? null;
-    view.value = next;
-    if (next?.ended !== null) isPlaying.value = false;
+  /** Shows what comes, unless another text was read meanwhile. */
+  const show = async (asked: Promise<StreamView | null> | undefined): Promise<void> => {
+    try {
+      const next = await asked;
+      if (next === null || next === undefined) return;
+      view.value = next;
+      if (next.ended !== null) isPlaying.value = false;
+    } catch (error) {
+      isPlaying.value = false;
+      fail(error);
+    }
   };
+  const step = async (pieces = 1): Promise<void> => show(reading?.pushStream(characters, pieces));
   const restart = (): void => {
     isPlaying.value = false;
-    session.current = start();
-    step(0);
+    void show(reading?.restartStream());
   };
 
   // Another text, schema or option: what was read of the one before says nothing.
-  useEffect(restart, [start]);
+  useEffect(restart, [reading]);
   useEffect(() => {
     if (!isPlaying.value) return;
     const { everyMs, pieces } = paceOf(SPEEDS[speed.value] ?? 100, characters);
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const go = (): void => {
-      step(pieces);
-      if (isPlaying.peek()) timer = setTimeout(go, everyMs);
+    let isOn = true;
+    const go = async (): Promise<void> => {
+      await step(pieces);
+      if (isOn) timer = setTimeout(() => void go(), everyMs);
     };
-    go();
-    return () => clearTimeout(timer);
+    void go();
+    return () => {
+      isOn = false;
+      clearTimeout(timer);
+    };
   }, [isPlaying.value, speed.value, size.value]);
 
   const shown = view.value;
@@ -53,10 +69,14 @@ export function StreamPanel({ start }: { readonly start: () => StreamSession }) 
     <section class="card stack" aria-labelledby="workbench-stream">
       <div class="row">
         <h2 id="workbench-stream">While it streams</h2>
-        <button type="button" disabled={isEnded} onClick={() => (isPlaying.value = !isPlaying.value)}>
+        <button
+          type="button"
+          disabled={reading === null || isEnded}
+          onClick={() => (isPlaying.value = !isPlaying.value)}
+        >
           {isPlaying.value ? 'Pause' : 'Play'}
         </button>
-        <button type="button" disabled={isPlaying.value || isEnded} onClick={() => step()}>
+        <button type="button" disabled={reading === null || isPlaying.value || isEnded} onClick={() => void step()}>
           Step
         </button>
         <button type="button" disabled={shown === null || shown.taken === 0} onClick={restart}>
@@ -87,7 +107,7 @@ export function StreamPanel({ start }: { readonly start: () => StreamSession }) 
           <span class="dim">{characters === 1 ? '1 character' : `${characters} characters`}</span>
         </label>
       </div>
-      <div class="beside streamed">
+      <div class="streamed">
         <div class="stack">
           <progress aria-label="How much was read" value={shown?.taken ?? 0} max={Math.max(1, shown?.length ?? 1)} />
           <pre class="tail" tabIndex={0} role="region" aria-label="The end of what has come">

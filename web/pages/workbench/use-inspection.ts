@@ -1,16 +1,15 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import type { ParseOutput } from '../../../src/api/parse-output.js';
-import { client } from '../../server/client.js';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { asFailure } from '../../server/use-resource.js';
 import type { InspectionInput, SchemaProblem } from './inspection.js';
-import type { SchemaRefusal, TextReading } from './read-text.js';
+import { startWorker } from './start-worker.js';
+import { readText } from './text-reading.js';
+import type { SchemaRefusal, TextReading } from './text-reading.js';
+import { openWorker } from './worker-link.js';
 import { options, schemaText, text } from './workbench-state.js';
 
 /** Time for a person to go on typing before the text is read. */
 const PAUSE_MS = 150;
-/** A text up to here is read in some tenths of a second at most; a longer one would hold up the page. */
-const LONGEST_READ_HERE = 200_000;
 
 /** What is known of the text; the last reading stays while the next one is made. */
 export interface InspectionState {
@@ -19,59 +18,61 @@ export interface InspectionState {
   readonly failure: string | null;
   /** A text is being read now. */
   readonly busy: boolean;
-  /** The text is too long to be read here, and nobody has said yet that the server may. */
-  readonly tooLong: boolean;
 }
 
-const NOTHING: InspectionState = { reading: null, schemaProblem: null, failure: null, busy: false, tooLong: false };
+/** The state, and what to do when the reader fails. */
+export interface InspectionHandle extends InspectionState {
+  /** Reads the same text again. */
+  readonly retry: () => void;
+  /** Told by whoever asked something of the reading and met an error. */
+  readonly fail: (error: unknown) => void;
+}
+
+const NOTHING: InspectionState = { reading: null, schemaProblem: null, failure: null, busy: false };
 
 /**
- * Reads the text of the workbench whenever it, the schema or an option changes. A long one waits until the person has the
- * server read it: nothing leaves the page unasked.
+ * Reads the text of the workbench whenever it, the schema or an option changes, in a worker: the page goes on meanwhile.
+ * What is no longer wanted is given up at once.
  */
-export function useInspection(): InspectionState & { readonly readByServer: () => void } {
+export function useInspection(): InspectionHandle {
   const state = useSignal<InspectionState>({ ...NOTHING, busy: true });
-  const allowed = useSignal<string | null>(null);
+  const turn = useSignal(0);
+  const [link] = useState(() => openWorker(startWorker));
+  // A worker that was given up took the last reading with it; it is still shown, until it is known what comes next.
+  const isLost = useRef(false);
   const input: InspectionInput = { text: text.value, schemaText: schemaText.value, options: options.value };
-  const mayAsk = allowed.value === input.text;
 
+  useEffect(() => () => link.close(), []);
   useEffect(() => {
-    const control = new AbortController();
-    const isHere = input.text.length <= LONGEST_READ_HERE;
-    if (!isHere && !mayAsk) {
-      state.value = { ...NOTHING, tooLong: true };
-      return undefined;
-    }
-    const timer = setTimeout(() => {
-      void (async () => {
-        state.value = { ...state.peek(), busy: true, tooLong: false };
-        const next = await read(input, isHere, control.signal).catch((error: unknown) => asFailure(error).message);
-        if (!control.signal.aborted) state.value = stateAfter(state.peek(), next);
-      })();
-    }, PAUSE_MS);
-    return () => {
-      control.abort();
-      clearTimeout(timer);
+    let isWanted = true;
+    const read = async (): Promise<void> => {
+      state.value = { ...state.peek(), busy: true };
+      const next = await readText(link, input).catch((error: unknown) => asFailure(error).message);
+      if (!isWanted || next === null) return;
+      state.value = stateAfter(isLost.current ? NOTHING : state.peek(), next);
+      isLost.current = false;
     };
-  }, [input.text, input.schemaText, input.options, mayAsk]);
+    const timer = setTimeout(() => void read(), PAUSE_MS);
+    return () => {
+      isWanted = false;
+      clearTimeout(timer);
+      if (link.giveUp()) isLost.current = true;
+    };
+  }, [input.text, input.schemaText, input.options, turn.value]);
 
-  return { ...state.value, readByServer: () => (allowed.value = text.value) };
-}
-
-/** What reads is loaded with the first text, not with the page. */
-async function read(
-  input: InspectionInput,
-  isHere: boolean,
-  signal: AbortSignal,
-): Promise<TextReading | SchemaRefusal> {
-  if (isHere) return (await import('./read-text.js')).readText(input);
-  const { readByServer } = await import('./read-by-server.js');
-  // On the wire codes and kinds are plain words; the server takes them from the same closed lists.
-  return readByServer(input, async (body) => (await client.parse({ body, signal })) as ParseOutput);
+  return {
+    ...state.value,
+    retry: () => (turn.value += 1),
+    fail: (error) => (state.value = stateAfter(state.peek(), asFailure(error).message)),
+  };
 }
 
 function stateAfter(before: InspectionState, next: TextReading | SchemaRefusal | string): InspectionState {
   if (typeof next === 'string') return { ...NOTHING, failure: next };
-  if (next.ok) return { ...NOTHING, reading: next };
-  return { ...before, busy: false, tooLong: false, failure: null, schemaProblem: next.problem };
+  switch (next.kind) {
+    case 'reading':
+      return { ...NOTHING, reading: next };
+    case 'refusal':
+      return { ...before, busy: false, failure: null, schemaProblem: next.problem };
+  }
 }

@@ -9,7 +9,7 @@ const LINE_PX = 21;
 export function ValueRowsView({ value, label }: { readonly value: ValueView; readonly label: string }) {
   const { rows, cut } = value;
   return (
-    <>
+    <div class="body value-frame">
       <div class="value-rows mono">
         <VirtualList
           label={label}
@@ -23,7 +23,7 @@ export function ValueRowsView({ value, label }: { readonly value: ValueView; rea
         />
       </div>
       {cut ? <p class="dim">The first {rows.length.toLocaleString('en')} lines are shown.</p> : null}
-    </>
+    </div>
   );
 }
 

@@ -3,80 +3,76 @@ import { Notice } from '../../ui/notice.js';
 import { CodePanel } from './code-panel.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Findings } from './findings.js';
-import { MarkedText } from './marked-text.js';
 import { OptionsForm } from './options-form.js';
 import { OutcomeBar } from './outcome-bar.js';
 import { SchemaEditor } from './schema-editor.js';
 import { StreamPanel } from './stream-panel.js';
-import { TextInput } from './text-input.js';
+import { TextPane } from './text-pane.js';
 import { useInspection } from './use-inspection.js';
-import type { InspectionState } from './use-inspection.js';
+import type { InspectionHandle } from './use-inspection.js';
 import { ValueRowsView } from './value-rows-view.js';
-import { keepTexts, text } from './workbench-state.js';
+import { keepTexts } from './workbench-state.js';
 import './workbench.css';
 
-/** A place to try what `sluice/json` makes of a text: a long one apart, it runs here, in the page. */
+/** A place to try what `sluice/json` makes of a text: it runs here, in the browser. */
 export function WorkbenchPage() {
   const state = useInspection();
-  const inspection = state.reading?.inspection ?? null;
-  const startStream = state.reading?.startStream ?? null;
+  const { reading } = state;
   useEffect(keepTexts, []);
   return (
     <div class="workbench stack">
       <div class="page-head">
         <h1>Workbench</h1>
-        <span class="dim">What becomes of a text on its way to a value</span>
+        <OptionsForm />
       </div>
       {state.failure === null ? null : (
-        <Notice tone="bad" title="The text could not be read here">
+        <Notice tone="bad" title="The text could not be read" action={{ label: 'Try again', run: state.retry }}>
           {state.failure}
         </Notice>
       )}
-      <div class="beside">
-        <TextInput />
-        <SchemaEditor problem={state.schemaProblem} />
+      <div class="bench">
+        <div class="inputs">
+          <TextPane reading={reading} />
+          <SchemaEditor problem={state.schemaProblem} />
+        </div>
+        <div class={state.busy ? 'results stale' : 'results'}>
+          <OutcomeBar state={state} />
+          <Value state={state} />
+          <section class="card pane" aria-labelledby="workbench-found">
+            <h2 id="workbench-found">Found in the text</h2>
+            <div class="body findings" tabIndex={0} role="group" aria-label="Entries">
+              {reading === null ? null : <Findings inspection={reading.inspection} />}
+            </div>
+          </section>
+        </div>
       </div>
-      <OptionsForm />
-      <OutcomeBar state={state} />
-      {state.tooLong ? (
-        <Notice
-          tone="plain"
-          title="This text is long"
-          action={{ label: 'Have the server read it', run: state.readByServer }}
-        >
-          Reading it here would hold up the page. The server can read it instead: then the text is sent to it, and only
-          the candidate that was taken is told. It takes 16 MB.
-        </Notice>
-      ) : null}
-      <div class="beside results">
-        <section class="card stack" aria-labelledby="workbench-found">
-          <h2 id="workbench-found">Found in the text</h2>
-          {inspection === null ? null : <MarkedText text={text.value} inspection={inspection} />}
-          {inspection === null ? null : <Findings inspection={inspection} />}
-        </section>
-        <Value state={state} />
-      </div>
-      {startStream === null ? null : <StreamPanel start={startStream} />}
+      <StreamPanel reading={reading} fail={state.fail} />
       <CodePanel />
     </div>
   );
 }
 
-function Value({ state: { reading } }: { readonly state: InspectionState }) {
-  const inspection = reading?.inspection ?? null;
-  const value = inspection?.value ?? null;
+function Value({ state: { reading, fail } }: { readonly state: InspectionHandle }) {
+  const value = reading?.inspection.value ?? null;
+  const write = async (): Promise<string> => {
+    const written = await reading?.writeValue().catch(fail);
+    if (typeof written !== 'string') throw new Error('there is no value to copy');
+    return written;
+  };
   return (
-    <section class="card stack" aria-labelledby="workbench-value">
+    <section class="card pane" aria-labelledby="workbench-value">
       <div class="row">
-        <h2 id="workbench-value">{inspection?.outcome.status === 'failed' ? 'Value that was refused' : 'Value'}</h2>
+        <h2 id="workbench-value">
+          {reading?.inspection.outcome.status === 'failed' ? 'Value that was refused' : 'Value'}
+        </h2>
         {value === null ? null : (
           <span class="end">
-            <CopyButton label="Copy" read={() => reading?.writeValue() ?? ''} />
+            <CopyButton label="Copy" read={write} />
           </span>
         )}
       </div>
       {value === null ? (
-        <p class="dim">No value. The entries under the text say what was tried.</p>
+        <p class="dim body">{reading === null ? '' : 'No value. The entries below say what was tried.'}</p>
       ) : (
         <ValueRowsView value={value} label="The value, row by row" />
       )}

@@ -13,6 +13,7 @@ const KEEP_AFTER_MS = 500;
 interface Kept {
   readonly text: string;
   readonly schemaText: string;
+  readonly isEditing: boolean;
 }
 
 const kept = readKept();
@@ -21,6 +22,8 @@ const kept = readKept();
 export const text = signal(kept.text);
 /** The text of the JSON Schema; blank for none. */
 export const schemaText = signal(kept.schemaText);
+/** Whether the text is in a field to be changed, or shown with what was found in it. */
+export const isEditing = signal(kept.isEditing);
 /** How it is read: stands in the address, so that it can be sent to somebody. */
 export const options = computed(() => readOptions(query.value));
 /** The place in the text that was asked for last. */
@@ -40,9 +43,16 @@ export function setOptions(changes: Partial<WorkbenchOptions>): void {
   setQuery(writeOptions({ ...options.value, ...changes }));
 }
 
+/** Shows a place of the text, or none. */
+export function choose(span: Span | null): void {
+  chosen.value = span;
+  if (span !== null) isEditing.value = false;
+}
+
 /** Begins with an example. */
 export function openExample(example: Example): void {
   setText(example.text);
+  isEditing.value = false;
   schemaText.value = example.schemaText;
   setOptions(example.options);
 }
@@ -51,7 +61,7 @@ export function openExample(example: Example): void {
 export function keepTexts(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stop = effect(() => {
-    void [isKept.value, text.value, schemaText.value];
+    void [isKept.value, text.value, schemaText.value, isEditing.value];
     clearTimeout(timer);
     timer = setTimeout(keepNow, KEEP_AFTER_MS);
   });
@@ -65,7 +75,11 @@ export function keepTexts(): () => void {
 }
 
 function keepNow(): void {
-  const now: Kept = { text: isKept.peek() ? text.peek() : '', schemaText: schemaText.peek() };
+  const now: Kept = {
+    text: isKept.peek() ? text.peek() : '',
+    schemaText: schemaText.peek(),
+    isEditing: isEditing.peek(),
+  };
   try {
     sessionStorage.setItem(KEY, JSON.stringify(now));
   } catch {
@@ -76,13 +90,17 @@ function keepNow(): void {
 /** What was there before, or the first example: a page that shows something says more than one that is blank. */
 function readKept(): Kept {
   const [first] = EXAMPLES;
-  const begin = { text: first?.text ?? '', schemaText: first?.schemaText ?? '' };
+  const begin = { text: first?.text ?? '', schemaText: first?.schemaText ?? '', isEditing: false };
   try {
     const found: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? 'null');
     if (typeof found !== 'object' || found === null) return begin;
-    const { text: keptText, schemaText: keptSchema } = found as Partial<Record<keyof Kept, unknown>>;
+    const {
+      text: keptText,
+      schemaText: keptSchema,
+      isEditing: wasEditing,
+    } = found as Partial<Record<keyof Kept, unknown>>;
     return typeof keptText === 'string' && typeof keptSchema === 'string'
-      ? { text: keptText, schemaText: keptSchema }
+      ? { text: keptText, schemaText: keptSchema, isEditing: wasEditing === true }
       : begin;
   } catch {
     return begin;

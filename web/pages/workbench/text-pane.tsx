@@ -1,0 +1,162 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { EXAMPLES } from './examples.js';
+import { MarkedText } from './marked-text.js';
+import { refusalOf } from './text-limit.js';
+import type { TextReading } from './text-reading.js';
+import { isEditing, isKept, openExample, setText, text } from './workbench-state.js';
+
+/** A field with more than this no longer follows the keys: such a text is held beside it, and only read. */
+const LONGEST_EDITED = 100_000;
+
+/** The output of a model: typed, pasted, dropped or opened, and shown with what was found in it. */
+export function TextPane({ reading }: { readonly reading: TextReading | null }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const refusal = useSignal<string | null>(null);
+  const isOver = useSignal(false);
+  const isHeld = text.value.length > LONGEST_EDITED;
+  // There is nothing to mark in an empty text.
+  const isField = !isHeld && (isEditing.value || text.value === '');
+
+  const take = (next: string): void => {
+    refusal.value = refusalOf('The text', next.length);
+    if (refusal.value === null) setText(next);
+  };
+  const open = async (file: File | undefined): Promise<void> => {
+    if (file === undefined) return;
+    refusal.value = refusalOf(file.name, file.size);
+    if (refusal.value !== null) return;
+    try {
+      take(await file.text());
+      isEditing.value = false;
+    } catch {
+      refusal.value = `${file.name} could not be read. Is it a folder, or was it moved?`;
+    }
+  };
+  const edit = (): void => {
+    isEditing.value = true;
+    requestAnimationFrame(() => field.current?.focus());
+  };
+
+  // Whoever pastes while in no field means this text; a long one never goes through the field, which would take seconds.
+  useEffect(() => {
+    const onPaste = (event: ClipboardEvent): void => {
+      const isHere = event.target === field.current;
+      if (!isHere && event.target instanceof Element && event.target.closest('input, textarea, select') !== null)
+        return;
+      const pasted = event.clipboardData?.getData('text') ?? '';
+      if (pasted === '' || (isHere && pasted.length <= LONGEST_EDITED)) return;
+      event.preventDefault();
+      take(pasted);
+      isEditing.value = false;
+    };
+    document.addEventListener('paste', onPaste);
+    return () => document.removeEventListener('paste', onPaste);
+  }, []);
+
+  return (
+    <section
+      class={isOver.value ? 'card pane text-pane over' : 'card pane text-pane'}
+      aria-labelledby="workbench-text-name"
+      onDragOver={(event) => {
+        event.preventDefault();
+        isOver.value = true;
+      }}
+      onDragLeave={() => (isOver.value = false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        isOver.value = false;
+        const { files = null } = event.dataTransfer ?? {};
+        if (files !== null && files.length > 0) void open(files[0]);
+        else take(event.dataTransfer?.getData('text') ?? '');
+      }}
+    >
+      <div class="row">
+        <h2 id="workbench-text-name">Output of a model</h2>
+        <span class="row either" role="group" aria-label="How it is shown">
+          <button type="button" class="toggle" aria-pressed={!isField} disabled={text.value === ''} onClick={mark}>
+            Marked
+          </button>
+          <button
+            type="button"
+            class="toggle"
+            aria-pressed={isField}
+            disabled={isHeld}
+            title={isHeld ? 'Too long to edit here' : undefined}
+            onClick={edit}
+          >
+            Edit
+          </button>
+        </span>
+        <span class="end row">
+          <label class="unseen" for="workbench-example">
+            Example
+          </label>
+          <select
+            id="workbench-example"
+            value=""
+            onChange={({ currentTarget }) => {
+              const example = EXAMPLES[Number(currentTarget.value)];
+              const isChosen = currentTarget.value !== '';
+              currentTarget.value = '';
+              if (!isChosen || example === undefined) return;
+              refusal.value = null;
+              openExample(example);
+            }}
+          >
+            <option value="">Examples …</option>
+            {EXAMPLES.map(({ name }, index) => (
+              <option key={name} value={index}>
+                {name}
+              </option>
+            ))}
+          </select>
+          <label class="button file">
+            Open file
+            <input
+              type="file"
+              class="unseen"
+              onChange={({ currentTarget }) => {
+                void open(currentTarget.files?.[0]);
+                currentTarget.value = '';
+              }}
+            />
+          </label>
+          <button
+            type="button"
+            onClick={() => {
+              take('');
+              edit();
+            }}
+          >
+            Clear
+          </button>
+        </span>
+      </div>
+      {isField ? (
+        <textarea
+          ref={field}
+          class="mono body"
+          aria-labelledby="workbench-text-name"
+          spellcheck={false}
+          autocomplete="off"
+          placeholder="Paste what a model or an agent printed, drop a file here, or choose an example."
+          value={text.value}
+          onInput={({ currentTarget }) => take(currentTarget.value)}
+        />
+      ) : (
+        <MarkedText text={text.value} inspection={reading?.text === text.value ? reading.inspection : null} />
+      )}
+      <p class={refusal.value === null ? 'help' : 'help wrong'} role="status">
+        {refusal.value ?? `${isKept.value ? KEPT : NOT_KEPT} Nothing is sent anywhere.`}
+      </p>
+    </section>
+  );
+}
+
+const KEPT = 'Stays in this tab.';
+const NOT_KEPT = 'Too long to keep when the page is loaded again.';
+
+function mark(): void {
+  isEditing.value = false;
+}

@@ -1,0 +1,48 @@
+import type { Inspection, InspectionInput, SchemaProblem } from './inspection.js';
+import type { StreamView } from './stream-view.js';
+import type { WorkerLink } from './worker-link.js';
+import type { WorkerAnswer, WorkerQuestion } from './worker-messages.js';
+
+/** A text that was read: what the page shows of it, and what can be asked for as long as no other text is read. */
+export interface TextReading {
+  readonly kind: 'reading';
+  readonly text: string;
+  readonly inspection: Inspection;
+  readonly tookMs: number;
+  /** The whole value as JSON text; null when another text was read since. */
+  writeValue(): Promise<string | null>;
+  /** Begins to read the text anew, piece by piece. */
+  restartStream(): Promise<StreamView | null>;
+  pushStream(characters: number, pieces: number): Promise<StreamView | null>;
+}
+
+/** A schema that cannot be read with. */
+export interface SchemaRefusal {
+  readonly kind: 'refusal';
+  readonly problem: SchemaProblem;
+}
+
+/** Has a text read; null when that was given up. */
+export async function readText(link: WorkerLink, input: InspectionInput): Promise<TextReading | SchemaRefusal | null> {
+  const number = link.next;
+  const answer = await link.ask({ kind: 'read', input });
+  if (answer?.kind === 'schema') return { kind: 'refusal', problem: answer.problem };
+  if (answer?.kind !== 'read') return null;
+  const askForView = async (question: WorkerQuestion): Promise<StreamView | null> => viewIn(await link.ask(question));
+  return {
+    kind: 'reading',
+    text: input.text,
+    inspection: answer.inspection,
+    tookMs: answer.tookMs,
+    async writeValue() {
+      const written = await link.ask({ kind: 'write', reading: number });
+      return written?.kind === 'written' ? written.text : null;
+    },
+    restartStream: async () => askForView({ kind: 'stream', reading: number }),
+    pushStream: async (characters, pieces) => askForView({ kind: 'push', reading: number, characters, pieces }),
+  };
+}
+
+function viewIn(answer: WorkerAnswer | null): StreamView | null {
+  return answer?.kind === 'streamed' ? answer.view : null;
+}

@@ -1,0 +1,173 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { DEFAULT_OPTIONS } from './examples.js';
+import type { InspectionInput } from './inspection.js';
+import { createTextReader } from './text-reader.js';
+import { readText } from './text-reading.js';
+import { openWorker } from './worker-link.js';
+import type { WorkerLink } from './worker-link.js';
+import type { Numbered, WorkerAnswer, WorkerQuestion } from './worker-messages.js';
+
+/** A worker as the browser gives it to a page, which answers when it is told to. */
+class HandWorker extends EventTarget {
+  readonly #reader = createTextReader(() => 0);
+  readonly asked: Numbered<WorkerQuestion>[] = [];
+  isEnded = false;
+
+  postMessage(question: Numbered<WorkerQuestion>): void {
+    this.asked.push(question);
+  }
+
+  terminate(): void {
+    this.isEnded = true;
+  }
+
+  /** Answers the oldest question, as the worker would or with something else. */
+  answer(other?: WorkerAnswer): void {
+    const question = this.asked.shift();
+    if (question === undefined) throw new Error('nothing was asked');
+    const { number } = question;
+    const message = other ?? this.#reader.answer(number, question.message);
+    this.dispatchEvent(new MessageEvent('message', { data: { number, message } }));
+  }
+}
+
+function open() {
+  const workers: HandWorker[] = [];
+  const link = openWorker(() => {
+    const worker = new HandWorker();
+    workers.push(worker);
+    return worker;
+  });
+  const worker = (index = workers.length - 1): HandWorker => {
+    const found = workers[index];
+    if (found === undefined) throw new Error('no worker was started');
+    return found;
+  };
+  return { link, workers, worker };
+}
+
+const input = (text: string, schemaText = ''): InspectionInput => ({ text, schemaText, options: DEFAULT_OPTIONS });
+
+async function readIn(link: WorkerLink, worker: () => HandWorker, text: string) {
+  const asked = readText(link, input(text));
+  worker().answer();
+  const reading = await asked;
+  if (reading?.kind !== 'reading') throw new Error('not read');
+  return reading;
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a text read by a worker', () => {
+  it('starts the worker with the first question, and asks it about the reading afterwards', async () => {
+    const { link, workers, worker } = open();
+    expect(workers).toHaveLength(0);
+    const reading = await readIn(link, worker, '{"a": 1,}');
+    expect(reading.inspection.outcome).toEqual({ status: 'success', repairLevel: 'deterministic_generic' });
+    const written = reading.writeValue();
+    worker().answer();
+    expect(await written).toBe('{\n  "a": 1\n}');
+    const view = reading.pushStream(2, 1);
+    worker().answer();
+    expect(await view).toMatchObject({ taken: 2 });
+    expect(workers).toHaveLength(1);
+  });
+
+  it('is given up for the next one: its worker ends, and another reads that', async () => {
+    const { link, workers, worker } = open();
+    const first = readText(link, input('[1]'));
+    expect(link.giveUp()).toBe(true);
+    expect(await first).toBeNull();
+    expect(worker().isEnded).toBe(true);
+    const second = await readIn(link, worker, '[2]');
+    expect(second.text).toBe('[2]');
+    expect(workers).toHaveLength(2);
+  });
+
+  it('that is read already is not given up, and its worker stays', async () => {
+    const { link, worker } = open();
+    await readIn(link, worker, '[1]');
+    expect(link.giveUp()).toBe(false);
+    expect(worker().isEnded).toBe(false);
+  });
+
+  it('is not mixed up with the one before, whatever the order of the answers', async () => {
+    const { link, worker } = open();
+    const first = await readIn(link, worker, '[1]');
+    const second = readText(link, input('[2]'));
+    const late = first.writeValue();
+    worker().answer();
+    worker().answer();
+    expect((await second)?.kind).toBe('reading');
+    expect(await late).toBeNull();
+  });
+
+  it('waits for a schema that can be used', async () => {
+    const { link, worker } = open();
+    const asked = readText(link, input('[1]', '{'));
+    worker().answer();
+    expect(await asked).toMatchObject({ kind: 'refusal' });
+  });
+});
+
+describe('a worker that fails', () => {
+  it('to start, says so, and the next question starts another', async () => {
+    const { link, worker } = open();
+    const asked = readText(link, input('[1]'));
+    worker().dispatchEvent(new Event('error'));
+    await expect(asked).rejects.toThrow('could not be loaded');
+    expect(worker().isEnded).toBe(true);
+    expect((await readIn(link, worker, '[1]')).kind).toBe('reading');
+  });
+
+  it('while it reads, says why', async () => {
+    const { link, worker } = open();
+    const asked = readText(link, input('[1]'));
+    worker().dispatchEvent(Object.assign(new Event('error'), { message: 'no room left' }));
+    await expect(asked).rejects.toThrow('no room left');
+  });
+
+  it('to be made at all, says so', async () => {
+    const link = openWorker(() => {
+      throw new TypeError('refused by the policy of the page');
+    });
+    await expect(readText(link, input('[1]'))).rejects.toThrow('refused by the policy');
+  });
+
+  it('at one question, goes on with the next', async () => {
+    const { link, workers, worker } = open();
+    const asked = readText(link, input('[1]'));
+    worker().answer({ kind: 'broken', message: 'out of memory' });
+    await expect(asked).rejects.toThrow('out of memory');
+    await readIn(link, worker, '[1]');
+    expect(workers).toHaveLength(1);
+  });
+
+  it('to answer, is not waited for without end', async () => {
+    vi.useFakeTimers();
+    const { link, worker } = open();
+    const asked = readText(link, input('[1]'));
+    await Promise.all([expect(asked).rejects.toThrow('No answer for 2 minutes'), vi.advanceTimersByTimeAsync(120_000)]);
+    expect(worker().isEnded).toBe(true);
+  });
+
+  it('long after it was given up, is nobody’s concern', async () => {
+    const { link, worker } = open();
+    const first = readText(link, input('[1]'));
+    link.giveUp();
+    await first;
+    const second = readText(link, input('[2]'));
+    worker(0).dispatchEvent(new Event('error'));
+    worker(1).answer();
+    expect((await second)?.kind).toBe('reading');
+  });
+});
+
+it('closing ends the worker, and what was asked has no answer', async () => {
+  const { link, worker } = open();
+  const asked = readText(link, input('[1]'));
+  link.close();
+  expect([await asked, worker().isEnded]).toEqual([null, true]);
+});

@@ -1,0 +1,88 @@
+import type { Numbered, WorkerAnswer, WorkerQuestion } from './worker-messages.js';
+
+/** The part of a worker that is used here. */
+export type WorkerLike = Pick<Worker, 'postMessage' | 'terminate' | 'addEventListener'>;
+
+/** A worker that can be given up at any time: the next question starts another. */
+export interface WorkerLink {
+  /** The number that the next question will have. */
+  readonly next: number;
+  /** Null when the question was given up; throws when the worker cannot answer. */
+  ask(question: WorkerQuestion): Promise<WorkerAnswer | null>;
+  /** Ends a worker that is at something, and says whether there was one; one that is at nothing stays. */
+  giveUp(): boolean;
+  /** Ends the worker. */
+  close(): void;
+}
+
+/** A browser may end a worker that takes too much memory without a word: nobody waits longer than this. */
+const LONGEST_MS = 120_000;
+
+const CANNOT_START = 'What reads texts could not be loaded, or was ended by the browser.';
+const TOO_SLOW = `No answer for ${LONGEST_MS / 60_000} minutes: the text takes too long to read here.`;
+
+interface Waiting {
+  readonly resolve: (answer: WorkerAnswer | null) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: ReturnType<typeof setTimeout>;
+}
+
+/** Asks a worker, which is started with the first question. */
+export function openWorker(start: () => WorkerLike): WorkerLink {
+  const waiting = new Map<number, Waiting>();
+  let worker: WorkerLike | null = null;
+  let next = 1;
+
+  function begin(): WorkerLike {
+    const started = start();
+    started.addEventListener('message', ({ data: { number, message } }: MessageEvent<Numbered<WorkerAnswer>>) => {
+      const question = waiting.get(number);
+      waiting.delete(number);
+      clearTimeout(question?.timer);
+      if (message.kind === 'broken') question?.reject(new Error(message.message));
+      else question?.resolve(message);
+    });
+    // A file that is missing or refused has no message to tell.
+    started.addEventListener('error', ({ message = '' }: Partial<ErrorEvent>) => {
+      if (started === worker) end(({ reject }) => reject(new Error(message === '' ? CANNOT_START : message)));
+    });
+    return started;
+  }
+
+  function end(tell: (question: Waiting) => void): void {
+    worker?.terminate();
+    worker = null;
+    const questions = [...waiting.values()];
+    waiting.clear();
+    for (const question of questions) {
+      clearTimeout(question.timer);
+      tell(question);
+    }
+  }
+
+  return {
+    get next() {
+      return next;
+    },
+    async ask(question) {
+      return new Promise((resolve, reject) => {
+        worker ??= begin();
+        const number = next++;
+        const timer = setTimeout(() => end((one) => one.reject(new Error(TOO_SLOW))), LONGEST_MS);
+        waiting.set(number, { resolve, reject, timer });
+        const numbered: Numbered<WorkerQuestion> = { number, message: question };
+        // A worker's postMessage has no origin to name.
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin
+        worker.postMessage(numbered);
+      });
+    },
+    giveUp() {
+      if (waiting.size === 0) return false;
+      end(({ resolve }) => resolve(null));
+      return true;
+    },
+    close() {
+      end(({ resolve }) => resolve(null));
+    },
+  };
+}
