@@ -86,6 +86,19 @@ describe('npm run layering', () => {
     });
   });
 
+  it('follows imports that tell the bundler something', async () => {
+    const files = {
+      ...lower,
+      'src/server/index.ts': 'export const a = 1;',
+      'web/fine.ts': `import url from '../src/json/index.js?worker&url'; export const b = url;`,
+      'web/planted.ts': `import url from '../src/server/index.js?url'; export const b = url;`,
+    };
+    expect(await checkLayering(files)).toEqual({
+      exitCode: 1,
+      violations: ['web/planted.ts → src/server/index.ts: web may not import server'],
+    });
+  });
+
   it('sees types that are imported where they stand', async () => {
     const files = {
       'src/events/index.ts': 'export type A = 1;',

@@ -45,11 +45,11 @@ async function listSources(root: string): Promise<string[]> {
   return found.toSorted();
 }
 
-/** Where an import leads. Ours name the file that will be built, `./foo.js`. */
+/** Where an import leads. Ours name the file that will be built, `./foo.js`; behind `?` the bundler is told what to make of it. */
 function resolve(root: string, from: string, specifier: string): Pick<ImportEdge, 'to' | 'kind'> {
   if (isBuiltin(specifier)) return { to: specifier, kind: 'node' };
   if (!specifier.startsWith('.')) return { to: specifier, kind: 'package' };
-  const target = join(dirname(from), specifier);
+  const target = join(dirname(from), specifier.replace(/\?.*$/, ''));
   const candidates = [target.replace(/\.js$/, '.ts'), target.replace(/\.js$/, '.tsx'), target];
   const file = candidates.find((name) => existsSync(`${root}/${name}`));
   return file === undefined ? { to: specifier, kind: 'unresolved' } : { to: file, kind: 'file' };
