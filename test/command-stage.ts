@@ -6,6 +6,9 @@ import { PROJECT } from '../scripts/run-tool.js';
 /** The built command. */
 export const MAIN = join(PROJECT, 'dist/cli/main.js');
 
+/** Longer than any line of the documentation takes, also on a busy machine. */
+const TIMEOUT_MS = 120_000;
+
 /** What the agents of a stage answer, whatever they are asked. */
 export const ANSWER = '<think>Hm.</think> Sure: <json>{"file": "a.ts", "line": 3,}</json>';
 
@@ -51,7 +54,8 @@ export function setStage(folder: string): CommandStage {
     env,
     write,
     type: (lines) => {
-      const { status, stdout, stderr } = spawnSync('bash', ['-e', '-c', lines], { cwd: folder, env, encoding: 'utf8' });
+      const options = { cwd: folder, env, encoding: 'utf8', timeout: TIMEOUT_MS } as const;
+      const { status, stdout, stderr } = spawnSync('bash', ['-e', '-c', lines], options);
       return { exitCode: status, stdout, stderr };
     },
   };
