@@ -4,6 +4,7 @@ import { mkdir, open, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { PROJECT, run } from '../scripts/run-tool.js';
+import { closedPlace } from './closed-place.js';
 import { makeFolder } from './temporary-folder.js';
 
 const MAIN = join(PROJECT, 'dist/cli/main.js');
@@ -19,8 +20,11 @@ beforeEach(async () => {
   await mkdir(join(folder, 'folder'));
 });
 
+/** Runs the command; CLOSED stands for a place where nothing can be made. */
 async function sluice(...args: readonly string[]) {
-  return run(process.execPath, [MAIN, ...args], folder);
+  const closed = await closedPlace();
+  const words = args.map((word) => word.replace('CLOSED', closed));
+  return run(process.execPath, [MAIN, ...words], folder);
 }
 
 /** What every refusal looks like: one line with a code, no stack, exit code 2, nothing on stdout. */
@@ -51,7 +55,7 @@ describe('a database that cannot be used', () => {
 
   it.each([
     ['sqlite:file/x.db', 'STORE_UNAVAILABLE'],
-    ['sqlite:/proc/sluice/x.db', 'STORE_UNAVAILABLE'],
+    ['sqlite:CLOSED/x.db', 'STORE_UNAVAILABLE'],
     ['postgres://someone:secret@127.0.0.1:1/x', 'STORE_UNAVAILABLE'],
     ['postgres://someone:secret@[bad', 'INVALID_STORE_URL'],
     ['mysql://someone:secret@host/x', 'INVALID_STORE_URL'],
@@ -65,10 +69,10 @@ describe('a database that cannot be used', () => {
 describe('a folder that cannot be made', () => {
   it.each([
     [['run', '--engine', 'command', '--data', 'file/x', '--', process.execPath, '-v'], 'RUN_STORAGE_FAILED'],
-    [['run', '--engine', 'command', '--data', '/proc/sluice', '--', process.execPath, '-v'], 'RUN_STORAGE_FAILED'],
-    [['demo', '--data', '/proc/sluice'], 'SYSTEM_REFUSED'],
+    [['run', '--engine', 'command', '--data', 'CLOSED', '--', process.execPath, '-v'], 'RUN_STORAGE_FAILED'],
+    [['demo', '--data', 'CLOSED'], 'SYSTEM_REFUSED'],
     [['demo', '--data', 'file'], 'SYSTEM_REFUSED'],
-    [['backup', '/proc/sluice/copy.db'], 'STORE_UNAVAILABLE'],
+    [['backup', 'CLOSED/copy.db'], 'STORE_UNAVAILABLE'],
   ])('is told at once: %j', async (args, code) => {
     expectRefusal(await sluice(...args), code);
   });
@@ -76,7 +80,7 @@ describe('a folder that cannot be made', () => {
   it('is told by an export, which leaves nothing behind', async () => {
     const { stdout } = await sluice('run', '--engine', 'command', '--', process.execPath, '-v');
     const { run_id } = JSON.parse(stdout) as { run_id: string };
-    expectRefusal(await sluice('export', run_id, '/proc/sluice/x'), 'SYSTEM_REFUSED');
+    expectRefusal(await sluice('export', run_id, 'CLOSED/x'), 'SYSTEM_REFUSED');
     expectRefusal(await sluice('export', run_id, 'file/x.tar'), 'SYSTEM_REFUSED');
     expect((await readdir(folder)).toSorted()).toEqual([
       '.sluice',

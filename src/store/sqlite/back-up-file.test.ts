@@ -2,6 +2,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it } from 'vitest';
+import { closedPlace } from '../../../test/closed-place.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { backUpStore } from '../back-up-store.js';
 import { codeOf, openSite } from '../contract/fixtures/open-site.js';
@@ -67,7 +68,7 @@ describe('a copy of a database', () => {
   it('that cannot be written is an error that says so', async () => {
     const { folder, url } = await makeStore();
     await writeFile(join(folder, 'file'), '');
-    for (const target of [join(folder, 'file', 'copy.db'), '/proc/sluice/copy.db']) {
+    for (const target of [join(folder, 'file', 'copy.db'), join(await closedPlace(), 'copy.db')]) {
       const copying = backUpStore(url, target);
       await expect(copying).rejects.toThrow('check the folder of the copy');
       expect(await codeOf(copying)).toBe('BACKUP_FAILED');

@@ -2,6 +2,7 @@ import { readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it, vi } from 'vitest';
+import { closedPlace } from '../../../test/closed-place.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { codeOf, openSite } from '../contract/fixtures/open-site.js';
 import { submissionOf } from '../contract/fixtures/order-samples.js';
@@ -75,9 +76,8 @@ describe('a file', () => {
     const folder = await makeFolder({});
     await writeFile(join(folder, 'file'), '');
     await symlink(join(folder, 'gone', 'disk'), join(folder, 'unmounted'));
-    // The last one: where a folder is there and nothing can be made in it.
-    const places = [join(folder, 'file', 'x.db'), folder, join(folder, 'unmounted', 'x.db'), '/proc/sluice/x.db'];
-    for (const place of places) {
+    const closed = join(await closedPlace(), 'x.db');
+    for (const place of [join(folder, 'file', 'x.db'), folder, join(folder, 'unmounted', 'x.db'), closed]) {
       const opening = openStore(`sqlite:${place}`);
       await expect(opening).rejects.toThrow('check its folder, permissions and space');
       expect(await codeOf(opening)).toBe('STORE_UNAVAILABLE');
