@@ -5,6 +5,7 @@ import { readBlocks } from './markdown-blocks.js';
 import type { Block } from './markdown-blocks.js';
 import type { Inline } from './markdown-inlines.js';
 import { SafeText } from './safe-text.js';
+import './markdown.css';
 
 /** Longer texts are shown as they are: reading them would hold the page up. */
 const MOST_READ = 20_000;

@@ -74,7 +74,7 @@ function Count({ run, name }: { readonly run: OpenRun; readonly name: LensName }
   return <span class="lens-count">{counts[name].toLocaleString('en')}</span>;
 }
 
-/** The lenses side by side; choosing something in one lights up the others. */
+/** The lenses side by side; choosing something in one lights up the others, Escape puts the light out. */
 export function Lenses({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   const narrow = isNarrow.value;
   const shown = LENSES.filter(({ name }) => (narrow ? front.value === name : open.value.includes(name)));
@@ -95,5 +95,12 @@ export function Lenses({ run, isLive }: { readonly run: OpenRun; readonly isLive
       </div>,
     );
   }
-  return <div class="lenses">{parts}</div>;
+  const onKeyDown = ({ key }: KeyboardEvent): void => {
+    if (key === 'Escape') run.chosen.value = null;
+  };
+  return (
+    <div class="lenses" onKeyDown={onKeyDown}>
+      {parts}
+    </div>
+  );
 }

@@ -8,6 +8,7 @@ import { joinStates } from './connection.js';
 import type { StreamState } from './connection.js';
 import { createConversation } from './conversation.js';
 import { createEventList } from './event-list.js';
+import { weightOf } from './event-weight.js';
 import { lightUp } from './light-up.js';
 import type { Light, RunLenses } from './light-up.js';
 import type { Place } from './place.js';
@@ -37,8 +38,9 @@ export interface OpenRun {
   readonly close: () => void;
 }
 
-/** More events than this are not kept in a page. */
+/** More events of a protocol than this, or more words, are not kept in a page. */
 const MOST_EVENTS = 200_000;
+const MOST_WEIGHT = 96 * 1024 * 1024;
 /** A browser has six connections to a server for all its tabs: one that is not looked at gives its own back. */
 const HIDDEN_MS = 10_000;
 
@@ -60,15 +62,18 @@ export function openRun(id: string, at: Place | null): OpenRun {
     pulse,
   );
 
+  const weights = { fcmp: 0, rasp: 0 };
   function takeMessage(event: FcmpEvent): 'more' | 'enough' {
     lenses.conversation.append(event);
+    weights.fcmp += weightOf(event);
     pulse();
-    return lenses.conversation.events.length < MOST_EVENTS ? 'more' : 'enough';
+    return lenses.conversation.events.length < MOST_EVENTS && weights.fcmp < MOST_WEIGHT ? 'more' : 'enough';
   }
   function takeEvent(event: RaspEvent): 'more' | 'enough' {
     lenses.rows.take(event, lenses.list.append(event));
+    weights.rasp += weightOf(event);
     pulse();
-    return lenses.list.events.length < MOST_EVENTS ? 'more' : 'enough';
+    return lenses.list.events.length < MOST_EVENTS && weights.rasp < MOST_WEIGHT ? 'more' : 'enough';
   }
 
   async function followOne<Protocol extends 'fcmp' | 'rasp'>(

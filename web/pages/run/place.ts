@@ -30,7 +30,6 @@ export function readPlace(word: string | null): Place | null {
   return { lens: 'raw', attempt_number: Number(number), stream, byte_from: Number(from), byte_to: Number(to) };
 }
 
-/** The streams of an attempt. */
-export function isStream(word: string | undefined): word is RawRef['stream'] {
+function isStream(word: string | undefined): word is RawRef['stream'] {
   return word === 'stdout' || word === 'stderr' || word === 'pty';
 }

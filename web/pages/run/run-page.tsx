@@ -73,8 +73,9 @@ function RunView({ id }: { readonly id: string }) {
 function useAddress(run: OpenRun): void {
   const chosen = run.chosen.value;
   useEffect(() => {
-    if (chosen === null) return;
-    const timer = setTimeout(() => setQuery({ at: writePlace(chosen) }), ADDRESS_AFTER_MS);
+    const at = chosen === null ? null : writePlace(chosen);
+    if (query.peek().get('at') === at) return;
+    const timer = setTimeout(() => setQuery({ at }), ADDRESS_AFTER_MS);
     return () => clearTimeout(timer);
   }, [chosen]);
 }

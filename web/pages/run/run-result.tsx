@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { RunView } from '../../../src/api/shapes/run.js';
 import { Badge } from '../../ui/badge.js';
+import { CopyButton } from '../../ui/copy-button.js';
 import { RepairLevel } from '../../ui/repair-level.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { toneOf } from '../../ui/state-tone.js';
@@ -24,6 +25,7 @@ export function RunResultView({
         <Badge tone={toneOf(result.status)}>{result.status}</Badge>
         <RepairLevel level={result.repair_level} />
         <span class="dim">{usageText(usage)}</span>
+        {value === undefined ? null : <CopyButton label="Copy value" read={() => JSON.stringify(value, null, 2)} />}
         {cached_from === undefined ? null : (
           <span>
             kept from <a href={`/runs/${encodeURIComponent(cached_from)}`}>{cached_from}</a>
