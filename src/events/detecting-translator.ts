@@ -53,8 +53,7 @@ export class DetectingTranslator {
     if (this.#translator !== null) return this.#translator.end(end, atMs);
     this.#detector.end();
     const { translator, emitted } = this.#decide();
-    emitted.push(...translator.end(end, atMs));
-    return emitted;
+    return [...emitted, ...translator.end(end, atMs)];
   }
 
   coverage(): Coverage {

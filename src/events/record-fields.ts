@@ -22,9 +22,16 @@ export function nameField(record: object, key: string): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
+/** A number that JSON can write again: it reads `1e999` as infinity, which it cannot. */
 export function numberField(record: object, key: string): number | null {
   const value = field(record, key);
-  return typeof value === 'number' ? value : null;
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+/** A whole number, as programs exit with. */
+export function integerField(record: object, key: string): number | null {
+  const value = field(record, key);
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : null;
 }
 
 /** A whole number that is not negative, as tokens are counted. */

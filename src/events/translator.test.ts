@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectCovered, expectOrderly, expectValid } from './emitted-invariants.contract.js';
+import { expectCovered, expectOrderly, expectValid, fcmpOf } from './emitted-invariants.contract.js';
 import { DONE, codex, tell, toBytes } from './translate-lines.contract.js';
 import { createTranslator } from './translator.js';
 
@@ -309,6 +309,42 @@ describe('what cannot be read', () => {
   });
 });
 
+describe('a number that no event may hold', () => {
+  const item = { id: 'i', type: 'command_execution', command: 'ls', aggregated_output: '', status: 'failed' };
+  const opencode = (type: string, fields: object) => ({ type, timestamp: 1, sessionID: 's', ...fields });
+  // `1e999` is read as infinity, which JSON cannot write.
+  it.each<[string, Parameters<typeof tell>[0]]>([
+    ['codex', { stdout: [{ type: 'item.completed', item: { ...item, exit_code: 1.5 } }] }],
+    ['gemini', { stdout: [{ session_id: 's', error: { type: 'Error', message: 'no', code: 429.5 } }] }],
+    [
+      'opencode',
+      { stdout: [opencode('error', { error: { name: 'APIError', data: { message: 'no', statusCode: -1 } } })] },
+    ],
+    [
+      'opencode',
+      {
+        stdout: [
+          opencode('tool_use', {
+            part: { callID: 'c', tool: 'bash', state: { status: 'completed', metadata: { exit: 0.5 } } },
+          }),
+        ],
+      },
+    ],
+    [
+      'opencode',
+      { stdout: ['{"type":"step_finish","timestamp":1,"sessionID":"s","part":{"cost":1e999,"tokens":{}}}'] },
+    ],
+    [
+      'opencode',
+      { stdout: [1, 2].map(() => opencode('step_finish', { part: { cost: Number.MAX_VALUE, tokens: {} } })) },
+    ],
+    ['claude', { stdout: ['{"type":"result","session_id":"s","total_cost_usd":1e999,"usage":{"input_tokens":1}}'] }],
+  ])('does not reach one (%s)', (engine, story) => {
+    const { emitted } = tell({ ...story, engine: engine as 'codex' });
+    expectValid(emitted);
+  });
+});
+
 describe('the output of another engine', () => {
   it('is raw, and the engine it looks like is named', () => {
     const { of, warnings, translator } = tell({ engine: 'opencode', stdout: [codex.thread(), codex.message('hi')] });
@@ -357,5 +393,12 @@ describe('engine: auto', () => {
     };
     expect(cut(1)).toEqual(cut(bytes.length));
     expect(cut(17)).toEqual(cut(bytes.length));
+  });
+
+  it('ends an attempt that has changed more files than a call has room for arguments', () => {
+    const created = Array.from({ length: 100_000 }, (_, index) => `f${index}`);
+    const translator = createTranslator({ engine: 'auto', runId: 'r', attempt: 1 });
+    const emitted = translator.end({ exitCode: 0, signal: null, fsDiff: { created, modified: [], deleted: [] } });
+    expect(fcmpOf(emitted).filter(({ type }) => type === 'artifact.created')).toHaveLength(created.length);
   });
 });

@@ -39,7 +39,8 @@ export function sumUsage(one: Usage, other: Usage): Usage {
   const added: { -readonly [Key in keyof Usage]: Usage[Key] } = { ...one };
   for (const key of COUNTS) {
     const value = other[key];
-    if (value !== undefined) added[key] = (one[key] ?? 0) + value;
+    // A sum beyond all numbers could not be written as JSON.
+    if (value !== undefined) added[key] = Math.min((one[key] ?? 0) + value, Number.MAX_VALUE);
   }
   return added;
 }

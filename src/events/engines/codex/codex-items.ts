@@ -1,4 +1,4 @@
-import { arrayField, field, isRecord, nameField, numberField, objectField, stringField } from '../../record-fields.js';
+import { arrayField, field, integerField, isRecord, nameField, objectField, stringField } from '../../record-fields.js';
 import type { Report } from '../../report.js';
 import { ITEM_FIELDS } from './records.js';
 
@@ -44,7 +44,7 @@ function readCall(type: string, phase: string, item: object, report: Report): vo
   if (phase !== 'completed') return report.toolStarted({ id, name, input, paths });
   // The first of the places where the kinds of calls put what they found.
   const output = field(item, 'aggregated_output') ?? field(item, 'result') ?? field(item, 'agents_states');
-  const exitCode = numberField(item, 'exit_code');
+  const exitCode = integerField(item, 'exit_code');
   const error = failureOf(item);
   if (error === null) report.toolCompleted({ id, name, input, paths, output, exitCode });
   else report.toolFailed({ id, name, input, paths, output, exitCode, error });
@@ -83,6 +83,6 @@ function failureOf(item: object): string | null {
   const error = stringField(objectField(item, 'error') ?? {}, 'message');
   if (error !== null) return error;
   if (status !== 'failed' && status !== 'declined') return null;
-  const exitCode = numberField(item, 'exit_code');
+  const exitCode = integerField(item, 'exit_code');
   return exitCode === null ? status : `${status} with exit code ${exitCode}`;
 }

@@ -1,14 +1,5 @@
 import type { Usage } from '../../protocol/usage.js';
-import {
-  arrayField,
-  countField,
-  field,
-  isRecord,
-  nameField,
-  numberField,
-  objectField,
-  stringField,
-} from '../../record-fields.js';
+import { arrayField, countField, field, isRecord, nameField, objectField, stringField } from '../../record-fields.js';
 import type { Report } from '../../report.js';
 import { DOCUMENT_FIELDS, DOCUMENT_STATS_FIELDS, ERROR_FIELDS, MODEL_FIELDS, TOKEN_FIELDS } from './records.js';
 
@@ -54,7 +45,7 @@ export function readDocument(document: object, report: Report): void {
 export function readFatalError(error: object, report: Report): void {
   report.checkFields(error, ERROR_FIELDS, 'error');
   const message = stringField(error, 'message') ?? 'Gemini reported an error without a message.';
-  const code = numberField(error, 'code');
+  const code = countField(error, 'code');
   const httpStatus = code !== null && code >= 400 && code <= 599 ? code : null;
   report.engineError({ message, httpStatus, detail: { type: field(error, 'type'), code: field(error, 'code') } });
   report.runtimeError(message);

@@ -1,12 +1,4 @@
-import {
-  booleanField,
-  field,
-  isRecord,
-  nameField,
-  numberField,
-  objectField,
-  stringField,
-} from '../../record-fields.js';
+import { booleanField, countField, field, isRecord, nameField, objectField, stringField } from '../../record-fields.js';
 import type { Report } from '../../report.js';
 import { ERROR_FIELDS, ERROR_NAMES } from './records.js';
 
@@ -28,7 +20,7 @@ export function readError(record: object, report: Report): void {
   report.engineError({
     message,
     ...(name === 'ProviderAuthError' ? { code: 'ENGINE_AUTH_HINT' as const } : undefined),
-    httpStatus: numberField(data, 'statusCode'),
+    httpStatus: countField(data, 'statusCode'),
     detail: { name, is_retryable: booleanField(data, 'isRetryable'), response_body: field(data, 'responseBody') },
   });
   if (!ERROR_NAMES.has(name)) {

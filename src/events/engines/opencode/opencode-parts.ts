@@ -3,6 +3,7 @@ import {
   booleanField,
   countField,
   field,
+  integerField,
   nameField,
   numberField,
   objectField,
@@ -63,7 +64,7 @@ export function readTool(part: object, report: Report): void {
     name,
     input: field(state, 'input'),
     output: field(state, 'output'),
-    exitCode: numberField(objectField(state, 'metadata') ?? {}, 'exit'),
+    exitCode: integerField(objectField(state, 'metadata') ?? {}, 'exit'),
     paths: path === null ? [] : [path],
     startDerived: true,
   };
