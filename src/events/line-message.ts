@@ -52,7 +52,9 @@ export class LineMessage {
   /** A line without a word. */
   skip(text: string): void {
     this.#report.hold();
-    if (this.#first !== null) this.#gap += `${text}\n`;
+    if (this.#first === null) return;
+    this.#gap += `${text}\n`;
+    if (this.#text.length + this.#gap.length > MAX_MESSAGE_LENGTH) this.close();
   }
 
   /** Ends the message; nothing if none is open. */

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { describeEngineContract } from '../../engine.contract.js';
-import { tell as tellStory } from '../../translate-lines.contract.js';
+import { expectCovered, fcmpOf } from '../../emitted-invariants.contract.js';
+import { tell as tellStory, toBytes } from '../../translate-lines.contract.js';
 import type { Story } from '../../translate-lines.contract.js';
+import { createTranslator } from '../../translator.js';
 
 describeEngineContract('generic', new URL('./fixtures/', import.meta.url));
 
@@ -12,6 +14,14 @@ describe('plain text', () => {
     const { of } = tell({ stdout: ['', 'Hello', '', 'world', ''] });
     expect(of('assistant.message.delta').map(({ text }) => text)).toEqual(['Hello', '\n\nworld']);
     expect(of('assistant.message.final')).toEqual([{ message_id: 'm_1_1', text: 'Hello\n\nworld' }]);
+  });
+
+  it('does not wait for the next word for ever: blank lines without end close the message', () => {
+    const blank = ' '.repeat(1024 * 1024);
+    const translator = createTranslator({ engine: 'generic', runId: 'r', attempt: 1 });
+    const emitted = translator.push('stdout', toBytes(['Hello', ...Array.from({ length: 8 }, () => blank)]));
+    expect(fcmpOf(emitted).at(-1)).toMatchObject({ type: 'assistant.message.final', data: { text: 'Hello' } });
+    expectCovered(translator.coverage());
   });
 
   it('says how sure it is that this is the agent', () => {
