@@ -122,11 +122,10 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
 
   return {
     push(event) {
-      const updates = event.meta.attempt === attempt ? [] : closeAttempt();
+      const closing = event.meta.attempt === attempt ? [] : closeAttempt();
       sessionId = event.run_id;
       attempt = event.meta.attempt;
-      updates.push(...tell(event));
-      return updates.map((update) => ({ sessionId, update }));
+      return [...closing, ...tell(event)].map((update) => ({ sessionId, update }));
     },
     end() {
       return closeAttempt().map((update) => ({ sessionId, update }));

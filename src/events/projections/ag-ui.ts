@@ -51,8 +51,8 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
     push(event) {
       const { attempt } = event.meta;
       if (attempt === endedAttempt) return [];
-      const out: AgUiEvent[] = [];
-      if (run !== undefined && run.attempt !== attempt) out.push(...closeUnjudged());
+      const closing = run !== undefined && run.attempt !== attempt ? closeUnjudged() : [];
+      const opening: AgUiEvent[] = [];
       const timestamp = Date.parse(event.ts);
       if (run === undefined) {
         run = {
@@ -62,13 +62,13 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
           timestamp,
           parts: createAgUiParts(),
         };
-        out.push({ type: 'RUN_STARTED', timestamp, threadId: run.threadId, runId: run.runId, protocolVersion: '1.0' });
+        const { threadId, runId } = run;
+        opening.push({ type: 'RUN_STARTED', timestamp, threadId, runId, protocolVersion: '1.0' });
       }
       run.timestamp = timestamp;
-      out.push(...tell(event, run));
+      const told = tell(event, run);
       const last = lastEvent(event);
-      if (last !== undefined) out.push(...close(last));
-      return out;
+      return [...closing, ...opening, ...told, ...(last === undefined ? [] : close(last))];
     },
     end: closeUnjudged,
   };

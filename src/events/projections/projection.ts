@@ -11,8 +11,9 @@ export interface Projection<Told> {
 
 /** A projection applied to events that are all there already. */
 export function projectAll<Told>(projection: Projection<Told>, events: Iterable<FcmpEvent>): Told[] {
-  const told: Told[] = [];
-  for (const event of events) told.push(...projection.push(event));
-  told.push(...projection.end());
-  return told;
+  // Not spread into a call: a hostile attempt may leave more open than a call has room for arguments.
+  const told: Told[][] = [];
+  for (const event of events) told.push(projection.push(event));
+  told.push(projection.end());
+  return told.flat();
 }

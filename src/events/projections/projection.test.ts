@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { toAcp } from './acp.js';
+import { toAgUi } from './ag-ui.js';
+import { conversation } from './fixtures/conversation.js';
+import type { Said } from './fixtures/conversation.js';
+
+const completed: Said = {
+  type: 'conversation.completed',
+  data: { state: 'completed', reason_code: 'DONE_MARKER_FOUND' },
+};
+
+// So many closing events that, as the arguments of one call, they would overflow the stack.
+test.each([
+  ['AG-UI', toAgUi, 70_000],
+  ['ACP', toAcp, 140_000],
+])(
+  '%s closes what a hostile attempt leaves open, however much it is',
+  (_, project, many) => {
+    const started = Array.from({ length: many }, (_none, index): Said => ({
+      type: 'assistant.tool_call',
+      data: { tool_call_id: `c${index}`, name: 'bash', status: 'started' },
+    }));
+    expect(project(conversation([...started, completed])).length).toBeGreaterThan(2 * many);
+  },
+  30_000,
+);
