@@ -137,6 +137,26 @@ describe('a run that has ended', () => {
     expect(await conversation.locator('a[href]').count()).toBe(0);
   });
 
+  it('follows a link only after showing where it leads, and without a way back', async () => {
+    const { page, record } = await house.open(`/runs/${house.seeds.reviewed}`);
+    const address = 'https://example.org/issues/7';
+    await page.context().route(`${address}*`, async (route) => route.fulfill({ body: 'elsewhere' }));
+    await page.getByRole('button', { name: `open ${address}` }).click();
+    const question = page.getByRole('group', { name: 'Open the link' });
+    expect(await question.innerText()).toContain(address);
+    await question.getByRole('button', { name: 'No' }).click();
+    expect(await question.count()).toBe(0);
+    await page.getByRole('button', { name: `open ${address}` }).click();
+    const [tab] = await Promise.all([
+      page.context().waitForEvent('page'),
+      question.getByRole('button', { name: 'Open in a new tab' }).click(),
+    ]);
+    await tab.waitForURL(address);
+    expect(await tab.evaluate(() => [opener, document.referrer])).toEqual([null, '']);
+    // The one window that a person asked for.
+    record.surprises.splice(0, 1);
+  });
+
   it('shows tool calls with what they were asked and gave back, reasoning folded', async () => {
     const page = await openRun(house.seeds.reviewed);
     const conversation = lens(page, 'Conversation');
