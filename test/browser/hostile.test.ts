@@ -83,6 +83,7 @@ describe('what an agent prints', () => {
   it('is text in the workbench', async () => {
     const { page } = await house.open('/workbench');
     await settle(page);
+    await page.getByRole('button', { name: 'Edit' }).click();
     await page
       .getByLabel('Output of a model')
       .getByRole('textbox')

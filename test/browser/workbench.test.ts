@@ -9,6 +9,7 @@ const house = useConsole(async () => undefined);
 /** The workbench with a text in it, read. */
 async function bench(text: string, schema: object | string = '') {
   const { page, record } = await house.open('/workbench');
+  await page.getByRole('button', { name: 'Edit' }).click();
   await page.getByLabel('Output of a model').getByRole('textbox').fill(text);
   await page.getByLabel('JSON Schema').fill(typeof schema === 'string' ? schema : JSON.stringify(schema, null, 2));
   await settle(page);
@@ -17,6 +18,19 @@ async function bench(text: string, schema: object | string = '') {
 
 /** The line that says how the reading ended. */
 const outcome = async (page: Page): Promise<string> => page.locator('.outcome').innerText();
+
+/** The value that is shown. */
+const value = async (page: Page): Promise<string> =>
+  page.getByRole('region', { name: 'The value, row by row' }).innerText();
+
+/** Pastes a text while no field has the focus, as Ctrl and V do. */
+async function paste(page: Page, text: string): Promise<void> {
+  await page.evaluate((pasted) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', pasted);
+    document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  }, text);
+}
 
 describe('the workbench', () => {
   it('reads what is pasted as `parse` does, and shows the value', async () => {
@@ -28,8 +42,7 @@ describe('the workbench', () => {
     expect(kinds.length).toBeGreaterThan(0);
     const found = page.getByRole('region', { name: 'Found in the text' });
     for (const kind of kinds) await found.getByRole('button').filter({ hasText: kind }).first().waitFor();
-    const value = page.getByRole('region', { name: 'Value', exact: true }).first();
-    expect(await value.innerText()).toMatch(/verdict[\s\S]*pass[\s\S]*score[\s\S]*8/);
+    expect(await value(page)).toMatch(/verdict[\s\S]*pass[\s\S]*score[\s\S]*8/);
   });
 
   it('shows the place of a repair in the text when it is chosen', async () => {
@@ -96,24 +109,76 @@ describe('the workbench', () => {
     expect(await stream.innerText()).toMatch(/one[\s\S]*two[\s\S]*three/);
   });
 
-  it('has ten megabytes read by the server, once it is told to', async () => {
-    const { page, record } = await house.open('/workbench');
+  it('takes what is pasted while one is in no field', async () => {
+    const { page } = await house.open('/workbench');
     await settle(page);
-    const rows = Array.from({ length: 180_000 }, (_, index) => ({
-      id: index,
-      words: 'as agents write them, so and so',
-    }));
-    const text = `Here it is: ${JSON.stringify({ rows })}`;
-    expect(text.length).toBeGreaterThan(9_500_000);
-    await page.getByLabel('JSON Schema').fill('');
-    const buffer = Buffer.from(text);
-    await page.locator('input[type=file]').setInputFiles({ name: 'output.json', mimeType: 'text/plain', buffer });
-    await page.getByText(`${text.length.toLocaleString('en')} characters`).waitFor();
-    const button = page.getByRole('button', { name: 'Have the server read it' });
-    await button.waitFor();
-    expect(record.loaded.map(({ path }) => path)).not.toContain('/v1/parse');
-    await button.click();
-    await expect.poll(async () => outcome(page)).toContain('success');
-    expect(await page.locator('main *').count()).toBeLessThan(3000);
+    await paste(page, '{"pasted": true}');
+    await expect.poll(async () => value(page)).toContain('pasted');
+  });
+
+  describe('ten megabytes', () => {
+    const rows = Array.from({ length: 180_000 }, (_, id) => ({ id, words: 'as agents write them, so and so' }));
+    const long = `Here it is: ${JSON.stringify({ rows })}`;
+
+    it('are read here, of which the page shows a part, and sent nowhere', async () => {
+      expect(long.length).toBeGreaterThan(9_500_000);
+      const { page, record } = await house.open('/workbench');
+      await settle(page);
+      await page.getByLabel('JSON Schema').fill('');
+      const buffer = Buffer.from(long);
+      await page.locator('input[type=file]').setInputFiles({ name: 'output.json', mimeType: 'text/plain', buffer });
+      await page.getByText(`of ${long.length.toLocaleString('en')}`).waitFor();
+      await expect.poll(async () => value(page), { timeout: 40_000 }).toContain('as agents write them');
+      expect(await outcome(page)).toContain('deterministic_generic');
+      expect(await page.locator('main *').count()).toBeLessThan(1500);
+      expect(record.loaded.map(({ path }) => path)).not.toContain('/v1/parse');
+    });
+
+    it('stream as short texts do', async () => {
+      const { page } = await house.open('/workbench');
+      await settle(page);
+      await page.getByLabel('JSON Schema').fill('');
+      await paste(page, long);
+      await expect.poll(async () => value(page), { timeout: 40_000 }).toContain('as agents write them');
+      const stream = page.getByRole('region', { name: 'While it streams' });
+      await stream.getByLabel('Piece').fill('8');
+      await stream.getByRole('button', { name: 'Step' }).click();
+      await stream.getByText('as agents write them').first().waitFor();
+    });
+
+    it('are given up for the next text', async () => {
+      const { page } = await house.open('/workbench');
+      await settle(page);
+      await paste(page, long);
+      await page.getByText('reading …').waitFor();
+      await paste(page, '{"next": true}');
+      await expect.poll(async () => value(page)).toContain('next');
+      await expect.poll(async () => outcome(page)).not.toContain('reading');
+    });
+  });
+
+  it('refuses what is longer than it can hold, and keeps what was there', async () => {
+    const { page } = await bench('{"kept": true}');
+    await page
+      .getByLabel('Output of a model')
+      .first()
+      .evaluate((pane) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([new Uint8Array(16 * 1024 * 1024 + 1)], 'huge.log'));
+        pane.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+      });
+    await page.getByText('huge.log has 16.1 MB; the workbench takes up to 16 MB').waitFor();
+    expect(await value(page)).toContain('kept');
+  });
+
+  it('says when what reads cannot be loaded, and tries again', async () => {
+    const { page } = await house.open('/runs', { mayFail: /workbench-worker/ });
+    await page.route('**/workbench-worker*', async (route) => route.abort());
+    await page.getByRole('link', { name: 'Workbench' }).click();
+    await page.getByRole('alert').getByText('could not be loaded').waitFor();
+    await page.unroute('**/workbench-worker*');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(async () => value(page)).toContain('verdict');
+    expect(await page.getByRole('alert').count()).toBe(0);
   });
 });
