@@ -21,32 +21,37 @@ interface Shot {
   readonly path: string;
   readonly theme?: 'dark';
   readonly size?: typeof PHONE;
+  /** What is chosen before the picture is taken, by its words. */
+  readonly chosen?: string;
 }
+
+/** An agent thinks between its lines; one that does not looks wrong in a picture. */
+const PACE_MS = 350;
 
 const site = await startSite();
 // With the fonts of the machine: the browser's own has no characters of equal width.
 const server = await launchChromium({ withSystemFonts: true });
 try {
   await seedHistory(site.data);
-  const { reviewed, asking, item } = await seedHouse(site);
+  const { reviewed, asking, item } = await seedHouse(site, { paceMs: PACE_MS });
   const shots: readonly Shot[] = [
     { name: 'runs', path: '/runs' },
     { name: 'start-run', path: '/runs?start' },
-    { name: 'run', path: `/runs/${reviewed}` },
+    { name: 'run', path: `/runs/${reviewed}`, chosen: 'command_execution' },
     { name: 'run-asks', path: `/runs/${asking}` },
     { name: 'inbox', path: `/inbox/${item}` },
     { name: 'issues', path: '/issues/acme%2Fshop%239' },
     { name: 'outbox', path: '/outbox' },
     { name: 'audit', path: '/audit' },
     { name: 'workbench', path: '/workbench' },
-    { name: 'charts', path: '/charts' },
-    { name: 'run-dark', path: `/runs/${reviewed}`, theme: 'dark' },
+    { name: 'charts', path: '/charts?range=week' },
+    { name: 'run-dark', path: `/runs/${reviewed}`, chosen: 'command_execution', theme: 'dark' },
     { name: 'inbox-phone', path: `/inbox/${item}`, size: PHONE },
     { name: 'runs-phone-dark', path: '/runs', size: PHONE, theme: 'dark' },
   ];
   await mkdir(FOLDER, { recursive: true });
   const browser = await chromium.connect(server.wsEndpoint());
-  for (const { name, path, theme = 'light', size = DESKTOP } of shots) {
+  for (const { name, path, chosen, theme = 'light', size = DESKTOP } of shots) {
     const context = await browser.newContext({
       locale: 'en-US',
       baseURL: site.url,
@@ -57,6 +62,9 @@ try {
     const page = await context.newPage();
     await page.goto(path);
     await settle(page);
+    if (chosen !== undefined) await page.locator('.choose').filter({ hasText: chosen }).first().click();
+    // What is drawn on a canvas or measured row by row comes a moment after the rest.
+    await page.waitForTimeout(1000);
     const file = join(FOLDER, `${name}.png`);
     await page.screenshot({ path: file });
     console.log(`${name}.png ${Math.round((await stat(file)).size / 1000)} kB`);

@@ -43,8 +43,9 @@ const REVIEW = [
 ].join('\n');
 
 /** Something of everything: runs in every state, an inbox, issues, deliveries, an audit. */
-export async function seedHouse(site: Site) {
+export async function seedHouse(site: Site, { paceMs = 0 } = {}) {
   const reviewed = await site.endedRun({
+    paceMs,
     prompt: 'Review how the list is sorted.',
     makes: { 'notes/review.md': '# Review\n\n<script>never</script>\n\nThe list sorts a copy.\n' },
     contract: { schema: REPORT_SCHEMA },

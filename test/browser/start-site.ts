@@ -21,6 +21,8 @@ export interface Story {
   readonly isLive?: boolean;
   /** Files it writes before it speaks, by path. */
   readonly makes?: Readonly<Record<string, string>>;
+  /** How long it waits before each line. */
+  readonly paceMs?: number;
   readonly mode?: 'auto' | 'interactive';
   readonly prompt?: string;
   readonly contract?: Readonly<Record<string, unknown>>;
@@ -95,7 +97,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
   const client = createClient({ url, ...(token === undefined ? {} : { token }) });
 
   /** Starts a run whose agent tells the story; its folder is where {@link tell} finds it. */
-  async function startRun({ says, answers, makes = {}, isLive = false, ...spec }: Story) {
+  async function startRun({ says, answers, makes = {}, isLive = false, paceMs = 0, ...spec }: Story) {
     runs += 1;
     const workdir = join(work, `run-${runs}`);
     await mkdir(workdir);
@@ -103,6 +105,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
     await writeFile(join(workdir, 'makes.json'), JSON.stringify(makes));
     if (answers !== undefined) await writeFile(join(workdir, 'answers.jsonl'), toBytes(answers));
     if (isLive) await writeFile(join(workdir, 'live.jsonl'), '');
+    if (paceMs > 0) await writeFile(join(workdir, 'pace'), String(paceMs));
     const { id } = await client.startRun({ body: { engine: 'codex', prompt: 'Look at the code.', workdir, ...spec } });
     return { id, workdir, tell: async (lines: readonly (object | string)[]) => tell(workdir, lines) };
   }
