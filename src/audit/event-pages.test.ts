@@ -53,6 +53,14 @@ test('RASP is numbered by attempt', async () => {
   ]);
 });
 
+test.each([
+  ['fcmp', ['{"seq":"x"}', '{"seq":null}', '{"seq":1e999}', '{"seq":-1}', '{"seq":1.5}', '[{"seq":1}]', 'null']],
+  ['rasp', ['{"seq":1}', '{"seq":1,"attempt_number":"1"}', '{"attempt_number":1}']],
+] as const)('a forged line without a place in the log is passed over (%s)', async (log, lines) => {
+  const { pages } = await openLog(`${lines.join('\n')}\n`, log);
+  expect(await pages.read({ after: LOG_START, limit: 9 })).toEqual([]);
+});
+
 test('a page of large events is short', async () => {
   const { pages } = await openLog([1, 2, 3, 4].map((seq) => fcmp(seq, 'x'.repeat(3_000_000))).join(''));
   expect(numbers(await pages.read({ after: LOG_START, limit: 100 }))).toEqual([1, 2]);

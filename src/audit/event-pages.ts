@@ -1,6 +1,8 @@
 import type { Emitted } from '../events/protocol/emitted.js';
+import { countField, isRecord } from '../events/record-fields.js';
 import type { RunFolder } from './open-run-folder.js';
 import { openLineTail } from './line-tail.js';
+import { parseJson } from './parse-json.js';
 import { ROW_BYTES } from './read-event-log.js';
 
 /** Where an event stands in its log: by number for FCMP, by attempt and number for RASP. */
@@ -89,14 +91,13 @@ export function compare(one: LogPosition, other: LogPosition): number {
   return one.attempt - other.attempt || one.seq - other.seq;
 }
 
-/** A log is written by this program alone, so its lines are taken for what they say; torn ones are not. */
+/**
+ * A line is taken for what it says, as long as it says where it stands: a worker can write into the folder, and a line
+ * without a place would be read again and again.
+ */
 function toEmitted(protocol: Emitted['protocol'], text: string | undefined): Emitted | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const event: unknown = JSON.parse(text);
-    if (typeof event !== 'object' || event === null || !('seq' in event)) return undefined;
-    return { protocol, event } as Emitted;
-  } catch {
-    return undefined;
-  }
+  const event = text === undefined ? undefined : parseJson(text);
+  if (!isRecord(event) || countField(event, 'seq') === null) return undefined;
+  if (protocol === 'rasp' && countField(event, 'attempt_number') === null) return undefined;
+  return { protocol, event } as Emitted;
 }
