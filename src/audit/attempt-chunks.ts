@@ -27,8 +27,8 @@ export interface Following {
   readonly signal: AbortSignal;
 }
 
-/** A person does not notice it, and a folder that rests costs nothing. */
-const POLL_MS = 100;
+/** How often a folder that grows is looked at: a person does not notice it, and a folder that rests costs little. */
+export const POLL_MS = 100;
 
 /**
  * The recorded bytes of an attempt, each once, interleaved as `timing.N.jsonl` says. Its offsets are hints: whatever

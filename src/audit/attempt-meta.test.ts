@@ -26,7 +26,7 @@ describe('readAttemptMeta', () => {
   });
 
   test.each([null, [], 'text', undefined])('%j is no meta', (value) => {
-    expect(readAttemptMeta(value)).toEqual({ meta: {}, ignored: ['the whole'] });
+    expect(readAttemptMeta(value)).toEqual({ meta: {}, ignored: ['the whole file'] });
   });
 
   test('is not fooled by what every object inherits', () => {

@@ -1,5 +1,6 @@
 import { VERDICTS } from '../events/protocol/completion.js';
 import type { Verdict } from '../events/protocol/completion.js';
+import { isRecord } from '../events/record-fields.js';
 
 /** What `meta.N.json` says about an attempt. Files of older versions and of other programs may lack any of it. */
 export interface AttemptMeta {
@@ -34,14 +35,14 @@ export interface AttemptMeta {
  * alone: they belong to whoever wrote them.
  */
 export function readAttemptMeta(value: unknown): { readonly meta: AttemptMeta; readonly ignored: readonly string[] } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { meta: {}, ignored: ['the whole'] };
+  if (!isRecord(value)) return { meta: {}, ignored: ['the whole file'] };
   const ignored: string[] = [];
   const meta: Record<string, unknown> = {};
   for (const [key, isRight] of Object.entries(SHAPES)) {
-    const field: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
-    if (field === undefined) continue;
-    if (isRight(field)) meta[key] = field;
-    else if (field !== null) ignored.push(key);
+    const given: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+    if (given === undefined) continue;
+    if (isRight(given)) meta[key] = given;
+    else if (given !== null) ignored.push(key);
   }
   return { meta, ignored };
 }

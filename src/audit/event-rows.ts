@@ -8,12 +8,19 @@ export interface Row {
   readonly value: object;
 }
 
+const FCMP_ONLY: readonly RunLog[] = ['fcmp'];
+const RASP_ONLY: readonly RunLog[] = ['rasp'];
+const RASP_AND_DIAGNOSTICS: readonly RunLog[] = ['rasp', 'diagnostics'];
+
 /** Where an event is kept: RASP and FCMP each in its log, diagnostics once more in theirs. */
+export function logsOf({ protocol, event }: Emitted): readonly RunLog[] {
+  if (protocol === 'fcmp') return FCMP_ONLY;
+  return event.event.category === 'diagnostic' ? RASP_AND_DIAGNOSTICS : RASP_ONLY;
+}
+
+/** An event as the rows it is kept in. */
 export function rowsOf(emitted: Emitted): Row[] {
-  if (emitted.protocol === 'fcmp') return [{ log: 'fcmp', value: emitted.event }];
-  const rows: Row[] = [{ log: 'rasp', value: emitted.event }];
-  if (emitted.event.event.category === 'diagnostic') rows.push({ log: 'diagnostics', value: emitted.event });
-  return rows;
+  return logsOf(emitted).map((log) => ({ log, value: emitted.event }));
 }
 
 /** Where the count of an attempt's drift is kept. */

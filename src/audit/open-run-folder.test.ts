@@ -21,6 +21,11 @@ describe('openRunFolder', () => {
     expect(await (await openRunFolder(dir)).attempts()).toEqual([7]);
   });
 
+  // Where there is no such place, it cannot be made either.
+  test('fails at once where it cannot be made', async () => {
+    await expect(createRunFolder('/proc/runs/r-1')).rejects.toThrow(/ENOENT|EACCES|EPERM|EROFS/);
+  });
+
   test('is made for a new run, with an .audit of its own', async () => {
     const dir = join(await makeRunFolder({}), 'runs', 'r-1');
     const folder = await createRunFolder(dir);

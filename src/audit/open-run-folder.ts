@@ -1,4 +1,4 @@
-import { lstat, mkdir, opendir, realpath, stat } from 'node:fs/promises';
+import { lstat, opendir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { AuditError } from './audit-error.js';
 import { readAttemptMeta } from './attempt-meta.js';
@@ -6,6 +6,8 @@ import type { AttemptMeta } from './attempt-meta.js';
 import type { AuditWarning } from './audit-warning.js';
 import { AUDIT_FOLDER, attemptFileName, attemptOf, RUN_LOGS } from './file-names.js';
 import type { AttemptFile, RunLog } from './file-names.js';
+import { makeFolder } from './make-folder.js';
+import { parseJson } from './parse-json.js';
 import { readSmallFile } from './safe-file.js';
 
 /** A run folder that is there, and where its files are. */
@@ -18,7 +20,7 @@ export interface RunFolder {
   logPath(log: RunLog): string;
   /** The attempts that left output or a meta, from the first. */
   attempts(): Promise<number[]>;
-  /** What an attempt's meta says; empty if there is none or it cannot be read. */
+  /** What an attempt's meta says; empty if there is none, without what is not of the right shape. */
   meta(attempt: number, warn?: (warning: AuditWarning) => void): Promise<AttemptMeta>;
 }
 
@@ -65,7 +67,7 @@ export async function openRunFolder(dir: string): Promise<RunFolder> {
  * const folder = await createRunFolder('.sluice/runs/01JC…')
  */
 export async function createRunFolder(dir: string): Promise<RunFolder> {
-  await mkdir(join(dir, AUDIT_FOLDER), { recursive: true });
+  await makeFolder(join(dir, AUDIT_FOLDER));
   return openRunFolder(dir);
 }
 
@@ -97,12 +99,4 @@ async function listAttempts(auditFolder: string): Promise<number[]> {
     if (attempt !== undefined) attempts.add(attempt);
   }
   return [...attempts].toSorted((a, b) => a - b);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,7 @@
+import { isRecord } from '../events/record-fields.js';
 import type { AuditWarning } from './audit-warning.js';
 import { openLineTail } from './line-tail.js';
+import { parseJson } from './parse-json.js';
 
 /** A line of a log that holds a JSON object. */
 export interface LoggedRow {
@@ -25,8 +27,8 @@ export async function* readEventLog(
   const lines = openLineTail(path, ROW_BYTES);
   try {
     for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
-      const value = line.text === undefined ? undefined : parseObject(line.text);
-      if (line.text !== undefined && value !== undefined) yield { line: line.number, text: line.text, value };
+      const value = line.text === undefined ? undefined : parseJson(line.text);
+      if (line.text !== undefined && isRecord(value)) yield { line: line.number, text: line.text, value };
       else
         warn({ code: 'LOG_LINE_DAMAGED', message: `${path}:${line.number} is not a JSON object; it is passed over.` });
     }
@@ -37,14 +39,5 @@ export async function* readEventLog(
     return undefined;
   } finally {
     await lines.close();
-  }
-}
-
-function parseObject(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
   }
 }

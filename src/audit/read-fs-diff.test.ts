@@ -25,6 +25,7 @@ test('none recorded is none; one that cannot be read is a warning', async () => 
   expect(await read(undefined)).toEqual({ diff: undefined, warnings: [] });
   expect(await read('{"created":')).toEqual({ diff: undefined, warnings: ['FS_DIFF_IGNORED'] });
   expect(await read('null')).toEqual({ diff: undefined, warnings: ['FS_DIFF_IGNORED'] });
+  expect(await read('[]')).toEqual({ diff: undefined, warnings: ['FS_DIFF_IGNORED'] });
 });
 
 test.each([

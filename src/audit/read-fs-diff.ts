@@ -1,7 +1,9 @@
 import type { FsDiff } from '../events/protocol/fs-diff.js';
+import { arrayField, isRecord } from '../events/record-fields.js';
 import type { AuditWarning } from './audit-warning.js';
 import { AUDIT_FOLDER } from './file-names.js';
 import type { RunFolder } from './open-run-folder.js';
+import { parseJson } from './parse-json.js';
 import { readSmallFile } from './safe-file.js';
 
 /** Paths of a hundred thousand files fit. */
@@ -16,21 +18,12 @@ export async function readFsDiff(
   const path = folder.attemptPath('fsDiff', attempt);
   const text = await readSmallFile(path, FS_DIFF_BYTES);
   if (text === undefined) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
-  if (typeof value !== 'object' || value === null) {
+  const value = parseJson(text);
+  if (!isRecord(value)) {
     warn({ code: 'FS_DIFF_IGNORED', attempt, message: `${path} is not a JSON object: changed files are not told.` });
     return undefined;
   }
-  const rest = value;
-  const take = (key: keyof FsDiff): string[] => {
-    const paths: unknown = Object.hasOwn(rest, key) ? Reflect.get(rest, key) : [];
-    return Array.isArray(paths) ? paths.filter(isArtifactPath) : [];
-  };
+  const take = (key: keyof FsDiff): string[] => arrayField(value, key).filter(isArtifactPath);
   return { created: take('created'), modified: take('modified'), deleted: take('deleted') };
 }
 

@@ -3,6 +3,7 @@ import type { Emitted } from '../events/protocol/emitted.js';
 import { keysOf } from '../events/protocol/schema-type.js';
 import { openEventLog } from './event-log.js';
 import type { EventLog } from './event-log.js';
+import { logsOf } from './event-rows.js';
 import { RUN_LOGS } from './file-names.js';
 import type { RunLog } from './file-names.js';
 import type { RunFolder } from './open-run-folder.js';
@@ -30,12 +31,11 @@ export async function openRunLogs(folder: RunFolder): Promise<RunLogs> {
   for (const log of keysOf(RUN_LOGS)) logs.set(log, await openEventLog(folder.logPath(log)));
 
   /** One pass and one text a log: this is on the way of every event. */
-  async function add(events: readonly Emitted[]): Promise<void> {
+  async function append(events: readonly Emitted[]): Promise<void> {
     const lines: Record<RunLog, string> = { rasp: '', fcmp: '', diagnostics: '' };
-    for (const { protocol, event } of events) {
-      const line = `${JSON.stringify(event)}\n`;
-      lines[protocol] += line;
-      if (protocol === 'rasp' && event.event.category === 'diagnostic') lines.diagnostics += line;
+    for (const emitted of events) {
+      const line = `${JSON.stringify(emitted.event)}\n`;
+      for (const log of logsOf(emitted)) lines[log] += line;
     }
     await Promise.all([...logs].map(async ([name, log]) => log.appendLines(lines[name])));
   }
@@ -45,7 +45,7 @@ export async function openRunLogs(folder: RunFolder): Promise<RunLogs> {
   }
 
   return {
-    append: add,
+    append,
     appendDrift: async (summary) => logs.get('diagnostics')?.append([summary]),
     sync: async () => each(async (log) => log.sync()),
     close: async () => each(async (log) => log.close()),

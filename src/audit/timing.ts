@@ -1,5 +1,6 @@
 import { STREAMS } from '../events/protocol/raw-ref.js';
 import type { StreamName } from '../events/protocol/raw-ref.js';
+import { parseJson } from './parse-json.js';
 
 /** A line of `timing.N.jsonl`: which bytes of which stream came when, in milliseconds since the attempt began. */
 export interface TimingEntry {
@@ -14,12 +15,7 @@ export const TIMING_LINE_BYTES = 4096;
 
 /** Reads a line; undefined if it says nothing that can be used. */
 export function parseTimingLine(line: string): TimingEntry | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(line);
   if (typeof value !== 'object' || value === null) return undefined;
   if (!('ms' in value && 'stream' in value && 'offset' in value && 'bytes' in value)) return undefined;
   const { ms, offset, bytes } = value;

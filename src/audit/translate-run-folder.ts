@@ -4,7 +4,7 @@ import type { DriftSummary } from '../events/protocol/drift-summary.js';
 import type { Emitted } from '../events/protocol/emitted.js';
 import { ENGINE_NAMES, isEngineName } from '../events/protocol/engine-names.js';
 import type { EngineName } from '../events/protocol/engine-names.js';
-import { attemptChunks } from './attempt-chunks.js';
+import { attemptChunks, POLL_MS } from './attempt-chunks.js';
 import type { ChunkWarning, Following } from './attempt-chunks.js';
 import { AuditError } from './audit-error.js';
 import { hasEnded } from './attempt-meta.js';
@@ -32,8 +32,6 @@ interface Handover {
   readonly fcmpSeq: number;
   readonly sessionId: string | null;
 }
-
-const POLL_MS = 100;
 
 /**
  * Tells the recorded bytes of a run as events, from the first attempt to the last. Nothing is kept in memory but

@@ -1,5 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseJson } from '../../audit/parse-json.js';
 import { readSmallFile } from '../../audit/safe-file.js';
 import type { ProcessIdentity } from './process-identity.js';
 import { RECORD_ENDING } from './process-record.js';
@@ -38,20 +39,12 @@ export async function sweepOld(path: string): Promise<void> {
 }
 
 function parseRecord(path: string, text: string): FoundRecord | undefined {
-  const [first, second] = text.split('\n').map(parseLine);
+  const [first, second] = text.split('\n').map(parseJson);
   // In a container Sluice itself may be the first process; what it starts never is.
   const owner = readIdentity(field(first, 'owner'), 1);
   const runDir = field(first, 'run_dir');
   if (owner === undefined || typeof runDir !== 'string' || runDir === '') return undefined;
   return { path, owner, runDir, process: readIdentity(field(second, 'process'), 2) };
-}
-
-function parseLine(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 function field(value: unknown, key: string): unknown {
