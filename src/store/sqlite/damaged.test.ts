@@ -11,7 +11,7 @@ import { openStore } from '../open-store.js';
 import type { Store } from '../store.js';
 
 // Every commit waits for the disk, which other tests use too.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 /** A database in which every list has something to show. */
 async function fill(file: string): Promise<void> {
@@ -66,7 +66,7 @@ it('a damaged database is read, or refused with a code of the store, and never w
         codes.add(error.code);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: Number(process.env['MODEL_RUNS'] ?? 40) },
   );
   expect([...codes]).toContain('STORE_DAMAGED');
 });

@@ -32,18 +32,28 @@ export function toStoreError(error: unknown, file: string): Error {
       { cause: error },
     );
   }
-  if (code !== undefined && DAMAGED.includes(code)) {
-    return new StoreError(
-      'STORE_DAMAGED',
-      `the database ${file} cannot be read (${said}); restore it from a copy, or name another file`,
-      { cause: error },
-    );
-  }
+  if (code !== undefined && DAMAGED.includes(code)) return damaged(file, error);
   if (isBusy(error)) return storeBusy(file, error);
   if (code === undefined) return error instanceof Error ? error : new Error(said, { cause: error });
   return new StoreError('STORE_FAILED', `the database ${file} refused a statement (${said}); nothing was written`, {
     cause: error,
   });
+}
+
+/** What is wrong with tables for which a statement of ours cannot be prepared, although they have the right version. */
+export function asDamaged(error: unknown, file: string): Error {
+  const known = toStoreError(error, file);
+  if (!(known instanceof StoreError) || known.code !== 'STORE_FAILED') return known;
+  return damaged(file, error);
+}
+
+function damaged(file: string, cause: unknown): StoreError {
+  const said = cause instanceof Error ? cause.message : String(cause);
+  return new StoreError(
+    'STORE_DAMAGED',
+    `the database ${file} cannot be read (${said}); restore it from a copy, or name another file`,
+    { cause },
+  );
 }
 
 /** The file is not the one that was opened. */

@@ -72,6 +72,13 @@ describe('a file', () => {
     expect((await readFile(file)).equals(before)).toBe(true);
   });
 
+  it('whose tables are not those of its form is refused', async () => {
+    const file = join(await makeFolder({}), 'sluice.db');
+    await (await openStore(`sqlite:${file}`)).close();
+    change(file, 'DROP TABLE outbox');
+    expect(await codeOf(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
+  });
+
   it('that cannot be made is an error that says so', async () => {
     const folder = await makeFolder({});
     await writeFile(join(folder, 'file'), '');

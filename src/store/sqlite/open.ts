@@ -2,7 +2,8 @@ import type { Store } from '../store.js';
 import { SEARCH_WINDOW } from '../search-page.js';
 import { CACHE_LIMITS, type StoreOptions } from '../store-options.js';
 import { createWakers, QUEUE } from '../wakers.js';
-import { openDatabase, type DatabaseOptions } from './database.js';
+import { openDatabase, type Database, type DatabaseOptions } from './database.js';
+import { asDamaged } from './database-error.js';
 import { createEventLog } from './event-log.js';
 import { createOrders } from './orders.js';
 import { createOutbox } from './outbox.js';
@@ -15,6 +16,16 @@ import { createUpkeep } from './upkeep.js';
 /** A store in one file, which any number of processes of one machine may use at once. */
 export async function openSqliteStore(file: string, options: StoreOptions & DatabaseOptions = {}): Promise<Store> {
   const database = await openDatabase(file, options);
+  try {
+    return createStore(database, options);
+  } catch (error) {
+    database.close();
+    throw asDamaged(error, file);
+  }
+}
+
+/** Prepares every statement that is used often: here it shows whether the tables are what they should be. */
+function createStore(database: Database, options: StoreOptions): Store {
   const wakers = createWakers();
   const { searchWindow = SEARCH_WINDOW } = options;
   const poller = createPoller(database, wakers);
