@@ -38,13 +38,12 @@ export function lightUp(lenses: RunLenses, place: Place): Light | null {
   const own = ownItem(lenses, place);
   if (own !== null) items.add(own);
   const [first] = bytes.spans;
-  const firstItem = items.size === 0 ? null : Math.min(...items);
   const event = place.lens === 'events' ? list.find(place.attempt, place.seq) : null;
   return {
     place,
     bytes,
     items,
-    item: own ?? firstItem,
+    item: own ?? smallestOf(items),
     event: event ?? (first === undefined ? null : (list.refs.overlapping(first, 1)[0] ?? null)),
     row: first === undefined ? null : rows.find(first),
   };
@@ -75,4 +74,10 @@ function ownItem({ conversation }: RunLenses, place: Place): number | null {
   if (place.lens !== 'conversation') return null;
   const index = conversation.find(place.seq);
   return index === null ? null : (conversation.itemOf[index] ?? null);
+}
+
+function smallestOf(numbers: ReadonlySet<number>): number | null {
+  let smallest: number | null = null;
+  for (const number of numbers) if (smallest === null || number < smallest) smallest = number;
+  return smallest;
 }

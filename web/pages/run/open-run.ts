@@ -1,14 +1,12 @@
 import { computed, signal } from '@preact/signals';
 import type { ReadonlySignal, Signal } from '@preact/signals';
-import type { FcmpEvent, RaspEvent } from '../../../src/events/index.js';
 import type { Gap } from '../../../src/client/index.js';
 import { client } from '../../server/client.js';
-import { asFailure } from '../../server/use-resource.js';
 import { joinStates } from './connection.js';
 import type { StreamState } from './connection.js';
 import { createConversation } from './conversation.js';
 import { createEventList } from './event-list.js';
-import { weightOf } from './event-weight.js';
+import { createFollower } from './follow-protocol.js';
 import { lightUp } from './light-up.js';
 import type { Light, RunLenses } from './light-up.js';
 import type { Place } from './place.js';
@@ -17,7 +15,6 @@ import { createRawBlocks } from './raw-blocks.js';
 import type { RawBlocks } from './raw-blocks.js';
 import { createRawRows } from './raw-rows.js';
 import { streamSizes } from './stream-sizes.js';
-import { takeEvents } from './take-events.js';
 
 /** A run that is looked at: what has come of it, and what somebody has chosen. */
 export interface OpenRun {
@@ -38,19 +35,15 @@ export interface OpenRun {
   readonly close: () => void;
 }
 
-/** More events of a protocol than this, or more words, are not kept in a page. */
-const MOST_EVENTS = 200_000;
-const MOST_WEIGHT = 96 * 1024 * 1024;
 /** A browser has six connections to a server for all its tabs: one that is not looked at gives its own back. */
 const HIDDEN_MS = 10_000;
+const MOST_GAPS = 100;
 
 /** Opens a run; nothing is asked of the server before {@link OpenRun.follow}. */
 export function openRun(id: string, at: Place | null): OpenRun {
   const lenses: RunLenses = { conversation: createConversation(), list: createEventList(), rows: createRawRows() };
   const beats = { page: signal(0), conversation: signal(0), events: signal(0), raw: signal(0) };
   const pulse = createPulse(Object.values(beats).map((beat) => () => (beat.value += 1)));
-  const fcmp = signal<StreamState>({ state: 'opening' });
-  const rasp = signal<StreamState>({ state: 'opening' });
   const gaps = signal<readonly Gap[]>([]);
   const chosen = signal(at);
   let control = new AbortController();
@@ -61,45 +54,29 @@ export function openRun(id: string, at: Place | null): OpenRun {
       client.readRaw({ id, attempt: attempt_number, stream, from: byte_from, to: byte_to }),
     pulse,
   );
-
-  const weights = { fcmp: 0, rasp: 0 };
-  function takeMessage(event: FcmpEvent): 'more' | 'enough' {
-    lenses.conversation.append(event);
-    weights.fcmp += weightOf(event);
-    pulse();
-    return lenses.conversation.events.length < MOST_EVENTS && weights.fcmp < MOST_WEIGHT ? 'more' : 'enough';
-  }
-  function takeEvent(event: RaspEvent): 'more' | 'enough' {
-    lenses.rows.take(event, lenses.list.append(event));
-    weights.rasp += weightOf(event);
-    pulse();
-    return lenses.list.events.length < MOST_EVENTS && weights.rasp < MOST_WEIGHT ? 'more' : 'enough';
-  }
-
-  async function followOne<Protocol extends 'fcmp' | 'rasp'>(
-    protocol: Protocol,
-    state: Signal<StreamState>,
-    after: string | undefined,
-    take: (event: Protocol extends 'fcmp' ? FcmpEvent : RaspEvent) => 'more' | 'enough',
-  ): Promise<void> {
-    const { signal: stop } = control;
-    try {
-      const events = client.followRun<Protocol>({
-        id,
-        protocol,
-        ...(after === undefined ? {} : { after }),
-        signal: stop,
-        onGap: (gap) => (gaps.value = [...gaps.value, gap].slice(-100)),
-        onConnection: (now) => (state.value = { state: now === 'open' ? 'live' : 'reconnecting' }),
-      });
-      // The two types are the same by the table of protocols.
-      const how = await takeEvents(events as AsyncIterable<Parameters<typeof take>[0]>, take);
-      state.value = { state: how === 'enough' ? 'full' : 'ended' };
-    } catch (error) {
-      if (!stop.aborted) state.value = { state: 'lost', failure: asFailure(error) };
-    }
-    pulse();
-  }
+  const onGap = (gap: Gap): void => void (gaps.value = [...gaps.value, gap].slice(-MOST_GAPS));
+  const fcmp = createFollower({
+    client,
+    id,
+    protocol: 'fcmp',
+    take(event) {
+      lenses.conversation.append(event);
+      pulse();
+    },
+    positionOf: ({ seq }) => String(seq),
+    onGap,
+  });
+  const rasp = createFollower({
+    client,
+    id,
+    protocol: 'rasp',
+    take(event) {
+      lenses.rows.take(event, lenses.list.append(event));
+      pulse();
+    },
+    positionOf: ({ attempt_number, seq }) => `${attempt_number}:${seq}`,
+    onGap,
+  });
 
   /** What no event was made of is shown once the streams have their full length. */
   async function takeSizes(): Promise<void> {
@@ -107,28 +84,25 @@ export function openRun(id: string, at: Place | null): OpenRun {
     for (const { name, size } of streamSizes(evidence)) lenses.rows.takeSize(name, size);
     pulse();
   }
-
+  async function followAll(stop: AbortSignal): Promise<void> {
+    await Promise.all([fcmp.follow(stop), rasp.follow(stop)]);
+    // A worker elsewhere has the files; the events are there all the same.
+    if (rasp.isOver()) await takeSizes().catch(() => undefined);
+  }
   function follow(): void {
+    control.abort();
     control = new AbortController();
-    if (!isOver(fcmp)) {
-      const last = lenses.conversation.events.at(-1);
-      void followOne('fcmp', fcmp, last === undefined ? undefined : String(last.seq), takeMessage);
-    }
-    if (isOver(rasp)) return;
-    const last = lenses.list.events.at(-1);
-    void followOne('rasp', rasp, last === undefined ? undefined : `${last.attempt_number}:${last.seq}`, takeEvent)
-      // A worker elsewhere has the files; the events are there all the same.
-      .then(async () => (isOver(rasp) ? takeSizes() : undefined))
-      .catch(() => undefined);
+    void followAll(control.signal);
   }
   function pause(): void {
     control.abort();
-    for (const state of [fcmp, rasp]) if (state.value.state !== 'ended') state.value = { state: 'paused' };
+    fcmp.pause();
+    rasp.pause();
   }
   function onVisibility(): void {
     clearTimeout(hiding);
     if (document.hidden) hiding = setTimeout(pause, HIDDEN_MS);
-    else if (control.signal.aborted) follow();
+    else if ([fcmp, rasp].some(({ state }) => state.value.state === 'paused')) follow();
   }
   document.addEventListener('visibilitychange', onVisibility);
 
@@ -137,7 +111,7 @@ export function openRun(id: string, at: Place | null): OpenRun {
     lenses,
     blocks,
     beats,
-    connection: computed(() => joinStates([fcmp.value, rasp.value])),
+    connection: computed(() => joinStates([fcmp.state.value, rasp.state.value])),
     gaps,
     chosen,
     light: computed(() => {
@@ -152,9 +126,4 @@ export function openRun(id: string, at: Place | null): OpenRun {
       control.abort();
     },
   };
-}
-
-/** Nothing more will come, or be taken. */
-function isOver({ value }: Signal<StreamState>): boolean {
-  return value.state === 'ended' || value.state === 'full';
 }

@@ -1,4 +1,5 @@
-import { useEffect, useMemo } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { query, route, setQuery } from '../../app/router.js';
 import { Notice } from '../../ui/notice.js';
 import { client } from '../../server/client.js';
@@ -25,11 +26,16 @@ export function RunPage() {
 
 function RunView({ id }: { readonly id: string }) {
   const run = useMemo(() => openRun(id, readPlace(query.peek().get('at'))), [id]);
-  const standing = useResource(`run ${id}`, async (signal) => client.getRun({ id, signal }), {
-    live: run.connection.value.state !== 'ended',
-  });
+  const isOver = useSignal(false);
+  const standing = useResource(`run ${id}`, async (signal) => client.getRun({ id, signal }), { live: !isOver.value });
   const isEnded = standing.value?.state === 'ended';
+  useEffect(() => {
+    isOver.value = isEnded;
+  }, [isEnded]);
   const isKnown = standing.value !== null;
+  // Who opened a run that was going on stays at its end, also when it has ended meanwhile.
+  const wasLive = useRef<boolean | null>(null);
+  if (isKnown) wasLive.current ??= !isEnded;
   useEffect(() => {
     if (!isKnown) return;
     run.follow();
@@ -63,7 +69,7 @@ function RunView({ id }: { readonly id: string }) {
         <ConnectionBadge run={run} />
         <ReplayBar run={run} />
       </div>
-      <Lenses run={run} isLive={!isEnded} />
+      <Lenses run={run} isLive={wasLive.current ?? false} />
       <ReplyBox run={run} isEnded={isEnded} />
     </div>
   );

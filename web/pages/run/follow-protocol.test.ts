@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { ClientError } from '../../../src/client/index.js';
+import type { Client } from '../../../src/client/index.js';
+import type { FcmpEvent } from '../../../src/events/index.js';
+import { fcmpEvent } from './events.fixture.js';
+import { createFollower } from './follow-protocol.js';
+
+/** Where each connection begins and what comes on it; one that has no end stays open until it is stopped. */
+function serve(connections: readonly { readonly seqs: readonly number[]; readonly then: 'end' | 'open' | 'lost' }[]) {
+  const begun: (string | undefined)[] = [];
+  const taken: number[] = [];
+  const left = [...connections];
+  const followRun = async function* ({ after, signal, onConnection }: Parameters<Client['followRun']>[0]) {
+    begun.push(after);
+    const { seqs = [], then = 'end' } = left.shift() ?? {};
+    onConnection?.('open');
+    for (const seq of seqs) yield fcmpEvent('raw.stdout', { text: 'x' }, { seq });
+    if (then === 'lost') throw new ClientError('STREAM_LOST', 'gone');
+    if (then === 'open') {
+      await new Promise((_, reject) => {
+        signal?.addEventListener('abort', () => reject(new Error('stopped')));
+      });
+    }
+  } as Client['followRun'];
+  const follower = createFollower({
+    client: { followRun },
+    id: 'run',
+    protocol: 'fcmp',
+    take: ({ seq }) => void taken.push(seq),
+    positionOf: ({ seq }: FcmpEvent) => String(seq),
+    onGap: () => undefined,
+  });
+  return { follower, begun, taken };
+}
+
+test('takes events to the end of the run, and then asks no more', async () => {
+  const { follower, begun, taken } = serve([{ seqs: [1, 2], then: 'end' }]);
+  await follower.follow(new AbortController().signal);
+  await follower.follow(new AbortController().signal);
+  expect(follower.state.value).toEqual({ state: 'ended' });
+  expect([taken, begun]).toEqual([[1, 2], [undefined]]);
+});
+
+test('goes on behind the last event after a pause, with none lost or doubled', async () => {
+  const { follower, begun, taken } = serve([
+    { seqs: [1, 2], then: 'open' },
+    { seqs: [3], then: 'end' },
+  ]);
+  const control = new AbortController();
+  const first = follower.follow(control.signal);
+  await expect.poll(() => taken.length).toBe(2);
+  expect(follower.state.value).toEqual({ state: 'live' });
+  control.abort();
+  follower.pause();
+  await first;
+  expect(follower.state.value).toEqual({ state: 'paused' });
+  await follower.follow(new AbortController().signal);
+  expect([taken, begun]).toEqual([
+    [1, 2, 3],
+    [undefined, '2'],
+  ]);
+});
+
+test('what comes on a connection that was given up is not taken', async () => {
+  const { follower, taken } = serve([{ seqs: [1, 2, 3], then: 'end' }]);
+  const control = new AbortController();
+  control.abort();
+  await follower.follow(control.signal);
+  expect(taken).toEqual([]);
+  expect(follower.isOver()).toBe(false);
+});
+
+test('a connection that is lost says why, and can be tried again', async () => {
+  const { follower, begun } = serve([
+    { seqs: [1], then: 'lost' },
+    { seqs: [2], then: 'end' },
+  ]);
+  await follower.follow(new AbortController().signal);
+  expect(follower.state.value).toEqual({ state: 'lost', failure: { code: 'STREAM_LOST', message: 'gone' } });
+  await follower.follow(new AbortController().signal);
+  expect(follower.state.value).toEqual({ state: 'ended' });
+  expect(begun).toEqual([undefined, '1']);
+});
