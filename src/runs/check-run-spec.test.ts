@@ -83,6 +83,7 @@ describe('a spec that cannot be run', () => {
     ['a schema that is wrong', { ...CODEX, contract: { schema: { type: 'strnig' } } }, /contract\.schema: .*type/],
     ['a schema that cannot align', { ...CODEX, contract: { schema: z.object({}), align: true } }, /cannot align/],
     ['a normalizer that is none', { ...CODEX, contract: { normalizers: ['x'] } }, /contract\.normalizers/],
+    ['normalizers that are null', { ...CODEX, contract: { normalizers: null } }, /contract\.normalizers/],
     ['a profile nobody knows', { ...CODEX, contract: { profile: 'loose' } }, /contract\.profile/],
   ])('%s', (_, spec, message) => {
     expect(() => checkRunSpec(spec)).toThrow(RunSpecError);

@@ -2,7 +2,8 @@ import { isArtifactPath } from '../audit/read-fs-diff.js';
 import { isSluiceError, SluiceError } from '../json/index.js';
 import type { SchemaIssue, StandardSchema } from '../json/index.js';
 import { fromJsonSchema, interpretJsonSchema } from '../json-schema/index.js';
-import { jsonSchemaOf } from './contract/contract-schema.js';
+import { isJsonObject } from '../json-schema/json-schema.js';
+import { isStandardSchema, jsonSchemaOf } from './contract/contract-schema.js';
 import type { RunContract, RunSpec } from './run-spec.js';
 import { runSpecSchema } from './run-spec-schema.js';
 
@@ -43,16 +44,16 @@ export function checkRunSpec(given: unknown): CheckedSpec {
 
 /** The spec without what only exists in process, and without keys that hold nothing. */
 function setAside(given: unknown): { readonly told: unknown; readonly schema: unknown } {
-  if (!isRecord(given)) return { told: given, schema: undefined };
+  if (!isJsonObject(given)) return { told: given, schema: undefined };
   const told = withoutHoles(given);
-  if (isRecord(told['limits'])) told['limits'] = withoutHoles(told['limits']);
-  if (!isRecord(told['contract'])) return { told, schema: undefined };
+  if (isJsonObject(told['limits'])) told['limits'] = withoutHoles(told['limits']);
+  if (!isJsonObject(told['contract'])) return { told, schema: undefined };
   const { schema, normalizers: _, ...contract } = told['contract'];
   told['contract'] = withoutHoles(contract);
   return { told, schema };
 }
 
-function withoutHoles(record: Record<string, unknown>): Record<string, unknown> {
+function withoutHoles(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }
 
@@ -90,6 +91,7 @@ function meaningIssues(spec: RunSpec): SchemaIssue[] {
   const { normalizers = [], schema } = spec.contract ?? {};
   if (!isListOfFunctions(normalizers)) {
     issues.push({ path: ['contract', 'normalizers'], message: 'must be a list of functions' });
+    return issues;
   }
   const isCode = normalizers.length > 0 || (isStandardSchema(schema) && jsonSchemaOf(schema) === undefined);
   if (isCached && isCode) {
@@ -116,20 +118,11 @@ function compileContract(
     if (contract?.align !== true || '~sluice' in schema) return schema;
     return object('cannot align; make it with `fromJsonSchema` or wrap it with `alignable`');
   }
-  if (!isRecord(schema)) return object('must be a JSON Schema or a Standard Schema');
+  if (!isJsonObject(schema)) return object('must be a JSON Schema or a Standard Schema');
   try {
     return fromJsonSchema(schema, { trusted: false });
   } catch (error) {
     if (isSluiceError(error)) return object(error.message);
     throw error;
   }
-}
-
-/** Some libraries make their schemas functions. */
-function isStandardSchema(value: unknown): value is StandardSchema {
-  return ((typeof value === 'object' && value !== null) || typeof value === 'function') && '~standard' in value;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,10 @@
 import type { StandardSchema } from '../../json/index.js';
 import { exportJsonSchema } from '../../json-schema/export-json-schema.js';
 import { isJsonObject } from '../../json-schema/json-schema.js';
+import type { RunContract } from '../run-spec.js';
 
 /** What a contract may hold the output against: a JSON Schema as data, or a schema of a library. */
-export type ContractSchema = StandardSchema | Readonly<Record<string, unknown>>;
+export type ContractSchema = NonNullable<RunContract['schema']>;
 
 /** The JSON Schema behind it; undefined where a library has no way to write one. */
 export function jsonSchemaOf(schema: ContractSchema | undefined): Readonly<Record<string, unknown>> | undefined {
@@ -18,6 +19,7 @@ export function jsonSchemaOf(schema: ContractSchema | undefined): Readonly<Recor
   }
 }
 
-function isStandardSchema(schema: ContractSchema): schema is StandardSchema {
-  return '~standard' in schema;
+/** Tells a schema of a library from other values. Some libraries make their schemas functions. */
+export function isStandardSchema(value: unknown): value is StandardSchema {
+  return ((typeof value === 'object' && value !== null) || typeof value === 'function') && '~standard' in value;
 }
