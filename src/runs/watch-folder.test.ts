@@ -13,6 +13,7 @@ async function makeFolder(): Promise<string> {
 test.each([
   ['beside it', '../data', ['a.txt', 'runs/b.txt']],
   ['in it', '.sluice', ['a.txt', 'runs/b.txt']],
+  ['in it, under a name with two dots', '..sluice', ['a.txt', 'runs/b.txt']],
   ['the same', '.', ['a.txt']],
 ])('changes are told, but not those of a data folder %s', async (_, where, created) => {
   const workdir = join(await makeFolder(), 'work');

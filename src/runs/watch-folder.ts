@@ -33,5 +33,6 @@ export async function watchFolder(workdir: string, data: string): Promise<Folder
 function ownFolders(workdir: string, data: string): readonly string[] {
   const path = relative(workdir, data).split(sep).join('/');
   if (path === '') return OWN_FOLDERS;
-  return path.startsWith('..') ? [] : [path];
+  // A name may begin with two dots and lie in it.
+  return path === '..' || path.startsWith('../') ? [] : [path];
 }
