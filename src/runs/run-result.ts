@@ -1,4 +1,4 @@
-import type { FsDiff, Usage } from '../events/index.js';
+import type { FcmpData, FsDiff, Usage } from '../events/index.js';
 import type { Repair, RepairLevel } from '../json/index.js';
 
 /** What came of a run. */
@@ -46,7 +46,7 @@ export interface RunProcess {
 
 /** Why there is no result, with what was tried. */
 export interface RunFailure {
-  readonly category: 'canceled' | 'timeout' | 'limit' | 'engine' | 'process' | 'output';
+  readonly category: FcmpData<'conversation.failed'>['error']['category'];
   readonly code: string;
   readonly message: string;
   readonly issues?: readonly { readonly path: readonly (string | number)[]; readonly message: string }[];

@@ -8,7 +8,7 @@ const word = { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u00
 /** Timers count no further than 24 days. */
 const seconds = { type: 'number', exclusiveMinimum: 0, maximum: 2_000_000 } as const;
 const amount = { type: 'number', exclusiveMinimum: 0 } as const;
-const bytes = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
+const count = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
 
 /**
  * The JSON Schema (draft 2020-12) of what can be said of a run in JSON. A Standard Schema as `contract.schema` and
@@ -45,9 +45,9 @@ export const runSpecSchema = {
         time_s: seconds,
         idle_s: seconds,
         wait_s: seconds,
-        output_bytes: bytes,
-        line_bytes: bytes,
-        tokens: bytes,
+        output_bytes: count,
+        line_bytes: count,
+        tokens: count,
         cost: amount,
       },
     },

@@ -14,7 +14,7 @@ export interface RunSpec {
   readonly contract?: RunContract;
   /** `auto` (default): the verdict on the output decides. `interactive`: the agent may ask. */
   readonly mode?: 'auto' | 'interactive';
-  /** `safe` (default): the engine's safest mode. `workspace`: may edit the working folder. */
+  /** `safe` (default): may only read. `workspace`: may also edit the working folder. `bypass`: everything, unasked. */
   readonly permissions?: 'safe' | 'workspace' | 'bypass';
   readonly limits?: RunLimits;
   /** Names of environment variables handed on; `OPENAI_*` is a pattern. */

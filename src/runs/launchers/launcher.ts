@@ -1,11 +1,12 @@
 import type { EngineName } from '../../events/index.js';
+import type { RunSpec } from '../run-spec.js';
 import type { RunEngine } from './run-engine.js';
 
 /**
  * What an agent may do. `safe`: read, nothing else. `workspace`: also edit the working folder and the run folder.
  * `bypass`: everything, unasked; only for a machine that is itself a cage.
  */
-export type Permissions = 'safe' | 'workspace' | 'bypass';
+export type Permissions = NonNullable<RunSpec['permissions']>;
 
 /** What is to be started. Folders are absolute and without links: agents compare them with resolved paths. */
 export interface LaunchRequest {
