@@ -57,6 +57,7 @@ try {
       baseURL: site.url,
       colorScheme: theme,
       viewport: size,
+      isMobile: size === PHONE,
       reducedMotion: 'reduce',
     });
     const page = await context.newPage();
