@@ -7,7 +7,7 @@ import { FINDER_WORDS, REPAIR_WORDS, STATE_WORDS } from './words.js';
 import { choose, chosen } from './workbench-state.js';
 
 /** A longer list is drawn to its end only when somebody wants it: hundreds of entries take the page a moment. */
-const FIRST_SHOWN = 40;
+const FIRST_SHOWN = 25;
 
 /** What was found, as lists: choosing an entry shows its place in the text. */
 export function Findings({ inspection }: { readonly inspection: Inspection }) {

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { EXAMPLES } from './examples.js';
 import { MarkedText } from './marked-text.js';
+import { readFile } from './read-file.js';
 import { refusalOf } from './text-limit.js';
 import type { TextReading } from './text-reading.js';
 import { isEditing, isKept, openExample, setText, text } from './workbench-state.js';
@@ -12,6 +13,7 @@ const LONGEST_EDITED = 100_000;
 /** The output of a model: typed, pasted, dropped or opened, and shown with what was found in it. */
 export function TextPane({ reading }: { readonly reading: TextReading | null }) {
   const field = useRef<HTMLTextAreaElement>(null);
+  const opening = useRef<File | null>(null);
   const refusal = useSignal<string | null>(null);
   const isOver = useSignal(false);
   const isHeld = text.value.length > LONGEST_EDITED;
@@ -26,8 +28,11 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
     if (file === undefined) return;
     refusal.value = refusalOf(file.name, file.size);
     if (refusal.value !== null) return;
+    opening.current = file;
     try {
-      take(await file.text());
+      const opened = await readFile(file);
+      if (opening.current !== file) return;
+      take(opened);
       isEditing.value = false;
     } catch {
       refusal.value = `${file.name} could not be read. Is it a folder, or was it moved?`;

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { readFile } from './read-file.js';
+
+it('a file is read as it is, wherever its slices end', async () => {
+  const text = '{"words": "如此这般 😀"}\n'.repeat(80_000);
+  expect(await readFile(new Blob([text]))).toBe(text);
+});
+
+it('a file that ends within a character says so', async () => {
+  expect(await readFile(new Blob([new Uint8Array([0x7b, 0xe5, 0xa6])]))).toBe('{\ufffd');
+});
+
+it('bytes that are no text are told apart, and a mark at the beginning is none of the text', async () => {
+  expect(await readFile(new Blob([new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0xff, 0x7d])]))).toBe('{\ufffd}');
+});
