@@ -72,7 +72,7 @@ function showNew(refresh: () => void): void {
 function Away({ code, message }: { readonly code: string; readonly message: string }) {
   return (
     <span class="away" title={`${code}: ${message}`}>
-      Not up to date: the server does not answer as it should. Trying again …
+      Not up to date ({code}). Trying again …
     </span>
   );
 }

@@ -85,7 +85,7 @@ function Details({ execution }: { readonly execution: ExecutionView }) {
         Issue: <a href={pathOf({ page: 'issues', ref: execution.issue_ref })}>{execution.issue_ref}</a>,
         Run: <a href={pathOf({ page: 'run', id: execution.run_ulid })}>{execution.run_id}</a>,
         Reason: <SafeText text={execution.reason} />,
-        'Result code': <code>{execution.result_code}</code>,
+        'Result code': <SafeText text={execution.result_code} />,
         'Decided by': execution.who === null ? 'the rules' : <SafeText text={execution.who} />,
         Worker: `${execution.worker} (${execution.worker_type})`,
         'Worker’s version':

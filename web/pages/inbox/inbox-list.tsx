@@ -92,7 +92,9 @@ function Entry({
         <span class="clip">
           <SafeText text={item.reason} limit={300} />
         </span>
-        <code class="dim">{item.result_code}</code>
+        <code class="dim">
+          <SafeText text={item.result_code} />
+        </code>
       </a>
     </li>
   );

@@ -62,7 +62,10 @@ function Head({ item, isAway }: { readonly item: InboxItemView; readonly isAway:
       <div>
         <h3>Why it waits</h3>
         <p>
-          <SafeText text={item.reason} /> <code class="dim">{item.result_code}</code>
+          <SafeText text={item.reason} />{' '}
+          <code class="dim">
+            <SafeText text={item.result_code} />
+          </code>
         </p>
       </div>
       <div>

@@ -46,7 +46,7 @@ export function IssueView({ issueRef }: { readonly issueRef: string }) {
           changed <Moment at={issue.updated_at} />
         </span>
         <span class="dim" role="status">
-          {failure === null ? '' : 'Not up to date: the server does not answer as it should.'}
+          {failure === null ? '' : `Not up to date (${failure.code}). Trying again …`}
         </span>
         <span class="row end">
           <a href={`/audit?issue_ref=${encodeURIComponent(issueRef)}`}>Audit</a>

@@ -73,7 +73,7 @@ function OrderFacts({ order }: { readonly order: OrderView }) {
           Worker: order.worker === order.worker_type ? order.worker : `${order.worker} (${order.worker_type})`,
           Reason: decision === null ? undefined : <SafeText text={decision.reason} />,
           Next: decision === null ? undefined : <SafeText text={decision.next} />,
-          'Result code': decision === null ? undefined : <code>{decision.result_code}</code>,
+          'Result code': decision === null ? undefined : <SafeText text={decision.result_code} />,
           Summary: typeof result?.['summary'] === 'string' ? <SafeText text={result['summary']} /> : undefined,
         }}
       />

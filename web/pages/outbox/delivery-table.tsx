@@ -2,6 +2,7 @@ import type { RefObject } from 'preact';
 import type { OutboxMessageView } from '../../../src/api/shapes/order.js';
 import { pathOf } from '../../app/route.js';
 import { Badge } from '../../ui/badge.js';
+import { CopyButton } from '../../ui/copy-button.js';
 import { Facts } from '../../ui/facts.js';
 import { OpenableRow } from '../../ui/openable-row.js';
 import { readTrigger } from '../../ui/read-trigger.js';
@@ -91,6 +92,9 @@ function Because({ message }: { readonly message: OutboxMessageView }) {
   }
 }
 
+/** Longer than any comment: it is shown whole. */
+const WHOLE = 200_000;
+
 function Details({ message }: { readonly message: OutboxMessageView }) {
   const trigger = readTrigger(message.trigger);
   const isOnItsWay = message.state === 'waiting' || message.state === 'sending';
@@ -115,8 +119,11 @@ function Details({ message }: { readonly message: OutboxMessageView }) {
         }}
       />
       <pre>
-        <SafeText text={message.body} />
+        <SafeText text={message.body} limit={WHOLE} />
       </pre>
+      <p>
+        <CopyButton label="Copy the comment" read={() => message.body} />
+      </p>
     </div>
   );
 }
