@@ -5,7 +5,6 @@ import type { Judgement } from './completion.js';
 import type { Engine } from './engine.js';
 import type { EventWriter } from './event-writer.js';
 import type { Verdict } from './protocol/completion.js';
-import { DIAGNOSTIC_CODES } from './protocol/diagnostic-codes.js';
 import type { DiagnosticCode } from './protocol/diagnostic-codes.js';
 import type { FsDiff } from './protocol/fs-diff.js';
 
@@ -15,9 +14,9 @@ export interface AttemptEnd {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly fsDiff?: FsDiff | undefined;
-  /** What the launcher of the run knows and the bytes cannot tell. */
+  /** What whoever ran the attempt knows and the bytes cannot tell. */
   readonly verdict?: Verdict | undefined;
-  /** What it has to say to that verdict: which limit, what could not be started, what the schema refused. */
+  /** What there is to say to that verdict: which limit, what could not be started, what the schema refused. */
   readonly reason?: string | undefined;
   /** What whoever brought the bytes has to say about them: that their interleaving is not known, for one. */
   readonly warnings?: readonly { readonly code: DiagnosticCode; readonly message: string }[] | undefined;
@@ -54,8 +53,8 @@ export function endAttempt(attempt: Attempt, writer: EventWriter, circumstances:
   };
   if (end.fsDiff !== undefined) writeArtifacts(writer, attempt.tools.touches, end.fsDiff);
   startUnnamed(attempt, writer, circumstances.engine);
-  for (const { code, message } of end.warnings ?? []) warn(writer, code, message);
-  for (const code of looseEnds(attempt, circumstances)) warn(writer, code);
+  for (const { code, message } of end.warnings ?? []) writer.warn(code, message);
+  for (const code of looseEnds(attempt, circumstances)) writer.warn(code);
   const judgement = judge(mode, evidence);
   writer.write('lifecycle.completion.state', {
     state: judgement.state,
@@ -72,7 +71,7 @@ export function endAttempt(attempt: Attempt, writer: EventWriter, circumstances:
   });
   if (judgement.conflict !== null) {
     const message = `The attempt counts as ${judgement.state} (${judgement.reason}), but: ${judgement.conflict}`;
-    warn(writer, 'TERMINAL_STATUS_COMPLETION_CONFLICT', message);
+    writer.warn('TERMINAL_STATUS_COMPLETION_CONFLICT', message);
   }
   writeLast(attempt, writer, judgement, end);
 }
@@ -81,7 +80,7 @@ export function endAttempt(attempt: Attempt, writer: EventWriter, circumstances:
 function startUnnamed(attempt: Attempt, writer: EventWriter, engine: Engine): void {
   if (attempt.conversation.isStarted || !attempt.hasSpoken) return;
   attempt.conversation.start(writer.sessionId);
-  if (engine.promises.session) warn(writer, 'SESSION_ID_MISSING');
+  if (engine.promises.session) writer.warn('SESSION_ID_MISSING');
 }
 
 function looseEnds(attempt: Attempt, { engine, end, bytes, silenceMs }: Circumstances): DiagnosticCode[] {
@@ -116,15 +115,7 @@ function writeLast(attempt: Attempt, writer: EventWriter, judgement: Judgement, 
       return writer.write('interaction.user_input.required', data, { interaction_id: id });
     }
     case 'unknown':
-      if (judgement.reason === 'OUTPUT_RETRIED') return warn(writer, 'OUTPUT_RETRIED', end.reason);
-      return warn(writer, 'INCOMPLETE_STATE_CLASSIFICATION', undefined, judgement.confidence);
+      if (judgement.reason === 'OUTPUT_RETRIED') return writer.warn('OUTPUT_RETRIED', end.reason);
+      return writer.warn('INCOMPLETE_STATE_CLASSIFICATION', undefined, { confidence: judgement.confidence });
   }
-}
-
-function warn(writer: EventWriter, code: DiagnosticCode, message?: string, confidence?: number): void {
-  writer.write('diagnostic.parser.warning', {
-    code,
-    message: message ?? DIAGNOSTIC_CODES[code],
-    ...(confidence === undefined ? undefined : { confidence }),
-  });
 }

@@ -218,7 +218,7 @@ export class Attempt implements Report {
   }
 
   warning(code: DiagnosticCode, message: string, options?: { readonly subject?: string }): void {
-    this.#frames.warn(code, message, options);
+    this.#writer.warn(code, message, options);
   }
 
   about(frame: Frame): void {
@@ -235,7 +235,7 @@ export class Attempt implements Report {
 
   lowConfidence(text: string): void {
     this.#frames.raw(text);
-    this.#frames.warn('LOW_CONFIDENCE_PARSE', undefined, { confidence: this.#writer.confidence });
+    this.#writer.warn('LOW_CONFIDENCE_PARSE', undefined, { confidence: this.#writer.confidence });
   }
 
   parser(name: ParserName): void {

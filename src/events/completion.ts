@@ -13,7 +13,7 @@ export interface Evidence {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly verdict: Verdict | null;
-  /** What the launcher has to say to its verdict. */
+  /** What whoever ran the attempt has to say to the verdict. */
   readonly reason: string | null;
 }
 
@@ -77,7 +77,7 @@ function judgeStop({ verdict, doneMarker, reason }: Evidence): Judgement | null 
 
 const STOPS: Partial<Record<Verdict, Failure>> = {
   canceled: { category: 'canceled', code: 'RUN_CANCELED', message: 'The run was canceled.' },
-  timed_out: { category: 'timeout', code: 'RUN_TIMED_OUT', message: 'The run took longer than it was allowed to.' },
+  timed_out: { category: 'timeout', code: 'RUN_TIMED_OUT', message: FAILURE_CODES.RUN_TIMED_OUT },
   limit: { category: 'limit', code: 'RUN_LIMIT_EXCEEDED', message: 'The run went over one of its limits.' },
   not_started: { category: 'process', code: 'PROCESS_NOT_STARTED', message: FAILURE_CODES.PROCESS_NOT_STARTED },
   session_lost: { category: 'engine', code: 'SESSION_LOST', message: FAILURE_CODES.SESSION_LOST },
@@ -97,7 +97,7 @@ function judgeOutput(evidence: Evidence): Judgement {
 
 function notValidated(evidence: Evidence): Judgement {
   const trouble = troubleOf(evidence);
-  const message = evidence.reason ?? 'The output did not pass the schema of the contract.';
+  const message = evidence.reason ?? FAILURE_CODES.OUTPUT_NOT_VALIDATED;
   const failure: Failure = {
     category: 'output',
     code: 'OUTPUT_NOT_VALIDATED',

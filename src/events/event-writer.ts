@@ -1,5 +1,7 @@
 import { toFcmp } from './fcmp-mapping.js';
 import type { Correlation } from './protocol/correlation.js';
+import { DIAGNOSTIC_CODES } from './protocol/diagnostic-codes.js';
+import type { DiagnosticCode } from './protocol/diagnostic-codes.js';
 import type { Emitted } from './protocol/emitted.js';
 import type { EngineName, ParserName } from './protocol/engine-names.js';
 import type { FcmpData, FcmpEvent, FcmpType } from './protocol/fcmp-event.js';
@@ -115,6 +117,16 @@ export class EventWriter {
     if (mapped === null) return;
     const fcmpData = this.usage === null ? mapped.data : { ...mapped.data, usage: this.usage };
     this.#pushFcmp(mapped.type, fcmpData, correlation);
+  }
+
+  /** Tells a warning of the reading; the message is the code's own explanation unless another is given. */
+  warn(
+    code: DiagnosticCode,
+    message: string = DIAGNOSTIC_CODES[code],
+    about?: { readonly subject?: string; readonly confidence?: number },
+    subject: Subject = NO_SUBJECT,
+  ): void {
+    this.write('diagnostic.parser.warning', { code, message, ...about }, subject);
   }
 
   /** Tells people something that is no fact of its own. */

@@ -1,7 +1,6 @@
 import { DriftCounter } from './drift-counter.js';
 import type { EventWriter } from './event-writer.js';
 import type { Frame } from './framing/frame.js';
-import { DIAGNOSTIC_CODES } from './protocol/diagnostic-codes.js';
 import type { DiagnosticCode } from './protocol/diagnostic-codes.js';
 import { beginningOf } from './text-beginning.js';
 
@@ -49,7 +48,7 @@ export class FrameEvents {
   /** Nothing is dropped: what the reader said nothing about becomes raw with a warning. */
   close(frame: Frame): void {
     if (!this.isHandled) this.unparsed(undefined, undefined);
-    if (frame.kind === 'json' && frame.encoding === 'binary') this.warn('INVALID_UTF8');
+    if (frame.kind === 'json' && frame.encoding === 'binary') this.#writer.warn('INVALID_UTF8');
   }
 
   /** What is told from here on was read from no bytes. */
@@ -72,7 +71,7 @@ export class FrameEvents {
     const isShort = text.length <= MAX_RAW_TEXT;
     const data = isShort ? { text } : { text: beginningOf(text, MAX_RAW_TEXT), shortened: true };
     this.#writer.write(`raw.${stream}`, data);
-    if (!isShort) this.warn('RAW_TEXT_SHORTENED');
+    if (!isShort) this.#writer.warn('RAW_TEXT_SHORTENED');
   }
 
   /** The frame as raw, without a warning. */
@@ -92,8 +91,8 @@ export class FrameEvents {
     this.#endsUnparsed[frame.stream] = true;
     // Of neighbouring lines that cannot be read only the first is warned about.
     if (!this.#followsUnparsed || reason !== 'UNPARSED_CONTENT_FELL_BACK_TO_RAW') {
-      this.warn(reason, message, { confidence: RAW_CONFIDENCE });
-      if (frame.kind === 'text' && frame.encoding === 'binary') this.warn('INVALID_UTF8');
+      this.#writer.warn(reason, message, { confidence: RAW_CONFIDENCE });
+      if (frame.kind === 'text' && frame.encoding === 'binary') this.#writer.warn('INVALID_UTF8');
     }
     // A frame may hold other records, which are read as surely as ever.
     this.#writer.confidence = confidence;
@@ -111,18 +110,11 @@ export class FrameEvents {
     }
   }
 
-  /** The message is the code's own explanation unless another is given. */
-  warn(
-    code: DiagnosticCode,
-    message?: string,
-    about?: { readonly subject?: string; readonly confidence?: number },
-  ): void {
-    this.#writer.write('diagnostic.parser.warning', { code, message: message ?? DIAGNOSTIC_CODES[code], ...about });
-  }
-
   #unknownField(path: string): void {
     if (!this.drift.addField(path)) return;
-    this.warn('UNKNOWN_FIELD', `The engine printed the unknown field ${path}; the event is kept.`, { subject: path });
+    this.#writer.warn('UNKNOWN_FIELD', `The engine printed the unknown field ${path}; the event is kept.`, {
+      subject: path,
+    });
   }
 
   #refer(first: Frame, last: Frame, encoding: Frame['encoding']): void {

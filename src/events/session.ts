@@ -43,11 +43,8 @@ export class Session {
   }
 
   #warnChanged(before: string, id: string): void {
-    this.#writer.write('diagnostic.parser.warning', {
-      code: 'SESSION_ID_CHANGED',
-      message: `The session was ${before} and is ${id} now; the latest counts.`,
-      subject: id,
-    });
+    const message = `The session was ${before} and is ${id} now; the latest counts.`;
+    this.#writer.warn('SESSION_ID_CHANGED', message, { subject: id });
   }
 }
 

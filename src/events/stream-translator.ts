@@ -9,7 +9,6 @@ import type { Frame } from './framing/frame.js';
 import { createFramer } from './framing/framer.js';
 import type { Framer } from './framing/framer.js';
 import type { Coverage } from './protocol/coverage.js';
-import { DIAGNOSTIC_CODES } from './protocol/diagnostic-codes.js';
 import type { Drained } from './drained.js';
 import type { DriftSummary } from './protocol/drift-summary.js';
 import type { Emitted } from './protocol/emitted.js';
@@ -31,6 +30,9 @@ export interface AttemptStart {
   /** The engine could not be told from the bytes: they are read as plain text. */
   readonly isGuess: boolean;
 }
+
+/** How sure it is that output nobody recognised is plain text. */
+const GUESS_CONFIDENCE = 0.2;
 
 /** Translates the streams of one attempt whose engine is known. The time comes with the bytes. */
 export class StreamTranslator {
@@ -135,11 +137,7 @@ export class StreamTranslator {
     const resumed = reply !== null || sessionId !== null;
     const cached = cachedFrom === null ? undefined : { cached_from: cachedFrom };
     this.#writer.write('lifecycle.run.started', { mode, resumed, ...cached });
-    if (isGuess) {
-      const message = DIAGNOSTIC_CODES.UNKNOWN_ENGINE_PROFILE;
-      const data = { code: 'UNKNOWN_ENGINE_PROFILE', message, confidence: 0.2 } as const;
-      this.#writer.write('diagnostic.parser.warning', data);
-    }
+    if (isGuess) this.#writer.warn('UNKNOWN_ENGINE_PROFILE', undefined, { confidence: GUESS_CONFIDENCE });
     if (reply === null) return;
     const id = `ix_${Math.max(1, attempt - 1)}`;
     this.#writer.write('interaction.user_input.replied', { interaction_id: id, text: reply }, { interaction_id: id });

@@ -41,7 +41,8 @@ describe('an answer in plain text', () => {
   });
 
   it('is told before its blank lines fill the memory', () => {
-    const told = tell({ stdout: ['One', '\n'.repeat(1024 * 1024), 'Two'], stderr: [SIGN] });
+    const blanks = Array.from({ length: 1024 }, () => ' '.repeat(1024));
+    const told = tell({ stdout: ['One', ...blanks, 'Two'], stderr: [SIGN] });
     expect(told.of('assistant.message.final').map(({ text }) => text)).toEqual(['One', 'Two']);
     expectCovered(told.translator.coverage());
   });

@@ -84,13 +84,12 @@ export class ToolCalls {
 
   #warnStartMissing(id: string): void {
     const message = `The result of tool call ${id} came without its start; the start was derived from it.`;
-    this.#writer.write('diagnostic.parser.warning', { code: 'TOOL_CALL_START_MISSING', message, subject: id });
+    this.#writer.warn('TOOL_CALL_START_MISSING', message, { subject: id });
   }
 
   #warnUnfinished(id: string, name: string): void {
     const message = `Tool call ${id} (${name}) was started and never ended.`;
-    const data = { code: 'TOOL_CALL_UNFINISHED', message, subject: id } as const;
-    this.#writer.write('diagnostic.parser.warning', data, { tool_call_id: id });
+    this.#writer.warn('TOOL_CALL_UNFINISHED', message, { subject: id }, { tool_call_id: id });
   }
 }
 

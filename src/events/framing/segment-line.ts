@@ -25,7 +25,7 @@ const LOG_PREFIX = /\[[A-Z]{3,8}\]\s+(?=[{[])/uy;
 /** Blanks, and what holds no text: NUL and the byte order mark. */
 const BLANK = new RegExp(String.raw`[\s\u0000\ufeff]*`, 'uy');
 
-/** Attempts at a value that may fail in one line: each may cost a scan to the line's end. */
+/** How often the search for a value may fail in one line: each time may cost a scan to the line's end. */
 const MAX_FAILURES = 16;
 
 /** Whether there is nothing to read from a position on. */

@@ -4,7 +4,7 @@ export const COMPLETION_STATES = ['completed', 'awaiting_user_input', 'interrupt
 /** How an attempt stands at its end. */
 export type CompletionState = (typeof COMPLETION_STATES)[number];
 
-/** What the launcher of a run knows and the bytes cannot tell. */
+/** What a run knows about an attempt and the bytes cannot tell. */
 export const VERDICTS = [
   'validated',
   'not_validated',

@@ -15,7 +15,7 @@ export const RECORD_FIELDS: FieldTable = fieldTable(['type', 'timestamp'], {
   result: ['status', 'error', 'stats'],
 });
 
-/** Fields of `stats` of a `result`, and of each model in it. */
+/** Fields of `stats` of a `result`; what its models have is not read. */
 export const STREAM_STATS_FIELDS: ReadonlySet<string> = new Set([
   'total_tokens',
   'input_tokens',
