@@ -17,7 +17,7 @@ import { anything, confidence, keysOf, name, object, oneOf, ordinal, text, times
 import type { FromSchema, ObjectSchema, Schema } from './schema-type.js';
 import { usageSchema } from './usage.js';
 
-/** The last event of an attempt also tells what the session has used so far. */
+/** The last event of an attempt also tells what was used so far. */
 function withUsage<R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
   schema: ObjectSchema<R, O>,
 ): ObjectSchema<R, O & { readonly usage: typeof usageSchema }> {

@@ -2,8 +2,8 @@ import { count, name, object, oneOf } from './schema-type.js';
 import type { FromSchema } from './schema-type.js';
 
 /**
- * Tokens and money. `scope` says of what: one `turn`, or the `total` of the session so far.
- * `input_tokens` includes what came from a cache; `cost` is in US dollars as the engine reports it.
+ * Tokens and money. `scope` says of what: one `turn`, or the `total` so far, which is that of the session if the engine
+ * counts it and otherwise that of the attempt. `input_tokens` includes what came from a cache; `cost` is in US dollars as the engine reports it.
  */
 export const usageSchema = object(
   {
@@ -21,5 +21,5 @@ export const usageSchema = object(
   },
 );
 
-/** Tokens and cost, of a turn or of the whole run. */
+/** Tokens and cost, of a turn or so far. */
 export type Usage = FromSchema<typeof usageSchema>;
