@@ -44,7 +44,7 @@ function Outcome({ outcome }: { readonly outcome: InspectionOutcome }) {
         <>
           <Badge tone="bad">failed</Badge>
           <Badge tone="bad">{outcome.code}</Badge>
-          <span class="words">
+          <span class="words clip">
             <SafeText text={outcome.message} limit={500} />
           </span>
         </>
