@@ -7,13 +7,10 @@ import type { Queryable } from './driver.js';
 /** One page of the audit, newest first: by time, which every index of executions ends with. */
 export async function listExecutions(
   database: Queryable,
-  { issueRef, runId, worker, decision, since, until, limit, cursor }: Page & ExecutionFilter,
+  filter: Page & ExecutionFilter,
 ): Promise<Listed<ExecutionRecord>> {
-  const window = readExecutionPage({
-    ...(limit === undefined ? {} : { limit }),
-    ...(cursor === undefined ? {} : { cursor }),
-    ...(until === undefined ? {} : { until }),
-  });
+  const { issueRef, runId, worker, decision, since } = filter;
+  const window = readExecutionPage(filter);
   const conditions: readonly (readonly [sql: string, ...values: (string | number | undefined)[]])[] = [
     ['issue_ref = ?', issueRef],
     ['run_id = ?', runId],

@@ -8,15 +8,10 @@ import { readInteger, readJson, readText } from './row-reader.js';
 /** One page of the audit, newest first: by time, which every index of executions ends with. */
 export async function listExecutions(
   database: Database,
-  { limit, cursor, ...filter }: Page & ExecutionFilter,
+  filter: Page & ExecutionFilter,
 ): Promise<Listed<ExecutionRecord>> {
   return database.read(() => {
-    const { until } = filter;
-    const window = readExecutionPage({
-      ...(limit === undefined ? {} : { limit }),
-      ...(cursor === undefined ? {} : { cursor }),
-      ...(until === undefined ? {} : { until }),
-    });
+    const window = readExecutionPage(filter);
     const { sql, values } = executionsStatement(filter, window);
     const rows = database.prepare(sql).all(...values, window.size + 1);
     const shown = rows.slice(0, window.size);
