@@ -43,6 +43,16 @@ test('what is added later is found, a torn line is not', async () => {
   expect(numbers(await pages.read({ after, limit: 9 }))).toEqual([2, 3, 4]);
 });
 
+test('a log that was written anew is read from its start', async () => {
+  const lines = (text: string) => Array.from({ length: 2000 }, (_, index) => fcmp(index + 1, text)).join('');
+  const { pages, path } = await openLog(lines('a text'));
+  const after = { attempt: 0, seq: 1500 };
+  for (const log of [lines('a text'), lines(''), lines('a longer text'), fcmp(1501), lines('')]) {
+    await writeFile(path, log);
+    expect(numbers(await pages.read({ after, limit: 1 }))).toEqual([1501]);
+  }
+});
+
 test('RASP is numbered by attempt', async () => {
   const rasp = (attempt: number, seq: number) => `${JSON.stringify({ attempt_number: attempt, seq })}\n`;
   const { pages } = await openLog([rasp(1, 1), rasp(1, 2), rasp(2, 1), rasp(2, 2)].join(''), 'rasp');

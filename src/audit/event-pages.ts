@@ -2,6 +2,7 @@ import type { Emitted } from '../events/protocol/emitted.js';
 import { countField, isRecord } from '../events/record-fields.js';
 import type { RunFolder } from './open-run-folder.js';
 import { openLineTail } from './line-tail.js';
+import type { FileLine } from './line-tail.js';
 import { parseJson } from './parse-json.js';
 import { ROW_BYTES } from './read-event-log.js';
 
@@ -33,12 +34,18 @@ const STRIDE = 256;
 /** A page ends after so much text: a single event may hold megabytes. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
+/** An event's place in the log, and where its line begins. */
+interface Place {
+  readonly position: LogPosition;
+  readonly offset: number;
+}
+
 /** Opens the log of a protocol. Places are remembered from page to page; a line that is no event is passed over. */
 export function openEventPages(folder: RunFolder, protocol: Emitted['protocol']): EventPages {
   const path = folder.logPath(protocol);
-  const places: { readonly position: LogPosition; readonly offset: number }[] = [];
+  const places: Place[] = [];
 
-  function startOf(after: LogPosition): number {
+  function placeBefore(after: LogPosition): Place | undefined {
     let low = 0;
     let high = places.length;
     while (low < high) {
@@ -47,7 +54,7 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
       if (place !== undefined && compare(place.position, after) <= 0) low = middle + 1;
       else high = middle;
     }
-    return places[low - 1]?.offset ?? 0;
+    return places[low - 1];
   }
 
   /** Places are remembered in the order of the log only: a page further back adds none. */
@@ -56,29 +63,42 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
     if (last === undefined || offset > last.offset) places.push({ position, offset });
   }
 
-  return {
-    async read({ after, to, limit }) {
-      const page: Emitted[] = [];
-      let bytes = 0;
-      const lines = openLineTail(path, ROW_BYTES, startOf(after));
-      try {
-        for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
-          const emitted = toEmitted(protocol, line.text);
-          if (emitted === undefined) continue;
-          const position = positionOf(emitted);
-          if (line.number % STRIDE === 1) remember(position, line.offset);
-          if (compare(position, after) <= 0) continue;
-          if (to !== undefined && compare(position, to) > 0) break;
-          page.push(emitted);
-          bytes += line.text?.length ?? 0;
-          if (page.length >= limit || bytes >= PAGE_BYTES) break;
-        }
-        return page;
-      } finally {
-        await lines.close();
+  function standsAt({ position }: Place, line: FileLine | undefined): boolean {
+    const emitted = toEmitted(protocol, line?.text);
+    return emitted !== undefined && compare(positionOf(emitted), position) === 0;
+  }
+
+  const read: EventPages['read'] = async (query) => {
+    const { after, to, limit } = query;
+    const page: Emitted[] = [];
+    let bytes = 0;
+    const place = placeBefore(after);
+    const lines = openLineTail(path, ROW_BYTES, place?.offset ?? 0);
+    try {
+      let line = await lines.next();
+      if (place !== undefined && !standsAt(place, line)) {
+        // The log was written anew: nothing that is remembered of it counts.
+        places.length = 0;
+        return await read(query);
       }
-    },
+      for (; line !== undefined; line = await lines.next()) {
+        const emitted = toEmitted(protocol, line.text);
+        if (emitted === undefined) continue;
+        const position = positionOf(emitted);
+        if (line.number % STRIDE === 1) remember(position, line.offset);
+        if (compare(position, after) <= 0) continue;
+        if (to !== undefined && compare(position, to) > 0) break;
+        page.push(emitted);
+        bytes += line.text?.length ?? 0;
+        if (page.length >= limit || bytes >= PAGE_BYTES) break;
+      }
+      return page;
+    } finally {
+      await lines.close();
+    }
   };
+
+  return { read };
 }
 
 /** Where an event stands. */
