@@ -21,6 +21,7 @@ test('an issue stands at the field its path lies in, the nearest one', () => {
     code: 'INVALID_RUN_SPEC',
     wrong: { schema: 'is no schema', env: 'is no name' },
     message: null,
+    isCertain: true,
   });
 });
 
@@ -41,5 +42,11 @@ test('what belongs to no field is said for itself', () => {
     code: 'SERVER_UNREACHABLE',
     wrong: {},
     message: 'Away.',
+    isCertain: false,
   });
+});
+
+test('only a clear no is certain: with no answer, or a broken one, it may have been done', () => {
+  expect(refusalOf(refused('FOLDER_NOT_ALLOWED'), form).isCertain).toBe(true);
+  expect(refusalOf(new ClientError('REQUEST_TIMED_OUT', 'Too long.', { status: 503 }), form).isCertain).toBe(false);
 });

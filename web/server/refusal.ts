@@ -7,6 +7,8 @@ export interface Refusal<Field extends string> {
   readonly wrong: Readonly<Partial<Record<Field, string>>>;
   /** Null if the fields say everything. */
   readonly message: string | null;
+  /** The server has said no. Otherwise no answer came, or a broken one, and it may have been done all the same. */
+  readonly isCertain: boolean;
 }
 
 /** Which field of a form a path or a code of the server is about. */
@@ -34,7 +36,8 @@ export function refusalOf<Field extends string>(error: unknown, { places, codes 
     return false;
   });
   const isTold = Object.keys(wrong).length > 0 && strays.length === 0;
-  return { code, wrong, message: isTold ? null : message };
+  const status = error instanceof ClientError ? error.status : null;
+  return { code, wrong, message: isTold ? null : message, isCertain: status !== null && status < 500 };
 }
 
 /** The field of the longest place that a path lies in. */

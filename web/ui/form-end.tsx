@@ -1,6 +1,9 @@
 import { Notice } from './notice.js';
 import type { Form } from './use-form.js';
 
+/** A request whose answer was lost may have been carried out. */
+const UNCERTAIN = 'No answer came: look whether it was done before you send it again';
+
 /** The end of a form: why it was not taken, the button that sends it, and what will happen then. */
 export function FormEnd<Field extends string>({
   form,
@@ -26,7 +29,7 @@ export function FormEnd<Field extends string>({
     <>
       <div aria-live="assertive">
         {refusal === null || refusal.message === null ? null : (
-          <Notice tone="bad" title={not}>
+          <Notice tone="bad" title={refusal.isCertain ? not : UNCERTAIN}>
             {refusal.message} <code>{refusal.code}</code>
           </Notice>
         )}

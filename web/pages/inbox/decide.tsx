@@ -144,7 +144,12 @@ export function Decide({
           )}
           <CommentPreview preview={preview} isAsked={decision.body !== null} refusal={previewRefusal} />
           {refusal.value === null || refusal.value.message === null ? null : (
-            <Notice tone="bad" title="Nothing was changed">
+            <Notice
+              tone="bad"
+              title={
+                refusal.value.isCertain ? 'Nothing was changed' : 'No answer came: it may have been settled or not'
+              }
+            >
               {refusal.value.message} <code>{refusal.value.code}</code>
             </Notice>
           )}
