@@ -39,6 +39,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
+          isolate: false,
           setupFiles: ['test/fixed-seed.ts'],
           globalSetup: ['test/browser/global-setup.ts'],
           expect: { poll: { timeout: 15_000 } },

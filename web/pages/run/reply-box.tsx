@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { may } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { asFailure } from '../../server/use-resource.js';
@@ -26,7 +26,8 @@ function ReplyForm({ id, question }: { readonly id: string; readonly question: O
   const text = useSignal(readKept(kept));
   const state = useSignal<'writing' | 'sending' | 'sent'>('writing');
   const refusal = useSignal<string | null>(null);
-  useEffect(() => keep(kept, text.value), [text.value]);
+  // At once: who leaves right after the last key loses nothing.
+  useLayoutEffect(() => keep(kept, text.value), [text.value]);
 
   const send = async (): Promise<void> => {
     if (text.value.trim() === '' || state.value === 'sending') return;
