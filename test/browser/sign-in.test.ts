@@ -61,6 +61,17 @@ describe('a server with tokens', () => {
     expect(await page.getByRole('heading', { name: 'Inbox' }).count()).toBe(0);
   });
 
+  it('asks again on any page once the session is over', async () => {
+    const { page } = await house.open('/runs', REFUSED);
+    await page.getByLabel('Token').fill(ADA);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Sign out ada' }).waitFor();
+    await page.goto(`/runs/${house.seeds.id}`);
+    await page.getByText('Hello to those who may read.').first().waitFor();
+    await page.context().clearCookies();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
   it('offers nobody what they may not do', async () => {
     const { page } = await house.open('/runs', REFUSED);
     await page.getByLabel('Token').fill(GUEST);

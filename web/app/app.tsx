@@ -3,7 +3,7 @@ import { Notice } from '../ui/notice.js';
 import { Navigation } from './navigation.js';
 import { Page } from './page.js';
 import { followLinks, route } from './router.js';
-import { askWhoLooks, session } from './session.js';
+import { askWhoLooks, keepSession, session } from './session.js';
 import { SignIn } from './sign-in.js';
 import { listenToKeys } from './shortcuts.js';
 import { applyTheme } from './theme.js';
@@ -11,8 +11,7 @@ import { applyTheme } from './theme.js';
 /** The console: navigation, one page, and who looks at it. */
 export function App() {
   useEffect(() => {
-    const stops = [applyTheme(), followLinks(), listenToKeys()];
-    void askWhoLooks();
+    const stops = [applyTheme(), followLinks(), listenToKeys(), keepSession()];
     return () => {
       for (const stop of stops) stop();
     };

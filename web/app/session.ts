@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { client } from '../server/client.js';
+import { client, refusals } from '../server/client.js';
 import { asFailure } from '../server/use-resource.js';
 import type { Failure } from '../server/use-resource.js';
 
@@ -26,6 +26,11 @@ export async function askWhoLooks(): Promise<void> {
   } catch (error) {
     session.value = { state: 'unreachable', failure: asFailure(error) };
   }
+}
+
+/** Asks at once, and again whenever anything was refused: whoever stays longer than a session is asked for the token. */
+export function keepSession(): () => void {
+  return refusals.subscribe(() => void askWhoLooks());
 }
 
 /** Trades a token for a cookie; a refusal is returned, to be shown at the field. */

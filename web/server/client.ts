@@ -1,4 +1,14 @@
+import { signal } from '@preact/signals';
 import { createClient } from '../../src/client/index.js';
 
+/** How often the server has refused who asks: a session lasts for a working day, and then anything may be refused. */
+export const refusals = signal(0);
+
 /** The server this page came from. */
-export const client = createClient();
+export const client = createClient({
+  async fetch(input, init) {
+    const answer = await fetch(input, init);
+    if (answer.status === 401) refusals.value += 1;
+    return answer;
+  },
+});

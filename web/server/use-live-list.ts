@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { askWhoLooks } from '../app/session.js';
 import { takeHead, takeMore } from './live-list.js';
 import type { KeyOf, LiveList, Page } from './live-list.js';
 import { asFailure } from './use-resource.js';
@@ -74,8 +73,6 @@ export function useLiveList<Item>(
         } catch (error) {
           if (turn.signal.aborted) return;
           failure.value = asFailure(error);
-          // A session lasts for a working day: whoever stays longer is asked for the token again.
-          if (failure.value.code === 'TOKEN_REFUSED') void askWhoLooks();
         }
       }
       clearTimeout(timer);
