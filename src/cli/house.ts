@@ -48,13 +48,14 @@ export async function inHouse<T>(
   { wrappers: more = {}, createLogger = () => silentLogger }: Furniture = {},
 ): Promise<T> {
   // Loaded only here: databases and clients of forges are none of the other commands' business.
-  const [{ createLead }, { openStore }] = await Promise.all([
+  const [{ createLead }, { openStore }, { demoWrappersIn }] = await Promise.all([
     import('../orders/lead/create-lead.js'),
     import('../store/open-store.js'),
+    import('../dispatch/demo-workers.js'),
   ]);
   const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
-  // Those of the configuration come before workers of the same name that a command brings along.
-  const wrappers: Wrappers = { ...more, ...config.wrappers };
+  // Those of the configuration come before workers of the same name that a command brings along or a demo has left.
+  const wrappers: Wrappers = { ...(await demoWrappersIn(config.data)), ...more, ...config.wrappers };
   const { data, secrets, max_delivery_tries: maxTries } = config;
   const sinks = createSinks(config, process.env);
   const logger = createLogger(config);

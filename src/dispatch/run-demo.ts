@@ -9,7 +9,7 @@ import { createUlids } from '../runs/ulid.js';
 import { openStore } from '../store/open-store.js';
 import type { Store } from '../store/store.js';
 import { makeDemoRepository } from './demo-repository.js';
-import { DEMO_WORKERS, demoWrappers } from './demo-workers.js';
+import { DEMO_WORKERS, demoRequestOf, demoWrappers } from './demo-workers.js';
 import { startWorker } from './start-worker.js';
 import { waitForOrder } from './wait-for-order.js';
 
@@ -55,7 +55,7 @@ const TIME_LIMIT_MS = 120_000;
  */
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const data = resolve(options.data);
-  const repoDir = await makeDemoRepository(join(data, 'demo-repository'));
+  const repoDir = await makeDemoRepository(data);
   const store = await openStore(options.database ?? `sqlite:${join(data, 'sluice.db')}`);
   try {
     const lead = createLead({ store, wrappers: demoWrappers(), data });
@@ -66,13 +66,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
       // Every demo has issues of its own: those of the last one may still wait for a person.
       const round = createUlids()().slice(-8).toLowerCase();
       for (const name of DEMO_WORKERS) {
-        const { order } = await lead.submit({
-          issue_ref: issueOf(name, round),
-          role: 'demo',
-          repo_dir: repoDir,
-          worker: name,
-          instructions: 'Greet the reader.',
-        });
+        const { order } = await lead.submit(demoRequestOf(name, `local#demo-${round}-${name}`, repoDir));
         submitted.push(order);
       }
       const signal = AbortSignal.timeout(TIME_LIMIT_MS);
@@ -91,10 +85,6 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   } finally {
     await store.close();
   }
-}
-
-function issueOf(worker: string, round: string): string {
-  return `local#demo-${round}-${worker}`;
 }
 
 function nameOf({ issue_ref, run_id }: WorkOrder) {

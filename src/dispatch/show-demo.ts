@@ -7,7 +7,7 @@ import { makeFolder } from '../runs/make-folder.js';
 import { createUlids } from '../runs/ulid.js';
 import type { Store } from '../store/store.js';
 import { makeDemoRepository } from './demo-repository.js';
-import { DEMO_WORKERS } from './demo-workers.js';
+import { DEMO_WORKERS, demoRequestOf } from './demo-workers.js';
 import { doRun } from './do-run.js';
 import { readRecordedAgents } from './recorded-agents.js';
 import type { RecordedAgent } from './recorded-agents.js';
@@ -15,7 +15,7 @@ import type { RecordedAgent } from './recorded-agents.js';
 /** What a demo for newcomers needs. Its orders are done by whatever worker the store has. */
 export interface ShowDemoOptions {
   readonly store: Store;
-  /** Knows the workers of {@link demoWrappers}. */
+  /** Knows the workers of the demo. */
   readonly lead: Pick<Lead, 'submit'>;
   readonly data: string;
   readonly logger?: Logger;
@@ -67,14 +67,10 @@ export async function showDemo(options: ShowDemoOptions): Promise<ShownDemo | un
     await whileInProgress(workerId, async () => doRun(context, record, workerId));
   }
 
-  const repoDir = await makeDemoRepository(join(data, 'demo-repository'));
+  const repoDir = await makeDemoRepository(data);
   for (const worker of DEMO_WORKERS) {
     await lead.submit({
-      issue_ref: `local#demo-${worker}`,
-      role: 'demo',
-      repo_dir: repoDir,
-      worker,
-      instructions: 'Greet the reader.',
+      ...demoRequestOf(worker, `local#demo-${worker}`, repoDir),
       // Two servers that begin at once on one empty store give the same orders.
       request_id: `demo-${worker}`,
     });

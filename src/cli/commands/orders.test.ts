@@ -195,4 +195,21 @@ describe('sluice demo', () => {
     ]);
     expect(report.inbox).toHaveLength(1);
   });
+
+  it('leaves a question that can be retried: its workers are known where it took place', async () => {
+    const place = ['--data', join(folder, 'demo')];
+    const demo = createMemoryIo({});
+    await run(['demo', '--json', ...place], demo);
+    const { inbox: waiting } = JSON.parse(demo.printed.stdout) as { inbox: readonly Fields[] };
+    const again = createMemoryIo({});
+    const words = ['resolve', String(waiting[0]?.['id']), '--action', 'retry', '--why', 'once more', '--who', 'Ada'];
+    expect(await run([...words, ...place], again)).toBe(0);
+    expect(JSON.parse(again.printed.stdout)).toMatchObject({ new_run: { worker: 'print-only-worker' } });
+  });
+
+  it('lends its workers to no other place', async () => {
+    const { exitCode, stderr } = await order('print-only-worker');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('UNKNOWN_WORKER');
+  });
 });
