@@ -70,6 +70,7 @@ describe('a server with tokens', () => {
     await page.getByText('Hello to those who may read.').first().waitFor();
     await page.context().clearCookies();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await page.getByText('Hello to those who may read.').count()).toBe(0);
   });
 
   it('offers nobody what they may not do', async () => {
