@@ -161,7 +161,7 @@ function decideByStatus({ reading: { result }, ...end }: EndedCase): Decision {
         next: 'Review the change.',
       };
     case undefined:
-      // Row 4 has said so already; without it nothing may go through either.
+      // `isUnreadable` has said so already; without it nothing may go through either.
       return needsHuman('output_unparseable', 'There is no result.', 'Look at the output, then retry.');
   }
 }

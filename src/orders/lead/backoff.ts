@@ -7,7 +7,7 @@ export interface Backoff {
   readonly maxTries: number;
 }
 
-/** Gives up after about two hours. */
+/** Gives up after half an hour or an hour, as chance has it. */
 export const DEFAULT_BACKOFF: Backoff = { firstMs: 2000, longestMs: 3_600_000, maxTries: 12 };
 
 /**

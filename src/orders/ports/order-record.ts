@@ -7,7 +7,7 @@ export type OrderState = 'queued' | 'claimed' | 'running' | 'settled' | 'cancele
 
 /** Who does the work: enough to find out, after a crash, whether it is still there. */
 export interface WorkerIdentity {
-  /** Unique per process. */
+  /** Unique per claim: one process may hold several. */
   readonly worker_id: string;
   readonly host: string;
   readonly pid: number;

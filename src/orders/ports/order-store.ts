@@ -14,8 +14,7 @@ import type { NewOutboxMessage } from './outbox-message.js';
 export interface OrderStore {
   /**
    * Hands out the next run id of the issue, makes it active, queues the order; the run it replaces is asked to stop, or
-   * canceled if nobody has taken it. What waited for a person about the run before is
-   * settled as `superseded`.
+   * canceled if nobody has taken it. What waited for a person about the run before is settled as `superseded`.
    */
   submitOrder(submission: OrderSubmission): Promise<{ readonly record: OrderRecord; readonly repeated: boolean }>;
   /** Takes the next order that may run now; undefined if there is none. */
