@@ -1,5 +1,5 @@
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isThere } from '../is-there.js';
 import type { Problem } from '../reading.js';
 import { runGit } from '../run-git.js';
 import type { GitEnd } from '../run-git.js';
@@ -25,7 +25,7 @@ const PATH = 'changes.commit';
 export async function checkCommit(repoDir: string, commit: string): Promise<CommitCheck> {
   if (!HASH.test(commit)) return { problem: notFound(commit.slice(0, 70)) };
   const repository = await runGit(repoDir, ['rev-parse', '--git-dir']);
-  if (repository.code !== 0) return judgeFailure(repository, await exists(join(repoDir, '.git')));
+  if (repository.code !== 0) return judgeFailure(repository, await isThere(join(repoDir, '.git')));
   const found = await runGit(repoDir, ['cat-file', '-e', `${commit}^{commit}`]);
   if (found.code === 0) return {};
   return found.code === 'failed' ? { problem: unchecked('git did not answer') } : { problem: notFound(commit) };
@@ -53,11 +53,4 @@ function notChecked(why: string): Problem {
 
 function unchecked(why: string): Problem {
   return { code: 'COMMIT_UNCHECKED', message: `the commit could not be looked for: ${why}`, path: PATH };
-}
-
-async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

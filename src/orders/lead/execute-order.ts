@@ -4,6 +4,7 @@ import type { RunResult } from '../../runs/run-result.js';
 import type { RunSpec } from '../../runs/run-spec.js';
 import type { OrderRecord } from '../ports/order-record.js';
 import type { ClaimedOrder } from '../ports/order-store.js';
+import { RESULT_FILES } from '../reading/result-file.js';
 import { collectResult } from '../wrappers/collect.js';
 import { injectionOf } from '../wrappers/injection.js';
 import type { Injection } from '../wrappers/injection.js';
@@ -135,7 +136,7 @@ async function work(
   stop.removeEventListener('abort', cancel);
   const runDir = context.runFolderOf(record.run_ulid);
   const { file, draft } = collectResult(result);
-  if (file !== undefined) await keepAbsentFile(runDir, file, ['work_result.json', 'work_result.txt']);
+  if (file !== undefined) await keepAbsentFile(runDir, file, RESULT_FILES);
   const { stdout, stderr } = await readLastAttempt(runDir, OUTPUT_BYTES);
   return { ...endOf(result), stdout, stderr, ...(draft === undefined ? {} : { draft }) };
 }

@@ -56,6 +56,25 @@ describe('a secret that a worker writes into its result', () => {
     expect(await readFile(join(data, 'mine.env'), 'utf8')).toBe(SECRET);
   });
 
+  it('is taken out of what is read where the file itself is left alone', async () => {
+    const { lead, comments, report, submitted, place } = await startSecretLead();
+    await report(submitted, 'work_result.json', goodResult(submitted, { Summary: `Used ${SECRET}.` }));
+    await link(place('work_result.json'), place('second-name'));
+    await lead.settle(cleanEnd(submitted));
+    await lead.deliver();
+    expect(await readFile(place('work_result.json'), 'utf8')).toContain(SECRET);
+    expect(await comments()).toContain(`Used ${'*'.repeat(SECRET.length)}.`);
+  });
+
+  it('is found in another encoding too', async () => {
+    const { lead, report, submitted, place } = await startSecretLead();
+    const text = `${goodText(submitted)}\nUsed ${SECRET}.\n`;
+    await report(submitted, 'note', '');
+    await writeFile(place('work_result.txt'), Buffer.from(`\u{FEFF}${text}`, 'utf16le'));
+    const { reading } = await lead.settle(cleanEnd(submitted));
+    expect(reading.result?.summary).toContain(`Used ${'*'.repeat(SECRET.length)}.`);
+  });
+
   it('cannot be looked for by a pattern that is none, which is told before anything begins', async () => {
     await expect(startLead({ secrets: { patterns: ['('] } })).rejects.toMatchObject({ code: 'INVALID_SECRET_PATTERN' });
   });

@@ -2,11 +2,9 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { RESULT_BYTES, RESULT_FILES } from '../reading/result-file.js';
 import type { LeadContext } from './lead-context.js';
 
-const RESULT_FILES = ['work_result.json', 'work_result.txt'];
-/** What is longer is not read as a result. */
-const MAX_BYTES = 1024 * 1024;
 const READ_AND_WRITE = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /**
@@ -15,7 +13,7 @@ const READ_AND_WRITE = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0) | (constan
  */
 export async function maskResultFiles({ secrets }: Pick<LeadContext, 'secrets'>, dir: string): Promise<void> {
   for (const name of RESULT_FILES) {
-    // What cannot be opened is no result, and who reads it next says why.
+    // What cannot be written to stays as it is; who reads it masks it once more.
     const file = await open(join(dir, name), READ_AND_WRITE).catch(() => undefined);
     if (file === undefined) continue;
     try {
@@ -29,10 +27,10 @@ export async function maskResultFiles({ secrets }: Pick<LeadContext, 'secrets'>,
   }
 }
 
-/** A file with a second name may be anybody's, and is left alone. */
+/** A file with a second name may be anybody's, and is left alone; one that is too long is not read as a result either. */
 async function maskFile(file: FileHandle, mask: (bytes: Buffer) => Buffer): Promise<void> {
   const found = await file.stat();
-  if (!found.isFile() || found.nlink > 1 || found.size > MAX_BYTES) return;
+  if (!found.isFile() || found.nlink > 1 || found.size > RESULT_BYTES) return;
   const bytes = Buffer.alloc(found.size);
   const { bytesRead } = await file.read(bytes, 0, found.size, 0);
   const text = bytes.subarray(0, bytesRead);

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isThere } from '../is-there.js';
 import type { PackFile } from '../wrappers/context-pack.js';
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
@@ -31,11 +32,4 @@ async function writeWhole(runDir: string, { path, text }: PackFile): Promise<voi
     await handle.close();
   }
   await rename(draft, target);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

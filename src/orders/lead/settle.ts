@@ -128,6 +128,8 @@ async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd
     stdout: end.stdout ?? '',
     stderr: end.stderr ?? '',
     order: record.order,
+    // Once more: a file that may not be written to, or is in another encoding, could not be masked in its place.
+    maskText: (text) => context.secrets.maskText(text),
     ...(startedAt === null ? {} : { startedAt }),
   });
   return reading.result === undefined && end.draft !== undefined ? { ...reading, draft: end.draft } : reading;

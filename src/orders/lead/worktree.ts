@@ -1,5 +1,6 @@
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { isThere } from '../is-there.js';
 import { runGit } from '../run-git.js';
 
 /** A folder of its own for one order, with its own branch of the repository. */
@@ -33,19 +34,12 @@ export async function createWorktree(worktree: Worktree): Promise<{ readonly err
  * a branch without any of its own goes too.
  */
 export async function removeWorktree({ repoDir, folder, branch }: Worktree): Promise<'removed' | 'kept'> {
-  if (!(await exists(folder))) return 'removed';
+  if (!(await isThere(folder))) return 'removed';
   const removed = await runGit(repoDir, ['worktree', 'remove', '--', folder], TIME_LIMIT_MS);
   if (removed.code !== 0) return 'kept';
   // Without force: git refuses where the branch has commits that no other branch has.
   await runGit(repoDir, ['branch', '--quiet', '--delete', '--', branch]);
   return 'removed';
-}
-
-async function exists(folder: string): Promise<boolean> {
-  return stat(folder).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** What a person should know of a worktree that was kept. */

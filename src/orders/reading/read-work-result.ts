@@ -1,6 +1,6 @@
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkCommit } from '../evidence/check-commit.js';
+import { isThere } from '../is-there.js';
 import type { Problem, Reading } from '../reading.js';
 import type { WorkOrder } from '../work-order.js';
 import { decodeText } from './decode-text.js';
@@ -19,6 +19,8 @@ export interface ResultPlace {
   readonly order: Pick<WorkOrder, 'repo_dir'>;
   /** When the worker was started: a file older than that is not its result. */
   readonly startedAt?: Date | number | string;
+  /** Takes out of a file's text what must not go on from here. */
+  readonly maskText?: (text: string) => string;
 }
 
 const FILES = [
@@ -35,7 +37,7 @@ const FILES = [
  * if (reading.result?.status === 'ok' && reading.problems.length === 0) console.log(reading.source)
  */
 export async function readWorkResult(place: ResultPlace): Promise<Reading> {
-  const { dir, order, startedAt } = place;
+  const { dir, order, startedAt, maskText = (text: string) => text } = place;
   const notices: Problem[] = [];
   for (const { source, name, read } of FILES) {
     const file = await readResultFile(
@@ -47,8 +49,8 @@ export async function readWorkResult(place: ResultPlace): Promise<Reading> {
       notices.push({ code: 'RESULT_OUTDATED', message: `${name} was there before the run began; it is left aside` });
       continue;
     }
-    const reading = file.status === 'unreadable' ? { problems: [file.problem] } : readBytes(file.bytes, read);
-    if (source === 'json' && (await exists(join(dir, 'work_result.txt')))) {
+    const reading = file.status === 'unreadable' ? { problems: [file.problem] } : readBytes(file.bytes, (text) => read(maskText(text)));
+    if (source === 'json' && (await isThere(join(dir, 'work_result.txt')))) {
       notices.push({ code: 'RESULT_SHADOWED', message: 'work_result.txt is there too; work_result.json counts' });
     }
     return withNotices(await withCommitChecked({ source, path: name, ...reading }, order), notices);
@@ -74,11 +76,4 @@ async function withCommitChecked(reading: Reading, order: ResultPlace['order']):
 
 function withNotices(reading: Reading, notices: readonly Problem[]): Reading {
   return notices.length === 0 ? reading : { ...reading, notices: [...(reading.notices ?? []), ...notices] };
-}
-
-async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

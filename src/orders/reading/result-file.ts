@@ -6,6 +6,9 @@ import { isSluiceError } from '../../json/index.js';
 import { openForReading } from '../../runs/safe-file.js';
 import type { Problem } from '../reading.js';
 
+/** The names under which a worker may leave its result, in the order of trust. */
+export const RESULT_FILES = ['work_result.json', 'work_result.txt'] as const;
+
 /** A result says what was done in words; a megabyte is ample. */
 export const RESULT_BYTES = 1024 * 1024;
 
