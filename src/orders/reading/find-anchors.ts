@@ -1,6 +1,7 @@
 import { isIssueRef } from '../issue-ref.js';
 import type { Reading } from '../reading.js';
 import { parseRunId } from '../run-id.js';
+import { foldKey } from '../spelling.js';
 
 // `IssueRef: acme/shop#12`, `"run_id": "…"`, `status=ok`; bounded, so that hostile output costs no more than its length.
 const ANCHOR = /\b(issue_?ref|run_?id|status)["'`]?[ \t]{0,8}[:=][ \t]{0,8}["'`]?([^\s"'`,;}]{1,200})/gi;
@@ -15,7 +16,7 @@ const IS_ANCHOR = {
 export function findAnchors(text: string): NonNullable<Reading['anchors']> {
   const found: { issue_ref?: string; run_id?: string; status?: string } = {};
   for (const [, key = '', value = ''] of text.matchAll(ANCHOR)) {
-    switch (key.replaceAll('_', '').toLowerCase()) {
+    switch (foldKey(key)) {
       case 'issueref':
         if (IS_ANCHOR.issueref(value)) found.issue_ref = value;
         break;

@@ -1,4 +1,4 @@
-import { readSpellings } from '../spelling.js';
+import { foldKey, readSpellings } from '../spelling.js';
 import type { SpelledFields } from '../spelling.js';
 
 /** The fields of a work result, by the one name each has inside Sluice. */
@@ -27,7 +27,7 @@ export function readResultFields(
 }
 
 function aliasOf(key: string): string | undefined {
-  const folded = key.replaceAll('_', '').toLowerCase();
+  const folded = foldKey(key);
   return Object.hasOwn(ALIASES, folded) ? ALIASES[folded] : undefined;
 }
 
