@@ -1,10 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { seedHouse } from './seed-house.js';
+import { codex } from '../../src/events/translate-lines.contract.js';
+import { session } from './codex-lines.js';
 import { settle } from './settle.js';
 import { useConsole } from './use-console.js';
 
-const house = useConsole(seedHouse);
+const house = useConsole(async (site) => site.endedRun({ says: session(codex.message('Hello.')) }));
 
 /** What a first visit may cost, over the wire. */
 const FIRST_LOAD = 60_000;
