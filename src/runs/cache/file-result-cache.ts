@@ -9,6 +9,10 @@ import type { CacheLimits } from './cache-limits.js';
 
 const ENDING = '.result';
 
+/** How an entry is called while it is written. Writing takes less than this: what is older was left behind by a crash. */
+const UNFINISHED = '.tmp';
+const LEFTOVER_MS = 60 * 60 * 1000;
+
 /**
  * Keeps results in files of `<data>/cache`, for all processes that share the folder. What cannot be read is a miss; the
  * result that was not asked for the longest is forgotten first.
@@ -49,10 +53,11 @@ export function createFileResultCache(data: string, limits: CacheLimits = {}): R
 async function forgetOldest(folder: string, most: Required<CacheLimits>): Promise<void> {
   const files: { readonly path: string; readonly size: number; readonly usedAt: number }[] = [];
   for (const name of await readdir(folder)) {
-    if (!name.endsWith(ENDING)) continue;
     const path = join(folder, name);
     const found = await stat(path).catch(() => undefined);
-    if (found !== undefined) files.push({ path, size: found.size, usedAt: found.mtimeMs });
+    if (found === undefined) continue;
+    if (name.endsWith(ENDING)) files.push({ path, size: found.size, usedAt: found.mtimeMs });
+    else if (name.endsWith(UNFINISHED) && Date.now() - found.mtimeMs > LEFTOVER_MS) await rm(path, { force: true });
   }
   files.sort((one, other) => other.usedAt - one.usedAt);
   let bytes = 0;

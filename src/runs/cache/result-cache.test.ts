@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -38,6 +38,19 @@ test('a link in the place of an entry is a miss', async () => {
   await cache.keep(keyOf('b'), keptResult(1));
   await symlink(join(data, 'cache', `${keyOf('b')}.result`), join(data, 'cache', `${keyOf('a')}.result`));
   expect(await cache.find(keyOf('a'))).toBeUndefined();
+});
+
+test('what a crash left half written is swept away, but not what is being written', async () => {
+  const data = await makeData();
+  const cache = createFileResultCache(data);
+  await cache.keep(keyOf('a'), keptResult(1));
+  const names = ['old.result.1.tmp', 'new.result.2.tmp', 'notes.txt'];
+  for (const name of names) await writeFile(join(data, 'cache', name), '');
+  const yesterday = new Date(Date.now() - 24 * 60 * 60 * 1000);
+  for (const name of ['old.result.1.tmp', 'notes.txt']) await utimes(join(data, 'cache', name), yesterday, yesterday);
+  await cache.keep(keyOf('b'), keptResult(2));
+  const kept = [`${keyOf('a')}.result`, `${keyOf('b')}.result`, 'new.result.2.tmp', 'notes.txt'];
+  expect((await readdir(join(data, 'cache'))).toSorted()).toEqual(kept);
 });
 
 test('what is no key leads nowhere', async () => {
