@@ -1,14 +1,12 @@
-import { lstat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { StreamName } from '../events/protocol/raw-ref.js';
 import type { FsDiff } from '../events/protocol/fs-diff.js';
-import { AuditError } from './audit-error.js';
 import type { AttemptMeta } from './attempt-meta.js';
 import type { AttemptFile } from './file-names.js';
 import type { RunFolder } from './open-run-folder.js';
 import { replaceFile } from './replace-file.js';
-import { openForAppending } from './safe-file.js';
+import { openForAppending, requireOwnFolder } from './safe-file.js';
 
 /** Bytes of a stream and when they came, in milliseconds since the attempt began. */
 export interface CapturedChunk {
@@ -114,10 +112,7 @@ export async function writeFsDiff(folder: RunFolder, attempt: number, diff: FsDi
 }
 
 async function writeJson(path: string, value: object): Promise<void> {
-  // A worker can write in its run folder: put a link in the place of `.audit`, it would choose where we write.
-  const folder = dirname(path);
-  if (!(await lstat(folder)).isDirectory()) {
-    throw new AuditError('UNSAFE_FILE', `${folder} is not a folder of its own; links are not followed.`);
-  }
+  // A worker can write in its run folder, and put a link in the place of `.audit`.
+  await requireOwnFolder(dirname(path));
   await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`);
 }

@@ -8,7 +8,7 @@ import { AUDIT_FOLDER, attemptFileName, attemptOf, RUN_LOGS } from './file-names
 import type { AttemptFile, RunLog } from './file-names.js';
 import { makeFolder } from './make-folder.js';
 import { parseJson } from './parse-json.js';
-import { readSmallFile } from './safe-file.js';
+import { readSmallFile, requireOwnFolder } from './safe-file.js';
 
 /** A run folder that is there, and where its files are. */
 export interface RunFolder {
@@ -76,18 +76,18 @@ async function findFolder(dir: string): Promise<string> {
     const root = await realpath(dir);
     if ((await stat(root)).isDirectory()) return root;
   } catch (error) {
-    throw new AuditError('RUN_FOLDER_NOT_FOUND', `There is no folder ${dir}.`, { cause: error });
+    throw new AuditError('RUN_FOLDER_NOT_FOUND', `There is no folder ${dir}; give the folder of a run.`, {
+      cause: error,
+    });
   }
-  throw new AuditError('RUN_FOLDER_NOT_FOUND', `${dir} is not a folder.`);
+  throw new AuditError('RUN_FOLDER_NOT_FOUND', `${dir} is not a folder; give the folder of a run.`);
 }
 
 async function findAuditFolder(root: string): Promise<string> {
   const inside = join(root, AUDIT_FOLDER);
   const found = await lstat(inside).catch(() => undefined);
   if (found === undefined) return root;
-  if (!found.isDirectory()) {
-    throw new AuditError('UNSAFE_FILE', `${inside} is not a folder of its own; links are not followed.`);
-  }
+  await requireOwnFolder(inside);
   const isElsewhere = (await listAttempts(inside)).length === 0 && (await listAttempts(root)).length > 0;
   return isElsewhere ? root : inside;
 }

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { lstat, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { AuditError } from './audit-error.js';
 
@@ -38,12 +38,21 @@ async function openRegular(path: string, flags: number): Promise<FileHandle | un
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT') return undefined;
     if (code === 'ELOOP')
-      throw new AuditError('UNSAFE_FILE', `${path} is a link; links are not followed.`, { cause: error });
-    throw new AuditError('FILE_UNREADABLE', `${path} cannot be opened.`, { cause: error });
+      throw new AuditError('UNSAFE_FILE', `${path} is a link, and links are not followed; put the file itself there.`, {
+        cause: error,
+      });
+    const message = `${path} cannot be opened (${String(code)}); look at its permissions and the disk.`;
+    throw new AuditError('FILE_UNREADABLE', message, { cause: error });
   }
   if ((await handle.stat()).isFile()) return handle;
   await handle.close();
-  throw new AuditError('UNSAFE_FILE', `${path} is not a regular file.`);
+  throw new AuditError('UNSAFE_FILE', `${path} is not a regular file; take it away.`);
+}
+
+/** Throws unless a folder is one itself: a link in its place would choose where files are written. */
+export async function requireOwnFolder(path: string): Promise<void> {
+  if ((await lstat(path)).isDirectory()) return;
+  throw new AuditError('UNSAFE_FILE', `${path} is not a folder of its own, and links are not followed; take it away.`);
 }
 
 /** Reads a whole small file as text; undefined if there is none. */

@@ -1,7 +1,7 @@
-import { lstat, mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { AuditError } from '../audit/index.js';
-import { openNew } from '../audit/safe-file.js';
+import { openNew, requireOwnFolder } from '../audit/safe-file.js';
 import type { LaunchFile } from './launchers/launcher.js';
 
 /**
@@ -30,8 +30,6 @@ async function makeFolders(runDir: string, folder: string): Promise<void> {
     await mkdir(path).catch((error: unknown) => {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     });
-    if (!(await lstat(path)).isDirectory()) {
-      throw new AuditError('UNSAFE_FILE', `${path} is not a folder of its own; links are not followed.`);
-    }
+    await requireOwnFolder(path);
   }
 }

@@ -25,8 +25,12 @@ export function promptForArgument(prompt: string): string {
 /** `['--model=NAME']` if a model is asked for. */
 export function modelArguments(model: string | undefined): string[] {
   if (model === undefined) return [];
-  if (!MODEL.test(model))
-    throw new SluiceError('MODEL_INVALID', `${JSON.stringify(model.slice(0, 80))} is not the name of a model.`);
+  if (!MODEL.test(model)) {
+    throw new SluiceError(
+      'MODEL_INVALID',
+      `${JSON.stringify(model.slice(0, 80))} cannot be the name of a model; give letters, digits and any of . _ / : @ + -`,
+    );
+  }
   return [`--model=${model}`];
 }
 
