@@ -17,11 +17,19 @@ const PUNCTUATION = '，,、,：:｛{｝}［[］]【[】]';
 
 /** How a string is quoted that this quote opens. */
 export function quoteStyleOf(quote: string): QuoteStyle {
-  return quote === '"' ? STRAIGHT : (QUOTE_STYLES.find(({ closers }) => closers.includes(quote)) ?? STRAIGHT);
+  return QUOTE_STYLES.find(({ closers }) => closers.includes(quote)) ?? STRAIGHT;
 }
 
 export function isQuote(char: string): boolean {
-  return char === '"' || char === "'" || (char !== '' && QUOTES.includes(char));
+  return char !== '' && QUOTES.includes(char);
+}
+
+/** Index of the next character that is no white space of JSON. Sees half of many texts, hence codes of characters. */
+export function skipSpace(text: string, from: number): number {
+  for (let at = from; ; at++) {
+    const code = text.charCodeAt(at);
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at;
+  }
 }
 
 /** The ASCII form of full-width structural punctuation; every other character is returned as it is. */

@@ -1,22 +1,34 @@
+import { literalOf } from './bare-text.js';
 import { CONTROL } from './character.js';
-import type { StringSurroundings } from './quote-verdict.js';
+import { convertNumber, type NumberMode } from './number.js';
+import { BARE_MEMBER, QUOTED_KEY, SPACE } from './quote-verdict.js';
 
-/** A string in straight quotes without anything special; what follows it must make certain that it ended. */
-const STRING = `(["'])[^"'\\\\${CONTROL}]+\\1`;
-const QUOTED_MEMBER = /"[^"\\\n]{0,64}":|'[^'\\\n]{0,64}':/.source;
-const BARE_MEMBER = /\w{1,64}:\s{0,64}(?:["'[{]|(?:\d{1,15}|true|false|null)[,}\]\s])/.source;
-const AFTER_MEMBER = `(?=,\\s{0,64}(?:}|${QUOTED_MEMBER}|${BARE_MEMBER})|\\s{0,64}}\\s{0,64}[,}\\]])`;
-const AFTER_ITEM = /(?=,\s{0,64}["'\]]|\s{0,64}\]\s{0,64}[,}\]])/.source;
+const PLAIN = `[^"\\\\${CONTROL}]*`;
+const SINGLE = `'[^'\\\\${CONTROL}]+'`;
+/** A string in straight quotes with nothing to mend; what follows it must make certain that it ended. */
+const STRING = `(?:"${PLAIN}(?:\\\\(?:["\\\\/bfnrt]|u[\\da-fA-F]{4})${PLAIN}){0,64}"|${SINGLE})`;
 /** A number or literal as JSON writes it, with a delimiter behind it. */
 const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?=[,}\]\s])/.source;
+const KEY = `(?:"${PLAIN}"|${SINGLE})(?<!:.)|[A-Za-z_$][\\w$]{0,255}`;
 
 /**
- * The tokens nearly all texts consist of, with what nearly always follows them: they are taken at once. All others are
- * read character by character.
+ * The tokens nearly all texts consist of, with what nearly always follows them: they are taken at once, a key together with
+ * its colon and, where that is plain too, its value. All others are read character by character.
  */
-export const PLAIN_TOKENS: Readonly<Record<StringSurroundings['role'], RegExp>> = {
-  root: new RegExp(SCALAR, 'y'),
-  key: new RegExp(`${STRING}(?<!:.)(?=:)|[A-Za-z_$][\\w$]{0,255}(?=[ \\t]{0,64}:)`, 'y'),
-  member: new RegExp(`${STRING}${AFTER_MEMBER}|${SCALAR}`, 'y'),
-  item: new RegExp(`${STRING}${AFTER_ITEM}|${SCALAR}`, 'y'),
-};
+export const PLAIN_TOKENS = {
+  key: new RegExp(`(?:${KEY}):[ \\n\\r\\t]*(?:${plainValue('}', `${QUOTED_KEY}|${BARE_MEMBER}`)})?`, 'y'),
+  item: new RegExp(plainValue('\\]', `["']`), 'y'),
+} as const;
+
+/** A scalar in a container with this closing bracket, in which such things begin the next one. */
+function plainValue(bracket: string, next: string): string {
+  return `${STRING}(?=,${SPACE}(?:${bracket}|${next})|${SPACE}${bracket}${SPACE}[,}\\]])|${SCALAR}`;
+}
+
+/** What a plain value is. */
+export function readPlainValue(token: string, numbers: NumberMode): unknown {
+  const char = token.charAt(0);
+  if (char === '"' && token.includes('\\')) return JSON.parse(token);
+  if (char === '"' || char === "'") return token.slice(1, -1);
+  return 'tfn'.includes(char) ? literalOf(char) : convertNumber(token, numbers);
+}

@@ -13,7 +13,7 @@ export interface StringSurroundings {
 
 // The pieces of the patterns below. All repetitions are bounded, so that a verdict costs a constant at most; `␃` stands
 // for the end of the text.
-const SPACE = /[\s\u200b]{0,512}/.source;
+export const SPACE = /[\s\u200b]{0,512}/.source;
 const NEW_LINE = /[^\S\n]{0,256}\n\s{0,256}/.source;
 const QUOTE = /["'`´‘’“”„＂＇]/.source;
 const COMMENT = /\/\/|\/\*|#|\/␃/.source;
@@ -22,14 +22,14 @@ const BRACKET = /[\]］]/.source;
 const LITERAL = /(?:true|false|null|True|False|None|undefined|NaN|-?\d[\d.eE+-]{0,64})(?=[\s,\]}]|␃)/.source;
 const QUOTED = /\\?(?:"(?:[^"\\\n]|\\.){0,256}"|'(?:[^'\\\n]|\\.){0,256}'|[“‘][^\n”’"]{0,256}[”’"])/.source;
 /** A key in quotes and its colon. */
-const QUOTED_KEY = `${QUOTED}${SPACE}[:：=]`;
+export const QUOTED_KEY = `${QUOTED}${SPACE}[:：=]`;
 /** A key of which the rest has not arrived, or that is longer than the window. */
 const CUT_KEY = `(?:${QUOTED}${SPACE}␃|${/"(?:[^"\\\n]|\\.){0,256}\\?␃|'(?:[^'\\\n]|\\.){0,256}\\?␃|[“‘][^\n”’"]{0,256}␃|"(?:[^"\\\n]|\\.){256}/.source})`;
 const BARE_WORD = /[\w$\u0080-\uffff-]{1,128}["']?/.source;
 const BARE_KEY = `${BARE_WORD}${SPACE}[:：]`;
 const CUT_BARE_KEY = `${BARE_WORD}${SPACE}(?:␃|[:：]${SPACE}␃)`;
 /** Prose may hold `, note:` too: on one line a bare key counts only with a value that can be nothing else. */
-const BARE_MEMBER = `${BARE_KEY}${SPACE}(?:${QUOTE}|[{[]|${LITERAL})`;
+export const BARE_MEMBER = `${BARE_KEY}${SPACE}(?:${QUOTE}|[{[]|${LITERAL})`;
 /** An unquoted item reaches its comma or bracket before any quote; the rest of a quoted sentence does not. */
 const BARE_ITEM = /[^,\]\n"“”]{0,256}(?:[,\]\n]|␃)/.source;
 
@@ -38,9 +38,8 @@ const CUT_FOLLOWER = new RegExp(`${SPACE}(?:${CUT_KEY}|[a-zA-Z]{1,9}␃)`.replac
 /** A character on the line of a key that does not end it. */
 const NO_KEY_END = `(?:(?!${QUOTE}${SPACE}[:：])[^\\n])`;
 
-const ROLES: readonly StringSurroundings['role'][] = ['root', 'key', 'member', 'item'];
 /** For each kind of surroundings what may follow the end of a string: for sure, and also where the text ends. */
-const patterns: (readonly [RegExp, RegExp] | undefined)[] = [];
+const patterns = new Map<string, readonly [RegExp, RegExp]>();
 
 /**
  * Judges a quote by what follows it. In valid JSON a closing quote is followed by `:`, `,`, `}`, `]` and a matching
@@ -55,17 +54,14 @@ export function judgeQuote(text: string, after: number, final: boolean, around: 
 }
 
 function patternsFor(around: StringSurroundings): readonly [RegExp, RegExp] {
-  const { depth, otherAbove } = around.builder;
-  let index = ROLES.indexOf(around.role) * 4 + Math.min(depth, 3);
-  index = index * 2 + Number(otherAbove);
-  index = index * 4 + Number(around.rootMustEnd) * 2 + Number(around.insideCall);
-  const known = patterns[index];
+  const { role, builder, rootMustEnd, insideCall } = around;
+  const kind = [role, Math.min(builder.depth, 3), builder.otherAbove, rootMustEnd, insideCall].join();
+  const known = patterns.get(kind);
   if (known !== undefined) return known;
   const source = `${SPACE}(?:${followers(around)})|\\s{512}`;
-  return (patterns[index] = [
-    new RegExp(source.replaceAll('␃', '(?!)'), 'y'),
-    new RegExp(source.replaceAll('␃', '$'), 'y'),
-  ]);
+  const pair = [new RegExp(source.replaceAll('␃', '(?!)'), 'y'), new RegExp(source.replaceAll('␃', '$'), 'y')] as const;
+  patterns.set(kind, pair);
+  return pair;
 }
 
 function followers({ role, builder: { depth, otherAbove }, rootMustEnd, insideCall }: StringSurroundings): string {

@@ -1,8 +1,6 @@
-import { asciiPunctuation, isQuote } from './character.js';
-import { literalOf } from './bare-text.js';
+import { asciiPunctuation, isQuote, skipSpace } from './character.js';
 import { Filler, type Due } from './filler.js';
-import { convertNumber } from './number.js';
-import { PLAIN_TOKENS } from './plain-token.js';
+import { PLAIN_TOKENS, readPlainValue } from './plain-token.js';
 import type { StringSurroundings } from './quote-verdict.js';
 import { tooDeep, type ReaderPolicy } from './reader-policy.js';
 import type { Source } from './source.js';
@@ -49,7 +47,7 @@ export class Structure implements StringSurroundings {
     this.#source = source;
     this.#policy = policy;
     this.builder = new ValueBuilder(listener);
-    this.#filler = new Filler(source, !policy.rootMustEnd);
+    this.#filler = new Filler(source);
     this.rootMustEnd = policy.rootMustEnd;
   }
 
@@ -82,23 +80,11 @@ export class Structure implements StringSurroundings {
     if (written === '' || this.#source.failure !== undefined) return 'wait';
     const char = asciiPunctuation(written);
     if (char !== written) this.#source.repair('punctuation');
-    switch (this.#state) {
-      case 'after':
-      case 'end':
-        return this.#stepAfter(char);
-      case 'dots':
-        return this.#stepDots(char);
-      case 'colon':
-        return this.#stepColon(char);
-      case 'key':
-        return this.#stepContent(char, true);
-      case 'first':
-        return this.#stepContent(char, !this.builder.inArray);
-      case 'root':
-      case 'item':
-      case 'member':
-        return this.#stepContent(char, false);
-    }
+    const state = this.#state;
+    if (state === 'after' || state === 'end') return this.#stepAfter(char);
+    if (state === 'dots') return this.#stepDots(char);
+    if (state === 'colon') return this.#stepColon(char);
+    return this.#stepContent(char, state === 'key' || (state === 'first' && !this.builder.inArray));
   }
 
   placeKey(key: string, offset: number, wasBare: boolean): void {
@@ -106,8 +92,6 @@ export class Structure implements StringSurroundings {
     this.builder.setKey(key, offset);
     this.#keyWasBare = wasBare;
     this.#state = 'colon';
-    // The usual next character is taken at once, which saves a step for every member.
-    if (this.#source.char() === ':') this.#stepColon(':');
   }
 
   placeString(content: string): void {
@@ -122,7 +106,6 @@ export class Structure implements StringSurroundings {
     this.builder.place(value);
     this.plausible = true;
     this.#endValue();
-    if (this.#state === 'after' && this.#source.char() === ',') this.#stepAfter(',');
   }
 
   /** The separator behind the token placed last was read along with it. */
@@ -170,7 +153,7 @@ export class Structure implements StringSurroundings {
   #stepContent(char: string, isKey: boolean): Step {
     this.role = isKey ? 'key' : this.#valueRole;
     if (!isKey && (char === '{' || char === '[')) return this.#openContainer(char === '[');
-    if (this.#takePlainToken(char)) return 'on';
+    if (this.#takePlainTokens()) return 'on';
     if (!(isKey ? ':;({[,}]' : ':;(,}])').includes(char)) return this.#stepToken(char);
     if (isKey && char === '{' && this.builder.otherAbove) return this.#closeMissing();
     if (!',}]'.includes(char) || this.#state === 'root') return this.refuse();
@@ -180,21 +163,37 @@ export class Structure implements StringSurroundings {
     return this.#advance();
   }
 
-  #takePlainToken(char: string): boolean {
+  /** Takes plain tokens as long as they come, with the commas between them. Whether there was one. */
+  #takePlainTokens(): boolean {
     const source = this.#source;
-    const { text, at, base } = source;
-    const length = this.rereadsStrings ? -1 : source.match(PLAIN_TOKENS[this.role]);
-    if (length === -1) return false;
-    const isKey = this.role === 'key';
-    const quoted = char === '"' || char === "'";
-    source.at += length;
-    const token = quoted ? text.slice(at + 1, source.at - 1) : text.slice(at, source.at);
-    if (char === "'") source.repair('quote_style', at);
-    else if (isKey && !quoted) source.repair('unquoted_key', at);
-    if (isKey) this.placeKey(token, base + at, false);
-    else if (quoted) this.placeString(token);
-    else this.placeScalar('tfn'.includes(char) ? literalOf(char) : convertNumber(token, this.#policy.numbers));
-    return true;
+    const { text, base, at: start } = source;
+    while ((this.role === 'key' || this.role === 'item') && !this.rereadsStrings && !this.#concatenating) {
+      let { at } = source;
+      const length = source.match(PLAIN_TOKENS[this.role]);
+      if (length === -1) break;
+      const end = at + length;
+      let char = text.charAt(at);
+      if (this.role === 'key') {
+        const quoted = char === '"' || char === "'";
+        const keyEnd = quoted ? text.indexOf(char, at + 1) + 1 : text.indexOf(':', at);
+        if (char !== '"') source.repair(quoted ? 'quote_style' : 'unquoted_key', at);
+        this.builder.setKey(quoted ? text.slice(at + 1, keyEnd - 1) : text.slice(at, keyEnd), base + at);
+        at = skipSpace(text, keyEnd + 1);
+        char = text.charAt(at);
+      }
+      source.at = end;
+      if (at < end && char === "'") source.repair('quote_style', at);
+      if (source.failure !== undefined) return true;
+      this.plausible = true;
+      if (at === end) return this.#goTo('member') === 'on';
+      this.builder.place(readPlainValue(text.slice(at, end), this.#policy.numbers));
+      this.#endValue();
+      if (text.charAt(end) !== ',') return true;
+      this.#commaOffset = base + end;
+      this.role = this.#state = this.builder.inArray ? 'item' : 'key';
+      source.at = skipSpace(text, end + 1);
+    }
+    return source.at > start;
   }
 
   /** A token begins that takes a closer look. */
