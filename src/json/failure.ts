@@ -3,6 +3,7 @@ import { exceedsBytes } from './limits.js';
 import { PARSE_ERROR_CODES, ParseError, type ParseErrorCode } from './parse-error.js';
 import type { Limits } from './parse-options.js';
 import type { ParseFailure } from './parse-result.js';
+import type { ReadFailure } from './reader/source.js';
 import type { SchemaIssue } from './standard-schema.js';
 
 /** A candidate that was not taken, with everything an error may need of it. */
@@ -19,7 +20,7 @@ export interface FailedAttempt {
 export const NO_TAG = 'the text has no <json> block';
 
 /** One error for all attempts: that of the candidate that came furthest, the first one of those. */
-export function failureOf(failed: readonly FailedAttempt[], label: string | undefined): ParseFailure {
+export function failureOf(failed: readonly FailedAttempt[], label?: string): ParseFailure {
   let furthest: FailedAttempt = { code: 'NO_JSON', message: 'the text holds no JSON' };
   for (const attempt of failed) {
     if (failed.length === 1 || stageOf(attempt) > stageOf(furthest)) furthest = attempt;
@@ -45,4 +46,20 @@ export function refusalOf(text: string, { bytes }: Required<Limits>): FailedAtte
 
 function stageOf({ code }: FailedAttempt): number {
   return PARSE_ERROR_CODES.indexOf(code);
+}
+
+/** What speaks against a candidate. */
+export type Details = Omit<FailedAttempt, 'candidate' | 'value'>;
+
+export function unreadable({ code, message, offset }: ReadFailure): Details {
+  return { code, message: `${message} (offset ${offset})` };
+}
+
+/** The first few issues in words, as a model or a person would want to read them. */
+export function mismatch(what: string, issues: readonly SchemaIssue[]): Details {
+  const shown = issues
+    .slice(0, 5)
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`));
+  const more = issues.length > 5 ? `; and ${issues.length - 5} more` : '';
+  return { code: 'SCHEMA_MISMATCH', message: `${what} does not fit the schema: ${shown.join('; ')}${more}`, issues };
 }

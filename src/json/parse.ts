@@ -82,7 +82,7 @@ function validate(
   schema: StandardSchema | undefined,
   value: unknown,
 ): StandardResult<unknown> | Promise<StandardResult<unknown>> {
-  return schema === undefined ? { value } : schema['~standard'].validate(value);
+  return schema?.['~standard'].validate(value) ?? { value };
 }
 
 function answerOf(answer: StandardResult<unknown>): CheckAnswer {

@@ -1,9 +1,9 @@
 import type { Alignment, AlignmentChange } from './alignable-schema.js';
 import type { Candidate } from './candidate.js';
 import { deepEqual } from './deep-equal.js';
-import { failureOf, NO_TAG, refusalOf, type FailedAttempt } from './failure.js';
+import { failureOf, mismatch, NO_TAG, refusalOf, unreadable, type Details, type FailedAttempt } from './failure.js';
 import { isContainer } from './limits.js';
-import type { ParseOptions } from './parse-options.js';
+import type { Normalizer, ParseOptions, Profile } from './parse-options.js';
 import type { ParseResult } from './parse-result.js';
 import { findSpokenText } from './profiles/default-candidates.js';
 import { findCandidates } from './profiles/find-candidates.js';
@@ -22,17 +22,20 @@ export type CheckAnswer = { readonly value: unknown } | { readonly issues: reado
 export type Aligner = (value: unknown) => Alignment;
 
 type Success = Reading & { readonly ok: true };
-type Outcome =
-  | {
-      readonly passed: true;
-      readonly value: unknown;
-      readonly reading: Success;
-      readonly changes: readonly AlignmentChange[];
-    }
-  | { readonly passed: false; readonly attempt: FailedAttempt | undefined };
-/** Code that may ask the schema about values on its way to a result; the caller answers, at once or later. */
-type Asking<T> = Generator<unknown, T, CheckAnswer>;
+/** A candidate that was read: what became of its value, and what speaks against it. */
+interface Attempted {
+  readonly found: FoundCandidate;
+  readonly reading: Success;
+  readonly value: unknown;
+  readonly changes: readonly AlignmentChange[];
+  readonly objection: Details | undefined;
+}
 
+/**
+ * After every candidate as it is, completed, aligned, and both: the words themselves, aligned. Where JSON was tried and
+ * failed, they would pass for an answer wherever the schema takes a string: there something must have been aligned.
+ */
+const LAST_ROUND = 4;
 /** Candidates looked at behind a winner that may not be the only one. */
 const MOST_RIVALS = 32;
 
@@ -47,47 +50,70 @@ export function* runPipeline(
   hasSchema: boolean,
   align: Aligner | undefined,
   options: ParseOptions,
-): Asking<ParseResult<unknown>> {
+): Generator<unknown, ParseResult<unknown>, CheckAnswer> {
   const settings = resolveSettings(options, hasSchema);
   const { limits, profile } = settings;
-  const { label, allowPartial = false, normalizers = [] } = options;
+  const { label, normalizers = [] } = options;
   const refusal = refusalOf(raw, limits);
   if (refusal !== undefined) return failureOf([refusal], label);
   const failed: FailedAttempt[] = [];
   const rejected: RejectedValue[] = [];
   const seen: FoundCandidate[] = [];
-  const candidates = findCandidates(raw, settings, options.prefer, rejected);
-  for (const found of candidates) {
-    if (seen.length >= limits.candidates) {
-      failed.push({
-        code: 'LIMIT_EXCEEDED',
-        message: `none of the first ${seen.length} candidates passed; limits.candidates allows no more`,
-      });
-      break;
+  let winner: Attempted | undefined;
+  let rivals = 0;
+  for (let round = 0; round <= LAST_ROUND; round++) {
+    const isFirst = round === 0;
+    const truncation = round % 2 === 1;
+    const aligns = round > 1;
+    if ((truncation && options.allowPartial !== true) || (aligns && align === undefined)) continue;
+    const rest = round < LAST_ROUND ? seen : findSpokenText(raw, profile);
+    for (const found of isFirst ? findCandidates(raw, settings, options.prefer, rejected) : rest) {
+      if (winner !== undefined) {
+        if (++rivals > MOST_RIVALS) return successOf(winner);
+        const { start, end } = candidateOf(winner);
+        if (found.start >= start && found.start < end) continue;
+      } else if (isFirst) {
+        if (seen.length >= limits.candidates) {
+          const message = `none of the first ${seen.length} candidates passed (limits.candidates)`;
+          failed.push({ code: 'LIMIT_EXCEEDED', message });
+          break;
+        }
+        seen.push(found);
+      }
+      const reading = (isFirst ? found.first : undefined) ?? found.read(truncation);
+      if (!reading.ok) {
+        const { failure, plausible, end } = reading;
+        const { finder, start } = found;
+        // A text that is not even the beginning of a value is no attempt: it may just be prose.
+        if (isFirst && (plausible || failure.code !== 'SYNTAX'))
+          failed.push({ ...unreadable(failure), candidate: { finder, start, end: Math.max(end, start) } });
+        continue;
+      }
+      let attempted = prepare(found, reading, aligns ? align : undefined, profile, normalizers);
+      if (attempted.objection === undefined && hasSchema) {
+        const answer = yield attempted.value;
+        if ('value' in answer) {
+          attempted = { ...attempted, value: answer.value };
+        } else {
+          attempted = { ...attempted, objection: mismatch('the value', answer.issues) };
+          // Read again where a normalizer may have changed it.
+          const fresh = normalizers.length > 0 ? found.read(false) : reading;
+          if (isFirst && fresh.ok) rejected.push({ value: fresh.value, candidate: found });
+        }
+      }
+      const { value, changes, objection } = attempted;
+      if (objection !== undefined) {
+        if (isFirst) failed.push({ ...objection, value, candidate: candidateOf(attempted) });
+        // There the first text that can be read decides.
+        if (profile === 'unified') break;
+      } else if (winner !== undefined) {
+        if (isRival(value, winner.value)) return successOf(winner, found.start);
+      } else if (round < LAST_ROUND || changes.length > 0 || failed.length === 0) {
+        winner = attempted;
+        if (!isFirst || !isOpen(found)) return successOf(winner);
+      }
     }
-    seen.push(found);
-    const outcome = yield* attempt(found, false, false);
-    if (outcome.passed) return yield* succeed(found, outcome, candidates);
-    if (outcome.attempt !== undefined) failed.push(outcome.attempt);
-    // There the first text that can be read decides.
-    if (profile === 'unified' && outcome.attempt !== undefined && 'value' in outcome.attempt) break;
-  }
-  for (const [truncation, aligns] of [
-    [true, false],
-    [false, true],
-    [true, true],
-  ] as const) {
-    if ((truncation && !allowPartial) || (aligns && align === undefined)) continue;
-    for (const found of seen) {
-      const outcome = yield* attempt(found, truncation, aligns);
-      if (outcome.passed) return yield* succeed(found, outcome, []);
-    }
-  }
-  for (const found of align !== undefined && profile === 'default' ? findSpokenText(raw) : []) {
-    const outcome = yield* attempt(found, false, true);
-    // Where JSON was tried and failed, its bare text would pass for an answer wherever the schema takes a string.
-    if (outcome.passed && (outcome.changes.length > 0 || failed.length === 0))
-      return yield* succeed(found, outcome, []);
+    if (winner !== undefined) return successOf(winner);
   }
   if (profile !== 'tagged' || seen.length > 0) return failureOf(failed, label);
   return {
@@ -97,84 +123,55 @@ export function* runPipeline(
     repairLevel: 'none',
     warnings: [{ code: 'OUTPUT_DEGRADED_TO_COMMENT', message: NO_TAG }],
   };
+}
 
-  /** Reads one candidate, checks its root, runs the normalizers, asks the schema. */
-  function* attempt(found: FoundCandidate, truncation: boolean, aligns: boolean): Asking<Outcome> {
-    const reading = found.read(truncation);
-    if (!reading.ok) return { passed: false, attempt: unreadable(found, reading) };
-    const alignment = aligns ? align?.(reading.value) : undefined;
-    let value = alignment === undefined ? reading.value : alignment.value;
-    const fail = (details: Omit<FailedAttempt, 'candidate' | 'value'>): Outcome => ({
-      passed: false,
-      attempt: { ...details, value, candidate: candidateOf(found, reading) },
-    });
-    if (profile === 'unified' && (!isContainer(value) || Array.isArray(value))) {
-      return fail({ code: 'ROOT_NOT_OBJECT', message: 'the root must be an object' });
-    }
+/** Aligns a value, checks its root, runs the normalizers. */
+function prepare(
+  found: FoundCandidate,
+  reading: Success,
+  align: Aligner | undefined,
+  profile: Profile,
+  normalizers: readonly Normalizer[],
+): Attempted {
+  const { value: aligned, changes }: Alignment = align?.(reading.value) ?? { value: reading.value, changes: [] };
+  let value = aligned;
+  let objection: Details | undefined;
+  if (profile === 'unified' && (!isContainer(value) || Array.isArray(value))) {
+    objection = { code: 'ROOT_NOT_OBJECT', message: 'the root must be an object' };
+  } else {
     try {
       for (const normalizer of normalizers) value = normalizer(value);
     } catch (cause) {
-      return fail({
-        code: 'NORMALIZER_FAILED',
-        message: `a normalizer failed: ${cause instanceof Error ? cause.message : String(cause)}`,
-        cause,
-      });
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      objection = { code: 'NORMALIZER_FAILED', message: `a normalizer failed: ${reason}`, cause };
     }
-    const answer: CheckAnswer = hasSchema ? yield value : { value };
-    if ('value' in answer) return { passed: true, value: answer.value, reading, changes: alignment?.changes ?? [] };
-    if (!truncation && !aligns) {
-      // Read again where a normalizer may have changed it.
-      const fresh = normalizers.length > 0 ? found.read(false) : reading;
-      if (fresh.ok) rejected.push({ value: fresh.value, candidate: found });
-    }
-    return fail({
-      code: 'SCHEMA_MISMATCH',
-      message: `the value does not fit the schema: ${summarize(answer.issues)}`,
-      issues: answer.issues,
-    });
   }
+  return { found, reading, value, changes, objection };
+}
 
-  function* succeed(
-    found: FoundCandidate,
-    outcome: Outcome & { passed: true },
-    rest: Iterable<FoundCandidate>,
-  ): Asking<ParseResult<unknown>> {
-    const { reading, value, changes } = outcome;
-    const candidate = candidateOf(found, reading);
-    const cutOut = !found.untouched && reading.repairs[0]?.kind !== 'extracted';
-    const repairs = cutOut ? [repairAt('extracted', candidate.start), ...reading.repairs] : reading.repairs;
-    const warnings: Warning[] = [];
-    const warn = (code: Warning['code'], message: string, offset?: number): void => {
-      warnings.push(offset === undefined ? { code, message } : { code, message, offset });
-    };
-    const kinds = repairs.length > 0 ? kindsOf(repairs) : undefined;
-    if (kinds !== undefined) warn('OUTPUT_REPAIRED_GENERIC', `repaired: ${[...kinds.keys()].join(', ')}`);
-    if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `changes to fit the schema: ${changes.length}`);
-    if (kinds?.has('truncated') === true) warn('PARTIAL_VALUE', CUT_OFF, kinds.get('truncated'));
-    warnings.push(...reading.duplicates);
-    const rival =
-      found.finder === 'fence' || found.finder === 'prose' ? yield* findRival(value, candidate, rest) : undefined;
-    if (rival !== undefined) warn('AMBIGUOUS_CANDIDATES', 'another value passes too', rival);
-    const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
-    return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
-  }
+/** Another value of the same kind. */
+function isRival(value: unknown, winner: unknown): boolean {
+  return Array.isArray(value) === Array.isArray(winner) && !deepEqual(value, winner);
+}
 
-  /** Offset of another candidate that passes too, with another value of the same kind. */
-  function* findRival(
-    value: unknown,
-    { start, end }: Candidate,
-    rest: Iterable<FoundCandidate>,
-  ): Asking<number | undefined> {
-    let rivals = 0;
-    for (const found of rest) {
-      if (++rivals > MOST_RIVALS) return undefined;
-      if (found.start >= start && found.start < end) continue;
-      const outcome = yield* attempt(found, false, false);
-      if (outcome.passed && Array.isArray(outcome.value) === Array.isArray(value) && !deepEqual(outcome.value, value))
-        return found.start;
-    }
-    return undefined;
-  }
+/** `rival`: offset of another candidate that passes too, with another value. */
+function successOf(winner: Attempted, rival?: number): ParseResult<unknown> {
+  const { found, reading, value, changes } = winner;
+  const candidate = candidateOf(winner);
+  const cutOut = !found.untouched && reading.repairs[0]?.kind !== 'extracted';
+  const repairs = cutOut ? [repairAt('extracted', candidate.start), ...reading.repairs] : reading.repairs;
+  const warnings: Warning[] = [];
+  const warn = (code: Warning['code'], message: string, offset?: number): void => {
+    warnings.push(offset === undefined ? { code, message } : { code, message, offset });
+  };
+  const kinds = kindsOf(repairs);
+  if (repairs.length > 0) warn('OUTPUT_REPAIRED_GENERIC', `repaired: ${[...kinds.keys()].join(', ')}`);
+  if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `changes to fit the schema: ${changes.length}`);
+  if (kinds.has('truncated')) warn('PARTIAL_VALUE', CUT_OFF, kinds.get('truncated'));
+  warnings.push(...reading.duplicates);
+  if (rival !== undefined) warn('AMBIGUOUS_CANDIDATES', 'another value passes too', rival);
+  const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
+  return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
 }
 
 /** The kinds of repairs, each with the offset of the first. */
@@ -184,25 +181,12 @@ function kindsOf(repairs: readonly Repair[]): ReadonlyMap<RepairKind, number> {
   return kinds;
 }
 
-/** A text that is not even the beginning of a value is no attempt: it may just be prose. */
-function unreadable(
-  found: FoundCandidate,
-  { failure, plausible, end }: Reading & { ok: false },
-): FailedAttempt | undefined {
-  const { code, message, offset } = failure;
-  if (!plausible && code === 'SYNTAX') return undefined;
-  const { finder, start } = found;
-  return { code, message: `${message} (offset ${offset})`, candidate: { finder, start, end: Math.max(end, start) } };
+function candidateOf({ found, reading }: Attempted): Candidate {
+  const { finder, start, end } = found;
+  return { finder, start, end: isOpen(found) ? reading.end : end };
 }
 
-function candidateOf({ finder, start, end }: FoundCandidate, reading: Success): Candidate {
-  return { finder, start, end: finder === 'fence' || finder === 'prose' ? reading.end : end };
-}
-
-/** The first few issues in words, as a model or a person would want to read them. */
-function summarize(issues: readonly SchemaIssue[]): string {
-  const shown = issues
-    .slice(0, 5)
-    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`));
-  return shown.join('; ') + (issues.length > 5 ? `; and ${issues.length - 5} more` : '');
+/** Where it ends is for the reader to find out, and it need not be the only one. */
+function isOpen({ finder }: FoundCandidate): boolean {
+  return finder === 'fence' || finder === 'prose';
 }

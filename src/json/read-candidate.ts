@@ -1,7 +1,6 @@
 import { isDeeperThan } from './limits.js';
 import { readValue, refused, untouched, type Reading } from './reader/read-value.js';
-import { cautiousPolicy, repairSets, tooDeep, withTruncation } from './reader/reader-policy.js';
-import type { RepairSet } from './repair.js';
+import { cautiousPolicy, repairSets, tooDeep } from './reader/reader-policy.js';
 import type { SearchSettings } from './search-settings.js';
 
 type ReadSettings = Pick<SearchSettings, 'needsOwnReader' | 'numbers' | 'limits'>;
@@ -16,7 +15,8 @@ export function readBlock(
 ): Reading {
   const block = text.slice(start, end);
   return (
-    readStrict(block, start, settings) ?? readTolerantly(block, start, settings, settings.repairs, true, truncation)
+    readStrict(block, start, settings) ??
+    readValue(block, start, cautiousPolicy(settings, settings.repairs, true, truncation))
   );
 }
 
@@ -28,7 +28,8 @@ export function readOpen(
   settings: SearchSettings,
   truncation: boolean,
 ): Reading {
-  const reading = readTolerantly(text.slice(start, limit), start, settings, settings.repairsInProse, false, truncation);
+  const policy = cautiousPolicy(settings, settings.repairsInProse, false, truncation);
+  const reading = readValue(text.slice(start, limit), start, policy);
   // Where quotes had to be guessed and structure goes on behind the value, it probably ended too early.
   const doubtful =
     reading.ok && reading.repairs.some(({ kind }) => kind === 'unescaped_quote' || kind === 'missing_quote');
@@ -39,9 +40,11 @@ export function readOpen(
 /** The fast way: what `JSON.parse` accepts is taken as it is. Undefined if it is not valid JSON. */
 export function readStrict(block: string, offset: number, settings: ReadSettings): Reading | undefined {
   if (settings.needsOwnReader) {
-    const reading = readTolerantly(block, offset, settings, repairSets.none, true, false);
+    const reading = readValue(block, offset, cautiousPolicy(settings, repairSets.none, true, false));
     return reading.ok ? reading : undefined;
   }
+  // Much cheaper than the error that prose would be answered with.
+  if (!/^\s*["[{\d\-tfn]/.test(block)) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(block);
@@ -53,19 +56,4 @@ export function readStrict(block: string, offset: number, settings: ReadSettings
   // Each level takes at least two characters.
   const isTooDeep = block.length > 2 * depth && isDeeperThan(value, depth);
   return isTooDeep ? refused('LIMIT_EXCEEDED', tooDeep(depth), offset, end) : untouched(value, end);
-}
-
-function readTolerantly(
-  block: string,
-  offset: number,
-  settings: ReadSettings,
-  repairs: RepairSet,
-  rootMustEnd: boolean,
-  truncation: boolean,
-): Reading {
-  return readValue(
-    block,
-    offset,
-    cautiousPolicy(truncation ? withTruncation(repairs) : repairs, rootMustEnd, settings),
-  );
 }

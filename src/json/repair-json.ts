@@ -1,11 +1,12 @@
-import { failureOf, refusalOf } from './failure.js';
-import { isContainer, resolveLimits } from './limits.js';
+import { failureOf, refusalOf, unreadable } from './failure.js';
+import { isContainer } from './limits.js';
 import type { Limits } from './parse-options.js';
 import { parse } from './parse.js';
 import { readStrict } from './read-candidate.js';
 import { SourceNumber, type NumberMode } from './reader/number.js';
 import { readValue, type Reading } from './reader/read-value.js';
 import { repairSets } from './reader/reader-policy.js';
+import { resolveSettings } from './search-settings.js';
 
 /** Options of {@link repairJson}. */
 export interface RepairJsonOptions {
@@ -27,11 +28,11 @@ const LONG_NUMBER = /\d{16}|\d[.]\d{15}|[eE][+-]?\d{3}/;
  * repairJson("{name: 'Ada', tags: ['x',") // '{"name":"Ada","tags":["x"]}'
  */
 export function repairJson(text: string, options: RepairJsonOptions = {}): string {
-  const limits = resolveLimits(options.limits);
+  const settings = resolveSettings(options, false);
+  const { limits } = settings;
   const refusal = refusalOf(text, limits);
-  if (refusal !== undefined) throw failureOf([refusal], undefined).error;
-  const valid = readStrict(text, 0, { limits, numbers: 'double', needsOwnReader: false });
-  if (valid?.ok === true) return text;
+  if (refusal !== undefined) throw failureOf([refusal]).error;
+  if (readStrict(text, 0, settings)?.ok === true) return text;
   const numbers = LONG_NUMBER.test(text) ? 'source' : 'double';
   const readGenerously = (span: string): Reading =>
     readValue(span, 0, {
@@ -45,8 +46,7 @@ export function repairJson(text: string, options: RepairJsonOptions = {}): strin
   const reading = beginsLikeJson ? readGenerously(text) : undefined;
   const value = reading?.ok === true ? reading : (cutOutValue() ?? reading ?? readGenerously(text));
   if (value.ok) return write(value.value, numbers);
-  const { code, message, offset } = value.failure;
-  throw failureOf([{ code, message: `${message} (offset ${offset})` }], undefined).error;
+  throw failureOf([unreadable(value.failure)]).error;
 
   /** The value inside running text. Glued to a word or empty, it is more likely a part of the text than the answer. */
   function cutOutValue(): { readonly ok: true; readonly value: unknown } | undefined {
@@ -65,7 +65,7 @@ function write(value: unknown, numbers: NumberMode): string {
     return numbers === 'source' ? writeSource(value) : JSON.stringify(value);
   } catch {
     const message = 'the value is nested too deeply to be written; lower limits.depth';
-    throw failureOf([{ code: 'LIMIT_EXCEEDED', message }], undefined).error;
+    throw failureOf([{ code: 'LIMIT_EXCEEDED', message }]).error;
   }
 }
 

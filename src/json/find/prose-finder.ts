@@ -13,7 +13,7 @@ const COST_OF_TRY = 16;
 
 /** A value found in running text. */
 export interface ProseValue extends Region {
-  readonly rank: number;
+  readonly reading: Reading;
 }
 
 /**
@@ -28,21 +28,21 @@ export function findProseValues(
   strict: boolean,
   read: (start: number, end: number) => Reading,
 ): readonly ProseValue[] {
-  const found: ProseValue[] = [];
-  let objects = 0;
-  let arrays = 0;
+  const objects: ProseValue[] = [];
+  const arrays: ProseValue[] = [];
   let budget = READING_FACTOR * text.length + READING_BASE;
   for (const region of regions) {
     let at = nextBracket(text, region.start, region.end);
-    while (at !== -1 && objects < most && budget > 0) {
+    while (at !== -1 && objects.length < most && budget > 0) {
       const [next, seen, value] = readAt(text, at, region.end, strict, read);
       // Counted apart: any number of `[INFO]` and `[1]` must not hide the one object.
-      if (value !== undefined && (value.rank === 0 ? objects++ : arrays++) < most) found.push(value);
+      const found = text[at] === '[' ? arrays : objects;
+      if (value !== undefined && found.length < most) found.push(value);
       budget -= seen - at + COST_OF_TRY;
       at = next === -1 ? -1 : nextBracket(text, next, region.end);
     }
   }
-  return found.sort((left, right) => left.rank - right.rank);
+  return [...objects, ...arrays];
 }
 
 /** The offset to go on from (-1: the rest belongs to this value), how far was looked, and the value, if there is one. */
@@ -56,16 +56,15 @@ function readAt(
   MAY_BEGIN.lastIndex = start;
   if (!MAY_BEGIN.test(text)) return [start + 1, start];
   const reading = read(start, limit);
-  const rank = Number(text[start] === '[');
   if (reading.ok) {
-    const value = strict && isNoAnswer(text, start, reading.value) ? undefined : { start, end: reading.end, rank };
+    const value = strict && isNoAnswer(text, start, reading.value) ? undefined : { start, end: reading.end, reading };
     return [reading.end, reading.end, value];
   }
   // A cut value that has begun with a quote is one, even before its first colon.
   const cut = reading.failure.code === 'TRUNCATED' && /^.\s{0,64}["']/.test(text.slice(start, start + 66));
   if (!reading.plausible && !cut) return [start + 1, reading.end];
   const end = reading.failure.code === 'SYNTAX' ? new BracketWalker(text, start).findEnd(limit) : -1;
-  return [end, Math.max(reading.end, end), { start, end: end === -1 ? limit : end, rank }];
+  return [end, Math.max(reading.end, end), { start, end: end === -1 ? limit : end, reading }];
 }
 
 /** `{}`, `a[0]` and `[1, 2]` in the middle of a sentence. Behind a colon, or at the beginning of a line, they are answers. */

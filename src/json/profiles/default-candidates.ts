@@ -4,17 +4,13 @@ import { findProseValues } from '../find/prose-finder.js';
 import { mayHoldLandmarks } from '../find/landmarks.js';
 import { surveyText, type Survey, type TagBlock } from '../find/survey.js';
 import { readBlock, readOpen, readStrict } from '../read-candidate.js';
-import { untouched, type Reading } from '../reader/read-value.js';
+import { refused, untouched, type Reading } from '../reader/read-value.js';
 import { repairAt } from '../repair.js';
+import type { Profile } from '../parse-options.js';
 import type { SearchSettings } from '../search-settings.js';
 import { found, type FoundCandidate } from './found-candidate.js';
 
-const NO_JSON: Reading = {
-  ok: false,
-  failure: { code: 'SYNTAX', message: 'no JSON', offset: 0 },
-  plausible: false,
-  end: 0,
-};
+const NO_JSON: Reading = { ...refused('SYNTAX', '', 0, 0), plausible: false };
 
 /** The text as it is. What looks like thinking or tags may stand in a string of valid JSON. */
 export function wholeCandidate(text: string, settings: SearchSettings): FoundCandidate {
@@ -41,18 +37,33 @@ export function* findMarked(text: string, survey: Survey, settings: SearchSettin
     yield block('ndjson', start, end);
 }
 
-/** Where the answer must be looked for: behind fences and in running text. */
+/** Where the answer must be looked for: behind fences and in running text. To find a value there is to read it. */
 export function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettings): Generator<FoundCandidate> {
-  const open = (finder: 'fence' | 'prose', start: number, end: number): FoundCandidate =>
-    found(finder, start, end, (truncation) => readOpen(text, start, end, settings, truncation));
-  const fenced = findFencedValues(text, regions);
-  for (const { start, end } of fenced) yield open('fence', start, end);
-  const fences = new Set(fenced.map(({ start }) => start));
+  const open = (finder: 'fence' | 'prose', start: number, end: number, first?: Reading): FoundCandidate => ({
+    ...found(finder, start, end, (truncation) => readOpen(text, start, end, settings, truncation)),
+    first,
+  });
+  const fenced = new Map<number, Reading>();
+  for (const { start, end } of findFencedValues(text, regions)) {
+    const block = text.slice(start, text.indexOf('```', start)).trimEnd();
+    const strict = readStrict(block, start, settings);
+    const reading = strict?.ok === true ? strict : readOpen(text, start, end, settings, false);
+    fenced.set(start, reading);
+    yield open('fence', start, end, reading);
+  }
   const { limits, hasSchema } = settings;
-  const values = findProseValues(text, regions, limits.candidates, !hasSchema, (start, end) =>
-    readOpen(text, start, end, settings, false),
+  const values = findProseValues(
+    text,
+    regions,
+    limits.candidates,
+    !hasSchema,
+    (start, end) => fenced.get(start) ?? readOpen(text, start, end, settings, false),
   );
-  for (const { start, end } of values) if (!fences.has(start)) yield open('prose', start, end);
+  for (const { start, end, reading } of values) {
+    // What was mended with an eye on the text behind it must stand the test of being read alone.
+    const isClean = reading.ok && reading.repairs.length === 0;
+    if (!fenced.has(start)) yield open('prose', start, end, isClean ? reading : undefined);
+  }
 }
 
 /** All of them, one after the other. */
@@ -64,8 +75,8 @@ export function* findAnywhere(text: string, settings: SearchSettings): Generator
 }
 
 /** The words themselves, without the thinking: all an answer may consist of where a schema asks for a word or a number. */
-export function findSpokenText(text: string): readonly FoundCandidate[] {
-  const { regions } = surveyText(text);
+export function findSpokenText(text: string, profile: Profile): readonly FoundCandidate[] {
+  const { regions } = profile === 'default' ? surveyText(text) : { regions: [] };
   return regions.map(({ start, end }) => {
     const value = text.slice(start, end).trim();
     return found('whole', start, end, () => untouched(value, end));

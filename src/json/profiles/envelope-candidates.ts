@@ -1,6 +1,6 @@
 import { envelopeContents } from '../find/envelope.js';
 import { untouched, type Reading } from '../reader/read-value.js';
-import type { FoundCandidate, RejectedValue } from './found-candidate.js';
+import { found, type FoundCandidate, type RejectedValue } from './found-candidate.js';
 
 /** Envelopes inside envelopes, at most. */
 const DEEPEST_ENVELOPE = 6;
@@ -19,12 +19,8 @@ export function* findInEnvelopes(
     if (envelope === undefined || envelope.candidate.level >= DEEPEST_ENVELOPE) continue;
     const { start, end, level } = envelope.candidate;
     const inside = (read: FoundCandidate['read']): FoundCandidate => ({
-      finder: 'envelope',
-      start,
-      end,
-      untouched: false,
+      ...found('envelope', start, end, read),
       level: level + 1,
-      read,
     });
     for (const content of envelopeContents(envelope.value)) {
       if (typeof content !== 'string') {

@@ -22,7 +22,12 @@ export function untouched(value: unknown, end: number): Reading {
 }
 
 /** A reading that gave no value although there seemed to be one. */
-export function refused(code: ReadFailure['code'], message: string, offset: number, end: number): Reading {
+export function refused(
+  code: ReadFailure['code'],
+  message: string,
+  offset: number,
+  end: number,
+): Reading & { ok: false } {
   return { ok: false, failure: { code, message, offset }, plausible: true, end };
 }
 

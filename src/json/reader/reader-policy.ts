@@ -38,11 +38,13 @@ function without(...kinds: readonly RepairKind[]): RepairSet {
 
 /** How everything but {@link repairSets.everything} is read: nothing is guessed that nobody wrote. */
 export function cautiousPolicy(
+  { numbers, limits }: { readonly numbers: NumberMode; readonly limits: Required<Limits> },
   repairs: RepairSet,
   rootMustEnd: boolean,
-  { numbers, limits }: { readonly numbers: NumberMode; readonly limits: Required<Limits> },
+  truncation: boolean,
 ): ReaderPolicy {
-  return { repairs, generous: false, rootMustEnd, numbers, depth: limits.depth };
+  const allowed = truncation ? withTruncation(repairs) : repairs;
+  return { repairs: allowed, generous: false, rootMustEnd, numbers, depth: limits.depth };
 }
 
 /** What a value beyond the depth limit fails with. */

@@ -1,11 +1,11 @@
-import { alignmentOf, type AlignableSchema } from '../alignable-schema.js';
+import { alignmentOf } from '../alignable-schema.js';
 import { parse } from '../parse.js';
-import { failureOf } from '../failure.js';
+import { failureOf, mismatch } from '../failure.js';
 import type { ParseOptions } from '../parse-options.js';
 import type { ParseResult } from '../parse-result.js';
 import { cautiousPolicy } from '../reader/reader-policy.js';
 import { GrowingText } from '../reader/growing-text.js';
-import { pathOf, type Place, type ValueListener } from '../reader/value-builder.js';
+import { pathOf, type Place } from '../reader/value-builder.js';
 import type { Path } from '../repair.js';
 import { resolveSettings } from '../search-settings.js';
 import type { SchemaIssue, StandardSchema } from '../standard-schema.js';
@@ -77,112 +77,71 @@ export function createJsonStream<T>(
   schema?: StandardSchema<unknown, T>,
   options: JsonStreamOptions = {},
 ): JsonStream<T> {
-  return new FollowingStream(schema, options);
-}
-
-class FollowingStream<T> implements JsonStream<T>, ValueListener {
-  readonly #schema: StandardSchema<unknown, T> | undefined;
-  readonly #options: JsonStreamOptions;
-  readonly #checkPart: AlignableSchema['~sluice']['checkPart'] | undefined;
-  readonly #follower: ValueFollower;
-  readonly #partial: Required<PartialOptions>;
-  readonly #transcript = new GrowingText();
-  readonly #decoder = new TextDecoder();
-  readonly #subscriptions: { readonly fits: PathPattern; readonly listener: (value: unknown, path: Path) => void }[] =
-    [];
-  #changes: Place[] = [];
-  #objections: readonly SchemaIssue[] = [];
-  #room: number;
-  #result: ParseResult<T> | undefined;
-
-  constructor(schema: StandardSchema<unknown, T> | undefined, options: JsonStreamOptions) {
-    const settings = resolveSettings({ ...options, profile: 'default' }, schema !== undefined);
-    this.#schema = schema;
-    this.#options = options;
-    this.#checkPart =
-      options.validatePartial === true
-        ? alignmentOf(schema, 'validatePartial', 'PARTIAL_UNSUPPORTED').checkPart
-        : undefined;
-    this.#follower = new ValueFollower(cautiousPolicy(settings.repairsInProse, false, settings), this);
-    this.#partial = { strings: true, numbers: false, literals: false, keys: false, ...options.partial };
-    this.#room = settings.limits.bytes;
-  }
-
-  push(chunk: string | Uint8Array): JsonSnapshot<T> {
-    this.#changes = [];
-    this.#take(typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true }));
-    return new PlacedSnapshot(this.#value, this.#changes, this.#follower.complete, this.#result);
-  }
-
-  end(): ParseResult<T> {
-    this.#take(this.#decoder.decode());
-    this.#result ??= parse(this.#transcript.text, this.#schema, this.#options);
-    return this.#result;
-  }
-
-  on(pattern: string, listener: (value: unknown, path: Path) => void): void {
-    this.#subscriptions.push({ fits: compilePattern(pattern), listener });
-  }
-
-  copy(): DeepPartial<T> | undefined {
-    return structuredClone(this.#value);
-  }
-
-  changed(place: Place): void {
-    this.#changes.push(place);
-  }
-
-  finished(place: Place, value: unknown): void {
-    for (const { fits, listener } of this.#subscriptions) if (fits(place)) listener(value, pathOf(place));
-    if (this.#checkPart !== undefined && this.#objections.length === 0)
-      this.#objections = this.#checkPart(pathOf(place), value);
-  }
-
-  get #value(): DeepPartial<T> | undefined {
-    return this.#follower.value as DeepPartial<T> | undefined;
-  }
+  const { partial, stopWhenComplete = false, validatePartial = false, label } = options;
+  const settings = resolveSettings({ ...options, profile: 'default' }, schema !== undefined);
+  const checkPart = validatePartial
+    ? alignmentOf(schema, 'validatePartial', 'PARTIAL_UNSUPPORTED').checkPart
+    : (): readonly SchemaIssue[] => [];
+  const shown: Required<PartialOptions> = { strings: true, numbers: false, literals: false, keys: false, ...partial };
+  const transcript = new GrowingText();
+  const decoder = new TextDecoder();
+  const subscriptions: { readonly fits: PathPattern; readonly listener: (value: unknown, path: Path) => void }[] = [];
+  let changes: Place[] = [];
+  let objections: readonly SchemaIssue[] = [];
+  let room = settings.limits.bytes;
+  let result: ParseResult<T> | undefined;
+  const follower = new ValueFollower(cautiousPolicy(settings, settings.repairsInProse, false, false), {
+    changed: (place) => void changes.push(place),
+    finished(place, value) {
+      for (const { fits, listener } of subscriptions) if (fits(place)) listener(value, pathOf(place));
+      if (validatePartial && objections.length === 0) objections = checkPart(pathOf(place), value);
+    },
+  });
+  const valueSoFar = (): DeepPartial<T> | undefined => follower.value as DeepPartial<T> | undefined;
 
   /** Beyond the byte limit the text is kept for `end` to refuse, but no longer followed. */
-  #take(text: string): void {
-    const { stopWhenComplete, label } = this.#options;
-    if (this.#result !== undefined || (stopWhenComplete === true && this.#follower.complete)) return;
-    this.#room -= text.length;
-    this.#transcript.append(text);
-    if (this.#room < 0) return;
-    this.#follower.push(text);
-    this.#follower.reader?.showUnfinished(this.#partial);
-    const [objection] = this.#objections;
-    if (objection === undefined) return;
-    const message = `a finished part does not fit the schema: ${objection.path.join('.')}: ${objection.message}`;
-    this.#result = failureOf(
-      [{ code: 'SCHEMA_MISMATCH', message, issues: this.#objections, value: this.#value }],
-      label,
-    );
-  }
+  const take = (text: string): void => {
+    if (result !== undefined || (stopWhenComplete && follower.complete)) return;
+    room -= text.length;
+    transcript.append(text);
+    if (room < 0) return;
+    follower.push(text);
+    follower.reader?.showUnfinished(shown);
+    if (objections.length > 0)
+      result = failureOf([{ ...mismatch('a finished part', objections), value: follower.value }], label);
+  };
+
+  return {
+    push(chunk) {
+      const places = (changes = []);
+      take(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }));
+      return snapshotOf(valueSoFar(), places, follower.complete, result);
+    },
+    end() {
+      take(decoder.decode());
+      return (result ??= parse(transcript.text, schema, options));
+    },
+    on(pattern, listener) {
+      subscriptions.push({ fits: compilePattern(pattern), listener });
+    },
+    copy: () => structuredClone(valueSoFar()),
+  };
 }
 
 /** A snapshot whose paths are written out when they are asked for: most readers only look at the value. */
-class PlacedSnapshot<T> implements JsonSnapshot<T> {
-  readonly value: DeepPartial<T> | undefined;
-  readonly complete: boolean;
-  declare readonly result?: ParseResult<T>;
-  readonly #places: readonly Place[];
-  #paths: readonly Path[] | undefined;
-
-  constructor(
-    value: DeepPartial<T> | undefined,
-    places: readonly Place[],
-    complete: boolean,
-    result: ParseResult<T> | undefined,
-  ) {
-    this.value = value;
-    this.#places = places;
-    this.complete = complete;
-    if (result !== undefined) this.result = result;
-  }
-
-  get changed(): readonly Path[] {
-    this.#paths ??= this.#places.map(pathOf);
-    return this.#paths;
-  }
+function snapshotOf<T>(
+  value: DeepPartial<T> | undefined,
+  places: readonly Place[],
+  complete: boolean,
+  result: ParseResult<T> | undefined,
+): JsonSnapshot<T> {
+  let paths: readonly Path[] | undefined;
+  return {
+    value,
+    get changed() {
+      return (paths ??= places.map(pathOf));
+    },
+    complete,
+    ...(result && { result }),
+  };
 }
