@@ -2,7 +2,6 @@
 export interface Gate {
   /** Returns what is to be called on leaving, once or more; undefined if it is full. */
   enter(): (() => void) | undefined;
-  readonly inside: number;
 }
 
 /** Makes a gate for `most` at once. */
@@ -17,9 +16,6 @@ export function createGate(most: number): Gate {
         if (!hasLeft) inside -= 1;
         hasLeft = true;
       };
-    },
-    get inside() {
-      return inside;
     },
   };
 }

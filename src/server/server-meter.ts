@@ -11,7 +11,7 @@ export interface ServerMeter {
 
 /** A request that is over. */
 export interface AnsweredRequest {
-  readonly endpoint: EndpointName | null;
+  readonly endpoint: EndpointName;
   readonly status: number;
   readonly ms: number;
   /** The trace it belongs to, as its `traceparent` header says. */

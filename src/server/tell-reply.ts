@@ -1,3 +1,4 @@
+import { createWaker } from '../dispatch/waker.js';
 import type { Store } from '../store/store.js';
 import { RequestError } from './request-error.js';
 
@@ -25,7 +26,8 @@ export async function tellReply({ store, clock, ending, patienceMs }: TellReplyO
   const status = await store.postReply(id, text, clock());
   if (status !== 'posted') return status;
   const until = performance.now() + patienceMs;
-  const bell = createBell(store, id);
+  const waker = createWaker();
+  const stopWatching = store.watch(id, waker.wake);
   try {
     while (!ending.aborted && performance.now() < until) {
       // In this order: what was told before the end is seen.
@@ -34,10 +36,10 @@ export async function tellReply({ store, clock, ending, patienceMs }: TellReplyO
       if (run?.state === 'ended') {
         throw new RequestError('RUN_NOT_WAITING', 'The run ended before it could be told the reply.');
       }
-      await bell.rung(LOOK_MS);
+      await waker.sleep(LOOK_MS);
     }
   } finally {
-    bell.stop();
+    stopWatching();
   }
   throw new RequestError(
     'REQUEST_TIMED_OUT',
@@ -61,20 +63,4 @@ async function attemptAfter(
 ): Promise<number | undefined> {
   const [first] = await store.read({ runId: id, protocol: 'rasp', after: `${attempt}:${LAST_SEQ}`, limit: 1 });
   return first?.protocol === 'rasp' ? first.event.attempt_number : undefined;
-}
-
-function createBell(store: TellReplyOptions['store'], id: string) {
-  let ring: (() => void) | undefined;
-  const stop = store.watch(id, () => ring?.());
-  return {
-    stop,
-    rung: async (ms: number) =>
-      new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms);
-        ring = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      }),
-  };
 }

@@ -1,4 +1,4 @@
-import { anything, name, object, text } from '../../events/protocol/schema-type.js';
+import { name, object, text } from '../../events/protocol/schema-type.js';
 import type { FromSchema } from '../../events/protocol/schema-type.js';
 
 /** Why a request was not carried out: RFC 9457 problem details with our code. */
@@ -17,7 +17,6 @@ export const problemSchema = object(
   {
     issues: { type: 'array', items: object({ path: text, message: text }) },
     active_run_id: { anyOf: [name, { type: 'null' }] },
-    details: anything,
   },
 );
 

@@ -49,7 +49,10 @@ export async function readWorkResult(place: ResultPlace): Promise<Reading> {
       notices.push({ code: 'RESULT_OUTDATED', message: `${name} was there before the run began; it is left aside` });
       continue;
     }
-    const reading = file.status === 'unreadable' ? { problems: [file.problem] } : readBytes(file.bytes, (text) => read(maskText(text)));
+    const reading =
+      file.status === 'unreadable'
+        ? { problems: [file.problem] }
+        : readBytes(file.bytes, (text) => read(maskText(text)));
     if (source === 'json' && (await isThere(join(dir, 'work_result.txt')))) {
       notices.push({ code: 'RESULT_SHADOWED', message: 'work_result.txt is there too; work_result.json counts' });
     }

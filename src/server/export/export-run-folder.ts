@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { openRunFolder } from '../../audit/open-run-folder.js';
 import { SluiceError } from '../../json/index.js';
 import { makeFolder } from '../../runs/make-folder.js';
-import { tarFolder } from './tar-folder.js';
+import { DEEPEST_FOLDER, tarFolder } from './tar-folder.js';
 
 /** What was taken away, and where it is. */
 export interface ExportedRun {
@@ -13,9 +13,6 @@ export interface ExportedRun {
   readonly target: string;
   readonly form: 'folder' | 'tar';
 }
-
-/** A run folder has a few levels; one that has more holds something else. */
-const DEEPEST = 32;
 
 /**
  * Writes the folder of a run where a regression test can read it: as a folder, or as one file if the name ends in `.tar`.
@@ -50,6 +47,6 @@ async function copyFolder(from: string, to: string, depth: number): Promise<void
   for await (const entry of await opendir(from)) {
     const [source, copy] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isFile()) await copyFile(source, copy, constants.COPYFILE_EXCL);
-    else if (entry.isDirectory() && depth < DEEPEST) await copyFolder(source, copy, depth + 1);
+    else if (entry.isDirectory() && depth < DEEPEST_FOLDER) await copyFolder(source, copy, depth + 1);
   }
 }

@@ -8,7 +8,7 @@ import { padding, TAR_END, tarHeader } from './tar-header.js';
 
 const CHUNK = 64 * 1024;
 /** A run folder has a few levels and files; one that has more holds something else. */
-const DEEPEST = 32;
+export const DEEPEST_FOLDER = 32;
 const MOST_ENTRIES = 100_000;
 
 /**
@@ -27,7 +27,7 @@ export async function* tarFolder(folder: string, name: string): AsyncGenerator<U
     for (const entry of await listEntries(dir, MOST_ENTRIES - entries)) {
       entries += 1;
       if (entry.isFile()) yield* tarFile(join(dir, entry.name), `${path}/${entry.name}`);
-      else if (entry.isDirectory() && depth < DEEPEST) {
+      else if (entry.isDirectory() && depth < DEEPEST_FOLDER) {
         yield* walk(join(dir, entry.name), `${path}/${entry.name}`, depth + 1);
       }
     }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { attemptFileName, openRunFolder, RUN_LOGS } from '../../audit/index.js';
 import type { AttemptFile, RunFolder } from '../../audit/index.js';
 import { isSluiceError } from '../../json/index.js';
+import { RESULT_FILES } from '../../orders/reading/result-file.js';
 
 /** A file that tells what happened in a run. */
 export interface EvidenceFile {
@@ -12,7 +13,7 @@ export interface EvidenceFile {
 }
 
 /** What a worker was given and what it left, in its own folder. */
-const WORK_FILES = ['work_order.json', 'work_result.json', 'work_result.txt'] as const;
+const WORK_FILES = ['work_order.json', ...RESULT_FILES] as const;
 const ATTEMPT_FILES: readonly AttemptFile[] = ['stdout', 'stderr', 'pty', 'stdin', 'meta', 'fsDiff', 'timing'];
 /** The last ones tell most. */
 const MOST_ATTEMPTS = 20;

@@ -2,6 +2,7 @@ import type { RunState } from '../../runs/ports/run-records.js';
 import type { RunResult } from '../../runs/run-result.js';
 import type { RunSpec } from '../../runs/run-spec.js';
 import { checkRunRequest } from '../check-run-request.js';
+import { findRun, runNotFound } from '../find-run.js';
 import { pageOf } from '../page-of.js';
 import { present } from '../present.js';
 import { RequestError } from '../request-error.js';
@@ -35,11 +36,7 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
       const { items, next_cursor } = await store.listRuns({ ...pageOf(query), ...filter });
       return { items: items.map(summarizeRun), next_cursor };
     },
-    async getRun({ params }) {
-      const record = await store.findRun(params.id);
-      if (record === undefined) throw runNotFound();
-      return viewRun(record);
-    },
+    getRun: async ({ params }) => viewRun(await findRun(store, params.id)),
     async replyToRun({ params, body }) {
       const patienceMs = settings.limits.requestMs;
       const status = await tellReply({ store, clock, ending, patienceMs }, params.id, body.text);
@@ -58,9 +55,4 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
       return viewRun(record);
     },
   };
-}
-
-/** The id is not repeated: it may be anything. */
-function runNotFound(): RequestError {
-  return new RequestError('RUN_NOT_FOUND', 'There is no such run. GET /v1/runs lists them.');
 }

@@ -89,7 +89,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   return {
     parsed: (result) => parses.add(labelsOf(result)),
     answered(answer) {
-      const endpoint = answer.endpoint ?? 'none';
+      const { endpoint } = answer;
       requests.add({ endpoint, status: String(answer.status) });
       seconds.observe({ endpoint }, answer.ms / 1000);
       tracing?.request(answer, clock());

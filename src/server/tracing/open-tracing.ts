@@ -32,8 +32,8 @@ function createTracing({ trace, propagation, ROOT_CONTEXT }: OpenTelemetry): Tra
   return {
     request({ endpoint, status, ms, traceparent }, at) {
       const parent = traceparent === undefined ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, { traceparent });
-      const attributes = { 'sluice.endpoint': endpoint ?? 'none', 'http.response.status_code': status };
-      record(tracer, { name: `sluice.request ${endpoint ?? 'none'}`, from: at - ms, to: at, attributes, parent });
+      const attributes = { 'sluice.endpoint': endpoint, 'http.response.status_code': status };
+      record(tracer, { name: `sluice.request ${endpoint}`, from: at - ms, to: at, attributes, parent });
     },
     run({ id, spec, started_at, created_at, ended_at, result, order }) {
       const attributes = {
