@@ -84,6 +84,12 @@ describe('a request', () => {
     expect(await problem(await get(path))).toEqual({ status: 400, code: 'INVALID_QUERY' });
   });
 
+  it('with a parameter that is none is told which there are', async () => {
+    const { get } = await openServer();
+    const { detail } = await jsonOf(get('/v1/outbox?page=2'));
+    expect(detail).toBe('There is no parameter page. Use limit, cursor, state, issue_ref.');
+  });
+
   it('that takes too long is given up', async () => {
     const { get, store } = await openServer({ settings: { limits: { ...LIMITS, requestMs: 20 } } });
     const never = Promise.race<never>([]);
@@ -127,12 +133,14 @@ describe('what goes wrong here', () => {
     expect(line['error']).toMatchObject({ message: 'password=hunter2' });
   });
 
-  it('is a problem of its own if the store is out of reach', async () => {
-    const { get, store } = await openServer();
+  it('is a problem of its own if the store is out of reach; the log says why', async () => {
+    const lines: string[] = [];
+    const { get, store } = await openServer({ logger: createJsonLogger((line) => lines.push(line)) });
     await store.close();
     const answer = await get('/v1/runs');
     expect(await problem(answer)).toEqual({ status: 503, code: 'STORE_CLOSED' });
     expect(await problem(await get('/readyz'))).toEqual({ status: 503, code: 'NOT_READY' });
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ error: { cause: { code: 'STORE_CLOSED' } } });
     expect((await get('/healthz')).status).toBe(200);
   });
 

@@ -90,8 +90,8 @@ export function createServer(options: ServerOptions): SluiceServer {
     checkTakesWork,
     async checkReady() {
       checkTakesWork();
-      await store.listRuns({ limit: 1 }).catch(() => {
-        throw new RequestError('NOT_READY', 'The store does not answer.');
+      await store.listRuns({ limit: 1 }).catch((cause: unknown) => {
+        throw new RequestError('NOT_READY', 'The store does not answer; the log says why. Ask again.', { cause });
       });
     },
     ending: ending.signal,

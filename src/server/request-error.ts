@@ -34,7 +34,7 @@ export const REQUEST_PROBLEMS = {
 export type RequestProblemCode = keyof typeof REQUEST_PROBLEMS;
 
 /** What a problem may carry beside its code and its sentence. */
-export type ProblemExtra = Pick<Problem, 'issues' | 'active_run_id' | 'details'>;
+export type ProblemExtra = Pick<Problem, 'issues' | 'active_run_id'>;
 
 /**
  * A request that is not carried out, and why.
@@ -46,8 +46,13 @@ export class RequestError extends SluiceError<RequestProblemCode> {
   override readonly name = 'RequestError';
   readonly extra: ProblemExtra;
 
-  constructor(code: RequestProblemCode, message: string, extra: ProblemExtra = {}) {
-    super(code, message);
+  /** The cause is for the log alone. */
+  constructor(
+    code: RequestProblemCode,
+    message: string,
+    { cause, ...extra }: ProblemExtra & { readonly cause?: unknown } = {},
+  ) {
+    super(code, message, cause === undefined ? undefined : { cause });
     this.extra = extra;
   }
 }

@@ -40,7 +40,7 @@ export function createRequestChecks(definition: Endpoint): RequestChecks {
   return {
     query(sent) {
       const stranger = Object.keys(sent).find((name) => !known.has(name));
-      if (stranger !== undefined) throw new RequestError('INVALID_QUERY', `There is no parameter ${stranger}.`);
+      if (stranger !== undefined) throw new RequestError('INVALID_QUERY', strangerMessage(stranger, [...known]));
       for (const [name, schema, type] of parameters) {
         const value = sent[name];
         if (value !== undefined) check(schema, type === 'integer' ? readInteger(value) : value, 'INVALID_QUERY', name);
@@ -50,6 +50,11 @@ export function createRequestChecks(definition: Endpoint): RequestChecks {
       if (body !== undefined) check(body, sent, 'INVALID_BODY', '');
     },
   };
+}
+
+function strangerMessage(name: string, known: readonly string[]): string {
+  const advice = known.length === 0 ? 'This path takes none' : `Use ${known.join(', ')}`;
+  return `There is no parameter ${name.slice(0, 100)}. ${advice}.`;
 }
 
 function check(schema: StandardSchema, value: unknown, code: 'INVALID_BODY' | 'INVALID_QUERY', at: string): void {

@@ -7,7 +7,7 @@ export interface ServerSettings {
   readonly roots: readonly string[];
   /** Programs that engine `command` may start over HTTP. */
   readonly commands: readonly string[];
-  /** Environment variables that requests may hand on to agents; `*` stands for any characters. */
+  /** Environment variables, or patterns of them, that requests may ask to hand on to agents, named exactly so. */
   readonly env: readonly string[];
   /** Whether a request may ask for `permissions: bypass`. */
   readonly allowBypass: boolean;

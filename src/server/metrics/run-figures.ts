@@ -20,7 +20,7 @@ export function createRunFigures(figures: Figures, { data, logger, driftThreshol
     'sluice_drift_total',
     'Unknown types and fields met, by engine and version, in runs done on this machine.',
   );
-  const alerts = figures.counter('sluice_drift_alerts_total', 'Runs with more drift than the threshold.');
+  const alerts = figures.counter('sluice_drift_alerts_total', 'Attempts whose drift reached the threshold.');
 
   async function countDrift(id: string): Promise<void> {
     for (const { engine, engine_version, unknown_types, unknown_fields } of await readDrift(data, id)) {
