@@ -11,7 +11,7 @@ export interface PageTasks {
 }
 
 /** One line of a trace of Chromium; times in microseconds. */
-interface TraceEvent {
+export interface TraceEvent {
   readonly name: string;
   readonly pid: number;
   readonly tid: number;
@@ -40,7 +40,7 @@ export async function traceTasks(browser: Browser, page: Page, act: () => Promis
 }
 
 /** Finds the main thread that painted a page of `origin`, and measures what it did after that. */
-function readTasks(events: readonly TraceEvent[], origin: string): PageTasks {
+export function readTasks(events: readonly TraceEvent[], origin: string): PageTasks {
   const commit = events.findLast(({ args }) => args?.data?.url?.startsWith(origin) === true);
   const isOurs = ({ pid }: TraceEvent): boolean => pid === commit?.pid;
   const thread = events.find(
