@@ -3,7 +3,7 @@ import type { FromSchema, Schema } from '../events/protocol/schema-type.js';
 /** What a token must be allowed to do; `none` is for everyone. */
 export type Scope = 'none' | 'read' | 'run' | 'decide';
 
-/** What an endpoint sends back besides JSON. */
+/** What an endpoint sends back. */
 export type Media =
   | 'application/json'
   | 'text/event-stream'
@@ -24,7 +24,7 @@ export interface Endpoint {
   readonly query?: Readonly<Record<string, Schema>>;
   readonly body?: Schema;
   readonly answer: {
-    readonly status: 200 | 201 | 204;
+    readonly status: 200 | 201;
     readonly media: Media;
     /** Another one that can be asked for. */
     readonly alternative?: Media;

@@ -7,17 +7,20 @@ import { runFilesSchema } from './shapes/files.js';
 import { listOf, pageQuery } from './shapes/lists.js';
 import {
   commentPreviewSchema,
+  decisionAction,
   executionSchema,
   inboxItemSchema,
   issueDetailSchema,
   issueSchema,
+  issueState,
   orderSchema,
   outboxMessageSchema,
+  outboxState,
   resolveRequestSchema,
 } from './shapes/order.js';
 import { offerSchema } from './shapes/offer.js';
 import { parseAnswerSchema, parseRequestSchema } from './shapes/parse.js';
-import { repairLevel, runOutcome, runSchema, runSummarySchema } from './shapes/run.js';
+import { repairLevel, runOutcome, runSchema, runState, runSummarySchema } from './shapes/run.js';
 import { sessionSchema } from './shapes/session.js';
 import { statisticsSchema } from './shapes/statistics.js';
 
@@ -36,7 +39,7 @@ const executionQuery = {
   issue_ref: name,
   run_id: name,
   worker: name,
-  decision: oneOf(['advance', 'archive', 'needs-human', 'blocked']),
+  decision: decisionAction,
   since: moment,
   until: moment,
 } as const;
@@ -74,7 +77,7 @@ export const ENDPOINTS = {
     summary: 'Lists runs, newest first; long prompts are cut, values left out.',
     query: {
       ...pageQuery,
-      state: oneOf(['queued', 'running', 'waiting', 'ended']),
+      state: runState,
       engine: name,
       search: { ...search, description: 'Words of its id, engine, issue, folder, program or prompt, in any case.' },
       outcome: runOutcome,
@@ -83,6 +86,7 @@ export const ENDPOINTS = {
       until: moment,
     },
     answer: { status: 200, media: 'application/json', schema: listOf(runSummarySchema) },
+    problems: ['INVALID_CURSOR'],
   }),
   getRun: endpoint({
     method: 'GET',
@@ -209,10 +213,11 @@ export const ENDPOINTS = {
     summary: 'Lists issues, newest first.',
     query: {
       ...pageQuery,
-      state: oneOf(['todo', 'doing', 'review', 'blocked', 'needs-human', 'done']),
+      state: issueState,
       search: { ...search, description: 'Words of its reference, in any case.' },
     },
     answer: { status: 200, media: 'application/json', schema: listOf(issueSchema) },
+    problems: ['INVALID_CURSOR'],
   }),
   getIssue: endpoint({
     method: 'GET',
@@ -234,6 +239,7 @@ export const ENDPOINTS = {
       issue_ref: name,
     },
     answer: { status: 200, media: 'application/json', schema: listOf(inboxItemSchema) },
+    problems: ['INVALID_CURSOR'],
   }),
   getInboxItem: endpoint({
     method: 'GET',
@@ -250,7 +256,14 @@ export const ENDPOINTS = {
     summary: 'The comment an answer would write, exactly as it would be delivered.',
     body: resolveRequestSchema,
     answer: { status: 200, media: 'application/json', schema: commentPreviewSchema },
-    problems: ['ITEM_UNKNOWN', 'CONFLICT', 'NOTHING_TO_ACCEPT', 'INVALID_RESOLUTION', 'INVALID_WORK_RESULT'],
+    problems: [
+      'ITEM_UNKNOWN',
+      'CONFLICT',
+      'NOTHING_TO_ACCEPT',
+      'INVALID_RESOLUTION',
+      'INVALID_WORK_RESULT',
+      'UNKNOWN_WORKER',
+    ],
   }),
   resolveItem: endpoint({
     method: 'POST',
@@ -259,15 +272,23 @@ export const ENDPOINTS = {
     summary: 'Settles what waits: accept, reject, retry or edit.',
     body: resolveRequestSchema,
     answer: { status: 200, media: 'application/json', schema: inboxItemSchema },
-    problems: ['ITEM_UNKNOWN', 'CONFLICT', 'NOTHING_TO_ACCEPT', 'INVALID_RESOLUTION', 'INVALID_WORK_RESULT'],
+    problems: [
+      'ITEM_UNKNOWN',
+      'CONFLICT',
+      'NOTHING_TO_ACCEPT',
+      'INVALID_RESOLUTION',
+      'INVALID_WORK_RESULT',
+      'UNKNOWN_WORKER',
+    ],
   }),
   listOutbox: endpoint({
     method: 'GET',
     path: '/v1/outbox',
     scope: 'read',
     summary: 'Comments on their way, newest first.',
-    query: { ...pageQuery, state: oneOf(['waiting', 'sending', 'delivered', 'dead']), issue_ref: name },
+    query: { ...pageQuery, state: outboxState, issue_ref: name },
     answer: { status: 200, media: 'application/json', schema: listOf(outboxMessageSchema) },
+    problems: ['INVALID_CURSOR'],
   }),
   listExecutions: endpoint({
     method: 'GET',
@@ -276,6 +297,7 @@ export const ENDPOINTS = {
     summary: 'The audit: every execution and what came of it, newest first.',
     query: { ...pageQuery, ...executionQuery },
     answer: { status: 200, media: 'application/json', schema: listOf(executionSchema) },
+    problems: ['INVALID_CURSOR'],
   }),
   exportExecutions: endpoint({
     method: 'GET',
@@ -336,7 +358,7 @@ export const ENDPOINTS = {
     method: 'GET',
     path: '/readyz',
     scope: 'none',
-    summary: 'The store answers and the workers run.',
+    summary: 'The store answers and new work is taken.',
     answer: { status: 200, media: 'application/json', schema: object({ status: { const: 'ready' } }) },
   }),
   metrics: endpoint({

@@ -2,8 +2,13 @@ import { anything, count, flag, name, object, oneOf, text, timestamp } from '../
 import type { FromSchema } from '../../events/protocol/schema-type.js';
 import { orNull } from './lists.js';
 
+/** The words that filters take too: what was decided, where an issue stands, how far a comment has come. */
+export const decisionAction = oneOf(['advance', 'archive', 'needs-human', 'blocked']);
+export const issueState = oneOf(['todo', 'doing', 'review', 'blocked', 'needs-human', 'done']);
+export const outboxState = oneOf(['waiting', 'sending', 'delivered', 'dead']);
+
 const decisionSchema = object({
-  action: oneOf(['advance', 'archive', 'needs-human', 'blocked']),
+  action: decisionAction,
   reason: text,
   result_code: name,
   next: text,
@@ -32,7 +37,7 @@ export type OrderView = FromSchema<typeof orderSchema>;
 /** An issue, as it stands. */
 export const issueSchema = object({
   issue_ref: name,
-  state: oneOf(['todo', 'doing', 'review', 'blocked', 'needs-human', 'done']),
+  state: issueState,
   active_run_id: orNull(name),
   updated_at: timestamp,
 });
@@ -75,7 +80,7 @@ export const outboxMessageSchema = object({
   issue_ref: name,
   trigger: name,
   body: text,
-  state: oneOf(['waiting', 'sending', 'delivered', 'dead']),
+  state: outboxState,
   tries: count,
   due_at: { type: 'integer' },
   last_error: orNull(text),
@@ -105,7 +110,7 @@ export const executionSchema = object({
   parse_path: orNull(text),
   parse_status: oneOf(['parsed', 'incomplete', 'unreadable', 'anchors', 'missing']),
   problems: { type: 'array', items: anything },
-  decision: oneOf(['advance', 'archive', 'needs-human', 'blocked']),
+  decision: decisionAction,
   result_code: name,
   reason: text,
   who: orNull(name),

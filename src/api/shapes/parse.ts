@@ -1,4 +1,5 @@
 import { anything, count, flag, name, object, oneOf, text } from '../../events/protocol/schema-type.js';
+import { repairLevel } from './run.js';
 
 /** What is to be read, and how: as `sluice parse` takes it. */
 export const parseRequestSchema = object(
@@ -23,7 +24,7 @@ const candidate = object({
 export const parseAnswerSchema = object(
   {
     status: oneOf(['success', 'failed', 'comment']),
-    repair_level: oneOf(['none', 'deterministic_generic', 'schema_aligned']),
+    repair_level: repairLevel,
     repairs: { type: 'array', items: object({ kind: name, message: text, offset: count }) },
     warnings: { type: 'array', items: object({ code: name, message: text }, { offset: count, path }) },
   },

@@ -29,13 +29,14 @@ const runResultSchema = object(
   },
 );
 
-/** How runs end; the filters of their list take the same words. */
+/** How runs stand and end; the filters of their list take the same words. */
+export const runState = oneOf(['queued', 'running', 'waiting', 'ended']);
 export const { status: runOutcome, repair_level: repairLevel } = outcome;
 
 const standing = {
   id: name,
   engine: name,
-  state: oneOf(['queued', 'running', 'waiting', 'ended']),
+  state: runState,
   order: orNull(object({ issue_ref: name, run_id: name })),
   cancel_requested: flag,
   created_at: timestamp,

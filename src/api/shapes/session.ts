@@ -1,5 +1,13 @@
 import { flag, name, object, oneOf } from '../../events/protocol/schema-type.js';
 
+/**
+ * What the cookie of a session is called. Behind https the prefix makes browsers refuse it from any other host or path, and
+ * without https.
+ */
+export function sessionCookieOf(https: boolean): string {
+  return https ? '__Host-sluice_session' : 'sluice_session';
+}
+
 /** Who asks, and what they may do. */
 export const sessionSchema = object({
   /** The name of a token; `local` where there are none, `anonymous` for whoever has shown none. */

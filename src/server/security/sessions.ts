@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { sessionCookieOf } from '../../api/shapes/session.js';
 import type { Token } from '../../config/read-tokens.js';
 import { callerOf } from './tokens.js';
 import type { Caller } from './tokens.js';
@@ -24,8 +25,7 @@ export function createSessions(
   tokens: readonly Token[],
   { https, clock }: { readonly https: boolean; readonly clock: () => number },
 ): Sessions {
-  // The prefix makes browsers refuse the cookie from any other host or path, and without https.
-  const cookie = https ? '__Host-sluice_session' : 'sluice_session';
+  const cookie = sessionCookieOf(https);
   const attributes = `HttpOnly; SameSite=Strict; Path=/${https ? '; Secure' : ''}`;
   const pattern = new RegExp(`(?:^|;)\\s*${cookie}=([\\w-]{1,400})\\.(\\d{1,15})\\.([\\w-]{43})\\s*(?:;|$)`);
   const holders = new Map(tokens.map((token) => [token.name, { caller: callerOf(token), key: keyOf(token) }]));
