@@ -1,8 +1,9 @@
 /**
- * Cuts text that comes in pieces into lines, whichever way they end. Each character is looked at once.
+ * Cuts text that comes in pieces into lines, whichever way they end. Each character is looked at once; a line longer than
+ * `longest` characters is a `RangeError`.
  *
  * @example
- * const split = createLineSplitter()
+ * const split = createLineSplitter(1024 * 1024)
  * split('a\nb') // ['a']
  * split('c\r\n') // ['bc']
  */
