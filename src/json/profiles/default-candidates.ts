@@ -39,10 +39,8 @@ export function* findMarked(text: string, survey: Survey, settings: SearchSettin
 
 /** Where the answer must be looked for: behind fences and in running text. To find a value there is to read it. */
 export function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettings): Generator<FoundCandidate> {
-  const open = (finder: 'fence' | 'prose', start: number, end: number, first?: Reading): FoundCandidate => ({
-    ...found(finder, start, end, (truncation) => readOpen(text, start, end, settings, truncation)),
-    first,
-  });
+  const open = (finder: 'fence' | 'prose', start: number, end: number, first?: Reading): FoundCandidate =>
+    found(finder, start, end, (truncation) => readOpen(text, start, end, settings, truncation), false, first);
   const fenced = new Map<number, Reading>();
   for (const { start, end } of findFencedValues(text, regions)) {
     const block = text.slice(start, text.indexOf('```', start)).trimEnd();

@@ -5,7 +5,7 @@ import type { Reading } from '../reader/read-value.js';
 export interface FoundCandidate extends Candidate {
   readonly read: (truncation: boolean) => Reading;
   /** What reading it gave when it was found. To be taken once: the value is as fresh as any other. */
-  readonly first?: Reading | undefined;
+  readonly first: Reading | undefined;
   /** Read without repairs, it counts as untouched: nothing had to be cut out. */
   readonly untouched: boolean;
   /** How many envelopes it was taken out of. */
@@ -25,6 +25,7 @@ export function found(
   end: number,
   read: FoundCandidate['read'],
   untouched = false,
+  first?: Reading,
 ): FoundCandidate {
-  return { finder, start, end, read, untouched, level: 0 };
+  return { finder, start, end, read, untouched, first, level: 0 };
 }
