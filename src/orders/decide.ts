@@ -3,7 +3,7 @@ import type { End } from './decision-words.js';
 import type { Decision } from './decision.js';
 import { findMissingEvidence } from './evidence/missing-evidence.js';
 import { showLine } from './plain-text.js';
-import { INCOMPLETE_CODES } from './problem-codes.js';
+import { isIncompleteCode } from './problem-codes.js';
 import type { Reading } from './reading.js';
 import type { ResultCode } from './result-code.js';
 import type { WorkOrder } from './work-order.js';
@@ -90,7 +90,7 @@ const ROWS: readonly Row[] = [
   function isUnreadable({ reading, ...end }) {
     const isFile = reading.source === 'json' || reading.source === 'text';
     if (reading.result !== undefined && isFile) return undefined;
-    const isIncomplete = reading.problems.length > 0 && reading.problems.every(({ code }) => INCOMPLETE.includes(code));
+    const isIncomplete = reading.problems.length > 0 && reading.problems.every(({ code }) => isIncompleteCode(code));
     const found = reading.problems.length === 0 ? 'no result was found' : described(reading.problems);
     return needsHuman(
       isIncomplete ? 'manual_intervention' : 'output_unparseable',
@@ -165,8 +165,6 @@ function decideByStatus({ reading: { result }, ...end }: EndedCase): Decision {
       return needsHuman('output_unparseable', 'There is no result.', 'Look at the output, then retry.');
   }
 }
-
-const INCOMPLETE: readonly string[] = INCOMPLETE_CODES;
 
 function objectionsTo(result: WorkResult, { exitCode, signal }: End): string[] {
   const objections: string[] = [];

@@ -1,7 +1,7 @@
 import type { Decision } from './decision.js';
 import type { ExecutionRecord } from './ports/execution-record.js';
 import type { InboxItem } from './ports/inbox-item.js';
-import { INCOMPLETE_CODES } from './problem-codes.js';
+import { isIncompleteCode } from './problem-codes.js';
 import type { Reading } from './reading.js';
 import type { WorkOrder } from './work-order.js';
 
@@ -63,8 +63,6 @@ export function executionOf(execution: Execution): ExecutionRecord {
   };
 }
 
-const INCOMPLETE: readonly string[] = INCOMPLETE_CODES;
-
 /**
  * How far reading a result came.
  *
@@ -80,7 +78,7 @@ export function parseStatusOf({ source, result, problems }: Reading): ExecutionR
     case 'json':
     case 'text':
       if (result !== undefined && problems.length === 0) return 'parsed';
-      return problems.every(({ code }) => INCOMPLETE.includes(code)) ? 'incomplete' : 'unreadable';
+      return problems.every(({ code }) => isIncompleteCode(code)) ? 'incomplete' : 'unreadable';
   }
 }
 

@@ -14,7 +14,7 @@ const UNREADABLE_CODES = [
 ] as const;
 
 /** What can be wrong with a result that was read. */
-export const INCOMPLETE_CODES = [
+const INCOMPLETE_CODES = [
   'KEY_MISSING',
   'KEY_CONFLICT',
   'INVALID_VALUE',
@@ -23,6 +23,13 @@ export const INCOMPLETE_CODES = [
   'COMMIT_NOT_FOUND',
   'COMMIT_UNCHECKED',
 ] as const;
+
+const INCOMPLETE: ReadonlySet<string> = new Set(INCOMPLETE_CODES);
+
+/** Whether only a key, a value or evidence is wrong with a result; it could be read. */
+export function isIncompleteCode(code: string): boolean {
+  return INCOMPLETE.has(code);
+}
 
 /** What is worth knowing about a reading and decides nothing. */
 const NOTICE_CODES = ['RESULT_OUTDATED', 'RESULT_SHADOWED', 'COMMIT_NOT_CHECKED'] as const;

@@ -9,6 +9,9 @@ const issueRef = { type: 'string', maxLength: ISSUE_REF_LENGTH, pattern: ISSUE_R
 // Fits into one environment variable, whatever the alphabet: 30,000 characters are at most 120,000 bytes of 131,072.
 const INSTRUCTIONS_LENGTH = 30_000;
 
+/** What a worker and its type are called: orders, wrappers and configuration take the same names. */
+export const WORKER_NAME = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' } as const;
+
 const fields = {
   issue_ref: {
     ...issueRef,
@@ -22,9 +25,7 @@ const fields = {
   },
   repo_dir: { type: 'string', maxLength: 4096, pattern: NO_CONTROLS, description: 'Where the work is done; absolute.' },
   worker: {
-    type: 'string',
-    maxLength: 64,
-    pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
+    ...WORKER_NAME,
     description: 'The name of a wrapper in the configuration, or a built-in one such as codex-cli.',
   },
   instructions: {

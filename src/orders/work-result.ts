@@ -4,11 +4,15 @@ import { RESULT_CODES } from './result-code.js';
 const text = { type: 'string' } as const;
 const texts = { type: 'array', items: text } as const;
 
+/** What a worker can say of its work, and of its tests. */
+export const RESULT_STATUSES = ['ok', 'fail', 'blocked'] as const;
+export const TEST_RESULTS = ['pass', 'fail', 'n/a'] as const;
+
 const testReport = {
   type: 'object',
   properties: {
     command: { ...text, description: 'What was run.' },
-    result: { enum: ['pass', 'fail', 'n/a'] },
+    result: { enum: TEST_RESULTS },
     evidence: { ...text, description: 'What shows it: a count, a log, an address.' },
   },
   required: ['command', 'result', 'evidence'],
@@ -27,7 +31,7 @@ export const WORK_RESULT_SCHEMA = {
     issue_ref: { ...text, description: 'As in the work order.' },
     run_id: { ...text, description: 'As in the work order.' },
     status: {
-      enum: ['ok', 'fail', 'blocked'],
+      enum: RESULT_STATUSES,
       description: 'ok: done. fail: tried and not done. blocked: cannot go on without somebody else.',
     },
     changes: {

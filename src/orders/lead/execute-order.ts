@@ -1,9 +1,9 @@
-import { isSluiceError } from '../../json/sluice-error.js';
 import { readLastAttempt } from '../../runs/read-last-attempt.js';
 import type { RunResult } from '../../runs/run-result.js';
 import type { RunSpec } from '../../runs/run-spec.js';
 import type { OrderRecord } from '../ports/order-record.js';
 import type { ClaimedOrder } from '../ports/order-store.js';
+import { STREAM_BYTES } from '../reading/read-streams.js';
 import { RESULT_FILES } from '../reading/result-file.js';
 import { collectResult } from '../wrappers/collect.js';
 import { injectionOf } from '../wrappers/injection.js';
@@ -11,7 +11,6 @@ import type { Injection } from '../wrappers/injection.js';
 import { wrapperOf } from '../wrappers/read-wrappers.js';
 import { whileInProgress } from './claims-in-progress.js';
 import type { LeadContext } from './lead-context.js';
-import { OUTPUT_BYTES } from './reconcile.js';
 import { keepAbsentFile, writePackFiles } from './run-folder-files.js';
 import { settle } from './settle.js';
 import type { OrderName, Settlement, WorkerEnd } from './settle.js';
@@ -137,7 +136,7 @@ async function work(
   const runDir = context.runFolderOf(record.run_ulid);
   const { file, draft } = collectResult(result);
   if (file !== undefined) await keepAbsentFile(runDir, file, RESULT_FILES);
-  const { stdout, stderr } = await readLastAttempt(runDir, OUTPUT_BYTES);
+  const { stdout, stderr } = await readLastAttempt(runDir, STREAM_BYTES);
   return { ...endOf(result), stdout, stderr, ...(draft === undefined ? {} : { draft }) };
 }
 
@@ -158,6 +157,5 @@ function endOf({ process: ended, error, status }: RunResult): WorkerEnd {
 }
 
 function messageOf(error: unknown): string {
-  if (isSluiceError(error)) return error.message;
   return error instanceof Error ? error.message : String(error);
 }

@@ -4,6 +4,7 @@ import { endOrphans } from '../../runs/process/end-orphans.js';
 import { stateOfProcess } from '../../runs/process/process-identity.js';
 import { readLastAttempt } from '../../runs/read-last-attempt.js';
 import type { OrderRecord } from '../ports/order-record.js';
+import { STREAM_BYTES } from '../reading/read-streams.js';
 import { isInProgress } from './claims-in-progress.js';
 import { identifyWorker } from './lead-context.js';
 import type { LeadContext } from './lead-context.js';
@@ -22,9 +23,6 @@ export interface Reconciliation {
   /** Processes that had outlived their Sluice. */
   readonly ended: number;
 }
-
-/** How much of a worker's output is looked at. */
-export const OUTPUT_BYTES = 256 * 1024;
 
 /**
  * Puts in order what crashed leads left: ends workers that outlived them, puts back claims that never started, and hands
@@ -65,7 +63,7 @@ async function isHeld({ owner }: OrderRecord): Promise<boolean> {
 }
 
 async function settleGhost(context: LeadContext, { order, run_ulid }: OrderRecord): Promise<void> {
-  const { stdout, stderr, command, version } = await readLastAttempt(context.runFolderOf(run_ulid), OUTPUT_BYTES);
+  const { stdout, stderr, command, version } = await readLastAttempt(context.runFolderOf(run_ulid), STREAM_BYTES);
   const worktree = worktreeOf(context.data, order, run_ulid);
   const isKept = worktree !== undefined && (await removeWorktree(worktree)) === 'kept';
   await settle(context, {

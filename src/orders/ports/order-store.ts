@@ -146,12 +146,7 @@ export interface ItemResolution {
   readonly execution: ExecutionRecord;
   readonly outbox: readonly NewOutboxMessage[];
   /** For a retry: the order goes out again under a new run id. */
-  readonly retry?: {
-    readonly request: WorkRequest;
-    readonly workerType: string;
-    readonly runUlid: string;
-    readonly runIdOf: (number: number) => string;
-  };
+  readonly retry?: Omit<OrderSubmission, 'now'>;
 }
 
 /** What became of a person's decision: taken, too late, or about nothing. */

@@ -2,6 +2,7 @@ import { isIssueRef } from '../issue-ref.js';
 import type { Reading } from '../reading.js';
 import { parseRunId } from '../run-id.js';
 import { foldKey } from '../spelling.js';
+import { RESULT_STATUSES } from '../work-result.js';
 
 // `IssueRef: acme/shop#12`, `"run_id": "…"`, `status=ok`; bounded, so that hostile output costs no more than its length.
 const ANCHOR = /\b(issue_?ref|run_?id|status)["'`]?[ \t]{0,8}[:=][ \t]{0,8}["'`]?([^\s"'`,;}]{1,200})/gi;
@@ -9,7 +10,7 @@ const ANCHOR = /\b(issue_?ref|run_?id|status)["'`]?[ \t]{0,8}[:=][ \t]{0,8}["'`]
 const IS_ANCHOR = {
   issueref: isIssueRef,
   runid: (text: string) => parseRunId(text) !== undefined,
-  status: (text: string) => ['ok', 'fail', 'blocked'].includes(text),
+  status: (text: string) => RESULT_STATUSES.some((status) => status === text),
 } as const;
 
 /** What a stream says in passing about which issue, run and status it is; of several the last. */

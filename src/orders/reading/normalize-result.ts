@@ -2,6 +2,7 @@ import { invalidValue } from '../check-shape.js';
 import { findMissingEvidence, isNoneLike } from '../evidence/missing-evidence.js';
 import type { Problem } from '../reading.js';
 import type { SpelledFields } from '../spelling.js';
+import { RESULT_STATUSES } from '../work-result.js';
 import type { WorkResult } from '../work-result.js';
 import { readChanges } from './read-changes.js';
 import { readTests } from './read-tests.js';
@@ -61,20 +62,21 @@ interface Field<T> {
 
 type Known = ReadonlyMap<string, unknown>;
 
+const TEXT_LENGTH = 500;
+
 function requiredText(name: string, known: Known): Field<string> {
   const value = known.get(name);
   if (value === undefined || value === null || value === '') return { problem: missing(name) };
-  if (typeof value !== 'string' || value.length > 500)
-    return { problem: invalidValue(name, 'it must be a short text') };
+  if (typeof value !== 'string' || value.length > TEXT_LENGTH) {
+    return { problem: invalidValue(name, `it must be a text of at most ${TEXT_LENGTH} characters`) };
+  }
   return { value };
 }
-
-const STATUSES = ['ok', 'fail', 'blocked'] as const;
 
 function readStatus(known: Known): Field<WorkResult['status']> {
   const { value, problem } = requiredText('status', known);
   if (value === undefined) return problem === undefined ? {} : { problem };
-  const status = STATUSES.find((word) => word === value.trim().toLowerCase());
+  const status = RESULT_STATUSES.find((word) => word === value.trim().toLowerCase());
   return status === undefined
     ? { problem: invalidValue('status', 'it must be ok, fail or blocked') }
     : { value: status };

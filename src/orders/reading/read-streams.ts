@@ -3,7 +3,7 @@ import { draftFromText } from './draft-result.js';
 import { findAnchors } from './find-anchors.js';
 
 /** How much of a stream is looked at, from its end: a result is what comes last. */
-const STREAM_BYTES = 256 * 1024;
+export const STREAM_BYTES = 256 * 1024;
 
 interface Streams {
   readonly stdout?: string | Uint8Array;

@@ -1,6 +1,7 @@
 import { invalidValue } from '../check-shape.js';
 import { isNoneLike } from '../evidence/missing-evidence.js';
 import type { Problem } from '../reading.js';
+import { TEST_RESULTS } from '../work-result.js';
 import type { WorkResult } from '../work-result.js';
 import { isFields, readResultFields } from './result-fields.js';
 
@@ -10,7 +11,6 @@ export interface TestsFound {
   readonly problem?: Problem;
 }
 
-const RESULTS = ['pass', 'fail', 'n/a'] as const;
 const HOW_TO = 'write the command and pass, fail or n/a; n/a alone where there are no tests';
 
 /**
@@ -54,7 +54,7 @@ function readReport(report: Readonly<Record<string, unknown>>): TestsFound {
   return { tests: { command, result, evidence: isNoneLike(evidence) ? '' : evidence } };
 }
 
-function resultOf(text: string): (typeof RESULTS)[number] | undefined {
+function resultOf(text: string): (typeof TEST_RESULTS)[number] | undefined {
   const word = text.trim().toLowerCase();
-  return RESULTS.find((result) => result === word);
+  return TEST_RESULTS.find((result) => result === word);
 }

@@ -38,7 +38,7 @@ describe('readWrappers', () => {
       'c.inject: expected one of "file", "args", "env"',
       'd.command: it must begin with a program',
       'e: expected object, got number',
-      '../f: use letters, digits, points, - and _ for a name',
+      '../f: use letters, digits, points, - and _ for a name, at most 64 characters',
       'g.type: required, but missing',
       'h.limits.time_s: must be more than 0',
     ]);

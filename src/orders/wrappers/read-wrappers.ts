@@ -2,6 +2,7 @@ import { fromJsonSchema } from '../../json-schema/index.js';
 import { checkShape, invalidValue } from '../check-shape.js';
 import { OrdersError, refuse } from '../orders-error.js';
 import type { Problem } from '../reading.js';
+import { WORKER_NAME } from '../work-order.js';
 import { WORKER_TYPES, agentEngineOf } from './worker-types.js';
 import { WRAPPER_SCHEMA } from './wrapper.js';
 import type { Wrapper } from './wrapper.js';
@@ -10,7 +11,7 @@ import type { Wrapper } from './wrapper.js';
 export type Wrappers = Readonly<Record<string, Wrapper>>;
 
 const wrapperSchema = fromJsonSchema<Wrapper>(WRAPPER_SCHEMA);
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const namePattern = new RegExp(WORKER_NAME.pattern);
 
 /**
  * Checks the wrappers of a configuration.
@@ -26,8 +27,10 @@ export function readWrappers(value: unknown): Wrappers {
   const wrappers: [string, Wrapper][] = [];
   for (const [name, given] of Object.entries(value)) {
     const checked = checkShape(wrapperSchema, given);
-    if (!NAME.test(name)) problems.push(invalidValue(name, 'use letters, digits, points, - and _ for a name'));
-    else if (checked.problems !== undefined) problems.push(...checked.problems.map((one) => under(name, one)));
+    if (!isName(name)) {
+      const advice = `use letters, digits, points, - and _ for a name, at most ${WORKER_NAME.maxLength} characters`;
+      problems.push(invalidValue(name, advice));
+    } else if (checked.problems !== undefined) problems.push(...checked.problems.map((one) => under(name, one)));
     else if (checked.value.command === undefined && agentEngineOf(checked.value.type) === undefined) {
       problems.push(invalidValue(`${name}.command`, `a worker of type ${checked.value.type} needs a command`));
     } else if (checked.value.command?.[0]?.trim() === '') {
@@ -54,6 +57,10 @@ export function wrapperOf(name: string, configured: Wrappers): Wrapper {
     'UNKNOWN_WORKER',
     `There is no worker ${JSON.stringify(name.slice(0, 100))}. Use one of ${names}, or add it to wrappers in the configuration.`,
   );
+}
+
+function isName(name: string): boolean {
+  return name.length <= WORKER_NAME.maxLength && namePattern.test(name);
 }
 
 function under(name: string, problem: Problem): Problem {

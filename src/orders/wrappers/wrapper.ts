@@ -1,5 +1,6 @@
 import { runSpecSchema } from '../../runs/run-spec-schema.js';
 import type { RunSpec } from '../../runs/run-spec.js';
+import { WORKER_NAME } from '../work-order.js';
 
 /** How a kind of worker is given its order and started. Data only; it comes from the configuration, never from a request. */
 export interface Wrapper {
@@ -29,7 +30,7 @@ const { command, permissions, model, limits, env } = runSpecSchema.properties;
 export const WRAPPER_SCHEMA = {
   type: 'object',
   properties: {
-    type: { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' },
+    type: WORKER_NAME,
     command,
     inject: { enum: ['file', 'args', 'env'] },
     permissions,
