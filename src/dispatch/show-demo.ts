@@ -11,6 +11,7 @@ import { DEMO_WORKERS, demoRequestOf } from './demo-workers.js';
 import { doRun } from './do-run.js';
 import { readRecordedAgents } from './recorded-agents.js';
 import type { RecordedAgent } from './recorded-agents.js';
+import { DEFAULT_LEASE_MS } from './worker-options.js';
 
 /** What a demo for newcomers needs. Its orders are done by whatever worker the store has. */
 export interface ShowDemoOptions {
@@ -29,8 +30,6 @@ export interface ShownDemo {
   /** Stops what is still being played. */
   stop(): Promise<void>;
 }
-
-const LEASE_MS = 30_000;
 
 /**
  * Fills an empty store with something to look at: recorded agents played at their own pace, and an order for each worker of
@@ -57,13 +56,13 @@ export async function showDemo(options: ShowDemoOptions): Promise<ShownDemo | un
       spec: { ...spec, workdir },
       state: 'running',
       workerId,
-      leaseMs: LEASE_MS,
+      leaseMs: DEFAULT_LEASE_MS,
       now: clock(),
     });
     const record = await store.findRun(id);
     if (record === undefined) return;
     const runs = { data, logger, clock, programs: { [engine]: program } };
-    const context = { store, runs, leaseMs: LEASE_MS, clock, logger, signal: stopping.signal };
+    const context = { store, runs, leaseMs: DEFAULT_LEASE_MS, clock, logger, signal: stopping.signal };
     await whileInProgress(workerId, async () => doRun(context, record, workerId));
   }
 

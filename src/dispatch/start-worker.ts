@@ -9,10 +9,10 @@ import { doRun } from './do-run.js';
 import { endLostRuns } from './end-lost-runs.js';
 import { createWaker } from './waker.js';
 import type { WorkContext } from './work-context.js';
+import { DEFAULT_LEASE_MS } from './worker-options.js';
 import type { Worker, WorkerOptions } from './worker-options.js';
 
 const DEFAULT_CONCURRENCY = 4;
-const DEFAULT_LEASE_MS = 30_000;
 const DEFAULT_POLL_MS = 1000;
 /** However often it is woken, it looks no more often than this. */
 const LEAST_PAUSE_MS = 5;

@@ -3,6 +3,9 @@ import type { Logger } from '../runs/logger/logger.js';
 import type { RunPorts } from '../runs/run-ports.js';
 import type { Store } from '../store/store.js';
 
+/** How long a claim holds without a sign of life, unless told otherwise. */
+export const DEFAULT_LEASE_MS = 30_000;
+
 /** What a worker needs, and how much it takes on. */
 export interface WorkerOptions {
   readonly store: Store;
