@@ -75,7 +75,7 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
       broken = error;
     }
     if (failures >= MOST_FAILURES) {
-      const message = `The events of the run cannot be followed any more after ${MOST_FAILURES} tries.`;
+      const message = `No connection lasts after ${MOST_FAILURES} tries. Look whether the server runs, then go on after the last position.`;
       throw new ClientError('STREAM_LOST', message, { cause: broken });
     }
     onConnection?.('broken');

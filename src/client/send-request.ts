@@ -76,7 +76,8 @@ async function readProblem(answer: Response): Promise<ClientError> {
   const { status } = answer;
   const told: unknown = await answer.json().catch(() => undefined);
   if (isProblem(told)) return new ClientError(told.code, told.detail, { status, problem: told });
-  return new ClientError('ANSWER_UNREADABLE', `The answer has the status ${status} and says no more.`, { status });
+  const message = `The answer has the status ${status} and says no more. Look whether the address is that of Sluice.`;
+  return new ClientError('ANSWER_UNREADABLE', message, { status });
 }
 
 function isProblem(told: unknown): told is Problem {

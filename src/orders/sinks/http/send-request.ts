@@ -118,7 +118,7 @@ const lookUpPublic: LookupFunction = (hostname, options, callback) => {
 function refuse(host: string, address: string): SinkError {
   return new SinkError(
     'SINK_PRIVATE_ADDRESS',
-    `${host} is ${address}, an address inside a network. Set allowPrivateAddresses if the sink belongs there.`,
+    `${host} is ${address}, an address inside a network. Set allowPrivateAddresses (in the configuration allow_private_addresses) if the sink belongs there.`,
     { isPermanent: true },
   );
 }
