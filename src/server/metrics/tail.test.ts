@@ -43,6 +43,26 @@ describe('a tail', () => {
     expect(told).toEqual(['a', 'late']);
   });
 
+  it('loses nothing when a list that begins with the newest breaks off', async () => {
+    const pages = [[{ id: 'new', at: 100_000 }], [{ id: 'old', at: 50_000 }]];
+    const told: string[] = [];
+    let isBroken = true;
+    const look = createTail<Row>({
+      from: 1000,
+      async list(since, cursor = '0') {
+        if (cursor === '1' && isBroken) throw new Error('out of reach');
+        const items = (pages[Number(cursor)] ?? []).filter(({ at }) => at >= since);
+        return { items, next_cursor: cursor === '0' ? '1' : null };
+      },
+      happeningOf: (row) => row,
+      tell: ({ id }) => void told.push(id),
+    });
+    await expect(look()).rejects.toThrow('out of reach');
+    isBroken = false;
+    await look();
+    expect(told).toEqual(['new', 'old']);
+  });
+
   it('tells nothing twice when two look at once', async () => {
     const { rows, told, look } = growing();
     rows.push({ id: 'a', at: 2000 });

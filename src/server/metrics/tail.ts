@@ -20,7 +20,7 @@ export interface TailOptions<T> {
 
 /** Clocks of other machines may be behind, and what they write comes a moment after it happened. */
 const LOOK_BACK_MS = 10_000;
-/** One look reads no more pages than this; the next goes on. */
+/** One look reads no more pages than this. The next goes on where a list begins with the oldest; of others the rest is lost. */
 const MOST_PAGES = 50;
 
 /** Tells everything that happens, whichever machine did it, once, in looks that each read only what is new. */
@@ -31,19 +31,22 @@ export function createTail<T>({ from, list, happeningOf, tell }: TailOptions<T>)
 
   async function look(): Promise<void> {
     const since = Math.max(from, latest - LOOK_BACK_MS);
+    // Taken over only at the end: a list that begins with the newest and breaks off is read again from the same moment.
+    let newest = latest;
     let cursor: string | undefined;
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const { items, next_cursor } = await list(since, cursor);
       for (const item of items) {
         const { id, at } = happeningOf(item);
+        newest = Math.max(newest, at);
         if (told.has(id)) continue;
         told.set(id, at);
-        latest = Math.max(latest, at);
         await tell(item);
       }
       if (next_cursor === null) break;
       cursor = next_cursor;
     }
+    latest = newest;
     told = new Map([...told].filter(([, at]) => at >= latest - LOOK_BACK_MS));
   }
 
