@@ -183,6 +183,6 @@ export class StreamTranslator {
     if (frame.kind === 'json' || frame.kind === 'text') this.#attempt.read(frame);
     else if (frame.kind === 'script') this.#attempt.setAside(frame);
     else this.#attempt.readBlank(frame);
-    this.#terminal?.addMain(frame);
+    this.#terminal?.main.add(frame);
   }
 }

@@ -27,10 +27,6 @@ export class LinePiece {
     return this.#line.from;
   }
 
-  get to(): number {
-    return this.#line.to;
-  }
-
   get isUtf8(): boolean {
     return this.#line.isUtf8;
   }

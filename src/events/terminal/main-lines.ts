@@ -45,7 +45,7 @@ export class MainLines {
     const key = textKey(frame.text);
     if (frame.kind === 'json') {
       this.#records.push(key);
-      if (this.#records.length > MAX_RECORDS) this.forget();
+      if (this.#records.length > MAX_RECORDS) this.#forget();
     } else if (this.#texts.size < MAX_TEXT_LINES) this.#texts.set(key, (this.#texts.get(key) ?? 0) + 1);
   }
 
@@ -54,17 +54,17 @@ export class MainLines {
     this.#records = this.#records.slice(count);
   }
 
-  /** Older records are not known any more. */
-  forget(): void {
-    this.hasForgotten = true;
-    this.drop(this.#records.length >> 1);
-  }
-
   /** The terminal repeats this line: true once for each time the streams printed it. */
   repeatsText(key: string): boolean {
     const count = this.#texts.get(key) ?? 0;
     if (count > 1) this.#texts.set(key, count - 1);
     else this.#texts.delete(key);
     return count > 0;
+  }
+
+  /** Older records are not known any more. */
+  #forget(): void {
+    this.hasForgotten = true;
+    this.drop(this.#records.length >> 1);
   }
 }

@@ -20,6 +20,7 @@ export class TerminalMerge {
   readonly #engine: Engine;
   readonly #attempt: Attempt;
   readonly #writer: EventWriter;
+  /** What stdout and stderr said, already told: every frame of theirs is to be added. */
   readonly main = new MainLines();
   /** Reads the terminal alone: its order is whole where that of stdout has holes. */
   readonly #shadow: Attempt;
@@ -40,11 +41,6 @@ export class TerminalMerge {
     const nowhere = { runId: 'shadow', attempt: 1, fcmpSeq: 0, sessionId: null, cachedFrom: null };
     this.#shadowWriter = new EventWriter({ ...nowhere, engine: name, parser, parserVersion });
     this.#shadow = new Attempt(engine, this.#shadowWriter);
-  }
-
-  /** A frame of stdout or stderr, already told. */
-  addMain(frame: Frame): void {
-    this.main.add(frame);
   }
 
   addTerminal(frame: Frame): void {

@@ -48,7 +48,6 @@ export async function stateOfProcess({ pid, started }: ProcessIdentity): Promise
 export interface ProcessStat {
   readonly parent: number;
   readonly group: number;
-  readonly session: number;
   readonly isZombie: boolean;
   /** In clock ticks since the boot: with the boot's id it is unique for a number. */
   readonly startTicks: string;
@@ -64,11 +63,10 @@ export function readProcessStat(pid: number): ProcessStat | undefined {
   }
   // The program's name may hold spaces and brackets; the last bracket ends it.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const [state, parent, group, session] = fields;
+  const [state, parent, group] = fields;
   return {
     parent: Number(parent),
     group: Number(group),
-    session: Number(session),
     isZombie: state === 'Z' || state === 'X',
     startTicks: fields[19] ?? '',
   };
