@@ -14,10 +14,7 @@ export const ERROR_BASE = 'src/json/sluice-error.ts';
 
 const CORE = ['json', 'json-schema', 'events', 'audit', 'runs', 'orders', 'store', 'dispatch'];
 
-/**
- * The house, from the ground up: `docs/architecture.md` draws it. Floors that are still to be built are listed too, so
- * that their first file is already held to the plan.
- */
+/** The house, from the ground up: `docs/architecture.md` draws it. */
 export const FLOORS: Readonly<Record<string, Floor>> = {
   json: { imports: [], packages: [], browserSafe: true },
   'json-schema': { imports: ['json'], packages: ['ajv', '@valibot/to-json-schema'], browserSafe: true },
