@@ -10,7 +10,7 @@ import { findCandidates } from './profiles/find-candidates.js';
 import type { FoundCandidate, RejectedValue } from './profiles/found-candidate.js';
 import type { Reading } from './reader/read-value.js';
 import { CUT_OFF } from './reader/source.js';
-import { repairAt, type Repair, type RepairKind } from './repair.js';
+import { repairAt } from './repair.js';
 import { resolveSettings } from './search-settings.js';
 import type { SchemaIssue } from './standard-schema.js';
 import type { Warning } from './warning.js';
@@ -74,7 +74,7 @@ export function* runPipeline(
         if (found.start >= start && found.start < end) continue;
       } else if (isFirst) {
         if (seen.length >= limits.candidates) {
-          const message = `none of the first ${seen.length} candidates passed (limits.candidates)`;
+          const message = `no candidate passed within limits.candidates, ${seen.length}`;
           failed.push({ code: 'LIMIT_EXCEEDED', message });
           break;
         }
@@ -164,21 +164,15 @@ function successOf(winner: Attempted, rival?: number): ParseResult<unknown> {
   const warn = (code: Warning['code'], message: string, offset?: number): void => {
     warnings.push(offset === undefined ? { code, message } : { code, message, offset });
   };
-  const kinds = kindsOf(repairs);
-  if (repairs.length > 0) warn('OUTPUT_REPAIRED_GENERIC', `repaired: ${[...kinds.keys()].join(', ')}`);
+  const kinds = new Set(repairs.map(({ kind }) => kind));
+  const cut = repairs.find(({ kind }) => kind === 'truncated');
+  if (repairs.length > 0) warn('OUTPUT_REPAIRED_GENERIC', `repaired: ${[...kinds].join(', ')}`);
   if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `changes to fit the schema: ${changes.length}`);
-  if (kinds.has('truncated')) warn('PARTIAL_VALUE', CUT_OFF, kinds.get('truncated'));
+  if (cut !== undefined) warn('PARTIAL_VALUE', CUT_OFF, cut.offset);
   warnings.push(...reading.duplicates);
   if (rival !== undefined) warn('AMBIGUOUS_CANDIDATES', 'another value passes too', rival);
   const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
   return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
-}
-
-/** The kinds of repairs, each with the offset of the first. */
-function kindsOf(repairs: readonly Repair[]): ReadonlyMap<RepairKind, number> {
-  const kinds = new Map<RepairKind, number>();
-  for (const { kind, offset } of repairs) if (!kinds.has(kind)) kinds.set(kind, offset);
-  return kinds;
 }
 
 function candidateOf({ found, reading }: Attempted): Candidate {

@@ -34,7 +34,7 @@ export function readOpen(
   const doubtful =
     reading.ok && reading.repairs.some(({ kind }) => kind === 'unescaped_quote' || kind === 'missing_quote');
   if (!doubtful || !/^\s*["',:}\]]/.test(text.slice(reading.end, reading.end + 64))) return reading;
-  return refused('SYNTAX', 'where the value ends is in doubt', reading.end, reading.end);
+  return refused('SYNTAX', 'the end is in doubt', reading.end, reading.end);
 }
 
 /** The fast way: what `JSON.parse` accepts is taken as it is. Undefined if it is not valid JSON. */

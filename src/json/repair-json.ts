@@ -64,7 +64,7 @@ function write(value: unknown, numbers: NumberMode): string {
   try {
     return numbers === 'source' ? writeSource(value) : JSON.stringify(value);
   } catch {
-    const message = 'the value is nested too deeply to be written; lower limits.depth';
+    const message = 'too deep to write; lower limits.depth';
     throw failureOf([{ code: 'LIMIT_EXCEEDED', message }]).error;
   }
 }

@@ -38,8 +38,9 @@ const CUT_FOLLOWER = new RegExp(`${SPACE}(?:${CUT_KEY}|[a-zA-Z]{1,9}␃)`.replac
 /** A character on the line of a key that does not end it. */
 const NO_KEY_END = `(?:(?!${QUOTE}${SPACE}[:：])[^\\n])`;
 
+const ROLES: readonly StringSurroundings['role'][] = ['root', 'key', 'member', 'item'];
 /** For each kind of surroundings what may follow the end of a string: for sure, and also where the text ends. */
-const patterns = new Map<string, readonly [RegExp, RegExp]>();
+const patterns: (readonly [RegExp, RegExp] | undefined)[] = [];
 
 /**
  * Judges a quote by what follows it. In valid JSON a closing quote is followed by `:`, `,`, `}`, `]` and a matching
@@ -55,13 +56,20 @@ export function judgeQuote(text: string, after: number, final: boolean, around: 
 
 function patternsFor(around: StringSurroundings): readonly [RegExp, RegExp] {
   const { role, builder, rootMustEnd, insideCall } = around;
-  const kind = [role, Math.min(builder.depth, 3), builder.otherAbove, rootMustEnd, insideCall].join();
-  const known = patterns.get(kind);
+  // A number, because every string that is not plain asks.
+  const kind =
+    ROLES.indexOf(role) * 32 +
+    Math.min(builder.depth, 3) * 8 +
+    Number(builder.otherAbove) * 4 +
+    Number(rootMustEnd) * 2 +
+    Number(insideCall);
+  const known = patterns[kind];
   if (known !== undefined) return known;
   const source = `${SPACE}(?:${followers(around)})|\\s{512}`;
-  const pair = [new RegExp(source.replaceAll('␃', '(?!)'), 'y'), new RegExp(source.replaceAll('␃', '$'), 'y')] as const;
-  patterns.set(kind, pair);
-  return pair;
+  return (patterns[kind] = [
+    new RegExp(source.replaceAll('␃', '(?!)'), 'y'),
+    new RegExp(source.replaceAll('␃', '$'), 'y'),
+  ]);
 }
 
 function followers({ role, builder: { depth, otherAbove }, rootMustEnd, insideCall }: StringSurroundings): string {

@@ -81,7 +81,7 @@ export function createJsonStream<T>(
   const settings = resolveSettings({ ...options, profile: 'default' }, schema !== undefined);
   const checkPart = validatePartial
     ? alignmentOf(schema, 'validatePartial', 'PARTIAL_UNSUPPORTED').checkPart
-    : (): readonly SchemaIssue[] => [];
+    : undefined;
   const shown: Required<PartialOptions> = { strings: true, numbers: false, literals: false, keys: false, ...partial };
   const transcript = new GrowingText();
   const decoder = new TextDecoder();
@@ -94,10 +94,9 @@ export function createJsonStream<T>(
     changed: (place) => void changes.push(place),
     finished(place, value) {
       for (const { fits, listener } of subscriptions) if (fits(place)) listener(value, pathOf(place));
-      if (validatePartial && objections.length === 0) objections = checkPart(pathOf(place), value);
+      if (objections.length === 0) objections = checkPart?.(pathOf(place), value) ?? [];
     },
   });
-  const valueSoFar = (): DeepPartial<T> | undefined => follower.value as DeepPartial<T> | undefined;
 
   /** Beyond the byte limit the text is kept for `end` to refuse, but no longer followed. */
   const take = (text: string): void => {
@@ -115,7 +114,7 @@ export function createJsonStream<T>(
     push(chunk) {
       const places = (changes = []);
       take(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }));
-      return snapshotOf(valueSoFar(), places, follower.complete, result);
+      return new PlacedSnapshot<T>(follower.value as DeepPartial<T> | undefined, places, follower.complete, result);
     },
     end() {
       take(decoder.decode());
@@ -124,24 +123,32 @@ export function createJsonStream<T>(
     on(pattern, listener) {
       subscriptions.push({ fits: compilePattern(pattern), listener });
     },
-    copy: () => structuredClone(valueSoFar()),
+    copy: () => structuredClone(follower.value as DeepPartial<T> | undefined),
   };
 }
 
 /** A snapshot whose paths are written out when they are asked for: most readers only look at the value. */
-function snapshotOf<T>(
-  value: DeepPartial<T> | undefined,
-  places: readonly Place[],
-  complete: boolean,
-  result: ParseResult<T> | undefined,
-): JsonSnapshot<T> {
-  let paths: readonly Path[] | undefined;
-  return {
-    value,
-    get changed() {
-      return (paths ??= places.map(pathOf));
-    },
-    complete,
-    ...(result && { result }),
-  };
+class PlacedSnapshot<T> implements JsonSnapshot<T> {
+  readonly value: DeepPartial<T> | undefined;
+  readonly complete: boolean;
+  declare readonly result?: ParseResult<T>;
+  readonly #places: readonly Place[];
+  #paths: readonly Path[] | undefined;
+
+  constructor(
+    value: DeepPartial<T> | undefined,
+    places: readonly Place[],
+    complete: boolean,
+    result: ParseResult<T> | undefined,
+  ) {
+    this.value = value;
+    this.#places = places;
+    this.complete = complete;
+    if (result !== undefined) this.result = result;
+  }
+
+  get changed(): readonly Path[] {
+    this.#paths ??= this.#places.map(pathOf);
+    return this.#paths;
+  }
 }
