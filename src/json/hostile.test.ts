@@ -29,6 +29,15 @@ describe('hostile input gets an answer or a typed error', () => {
     expect(isAnswered(parse(make(MEGABYTE)))).toBe(true);
   });
 
+  // The engine's stack for patterns is full after a few million characters: as long as the longest text that is taken.
+  test.each([
+    ['words', 'a ', '['],
+    ['a word', 'aa', '['],
+    ['a key', 'a ', '{'],
+  ])('parse: 16 MB of %s without quotes', (_, part, before) => {
+    expect(isAnswered(parse(before + part.repeat(8 * MEGABYTE)))).toBe(true);
+  });
+
   test.each(hostileTexts)('parse with allowPartial and a schema: 256 kB of %s', (_, make) => {
     expect(errorOf(parse(make(256 * KILOBYTE), withFields('wanted'), { allowPartial: true })).name).toBe('ParseError');
   });

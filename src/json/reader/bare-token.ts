@@ -11,12 +11,15 @@ export interface BareToken {
   readonly quote: 'none' | 'own' | 'foreign';
 }
 
-const WORD = /(?:(?!\/\*)[^\s\u00a0\ufeff,，、{}｛｝[\]［］"“”(])*/y;
-const PHRASE = /(?:(?!\/\*|\s\/\/|\s#)[^\n,，、{}｛｝[\]［］"“”])*/y;
-const KEY = /(?:(?!\/\*|\s\/\/|\s#|\s')[^\n,，、{}｛｝[\]［］"“”:：=])*/y;
+const WORD = /(?:(?!\/\*)[^\s\u00a0\ufeff,，、{}｛｝[\]［］"“”(]){0,4096}/y;
+const PHRASE = /(?:(?!\/\*|\s\/\/|\s#)[^\n,，、{}｛｝[\]［］"“”]){0,4096}/y;
+const KEY = /(?:(?!\/\*|\s\/\/|\s#|\s')[^\n,，、{}｛｝[\]［］"“”:：=]){0,4096}/y;
 const REGULAR_EXPRESSION = /\/(?:\\.|[^\\/\n]){0,1000}\//y;
 const OWN_QUOTE = /["“”]\s{0,64}(?:[,，:：}｝\]］]|$)/y;
-/** More unquoted text than this is prose. Bounds what a stream must look through again when more arrives. */
+/**
+ * More unquoted text than this is prose. Bounds what a stream must look through again when more arrives, and how far the
+ * patterns above go at once: they look ahead at every character, for which the engine's stack has room a few million times.
+ */
 const LONGEST = 4096;
 
 /**
@@ -30,12 +33,11 @@ export function readBareToken(
   stop: string,
 ): BareToken | undefined {
   const { text, at, final } = source;
-  const any = policy.generous;
-  let length = any && !isKey ? source.match(REGULAR_EXPRESSION) : -1;
+  let length = policy.generous && !isKey ? source.match(REGULAR_EXPRESSION) : -1;
   if (length === -1) {
-    length = source.match(isKey ? KEY : WORD);
+    length = measure(source, isKey ? KEY : WORD);
     const word = text.slice(at, at + length);
-    if (!isKey && readLiteralOrNumber(cutAtStop(word, stop), policy) === undefined) length = source.match(PHRASE);
+    if (!isKey && readLiteralOrNumber(cutAtStop(word, stop), policy) === undefined) length = measure(source, PHRASE);
   }
   const token = cutAtStop(text.slice(at, at + length), stop);
   const end = at + token.length;
@@ -46,6 +48,12 @@ export function readBareToken(
   const quote = !quoted || /\s$/.test(token) ? 'none' : source.match(OWN_QUOTE) === -1 ? 'foreign' : 'own';
   if (quote === 'own') source.at++;
   return { text: token.trim(), cut: end === text.length, quote };
+}
+
+function measure(source: Source, pattern: RegExp): number {
+  let length = 0;
+  for (let step = LONGEST; step === LONGEST; length += step) step = source.match(pattern, length);
+  return length;
 }
 
 function cutAtStop(token: string, stop: string): string {

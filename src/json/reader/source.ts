@@ -63,10 +63,10 @@ export class Source {
     return this.text.startsWith(word, this.at);
   }
 
-  /** Length of what the sticky pattern matches under the position; -1 if it does not. */
-  match(pattern: RegExp): number {
-    pattern.lastIndex = this.at;
-    return pattern.test(this.text) ? pattern.lastIndex - this.at : -1;
+  /** Length of what the sticky pattern matches under the position, or behind it; -1 if it does not. */
+  match(pattern: RegExp, ahead = 0): number {
+    pattern.lastIndex = this.at + ahead;
+    return pattern.test(this.text) ? pattern.lastIndex - this.at - ahead : -1;
   }
 
   /**

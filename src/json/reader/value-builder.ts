@@ -130,7 +130,7 @@ export class ValueBuilder {
     const top = this.#top;
     top.key = key;
     top.shown = false;
-    if (!Object.prototype.hasOwnProperty.call(top.content, key) || this.duplicates.length >= MOST_DUPLICATES) return;
+    if (!Object.hasOwn(top.content, key) || this.duplicates.length >= MOST_DUPLICATES) return;
     const message = `the key ${JSON.stringify(key.slice(0, 80))} occurs twice`;
     this.duplicates.push({ code: 'DUPLICATE_KEY', message, offset, path: pathOf(this.#place()) });
   }

@@ -76,6 +76,10 @@ describe('createJsonStream', () => {
     expect(states(['First {"n": 1}, ', 'then {"n": 2}.']).at(-1)).toEqual({ n: 1 });
   });
 
+  it('goes through many lines of one chunk without nesting', () => {
+    expect(states(['{"n": 1}\n'.repeat(20_000)])).toEqual([{ n: 1 }]);
+  });
+
   it('takes what stood before a lone </think> back', () => {
     expect(states(['{"draft": 1}', '</think>', '{"a": 1}'])).toEqual([{ draft: 1 }, undefined, { a: 1 }]);
   });

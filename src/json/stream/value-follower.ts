@@ -41,15 +41,16 @@ export class ValueFollower {
   push(chunk: string): void {
     if (this.reader !== undefined) {
       this.#feed(this.reader, chunk);
-      return;
+    } else {
+      // One character before the place is kept to tell whether a line begins there.
+      const dropped = Math.max(0, this.#at - 1);
+      this.#text = this.#text.slice(dropped) + chunk;
+      this.#at -= dropped;
     }
-    // One character before the place is kept to tell whether a line begins there.
-    const dropped = Math.max(0, this.#at - 1);
-    this.#text = this.#text.slice(dropped) + chunk;
-    this.#at -= dropped;
     this.#look();
   }
 
+  /** Looks on until a value is being read or the text ends. */
   #look(): void {
     while (this.reader === undefined) {
       const scalar = this.#atBeginning ? SCALAR_START.exec(this.#text) : null;
@@ -112,6 +113,5 @@ export class ValueFollower {
       this.#text = source.text.slice(before);
       this.#at = source.at - before;
     }
-    this.#look();
   }
 }
