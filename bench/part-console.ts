@@ -8,6 +8,7 @@ import { settle } from '../test/browser/settle.js';
 import { startSite } from '../test/browser/start-site.js';
 import type { Site } from '../test/browser/start-site.js';
 import { watchPage } from '../test/browser/watch-page.js';
+import { median } from './measure.js';
 import { traceTasks } from './page-tasks.js';
 import type { PageTasks } from './page-tasks.js';
 import { milliseconds, type PartResult } from './part-result.js';
@@ -19,6 +20,8 @@ const SECONDS = Number(process.env['CONSOLE_SECONDS'] ?? 10);
 const KEY_EVERY_MS = 60;
 /** The longest task that nobody notices. */
 const LONGEST_TASK_MS = 50;
+/** How often the long run is opened and scrolled. */
+const ROUNDS = 5;
 const FIRST_LOAD_BYTES = 60_000;
 
 /** The console in a real browser: a long run opened and scrolled, a busy one watched while typing, and the first load. */
@@ -35,7 +38,7 @@ export async function runConsole(): Promise<PartResult> {
       title: 'The console',
       targets: [
         {
-          what: `a run of ${EVENTS.toLocaleString('en-US')} events opened and scrolled in a browser: its longest task after the first paint`,
+          what: `a run of ${EVENTS.toLocaleString('en-US')} events opened and scrolled in a browser: its longest task after the first paint, median of ${ROUNDS} rounds`,
           limit: `≤ ${LONGEST_TASK_MS} ms`,
           measured: milliseconds(longest),
           met: longest <= LONGEST_TASK_MS,
@@ -96,6 +99,24 @@ async function measureFirstLoad(browser: Browser, site: Site): Promise<number> {
 
 async function measureLongRun(browser: Browser, site: Site) {
   const { id } = await site.endedRun({ says: longSession(EVENTS) });
+  const rounds: { readonly opened: PageTasks; readonly scrolled: PageTasks }[] = [];
+  for (let round = 0; round < ROUNDS; round++) rounds.push(await measureRound(browser, site, id));
+  return {
+    opened: medianTasks(rounds.map(({ opened }) => opened)),
+    scrolled: medianTasks(rounds.map(({ scrolled }) => scrolled)),
+  };
+}
+
+/** Of each figure the median: a single task is as long as the machine had something else to do. */
+function medianTasks(rounds: readonly PageTasks[]): PageTasks {
+  return {
+    longest: median(rounds.map(({ longest }) => longest)),
+    longestOnWall: median(rounds.map(({ longestOnWall }) => longestOnWall)),
+    count: median(rounds.map(({ count }) => count)),
+  };
+}
+
+async function measureRound(browser: Browser, site: Site, id: string) {
   const page = await openPage(browser, site);
   const opened = await traceTasks(browser, page, async () => {
     await page.goto(`/runs/${id}`);

@@ -28,7 +28,7 @@ export interface ListViewport {
 }
 
 /** Rows beside those that are seen, each way. */
-const AROUND = 4;
+const AROUND = 2;
 /** Nearer to the end than this, one is at the end. */
 const AT_END_PX = 40;
 /** Rows that come into view are measured and move the one that was looked for; it is followed for so long. */
