@@ -1,8 +1,9 @@
 /** A moment of a run as the time since it began: `0:07.250`. The pointer is told the time of day. */
 export function Clock({ at, start }: { readonly at: number | null; readonly start: number }) {
   if (at === null) return <span class="clock">·</span>;
+  const moment = new Date(at).toISOString();
   return (
-    <time class="clock" dateTime={new Date(at).toISOString()} title={new Date(at).toISOString()}>
+    <time class="clock" dateTime={moment} title={moment}>
       {offsetOf(at - start)}
     </time>
   );

@@ -8,7 +8,9 @@ import type { RawRow } from './raw-rows.js';
 import { startOf } from './start-of.js';
 
 /** Of a row that is not chosen, so many bytes are shown. */
-const GLANCE_BYTES = 400;
+const GLANCE_BYTES = 240;
+/** Made once: a row is drawn as it scrolls by. */
+const NUMBER = new Intl.NumberFormat('en');
 
 /** The bytes the agent printed, as they were captured, frame by frame. The chosen ones are shown whole. */
 export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
@@ -79,7 +81,7 @@ function RawRowView({
           {row.attempt_number > 1 ? ` ${row.attempt_number}` : ''}
         </span>
         <span class="dim">
-          {row.byte_from.toLocaleString('en')} + {length.toLocaleString('en')}
+          {NUMBER.format(row.byte_from)} + {NUMBER.format(length)}
         </span>
         <span class="end">
           {row.at === null ? <span class="dim">no event</span> : <Clock at={row.at} start={start} />}
