@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    // Much of what is tested is waiting for programs: one more than there are cores.
-    maxWorkers: availableParallelism() + 1,
+    // The default leaves one core to nobody, which is half of a small machine.
+    maxWorkers: availableParallelism(),
     coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text-summary', 'html'] },
     projects: [
       {
