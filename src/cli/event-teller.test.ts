@@ -1,26 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FcmpData, FcmpEvent, FcmpType } from '../events/index.js';
+import type { FcmpEvent } from '../events/index.js';
 import { createEventTeller } from './event-teller.js';
+import { fcmpEvent } from './fixtures/fcmp-event.js';
 
-function eventOf<Type extends FcmpType>(type: Type, data: FcmpData<Type>): FcmpEvent {
-  const event = {
-    protocol_version: 'fcmp/1.0',
-    run_id: 'r1',
-    seq: 1,
-    ts: '2026-11-15T00:00:00.000Z',
-    engine: 'codex',
-    type,
-    data,
-    meta: { attempt: 1 },
-    correlation: {},
-    raw_ref: null,
-  };
-  return event as unknown as FcmpEvent;
-}
-const delta = (text: string, message_id = 'm_1_1') => eventOf('assistant.message.delta', { message_id, text });
-const final = (text: string, message_id = 'm_1_1') => eventOf('assistant.message.final', { message_id, text });
-const warning = () => eventOf('diagnostic.warning', { code: 'NO_OUTPUT', message: 'x' });
+const delta = (text: string, message_id = 'm_1_1') => fcmpEvent('assistant.message.delta', { message_id, text });
+const final = (text: string, message_id = 'm_1_1') => fcmpEvent('assistant.message.final', { message_id, text });
+const warning = () => fcmpEvent('diagnostic.warning', { code: 'NO_OUTPUT', message: 'x' });
 
 function tellAll(...events: readonly FcmpEvent[]): string[] {
   const teller = createEventTeller();

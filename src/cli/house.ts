@@ -7,7 +7,7 @@ import type { Wrappers } from '../orders/wrappers/read-wrappers.js';
 import { silentLogger } from '../runs/logger/logger.js';
 import type { Logger } from '../runs/logger/logger.js';
 import type { Store } from '../store/store.js';
-import { given } from './given.js';
+import { present } from '../server/present.js';
 
 /** Where a command finds its orders. */
 export interface HouseFlags {
@@ -65,10 +65,10 @@ export async function inHouse<T>(
       store,
       sinks,
       data,
-      backoff: given({ maxTries }),
+      backoff: present({ maxTries }),
       wrappers,
       logger,
-      ...given({ secrets }),
+      ...present({ secrets }),
     });
     try {
       return await work({ config, wrappers, store, lead, logger });

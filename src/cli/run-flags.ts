@@ -3,7 +3,7 @@ import type { Profile } from '../json/index.js';
 import type { RunSpec } from '../runs/index.js';
 import type { RunEngine } from '../runs/launchers/run-engine.js';
 import type { CommandIo } from './command-io.js';
-import { given } from './given.js';
+import { present } from '../server/present.js';
 import { MisuseError } from './misuse-error.js';
 import { readInput } from './read-input.js';
 import { readSchemaFile } from './read-schema.js';
@@ -43,9 +43,9 @@ export async function specOf(words: readonly string[], flags: RunFlags, io: Comm
   return {
     engine,
     workdir: resolve(flags.workdir ?? '.'),
-    limits: given({ time_s: flags.timeout, idle_s: flags.idleTimeout }),
+    limits: present({ time_s: flags.timeout, idle_s: flags.idleTimeout }),
     ...asked,
-    ...given({ contract, mode, permissions, model, env, terminal, max_retries: flags.maxRetries }),
+    ...present({ contract, mode, permissions, model, env, terminal, max_retries: flags.maxRetries }),
     // Who asks for the cache on the command line says with it that nothing else counts.
     ...(flags.cache === true ? { cache: true, input_files: flags.inputFile ?? [] } : {}),
   };
@@ -57,7 +57,7 @@ async function contractOf(flags: RunFlags, io: CommandIo): Promise<RunSpec['cont
   const schema = await readSchemaFile(flags.schema, io);
   if (typeof schema === 'boolean')
     throw new MisuseError(`${flags.schema}: a schema that is only true or false decides nothing`);
-  return { schema: { ...schema }, ...given({ profile, allow_partial: allowPartial, align }) };
+  return { schema: { ...schema }, ...present({ profile, allow_partial: allowPartial, align }) };
 }
 
 async function commandOf(

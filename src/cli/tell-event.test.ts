@@ -1,22 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { FcmpData, FcmpEvent, FcmpType } from '../events/index.js';
+import type { FcmpData, FcmpType } from '../events/index.js';
+import { fcmpEvent } from './fixtures/fcmp-event.js';
 import { tellEvent } from './tell-event.js';
 
-function tell<Type extends FcmpType>(type: Type, data: FcmpData<Type>): string {
-  const event = {
-    protocol_version: 'fcmp/1.0',
-    run_id: 'r1',
-    seq: 1,
-    ts: '2026-11-15T00:00:00.000Z',
-    engine: 'codex',
-    type,
-    data,
-    meta: { attempt: 1 },
-    correlation: {},
-    raw_ref: null,
-  };
-  return tellEvent(event as unknown as FcmpEvent);
-}
+const tell = <Type extends FcmpType>(type: Type, data: FcmpData<Type>): string => tellEvent(fcmpEvent(type, data));
 
 describe('an event told to a person', () => {
   it('is the message itself when the agent speaks', () => {

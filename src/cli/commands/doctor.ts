@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { given } from '../given.js';
+import { present } from '../../server/present.js';
 import { renderJson } from '../render-json.js';
 import { visibleText } from '../visible-text.js';
 
@@ -27,7 +27,7 @@ export function addDoctorCommand(program: Command, io: CommandIo, end: (code: Ex
 async function runDoctor(flags: DoctorFlags, io: CommandIo): Promise<ExitCode> {
   const { examineEngines, renderDoctor } = await import('../../runs/index.js');
   const { programs } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
-  const reports = await examineEngines({ env: process.env, cwd: process.cwd(), ...given({ programs }) });
+  const reports = await examineEngines({ env: process.env, cwd: process.cwd(), ...present({ programs }) });
   const isJson = flags.json === true || !io.stdout.isTerminal;
   await io.stdout.write(
     isJson ? `${renderJson(reports, io.stdout.isTerminal ? 2 : 0)}\n` : visibleText(renderDoctor(reports)),

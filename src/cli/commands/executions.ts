@@ -4,7 +4,7 @@ import type { Decision } from '../../orders/decision.js';
 import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { given } from '../given.js';
+import { present } from '../../server/present.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { HouseFlags } from '../house.js';
 import { limitOption } from '../limit-option.js';
@@ -48,7 +48,7 @@ async function runExecutions(flags: ExecutionsFlags, io: CommandIo): Promise<Exi
   const { issue: issueRef, run: runId, worker, decision, since, until } = flags;
   const rows = await inHouse(flags, async ({ store }) =>
     readPages(flags.limit, async (page) =>
-      store.listExecutions({ ...page, ...given({ issueRef, runId, worker, decision, since, until }) }),
+      store.listExecutions({ ...page, ...present({ issueRef, runId, worker, decision, since, until }) }),
     ),
   );
   if (flags.csv === true) await io.stdout.write(renderCsv(rows, FIELDS));

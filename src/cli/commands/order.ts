@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { OrderRecord } from '../../orders/ports/order-record.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { given } from '../given.js';
+import { present } from '../../server/present.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { House, HouseFlags } from '../house.js';
 import { listenForInterruption } from '../interruption.js';
@@ -51,9 +51,9 @@ async function carryOut(request: unknown, house: House, io: CommandIo, interrupt
   const worker = startWorker({
     store,
     lead,
-    runs: { data, ...given({ programs, secrets }) },
+    runs: { data, ...present({ programs, secrets }) },
     takes: ['orders'],
-    ...given({ concurrencyByType, leaseMs: config.lease_s === undefined ? undefined : config.lease_s * 1000 }),
+    ...present({ concurrencyByType, leaseMs: config.lease_s === undefined ? undefined : config.lease_s * 1000 }),
   });
   const stopAtOnce = (): void => void worker.stop({ graceMs: 0 });
   interrupted.addEventListener('abort', stopAtOnce, { once: true });

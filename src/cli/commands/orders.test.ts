@@ -2,10 +2,13 @@ import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CommandIo } from '../command-io.js';
 import { createMemoryIo } from '../fixtures/memory-io.js';
 import { run } from '../run.js';
+
+// Each starts a worker, which takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 30_000 });
 
 let folder: string;
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { OutboxMessage } from '../../orders/ports/outbox-message.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { given } from '../given.js';
+import { present } from '../../server/present.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { HouseFlags } from '../house.js';
 import { limitOption } from '../limit-option.js';
@@ -36,7 +36,7 @@ async function runOutbox(flags: OutboxFlags, io: CommandIo): Promise<ExitCode> {
   const messages = await inHouse(flags, async ({ store, lead }) => {
     if (flags.deliver === true) await lead.deliver();
     return readPages(flags.limit, async (page) =>
-      store.listOutbox({ ...page, ...given({ state: flags.state, issueRef: flags.issue }) }),
+      store.listOutbox({ ...page, ...present({ state: flags.state, issueRef: flags.issue }) }),
     );
   });
   await printRows(

@@ -7,7 +7,7 @@ import type { Run } from '../../runs/index.js';
 import type { CommandIo } from '../command-io.js';
 import { createEventTeller } from '../event-teller.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { given } from '../given.js';
+import { present } from '../../server/present.js';
 import { listenForInterruption } from '../interruption.js';
 import { escapeControls, renderJson } from '../render-json.js';
 import { specOf } from '../run-flags.js';
@@ -66,7 +66,7 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
   const { startRun } = await import('../../runs/index.js');
   try {
     const { data, programs, secrets } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
-    const run = startRun(spec, { data, ...given({ programs, secrets }) });
+    const run = startRun(spec, { data, ...present({ programs, secrets }) });
     const cancel = (): void => void run.cancel();
     if (interruption.signal.aborted) cancel();
     else interruption.signal.addEventListener('abort', cancel, { once: true });

@@ -4,7 +4,7 @@ import type { ShownDemo } from '../../dispatch/show-demo.js';
 import type { Metrics } from '../../server/metrics/create-metrics.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { given } from '../given.js';
+import { present } from '../../server/present.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { House, HouseFlags } from '../house.js';
 import { listenForInterruption, untilInterrupted } from '../interruption.js';
@@ -84,7 +84,7 @@ async function serveHouse(house: House, { flags, io, interruption }: Serving): P
       logger,
       meter: metrics,
       port: flags.port ?? told.port ?? DEFAULT_PORT,
-      ...given({ worker: help.worker, host: flags.host ?? told.host }),
+      ...present({ worker: help.worker, host: flags.host ?? told.host }),
     });
     try {
       await io.stdout.write(`${running.url}\n`);
@@ -125,8 +125,8 @@ async function startHelp({ config, store, lead, logger }: House, { flags, metric
         store: metered,
         lead,
         logger,
-        runs: { data, logger, ...given({ programs, secrets }) },
-        ...given({ concurrencyByType, leaseMs }),
+        runs: { data, logger, ...present({ programs, secrets }) },
+        ...present({ concurrencyByType, leaseMs }),
       })
     : undefined;
   const retention = startRetention({ store, data, logger, settings: readRetention(config) });

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { given } from '../given.js';
+import { present } from '../../server/present.js';
 import { describeDatabase } from '../describe-database.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { House, HouseFlags } from '../house.js';
@@ -56,8 +56,8 @@ async function workInHouse(
     store,
     lead,
     logger,
-    runs: { data, logger, ...given({ programs, secrets }) },
-    ...given({
+    runs: { data, logger, ...present({ programs, secrets }) },
+    ...present({
       concurrency: flags.concurrency,
       workerTypes: flags.type,
       takes: flags.takes === undefined ? undefined : [flags.takes],
@@ -71,7 +71,7 @@ async function workInHouse(
   await untilInterrupted(interruption);
   logger.info('worker ends', { worker_id: worker.id, busy: worker.busy });
   await retention.stop();
-  await worker.stop(given({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
+  await worker.stop(present({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
   logger.info('worker stopped', { worker_id: worker.id });
   return EXIT.success;
 }

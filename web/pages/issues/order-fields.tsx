@@ -73,7 +73,7 @@ export function OrderFields({ name, initial }: { readonly name: string; readonly
   }
   if (offer.value === null && offer.failure === null) return <p class="loading">Loading …</p>;
   return (
-    <form ref={form.ref} class="order-form stack" noValidate onSubmit={form.submit}>
+    <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit}>
       <div class="pair">
         {line('issueRef', 'Issue', 'owner/repo#12, group/project#12, or local#name.')}
         {line('role', 'Role', 'As whom it works: backend, qa. Part of the run’s name.')}

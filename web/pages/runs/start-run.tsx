@@ -47,7 +47,7 @@ export function StartRunForm() {
   const engine = engines.find(({ name }) => name === fields.engine);
   const part = { fields, wrong: form.wrong, edit, isCommand: engine?.takes === 'command' };
   return (
-    <form ref={form.ref} class="start-run stack" noValidate onSubmit={form.submit}>
+    <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit}>
       {offer.failure === null ? null : (
         <Notice
           tone="bad"

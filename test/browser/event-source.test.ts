@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { codex } from '../../src/events/translate-lines.contract.js';
+import { session } from './codex-lines.js';
+import { useConsole } from './use-console.js';
+
+const house = useConsole(async (site) => site.endedRun({ says: session(codex.message('Hello to every reader.')) }));
+
+it("the browser's own EventSource follows a run to its end, each event once and in order", async () => {
+  const { page } = await house.open('/workbench');
+  const { id } = house.seeds;
+  const seen = await page.evaluate(
+    async (address) =>
+      new Promise<{ ids: string[]; end: string }>((resolve, reject) => {
+        const ids: string[] = [];
+        const source = new EventSource(address);
+        source.addEventListener('message', ({ lastEventId }) => ids.push(lastEventId));
+        source.addEventListener('end', ({ data }) => {
+          source.close();
+          resolve({ ids, end: String(data) });
+        });
+        source.addEventListener('error', () => reject(new Error('the stream broke')));
+      }),
+    `/v1/runs/${id}/events`,
+  );
+  const { events } = await house.site.client.readHistory({ id });
+  expect(seen.ids).toEqual(events.map((event) => String((event as { readonly seq: number }).seq)));
+  expect(seen.ids.length).toBeGreaterThan(2);
+  expect(JSON.parse(seen.end)).toEqual({ status: 'success' });
+});
