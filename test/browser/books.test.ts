@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Page, Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { settle } from './settle.js';
 import { until } from './start-site.js';
@@ -131,5 +132,42 @@ describe('the issues', () => {
       .evaluateAll((found) => found.map((link) => (link instanceof HTMLAnchorElement ? link.pathname : '')));
     expect(links).toContain(`/runs/${house.seeds.unclear.run}`);
     expect(links.some((path) => path.startsWith('/inbox/'))).toBe(true);
+  });
+});
+
+describe('the form of an order', () => {
+  const mayFail = /v1\/orders/;
+  const countOrders = async (ref: string) => (await house.site.client.getIssue({ ref })).orders.length;
+  /** The order reaches the server, and its answer reaches nobody. Returns the button that was pressed. */
+  const giveUnanswered = async (page: Page) => {
+    const lose = async (route: Route) => {
+      await route.fetch();
+      await route.abort();
+    };
+    await page.route('**/v1/orders', lose, { times: 1 });
+    const give = page.getByRole('button', { name: 'Give the order' });
+    await give.click();
+    await page.getByText('it is given only once').waitFor();
+    return give;
+  };
+
+  it('gives one order though the answer was lost and it is sent again, after a reload too', async () => {
+    const { page } = await house.open('/issues/acme%2Fshop%231?order', { mayFail });
+    const before = await countOrders('acme/shop#1');
+    const give = await giveUnanswered(page);
+    await page.reload();
+    await give.click();
+    await page.waitForURL('**/issues/acme%2Fshop%231');
+    expect(await countOrders('acme/shop#1')).toBe(before + 1);
+  });
+
+  it('gives another order once something in it was changed', async () => {
+    const { page } = await house.open('/issues/acme%2Fshop%232?order', { mayFail });
+    const before = await countOrders('acme/shop#2');
+    const give = await giveUnanswered(page);
+    await page.getByLabel('Instructions').fill('{"exit": 0}');
+    await give.click();
+    await page.waitForURL('**/issues/acme%2Fshop%232');
+    expect(await countOrders('acme/shop#2')).toBe(before + 2);
   });
 });

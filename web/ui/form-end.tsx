@@ -1,13 +1,11 @@
 import { Notice } from './notice.js';
 import type { Form } from './use-form.js';
 
-/** A request whose answer was lost may have been carried out. */
-const UNCERTAIN = 'No answer came: look whether it was done before you send it again';
-
 /** The end of a form: why it was not taken, the button that sends it, and what will happen then. */
 export function FormEnd<Field extends string>({
   form,
   not,
+  unanswered,
   send,
   sending,
   empty,
@@ -17,6 +15,8 @@ export function FormEnd<Field extends string>({
   readonly form: Form<Field>;
   /** What has not happened: `The run was not started`. */
   readonly not: string;
+  /** What to do when no answer came: what was sent may have been carried out. */
+  readonly unanswered: string;
   readonly send: string;
   readonly sending: string;
   readonly empty: string;
@@ -29,7 +29,7 @@ export function FormEnd<Field extends string>({
     <>
       <div aria-live="assertive">
         {refusal === null || refusal.message === null ? null : (
-          <Notice tone="bad" title={refusal.isCertain ? not : UNCERTAIN}>
+          <Notice tone="bad" title={refusal.isCertain ? not : unanswered}>
             {refusal.message} <code>{refusal.code}</code>
           </Notice>
         )}

@@ -28,6 +28,8 @@ export function useForm<Field extends string>(
   const ref = useRef<HTMLFormElement>(null);
   const nothing: Partial<Record<Field, string>> = {};
   const submit = async (): Promise<void> => {
+    // A second click may come before the button is drawn as switched off.
+    if (isSending.peek()) return;
     isTried.value = true;
     refusal.value = null;
     if (Object.keys(wrongHere).length === 0) {

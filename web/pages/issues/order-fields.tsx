@@ -8,6 +8,7 @@ import { FormEnd } from '../../ui/form-end.js';
 import { Notice } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { useForm } from '../../ui/use-form.js';
+import { newRequestId } from './new-request-id.js';
 import { checkOrderForm, ORDER_PLACES } from './order-form.js';
 import type { OrderForm } from './order-form.js';
 
@@ -24,13 +25,16 @@ export function OrderFields({ name, initial }: { readonly name: string; readonly
   };
   const { request, wrong: wrongHere } = checkOrderForm(fields);
   const form = useForm(wrongHere, ORDER_PLACES, async () => {
-    const { issue_ref } = await client.submitOrder({ body: request });
+    // Kept before it is sent: whoever sends the same form again, even after a reload, gets the same order.
+    const requestId = fields.requestId || newRequestId();
+    change({ requestId });
+    const { issue_ref } = await client.submitOrder({ body: { ...request, request_id: requestId } });
     forget();
     navigate(pathOf({ page: 'issues', ref: issue_ref }));
   });
   const { wrong } = form;
   const edit = (changes: Partial<OrderForm>): void => {
-    change(changes);
+    change({ ...changes, requestId: '' });
     form.touch();
   };
 
@@ -131,6 +135,7 @@ export function OrderFields({ name, initial }: { readonly name: string; readonly
       <FormEnd
         form={form}
         not="The order was not given"
+        unanswered="No answer came: send it again, it is given only once"
         send="Give the order"
         sending="Giving the order …"
         empty="Begin anew"

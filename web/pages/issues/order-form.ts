@@ -18,6 +18,8 @@ export const EMPTY_ORDER_FORM = {
   dependsOn: '',
   priority: '0',
   isolation: 'repository',
+  /** What the form was last sent under; empty once anything in it was changed. */
+  requestId: '',
 };
 
 /** See {@link EMPTY_ORDER_FORM}. */
@@ -63,6 +65,7 @@ export function orderFormOf(order: Readonly<Record<string, unknown>>): OrderForm
     dependsOn: lines('depends_on'),
     priority: typeof order['priority'] === 'number' ? String(order['priority']) : '0',
     isolation: order['isolation'] === 'worktree' ? 'worktree' : 'repository',
+    requestId: '',
   };
 }
 

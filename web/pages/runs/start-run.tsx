@@ -64,6 +64,7 @@ export function StartRunForm() {
       <FormEnd
         form={form}
         not="The run was not started"
+        unanswered="No answer came: look whether it was started before you send it again"
         send="Start the run"
         sending="Starting …"
         empty="Empty the form"
