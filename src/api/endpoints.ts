@@ -1,6 +1,6 @@
 import { anything, name, object, oneOf, text } from '../events/protocol/schema-type.js';
 import { WORK_REQUEST_SCHEMA } from '../orders/work-order.js';
-import { runSpecSchema } from '../runs/run-spec-schema.js';
+import { runSpecSchema } from '../runs/spec/run-spec-schema.js';
 import { endpoint } from './endpoint.js';
 import type { Endpoint } from './endpoint.js';
 import { runFilesSchema } from './shapes/files.js';

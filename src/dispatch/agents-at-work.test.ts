@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { codex } from '../events/translate-lines.contract.js';
-import { makeSite } from '../runs/fixtures/make-site.js';
-import type { Step } from '../runs/fixtures/make-site.js';
+import { makeSite } from '../runs/scenarios/fixtures/make-site.js';
+import type { Step } from '../runs/scenarios/fixtures/make-site.js';
 import { openWorkshop } from './fixtures/workshop.js';
 
 function say(...records: readonly object[]): Step {

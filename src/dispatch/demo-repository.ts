@@ -1,7 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runGit } from '../orders/run-git.js';
-import { makeFolder } from '../runs/make-folder.js';
+import { makeFolder } from '../runs/run-folder/make-folder.js';
 
 const IDENTITY = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@example.org', '-c', 'commit.gpgsign=false'];
 

@@ -1,6 +1,6 @@
 import { isSluiceError } from '../json/sluice-error.js';
 import type { RunRecord } from '../runs/ports/run-records.js';
-import type { RunResult } from '../runs/run-result.js';
+import type { RunResult } from '../runs/result/run-result.js';
 import { startRun } from '../runs/start-run.js';
 import type { Run } from '../runs/start-run.js';
 import { failedRun } from './failed-run.js';

@@ -1,4 +1,4 @@
-import type { RunResult } from '../runs/run-result.js';
+import type { RunResult } from '../runs/result/run-result.js';
 
 /** Why a worker could not do a run; beside the codes of errors that were thrown. */
 export const LOST_RUN_CODES = ['WORKER_GONE', 'RUN_NOT_STARTED'] as const;

@@ -1,6 +1,6 @@
 import type { RunRecords } from '../runs/ports/run-records.js';
 import type { Logger } from '../runs/logger/logger.js';
-import type { RunResult } from '../runs/run-result.js';
+import type { RunResult } from '../runs/result/run-result.js';
 import type { Run } from '../runs/start-run.js';
 import { untilDone } from '../orders/lead/until-done.js';
 

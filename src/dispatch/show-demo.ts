@@ -3,7 +3,7 @@ import { whileInProgress } from '../orders/lead/claims-in-progress.js';
 import type { Lead } from '../orders/lead/create-lead.js';
 import { silentLogger } from '../runs/logger/logger.js';
 import type { Logger } from '../runs/logger/logger.js';
-import { makeFolder } from '../runs/make-folder.js';
+import { makeFolder } from '../runs/run-folder/make-folder.js';
 import { createUlids } from '../runs/ulid.js';
 import type { Store } from '../store/store.js';
 import { makeDemoRepository } from './demo-repository.js';

@@ -1,6 +1,6 @@
 import type { Lead } from '../orders/lead/create-lead.js';
 import type { Logger } from '../runs/logger/logger.js';
-import type { RunPorts } from '../runs/run-ports.js';
+import type { RunPorts } from '../runs/ports/run-ports.js';
 import type { Store } from '../store/store.js';
 
 /** What all work of one worker shares. */

@@ -1,10 +1,10 @@
 export { startRun, type Run } from './start-run.js';
-export type { RunContract, RunLimits, RunSpec } from './run-spec.js';
-export { runSpecSchema } from './run-spec-schema.js';
-export { RunSpecError } from './check-run-spec.js';
-export { DEFAULT_LIMITS } from './run-limits.js';
-export type { RunFailure, RunProcess, RunResult } from './run-result.js';
-export type { RunPorts } from './run-ports.js';
+export type { RunContract, RunLimits, RunSpec } from './spec/run-spec.js';
+export { runSpecSchema } from './spec/run-spec-schema.js';
+export { RunSpecError } from './spec/check-run-spec.js';
+export { DEFAULT_LIMITS } from './spec/run-limits.js';
+export type { RunFailure, RunProcess, RunResult } from './result/run-result.js';
+export type { RunPorts } from './ports/run-ports.js';
 export type { EventLog, EventQuery, WatchableEventLog } from './ports/event-log.js';
 export { createFileEventLog } from './ports/file-event-log.js';
 export { createMemoryEventLog } from './ports/memory-event-log.js';

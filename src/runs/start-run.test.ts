@@ -2,10 +2,10 @@ import { mkdir, readdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { makeSite } from './fixtures/make-site.js';
-import type { Site } from './fixtures/make-site.js';
-import { followRun } from './run.contract.js';
-import type { RunSpec } from './run-spec.js';
+import { makeSite } from './scenarios/fixtures/make-site.js';
+import type { Site } from './scenarios/fixtures/make-site.js';
+import { followRun } from './scenarios/run.contract.js';
+import type { RunSpec } from './spec/run-spec.js';
 import { startRun } from './start-run.js';
 
 /** Processes are started, on a machine that may have other things to do. */

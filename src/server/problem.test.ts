@@ -4,7 +4,7 @@ import type { Endpoint } from '../api/endpoint.js';
 import { ENDPOINTS } from '../api/endpoints.js';
 import { LEAD_ERROR_CODES } from '../orders/lead/lead-error.js';
 import { ORDERS_ERROR_CODES, OrdersError } from '../orders/orders-error.js';
-import { RunSpecError } from '../runs/check-run-spec.js';
+import { RunSpecError } from '../runs/spec/check-run-spec.js';
 import { STORE_ERROR_CODES } from '../store/store-error.js';
 import { LateDecision } from './late-decision.js';
 import { problemOf, STATUS_OF_CODE } from './problem.js';

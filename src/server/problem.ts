@@ -2,7 +2,7 @@ import type { Problem } from '../api/shapes/problem.js';
 import { isSluiceError } from '../json/index.js';
 import type { SluiceError } from '../json/index.js';
 import { OrdersError } from '../orders/orders-error.js';
-import { RunSpecError } from '../runs/check-run-spec.js';
+import { RunSpecError } from '../runs/spec/check-run-spec.js';
 import { LateDecision } from './late-decision.js';
 import { REQUEST_PROBLEMS, RequestError } from './request-error.js';
 import type { ProblemExtra } from './request-error.js';

@@ -1,5 +1,5 @@
 import type { RunRecord } from '../runs/ports/run-records.js';
-import type { RunResult } from '../runs/run-result.js';
+import type { RunResult } from '../runs/result/run-result.js';
 
 /**
  * What is counted of a run that has ended. Specs and results may be of any size; those who count thousands of runs read

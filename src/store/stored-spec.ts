@@ -1,4 +1,4 @@
-import type { RunSpec } from '../runs/run-spec.js';
+import type { RunSpec } from '../runs/spec/run-spec.js';
 import { StoreError } from './store-error.js';
 
 /**

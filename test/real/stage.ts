@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Emitted, FcmpEvent } from '../../src/events/index.js';
-import type { RunPorts } from '../../src/runs/run-ports.js';
-import type { RunResult } from '../../src/runs/run-result.js';
-import type { RunSpec } from '../../src/runs/run-spec.js';
+import type { RunPorts } from '../../src/runs/ports/run-ports.js';
+import type { RunResult } from '../../src/runs/result/run-result.js';
+import type { RunSpec } from '../../src/runs/spec/run-spec.js';
 import { startRun, type Run } from '../../src/runs/start-run.js';
 import { PROGRAMS_FOLDER } from './install-programs.js';
 import type { RealEngine } from './real-engine.js';

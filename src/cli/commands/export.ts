@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
-import { runFolderPath } from '../../runs/run-folder-path.js';
+import { runFolderPath } from '../../runs/run-folder/run-folder-path.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { withHouseOptions } from '../house.js';

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import type { RunResult } from '../../runs/run-result.js';
+import type { RunResult } from '../../runs/result/run-result.js';
 import { openMemoryStore } from '../../store/memory/open.js';
 import type { Store } from '../../store/store.js';
 import { StoreError } from '../../store/store-error.js';

@@ -1,6 +1,6 @@
-import { readLastAttempt } from '../../runs/read-last-attempt.js';
-import type { RunResult } from '../../runs/run-result.js';
-import type { RunSpec } from '../../runs/run-spec.js';
+import { readLastAttempt } from '../../runs/run-folder/read-last-attempt.js';
+import type { RunResult } from '../../runs/result/run-result.js';
+import type { RunSpec } from '../../runs/spec/run-spec.js';
 import type { OrderRecord } from '../ports/order-record.js';
 import type { ClaimedOrder } from '../ports/order-store.js';
 import { STREAM_BYTES } from '../reading/read-streams.js';

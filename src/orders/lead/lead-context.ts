@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { silentLogger } from '../../runs/logger/logger.js';
 import type { Logger } from '../../runs/logger/logger.js';
 import { identifyOwnProcess } from '../../runs/process/process-identity.js';
-import { runFolderPath } from '../../runs/run-folder-path.js';
+import { runFolderPath } from '../../runs/run-folder/run-folder-path.js';
 import { compileSecrets } from '../../runs/secrets/compile-secrets.js';
 import type { Secrets } from '../../runs/secrets/compile-secrets.js';
 import { sensitiveEnvironment } from '../../runs/secrets/sensitive-environment.js';

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../../runs/make-folder.js';
+import { makeFolder } from '../../runs/run-folder/make-folder.js';
 import { fileNameOf } from '../issue-ref.js';
 import type { NewOutboxMessage } from '../ports/outbox-message.js';
 import { markerOf, withMarker } from './marker.js';

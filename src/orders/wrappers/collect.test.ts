@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunResult } from '../../runs/run-result.js';
+import type { RunResult } from '../../runs/result/run-result.js';
 import { result } from '../fixtures/order.js';
 import { collectResult } from './collect.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkRunSpec } from '../../runs/check-run-spec.js';
+import { checkRunSpec } from '../../runs/spec/check-run-spec.js';
 import { order } from '../fixtures/order.js';
 import { WORK_RESULT_SCHEMA } from '../work-result.js';
 import { injectionOf } from './injection.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { RunSpec } from '../../runs/run-spec.js';
+import type { RunSpec } from '../../runs/spec/run-spec.js';
 import { OrdersError } from '../orders-error.js';
 import type { WorkOrder } from '../work-order.js';
 import { WORK_RESULT_SCHEMA } from '../work-result.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openForReading } from '../../audit/safe-file.js';
 import { jsonSchemaOf } from '../contract/contract-schema.js';
 import { VERSION } from '../package-version.js';
-import type { RunSpec } from '../run-spec.js';
+import type { RunSpec } from '../spec/run-spec.js';
 
 /**
  * The key under which a result is kept: everything the answer depends on. Runs that differ in any of it do not share

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hasChanges } from '../merge-fs-diffs.js';
+import { hasChanges } from '../result/merge-fs-diffs.js';
 import { messageOf } from '../message-of.js';
 import type { CachedResult } from '../ports/result-cache.js';
-import type { RunContext } from '../run-context.js';
-import type { RunResult } from '../run-result.js';
+import type { RunContext } from '../conduct/run-context.js';
+import type { RunResult } from '../result/run-result.js';
 
 /**
  * The kept result of a run that was asked the same; undefined if there is none that still counts. Its value must pass

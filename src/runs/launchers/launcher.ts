@@ -1,5 +1,5 @@
 import type { EngineName } from '../../events/index.js';
-import type { RunSpec } from '../run-spec.js';
+import type { RunSpec } from '../spec/run-spec.js';
 import type { RunEngine } from './run-engine.js';
 
 /**

@@ -4,7 +4,7 @@ import type { EventPages, LogPosition } from '../../audit/event-pages.js';
 import { createRunFolder, openRunFolder, openRunLogs } from '../../audit/index.js';
 import type { Emitted } from '../../events/index.js';
 import { isSluiceError } from '../../json/index.js';
-import { runFolderPath } from '../run-folder-path.js';
+import { runFolderPath } from '../run-folder/run-folder-path.js';
 import type { EventLog, EventQuery } from './event-log.js';
 import { rangeOf } from './event-range.js';
 

@@ -1,5 +1,5 @@
-import type { RunResult } from '../run-result.js';
-import type { RunSpec } from '../run-spec.js';
+import type { RunResult } from '../result/run-result.js';
+import type { RunSpec } from '../spec/run-spec.js';
 
 /** How far a run has come. `waiting`: the agent has asked, and nobody has answered yet. */
 export type RunState = 'queued' | 'running' | 'waiting' | 'ended';

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openRunFolder } from '../../audit/open-run-folder.js';
 import { SluiceError } from '../../json/index.js';
-import { makeFolder } from '../../runs/make-folder.js';
+import { makeFolder } from '../../runs/run-folder/make-folder.js';
 import { DEEPEST_FOLDER, tarFolder } from './tar-folder.js';
 
 /** What was taken away, and where it is. */

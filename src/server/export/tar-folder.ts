@@ -3,7 +3,7 @@ import { lstat, opendir } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSluiceError } from '../../json/index.js';
-import { openForReading } from '../../runs/safe-file.js';
+import { openForReading } from '../../runs/run-folder/safe-file.js';
 import { padding, TAR_END, tarHeader } from './tar-header.js';
 
 const CHUNK = 64 * 1024;

@@ -2,7 +2,7 @@ import { openRunFolder } from '../../audit/index.js';
 import { isArtifactPath, readFsDiff } from '../../audit/read-fs-diff.js';
 import type { FsDiff } from '../../events/index.js';
 import { isSluiceError } from '../../json/index.js';
-import { mergeFsDiffs, NO_CHANGES } from '../../runs/merge-fs-diffs.js';
+import { mergeFsDiffs, NO_CHANGES } from '../../runs/result/merge-fs-diffs.js';
 import type { RunRecord } from '../../runs/ports/run-records.js';
 
 /** A file that a run has changed in its working folder. */

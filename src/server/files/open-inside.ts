@@ -2,7 +2,7 @@ import { lstat, realpath, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSluiceError } from '../../json/index.js';
-import { openForReading } from '../../runs/safe-file.js';
+import { openForReading } from '../../runs/run-folder/safe-file.js';
 import { isWithin } from '../security/is-within.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { RunState } from '../../runs/ports/run-records.js';
-import type { RunResult } from '../../runs/run-result.js';
-import type { RunSpec } from '../../runs/run-spec.js';
+import type { RunResult } from '../../runs/result/run-result.js';
+import type { RunSpec } from '../../runs/spec/run-spec.js';
 import { checkRunRequest } from '../check-run-request.js';
 import { findRun, runNotFound } from '../find-run.js';
 import { pageOf } from '../page-of.js';

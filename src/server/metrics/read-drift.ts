@@ -3,7 +3,7 @@ import { openRunFolder } from '../../audit/open-run-folder.js';
 import { driftSummarySchema } from '../../events/protocol/drift-summary.js';
 import type { DriftSummary } from '../../events/protocol/drift-summary.js';
 import { fromJsonSchema } from '../../json-schema/index.js';
-import { runFolderPath } from '../../runs/run-folder-path.js';
+import { runFolderPath } from '../../runs/run-folder/run-folder-path.js';
 
 const schema = fromJsonSchema<DriftSummary>(driftSummarySchema);
 

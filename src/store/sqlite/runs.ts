@@ -1,6 +1,6 @@
 import type { RunRecord, RunRecords, RunState } from '../../runs/ports/run-records.js';
-import type { RunResult } from '../../runs/run-result.js';
-import type { RunSpec } from '../../runs/run-spec.js';
+import type { RunResult } from '../../runs/result/run-result.js';
+import type { RunSpec } from '../../runs/spec/run-spec.js';
 import { CANCELED_IN_QUEUE } from '../canceled-result.js';
 import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
 import { searchTextOf } from '../run-digest.js';

@@ -1,0 +1,210 @@
+import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from '../../audit/index.js';
+import type { AttemptCapture, AttemptMeta, CapturedChunk, RunFolder } from '../../audit/index.js';
+import { createTranslator, isRasp } from '../../events/index.js';
+import type {
+  AttemptEnd,
+  Drained,
+  DriftSummary,
+  Emitted,
+  EngineName,
+  FcmpEvent,
+  Translator,
+} from '../../events/index.js';
+import type { Answer } from '../judge/answer.js';
+import type { RunJournal } from './run-journal.js';
+
+/** Which attempt is recorded. */
+export interface AttemptStart {
+  readonly runId: string;
+  readonly attempt: number;
+  /** As the run calls it. */
+  readonly engine: string;
+  /** Who reads its output. */
+  readonly reads: EngineName;
+  readonly mode: 'auto' | 'interactive';
+  /** The last FCMP number the run has used. */
+  readonly fcmpSeq: number;
+  /** The session it resumes; null for a new one. */
+  readonly sessionId: string | null;
+  readonly reply: string | null;
+  readonly cachedFrom: string | null;
+  readonly answer: Answer;
+}
+
+/** What is known of an attempt that has ended, beside its bytes. */
+export interface RecordedEnd extends Omit<AttemptEnd, 'warnings'> {
+  readonly pid?: number | undefined;
+  readonly version?: string | undefined;
+}
+
+/**
+ * A flood of short lines becomes twenty events or more a hundred bytes: in one go they would hold up everything else this
+ * process does for seconds. Events do not depend on how the bytes are cut.
+ */
+const MOST_AT_ONCE = 2000;
+const PIECE_BYTES = 8 * 1024;
+
+function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) yield bytes.subarray(start, start + PIECE_BYTES);
+}
+
+/**
+ * Writes an attempt down and tells it. The order is what a crash cannot upset: bytes before the events read from them,
+ * the meta before the last events, everything in the files before anyone hears of it. The events get the times that
+ * are in the files, so that a replay gives the same.
+ */
+export class AttemptRecord {
+  readonly #start: AttemptStart;
+  readonly #folder: RunFolder;
+  readonly #journal: RunJournal;
+  readonly #clock: () => number;
+  readonly #startedAt: number;
+  readonly #translator: Translator;
+  #meta: AttemptMeta;
+  #capture: AttemptCapture | null = null;
+  /** The latest reading: times never go back, whatever the clock does. */
+  #now: number;
+  /** The time of the events that are being told. */
+  #telling: number;
+  #fcmpSeq: number;
+  #drained: Drained | null = null;
+
+  constructor(start: AttemptStart, folder: RunFolder, journal: RunJournal, clock: () => number) {
+    this.#start = start;
+    this.#folder = folder;
+    this.#journal = journal;
+    this.#clock = clock;
+    this.#startedAt = Math.floor(clock());
+    this.#now = this.#startedAt;
+    this.#telling = this.#startedAt;
+    this.#fcmpSeq = start.fcmpSeq;
+    const { runId, attempt, mode, fcmpSeq, sessionId, reply, cachedFrom } = start;
+    this.#translator = createTranslator({
+      engine: start.reads,
+      runId,
+      attempt,
+      mode,
+      fcmpSeq,
+      sessionId: sessionId ?? undefined,
+      reply: reply ?? undefined,
+      cachedFrom: cachedFrom ?? undefined,
+      clock: () => this.#telling,
+    });
+    this.#meta = {
+      run_id: runId,
+      engine: start.engine,
+      mode,
+      started_at: new Date(this.#startedAt).toISOString(),
+      session_id: sessionId,
+      ...(reply === null ? {} : { reply }),
+      ...(cachedFrom === null ? {} : { cached_from: cachedFrom }),
+    };
+  }
+
+  get fcmpSeq(): number {
+    return this.#fcmpSeq;
+  }
+
+  /** What was met that no reader knows; null if everything was. */
+  get drift(): DriftSummary | null {
+    return this.#translator.drift();
+  }
+
+  /** Milliseconds since the attempt began. */
+  now(): number {
+    this.#now = Math.max(this.#now, Math.floor(this.#clock()));
+    return this.#now - this.#startedAt;
+  }
+
+  /** Notes down that the attempt begins, with what is started and what it is given. Both must be free of secrets. */
+  async begin(begun: { readonly command?: readonly string[]; readonly input?: string } = {}): Promise<void> {
+    if (begun.command !== undefined) this.#meta = { ...this.#meta, command: begun.command };
+    await writeAttemptMeta(this.#folder, this.#start.attempt, this.#meta);
+    if (begun.input === undefined) return;
+    this.#capture = await openAttemptCapture(this.#folder, this.#start.attempt);
+    if (begun.input !== '') await this.#capture.writeInput(Buffer.from(begun.input));
+  }
+
+  /** Keeps what was printed and tells what it means. */
+  async keep(chunks: readonly CapturedChunk[]): Promise<readonly Emitted[]> {
+    await this.#capture?.write(chunks);
+    const told: Emitted[][] = [];
+    let events: Emitted[] = [];
+    for (const { stream, bytes, ms } of chunks) {
+      this.#telling = this.#startedAt + ms;
+      this.#start.answer.read(stream, bytes);
+      for (const piece of piecesOf(bytes)) {
+        for (const emitted of this.#translator.push(stream, piece)) events.push(emitted);
+        if (events.length < MOST_AT_ONCE) continue;
+        await this.#hearAndTell(events);
+        told.push(events);
+        events = [];
+      }
+    }
+    await this.#hearAndTell(events);
+    return [...told.flat(), ...events];
+  }
+
+  async #hearAndTell(events: readonly Emitted[]): Promise<void> {
+    this.#start.answer.hear(events);
+    await this.#tell(events);
+  }
+
+  /** All bytes have come. What was left open is told with the end: only then its time is in the files. */
+  drain(): Drained {
+    this.#telling = this.#startedAt + this.now();
+    this.#drained = this.#translator.drain();
+    this.#start.answer.hear(this.#drained.events);
+    return this.#drained;
+  }
+
+  /** Notes down how the attempt ended, and gives its last events, which are still to be told. */
+  async end(end: RecordedEnd): Promise<{ readonly events: readonly Emitted[]; readonly last: FcmpEvent }> {
+    const { attempt } = this.#start;
+    const drained = this.#drained ?? this.drain();
+    await this.#capture?.close();
+    if (end.fsDiff !== undefined) await writeFsDiff(this.#folder, attempt, end.fsDiff);
+    const events = [...drained.events, ...this.#translator.end(end)];
+    const { exitCode, signal, verdict, reason, pid, version } = end;
+    await writeAttemptMeta(this.#folder, attempt, {
+      ...this.#meta,
+      finished_at: new Date(this.#telling).toISOString(),
+      exit_code: exitCode,
+      signal,
+      ...(verdict === undefined ? {} : { verdict }),
+      ...(reason === undefined ? {} : { reason }),
+      ...reasonCodeIn(events),
+      ...(pid === undefined ? {} : { pid }),
+      ...(version === undefined ? {} : { version }),
+    });
+    const last = events.findLast(({ protocol }) => protocol === 'fcmp');
+    if (last?.protocol !== 'fcmp') throw new TypeError('An attempt always ends with an FCMP event.');
+    return { events, last: last.event };
+  }
+
+  /** Tells the last events. */
+  async tellEnd(events: readonly Emitted[]): Promise<void> {
+    await this.#tell(events);
+    const { drift } = this;
+    if (drift !== null) await this.#journal.writeDrift(drift);
+  }
+
+  async #tell(events: readonly Emitted[]): Promise<void> {
+    const last = events.findLast(({ protocol }) => protocol === 'fcmp');
+    if (last !== undefined) this.#fcmpSeq = last.event.seq;
+    await this.#journal.write(events);
+  }
+
+  /** Lets go of its files, however it ended. */
+  async close(): Promise<void> {
+    await this.#capture?.close().catch(() => undefined);
+  }
+}
+
+function reasonCodeIn(events: readonly Emitted[]): Pick<AttemptMeta, 'reason_code'> {
+  for (const { protocol, event } of events) {
+    if (protocol === 'rasp' && isRasp(event, 'lifecycle.completion.state'))
+      return { reason_code: event.data.reason_code };
+  }
+  return {};
+}

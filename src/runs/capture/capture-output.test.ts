@@ -1,0 +1,105 @@
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { CapturedChunk } from '../../audit/index.js';
+import { captureOutput } from './capture-output.js';
+import type { OutputTaking } from './capture-output.js';
+import { OutputGauge } from './output-gauge.js';
+import type { OutputChunk } from '../process/output-queue.js';
+import { decideLimits } from '../spec/run-limits.js';
+import type { Stop } from '../conduct/run-control.js';
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const out = (text: string): OutputChunk => ({ stream: 'stdout', bytes: bytes(text) });
+
+function takeFrom(output: AsyncIterable<OutputChunk>, changes: Partial<OutputTaking> = {}) {
+  const batches: string[][] = [];
+  const stops: Stop[] = [];
+  const taking: OutputTaking = {
+    output,
+    gauge: new OutputGauge(decideLimits(), 0),
+    mask: (_, given) => given,
+    endMask: () => [],
+    now: () => 0,
+    async keep(chunks) {
+      batches.push(chunks.map((chunk) => new TextDecoder().decode(chunk.bytes)));
+      await turn();
+    },
+    stop: (stop) => stops.push(stop),
+    abandon: () => undefined,
+    idleMs: 10_000,
+    ...changes,
+  };
+  return { batches, stops, done: captureOutput(taking) };
+}
+
+async function* print(...chunks: (OutputChunk | Promise<unknown>)[]): AsyncGenerator<OutputChunk> {
+  for (const chunk of chunks) {
+    if (chunk instanceof Promise) await chunk;
+    else yield chunk;
+  }
+}
+
+describe('the output of a process', () => {
+  it('is kept in order; what comes while it is written goes together', async () => {
+    const { batches, done } = takeFrom(print(out('a'), out('b'), out('c'), sleep(5), out('d')));
+    await done;
+    expect(batches.flat().join('')).toBe('abcd');
+    expect(batches).toEqual([['a'], ['b', 'c'], ['d']]);
+  });
+
+  it('waits where too much is not yet kept', async () => {
+    const block = out('x'.repeat(200 * 1024));
+    let pulled = 0;
+    async function* flood(): AsyncGenerator<OutputChunk> {
+      for (; pulled < 10; pulled += 1) yield block;
+    }
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { done } = takeFrom(flood(), { keep: async () => held });
+    await sleep(20);
+    expect(pulled).toBeLessThan(4);
+    release();
+    await done;
+    expect(pulled).toBe(10);
+  });
+
+  it('is told with what masking held back', async () => {
+    const { batches, done } = takeFrom(print(out('a')), { endMask: () => [out('held')] });
+    await done;
+    expect(batches.flat()).toEqual(['a', 'held']);
+  });
+
+  it('is cut off at its limit, and the process is stopped', async () => {
+    const gauge = new OutputGauge(decideLimits({ output_bytes: 3 }), 0);
+    const endless = print(out('ab'), out('cd'), new Promise<void>(() => {}));
+    const { batches, stops, done } = takeFrom(endless, { gauge });
+    await done;
+    expect(batches.flat().join('')).toBe('abc');
+    expect(stops).toMatchObject([{ verdict: 'limit' }]);
+  });
+
+  it('that does not come stops the process', async () => {
+    let stopped = (): void => undefined;
+    const stops: Stop[] = [];
+    const end = new Promise<void>((resolve) => {
+      stopped = resolve;
+    });
+    const { done } = takeFrom(print(out('a'), end), { idleMs: 30, stop: (stop) => (stops.push(stop), stopped()) });
+    await done;
+    expect(stops).toMatchObject([
+      { verdict: 'timed_out', reason: expect.stringContaining('limits.idle_s, 0.03 s') as string },
+    ]);
+  });
+
+  it('that cannot be kept ends everything with that error', async () => {
+    let abandoned = (): void => undefined;
+    const end = new Promise<void>((resolve) => {
+      abandoned = resolve;
+    });
+    const keep = async (_: readonly CapturedChunk[]): Promise<void> => Promise.reject(new Error('disk full'));
+    const { done } = takeFrom(print(out('a'), end, out('b')), { keep, abandon: () => abandoned() });
+    await expect(done).rejects.toThrow('disk full');
+  });
+});

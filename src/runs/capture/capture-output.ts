@@ -1,0 +1,127 @@
+import type { CapturedChunk } from '../../audit/index.js';
+import type { StreamName } from '../../events/index.js';
+import type { OutputChunk } from '../process/output-queue.js';
+import type { OutputGauge } from './output-gauge.js';
+import type { Stop } from '../conduct/run-control.js';
+
+/** What is needed to take in the output of a process. */
+export interface OutputTaking {
+  readonly output: AsyncIterable<OutputChunk>;
+  readonly gauge: OutputGauge;
+  /** Takes secrets out, at equal length; may hold back what could still become one. */
+  mask(stream: StreamName, bytes: Uint8Array): Uint8Array;
+  /** What was held back. */
+  endMask(): readonly { readonly stream: StreamName; readonly bytes: Uint8Array }[];
+  /** Milliseconds since the attempt began. */
+  now(): number;
+  keep(chunks: readonly CapturedChunk[]): Promise<void>;
+  stop(stop: Stop): void;
+  /** Ends the process because what it prints cannot be kept. */
+  abandon(): void;
+  readonly idleMs: number;
+}
+
+/** What may wait while the files are written; then the process waits too. */
+const MOST_WAITING = 256 * 1024;
+
+/**
+ * Takes in all a process prints. What comes while the files are written is put together and written at once, so a
+ * busy process costs few writes; when too much waits, nothing is pulled, and the process has to wait.
+ */
+export async function captureOutput(taking: OutputTaking): Promise<void> {
+  const keeper = new Keeper(taking);
+  const idle = watchIdleness(taking.idleMs, (stop) => taking.stop(stop));
+  const take = (stream: StreamName, bytes: Uint8Array): void => {
+    if (bytes.length > 0) keeper.add({ stream, bytes, ms: taking.now() });
+  };
+  try {
+    idle.waits();
+    for await (const { stream, bytes } of taking.output) {
+      idle.rests();
+      const { kept, stop } = taking.gauge.measure(stream, bytes);
+      take(stream, taking.mask(stream, kept));
+      if (stop !== null) {
+        taking.stop(stop);
+        break;
+      }
+      await keeper.room();
+      idle.waits();
+    }
+  } finally {
+    idle.end();
+  }
+  for (const { stream, bytes } of taking.endMask()) take(stream, bytes);
+  await keeper.done();
+}
+
+/** Writes one batch at a time; the next one gathers meanwhile. */
+class Keeper {
+  readonly #taking: Pick<OutputTaking, 'keep' | 'abandon'>;
+  #waiting: CapturedChunk[] = [];
+  #bytes = 0;
+  #writing: Promise<void> | null = null;
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(taking: Pick<OutputTaking, 'keep' | 'abandon'>) {
+    this.#taking = taking;
+  }
+
+  add(chunk: CapturedChunk): void {
+    this.#waiting.push(chunk);
+    this.#bytes += chunk.bytes.length;
+    if (this.#writing === null) this.#write();
+  }
+
+  /** Resolves when little enough waits. */
+  async room(): Promise<void> {
+    while (this.#bytes > MOST_WAITING && this.#writing !== null) await this.#writing;
+  }
+
+  /** Resolves when all is kept; throws what made that impossible. */
+  async done(): Promise<void> {
+    while (this.#writing !== null) await this.#writing;
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  #write(): void {
+    const chunks = this.#waiting;
+    this.#waiting = [];
+    this.#bytes = 0;
+    if (this.#failure !== null) return;
+    this.#writing = this.#keep(chunks).finally(() => {
+      this.#writing = null;
+      if (this.#waiting.length > 0) this.#write();
+    });
+  }
+
+  async #keep(chunks: readonly CapturedChunk[]): Promise<void> {
+    try {
+      await this.#taking.keep(chunks);
+    } catch (error) {
+      this.#failure = { error };
+      this.#taking.abandon();
+    }
+  }
+}
+
+/** Stops a process that says nothing for too long. Only time in which a word was waited for counts. */
+function watchIdleness(idleMs: number, stop: (stop: Stop) => void) {
+  let waitingSince: number | null = null;
+  let timer: NodeJS.Timeout;
+  const arm = (ms: number): void => {
+    timer = setTimeout(look, ms);
+  };
+  const look = (): void => {
+    const silent = waitingSince === null ? 0 : performance.now() - waitingSince;
+    // A timer may come a moment early.
+    if (silent < idleMs - 1) return arm(Math.max(1, idleMs - silent));
+    const reason = `The agent printed nothing for longer than limits.idle_s, ${idleMs / 1000} s.`;
+    stop({ verdict: 'timed_out', reason });
+  };
+  arm(idleMs);
+  return {
+    waits: () => (waitingSince = performance.now()),
+    rests: () => (waitingSince = null),
+    end: () => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { OutputGauge } from './output-gauge.js';
+import { decideLimits } from '../spec/run-limits.js';
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (kept: Uint8Array): string => new TextDecoder().decode(kept);
+
+describe('what is printed', () => {
+  it('is cut where it becomes too much, over all streams and attempts', () => {
+    const gauge = new OutputGauge(decideLimits({ output_bytes: 10 }), 3);
+    expect(gauge.measure('stdout', bytes('abcd'))).toEqual({ kept: bytes('abcd'), stop: null });
+    const { kept, stop } = gauge.measure('stderr', bytes('efgh'));
+    expect([text(kept), stop?.verdict, stop?.reason]).toEqual([
+      'efg',
+      'limit',
+      expect.stringContaining('output_bytes, 10'),
+    ]);
+    expect(gauge.bytes).toBe(10);
+  });
+
+  it('may be as much as allowed, to the byte', () => {
+    const gauge = new OutputGauge(decideLimits({ output_bytes: 4, line_bytes: 4 }), 0);
+    expect(gauge.measure('stdout', bytes('abcd')).stop).toBeNull();
+    expect(gauge.measure('stdout', bytes('e')).stop).not.toBeNull();
+  });
+
+  it('is cut where a line becomes too long, each stream for itself', () => {
+    const gauge = new OutputGauge(decideLimits({ line_bytes: 5 }), 0);
+    expect(gauge.measure('stdout', bytes('one\ntwo')).stop).toBeNull();
+    expect(gauge.measure('stderr', bytes('abc')).stop).toBeNull();
+    expect(gauge.measure('stdout', bytes('23\nabcde\n')).stop).toBeNull();
+    const { kept, stop } = gauge.measure('stdout', bytes('x\nabcdefgh'));
+    expect([text(kept), stop?.reason]).toEqual(['x\nabcde', expect.stringContaining('line_bytes, 5')]);
+  });
+
+  it('is cut at the same place however it comes', () => {
+    const lines = fc.string({ unit: fc.constantFrom('a', '\n'), maxLength: 60 });
+    fc.assert(
+      fc.property(lines, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (printed, sizes) => {
+        const limits = decideLimits({ line_bytes: 6, output_bytes: 40 });
+        const whole = new OutputGauge(limits, 0).measure('stdout', bytes(printed));
+        const gauge = new OutputGauge(limits, 0);
+        let kept = '';
+        let at = 0;
+        for (let index = 0; at < printed.length; index += 1) {
+          const piece = printed.slice(at, at + (sizes[index % sizes.length] ?? 1));
+          at += piece.length;
+          const measured = gauge.measure('stdout', bytes(piece));
+          kept += text(measured.kept);
+          if (measured.stop !== null) break;
+        }
+        expect(kept).toBe(text(whole.kept));
+      }),
+    );
+  });
+});

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { createTranslator } from '../../events/index.js';
+import { codex, toBytes } from '../../events/translate-lines.contract.js';
+import { Answer } from './answer.js';
+
+const claude = (text: string, parent: string | null = null) => ({
+  type: 'assistant',
+  parent_tool_use_id: parent,
+  session_id: 's',
+  message: { id: `msg_${text}`, role: 'assistant', content: [{ type: 'text', text }] },
+});
+
+function hear(engine: 'codex' | 'claude' | 'generic', lines: readonly (object | string)[], source?: 'stdout'): Answer {
+  const translator = createTranslator({ engine, runId: 'r', attempt: 1 });
+  const answer = new Answer(source ?? 'messages');
+  const bytes = toBytes(lines);
+  answer.read('stdout', bytes);
+  answer.read('stderr', toBytes(['noise']));
+  answer.hear(translator.push('stdout', bytes));
+  answer.hear(translator.drain().events);
+  return answer;
+}
+
+test('the last whole message is the answer', () => {
+  expect(hear('codex', [codex.message('first'), codex.message('last', 'item_1')]).text).toBe('last');
+});
+
+test('what a sub-agent says is not', () => {
+  expect(hear('claude', [claude('mine'), claude('of a helper', 'toolu_1')]).text).toBe('mine');
+});
+
+test('the engine’s own structured field is', () => {
+  const result = { type: 'result', subtype: 'success', is_error: false, session_id: 's', result: 'Here.' };
+  expect(hear('claude', [claude('Here.'), { ...result, structured_output: { a: 1 } }]).text).toBe('{"a":1}');
+});
+
+test('of a plain program all of stdout is', () => {
+  const answer = hear('generic', ['', 'one', '', 'two'], 'stdout');
+  expect(answer.text).toBe('\none\n\ntwo\n');
+  expect(answer.message).toBe('one\n\ntwo');
+});
+
+test('nothing said is an empty answer', () => {
+  expect(hear('codex', []).text).toBe('');
+  expect(hear('codex', []).message).toBeUndefined();
+});
+
+test('what is longer than can be read is kept only so far that it is refused', () => {
+  const answer = new Answer('stdout');
+  const block = new Uint8Array(1024 * 1024).fill(0x20);
+  for (let count = 0; count < 70; count++) answer.read('stdout', block);
+  expect(answer.text).toHaveLength(64 * 1024 * 1024 + 1);
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { Drained } from '../../events/index.js';
+import { ParseError } from '../../json/index.js';
+import { decideVerdict, isAsking } from './decide-verdict.js';
+import type { VerdictGrounds } from './decide-verdict.js';
+
+const DRAINED: Drained = {
+  events: [],
+  doneMarker: false,
+  endSignal: null,
+  runtimeError: null,
+  sessionId: null,
+  usage: null,
+};
+const error = new ParseError('NO_JSON', 'nothing found', { attempts: [] });
+const refused = { verdict: 'not_validated', reason: 'no good', warnings: [], error } as const;
+const comment = { verdict: 'comment', comment: 'hm', warnings: [], error } as const;
+const GROUNDS: VerdictGrounds = {
+  stop: null,
+  judged: { verdict: 'no_contract' },
+  drained: DRAINED,
+  end: { exitCode: 0, signal: null },
+  mayRetry: true,
+};
+const decide = (grounds: Partial<VerdictGrounds>) => decideVerdict({ ...GROUNDS, ...grounds });
+
+describe('the verdict', () => {
+  it('is the stop, whatever else is known', () => {
+    const stop = { verdict: 'limit', reason: 'too much' } as const;
+    expect(decide({ stop, judged: refused })).toEqual(stop);
+  });
+
+  it('is none where nothing was judged', () => {
+    expect(decide({ judged: null })).toEqual({});
+  });
+
+  it('is what the contract says', () => {
+    expect(decide({})).toEqual({ verdict: 'no_contract' });
+    const judged = { verdict: 'validated', value: 1, repairLevel: 'none', repairs: [], warnings: [] } as const;
+    expect(decide({ judged, end: { exitCode: 1, signal: null } })).toEqual({ verdict: 'validated' });
+  });
+
+  it('sends a refused output back while it may', () => {
+    expect(decide({ judged: refused })).toEqual({ verdict: 'retry', reason: 'no good' });
+    expect(decide({ judged: refused, mayRetry: false })).toEqual({ verdict: 'not_validated', reason: 'no good' });
+    expect(decide({ judged: comment })).toMatchObject({ verdict: 'retry' });
+    expect(decide({ judged: comment, mayRetry: false })).toEqual({ verdict: 'comment' });
+  });
+
+  it.each([
+    ['an exit code', { end: { exitCode: 1, signal: null } }],
+    ['a signal', { end: { exitCode: null, signal: 'SIGKILL' } }],
+    ['an error of the engine', { drained: { ...DRAINED, runtimeError: 'no credit' } }],
+  ])('does not ask again after %s', (_, trouble) => {
+    expect(decide({ judged: refused, ...trouble })).toMatchObject({ verdict: 'not_validated' });
+    expect(decide({ judged: comment, ...trouble })).toMatchObject({ verdict: 'comment' });
+  });
+
+  it('does not ask again where the schema itself broke down', () => {
+    const judged = { verdict: 'not_validated', reason: 'threw', warnings: [] } as const;
+    expect(decide({ judged })).toEqual({ verdict: 'not_validated', reason: 'threw' });
+  });
+});
+
+it('an agent asks that ends its turn without the done marker, where it may', () => {
+  const ended = { ...DRAINED, endSignal: 'CODEX_TURN_COMPLETED' } as const;
+  expect(isAsking('interactive', ended)).toBe(true);
+  expect(isAsking('interactive', { ...ended, doneMarker: true })).toBe(false);
+  expect(isAsking('interactive', DRAINED)).toBe(false);
+  expect(isAsking('auto', ended)).toBe(false);
+});

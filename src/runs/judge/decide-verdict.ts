@@ -1,0 +1,45 @@
+import type { Drained, Verdict } from '../../events/index.js';
+import type { JudgedOutput } from './judge-output.js';
+import type { ProcessEnd } from '../process/running-process.js';
+import type { Stop } from '../conduct/run-control.js';
+
+/** All that decides how an attempt is to be told. */
+export interface VerdictGrounds {
+  readonly stop: Stop | null;
+  readonly judged: JudgedOutput | null;
+  readonly drained: Drained;
+  readonly end: ProcessEnd;
+  /** Whether a refused output may be sent back once more. */
+  readonly mayRetry: boolean;
+}
+
+/**
+ * The verdict on an attempt. Sluice's own stop comes first. A refused output is sent back only if the engine itself had
+ * no trouble: asking again does not mend a broken process.
+ */
+export function decideVerdict(grounds: VerdictGrounds): {
+  readonly verdict?: Verdict;
+  readonly reason?: string;
+} {
+  const { stop, judged, drained, end, mayRetry } = grounds;
+  if (stop !== null) return stop;
+  if (judged === null) return {};
+  const isSound = end.exitCode === 0 && drained.runtimeError === null;
+  switch (judged.verdict) {
+    case 'no_contract':
+    case 'validated':
+      return { verdict: judged.verdict };
+    case 'comment':
+      if (!mayRetry || !isSound) return { verdict: 'comment' };
+      return { verdict: 'retry', reason: `The output has no value: ${judged.error.message}.` };
+    case 'not_validated': {
+      const isRetried = mayRetry && isSound && judged.error !== undefined;
+      return { verdict: isRetried ? 'retry' : 'not_validated', reason: judged.reason };
+    }
+  }
+}
+
+/** Whether the agent has asked, by seed 002's rules: it ended its turn and did not say that it has finished. */
+export function isAsking(mode: 'auto' | 'interactive', { doneMarker, endSignal }: Drained): boolean {
+  return mode === 'interactive' && endSignal !== null && !doneMarker;
+}

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { fromJsonSchema } from '../../json-schema/index.js';
+import { judgeOutput } from './judge-output.js';
+import type { RunContract } from '../spec/run-spec.js';
+
+const LINE = {
+  type: 'object',
+  properties: { line: { type: 'integer' } },
+  required: ['line'],
+  additionalProperties: false,
+};
+
+async function judge(text: string, contract: RunContract = { schema: LINE }) {
+  return judgeOutput(text, contract, fromJsonSchema(LINE, { trusted: false }));
+}
+
+describe('an answer that passes', () => {
+  it('gives its value', async () => {
+    expect(await judge('{"line":3}')).toEqual({
+      verdict: 'validated',
+      value: { line: 3 },
+      repairLevel: 'none',
+      repairs: [],
+      warnings: [],
+    });
+  });
+
+  it('may have to be repaired, which is told', async () => {
+    expect(await judge('Here: ```json\n{"line":3,}\n```')).toMatchObject({
+      verdict: 'validated',
+      value: { line: 3 },
+      repairLevel: 'deterministic_generic',
+      repairs: expect.arrayContaining([expect.objectContaining({ kind: 'extra_comma', offset: 23 })]) as unknown,
+      warnings: [{ code: 'OUTPUT_REPAIRED_GENERIC' }],
+    });
+  });
+
+  it('is freed of the done marker first', async () => {
+    expect(await judge('{"line":3,"__SKILL_DONE__":true}')).toMatchObject({ value: { line: 3 }, repairLevel: 'none' });
+  });
+
+  it('goes through the caller’s normalizers', async () => {
+    const normalizers = [(value: unknown) => ({ line: Reflect.get(Object(value) as object, 'row') as unknown })];
+    expect(await judge('{"row":4}', { schema: LINE, normalizers })).toMatchObject({ value: { line: 4 } });
+  });
+
+  it('may be aligned where the contract says so', async () => {
+    expect(await judge('{"line":"3"}')).toMatchObject({ verdict: 'not_validated' });
+    expect(await judge('{"line":"3"}', { schema: LINE, align: true })).toMatchObject({
+      verdict: 'validated',
+      value: { line: 3 },
+      repairLevel: 'schema_aligned',
+    });
+  });
+
+  it('may be cut off where the contract says so', async () => {
+    expect(await judge('<json>{"line":3', { schema: LINE, profile: 'tagged' })).toMatchObject({
+      verdict: 'not_validated',
+    });
+    expect(await judge('<json>{"line":3', { schema: LINE, profile: 'tagged', allow_partial: true })).toMatchObject({
+      verdict: 'validated',
+      value: { line: 3 },
+    });
+  });
+
+  it('may be judged by a schema that takes its time', async () => {
+    const schema = z.object({ line: z.number().refine(async (line) => Promise.resolve(line > 2)) });
+    expect(await judgeOutput('{"line":3}', { schema }, schema)).toMatchObject({ verdict: 'validated' });
+    expect(await judgeOutput('{"line":1}', { schema }, schema)).toMatchObject({ verdict: 'not_validated' });
+  });
+});
+
+describe('an answer that does not pass', () => {
+  it('says where and why', async () => {
+    const judged = await judge('{"line":"three"}');
+    expect(judged).toMatchObject({ verdict: 'not_validated', error: { code: 'SCHEMA_MISMATCH' } });
+    expect(judged).toHaveProperty('reason', expect.stringMatching(/\[SCHEMA_MISMATCH\].*line.*integer/));
+  });
+
+  it('may be empty', async () => {
+    expect(await judge('')).toMatchObject({ verdict: 'not_validated', error: { code: 'EMPTY_INPUT' } });
+  });
+
+  it('is a comment in profile tagged without a tag', async () => {
+    expect(await judge('I could not do it.', { schema: LINE, profile: 'tagged' })).toMatchObject({
+      verdict: 'comment',
+      comment: 'I could not do it.',
+      warnings: [{ code: 'OUTPUT_DEGRADED_TO_COMMENT' }],
+    });
+  });
+
+  it('is blamed on a schema that throws', async () => {
+    const schema = z.unknown().refine(() => {
+      throw new Error('no database');
+    });
+    expect(await judgeOutput('{}', { schema }, schema)).toEqual({
+      verdict: 'not_validated',
+      reason: 'The schema of the contract broke down: no database',
+      warnings: [],
+    });
+  });
+});
+
+it('without a contract nothing is judged', async () => {
+  expect(await judgeOutput('whatever', undefined, undefined)).toEqual({ verdict: 'no_contract' });
+});
+
+it('a contract without a schema asks for any JSON', async () => {
+  expect(await judgeOutput('{"a":1}', {}, undefined)).toMatchObject({ verdict: 'validated', value: { a: 1 } });
+  expect(await judgeOutput('no', { align: true }, undefined)).toMatchObject({ verdict: 'not_validated' });
+});

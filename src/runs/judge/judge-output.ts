@@ -1,0 +1,89 @@
+import { isSluiceError, parseAsync } from '../../json/index.js';
+import type { ParseError, Repair, RepairLevel, SchemaIssue, StandardSchema, Warning } from '../../json/index.js';
+import { errorOfComment } from '../../json/parse.js';
+import { takeOffDoneMarker } from '../contract/done-marker-member.js';
+import { messageOf } from '../message-of.js';
+import type { RunContract } from '../spec/run-spec.js';
+
+/** What the contract says about an answer. */
+export type JudgedOutput =
+  | { readonly verdict: 'no_contract' }
+  | {
+      readonly verdict: 'validated';
+      readonly value: unknown;
+      readonly repairLevel: RepairLevel;
+      readonly repairs: readonly Repair[];
+      readonly warnings: readonly Warning[];
+    }
+  | {
+      readonly verdict: 'comment';
+      readonly comment: string;
+      readonly warnings: readonly Warning[];
+      readonly error: ParseError;
+    }
+  | {
+      readonly verdict: 'not_validated';
+      readonly reason: string;
+      readonly warnings: readonly Warning[];
+      /** Absent where the schema itself broke down. */
+      readonly error?: ParseError;
+    };
+
+/** Enough of an error to act on; the whole list is in the result. */
+const LONGEST_REASON = 2000;
+
+/**
+ * Holds an answer against the contract. Only the schema decides: repairs and alignment bring a text to it, nothing
+ * else makes a success. The done marker is taken off before anything else looks at the value.
+ */
+export async function judgeOutput(
+  text: string,
+  contract: RunContract | undefined,
+  schema: StandardSchema | undefined,
+): Promise<JudgedOutput> {
+  if (contract === undefined) return { verdict: 'no_contract' };
+  const { profile, allow_partial: allowPartial = false, align = false, normalizers = [] } = contract;
+  const takeOff = (value: unknown): unknown => takeOffDoneMarker(value, contract.schema);
+  try {
+    const result = await parseAsync(text, schema, {
+      ...(profile === undefined ? {} : { profile }),
+      allowPartial,
+      align: align && schema !== undefined,
+      normalizers: [takeOff, ...normalizers],
+    });
+    const { warnings } = result;
+    switch (result.status) {
+      case 'success': {
+        const { value, repairLevel, repairs } = result;
+        return { verdict: 'validated', value, repairLevel, repairs, warnings };
+      }
+      case 'comment':
+        return { verdict: 'comment', comment: result.comment, warnings, error: errorOfComment(undefined) };
+      case 'failed':
+        return { verdict: 'not_validated', reason: describe(result.error), warnings, error: result.error };
+    }
+  } catch (error) {
+    // A schema of the caller's own may throw; the run has still ended, and its owner must hear of it.
+    return {
+      verdict: 'not_validated',
+      reason: `The schema of the contract broke down: ${describeThrown(error)}`,
+      warnings: [],
+    };
+  }
+}
+
+function describe(error: ParseError): string {
+  const issues = (error.issues ?? []).slice(0, 5).map(describeIssue).join('; ');
+  const detail = issues === '' || error.message.includes(issues) ? '' : ` (${issues})`;
+  const text = `The output did not pass the schema of the contract: [${error.code}] ${error.message}${detail}`;
+  return text.length > LONGEST_REASON ? `${text.slice(0, LONGEST_REASON)}…` : text;
+}
+
+function describeIssue({ path, message }: SchemaIssue): string {
+  return path.length === 0 ? message : `${path.join('.')}: ${message}`;
+}
+
+function describeThrown(error: unknown): string {
+  if (isSluiceError(error)) return `[${error.code}] ${error.message}`;
+  return messageOf(error);
+}

@@ -1,0 +1,57 @@
+import { resolve } from 'node:path';
+import { createFileResultCache } from '../cache/file-result-cache.js';
+import type { RunEngine } from '../launchers/run-engine.js';
+import { silentLogger } from '../logger/logger.js';
+import type { Logger } from '../logger/logger.js';
+import type { EventLog } from './event-log.js';
+import { createFileEventLog } from './file-event-log.js';
+import type { ResultCache } from './result-cache.js';
+import { createUlids } from '../ulid.js';
+
+/** What a run needs of the world. All but the folder has a default. */
+export interface RunPorts {
+  /** Where run folders, kept results and notes of running processes are. */
+  readonly data: string;
+  /** Where events are kept before anyone hears of them; by default the run folder's own logs. */
+  readonly eventLog?: EventLog;
+  /** Results of earlier runs, for specs that ask for them; by default files in the data folder. */
+  readonly cache?: ResultCache;
+  /** Milliseconds since 1970. */
+  readonly clock?: () => number;
+  /** The id of the run, also the name of its folder; by default a ULID. */
+  readonly newId?: () => string;
+  readonly logger?: Logger;
+  /** What environment variables are taken from; by default this process's. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Where an engine's program is, or the words that start it; by default it is looked for on the path. */
+  readonly programs?: Readonly<Partial<Record<RunEngine, string | readonly string[]>>>;
+  /** Patterns of what must never be written down, beside the values of sensitive environment variables. */
+  readonly secrets?: { readonly patterns?: readonly string[] };
+}
+
+/** The ports of a run, all of them decided. */
+export interface DecidedPorts extends Omit<Required<RunPorts>, 'secrets'> {
+  readonly secretPatterns: readonly string[];
+  /** Null where the run folder's own logs are the event log. */
+  readonly otherLog: EventLog | null;
+}
+
+const newUlid = createUlids();
+
+/** Completes what was given. */
+export function decidePorts(ports: RunPorts): DecidedPorts {
+  const data = resolve(ports.data);
+  const eventLog = ports.eventLog ?? createFileEventLog(data);
+  return {
+    data,
+    eventLog,
+    otherLog: eventLog.runFoldersOf === data ? null : eventLog,
+    cache: ports.cache ?? createFileResultCache(data),
+    clock: ports.clock ?? Date.now,
+    newId: ports.newId ?? newUlid,
+    logger: ports.logger ?? silentLogger,
+    environment: ports.environment ?? process.env,
+    programs: ports.programs ?? {},
+    secretPatterns: ports.secrets?.patterns ?? [],
+  };
+}

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import type { DriftSummary } from '../../events/index.js';
+import { addDrift } from './add-drift.js';
+
+const met = (unknown_types: Record<string, number>, unknown_fields: Record<string, number>): DriftSummary => ({
+  summary: 'drift',
+  run_id: 'r',
+  attempt_number: 1,
+  engine: 'codex',
+  engine_version: '1',
+  unknown_types,
+  unknown_fields,
+});
+
+it('drift is counted over all attempts', () => {
+  const first = addDrift(undefined, met({ 'a.b': 2, c: 1 }, {}));
+  expect(first).toEqual({ unknown_types: 3, unknown_fields: 0 });
+  expect(addDrift(first, null)).toEqual(first);
+  expect(addDrift(first, met({}, { x: 4 }))).toEqual({ unknown_types: 3, unknown_fields: 4 });
+});
+
+it('a run whose every word was known has none', () => {
+  expect(addDrift(undefined, null)).toBeUndefined();
+});

@@ -1,0 +1,81 @@
+import type { FcmpEvent, FsDiff, Usage } from '../../events/index.js';
+import { REASON_CODES } from '../../events/index.js';
+import type { AttemptOutcome } from '../conduct/attempt-outcome.js';
+import type { JudgedOutput } from '../judge/judge-output.js';
+import type { RunDrift, RunFailure, RunResult } from './run-result.js';
+
+/** What is known of a run beside its last attempt. */
+export interface RunSummary {
+  readonly artifacts: FsDiff;
+  readonly drift: RunDrift | undefined;
+  readonly usage: Usage | null;
+  readonly attempts: number;
+  readonly sessionId: string | null;
+}
+
+/** Candidates that are listed in a result: the first ones tell what is wrong. */
+const MOST_TRIED = 32;
+
+/** Repairs that are listed in a result: an answer may need one for each of its characters. */
+const MOST_REPAIRS = 100;
+
+/** The result of a run, from its last event: the two always agree. */
+export function buildResult(outcome: AttemptOutcome, summary: RunSummary): RunResult {
+  const { last, judged, warnings, message } = outcome;
+  const { artifacts, drift, usage, attempts, sessionId } = summary;
+  return {
+    ...outcomeOf(last, judged),
+    warnings: [...(judged === null || judged.verdict === 'no_contract' ? [] : judged.warnings.map(plain)), ...warnings],
+    ...(message === undefined || judged?.verdict !== 'no_contract' ? {} : { text: message }),
+    artifacts,
+    ...(drift === undefined ? {} : { drift }),
+    ...(usage === null ? {} : { usage }),
+    attempts,
+    session_id: sessionId,
+    ...(outcome.process === undefined ? {} : { process: outcome.process }),
+  };
+}
+
+type Outcome = Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'repairs' | 'error'>;
+
+function outcomeOf(last: FcmpEvent, judged: JudgedOutput | null): Outcome {
+  if (last.type === 'conversation.failed') {
+    const { error } = last.data;
+    const status = error.category === 'canceled' ? 'canceled' : 'failed';
+    return { status, repair_level: 'none', error: { ...error, ...detailsOf(judged) } };
+  }
+  if (last.type !== 'conversation.completed') return { status: 'failed', repair_level: 'none', error: UNEXPLAINED };
+  switch (judged?.verdict) {
+    case 'validated':
+      return {
+        status: 'success',
+        value: judged.value,
+        repair_level: judged.repairLevel,
+        ...(judged.repairs.length === 0 ? {} : { repairs: judged.repairs.slice(0, MOST_REPAIRS) }),
+      };
+    case 'comment':
+      return { status: 'comment', comment: judged.comment, repair_level: 'none' };
+    case 'no_contract':
+    case 'not_validated':
+    case undefined:
+      return { status: 'success', repair_level: 'none' };
+  }
+}
+
+/** Neither the bytes nor the exit say whether the work was done: that is no success. */
+const UNEXPLAINED: RunFailure = {
+  category: 'engine',
+  code: 'INSUFFICIENT_EVIDENCE',
+  message: REASON_CODES.INSUFFICIENT_EVIDENCE,
+};
+
+function detailsOf(judged: JudgedOutput | null): Pick<RunFailure, 'issues' | 'tried'> {
+  if (judged?.verdict !== 'not_validated' || judged.error === undefined) return {};
+  const { issues, attempts } = judged.error;
+  const tried = attempts.slice(0, MOST_TRIED).map(({ candidate, code, message }) => ({ ...candidate, code, message }));
+  return { ...(issues === undefined ? {} : { issues }), tried };
+}
+
+function plain({ code, message }: { readonly code: string; readonly message: string }): RunResult['warnings'][number] {
+  return { code, message };
+}

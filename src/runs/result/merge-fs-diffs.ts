@@ -1,0 +1,39 @@
+import type { FsDiff } from '../../events/index.js';
+
+/** Nothing was changed. */
+export const NO_CHANGES: FsDiff = { created: [], modified: [], deleted: [] };
+
+/**
+ * What two attempts changed, one after the other, as if they had been one: a file made and changed was made, one made
+ * and deleted was never there, one deleted and made again was changed.
+ *
+ * @example
+ * mergeFsDiffs({ created: ['a'], modified: [], deleted: [] }, { created: [], modified: ['a'], deleted: [] }) // created: ['a']
+ */
+export function mergeFsDiffs(first: FsDiff, second: FsDiff): FsDiff {
+  const changes = new Map<string, keyof FsDiff>();
+  for (const change of CHANGES) for (const path of first[change]) changes.set(path, change);
+  for (const change of CHANGES) {
+    for (const path of second[change]) {
+      const merged = after(changes.get(path), change);
+      if (merged === undefined) changes.delete(path);
+      else changes.set(path, merged);
+    }
+  }
+  const pathsOf = (change: keyof FsDiff): string[] =>
+    [...changes].flatMap(([path, last]) => (last === change ? [path] : [])).toSorted();
+  return { created: pathsOf('created'), modified: pathsOf('modified'), deleted: pathsOf('deleted') };
+}
+
+const CHANGES = ['created', 'modified', 'deleted'] as const;
+
+function after(before: keyof FsDiff | undefined, now: keyof FsDiff): keyof FsDiff | undefined {
+  if (before === 'created') return now === 'deleted' ? undefined : 'created';
+  if (before === 'deleted' && now === 'created') return 'modified';
+  return now;
+}
+
+/** Whether any file was changed. */
+export function hasChanges({ created, modified, deleted }: FsDiff): boolean {
+  return created.length + modified.length + deleted.length > 0;
+}

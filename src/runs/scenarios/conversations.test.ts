@@ -1,0 +1,204 @@
+import { describe, expect, it, vi } from 'vitest';
+import { codex, DONE } from '../../events/translate-lines.contract.js';
+import { makeSite } from './fixtures/make-site.js';
+import type { Site, Step } from './fixtures/make-site.js';
+import { followRun } from './run.contract.js';
+import type { RunSpec } from '../spec/run-spec.js';
+import { startRun } from '../start-run.js';
+
+/** Processes are started, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 });
+
+const LINE = {
+  type: 'object',
+  properties: { line: { type: 'integer' } },
+  required: ['line'],
+  additionalProperties: false,
+};
+
+function say(...records: readonly object[]): Step {
+  return { print: records.map((record) => `${JSON.stringify(record)}\n`).join('') };
+}
+
+const ASK = [say(codex.thread('t-1'), codex.message('Which one?'), codex.completed(10, 1))];
+const FINISH = [
+  say(codex.thread('t-1'), codex.message(`{"line":3,"__SKILL_DONE__": true}`, 'item_9'), codex.completed(25, 2)),
+];
+
+function specOf(site: Site, more: Partial<RunSpec> = {}): RunSpec {
+  return { engine: 'codex', prompt: 'Count.', workdir: site.workdir, ...more };
+}
+
+const portsOf = (site: Site) => ({ ...site, programs: { codex: site.agent } });
+
+describe('an agent that asks', () => {
+  const interactive = { mode: 'interactive', contract: { schema: LINE } } as const;
+
+  it('goes on with the answer in the same session', async () => {
+    const site = await makeSite(ASK, FINISH);
+    const { result, fcmp, types, meta } = await followRun(specOf(site, interactive), portsOf(site), {
+      replies: ['The second.'],
+    });
+    expect(result).toMatchObject({ status: 'success', value: { line: 3 }, attempts: 2, session_id: 't-1' });
+    expect(types).toEqual([
+      'conversation.started',
+      'assistant.message.final',
+      'user.input.required',
+      'user.input.replied',
+      'conversation.started',
+      'assistant.message.final',
+      'conversation.completed',
+    ]);
+    expect(fcmp.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(result.usage).toMatchObject({ input_tokens: 25, output_tokens: 2 });
+    const [first, second] = await site.calls();
+    expect(first?.input).toContain('Count.');
+    expect(first?.input).toContain('__SKILL_DONE__');
+    expect(second).toMatchObject({ input: 'The second.', args: expect.arrayContaining(['resume', 't-1']) as string[] });
+    expect(await meta(2)).toMatchObject({ session_id: 't-1', reply: 'The second.', verdict: 'validated' });
+    expect(await meta(1)).toMatchObject({ session_id: null });
+  });
+
+  it('may ask again', async () => {
+    const site = await makeSite(ASK, ASK, FINISH);
+    const { result } = await followRun(specOf(site, interactive), portsOf(site), { replies: ['one', 'two'] });
+    expect(result).toMatchObject({ status: 'success', attempts: 3 });
+    expect((await site.calls()).map(({ input }) => input).slice(1)).toEqual(['one', 'two']);
+  });
+
+  it('is told how to say that it has finished, without a contract too', async () => {
+    const site = await makeSite([say(codex.thread(), codex.message(DONE), codex.completed())]);
+    const { result } = await followRun(specOf(site, { mode: 'interactive' }), portsOf(site));
+    expect(result).toMatchObject({ status: 'success', text: DONE });
+    expect((await site.calls())[0]?.input).toContain('__SKILL_DONE__');
+  });
+
+  it('waits no longer than it may', async () => {
+    const site = await makeSite(ASK);
+    const { result, meta } = await followRun(specOf(site, { ...interactive, limits: { wait_s: 0.2 } }), portsOf(site));
+    expect(result).toMatchObject({
+      status: 'failed',
+      attempts: 2,
+      error: { category: 'timeout', code: 'RUN_TIMED_OUT', message: expect.stringContaining('wait_s, 0.2') as string },
+    });
+    expect(await meta(2)).toMatchObject({ verdict: 'timed_out', session_id: 't-1' });
+  });
+
+  it('can be canceled while it waits', async () => {
+    const site = await makeSite(ASK);
+    const { result, types } = await followRun(specOf(site, interactive), portsOf(site), {
+      onEvent: (event, run) => event.type === 'user.input.required' && void run.cancel(),
+    });
+    expect(result).toMatchObject({ status: 'canceled', attempts: 2 });
+    expect(types.slice(-2)).toEqual(['user.input.required', 'conversation.failed']);
+  });
+
+  it('cannot be answered where its session is not known', async () => {
+    const site = await makeSite([say(codex.message('Which one?'), codex.completed())]);
+    const { result, types } = await followRun(specOf(site, interactive), portsOf(site), { replies: ['x'] });
+    expect(result).toMatchObject({
+      status: 'failed',
+      error: {
+        category: 'engine',
+        code: 'SESSION_LOST',
+        message: expect.stringContaining('never named its session') as string,
+      },
+    });
+    expect(types.slice(-2)).toEqual(['user.input.replied', 'conversation.failed']);
+  });
+
+  it('and calls itself finished with an output that does not pass has failed', async () => {
+    const site = await makeSite([say(codex.thread(), codex.message(DONE), codex.completed())]);
+    const { result } = await followRun(specOf(site, interactive), portsOf(site));
+    expect(result).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_NOT_VALIDATED' } });
+  });
+});
+
+describe('a reply that nobody asked for', () => {
+  it('is refused', async () => {
+    const site = await makeSite([{ sleep: 5000 }]);
+    const run = startRun(specOf(site), portsOf(site));
+    await expect(run.reply('x')).rejects.toMatchObject({ code: 'REPLY_NOT_EXPECTED' });
+    await run.cancel();
+    await expect(run.reply('x')).rejects.toMatchObject({ code: 'REPLY_NOT_EXPECTED' });
+  });
+});
+
+describe('an output that does not pass', () => {
+  const BAD = [say(codex.thread('t-1'), codex.message('{"line":"three"}'), codex.completed(10, 1))];
+  const GOOD = [say(codex.thread('t-1'), codex.message('{"line":3}', 'item_1'), codex.completed(25, 2))];
+  const contract = { schema: LINE };
+
+  it('is sent back with what was wrong, in the same session', async () => {
+    const site = await makeSite(BAD, GOOD);
+    const { result, types, fcmp, meta } = await followRun(specOf(site, { contract, max_retries: 1 }), portsOf(site));
+    expect(result).toMatchObject({ status: 'success', value: { line: 3 }, attempts: 2 });
+    expect(types.filter((type) => type.startsWith('conversation.'))).toEqual([
+      'conversation.started',
+      'conversation.started',
+      'conversation.completed',
+    ]);
+    expect(fcmp.filter(({ meta: { attempt } }) => attempt === 1).at(-1)).toMatchObject({
+      type: 'diagnostic.warning',
+      data: { code: 'OUTPUT_RETRIED', message: expect.stringContaining('SCHEMA_MISMATCH') as string },
+    });
+    expect(await meta(1)).toMatchObject({ verdict: 'retry', exit_code: 0 });
+    const [, second] = await site.calls();
+    expect(second?.args).toEqual(expect.arrayContaining(['resume', 't-1']));
+    expect(second?.input).toMatch(
+      /^Your previous output could not be parsed as valid JSON\.\nError: \[SCHEMA_MISMATCH\]/,
+    );
+    expect(second?.input).not.toContain('Count.');
+  });
+
+  it('fails when it was sent back often enough', async () => {
+    const site = await makeSite(BAD);
+    const { result } = await followRun(specOf(site, { contract, max_retries: 2 }), portsOf(site));
+    expect(result).toMatchObject({ status: 'failed', attempts: 3, error: { code: 'OUTPUT_NOT_VALIDATED' } });
+    expect(await site.calls()).toHaveLength(3);
+  });
+
+  it('is not sent back unless that is asked for', async () => {
+    const site = await makeSite(BAD, GOOD);
+    const { result } = await followRun(specOf(site, { contract }), portsOf(site));
+    expect(result).toMatchObject({ status: 'failed', attempts: 1 });
+  });
+
+  it('is not sent back to a broken process', async () => {
+    const site = await makeSite([...BAD, { exit: 2 }], GOOD);
+    const { result } = await followRun(specOf(site, { contract, max_retries: 3 }), portsOf(site));
+    expect(result).toMatchObject({ status: 'failed', attempts: 1 });
+  });
+
+  it('is asked for anew, with the task, where there is no session', async () => {
+    const site = await makeSite([{ print: 'hm\n' }], [{ print: '{"line":3}\n' }]);
+    const spec: RunSpec = { engine: 'command', command: site.agent, prompt: 'Count.', workdir: site.workdir };
+    const { result, meta } = await followRun({ ...spec, contract, max_retries: 1 }, site);
+    expect(result).toMatchObject({ status: 'success', value: { line: 3 }, attempts: 2 });
+    expect((await site.calls())[1]?.input).toMatch(/^Your previous output[^]*\n\nCount\.$/);
+    expect(await meta(2)).toMatchObject({ session_id: null });
+  });
+
+  it('becomes a comment only when it was sent back often enough', async () => {
+    const site = await makeSite([say(codex.thread(), codex.message('All fine.'), codex.completed())]);
+    const spec = specOf(site, { contract: { schema: LINE, profile: 'tagged' }, max_retries: 1 });
+    const { result } = await followRun(spec, portsOf(site));
+    expect(result).toMatchObject({ status: 'comment', comment: 'All fine.', attempts: 2 });
+  });
+
+  it('may be sent back in a conversation too', async () => {
+    const wrong = [say(codex.thread('t-1'), codex.message(DONE), codex.completed())];
+    const site = await makeSite(wrong, FINISH);
+    const spec = specOf(site, { contract, max_retries: 1, mode: 'interactive' });
+    const { result } = await followRun(spec, portsOf(site));
+    expect(result).toMatchObject({ status: 'success', value: { line: 3 }, attempts: 2 });
+  });
+
+  it('is not sent back after a cancel', async () => {
+    const site = await makeSite(BAD, [{ sleep: 60_000 }]);
+    const { result } = await followRun(specOf(site, { contract, max_retries: 1 }), portsOf(site), {
+      onEvent: (event, run) => event.type === 'diagnostic.warning' && void run.cancel(),
+    });
+    expect(result).toMatchObject({ status: 'canceled', attempts: 2 });
+  });
+});

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { replayRunFolder, translateRunFolder } from '../../audit/index.js';
+import type { Emitted } from '../../events/index.js';
+import { codex } from '../../events/translate-lines.contract.js';
+import { makeSite } from './fixtures/make-site.js';
+import type { Site, Step } from './fixtures/make-site.js';
+import { followRun } from './run.contract.js';
+
+const PROGRAM = fileURLToPath(new URL('./fixtures/run-forever.ts', import.meta.url));
+
+/** `npm run torture` asks for more. */
+const KILLS = Number(process.env['RUN_KILLS'] ?? 4);
+
+const say = (record: object): Step => ({ print: `${JSON.stringify(record)}\n` });
+
+/** Talks in small pieces, writes a file, leaves children behind that hold its output. */
+const talk = (last: string): readonly Step[] => [
+  { child: true },
+  say(codex.thread('t-1')),
+  ...Array.from({ length: 12 }, (_, index) => [
+    say(codex.message(`word ${index}`, `item_${index}`)),
+    { sleep: 4 },
+  ]).flat(),
+  { file: 'made.txt' },
+  { child: true, detached: true },
+  say(codex.message(last, 'item_last')),
+  say(codex.completed()),
+];
+
+test(
+  `a Sluice that is killed leaves folders that tell what it told, and nothing that runs on (${KILLS} times)`,
+  { timeout: 60_000 + KILLS * 15_000 },
+  async () => {
+    const site = await makeSite(
+      talk('Which?'),
+      talk('{"__SKILL_DONE__": true, '),
+      talk('{"a":1,"__SKILL_DONE__": true}'),
+    );
+    let heard = 0;
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const published = await runAndKill(site, 300 + Math.random() * 1500);
+      for (const [run, events] of published) {
+        heard += events.length;
+        await expectBegins(join(site.data, 'runs', run), events);
+      }
+      for (const run of await readdir(join(site.data, 'runs')).catch(() => [])) {
+        await expectReadable(join(site.data, 'runs', run));
+      }
+    }
+    expect(heard).toBeGreaterThan(0);
+    const pids = (await site.calls()).map(({ pid }) => pid);
+    expect(pids.length).toBeGreaterThan(0);
+    // The next start, in a process that has not looked yet.
+    await runAndKill(site, 0, 'first event');
+    await site.script([{ print: 'last\n' }]);
+    const { result } = await followRun({ engine: 'command', command: site.agent, workdir: site.workdir }, site);
+    expect(result.status).toBe('success');
+    expect(await marked(site)).toEqual([]);
+  },
+);
+
+/** Lets the program run, kills it, and gives what it had published, run by run. */
+async function runAndKill(site: Site, ms: number, until?: 'first event'): Promise<Map<string, Emitted[]>> {
+  const words = ['--import', 'tsx', PROGRAM, site.data, site.workdir, ...site.agent];
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
+  });
+  await once(child.stdout, 'data');
+  if (until === undefined) await sleep(ms);
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  const published = new Map<string, Emitted[]>();
+  for (const line of text.split('\n').slice(0, -1)) {
+    const { run, emitted } = JSON.parse(line) as { run: string; emitted: Emitted };
+    published.set(run, [...(published.get(run) ?? []), emitted]);
+  }
+  return published;
+}
+
+/** What was published is the beginning of what the bytes say. */
+async function expectBegins(dir: string, published: readonly Emitted[]): Promise<void> {
+  const rebuilt: string[] = [];
+  for await (const emitted of translateRunFolder(dir)) rebuilt.push(JSON.stringify(emitted));
+  expect(rebuilt.slice(0, published.length)).toEqual(published.map((emitted) => JSON.stringify(emitted)));
+}
+
+/** Whatever the folder holds, it can be read; what its logs lack is all that can differ. */
+async function expectReadable(dir: string): Promise<void> {
+  const files: string[] = await readdir(join(dir, '.audit')).catch(() => []);
+  if (!files.includes('meta.1.json')) return;
+  const replayed = await replayRunFolder(dir);
+  expect(replayed).not.toMatchObject({ status: 'different', difference: { stored: expect.anything() as unknown } });
+}
+
+/** Processes that carry the marker of a run of this site. */
+async function marked(site: Site): Promise<string[]> {
+  const found: string[] = [];
+  for (const pid of await readdir('/proc').catch(() => [])) {
+    if (!/^\d+$/.test(pid)) continue;
+    const environment = await readFile(join('/proc', pid, 'environ'), 'utf8').catch(() => '');
+    if (environment.includes(`SLUICE_RUN_DIR=${site.data}`)) found.push(pid);
+  }
+  return found;
+}

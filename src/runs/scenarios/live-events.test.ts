@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import type { Emitted } from '../../events/index.js';
+import { makeSite } from './fixtures/make-site.js';
+import type { Site } from './fixtures/make-site.js';
+import { createFileEventLog } from '../ports/file-event-log.js';
+import { createMemoryEventLog } from '../ports/memory-event-log.js';
+import { followRun } from './run.contract.js';
+import type { RunSpec } from '../spec/run-spec.js';
+import { startRun } from '../start-run.js';
+
+/** Processes are started, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 });
+
+function specOf(site: Site, more: Partial<RunSpec> = {}): RunSpec {
+  return { engine: 'command', command: site.agent, workdir: site.workdir, ...more };
+}
+
+async function collect(events: AsyncIterable<Emitted>): Promise<Emitted[]> {
+  const read: Emitted[] = [];
+  for await (const emitted of events) read.push(emitted);
+  return read;
+}
+
+describe('the events of a run', () => {
+  it('come while it goes on', async () => {
+    const site = await makeSite([{ print: 'first\n' }, { sleep: 60_000 }]);
+    const run = startRun(specOf(site), site);
+    for await (const { protocol, event } of run.events) {
+      if (protocol === 'fcmp' && event.type === 'assistant.message.delta') break;
+    }
+    await run.cancel();
+    expect(await run.result).toMatchObject({ status: 'canceled' });
+  });
+
+  it('are the same for every reader, early, slow or late', async () => {
+    const site = await makeSite([{ flood: 400_000 }, { sleep: 100 }, { flood: 100_000 }]);
+    const run = startRun(specOf(site), site);
+    const early = collect(run.events);
+    const slow = (async () => {
+      const read: Emitted[] = [];
+      for await (const emitted of run.events) {
+        read.push(emitted);
+        if (read.length % 500 === 0) await sleep(5);
+      }
+      return read;
+    })();
+    await run.result;
+    const [first, second, third] = await Promise.all([early, slow, collect(run.events)]);
+    expect(first.length).toBeGreaterThan(10_000);
+    expect(second).toEqual(first);
+    expect(third).toEqual(first);
+  });
+
+  it('are in the log that was given, and in the folder', async () => {
+    const site = await makeSite([{ print: 'one\ntwo\n' }]);
+    const eventLog = createMemoryEventLog();
+    const { run, events } = await followRun(specOf(site), { ...site, eventLog });
+    const files = createFileEventLog(site.data);
+    for (const protocol of ['rasp', 'fcmp'] as const) {
+      const told = events.filter((emitted) => emitted.protocol === protocol);
+      expect(await eventLog.read({ runId: run.id, protocol, limit: 1000 })).toEqual(told);
+      expect(await files.read({ runId: run.id, protocol, limit: 1000 })).toEqual(JSON.parse(JSON.stringify(told)));
+    }
+  });
+
+  it('are told only once they are kept', async () => {
+    const site = await makeSite([{ print: 'one\n' }]);
+    const kept = new Set<string>();
+    const inner = createMemoryEventLog();
+    const eventLog = {
+      ...inner,
+      async append(runId: string, events: readonly Emitted[]): Promise<void> {
+        await sleep(20);
+        await inner.append(runId, events);
+        for (const emitted of events) kept.add(JSON.stringify(emitted));
+      },
+    };
+    const run = startRun(specOf(site), { ...site, eventLog });
+    for await (const emitted of run.events) expect(kept).toContain(JSON.stringify(emitted));
+    expect(kept.size).toBeGreaterThan(3);
+  });
+
+  it('of a flood of short lines are kept in steps, between which others have their turn', async () => {
+    const site = await makeSite([{ print: 'x\n'.repeat(10_000) }]);
+    const inner = createMemoryEventLog();
+    const lengths: number[] = [];
+    const eventLog = {
+      ...inner,
+      async append(runId: string, events: readonly Emitted[]): Promise<void> {
+        lengths.push(events.length);
+        await inner.append(runId, events);
+      },
+    };
+    const { events } = await followRun(specOf(site), { ...site, eventLog });
+    expect(events.length).toBeGreaterThan(10_000);
+    expect(Math.max(...lengths)).toBeLessThan(12_000);
+  });
+
+  it('that cannot be kept end the run', async () => {
+    const site = await makeSite([{ print: 'one\n' }, { sleep: 60_000 }]);
+    const append = async () => Promise.reject(new Error('database is gone'));
+    const run = startRun(specOf(site), { ...site, eventLog: { ...createMemoryEventLog(), append } });
+    await expect(collect(run.events)).rejects.toMatchObject({ code: 'RUN_STORAGE_FAILED' });
+    expect(await run.result).toMatchObject({
+      status: 'failed',
+      error: { code: 'RUN_STORAGE_FAILED', message: expect.stringContaining('database is gone') as string },
+    });
+  });
+
+  it('have the times of the clock that was given, which never go back', async () => {
+    const site = await makeSite([{ print: 'one\n' }, { sleep: 50 }, { print: 'two\n' }]);
+    let now = Date.UTC(2026, 0, 1);
+    const clock = () => (now -= 1000);
+    const { events } = await followRun(specOf(site), { ...site, clock });
+    const times = events.map(({ event }) => event.ts);
+    expect(times.toSorted()).toEqual(times);
+    expect(times[0]).toMatch(/^2025-12-31T/);
+  });
+});

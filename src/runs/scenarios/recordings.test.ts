@@ -1,0 +1,107 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, vi } from 'vitest';
+import { makeSite } from './fixtures/make-site.js';
+import type { Step } from './fixtures/make-site.js';
+import type { RunEngine } from '../launchers/run-engine.js';
+import { followRun } from './run.contract.js';
+import type { RunSpec } from '../spec/run-spec.js';
+
+/** Processes are started, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 });
+
+const ENGINES = fileURLToPath(new URL('../../events/engines/', import.meta.url));
+
+/** The recording of a scenario in the format the launchers ask for. */
+function recordingOf(engine: string, scenario: string): string {
+  const versions = join(ENGINES, engine, 'fixtures');
+  const found = readdirSync(versions, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes(scenario));
+  for (const format of ['stream-json', 'json', 'text']) {
+    const folder = found.find((path) => path.endsWith(`${scenario}.${format}`));
+    if (folder !== undefined) return join(versions, folder);
+  }
+  throw new Error(`no recording of ${scenario} by ${engine}`);
+}
+
+/** What the real program did, once more: its bytes in pieces, then its end. */
+function stepsOf(recording: string, attempt = 1): Step[] {
+  const meta = JSON.parse(readFileSync(join(recording, `meta.${attempt}.json`), 'utf8')) as {
+    exit_code: number | null;
+  };
+  const print = (on: 'stdout' | 'stderr'): Step[] => {
+    const path = join(recording, `${on}.${attempt}.log`);
+    return existsSync(path) ? [{ play: path, on, piece: 777, pause: 1 }] : [];
+  };
+  return [
+    ...print('stderr'),
+    ...print('stdout'),
+    meta.exit_code === null ? { kill: 'SIGTERM' } : { exit: meta.exit_code },
+  ];
+}
+
+async function play(engine: RunEngine, scenario: string, more: Partial<RunSpec> = {}, attempts: number[] = [1]) {
+  const recording = recordingOf(engine, scenario);
+  const site = await makeSite(...attempts.map((attempt) => stepsOf(recording, attempt)));
+  const spec: RunSpec = { engine, prompt: 'Do it.', workdir: site.workdir, ...more };
+  const followed = await followRun(
+    spec,
+    { ...site, programs: { [engine]: site.agent } },
+    {
+      replies: attempts.slice(1).map(() => 'Go on.'),
+      // What is asked after the last recorded answer stays without one.
+      onEvent: (event, run) =>
+        event.type === 'user.input.required' && event.meta.attempt === attempts.length && void run.cancel(),
+    },
+  );
+  return { ...followed, site };
+}
+
+const NOTES = {
+  type: 'object',
+  properties: { title: { type: 'string' }, word_count: { type: 'integer' } },
+  required: ['title', 'word_count'],
+};
+
+describe.each(['codex', 'gemini', 'iflow', 'opencode', 'claude', 'qwen'] as const)(
+  '%s, as it was recorded',
+  (engine) => {
+    it('gives the value of its last message', async () => {
+      const { result, meta } = await play(engine, 'b-fenced-json', { contract: { schema: NOTES } });
+      expect(result).toMatchObject({ status: 'success', value: { title: 'Notes' } });
+      expect(result.value).not.toHaveProperty('__SKILL_DONE__');
+      expect(result.session_id).toEqual(expect.any(String));
+      expect(await meta(1)).toMatchObject({ engine, version: '1.0.0', verdict: 'validated' });
+    });
+
+    it('ends cleanly without a contract', async () => {
+      const { result } = await play(engine, 'a-plain');
+      expect(result).toMatchObject({ status: 'success', text: expect.any(String) as string });
+    });
+
+    it('goes on with a reply', async () => {
+      const { result, site, types } = await play(engine, 'h-resume', { mode: 'interactive' }, [1, 2]);
+      expect(types.filter((type) => type === 'user.input.replied')).toHaveLength(1);
+      expect(result.attempts).toBeGreaterThanOrEqual(2);
+      const [, second] = await site.calls();
+      expect(`${second?.input ?? ''} ${second?.args.join(' ') ?? ''}`).toContain('Go on.');
+      expect(second?.args.some((word) => word.includes(result.session_id ?? '?'))).toBe(true);
+    });
+
+    it('that is interrupted has failed', async () => {
+      const { result } = await play(engine, 'g1-sigterm-stream', { contract: { schema: NOTES } });
+      expect(result).toMatchObject({ status: 'failed', repair_level: 'none' });
+    });
+  },
+);
+
+describe.each(['codex', 'gemini', 'opencode', 'claude', 'qwen'] as const)(
+  '%s in trouble, as it was recorded',
+  (engine) => {
+    it.each(['f1-500-always', 'e2-429-then-400'])('has failed after %s', async (scenario) => {
+      const { result } = await play(engine, scenario, { contract: { schema: NOTES } });
+      expect(result).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_NOT_VALIDATED' } });
+      expect((await play(engine, scenario)).result.status).toBe('failed');
+    });
+  },
+);

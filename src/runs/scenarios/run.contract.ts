@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { replayRunFolder } from '../../audit/index.js';
+import { expectOrderly, expectValid, fcmpOf } from '../../events/emitted-invariants.contract.js';
+import type { Emitted, FcmpEvent } from '../../events/index.js';
+import type { RunPorts } from '../ports/run-ports.js';
+import type { RunResult } from '../result/run-result.js';
+import type { RunSpec } from '../spec/run-spec.js';
+import { startRun } from '../start-run.js';
+import type { Run } from '../start-run.js';
+
+/** A run that was followed to its end. */
+export interface FollowedRun {
+  readonly run: Run;
+  readonly dir: string;
+  readonly events: readonly Emitted[];
+  readonly fcmp: readonly FcmpEvent[];
+  readonly types: readonly string[];
+  readonly result: RunResult;
+  /** The text of a file in `.audit`; empty if there is none. */
+  readonly file: (name: string) => Promise<string>;
+  readonly meta: (attempt: number) => Promise<Record<string, unknown>>;
+}
+
+/** Starts a run, answers its questions in turn, reads it to its end, and checks what holds for every run. */
+export async function followRun(
+  spec: RunSpec,
+  ports: RunPorts,
+  during: { readonly replies?: readonly string[]; readonly onEvent?: (event: FcmpEvent, run: Run) => void } = {},
+): Promise<FollowedRun> {
+  const run = startRun(spec, ports);
+  const replies = [...(during.replies ?? [])];
+  const events: Emitted[] = [];
+  for await (const emitted of run.events) {
+    events.push(emitted);
+    if (emitted.protocol !== 'fcmp') continue;
+    during.onEvent?.(emitted.event, run);
+    const reply = emitted.event.type === 'user.input.required' ? replies.shift() : undefined;
+    if (reply !== undefined) await run.reply(reply);
+  }
+  const result = await run.result;
+  const dir = join(ports.data, 'runs', run.id);
+  const file = async (name: string): Promise<string> => readFile(join(dir, '.audit', name), 'utf8').catch(() => '');
+  const fcmp = fcmpOf(events);
+  const followed: FollowedRun = {
+    run,
+    dir,
+    events,
+    fcmp,
+    types: fcmp.map(({ type }) => type),
+    result,
+    file,
+    meta: async (attempt) => JSON.parse(await file(`meta.${attempt}.json`)) as Record<string, unknown>,
+  };
+  await expectWhole(followed);
+  return followed;
+}
+
+/** What holds for every run: valid events, one end, live as in the files and as replayed, a result that agrees. */
+async function expectWhole({ dir, events, fcmp, result, file }: FollowedRun): Promise<void> {
+  expectValid(events);
+  expectOneEnd(events);
+  expect(linesOf(await file('fcmp.jsonl'))).toEqual(fcmp.map((event) => JSON.stringify(event)));
+  const rasp = events.flatMap(({ protocol, event }) => (protocol === 'rasp' ? [JSON.stringify(event)] : []));
+  expect(linesOf(await file('events.jsonl'))).toEqual(rasp);
+  expect(await replayRunFolder(dir)).toMatchObject({ status: 'same' });
+  expectAgreement(fcmp.at(-1), result);
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').slice(0, -1);
+}
+
+function expectOneEnd(events: readonly Emitted[]): void {
+  const attemptOf = ({ protocol, event }: Emitted): number =>
+    protocol === 'rasp' ? event.attempt_number : event.meta.attempt;
+  let fcmpSeq = 0;
+  for (const number of new Set(events.map(attemptOf))) {
+    const attempt = events.filter((emitted) => attemptOf(emitted) === number);
+    expectOrderly(attempt, fcmpSeq);
+    fcmpSeq = fcmpOf(attempt).at(-1)?.seq ?? fcmpSeq;
+  }
+  const ends = fcmpOf(events).filter(({ type }) => type === 'conversation.completed' || type === 'conversation.failed');
+  expect(ends.length).toBeLessThanOrEqual(1);
+}
+
+function expectAgreement(last: FcmpEvent | undefined, { status, error }: RunResult): void {
+  if (last?.type === 'conversation.completed') {
+    expect(status).toBe(last.data.reason_code === 'OUTPUT_DEGRADED_TO_COMMENT' ? 'comment' : 'success');
+  } else if (last?.type === 'conversation.failed') {
+    expect(status).toBe(last.data.error.category === 'canceled' ? 'canceled' : 'failed');
+    expect(error).toMatchObject(last.data.error);
+  } else {
+    expect(status).toBe('failed');
+  }
+}

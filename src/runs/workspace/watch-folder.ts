@@ -1,0 +1,38 @@
+import { realpath } from 'node:fs/promises';
+import { relative, sep } from 'node:path';
+import type { FsDiff } from '../../events/index.js';
+import type { RunWarning } from '../result/run-warning.js';
+import { differenceOf } from './difference.js';
+import { takeSnapshot } from './snapshot.js';
+
+/** Knows what a folder looked like. */
+export interface FolderWatch {
+  /** What has changed since. */
+  difference(): Promise<{ readonly fsDiff: FsDiff; readonly warnings: readonly RunWarning[] }>;
+}
+
+/** Sluice's own folders in a data folder. */
+const OWN_FOLDERS = ['runs', 'cache', 'processes', 'locks'];
+
+/** Takes down what a working folder holds. The data folder may lie in it; what Sluice writes is no artifact. */
+export async function watchFolder(workdir: string, data: string): Promise<FolderWatch> {
+  const leaveOut = ownFolders(workdir, await realpath(data));
+  const before = await takeSnapshot(workdir, { leaveOut });
+  return {
+    async difference() {
+      const after = await takeSnapshot(workdir, { leaveOut });
+      const fsDiff = differenceOf(before, after);
+      if (!before.truncated && !after.truncated) return { fsDiff, warnings: [] };
+      const message = `${workdir} has more files than are looked at: artifacts may be missing.`;
+      return { fsDiff, warnings: [{ code: 'ARTIFACTS_INCOMPLETE', message }] };
+    },
+  };
+}
+
+/** Relative to the working folder; none if the data folder lies elsewhere. */
+function ownFolders(workdir: string, data: string): readonly string[] {
+  const path = relative(workdir, data).split(sep).join('/');
+  if (path === '') return OWN_FOLDERS;
+  // A name may begin with two dots and lie in it.
+  return path === '..' || path.startsWith('../../') ? [] : [path];
+}
