@@ -89,8 +89,12 @@ const CAMPAIGNS: readonly Campaign[] = [
     rounds: 1,
   },
   { name: `${REQUESTS} random requests to a server`, files: ['src/server/fuzz'], rounds: 1 },
-  { name: `a Sluice with runs going on, killed ${RUN_KILLS} times`, files: ['src/runs/scenarios/kill.test'], rounds: 1 },
-  { name: 'writers of the run folder, killed', files: ['src/audit/event-log', 'src/audit/attempt-chunks'], rounds },
+  {
+    name: `a Sluice with runs going on, killed ${RUN_KILLS} times`,
+    files: ['src/runs/scenarios/kill.test'],
+    rounds: 1,
+  },
+  { name: 'writers of the run folder, killed', files: ['src/audit/log-file', 'src/audit/attempt-chunks'], rounds },
 ];
 
 // Each is read by one campaign only.

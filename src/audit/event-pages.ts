@@ -4,7 +4,7 @@ import type { RunFolder } from './open-run-folder.js';
 import { openLineTail } from './line-tail.js';
 import type { FileLine } from './line-tail.js';
 import { parseJson } from './parse-json.js';
-import { ROW_BYTES } from './read-event-log.js';
+import { ROW_BYTES } from './read-log-file.js';
 
 /** Where an event stands in its log: by number for FCMP, by attempt and number for RASP. */
 export interface LogPosition {

@@ -11,8 +11,8 @@ export { openAttemptCapture, writeAttemptMeta, writeFsDiff } from './attempt-cap
 export type { AttemptCapture, CapturedChunk } from './attempt-capture.js';
 export { openRunLogs } from './run-logs.js';
 export type { RunLogs } from './run-logs.js';
-export { readEventLog } from './read-event-log.js';
-export type { LoggedRow } from './read-event-log.js';
+export { readLogFile } from './read-log-file.js';
+export type { LoggedRow } from './read-log-file.js';
 export { translateRunFolder } from './translate-run-folder.js';
 export type { TranslateOptions } from './translate-run-folder.js';
 export { rewriteRunLogs } from './rewrite-run-logs.js';

@@ -8,8 +8,8 @@ import { firstDifference } from './first-difference.js';
 import type { Difference } from './first-difference.js';
 import { openRunFolder } from './open-run-folder.js';
 import type { RunFolder } from './open-run-folder.js';
-import { readEventLog } from './read-event-log.js';
-import type { LoggedRow } from './read-event-log.js';
+import { readLogFile } from './read-log-file.js';
+import type { LoggedRow } from './read-log-file.js';
 import { openForReading } from './safe-file.js';
 import { translateFolder } from './translate-run-folder.js';
 import type { TranslateOptions } from './translate-run-folder.js';
@@ -71,7 +71,7 @@ async function openStoredLogs(
     const handle = await openForReading(folder.logPath(log));
     if (handle === undefined) continue;
     await handle.close();
-    stored.set(log, { reader: readEventLog(folder.logPath(log), warn), rows: 0 });
+    stored.set(log, { reader: readLogFile(folder.logPath(log), warn), rows: 0 });
   }
   return stored;
 }

@@ -1,8 +1,8 @@
 import type { DriftSummary } from '../events/protocol/drift-summary.js';
 import type { Emitted } from '../events/protocol/emitted.js';
 import { keysOf } from '../events/protocol/schema-type.js';
-import { openEventLog } from './event-log.js';
-import type { EventLog } from './event-log.js';
+import { openLogFile } from './log-file.js';
+import type { LogFile } from './log-file.js';
 import { logsOf } from './event-rows.js';
 import { RUN_LOGS } from './file-names.js';
 import type { RunLog } from './file-names.js';
@@ -27,8 +27,8 @@ export interface RunLogs {
  * await logs.append(translator.push('stdout', bytes))
  */
 export async function openRunLogs(folder: RunFolder): Promise<RunLogs> {
-  const logs = new Map<RunLog, EventLog>();
-  for (const log of keysOf(RUN_LOGS)) logs.set(log, await openEventLog(folder.logPath(log)));
+  const logs = new Map<RunLog, LogFile>();
+  for (const log of keysOf(RUN_LOGS)) logs.set(log, await openLogFile(folder.logPath(log)));
 
   /** One pass and one text a log: this is on the way of every event. */
   async function append(events: readonly Emitted[]): Promise<void> {
@@ -40,7 +40,7 @@ export async function openRunLogs(folder: RunFolder): Promise<RunLogs> {
     await Promise.all([...logs].map(async ([name, log]) => log.appendLines(lines[name])));
   }
 
-  async function each(step: (log: EventLog) => Promise<void>): Promise<void> {
+  async function each(step: (log: LogFile) => Promise<void>): Promise<void> {
     await Promise.all([...logs.values()].map(step));
   }
 

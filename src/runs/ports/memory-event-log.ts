@@ -6,7 +6,7 @@ import { rangeOf } from './event-range.js';
 /** Runs that are remembered; the oldest is forgotten first. */
 const MOST_RUNS = 256;
 
-type RunLog = Record<EventQuery['protocol'], Emitted[]>;
+type RunEvents = Record<EventQuery['protocol'], Emitted[]>;
 
 /**
  * Keeps the events of the last runs in memory: for tests, and for programs that need no history.
@@ -16,10 +16,10 @@ type RunLog = Record<EventQuery['protocol'], Emitted[]>;
  */
 export function createMemoryEventLog(options: { readonly runs?: number } = {}): WatchableEventLog {
   const { runs = MOST_RUNS } = options;
-  const logs = new Map<string, RunLog>();
+  const logs = new Map<string, RunEvents>();
   const watchers = new Map<string, Set<() => void>>();
 
-  function open(runId: string): RunLog {
+  function open(runId: string): RunEvents {
     const log = logs.get(runId) ?? { rasp: [], fcmp: [] };
     logs.set(runId, log);
     if (logs.size > runs) logs.delete(logs.keys().next().value ?? runId);

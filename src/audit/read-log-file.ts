@@ -18,9 +18,9 @@ export const ROW_BYTES = 256 * 1024 * 1024;
  * written: it is never returned. Another line that is no object is passed over with a warning.
  *
  * @example
- * for await (const row of readEventLog('run/.audit/fcmp.jsonl', console.warn)) console.log(row)
+ * for await (const row of readLogFile('run/.audit/fcmp.jsonl', console.warn)) console.log(row)
  */
-export async function* readEventLog(
+export async function* readLogFile(
   path: string,
   warn: (warning: AuditWarning) => void,
 ): AsyncGenerator<LoggedRow, undefined> {

@@ -7,21 +7,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { AuditWarning } from './audit-warning.js';
-import { openEventLog } from './event-log.js';
+import { openLogFile } from './log-file.js';
 import { lines, makeRunFolder } from './fixtures/make-run-folder.js';
-import { readEventLog } from './read-event-log.js';
+import { readLogFile } from './read-log-file.js';
 
 async function read(path: string): Promise<{ rows: object[]; warnings: string[] }> {
   const warnings: AuditWarning[] = [];
   const rows: object[] = [];
-  for await (const row of readEventLog(path, (warning) => warnings.push(warning))) rows.push(row.value);
+  for await (const row of readLogFile(path, (warning) => warnings.push(warning))) rows.push(row.value);
   return { rows, warnings: warnings.map((warning) => warning.message) };
 }
 
-describe('an event log', () => {
+describe('a log file', () => {
   test('holds what was added, one line each, in the order of the calls', async () => {
     const path = join(await makeRunFolder({}), 'log');
-    const log = await openEventLog(path);
+    const log = await openLogFile(path);
     await Promise.all([
       log.append([{ seq: 1 }, { seq: 2, text: 'line\nbreak' }]),
       log.append([]),
@@ -35,7 +35,7 @@ describe('an event log', () => {
 
   test('goes on after what an earlier process wrote', async () => {
     const path = join(await makeRunFolder({ log: lines({ seq: 1 }) }), 'log');
-    const log = await openEventLog(path);
+    const log = await openLogFile(path);
     await log.append([{ seq: 2 }]);
     await log.close();
     expect((await read(path)).rows).toEqual([{ seq: 1 }, { seq: 2 }]);
@@ -51,7 +51,7 @@ describe('an event log', () => {
     const before = await read(path);
     expect(before.rows).toHaveLength(whole);
     expect(before.warnings).toEqual([expect.stringContaining('never finished')]);
-    const log = await openEventLog(path);
+    const log = await openLogFile(path);
     await log.append([{ seq: 'next' }]);
     await log.close();
     const after = await read(path);

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { openForAppending } from './safe-file.js';
 
 /** A log of one JSON value a line that only grows. */
-export interface EventLog {
+export interface LogFile {
   /** Adds values, each a line; they are in the file when this resolves, in the order of the calls. */
   append(values: readonly object[]): Promise<void>;
   /** The same for values that are lines of JSON already, each with its newline. */
@@ -20,10 +20,10 @@ const BLOCK = 64 * 1024;
  * the next line must not grow onto it.
  *
  * @example
- * const log = await openEventLog(folder.logPath('fcmp'))
+ * const log = await openLogFile(folder.logPath('fcmp'))
  * await log.append([event])
  */
-export async function openEventLog(path: string): Promise<EventLog> {
+export async function openLogFile(path: string): Promise<LogFile> {
   const file = await openForAppending(path);
   await cutTornLine(file);
   // After a write that failed half way the next line would grow onto a torn one: a failure stays.
