@@ -2,7 +2,7 @@ import type { ExecutionPorts, OrderRun } from '../orders/lead/execute-order.js';
 import type { Settlement } from '../orders/lead/settle.js';
 import type { ClaimedOrder } from '../orders/ports/order-store.js';
 import { startRun } from '../runs/start-run.js';
-import { followRun } from './follow-run.js';
+import { attendRun } from './attend-run.js';
 import type { WorkContext } from './work-context.js';
 
 /** Does a claimed order; its run is listed and told live as any other. */
@@ -20,9 +20,9 @@ export async function doOrder(
     const ports = { ...context.runs, eventLog: store, cache: store, newId: () => id, environment };
     const run = startRun(spec, ports);
     const isInteractive = spec.mode === 'interactive';
-    const followed = followRun({ run, isInteractive, workerId, leaseMs, store, clock, logger, signal });
+    const attended = attendRun({ run, isInteractive, workerId, leaseMs, store, clock, logger, signal });
     // The order is settled on the result itself: a store that does not take the run's end must not lose it.
-    const result = followed.catch(async () => run.result);
+    const result = attended.catch(async () => run.result);
     return { result, cancel: async () => run.cancel() };
   };
   return lead.execute(claimed, { workerId, leaseMs, startRun: start, signal });

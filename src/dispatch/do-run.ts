@@ -4,7 +4,7 @@ import type { RunResult } from '../runs/result/run-result.js';
 import { startRun } from '../runs/start-run.js';
 import type { Run } from '../runs/start-run.js';
 import { failedRun } from './failed-run.js';
-import { followRun } from './follow-run.js';
+import { attendRun } from './attend-run.js';
 import { untilDone } from '../orders/lead/until-done.js';
 import type { WorkContext } from './work-context.js';
 
@@ -26,5 +26,5 @@ export async function doRun(
     return result;
   }
   const isInteractive = record.spec.mode === 'interactive';
-  return followRun({ run, isInteractive, workerId, leaseMs, store, clock, logger, signal });
+  return attendRun({ run, isInteractive, workerId, leaseMs, store, clock, logger, signal });
 }

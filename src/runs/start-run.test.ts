@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { makeSite } from './scenarios/fixtures/make-site.js';
 import type { Site } from './scenarios/fixtures/make-site.js';
-import { followRun } from './scenarios/run.contract.js';
+import { runToEnd } from './scenarios/run.contract.js';
 import type { RunSpec } from './spec/run-spec.js';
 import { startRun } from './start-run.js';
 
@@ -20,7 +20,7 @@ function commandSpec(site: Site, more: Partial<RunSpec> = {}): RunSpec {
 describe('a program that is run', () => {
   it('gives the value its output holds', async () => {
     const site = await makeSite([{ print: '{"line":3}\n' }]);
-    const { result, types, meta, run } = await followRun(commandSpec(site, { contract: { schema: LINE } }), site);
+    const { result, types, meta, run } = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);
     expect(result).toEqual({
       status: 'success',
       value: { line: 3 },
@@ -55,7 +55,7 @@ describe('a program that is run', () => {
 
   it('is given its input, its folder and the name of the run folder', async () => {
     const site = await makeSite([{ print: 'ok\n' }]);
-    const { dir, result, file } = await followRun(commandSpec(site, { prompt: 'do it' }), site);
+    const { dir, result, file } = await runToEnd(commandSpec(site, { prompt: 'do it' }), site);
     expect(result).toMatchObject({ status: 'success', text: 'ok' });
     expect(await site.calls()).toMatchObject([
       { args: [], input: 'do it', cwd: site.workdir, env: { SLUICE_RUN_DIR: await realpath(dir) } },
@@ -65,7 +65,7 @@ describe('a program that is run', () => {
 
   it('may have to be repaired, which is told', async () => {
     const site = await makeSite([{ print: 'Sure:\n```json\n{"line":3,}\n```\n' }]);
-    const { result } = await followRun(commandSpec(site, { contract: { schema: LINE } }), site);
+    const { result } = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);
     expect(result).toMatchObject({
       status: 'success',
       value: { line: 3 },
@@ -76,7 +76,7 @@ describe('a program that is run', () => {
 
   it('fails with what was tried where the schema does not pass', async () => {
     const site = await makeSite([{ print: '{"line":"three"}\n' }]);
-    const { result, meta } = await followRun(commandSpec(site, { contract: { schema: LINE } }), site);
+    const { result, meta } = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);
     expect(result).toMatchObject({
       status: 'failed',
       repair_level: 'none',
@@ -97,7 +97,7 @@ describe('a program that is run', () => {
 
   it('degrades to a comment in profile tagged without a tag', async () => {
     const site = await makeSite([{ print: 'I looked, all is fine.\n' }]);
-    const { result } = await followRun(commandSpec(site, { contract: { schema: LINE, profile: 'tagged' } }), site);
+    const { result } = await runToEnd(commandSpec(site, { contract: { schema: LINE, profile: 'tagged' } }), site);
     expect(result).toMatchObject({
       status: 'comment',
       comment: 'I looked, all is fine.\n',
@@ -108,22 +108,22 @@ describe('a program that is run', () => {
   it('is judged by a schema of the caller’s library', async () => {
     const site = await makeSite([{ print: '{"line":3}\n' }]);
     const schema = z.object({ line: z.number().transform((line) => line + 1) });
-    const { result } = await followRun(commandSpec(site, { contract: { schema } }), site);
+    const { result } = await runToEnd(commandSpec(site, { contract: { schema } }), site);
     expect(result.value).toEqual({ line: 4 });
   });
 
   it('may end without a word', async () => {
     const site = await makeSite([]);
-    const without = await followRun(commandSpec(site), site);
+    const without = await runToEnd(commandSpec(site), site);
     expect(without.result).toMatchObject({ status: 'success' });
-    const withContract = await followRun(commandSpec(site, { contract: { schema: LINE } }), site);
+    const withContract = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);
     expect(withContract.result).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_NOT_VALIDATED' } });
   });
 
   it('tells which files it changed', async () => {
     const site = await makeSite([{ file: 'new.txt' }, { file: 'old.txt', text: 'changed\n' }, { print: 'done\n' }]);
     await writeFile(join(site.workdir, 'old.txt'), 'old');
-    const { result, events, file } = await followRun(commandSpec(site), site);
+    const { result, events, file } = await runToEnd(commandSpec(site), site);
     expect(result.artifacts).toEqual({ created: ['new.txt'], modified: ['old.txt'], deleted: [] });
     expect(JSON.parse(await file('fs-diff.1.json'))).toEqual(result.artifacts);
     expect(events.filter(({ event }) => 'event' in event && event.event.category === 'artifact')).toHaveLength(2);
@@ -131,7 +131,7 @@ describe('a program that is run', () => {
 
   it('may have its data folder in its working folder', async () => {
     const site = await makeSite([{ file: 'new.txt' }, { print: 'done\n' }]);
-    const { result } = await followRun(commandSpec(site), { data: join(site.workdir, '.sluice') });
+    const { result } = await runToEnd(commandSpec(site), { data: join(site.workdir, '.sluice') });
     expect(result.artifacts).toEqual({ created: ['new.txt'], modified: [], deleted: [] });
   });
 });
@@ -142,7 +142,7 @@ describe('a program that ends badly', () => {
     ['a signal', [{ kill: 'SIGKILL' }, { sleep: 5000 }], 'PROCESS_SIGNALED', { exit_code: null, signal: 'SIGKILL' }],
   ])('fails with %s', async (_, steps, code, end) => {
     const site = await makeSite(steps);
-    const { result, meta, events } = await followRun(commandSpec(site), site);
+    const { result, meta, events } = await runToEnd(commandSpec(site), site);
     expect(result).toMatchObject({ status: 'failed', error: { category: 'process', code } });
     expect(await meta(1)).toMatchObject({ ...end, reason_code: code });
     expect(events.at(-2)?.event).toMatchObject({ event: { type: 'lifecycle.run.failed' }, data: end });
@@ -150,7 +150,7 @@ describe('a program that ends badly', () => {
 
   it('is no silent success even with an output that passes', async () => {
     const site = await makeSite([{ print: '{"line":3}\n' }, { exit: 1 }]);
-    const { result } = await followRun(commandSpec(site, { contract: { schema: LINE } }), site);
+    const { result } = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);
     expect(result).toMatchObject({
       status: 'success',
       value: { line: 3 },
@@ -162,7 +162,7 @@ describe('a program that ends badly', () => {
 
   it('leaves no comment behind', async () => {
     const site = await makeSite([{ print: 'Traceback…\n' }, { exit: 1 }]);
-    const { result } = await followRun(commandSpec(site, { contract: { profile: 'tagged' } }), site);
+    const { result } = await runToEnd(commandSpec(site, { contract: { profile: 'tagged' } }), site);
     expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_EXIT_NON_ZERO' } });
   });
 });
@@ -173,7 +173,7 @@ describe('what cannot be started', () => {
     ['a folder that is not there', { workdir: '/no/such/folder' }, /no working folder \/no\/such\/folder/],
   ])('is told in result and events: %s', async (_, change, message) => {
     const site = await makeSite([]);
-    const { result, types, meta } = await followRun(commandSpec(site, change), site);
+    const { result, types, meta } = await runToEnd(commandSpec(site, change), site);
     expect(result).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'PROCESS_NOT_STARTED' } });
     expect(result.error?.message).toMatch(message);
     expect(types).toEqual(['conversation.failed']);
@@ -192,7 +192,7 @@ describe('what cannot be started', () => {
   it('is a run in the folder of another', async () => {
     const site = await makeSite([{ print: 'x\n' }]);
     const ports = { ...site, newId: () => 'run-1' };
-    await followRun(commandSpec(site), ports);
+    await runToEnd(commandSpec(site), ports);
     const run = startRun(commandSpec(site), ports);
     expect(await run.result).toMatchObject({ status: 'failed', error: { code: 'RUN_FOLDER_TAKEN' } });
     await expect(run.events[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'RUN_FOLDER_TAKEN' });
@@ -202,7 +202,7 @@ describe('what cannot be started', () => {
     const site = await makeSite([{ print: 'x\n' }]);
     await mkdir(join(site.data, 'runs', 'run-1'), { recursive: true });
     await writeFile(join(site.data, 'runs', 'run-1', 'work_order.json'), '{}');
-    const { result } = await followRun(commandSpec(site), { ...site, newId: () => 'run-1' });
+    const { result } = await runToEnd(commandSpec(site), { ...site, newId: () => 'run-1' });
     expect(result.status).toBe('success');
   });
 

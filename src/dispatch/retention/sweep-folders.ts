@@ -1,5 +1,6 @@
 import { opendir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCodeOf } from '../../json/error-code.js';
 import type { Upkeep } from '../../store/upkeep.js';
 
 /** Names that one question to the store has. */
@@ -39,7 +40,7 @@ async function* inGroups(folder: string): AsyncGenerator<readonly string[]> {
     }
   } catch (error) {
     // No run has begun here yet.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    if (errorCodeOf(error) !== 'ENOENT') throw error;
   }
   if (names.length > 0) yield names;
 }

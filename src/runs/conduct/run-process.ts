@@ -40,7 +40,7 @@ export async function runProcess(
   }
   try {
     await note.started(running.identity);
-    await follow(context, prepared, record, running);
+    await takeIn(context, prepared, record, running);
     return { end: await running.ended, pid: running.identity.pid };
   } finally {
     await running.stop().catch((error: unknown) => {
@@ -52,7 +52,7 @@ export async function runProcess(
 }
 
 /** Takes in all the process prints; a stop ends its group. */
-async function follow(
+async function takeIn(
   context: RunContext,
   { secrets }: PreparedLaunch,
   record: AttemptRecord,

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { codex, DONE } from '../../events/translate-lines.contract.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
-import { followRun } from './run.contract.js';
+import { runToEnd } from './run.contract.js';
 import type { RunSpec } from '../spec/run-spec.js';
 import { startRun } from '../start-run.js';
 
@@ -36,7 +36,7 @@ describe('an agent that asks', () => {
 
   it('goes on with the answer in the same session', async () => {
     const site = await makeSite(ASK, FINISH);
-    const { result, fcmp, types, meta } = await followRun(specOf(site, interactive), portsOf(site), {
+    const { result, fcmp, types, meta } = await runToEnd(specOf(site, interactive), portsOf(site), {
       replies: ['The second.'],
     });
     expect(result).toMatchObject({ status: 'success', value: { line: 3 }, attempts: 2, session_id: 't-1' });
@@ -61,21 +61,21 @@ describe('an agent that asks', () => {
 
   it('may ask again', async () => {
     const site = await makeSite(ASK, ASK, FINISH);
-    const { result } = await followRun(specOf(site, interactive), portsOf(site), { replies: ['one', 'two'] });
+    const { result } = await runToEnd(specOf(site, interactive), portsOf(site), { replies: ['one', 'two'] });
     expect(result).toMatchObject({ status: 'success', attempts: 3 });
     expect((await site.calls()).map(({ input }) => input).slice(1)).toEqual(['one', 'two']);
   });
 
   it('is told how to say that it has finished, without a contract too', async () => {
     const site = await makeSite([say(codex.thread(), codex.message(DONE), codex.completed())]);
-    const { result } = await followRun(specOf(site, { mode: 'interactive' }), portsOf(site));
+    const { result } = await runToEnd(specOf(site, { mode: 'interactive' }), portsOf(site));
     expect(result).toMatchObject({ status: 'success', text: DONE });
     expect((await site.calls())[0]?.input).toContain('__SKILL_DONE__');
   });
 
   it('waits no longer than it may', async () => {
     const site = await makeSite(ASK);
-    const { result, meta } = await followRun(specOf(site, { ...interactive, limits: { wait_s: 0.2 } }), portsOf(site));
+    const { result, meta } = await runToEnd(specOf(site, { ...interactive, limits: { wait_s: 0.2 } }), portsOf(site));
     expect(result).toMatchObject({
       status: 'failed',
       attempts: 2,
@@ -86,7 +86,7 @@ describe('an agent that asks', () => {
 
   it('can be canceled while it waits', async () => {
     const site = await makeSite(ASK);
-    const { result, types } = await followRun(specOf(site, interactive), portsOf(site), {
+    const { result, types } = await runToEnd(specOf(site, interactive), portsOf(site), {
       onEvent: (event, run) => event.type === 'user.input.required' && void run.cancel(),
     });
     expect(result).toMatchObject({ status: 'canceled', attempts: 2 });
@@ -95,7 +95,7 @@ describe('an agent that asks', () => {
 
   it('cannot be answered where its session is not known', async () => {
     const site = await makeSite([say(codex.message('Which one?'), codex.completed())]);
-    const { result, types } = await followRun(specOf(site, interactive), portsOf(site), { replies: ['x'] });
+    const { result, types } = await runToEnd(specOf(site, interactive), portsOf(site), { replies: ['x'] });
     expect(result).toMatchObject({
       status: 'failed',
       error: {
@@ -109,7 +109,7 @@ describe('an agent that asks', () => {
 
   it('and calls itself finished with an output that does not pass has failed', async () => {
     const site = await makeSite([say(codex.thread(), codex.message(DONE), codex.completed())]);
-    const { result } = await followRun(specOf(site, interactive), portsOf(site));
+    const { result } = await runToEnd(specOf(site, interactive), portsOf(site));
     expect(result).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_NOT_VALIDATED' } });
   });
 });
@@ -131,7 +131,7 @@ describe('an output that does not pass', () => {
 
   it('is sent back with what was wrong, in the same session', async () => {
     const site = await makeSite(BAD, GOOD);
-    const { result, types, fcmp, meta } = await followRun(specOf(site, { contract, max_retries: 1 }), portsOf(site));
+    const { result, types, fcmp, meta } = await runToEnd(specOf(site, { contract, max_retries: 1 }), portsOf(site));
     expect(result).toMatchObject({ status: 'success', value: { line: 3 }, attempts: 2 });
     expect(types.filter((type) => type.startsWith('conversation.'))).toEqual([
       'conversation.started',
@@ -153,27 +153,27 @@ describe('an output that does not pass', () => {
 
   it('fails when it was sent back often enough', async () => {
     const site = await makeSite(BAD);
-    const { result } = await followRun(specOf(site, { contract, max_retries: 2 }), portsOf(site));
+    const { result } = await runToEnd(specOf(site, { contract, max_retries: 2 }), portsOf(site));
     expect(result).toMatchObject({ status: 'failed', attempts: 3, error: { code: 'OUTPUT_NOT_VALIDATED' } });
     expect(await site.calls()).toHaveLength(3);
   });
 
   it('is not sent back unless that is asked for', async () => {
     const site = await makeSite(BAD, GOOD);
-    const { result } = await followRun(specOf(site, { contract }), portsOf(site));
+    const { result } = await runToEnd(specOf(site, { contract }), portsOf(site));
     expect(result).toMatchObject({ status: 'failed', attempts: 1 });
   });
 
   it('is not sent back to a broken process', async () => {
     const site = await makeSite([...BAD, { exit: 2 }], GOOD);
-    const { result } = await followRun(specOf(site, { contract, max_retries: 3 }), portsOf(site));
+    const { result } = await runToEnd(specOf(site, { contract, max_retries: 3 }), portsOf(site));
     expect(result).toMatchObject({ status: 'failed', attempts: 1 });
   });
 
   it('is asked for anew, with the task, where there is no session', async () => {
     const site = await makeSite([{ print: 'hm\n' }], [{ print: '{"line":3}\n' }]);
     const spec: RunSpec = { engine: 'command', command: site.agent, prompt: 'Count.', workdir: site.workdir };
-    const { result, meta } = await followRun({ ...spec, contract, max_retries: 1 }, site);
+    const { result, meta } = await runToEnd({ ...spec, contract, max_retries: 1 }, site);
     expect(result).toMatchObject({ status: 'success', value: { line: 3 }, attempts: 2 });
     expect((await site.calls())[1]?.input).toMatch(/^Your previous output[^]*\n\nCount\.$/);
     expect(await meta(2)).toMatchObject({ session_id: null });
@@ -182,7 +182,7 @@ describe('an output that does not pass', () => {
   it('becomes a comment only when it was sent back often enough', async () => {
     const site = await makeSite([say(codex.thread(), codex.message('All fine.'), codex.completed())]);
     const spec = specOf(site, { contract: { schema: LINE, profile: 'tagged' }, max_retries: 1 });
-    const { result } = await followRun(spec, portsOf(site));
+    const { result } = await runToEnd(spec, portsOf(site));
     expect(result).toMatchObject({ status: 'comment', comment: 'All fine.', attempts: 2 });
   });
 
@@ -190,13 +190,13 @@ describe('an output that does not pass', () => {
     const wrong = [say(codex.thread('t-1'), codex.message(DONE), codex.completed())];
     const site = await makeSite(wrong, FINISH);
     const spec = specOf(site, { contract, max_retries: 1, mode: 'interactive' });
-    const { result } = await followRun(spec, portsOf(site));
+    const { result } = await runToEnd(spec, portsOf(site));
     expect(result).toMatchObject({ status: 'success', value: { line: 3 }, attempts: 2 });
   });
 
   it('is not sent back after a cancel', async () => {
     const site = await makeSite(BAD, [{ sleep: 60_000 }]);
-    const { result } = await followRun(specOf(site, { contract, max_retries: 1 }), portsOf(site), {
+    const { result } = await runToEnd(specOf(site, { contract, max_retries: 1 }), portsOf(site), {
       onEvent: (event, run) => event.type === 'diagnostic.warning' && void run.cancel(),
     });
     expect(result).toMatchObject({ status: 'canceled', attempts: 2 });

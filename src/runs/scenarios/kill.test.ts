@@ -10,7 +10,7 @@ import type { Emitted } from '../../events/index.js';
 import { codex } from '../../events/translate-lines.contract.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
-import { followRun } from './run.contract.js';
+import { runToEnd } from './run.contract.js';
 
 const PROGRAM = fileURLToPath(new URL('./fixtures/run-forever.ts', import.meta.url));
 
@@ -59,7 +59,7 @@ test(
     // The next start, in a process that has not looked yet.
     await runAndKill(site, 0, 'first event');
     await site.script([{ print: 'last\n' }]);
-    const { result } = await followRun({ engine: 'command', command: site.agent, workdir: site.workdir }, site);
+    const { result } = await runToEnd({ engine: 'command', command: site.agent, workdir: site.workdir }, site);
     expect(result.status).toBe('success');
     expect(await marked(site)).toEqual([]);
   },

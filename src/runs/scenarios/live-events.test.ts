@@ -5,7 +5,7 @@ import { makeSite } from './fixtures/make-site.js';
 import type { Site } from './fixtures/make-site.js';
 import { createFileEventLog } from '../ports/file-event-log.js';
 import { createMemoryEventLog } from '../ports/memory-event-log.js';
-import { followRun } from './run.contract.js';
+import { runToEnd } from './run.contract.js';
 import type { RunSpec } from '../spec/run-spec.js';
 import { startRun } from '../start-run.js';
 
@@ -55,7 +55,7 @@ describe('the events of a run', () => {
   it('are in the log that was given, and in the folder', async () => {
     const site = await makeSite([{ print: 'one\ntwo\n' }]);
     const eventLog = createMemoryEventLog();
-    const { run, events } = await followRun(specOf(site), { ...site, eventLog });
+    const { run, events } = await runToEnd(specOf(site), { ...site, eventLog });
     const files = createFileEventLog(site.data);
     for (const protocol of ['rasp', 'fcmp'] as const) {
       const told = events.filter((emitted) => emitted.protocol === protocol);
@@ -92,7 +92,7 @@ describe('the events of a run', () => {
         await inner.append(runId, events);
       },
     };
-    const { events } = await followRun(specOf(site), { ...site, eventLog });
+    const { events } = await runToEnd(specOf(site), { ...site, eventLog });
     expect(events.length).toBeGreaterThan(10_000);
     expect(Math.max(...lengths)).toBeLessThan(12_000);
   });
@@ -112,7 +112,7 @@ describe('the events of a run', () => {
     const site = await makeSite([{ print: 'one\n' }, { sleep: 50 }, { print: 'two\n' }]);
     let now = Date.UTC(2026, 0, 1);
     const clock = () => (now -= 1000);
-    const { events } = await followRun(specOf(site), { ...site, clock });
+    const { events } = await runToEnd(specOf(site), { ...site, clock });
     const times = events.map(({ event }) => event.ts);
     expect(times.toSorted()).toEqual(times);
     expect(times[0]).toMatch(/^2025-12-31T/);

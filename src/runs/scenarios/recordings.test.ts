@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { makeSite } from './fixtures/make-site.js';
 import type { Step } from './fixtures/make-site.js';
 import type { RunEngine } from '../launchers/run-engine.js';
-import { followRun } from './run.contract.js';
+import { runToEnd } from './run.contract.js';
 import type { RunSpec } from '../spec/run-spec.js';
 
 /** Processes are started, on a machine that may have other things to do. */
@@ -44,7 +44,7 @@ async function play(engine: RunEngine, scenario: string, more: Partial<RunSpec> 
   const recording = recordingOf(engine, scenario);
   const site = await makeSite(...attempts.map((attempt) => stepsOf(recording, attempt)));
   const spec: RunSpec = { engine, prompt: 'Do it.', workdir: site.workdir, ...more };
-  const followed = await followRun(
+  const ended = await runToEnd(
     spec,
     { ...site, programs: { [engine]: site.agent } },
     {
@@ -54,7 +54,7 @@ async function play(engine: RunEngine, scenario: string, more: Partial<RunSpec> 
         event.type === 'user.input.required' && event.meta.attempt === attempts.length && void run.cancel(),
     },
   );
-  return { ...followed, site };
+  return { ...ended, site };
 }
 
 const NOTES = {

@@ -10,8 +10,8 @@ import type { RunSpec } from '../spec/run-spec.js';
 import { startRun } from '../start-run.js';
 import type { Run } from '../start-run.js';
 
-/** A run that was followed to its end. */
-export interface FollowedRun {
+/** A run that was read to its end. */
+export interface EndedRun {
   readonly run: Run;
   readonly dir: string;
   readonly events: readonly Emitted[];
@@ -24,11 +24,11 @@ export interface FollowedRun {
 }
 
 /** Starts a run, answers its questions in turn, reads it to its end, and checks what holds for every run. */
-export async function followRun(
+export async function runToEnd(
   spec: RunSpec,
   ports: RunPorts,
   during: { readonly replies?: readonly string[]; readonly onEvent?: (event: FcmpEvent, run: Run) => void } = {},
-): Promise<FollowedRun> {
+): Promise<EndedRun> {
   const run = startRun(spec, ports);
   const replies = [...(during.replies ?? [])];
   const events: Emitted[] = [];
@@ -43,7 +43,7 @@ export async function followRun(
   const dir = join(ports.data, 'runs', run.id);
   const file = async (name: string): Promise<string> => readFile(join(dir, '.audit', name), 'utf8').catch(() => '');
   const fcmp = fcmpOf(events);
-  const followed: FollowedRun = {
+  const ended: EndedRun = {
     run,
     dir,
     events,
@@ -53,12 +53,12 @@ export async function followRun(
     file,
     meta: async (attempt) => JSON.parse(await file(`meta.${attempt}.json`)) as Record<string, unknown>,
   };
-  await expectWhole(followed);
-  return followed;
+  await expectWhole(ended);
+  return ended;
 }
 
 /** What holds for every run: valid events, one end, live as in the files and as replayed, a result that agrees. */
-async function expectWhole({ dir, events, fcmp, result, file }: FollowedRun): Promise<void> {
+async function expectWhole({ dir, events, fcmp, result, file }: EndedRun): Promise<void> {
   expectValid(events);
   expectOneEnd(events);
   expect(linesOf(await file('fcmp.jsonl'))).toEqual(fcmp.map((event) => JSON.stringify(event)));

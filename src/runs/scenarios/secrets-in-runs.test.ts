@@ -5,8 +5,8 @@ import { codex } from '../../events/translate-lines.contract.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site } from './fixtures/make-site.js';
 import { createJsonLogger } from '../logger/json-logger.js';
-import { followRun } from './run.contract.js';
-import type { FollowedRun } from './run.contract.js';
+import { runToEnd } from './run.contract.js';
+import type { EndedRun } from './run.contract.js';
 import type { RunSpec } from '../spec/run-spec.js';
 
 /** Processes are started, on a machine that may have other things to do. */
@@ -17,7 +17,7 @@ const PATTERN = 'ghp_[A-Za-z0-9]{10}';
 const TOKEN = 'ghp_ABCDEFGHIJ';
 
 /** Everything a run has left: all files of its data folder, its events, its result. */
-async function remainsOf(site: Site, { events, result }: FollowedRun): Promise<string> {
+async function remainsOf(site: Site, { events, result }: EndedRun): Promise<string> {
   const files = await readdir(site.data, { recursive: true, withFileTypes: true });
   const texts = await Promise.all(
     files.filter((file) => file.isFile()).map(async (file) => readFile(join(file.parentPath, file.name), 'latin1')),
@@ -49,18 +49,18 @@ describe('a secret', () => {
     ]);
     const lines: string[] = [];
     const logger = createJsonLogger((line) => lines.push(line));
-    const followed = await followRun(specOf(site, { prompt: `use ${KEY} and ${TOKEN}` }), { ...portsOf(site), logger });
+    const ended = await runToEnd(specOf(site, { prompt: `use ${KEY} and ${TOKEN}` }), { ...portsOf(site), logger });
     const [call] = await site.calls();
     expect(call?.env['PLAY_API_KEY']).toBe(KEY);
     expect(call?.input).toBe(`use ${KEY} and ${TOKEN}`);
-    const remains = await remainsOf(site, followed);
+    const remains = await remainsOf(site, ended);
     expect(remains).not.toContain(KEY);
     expect(remains).not.toContain(TOKEN);
     expect(lines.join('')).not.toContain(KEY);
-    expect(await followed.file('stdout.1.log')).toBe(
+    expect(await ended.file('stdout.1.log')).toBe(
       `${'*'.repeat(KEY.length)}\nkey=${'*'.repeat(KEY.length)} and ${'*'.repeat(TOKEN.length)}\nharmless\n`,
     );
-    expect(await followed.file('stdin.1.log')).toBe(`use ${'*'.repeat(KEY.length)} and ${'*'.repeat(TOKEN.length)}`);
+    expect(await ended.file('stdin.1.log')).toBe(`use ${'*'.repeat(KEY.length)} and ${'*'.repeat(TOKEN.length)}`);
   });
 
   it('among the arguments or in a reply is not written down either', async () => {
@@ -74,10 +74,10 @@ describe('a secret', () => {
     const spec: RunSpec = { ...specOf(site), engine: 'codex', prompt: 'x', mode: 'interactive' };
     const { command: _, ...rest } = spec;
     const ports = { ...portsOf(site), programs: { codex: [...site.agent, `--key=${KEY}`] } };
-    const followed = await followRun(rest, ports, { replies: [`it is ${KEY}`] });
-    expect(followed.result.attempts).toBe(2);
+    const ended = await runToEnd(rest, ports, { replies: [`it is ${KEY}`] });
+    expect(ended.result.attempts).toBe(2);
     expect((await site.calls())[1]?.input).toContain(KEY);
-    expect(await remainsOf(site, followed)).not.toContain(KEY);
+    expect(await remainsOf(site, ended)).not.toContain(KEY);
   });
 
   it('in a reply that cannot be handed on is not written down', async () => {
@@ -85,27 +85,27 @@ describe('a secret', () => {
     const site = await makeSite([{ print }]);
     const spec: RunSpec = { engine: 'codex', prompt: 'x', workdir: site.workdir, env: ['PLAY_*'], mode: 'interactive' };
     const ports = { ...portsOf(site), programs: { codex: site.agent } };
-    const followed = await followRun(spec, ports, { replies: [`it is ${KEY}`] });
-    expect(followed.result).toMatchObject({ error: { code: 'SESSION_LOST' } });
-    expect(await remainsOf(site, followed)).not.toContain(KEY);
+    const ended = await runToEnd(spec, ports, { replies: [`it is ${KEY}`] });
+    expect(ended.result).toMatchObject({ error: { code: 'SESSION_LOST' } });
+    expect(await remainsOf(site, ended)).not.toContain(KEY);
   });
 
   it('in the way of a value is masked in the value too', async () => {
     const site = await makeSite([{ print: `{"key":"${KEY}"}\n` }]);
-    const { result } = await followRun(specOf(site, { contract: {} }), portsOf(site));
+    const { result } = await runToEnd(specOf(site, { contract: {} }), portsOf(site));
     expect(result.value).toEqual({ key: '*'.repeat(KEY.length) });
   });
 
   it('in the name of a program that is not there is not told', async () => {
     const site = await makeSite([]);
-    const followed = await followRun(specOf(site, { command: [`/nowhere/${KEY}`] }), portsOf(site));
-    expect(followed.result.error?.message).toContain('/nowhere/***');
-    expect(await remainsOf(site, followed)).not.toContain(KEY);
+    const ended = await runToEnd(specOf(site, { command: [`/nowhere/${KEY}`] }), portsOf(site));
+    expect(ended.result.error?.message).toContain('/nowhere/***');
+    expect(await remainsOf(site, ended)).not.toContain(KEY);
   });
 });
 
 it('a pattern that cannot be used is told', async () => {
   const site = await makeSite([]);
-  const { result } = await followRun(specOf(site), { ...site, secrets: { patterns: ['('] } });
+  const { result } = await runToEnd(specOf(site), { ...site, secrets: { patterns: ['('] } });
   expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED' } });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
 import { findMarkedProcesses } from '../process/marked-processes.js';
-import { followRun } from './run.contract.js';
+import { runToEnd } from './run.contract.js';
 import type { RunLimits, RunSpec } from '../spec/run-spec.js';
 import { startRun } from '../start-run.js';
 
@@ -28,7 +28,7 @@ function isAlive(pid: number): boolean {
 describe('a cancel', () => {
   it('ends the run and its processes', async () => {
     const site = await makeSite([{ child: true }, { print: 'working\n' }, HANG]);
-    const { result, meta } = await followRun(specOf(site), site, {
+    const { result, meta } = await runToEnd(specOf(site), site, {
       onEvent: (event, run) => event.type === 'assistant.message.delta' && void run.cancel(),
     });
     expect(result).toMatchObject({ status: 'canceled', error: { category: 'canceled', code: 'RUN_CANCELED' } });
@@ -46,7 +46,7 @@ describe('a cancel', () => {
 
   it('after the end changes nothing', async () => {
     const site = await makeSite([{ print: 'x\n' }]);
-    const { run, result } = await followRun(specOf(site), site);
+    const { run, result } = await runToEnd(specOf(site), site);
     await run.cancel();
     expect(await run.result).toBe(result);
     expect(result.status).toBe('success');
@@ -54,7 +54,7 @@ describe('a cancel', () => {
 
   it('outranks an output that passes', async () => {
     const site = await makeSite([{ print: '{"a":1}\n' }, HANG]);
-    const { result } = await followRun(specOf(site, {}, { contract: {} }), site, {
+    const { result } = await runToEnd(specOf(site, {}, { contract: {} }), site, {
       onEvent: (_, run) => void run.cancel(),
     });
     expect(result).toMatchObject({ status: 'canceled', repair_level: 'none' });
@@ -63,7 +63,7 @@ describe('a cancel', () => {
 
   it('ends a process that does not want to', async () => {
     const site = await makeSite([{ stubborn: true }, { print: 'never\n' }, HANG]);
-    const { meta } = await followRun(specOf(site), site, { onEvent: (_, run) => void run.cancel() });
+    const { meta } = await runToEnd(specOf(site), site, { onEvent: (_, run) => void run.cancel() });
     expect(await meta(1)).toMatchObject({ verdict: 'canceled', signal: 'SIGKILL' });
   });
 });
@@ -84,7 +84,7 @@ describe('a limit', () => {
 
   it.each(cases)('%s ends the run with its own code', async (_, steps, limits, code, message) => {
     const site = await makeSite(steps);
-    const { result, meta } = await followRun(specOf(site, limits), site);
+    const { result, meta } = await runToEnd(specOf(site, limits), site);
     expect(result).toMatchObject({ status: 'failed', error: { code } });
     expect(result.error?.message).toMatch(message);
     expect(await meta(1)).toMatchObject({ reason: result.error?.message });
@@ -93,7 +93,7 @@ describe('a limit', () => {
 
   it('of bytes is kept to the byte', async () => {
     const site = await makeSite([{ flood: 1e8 }]);
-    const { file } = await followRun(specOf(site, { output_bytes: 12_345 }), site);
+    const { file } = await runToEnd(specOf(site, { output_bytes: 12_345 }), site);
     expect(Buffer.byteLength(await file('stdout.1.log'))).toBe(12_345);
   });
 
@@ -103,7 +103,7 @@ describe('a limit', () => {
   it('of tokens ends a run that uses more', async () => {
     const site = await makeSite([{ print: usage(50) }, { sleep: 50 }, { print: usage(500) }, HANG]);
     const spec: RunSpec = { engine: 'codex', prompt: 'x', workdir: site.workdir, limits: { tokens: 100 } };
-    const { result } = await followRun(spec, { ...site, programs: { codex: site.agent } });
+    const { result } = await runToEnd(spec, { ...site, programs: { codex: site.agent } });
     expect(result).toMatchObject({
       status: 'failed',
       error: { code: 'RUN_LIMIT_EXCEEDED', message: 'The run used more than limits.tokens, 100.' },
@@ -116,7 +116,7 @@ describe('a limit', () => {
     const print = `${JSON.stringify({ ...record, total_cost_usd: 2.5, usage: { input_tokens: 1, output_tokens: 1 } })}\n`;
     const site = await makeSite([{ print }, HANG]);
     const spec: RunSpec = { engine: 'claude', prompt: 'x', workdir: site.workdir, limits: { cost: 1 } };
-    const { result } = await followRun(spec, { ...site, programs: { claude: site.agent } });
+    const { result } = await runToEnd(spec, { ...site, programs: { claude: site.agent } });
     expect(result).toMatchObject({
       error: { code: 'RUN_LIMIT_EXCEEDED', message: expect.stringContaining('limits.cost, 1') as string },
     });
@@ -126,7 +126,7 @@ describe('a limit', () => {
 describe('a process that is gone', () => {
   it('does not keep the run waiting for whoever holds its output', async () => {
     const site = await makeSite([{ child: true }, { print: 'done\n' }, { exit: 0 }]);
-    const { result } = await followRun(specOf(site), site);
+    const { result } = await runToEnd(specOf(site), site);
     expect(result.status).toBe('success');
   });
 });
@@ -134,7 +134,7 @@ describe('a process that is gone', () => {
 describe('a process that left the group', () => {
   it.runIf(process.platform === 'linux')('is ended with the run', async () => {
     const site = await makeSite([{ child: true, detached: true }, { print: 'done\n' }]);
-    const { dir, result } = await followRun(specOf(site), site);
+    const { dir, result } = await runToEnd(specOf(site), site);
     expect(result.status).toBe('success');
     expect(findMarkedProcesses(new Set([dir]))).toEqual([]);
   });
@@ -143,7 +143,7 @@ describe('a process that left the group', () => {
 describe('a working folder', () => {
   it('is one run’s at a time', async () => {
     const site = await makeSite([{ print: 'begin\n' }, { sleep: 200 }, { print: 'end\n' }]);
-    const runs = await Promise.all([1, 2, 3].map(async () => followRun(specOf(site), site)));
+    const runs = await Promise.all([1, 2, 3].map(async () => runToEnd(specOf(site), site)));
     const spans = runs
       .map(({ events }) => [events[0]?.event.ts ?? '', events.at(-1)?.event.ts ?? ''] as const)
       .toSorted(([one], [other]) => (one < other ? -1 : 1));

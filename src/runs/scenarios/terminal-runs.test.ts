@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { codex } from '../../events/translate-lines.contract.js';
 import { makeSite } from './fixtures/make-site.js';
-import { followRun } from './run.contract.js';
+import { runToEnd } from './run.contract.js';
 
 /** Processes are started, on a machine that may have other things to do. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -11,7 +11,7 @@ const LINE = { type: 'object', properties: { line: { type: 'integer' } }, requir
 it('a program in a terminal is captured as the terminal shows it', async () => {
   const site = await makeSite([{ print: 'So: {"line":3}\n' }]);
   const spec = { engine: 'command', command: site.agent, workdir: site.workdir, terminal: true } as const;
-  const { result, file } = await followRun({ ...spec, contract: { schema: LINE } }, site);
+  const { result, file } = await runToEnd({ ...spec, contract: { schema: LINE } }, site);
   expect(result).toMatchObject({ status: 'success', value: { line: 3 } });
   expect(await file('pty-output.1.log')).toContain('So: {"line":3}\r\n');
   expect(await file('stdout.1.log')).toBe('');
@@ -21,7 +21,7 @@ it('an engine in a terminal is read as ever', async () => {
   const records = [codex.thread('t-1'), codex.message('{"line":3}'), codex.completed()];
   const site = await makeSite([{ print: records.map((record) => `${JSON.stringify(record)}\n`).join('') }]);
   const spec = { engine: 'codex', prompt: 'Count.', workdir: site.workdir, terminal: true } as const;
-  const { result } = await followRun(
+  const { result } = await runToEnd(
     { ...spec, contract: { schema: LINE } },
     { ...site, programs: { codex: site.agent } },
   );

@@ -5,7 +5,7 @@ import type { Run } from '../runs/start-run.js';
 import { untilDone } from '../orders/lead/until-done.js';
 
 /** A run under way and the claim it is done under. */
-export interface FollowedRun {
+export interface AttendedRun {
   readonly run: Run;
   /** Whether the agent may ask: then its events are read, to know when it waits. */
   readonly isInteractive: boolean;
@@ -25,8 +25,8 @@ const LOOK_MS = 500;
  * Keeps a run's claim alive, carries replies and wishes to cancel to it, and writes its end down. Resolves with its result
  * when all of that is done.
  */
-export async function followRun(followed: FollowedRun): Promise<RunResult> {
-  const { run, isInteractive, workerId, leaseMs, store, clock, logger, signal } = followed;
+export async function attendRun(attended: AttendedRun): Promise<RunResult> {
+  const { run, isInteractive, workerId, leaseMs, store, clock, logger, signal } = attended;
   let isWaiting = false;
   let lastRenewed = clock();
   let isLooking = false;
