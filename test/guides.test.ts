@@ -1,10 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { PROJECT, runTool } from '../scripts/run-tool.js';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { PROJECT } from '../scripts/run-tool.js';
 import { setStage } from './command-stage.js';
-import { isAsTold, readGuide } from './guides/read-guide.js';
+import { compilePrograms, type CompiledPrograms } from './compile-programs.js';
+import { isAsTold, readGuide, type GuideStep } from './guides/read-guide.js';
 
 const GUIDES = join(PROJECT, 'docs/guides');
 const guides = readdirSync(GUIDES)
@@ -12,19 +13,20 @@ const guides = readdirSync(GUIDES)
   .map((name) => ({ name, steps: readGuide(readFileSync(join(GUIDES, name), 'utf8')) }));
 const SLOW = 300_000;
 
-/** Inside the project, so that the names of the packages mean the same as for a user. */
-const programs = mkdtempSync(join(PROJECT, 'dist', 'guides-'));
-afterAll(() => rmSync(programs, { recursive: true, force: true }));
-const programOf = (guide: string, line: number) => join(programs, `${guide.replace(/\.md$/, '')}-${line}.ts`);
+const nameOf = (guide: string, { line }: GuideStep) => `${guide.replace(/\.md$/, '')}-${line}`;
+let programs: CompiledPrograms;
 
-for (const { name, steps } of guides) {
-  for (const step of steps) if (step.kind === 'program') writeFileSync(programOf(name, step.line), step.text);
-}
-writeFileSync(join(programs, 'tsconfig.json'), '{ "extends": "../../tsconfig.json", "include": ["."] }');
+beforeAll(async () => {
+  const texts = guides.flatMap(({ name, steps }) =>
+    steps.flatMap((step) => (step.kind === 'program' ? [[nameOf(name, step), step.text] as const] : [])),
+  );
+  programs = await compilePrograms(new Map(texts));
+}, SLOW);
+afterAll(() => programs.remove());
 
 describe('the guides', () => {
-  it('have programs that compile', { timeout: SLOW }, async () => {
-    expect(await runTool('tsc', ['-p', programs], PROJECT)).toMatchObject({ exitCode: 0, stdout: '' });
+  it('have programs that compile', () => {
+    expect(programs.compiled).toMatchObject({ exitCode: 0, stdout: '' });
   });
 
   it.each(guides)('$name: every block does what the guide says', { timeout: SLOW }, async ({ name, steps }) => {
@@ -37,9 +39,8 @@ describe('the guides', () => {
         stage.write(step.name, step.text, step.text.startsWith('#!') ? 0o755 : 0o644);
         continue;
       }
-      const tsx = join(PROJECT, 'node_modules/.bin/tsx');
-      const line = `"${tsx}" --tsconfig "${join(PROJECT, 'tsconfig.json')}" "${programOf(name, step.line)}"`;
-      const { exitCode, stdout, stderr } = stage.type(step.kind === 'program' ? line : step.text);
+      const line = step.kind === 'program' ? `node "${programs.fileOf(nameOf(name, step))}"` : step.text;
+      const { exitCode, stdout, stderr } = stage.type(line);
       expect({ place, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ place, exitCode: 0, stderr: '' });
       const { prints = stdout } = step;
       expect(isAsTold(stdout, prints), `${place} printed\n${stdout}\nand not\n${prints}`).toBe(true);

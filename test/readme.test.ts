@@ -1,7 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { PROJECT, run, runTool } from '../scripts/run-tool.js';
+import { PROJECT, run } from '../scripts/run-tool.js';
+import { compilePrograms } from './compile-programs.js';
 
 /** What a reader of the example would want to see printed. */
 const PRINT = `
@@ -13,14 +14,11 @@ describe('README.md', () => {
   it('shows an example that compiles and does what its comments say', async () => {
     const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
     const example = /^```ts\n([^]*?)^```$/m.exec(readme)?.[1] ?? '';
-    // Inside the project, so that the names of the packages mean the same as in the examples.
-    const folder = await mkdtemp(join(PROJECT, 'dist', 'readme-'));
-    onTestFinished(async () => rm(folder, { recursive: true, force: true }));
-    await writeFile(join(folder, 'tsconfig.json'), '{ "extends": "../../tsconfig.json", "include": ["."] }');
-    await writeFile(join(folder, 'example.ts'), example + PRINT);
+    const { compiled, fileOf, remove } = await compilePrograms(new Map([['example', example + PRINT]]));
+    onTestFinished(remove);
 
-    expect(await runTool('tsc', ['-p', folder], PROJECT)).toMatchObject({ exitCode: 0, stdout: '' });
-    const { stdout, stderr } = await runTool('tsx', [join(folder, 'example.ts')], PROJECT);
+    expect(compiled).toMatchObject({ exitCode: 0, stdout: '' });
+    const { stdout, stderr } = await run(process.execPath, [fileOf('example')], PROJECT);
     expect(stderr).toBe('');
     expect(JSON.parse(stdout)).toEqual([
       { file: 'a.ts', line: 3 },
