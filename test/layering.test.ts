@@ -16,11 +16,13 @@ describe('npm run layering', () => {
     expect(await checkLayering(files)).toEqual({ exitCode: 0, violations: [''] });
   });
 
-  it('lets every floor have the base of all errors, and nothing else from there', async () => {
+  it('lets every floor have the base of all errors and the code of any, and nothing else from there', async () => {
     const files = {
       'src/json/sluice-error.ts': 'export class SluiceError extends Error {}',
+      'src/json/error-code.ts': 'export const errorCodeOf = 1;',
       'src/json/index.ts': `export { SluiceError } from './sluice-error.js';`,
       'src/audit/base.ts': `import { SluiceError } from '../json/sluice-error.js'; export class A extends SluiceError {}`,
+      'src/audit/code.ts': `import { errorCodeOf } from '../json/error-code.js'; export const code = errorCodeOf;`,
       'src/audit/entry.ts': `import { SluiceError } from '../json/index.js'; export class B extends SluiceError {}`,
     };
     expect(await checkLayering(files)).toEqual({

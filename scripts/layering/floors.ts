@@ -9,8 +9,8 @@ export interface Floor {
   readonly browserSafe?: boolean;
 }
 
-/** The base of all errors: every floor needs it, whatever else it may import. */
-export const ERROR_BASE = 'src/json/sluice-error.ts';
+/** The base of all errors, and the code of any other: every floor needs them, whatever else it may import. */
+export const ERROR_FILES: readonly string[] = ['src/json/sluice-error.ts', 'src/json/error-code.ts'];
 
 const CORE = ['json', 'json-schema', 'events', 'audit', 'runs', 'orders', 'store', 'dispatch'];
 

@@ -1,5 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errorCodeOf } from '../json/error-code.js';
 
 /**
  * Makes a folder that somebody named, and those above it that are missing; one that is there is left as it is. Not
@@ -13,7 +14,7 @@ export async function makeFolder(path: string): Promise<void> {
     await makeOne(path);
   } catch (error) {
     const parent = dirname(path);
-    if (!isMissing(error) || parent === path) throw error;
+    if (errorCodeOf(error) !== 'ENOENT' || parent === path) throw error;
     await makeFolder(parent);
     await makeOne(path);
   }
@@ -25,8 +26,4 @@ async function makeOne(path: string): Promise<void> {
     const found = await stat(path).catch(() => undefined);
     if (found?.isDirectory() !== true) throw error;
   });
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

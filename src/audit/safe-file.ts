@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
+import { errorCodeOf } from '../json/error-code.js';
 import { AuditError } from './audit-error.js';
 
 /*
@@ -35,7 +36,7 @@ async function openRegular(path: string, flags: number): Promise<FileHandle | un
   try {
     handle = await open(path, flags, 0o666);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = errorCodeOf(error);
     if (code === 'ENOENT') return undefined;
     if (code === 'ELOOP')
       throw new AuditError('UNSAFE_FILE', `${path} is a link, and links are not followed; put the file itself there.`, {

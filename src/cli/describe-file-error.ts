@@ -1,3 +1,5 @@
+import { errorCodeOf } from '../json/error-code.js';
+
 const SENTENCES: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EISDIR: 'it is a folder',
@@ -8,6 +10,5 @@ const SENTENCES: Readonly<Record<string, string>> = {
 /** Says why a file could not be read, for a person who called a command. */
 export function describeFileError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const sentence = 'code' in error && typeof error.code === 'string' ? SENTENCES[error.code] : undefined;
-  return sentence ?? error.message;
+  return SENTENCES[errorCodeOf(error) ?? ''] ?? error.message;
 }

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { isatty } from 'node:tty';
+import { errorCodeOf } from '../json/error-code.js';
 import type { CommandIo, InputStream, OutputStream } from './command-io.js';
 
 /** The real surroundings: this process's streams and the file system. */
@@ -39,6 +40,6 @@ function toOutput(stream: NodeJS.WriteStream & { readonly fd: number }, { isData
 }
 
 /** After the first error a stream only says that it is destroyed; that was told. */
-function isRefusal(error: Error | null | undefined): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error && 'code' in error && error.code !== 'EPIPE';
+function isRefusal(error: Error | null | undefined): error is Error {
+  return error instanceof Error && 'syscall' in error && errorCodeOf(error) !== 'EPIPE';
 }

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SluiceError } from '../json/index.js';
 import { fromJsonSchema } from '../json-schema/index.js';
+import { errorCodeOf } from '../json/error-code.js';
 import { configFileSchema } from './config.js';
 import type { Config, ConfigFile } from './config.js';
 import { knownKeys } from './known-keys.js';
@@ -106,8 +107,7 @@ async function readValue(file: string): Promise<unknown> {
 
 async function checkFile(file: string): Promise<void> {
   const found = await stat(file).catch((error: unknown) => {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    throw isMissing ? new Error('there is no such file', { cause: error }) : error;
+    throw errorCodeOf(error) === 'ENOENT' ? new Error('there is no such file', { cause: error }) : error;
   });
   if (!found.isFile()) throw new Error('it is not a file');
   if (found.size > MAX_FILE_BYTES) throw new Error(`it is longer than ${MAX_FILE_BYTES} bytes`);

@@ -1,10 +1,11 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { errorCodeOf } from '../json/error-code.js';
 
 /**
  * Makes a folder and those above it that are missing; one that is there is left as it is. Not `recursive: true` of
  * `mkdir`: where a folder is there and nothing can be made in it (`/proc`), Node.js tries for ever. A store imports no
- * code of runs, which does the same for its own folders.
+ * code of `audit`, which does the same for its own folders.
  *
  * @example
  * makeFolder('data/databases')
@@ -14,7 +15,7 @@ export function makeFolder(path: string): void {
     makeOne(path);
   } catch (error) {
     const parent = dirname(path);
-    if (!isMissing(error) || parent === path) throw error;
+    if (errorCodeOf(error) !== 'ENOENT' || parent === path) throw error;
     makeFolder(parent);
     makeOne(path);
   }
@@ -35,8 +36,4 @@ function isFolder(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

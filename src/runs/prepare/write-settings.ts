@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import { errorCodeOf } from '../../json/error-code.js';
 import { AuditError } from '../../audit/index.js';
 import { openNew, requireOwnFolder } from '../../audit/safe-file.js';
 import type { LaunchFile } from '../launchers/launcher.js';
@@ -28,7 +29,7 @@ async function makeFolders(runDir: string, folder: string): Promise<void> {
   for (const step of steps) {
     path = join(path, step);
     await mkdir(path).catch((error: unknown) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      if (errorCodeOf(error) !== 'EEXIST') throw error;
     });
     await requireOwnFolder(path);
   }

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { errorCodeOf } from '../../json/error-code.js';
 import { SluiceError } from '../../json/sluice-error.js';
 import type { ProcessCommand } from './process-command.js';
 
@@ -11,7 +12,7 @@ export async function explainNotStarted({ command, cwd }: ProcessCommand, cause:
     const folder = await stat(cwd).catch(() => undefined);
     if (folder === undefined) return `the working folder ${cwd} does not exist; make it or name another`;
     if (!folder.isDirectory()) return `the working folder ${cwd} is not a folder; name another`;
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    const code = errorCodeOf(cause);
     switch (code) {
       case 'ENOENT':
         return `there is no such program; install it, put its folder on PATH, or name it with its full path`;

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { errorCodeOf } from '../../json/error-code.js';
 
 /** A process that cannot be mistaken for a later one with the same number. */
 export interface ProcessIdentity {
@@ -103,7 +104,7 @@ export function answersToSignals(pid: number): boolean {
     return true;
   } catch (error) {
     // Somebody else's process is there all the same.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return errorCodeOf(error) === 'EPERM';
   }
 }
 

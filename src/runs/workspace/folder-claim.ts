@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCodeOf } from '../../json/error-code.js';
 import type { ProcessIdentity } from '../process/process-identity.js';
 import { identifyOwnProcess, stateOfProcess } from '../process/process-identity.js';
 
@@ -59,8 +60,7 @@ async function putUp(place: string, name: string): Promise<void> {
       return;
     } catch (error) {
       // Whoever held it last may have taken the empty folder away.
-      const isFolderGone = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-      if (!isFolderGone || attempt === 10) throw error;
+      if (errorCodeOf(error) !== 'ENOENT' || attempt === 10) throw error;
     }
   }
 }

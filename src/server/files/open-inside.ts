@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isSluiceError } from '../../json/index.js';
 import { openForReading } from '../../runs/run-folder/safe-file.js';
 import { isWithin } from '../security/is-within.js';
+import { errorCodeOf } from '../../json/error-code.js';
 
 /**
  * Opens a file of a folder that an agent may write to; undefined if it is not there, or leads out. The agent may exchange a
@@ -43,5 +44,5 @@ export async function sizeInside(folder: string, path: string): Promise<number |
 const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG']);
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && MISSING.has(String(error.code));
+  return MISSING.has(errorCodeOf(error) ?? '');
 }

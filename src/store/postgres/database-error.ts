@@ -1,3 +1,4 @@
+import { errorCodeOf } from '../../json/error-code.js';
 import { isSluiceError } from '../../json/sluice-error.js';
 import { StoreError } from '../store-error.js';
 
@@ -48,9 +49,7 @@ export function toStoreError(error: unknown, where: string): Error {
 
 /** The driver could not read the address. */
 function isAddressRefused(error: unknown): boolean {
-  return (
-    error instanceof URIError || (error instanceof TypeError && 'code' in error && error.code === 'ERR_INVALID_URL')
-  );
+  return error instanceof URIError || errorCodeOf(error) === 'ERR_INVALID_URL';
 }
 
 /** Without a cause: that has the whole address in it, and the address may have a password. */

@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { chmod, link, lstat, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { errorCodeOf } from '../../json/error-code.js';
 import type { Backup } from '../back-up-store.js';
 import { makeFolder } from '../make-folder.js';
 import { StoreError } from '../store-error.js';
@@ -86,7 +87,7 @@ async function publish(part: string, to: string): Promise<void> {
   try {
     await link(part, to);
   } catch (error) {
-    throw error instanceof Error && 'code' in error && error.code === 'EEXIST' ? backupExists(to) : error;
+    throw errorCodeOf(error) === 'EEXIST' ? backupExists(to) : error;
   }
 }
 

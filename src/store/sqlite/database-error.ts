@@ -1,3 +1,4 @@
+import { errorCodeOf } from '../../json/error-code.js';
 import { isSluiceError } from '../../json/sluice-error.js';
 import { StoreError } from '../store-error.js';
 
@@ -78,7 +79,7 @@ function resultCodeOf(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
   // Where a statement breaks while its rows are read, the driver hands on the words of SQLite without the code.
-  if (!('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return undefined;
+  if (errorCodeOf(error) !== 'ERR_SQLITE_ERROR') return undefined;
   return CODE_OF_WORDS[error.message] ?? FAILED;
 }
 
