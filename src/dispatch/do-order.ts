@@ -1,4 +1,4 @@
-import type { ExecutionPorts, OrderRun } from '../orders/lead/execute-order.js';
+import type { OrderRun, StartOrderRun } from '../orders/lead/run-worker.js';
 import type { Settlement } from '../orders/lead/settle.js';
 import type { ClaimedOrder } from '../orders/ports/order-store.js';
 import { startRun } from '../runs/start-run.js';
@@ -12,7 +12,7 @@ export async function doOrder(
   workerId: string,
 ): Promise<Settlement | undefined> {
   const { store, lead, leaseMs, clock, logger, signal } = context;
-  const start: ExecutionPorts['startRun'] = async ({ id, spec, env, record }): Promise<OrderRun> => {
+  const start: StartOrderRun = async ({ id, spec, env, record }): Promise<OrderRun> => {
     const { issue_ref, run_id } = record.order;
     const order = { issue_ref, run_id };
     await store.createRun({ id, spec, state: 'running', order, workerId, leaseMs, now: clock() });

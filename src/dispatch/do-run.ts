@@ -1,4 +1,5 @@
 import { isSluiceError } from '../json/sluice-error.js';
+import { messageOf } from '../runs/message-of.js';
 import type { RunRecord } from '../runs/ports/run-records.js';
 import type { RunResult } from '../runs/result/run-result.js';
 import { startRun } from '../runs/start-run.js';
@@ -21,7 +22,7 @@ export async function doRun(
   } catch (error) {
     // What cannot be started at all was queued by somebody who did not check: that is the run's result.
     const code = isSluiceError(error) ? error.code : 'RUN_NOT_STARTED';
-    const result = failedRun(code, error instanceof Error ? error.message : String(error));
+    const result = failedRun(code, messageOf(error));
     await untilDone(async () => store.endRun({ id: record.id, workerId, result, now: clock() }), context);
     return result;
   }

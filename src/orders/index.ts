@@ -66,12 +66,13 @@ export { createLead } from './lead/create-lead.js';
 export type { Lead, OrderNameOnTheWire } from './lead/create-lead.js';
 export type { Backoff } from './lead/backoff.js';
 export type { DeliveryReport } from './lead/deliver.js';
-export type { ExecutionPorts, OrderRun } from './lead/execute-order.js';
+export type { ExecutionPorts } from './lead/execute-order.js';
 export type { LeadOptions } from './lead/lead-context.js';
 export { LEAD_ERROR_CODES, LeadError } from './lead/lead-error.js';
 export type { LeadErrorCode } from './lead/lead-error.js';
 export type { Reconciliation } from './lead/reconcile.js';
 export type { Resolved, ResolveRequest } from './lead/resolve.js';
+export type { OrderRun, StartOrderRun } from './lead/run-worker.js';
 export type { OrderName, Settlement, WorkerEnd } from './lead/settle.js';
 export type { SubmittedOrder } from './lead/submit.js';
 

@@ -8,8 +8,9 @@ import { STREAM_BYTES } from '../reading/read-streams.js';
 import { isInProgress } from './claims-in-progress.js';
 import { identifyWorker } from './lead-context.js';
 import type { LeadContext } from './lead-context.js';
+import { NOT_SEEN } from './run-worker.js';
 import { settle } from './settle.js';
-import { keptNote, removeWorktree } from './worktree.js';
+import { putAwayWorktree } from './worktree.js';
 import { worktreeOf } from './worktree-of.js';
 
 /** What was put in order. */
@@ -64,18 +65,16 @@ async function isHeld({ owner }: OrderRecord): Promise<boolean> {
 
 async function settleGhost(context: LeadContext, { order, run_ulid }: OrderRecord): Promise<void> {
   const { stdout, stderr, command, version } = await readLastAttempt(context.runFolderOf(run_ulid), STREAM_BYTES);
-  const worktree = worktreeOf(context.data, order, run_ulid);
-  const isKept = worktree !== undefined && (await removeWorktree(worktree)) === 'kept';
+  const note = await putAwayWorktree(worktreeOf(context.data, order, run_ulid));
   await settle(context, {
     issueRef: order.issue_ref,
     runId: order.run_id,
     // Whatever the folder says of the exit: the worker could write there, and nobody saw it.
-    exitCode: null,
-    signal: null,
+    ...NOT_SEEN,
     stdout,
     stderr,
     command,
     workerVersion: version,
-    ...(isKept ? { note: keptNote(worktree) } : {}),
+    ...note,
   });
 }

@@ -13,7 +13,7 @@ import type { WorkResult } from '../work-result.js';
 import { wrapperOf } from '../wrappers/read-wrappers.js';
 import type { LeadContext } from './lead-context.js';
 import { LeadError } from './lead-error.js';
-import { messagesFor } from './settle.js';
+import { outboxMessages } from './outbox-messages.js';
 
 /** What a person makes of an inbox item. */
 export interface ResolveRequest {
@@ -75,7 +75,7 @@ export async function resolveItem(context: LeadContext, request: ResolveRequest)
       who,
       at,
     }),
-    outbox: messagesFor(
+    outbox: outboxMessages(
       context,
       { issueRef: item.issue_ref, trigger: triggerOf(order, id) },
       renderComment({ order, reading, decision, resolved: { id, resolution } }),

@@ -1,15 +1,13 @@
-import { constants } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '../../runs/run-folder/replace-file.js';
 import { isThere } from '../is-there.js';
 import type { PackFile } from '../wrappers/context-pack.js';
-
-const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
 /** Writes an order's files into its run folder; each is there whole or not at all. */
 export async function writePackFiles(runDir: string, files: readonly PackFile[]): Promise<void> {
   await mkdir(runDir, { recursive: true });
-  for (const file of files) await writeWhole(runDir, file);
+  for (const { path, text } of files) await replaceFile(join(runDir, path), text);
 }
 
 /** Writes a file unless one of these is there already: what a worker wrote itself counts. */
@@ -17,19 +15,5 @@ export async function keepAbsentFile(runDir: string, file: PackFile, others: rea
   for (const name of others) {
     if (await isThere(join(runDir, name))) return;
   }
-  await writeWhole(runDir, file);
-}
-
-async function writeWhole(runDir: string, { path, text }: PackFile): Promise<void> {
-  const target = join(runDir, path);
-  const draft = `${target}.new`;
-  await rm(draft, { force: true });
-  const handle = await open(draft, NEW_FILE, 0o666);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(draft, target);
+  await replaceFile(join(runDir, file.path), file.text);
 }

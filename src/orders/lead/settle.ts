@@ -5,12 +5,12 @@ import type { Decision } from '../decision.js';
 import { executionOf, itemOf } from '../execution.js';
 import type { Execution } from '../execution.js';
 import type { OrderRecord } from '../ports/order-record.js';
-import type { NewOutboxMessage } from '../ports/outbox-message.js';
 import type { Reading } from '../reading.js';
 import { readWorkResult } from '../reading/read-work-result.js';
 import { LeadError } from './lead-error.js';
 import type { LeadContext } from './lead-context.js';
 import { maskResultFiles } from './mask-result-files.js';
+import { outboxMessages } from './outbox-messages.js';
 
 /** How an order's worker ended. */
 export interface WorkerEnd {
@@ -93,7 +93,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
       result: reading.result ?? null,
       execution: executionOf(row(ifActive)),
       item: ifActive.action === 'needs-human' ? itemOf(row(ifActive)) : null,
-      outbox: messagesFor(
+      outbox: outboxMessages(
         context,
         { issueRef, trigger: triggerOf(order) },
         renderComment({ order, reading, decision: ifActive }),
@@ -104,17 +104,6 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
   const told = { issue_ref: issueRef, run_id: runId, source: reading.source, action: decision.action, repeated };
   context.logger.info('order settled', told);
   return { decision, reading, repeated };
-}
-
-/** One message for every sink that takes issues of this kind. */
-export function messagesFor(
-  { sinks, newId }: LeadContext,
-  about: { readonly issueRef: string; readonly trigger: string },
-  body: string,
-): readonly NewOutboxMessage[] {
-  return sinks
-    .filter((sink) => sink.accepts(about.issueRef))
-    .map(({ name }) => ({ id: newId(), sink: name, issue_ref: about.issueRef, trigger: about.trigger, body }));
 }
 
 async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd): Promise<Reading> {

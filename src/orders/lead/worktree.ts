@@ -42,7 +42,8 @@ export async function removeWorktree({ repoDir, folder, branch }: Worktree): Pro
   return 'removed';
 }
 
-/** What a person should know of a worktree that was kept. */
-export function keptNote({ folder }: Worktree): string {
-  return `Its worktree ${folder} holds changes that are not committed.`;
+/** Takes the worktree of an order away that is over; the note is what a person should know of one that was kept. */
+export async function putAwayWorktree(worktree: Worktree | undefined): Promise<{ readonly note?: string }> {
+  if (worktree === undefined || (await removeWorktree(worktree)) === 'removed') return {};
+  return { note: `Its worktree ${worktree.folder} holds changes that are not committed.` };
 }

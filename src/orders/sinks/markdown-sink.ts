@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../../runs/message-of.js';
 import { makeFolder } from '../../runs/run-folder/make-folder.js';
 import { fileNameOf } from '../issue-ref.js';
 import type { NewOutboxMessage } from '../ports/outbox-message.js';
@@ -48,7 +49,7 @@ export function createMarkdownSink(options: { readonly folder: string; readonly 
         await inLine(path, async () => append(folder, path, message));
       } catch (error) {
         if (error instanceof SinkError) throw error;
-        const why = error instanceof Error ? error.message : String(error);
+        const why = messageOf(error);
         throw new SinkError('SINK_FILE_UNUSABLE', `${path} cannot be written: ${why}`, { cause: error });
       }
       return { deliveredTo: path };

@@ -1,0 +1,2 @@
+/** The run folder's way of writing a file whole or not at all, for the floors above. */
+export { replaceFile } from '../../audit/replace-file.js';
