@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
-import { codex } from '../src/events/translate-lines.contract.js';
+import { codex } from '../src/events/contract/translate-lines.contract.js';
 import { longSession, longSessionRecord } from '../test/browser/codex-lines.js';
 import { launchChromium } from '../test/browser/launch-chromium.js';
 import { settle } from '../test/browser/settle.js';

@@ -1,6 +1,6 @@
 import { VERDICTS } from '../events/protocol/completion.js';
 import type { Verdict } from '../events/protocol/completion.js';
-import { isRecord } from '../events/record-fields.js';
+import { isRecord } from '../events/reading/record-fields.js';
 
 /** What `meta.N.json` says about an attempt. Files of older versions and of other programs may lack any of it. */
 export interface AttemptMeta {

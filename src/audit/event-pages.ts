@@ -1,5 +1,5 @@
 import type { Emitted } from '../events/protocol/emitted.js';
-import { countField, isRecord } from '../events/record-fields.js';
+import { countField, isRecord } from '../events/reading/record-fields.js';
 import type { RunFolder } from './open-run-folder.js';
 import { openLineTail } from './line-tail.js';
 import type { FileLine } from './line-tail.js';

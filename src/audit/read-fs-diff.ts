@@ -1,5 +1,5 @@
 import type { FsDiff } from '../events/protocol/fs-diff.js';
-import { arrayField, isRecord } from '../events/record-fields.js';
+import { arrayField, isRecord } from '../events/reading/record-fields.js';
 import type { AuditWarning } from './audit-warning.js';
 import { AUDIT_FOLDER } from './file-names.js';
 import type { RunFolder } from './open-run-folder.js';

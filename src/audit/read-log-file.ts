@@ -1,4 +1,4 @@
-import { isRecord } from '../events/record-fields.js';
+import { isRecord } from '../events/reading/record-fields.js';
 import type { AuditWarning } from './audit-warning.js';
 import { openLineTail } from './line-tail.js';
 import { parseJson } from './parse-json.js';

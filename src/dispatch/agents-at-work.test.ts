@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codex } from '../events/translate-lines.contract.js';
+import { codex } from '../events/contract/translate-lines.contract.js';
 import { makeSite } from '../runs/scenarios/fixtures/make-site.js';
 import type { Step } from '../runs/scenarios/fixtures/make-site.js';
 import { openWorkshop } from './fixtures/workshop.js';

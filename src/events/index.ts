@@ -1,6 +1,6 @@
 export { createTranslator, type Translator, type TranslatorOptions } from './translator.js';
-export type { AttemptEnd } from './attempt-end.js';
-export type { Drained } from './drained.js';
+export type { AttemptEnd } from './end/attempt-end.js';
+export type { Drained } from './translate/drained.js';
 export { createAcpProjection, toAcp } from './projections/acp.js';
 export type { AcpSessionNotification, AcpUpdate } from './projections/acp-update.js';
 export { createAgUiProjection, toAgUi } from './projections/ag-ui.js';

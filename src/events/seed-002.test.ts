@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { raspOf } from './emitted-invariants.contract.js';
-import { DONE, codex, tell } from './translate-lines.contract.js';
-import type { Story, Told } from './translate-lines.contract.js';
+import { raspOf } from './contract/emitted-invariants.contract.js';
+import { DONE, codex, tell } from './contract/translate-lines.contract.js';
+import type { Story, Told } from './contract/translate-lines.contract.js';
 
 /*
  * The source document that says how the output of each engine becomes RASP and FCMP, sentence by sentence. What goes

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { expectCovered, expectOrderly, expectValid, fcmpOf } from './emitted-invariants.contract.js';
-import { DONE, codex, tell, toBytes } from './translate-lines.contract.js';
+import { expectCovered, expectOrderly, expectValid, fcmpOf } from './contract/emitted-invariants.contract.js';
+import { DONE, codex, tell, toBytes } from './contract/translate-lines.contract.js';
 import { createTranslator } from './translator.js';
 
 describe('the least a translation must do', () => {

@@ -1,4 +1,4 @@
-import { codex } from '../../src/events/translate-lines.contract.js';
+import { codex } from '../../src/events/contract/translate-lines.contract.js';
 
 const item = (phase: 'started' | 'completed', fields: object) => ({ type: `item.${phase}`, item: fields });
 

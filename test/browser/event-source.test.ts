@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { codex } from '../../src/events/translate-lines.contract.js';
+import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { session } from './codex-lines.js';
 import { useConsole } from './use-console.js';
 

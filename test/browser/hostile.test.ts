@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { codex } from '../../src/events/translate-lines.contract.js';
+import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { command, fileChange, reasoning, session } from './codex-lines.js';
 import { HOSTILE_KEYS, HOSTILE_TEXTS } from './hostile-texts.js';
 import { settle } from './settle.js';

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { codex } from '../../src/events/translate-lines.contract.js';
+import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { longSession, longSessionRecord, session } from './codex-lines.js';
 import { openTap } from './open-tap.js';
 import { seedHouse } from './seed-house.js';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { seedHouse } from './seed-house.js';
-import { codex } from '../../src/events/translate-lines.contract.js';
+import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { session } from './codex-lines.js';
 import { settle } from './settle.js';
 import { useConsole } from './use-console.js';

@@ -1,6 +1,6 @@
 import { createTranslator } from '../../src/events/index.js';
 import type { Emitted } from '../../src/events/index.js';
-import { codex, toBytes } from '../../src/events/translate-lines.contract.js';
+import { codex, toBytes } from '../../src/events/contract/translate-lines.contract.js';
 import type { RunResult } from '../../src/runs/result/run-result.js';
 import { createUlids } from '../../src/runs/ulid.js';
 import { openStore } from '../../src/store/open-store.js';

@@ -1,4 +1,4 @@
-import { codex } from '../../src/events/translate-lines.contract.js';
+import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { command, fileChange, reasoning, session } from './codex-lines.js';
 import type { Site } from './start-site.js';
 

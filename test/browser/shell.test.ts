@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { codex } from '../../src/events/translate-lines.contract.js';
+import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { session } from './codex-lines.js';
 import { settle } from './settle.js';
 import { useConsole } from './use-console.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codex } from '../../src/events/translate-lines.contract.js';
+import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { findViolations } from './check-accessibility.js';
 import { session } from './codex-lines.js';
 import { settle } from './settle.js';

@@ -10,7 +10,7 @@ import type { OrderView } from '../../src/api/shapes/order.js';
 import type { RunView } from '../../src/api/shapes/run.js';
 import type { ConfigFile } from '../../src/config/config.js';
 import { createClient } from '../../src/client/index.js';
-import { toBytes } from '../../src/events/translate-lines.contract.js';
+import { toBytes } from '../../src/events/contract/translate-lines.contract.js';
 
 /** What an agent of a test prints; see `fixtures/agent.mjs`. */
 export interface Story {

@@ -1,4 +1,4 @@
-import type { Engine } from '../engine.js';
+import type { Engine } from './engine.js';
 import type { EngineName } from '../protocol/engine-names.js';
 import { claudeEngine } from './claude/claude-engine.js';
 import { codexEngine } from './codex/codex-engine.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expectCovered, expectOrderly, expectValid } from '../emitted-invariants.contract.js';
-import { DONE, codex, tell, toBytes } from '../translate-lines.contract.js';
+import { expectCovered, expectOrderly, expectValid } from '../contract/emitted-invariants.contract.js';
+import { DONE, codex, tell, toBytes } from '../contract/translate-lines.contract.js';
 import { createTranslator } from '../translator.js';
 
 const STORY = [

@@ -1,6 +1,6 @@
-import { Attempt } from '../attempt.js';
-import type { Engine } from '../engine.js';
-import { EventWriter } from '../event-writer.js';
+import { Attempt } from '../attempt/attempt.js';
+import type { Engine } from '../engines/engine.js';
+import { EventWriter } from '../mapping/event-writer.js';
 import type { Frame } from '../framing/frame.js';
 import { align } from './align.js';
 import { MainLines } from './main-lines.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { codex, DONE } from '../../events/translate-lines.contract.js';
+import { codex, DONE } from '../../events/contract/translate-lines.contract.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { replayRunFolder, translateRunFolder } from '../../audit/index.js';
 import type { Emitted } from '../../events/index.js';
-import { codex } from '../../events/translate-lines.contract.js';
+import { codex } from '../../events/contract/translate-lines.contract.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { replayRunFolder } from '../../audit/index.js';
-import { expectOrderly, expectValid, fcmpOf } from '../../events/emitted-invariants.contract.js';
+import { expectOrderly, expectValid, fcmpOf } from '../../events/contract/emitted-invariants.contract.js';
 import type { Emitted, FcmpEvent } from '../../events/index.js';
 import type { RunPorts } from '../ports/run-ports.js';
 import type { RunResult } from '../result/run-result.js';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { codex } from '../../events/translate-lines.contract.js';
+import { codex } from '../../events/contract/translate-lines.contract.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site } from './fixtures/make-site.js';
 import { createJsonLogger } from '../logger/json-logger.js';

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { codex } from '../../events/translate-lines.contract.js';
+import { codex } from '../../events/contract/translate-lines.contract.js';
 import { makeSite } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 

@@ -1,4 +1,4 @@
-import type { EngineErrorReport, Report } from '../../report.js';
+import type { EngineErrorReport, Report } from '../report.js';
 import type { Dialect } from './dialect.js';
 import { Speaker } from './speaker.js';
 

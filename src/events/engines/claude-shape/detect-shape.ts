@@ -1,4 +1,4 @@
-import { isRecord, nameField, stringField } from '../../record-fields.js';
+import { isRecord, nameField, stringField } from '../../reading/record-fields.js';
 
 /** Elements of an array that are looked at. */
 const MAX_LOOKED_AT = 4;

@@ -1,4 +1,4 @@
-import { fieldTable } from '../../field-table.js';
+import { fieldTable } from '../../reading/field-table.js';
 
 /*
  * The parts of a message as the model's provider defines them: the same for every program that passes them on.

@@ -1,5 +1,13 @@
-import { shorten } from '../../engine-error.js';
-import { arrayField, booleanField, field, isRecord, nameField, objectField, stringField } from '../../record-fields.js';
+import { shorten } from '../../attempt/engine-error.js';
+import {
+  arrayField,
+  booleanField,
+  field,
+  isRecord,
+  nameField,
+  objectField,
+  stringField,
+} from '../../reading/record-fields.js';
 import type { Conversation } from './conversation.js';
 import { readUsage } from './usage.js';
 

@@ -1,4 +1,4 @@
-import { omitMissing } from '../../omit-missing.js';
+import { omitMissing } from '../../reading/omit-missing.js';
 import {
   arrayField,
   booleanField,
@@ -7,7 +7,7 @@ import {
   nameField,
   objectField,
   stringField,
-} from '../../record-fields.js';
+} from '../../reading/record-fields.js';
 import type { Conversation } from './conversation.js';
 
 /** Endings that are no success, even where the program calls them one. */

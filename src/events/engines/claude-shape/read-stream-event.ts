@@ -1,4 +1,4 @@
-import { field, nameField, objectField, stringField } from '../../record-fields.js';
+import { field, nameField, objectField, stringField } from '../../reading/record-fields.js';
 import type { Conversation } from './conversation.js';
 
 /**

@@ -1,5 +1,5 @@
-import { omitMissing } from '../../omit-missing.js';
-import { booleanField, field, nameField, objectField, stringField } from '../../record-fields.js';
+import { omitMissing } from '../../reading/omit-missing.js';
+import { booleanField, field, nameField, objectField, stringField } from '../../reading/record-fields.js';
 import type { Conversation } from './conversation.js';
 
 /** Fields every record has; they are no detail of one. */

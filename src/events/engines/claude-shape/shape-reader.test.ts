@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DONE, tell } from '../../translate-lines.contract.js';
-import type { Told } from '../../translate-lines.contract.js';
+import { DONE, tell } from '../../contract/translate-lines.contract.js';
+import type { Told } from '../../contract/translate-lines.contract.js';
 import {
   assistant,
   blockStop,

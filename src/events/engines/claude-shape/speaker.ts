@@ -1,5 +1,5 @@
-import { MAX_MESSAGE_LENGTH } from '../../message-limit.js';
-import type { Report } from '../../report.js';
+import { MAX_MESSAGE_LENGTH } from '../../reading/message-limit.js';
+import type { Report } from '../report.js';
 
 /** What a speaker utters: words to people, or thoughts. */
 export type Utterance = 'text' | 'thinking';

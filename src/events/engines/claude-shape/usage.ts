@@ -1,6 +1,6 @@
-import { omitMissing } from '../../omit-missing.js';
+import { omitMissing } from '../../reading/omit-missing.js';
 import type { Usage } from '../../protocol/usage.js';
-import { countField, objectField } from '../../record-fields.js';
+import { countField, objectField } from '../../reading/record-fields.js';
 
 interface UsageReading {
   readonly scope: Usage['scope'];

@@ -1,4 +1,4 @@
-import type { Engine } from '../../engine.js';
+import type { Engine } from '../engine.js';
 import {
   booleanField,
   countField,
@@ -7,8 +7,8 @@ import {
   numberField,
   objectField,
   stringField,
-} from '../../record-fields.js';
-import type { EngineErrorReport } from '../../report.js';
+} from '../../reading/record-fields.js';
+import type { EngineErrorReport } from '../report.js';
 import { detectShape, sessionOfShape } from '../claude-shape/detect-shape.js';
 import type { Dialect } from '../claude-shape/dialect.js';
 import { createShapeReader } from '../claude-shape/shape-reader.js';

@@ -1,7 +1,7 @@
-import { omitMissing } from '../../omit-missing.js';
+import { omitMissing } from '../../reading/omit-missing.js';
 import type { Usage } from '../../protocol/usage.js';
-import { countField, isRecord, numberField, objectField } from '../../record-fields.js';
-import type { Report } from '../../report.js';
+import { countField, isRecord, numberField, objectField } from '../../reading/record-fields.js';
+import type { Report } from '../report.js';
 import { readUsage } from '../claude-shape/usage.js';
 import { CLAUDE_TABLES } from './records.js';
 

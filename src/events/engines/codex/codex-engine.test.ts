@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { describeEngineContract } from '../../engine.contract.js';
-import { codex, tell } from '../../translate-lines.contract.js';
+import { describeEngineContract } from '../../contract/engine.contract.js';
+import { codex, tell } from '../../contract/translate-lines.contract.js';
 import { codexEngine } from './codex-engine.js';
 
 describeEngineContract('codex', new URL('./fixtures/', import.meta.url));

@@ -1,4 +1,4 @@
-import type { Report } from '../../report.js';
+import type { Report } from '../report.js';
 
 /** `Reconnecting... 2/5 (…)`: the only mark of a retry that Codex prints. */
 const RETRY = /^Reconnecting\.\.\.(?: (\d{1,6})\/(\d{1,6}))?/u;

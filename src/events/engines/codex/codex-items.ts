@@ -1,5 +1,13 @@
-import { arrayField, field, integerField, isRecord, nameField, objectField, stringField } from '../../record-fields.js';
-import type { Report } from '../../report.js';
+import {
+  arrayField,
+  field,
+  integerField,
+  isRecord,
+  nameField,
+  objectField,
+  stringField,
+} from '../../reading/record-fields.js';
+import type { Report } from '../report.js';
 import { ITEM_FIELDS } from './records.js';
 
 /** Reads `item.started`, `item.updated` and `item.completed`. */

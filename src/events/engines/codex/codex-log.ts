@@ -1,5 +1,5 @@
 import type { TextFrame } from '../../framing/frame.js';
-import type { Report } from '../../report.js';
+import type { Report } from '../report.js';
 import { readErrorMessage } from './codex-error.js';
 
 const HEADER = /^OpenAI Codex v(\S{1,40})/u;

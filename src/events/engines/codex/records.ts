@@ -1,5 +1,5 @@
-import { fieldTable } from '../../field-table.js';
-import type { FieldTable } from '../../field-table.js';
+import { fieldTable } from '../../reading/field-table.js';
+import type { FieldTable } from '../../reading/field-table.js';
 
 /*
  * The records of `codex exec --json`: which there are and which fields they may have. Everything else is drift.

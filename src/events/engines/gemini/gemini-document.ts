@@ -1,6 +1,14 @@
 import type { Usage } from '../../protocol/usage.js';
-import { arrayField, countField, field, isRecord, nameField, objectField, stringField } from '../../record-fields.js';
-import type { Report } from '../../report.js';
+import {
+  arrayField,
+  countField,
+  field,
+  isRecord,
+  nameField,
+  objectField,
+  stringField,
+} from '../../reading/record-fields.js';
+import type { Report } from '../report.js';
 import { DOCUMENT_FIELDS, DOCUMENT_STATS_FIELDS, ERROR_FIELDS, MODEL_FIELDS, TOKEN_FIELDS } from './records.js';
 
 /** Whether a value is the one document that `--output-format json` prints: an answer, or an error. */

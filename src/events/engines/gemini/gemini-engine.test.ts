@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { describeEngineContract } from '../../engine.contract.js';
-import { tell as tellStory } from '../../translate-lines.contract.js';
-import type { Story } from '../../translate-lines.contract.js';
+import { describeEngineContract } from '../../contract/engine.contract.js';
+import { tell as tellStory } from '../../contract/translate-lines.contract.js';
+import type { Story } from '../../contract/translate-lines.contract.js';
 import { geminiEngine } from './gemini-engine.js';
 
 describeEngineContract('gemini', new URL('./fixtures/', import.meta.url));

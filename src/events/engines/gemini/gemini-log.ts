@@ -1,7 +1,7 @@
-import { ErrorDump } from '../../error-dump.js';
+import { ErrorDump } from '../../reading/error-dump.js';
 import type { TextFrame } from '../../framing/frame.js';
 import type { StreamName } from '../../protocol/raw-ref.js';
-import type { Report } from '../../report.js';
+import type { Report } from '../report.js';
 import { readRetryLine } from './retry-line.js';
 
 const API_ERROR = /^(?:Error when talking to Gemini API|\[API Error: )/u;

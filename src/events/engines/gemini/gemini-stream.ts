@@ -1,8 +1,8 @@
 import type { JsonFrame } from '../../framing/frame.js';
-import { MAX_MESSAGE_LENGTH } from '../../message-limit.js';
+import { MAX_MESSAGE_LENGTH } from '../../reading/message-limit.js';
 import type { Usage } from '../../protocol/usage.js';
-import { booleanField, countField, field, nameField, objectField, stringField } from '../../record-fields.js';
-import type { Report } from '../../report.js';
+import { booleanField, countField, field, nameField, objectField, stringField } from '../../reading/record-fields.js';
+import type { Report } from '../report.js';
 import { readFatalError } from './gemini-document.js';
 import { RECORD_FIELDS, STREAM_STATS_FIELDS } from './records.js';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { describeEngineContract } from '../../engine.contract.js';
-import { expectCovered, fcmpOf } from '../../emitted-invariants.contract.js';
-import { tell as tellStory, toBytes } from '../../translate-lines.contract.js';
-import type { Story } from '../../translate-lines.contract.js';
+import { describeEngineContract } from '../../contract/engine.contract.js';
+import { expectCovered, fcmpOf } from '../../contract/emitted-invariants.contract.js';
+import { tell as tellStory, toBytes } from '../../contract/translate-lines.contract.js';
+import type { Story } from '../../contract/translate-lines.contract.js';
 import { createTranslator } from '../../translator.js';
 
 describeEngineContract('generic', new URL('./fixtures/', import.meta.url));

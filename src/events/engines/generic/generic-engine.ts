@@ -1,4 +1,4 @@
-import type { Engine } from '../../engine.js';
+import type { Engine } from '../engine.js';
 import { createGenericReader } from './generic-reader.js';
 
 /** Any program: stdout is what it says, stderr is its log. Nothing tells when it has ended, or in which session. */

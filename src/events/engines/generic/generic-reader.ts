@@ -1,6 +1,6 @@
-import type { Reader } from '../../engine.js';
-import { LineMessage } from '../../line-message.js';
-import type { Report } from '../../report.js';
+import type { Reader } from '../engine.js';
+import { LineMessage } from '../../reading/line-message.js';
+import type { Report } from '../report.js';
 
 /** How sure it is that a line of an unknown program is the agent speaking. */
 const CONFIDENCE = 0.6;

@@ -1,8 +1,8 @@
 import type { TextFrame } from '../../framing/frame.js';
 import { readJson } from '../../framing/lenient-json.js';
 import type { Usage } from '../../protocol/usage.js';
-import { countField, field, isRecord, nameField, objectField } from '../../record-fields.js';
-import type { Report } from '../../report.js';
+import { countField, field, isRecord, nameField, objectField } from '../../reading/record-fields.js';
+import type { Report } from '../report.js';
 import { findSessionId } from './iflow-lines.js';
 
 /** How sure a reading by a JSON block, by a regular expression, and of a broken block is. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { raspOf } from '../../emitted-invariants.contract.js';
-import { describeEngineContract } from '../../engine.contract.js';
-import { tell as tellStory } from '../../translate-lines.contract.js';
-import type { Story, Told } from '../../translate-lines.contract.js';
+import { raspOf } from '../../contract/emitted-invariants.contract.js';
+import { describeEngineContract } from '../../contract/engine.contract.js';
+import { tell as tellStory } from '../../contract/translate-lines.contract.js';
+import type { Story, Told } from '../../contract/translate-lines.contract.js';
 
 describeEngineContract('iflow', new URL('./fixtures/', import.meta.url));
 

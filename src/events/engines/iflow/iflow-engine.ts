@@ -1,4 +1,4 @@
-import type { Engine } from '../../engine.js';
+import type { Engine } from '../engine.js';
 import { createIflowReader } from './iflow-reader.js';
 
 /** iFlow CLI: plain text on stdout, then an `<Execution Info>` block on stderr; both have been seen on either stream. */

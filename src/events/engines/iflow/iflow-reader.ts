@@ -1,8 +1,8 @@
-import type { Reader } from '../../engine.js';
-import { ErrorDump } from '../../error-dump.js';
+import type { Reader } from '../engine.js';
+import { ErrorDump } from '../../reading/error-dump.js';
 import type { TextFrame } from '../../framing/frame.js';
 import type { StreamName } from '../../protocol/raw-ref.js';
-import type { Report } from '../../report.js';
+import type { Report } from '../report.js';
 import { ExecutionInfo } from './execution-info.js';
 import { readIflowLine } from './iflow-lines.js';
 import type { LineMeaning } from './iflow-lines.js';

@@ -1,5 +1,13 @@
-import { booleanField, countField, field, isRecord, nameField, objectField, stringField } from '../../record-fields.js';
-import type { Report } from '../../report.js';
+import {
+  booleanField,
+  countField,
+  field,
+  isRecord,
+  nameField,
+  objectField,
+  stringField,
+} from '../../reading/record-fields.js';
+import type { Report } from '../report.js';
 import { ERROR_FIELDS, ERROR_NAMES } from './records.js';
 
 /**

@@ -8,8 +8,8 @@ import {
   numberField,
   objectField,
   stringField,
-} from '../../record-fields.js';
-import type { Report, ToolEndReport } from '../../report.js';
+} from '../../reading/record-fields.js';
+import type { Report, ToolEndReport } from '../report.js';
 import { STATE_FIELDS, TOKEN_FIELDS } from './records.js';
 
 /** Tools that write the file they name. */

@@ -1,5 +1,5 @@
-import { fieldTable } from '../../field-table.js';
-import type { FieldTable } from '../../field-table.js';
+import { fieldTable } from '../../reading/field-table.js';
+import type { FieldTable } from '../../reading/field-table.js';
 
 /*
  * The records of `opencode run --format json` and their parts. Everything else is drift.

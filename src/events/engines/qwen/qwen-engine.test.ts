@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { raspOf } from '../../emitted-invariants.contract.js';
-import { describeEngineContract } from '../../engine.contract.js';
-import { readFixtures, translateFixture } from '../../engine-fixture.contract.js';
-import { DONE, tell } from '../../translate-lines.contract.js';
-import type { Told } from '../../translate-lines.contract.js';
+import { raspOf } from '../../contract/emitted-invariants.contract.js';
+import { describeEngineContract } from '../../contract/engine.contract.js';
+import { readFixtures, translateFixture } from '../../contract/engine-fixture.contract.js';
+import { DONE, tell } from '../../contract/translate-lines.contract.js';
+import type { Told } from '../../contract/translate-lines.contract.js';
 import {
   assistant,
   blockStop,

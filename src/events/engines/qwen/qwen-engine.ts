@@ -1,7 +1,7 @@
-import type { Engine } from '../../engine.js';
+import type { Engine } from '../engine.js';
 import type { Usage } from '../../protocol/usage.js';
-import { countField, nameField, numberField, objectField, stringField } from '../../record-fields.js';
-import type { EngineErrorReport, Report } from '../../report.js';
+import { countField, nameField, numberField, objectField, stringField } from '../../reading/record-fields.js';
+import type { EngineErrorReport, Report } from '../report.js';
 import { detectShape, sessionOfShape } from '../claude-shape/detect-shape.js';
 import type { Dialect } from '../claude-shape/dialect.js';
 import { createShapeReader } from '../claude-shape/shape-reader.js';

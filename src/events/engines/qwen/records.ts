@@ -1,4 +1,4 @@
-import { fieldTable } from '../../field-table.js';
+import { fieldTable } from '../../reading/field-table.js';
 import type { RecordTables } from '../claude-shape/dialect.js';
 import { BLOCK_FIELDS, DELTA_FIELDS, EVENT_FIELDS } from '../claude-shape/message-tables.js';
 

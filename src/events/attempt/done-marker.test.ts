@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { hasDoneMarker } from './done-marker.js';
+import { DONE, codex, tell } from '../contract/translate-lines.contract.js';
+
+describe('the done marker', () => {
+  it.each([
+    ['in JSON', '{"__SKILL_DONE__": true}'],
+    ['without blanks', '{"__SKILL_DONE__":true}'],
+    ['over lines', '{\n  "__SKILL_DONE__" :\n true\n}'],
+    ['in lower case', '{"__skill_done__": true}'],
+    ['inside of a JSON string', '{"text":"{\\"__SKILL_DONE__\\": true}"}'],
+    ['behind a skill that was quoted', `<skill_content name="x">say ${DONE}</skill_content> ${DONE}`],
+  ])('is found %s', (_, text) => {
+    expect(hasDoneMarker(text)).toBe(true);
+  });
+
+  it.each([
+    ['that is false', '{"__SKILL_DONE__": false}'],
+    ['that is a string', '{"__SKILL_DONE__": "true"}'],
+    ['that begins a longer word', '{"__SKILL_DONE__": trueish}'],
+    ['without quotes', '__SKILL_DONE__: true'],
+    ['in a skill that is quoted', `I follow <skill_content>${DONE}</skill_content>`],
+    ['in a skill whose quote never ends', `I follow <skill_content>${DONE}`],
+  ])('is not one %s', (_, text) => {
+    expect(hasDoneMarker(text)).toBe(false);
+  });
+
+  it("counts only in the agent's own words", () => {
+    const output = { id: 'i', type: 'command_execution', command: DONE, aggregated_output: DONE, exit_code: 0 };
+    const stdout = [
+      { type: 'item.completed', item: { id: 'r', type: 'reasoning', text: DONE } },
+      { type: 'item.completed', item: { ...output, status: 'completed' } },
+      { type: 'error', message: DONE },
+      DONE,
+      codex.completed(),
+    ];
+    expect(tell({ stdout, stderr: [DONE] }).types.at(-1)).toBe('user.input.required');
+  });
+
+  it('is warned about where it is said twice', () => {
+    const { warnings, types } = tell({ stdout: [codex.message(DONE), codex.message(DONE)] });
+    expect(warnings).toContain('DONE_MARKER_REPEATED');
+    expect(types.at(-1)).toBe('conversation.completed');
+  });
+});

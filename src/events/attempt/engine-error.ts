@@ -1,0 +1,54 @@
+import { omitMissing } from '../reading/omit-missing.js';
+import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
+import type { RaspData } from '../protocol/rasp-event.js';
+import type { EngineErrorReport } from '../engines/report.js';
+import { beginningOf } from './text-beginning.js';
+
+/** Longest message passed on; engines print whole responses there. */
+const MAX_MESSAGE = 4096;
+
+const HTTP_STATUS = /(?:\b(?:status(?:[ _]code)?["']?:?|HTTP(?:\/[\d.]+)?)|"code":)\s*([45]\d\d)\b/iu;
+
+/** An engine's trouble as the data of its event. What the engine does not say is guessed from its message. */
+export function engineErrorData(error: EngineErrorReport): RaspData<'diagnostic.engine.error'> {
+  const message = shorten(error.message);
+  const status = error.httpStatus ?? statusOf(message);
+  const retrying = error.retrying ?? false;
+  return {
+    code: error.code ?? codeOf(message, status, retrying, error.severity),
+    message,
+    severity: error.severity ?? (retrying ? 'warning' : 'error'),
+    retrying,
+    ...omitMissing({
+      http_status: status,
+      attempt: error.attempt,
+      max_attempts: error.maxAttempts,
+      detail: error.detail,
+    }),
+  };
+}
+
+/** The message, short enough to be shown. */
+export function shorten(message: string): string {
+  return message.length <= MAX_MESSAGE ? message : `${beginningOf(message, MAX_MESSAGE)}…`;
+}
+
+function statusOf(message: string): number | null {
+  const found = HTTP_STATUS.exec(message)?.[1];
+  return found === undefined ? null : Number(found);
+}
+
+function codeOf(
+  message: string,
+  status: number | null,
+  retrying: boolean,
+  severity: 'warning' | 'error' | undefined,
+): DiagnosticCode {
+  if (status === 429 || /rate.?limit|too many requests|RESOURCE_EXHAUSTED/iu.test(message))
+    return 'ENGINE_RATE_LIMIT_HINT';
+  if (status === 401 || status === 403 || /unauthori[sz]ed|authentication|api key/iu.test(message))
+    return 'ENGINE_AUTH_HINT';
+  if (retrying) return 'ENGINE_RETRYING';
+  if (/\bdeprecat/iu.test(message)) return 'ENGINE_DEPRECATION_WARNING';
+  return severity === 'warning' ? 'ENGINE_WARNING' : 'ENGINE_ERROR';
+}

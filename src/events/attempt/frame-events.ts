@@ -1,0 +1,129 @@
+import { DriftCounter } from './drift-counter.js';
+import type { EventWriter } from '../mapping/event-writer.js';
+import type { Frame } from '../framing/frame.js';
+import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
+import { beginningOf } from './text-beginning.js';
+
+/** Longest text a raw event shows; its `raw_ref` has all of it. */
+const MAX_RAW_TEXT = 64 * 1024;
+
+/** Longest name of an unknown type or field that is repeated. */
+const MAX_NAME = 200;
+
+/** How sure a reading is that found nothing. */
+const RAW_CONFIDENCE = 0.3;
+
+const PROBLEM_CODES = {
+  truncated: 'TRUNCATED_RECORD',
+  too_deep: 'VALUE_TOO_DEEP',
+  too_long: 'UNPARSED_CONTENT_FELL_BACK_TO_RAW',
+} as const;
+
+/** Knows which bytes are being read, and tells about them what no engine can: raw, warnings, drift. */
+export class FrameEvents {
+  readonly #writer: EventWriter;
+  readonly drift = new DriftCounter();
+  readonly #endsUnparsed = { stdout: false, stderr: false, pty: false };
+  #frame: Frame | null = null;
+  #followsUnparsed = false;
+  /** Whether something was said about the frame: what is left unsaid becomes raw. */
+  isHandled = true;
+  /** Whether the frame was told as raw: once is enough, however many of its records are not known. */
+  #isRaw = false;
+
+  constructor(writer: EventWriter) {
+    this.#writer = writer;
+  }
+
+  open(frame: Frame): void {
+    this.#frame = frame;
+    this.#followsUnparsed = this.#endsUnparsed[frame.stream];
+    this.#endsUnparsed[frame.stream] = false;
+    this.#refer(frame, frame, frame.encoding);
+    this.#writer.confidence = 1;
+    this.isHandled = false;
+    this.#isRaw = false;
+  }
+
+  /** Nothing is dropped: what the reader said nothing about becomes raw with a warning. */
+  close(frame: Frame): void {
+    if (!this.isHandled) this.unparsed(undefined, undefined);
+    if (frame.kind === 'json' && frame.encoding === 'binary') this.#writer.warn('INVALID_UTF8');
+  }
+
+  /** What is told from here on was read from no bytes. */
+  leave(): void {
+    this.#frame = null;
+    this.#writer.rawRef = null;
+    this.#writer.confidence = 1;
+    this.isHandled = true;
+  }
+
+  spanning(first: Frame, last: Frame): void {
+    this.#refer(first, last, first.encoding === 'binary' ? 'binary' : last.encoding);
+  }
+
+  /** The bytes being read, shown as a text. */
+  raw(text: string): void {
+    this.isHandled = true;
+    const stream = this.#writer.rawRef?.stream;
+    if (stream === undefined) return;
+    const isShort = text.length <= MAX_RAW_TEXT;
+    const data = isShort ? { text } : { text: beginningOf(text, MAX_RAW_TEXT), shortened: true };
+    this.#writer.write(`raw.${stream}`, data);
+    if (!isShort) this.#writer.warn('RAW_TEXT_SHORTENED');
+  }
+
+  /** The frame as raw, without a warning. */
+  noise(): void {
+    if (this.#frame !== null) this.raw(this.#frame.text);
+  }
+
+  unparsed(code: DiagnosticCode | undefined, message: string | undefined): void {
+    const frame = this.#frame;
+    if (frame === null) return;
+    const problem = frame.kind === 'text' ? frame.problem : null;
+    const reason = code ?? (problem === null ? 'UNPARSED_CONTENT_FELL_BACK_TO_RAW' : PROBLEM_CODES[problem]);
+    const confidence = this.#writer.confidence;
+    this.#writer.confidence = RAW_CONFIDENCE;
+    if (!this.#isRaw) this.raw(frame.text);
+    this.#isRaw = true;
+    this.#endsUnparsed[frame.stream] = true;
+    // Of neighbouring lines that cannot be read only the first is warned about.
+    if (!this.#followsUnparsed || reason !== 'UNPARSED_CONTENT_FELL_BACK_TO_RAW') {
+      this.#writer.warn(reason, message, { confidence: RAW_CONFIDENCE });
+      if (frame.kind === 'text' && frame.encoding === 'binary') this.#writer.warn('INVALID_UTF8');
+    }
+    // A frame may hold other records, which are read as surely as ever.
+    this.#writer.confidence = confidence;
+  }
+
+  unknownType(type: string): void {
+    const name = beginningOf(type, MAX_NAME);
+    this.drift.addType(name);
+    this.unparsed('UNKNOWN_EVENT_TYPE', `The engine printed the unknown type ${name}; it is kept as raw.`);
+  }
+
+  checkFields(record: object, known: ReadonlySet<string>, path: string): void {
+    for (const key in record) {
+      if (!known.has(key)) this.#unknownField(beginningOf(path === '' ? key : `${path}.${key}`, MAX_NAME));
+    }
+  }
+
+  #unknownField(path: string): void {
+    if (!this.drift.addField(path)) return;
+    this.#writer.warn('UNKNOWN_FIELD', `The engine printed the unknown field ${path}; the event is kept.`, {
+      subject: path,
+    });
+  }
+
+  #refer(first: Frame, last: Frame, encoding: Frame['encoding']): void {
+    this.#writer.rawRef = {
+      attempt_number: this.#writer.attempt,
+      stream: first.stream,
+      byte_from: first.from,
+      byte_to: last.to,
+      encoding,
+    };
+  }
+}

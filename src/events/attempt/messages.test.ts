@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { expectCovered } from '../contract/emitted-invariants.contract.js';
+import { createTranslator } from '../translator.js';
+import { toBytes } from '../contract/translate-lines.contract.js';
+import type { Emitted } from '../protocol/emitted.js';
+
+const MIB = 1024 * 1024;
+const timestamp = '2026-11-15T01:22:40.975Z';
+const piece = 'x'.repeat(MIB / 2);
+
+function translate(engine: 'gemini' | 'claude', records: readonly object[]) {
+  const translator = createTranslator({ engine, runId: 'r', attempt: 1, clock: () => 0 });
+  const emitted: Emitted[] = records.flatMap((record) => translator.push('stdout', toBytes([record])));
+  emitted.push(...translator.end({ exitCode: 0, signal: null }));
+  expectCovered(translator.coverage());
+  return emitted.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [event] : []));
+}
+
+const texts = (events: ReturnType<typeof translate>, type: string) =>
+  events.flatMap((event) => (event.type === type ? [(event.data as { text: string }).text] : []));
+
+describe('a message in pieces without end', () => {
+  it('becomes several, with all of its text, where Gemini prints it', () => {
+    const delta = { type: 'message', timestamp, role: 'assistant', content: piece, delta: true };
+    const events = translate('gemini', [
+      { type: 'init', timestamp, session_id: 'g-1', model: 'm' },
+      ...Array.from({ length: 60 }, () => delta),
+    ]);
+    const finals = texts(events, 'assistant.message.final');
+    expect(finals.length).toBeGreaterThan(2);
+    expect(Math.max(...finals.map((text) => text.length))).toBeLessThanOrEqual(9 * MIB);
+    expect(finals.join('').length).toBe(30 * MIB);
+    const refs = events.flatMap(({ type, raw_ref }) => (type === 'assistant.message.final' ? [raw_ref] : []));
+    expect(refs.every((ref, index) => index === 0 || ref?.byte_from === refs[index - 1]?.byte_to)).toBe(true);
+  });
+
+  it('becomes several where Claude prints it', () => {
+    const session = { session_id: 'c-1', uuid: 'u', parent_tool_use_id: null };
+    const event = (inner: object) => ({ type: 'stream_event', event: inner, ...session });
+    const events = translate('claude', [
+      event({ type: 'message_start', message: { id: 'm', role: 'assistant', content: [] } }),
+      event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+      ...Array.from({ length: 60 }, () =>
+        event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: piece } }),
+      ),
+    ]);
+    const finals = texts(events, 'assistant.message.final');
+    expect(finals.length).toBeGreaterThan(2);
+    expect(finals.join('').length).toBe(30 * MIB);
+  });
+});

@@ -1,0 +1,114 @@
+import { hasDoneMarker } from './done-marker.js';
+import type { EventWriter } from '../mapping/event-writer.js';
+import { MAX_MESSAGE_LENGTH } from '../reading/message-limit.js';
+import type { MessageOptions } from '../engines/report.js';
+import { structuredPayload } from './structured-payload.js';
+
+interface OpenMessage {
+  readonly id: string;
+  readonly parent: string | null;
+  text: string;
+}
+
+/** Messages that may be open at once; a program that opens more loses the oldest to its final. */
+const MAX_OPEN = 256;
+
+/** Text of all open messages together; then the one being written ends, and what follows is another. */
+const MAX_OPEN_LENGTH = 2 * MAX_MESSAGE_LENGTH;
+
+/** Gives every message an id, ends each exactly once, and listens for the done marker in the agent's own words. */
+export class Messages {
+  readonly #writer: EventWriter;
+  readonly #open = new Map<string, OpenMessage>();
+  #openLength = 0;
+  #count = 0;
+  /** The agent's last whole message: what it asks, if it asks. */
+  last = '';
+  #doneMarkers = 0;
+
+  constructor(writer: EventWriter) {
+    this.#writer = writer;
+  }
+
+  /** Whether the agent has said anything. */
+  get any(): boolean {
+    return this.#count > 0;
+  }
+
+  /** How many messages carried the done marker. */
+  get doneMarkers(): number {
+    return this.#doneMarkers;
+  }
+
+  delta(text: string, options: MessageOptions | undefined): void {
+    const message = this.#opened(options);
+    message.text += text;
+    this.#openLength += text.length;
+    this.#writer.write(
+      'agent.message.delta',
+      { message_id: message.id, text, ...withParent(message) },
+      { message_id: message.id },
+    );
+    if (this.#openLength > MAX_OPEN_LENGTH) this.close(options);
+  }
+
+  final(text: string, options: MessageOptions | undefined): void {
+    const open = this.#taken(options);
+    const id = open?.id ?? this.#nextId();
+    this.#finish(id, text, open?.parent ?? options?.parent ?? null, options?.payload);
+  }
+
+  close(options: MessageOptions | undefined): void {
+    const open = this.#taken(options);
+    if (open === undefined) return;
+    this.#finish(open.id, open.text, open.parent);
+  }
+
+  /** Ends what the engine left open, in the order in which it was opened. */
+  closeAll(): void {
+    for (const key of this.#open.keys()) this.close({ key });
+  }
+
+  /** The open message, which is open no more. */
+  #taken(options: MessageOptions | undefined): OpenMessage | undefined {
+    const key = options?.key ?? '';
+    const open = this.#open.get(key);
+    if (open === undefined) return undefined;
+    this.#open.delete(key);
+    this.#openLength -= open.text.length;
+    return open;
+  }
+
+  #opened(options: MessageOptions | undefined): OpenMessage {
+    const key = options?.key ?? '';
+    const open = this.#open.get(key);
+    if (open !== undefined) return open;
+    if (this.#open.size >= MAX_OPEN) this.close({ key: this.#open.keys().next().value ?? '' });
+    const message = { id: this.#nextId(), parent: options?.parent ?? null, text: '' };
+    this.#open.set(key, message);
+    return message;
+  }
+
+  #finish(id: string, text: string, parent: string | null, known?: unknown): void {
+    const payload = known ?? structuredPayload(text);
+    const data = {
+      message_id: id,
+      text,
+      ...(payload === undefined ? undefined : { structured_payload: payload }),
+      ...withParent({ parent }),
+    };
+    this.#writer.write('agent.message.final', data, { message_id: id });
+    if (parent !== null) return;
+    this.last = text;
+    if (hasDoneMarker(text)) this.#doneMarkers += 1;
+  }
+
+  #nextId(): string {
+    this.#count += 1;
+    return `m_${this.#writer.attempt}_${this.#count}`;
+  }
+}
+
+function withParent({ parent }: { readonly parent: string | null }): { parent_tool_call_id: string } | undefined {
+  return parent === null || parent === '' ? undefined : { parent_tool_call_id: parent };
+}

@@ -1,0 +1,68 @@
+import type { EventWriter } from '../mapping/event-writer.js';
+import type { RaspData } from '../protocol/rasp-event.js';
+import type { StatusReport } from '../engines/report.js';
+
+/** A longer one is no session id; it would be repeated in every event. */
+const MAX_ID = 512;
+
+/** Knows the session of an attempt: starts the conversation once, and says so when the session changes. */
+export class Session {
+  readonly #writer: EventWriter;
+  #isStarted = false;
+
+  constructor(writer: EventWriter) {
+    this.#writer = writer;
+  }
+
+  /** Whether the conversation has started: the engine has named its session, or the attempt has ended. */
+  get isStarted(): boolean {
+    return this.#isStarted;
+  }
+
+  /** Tells a status; the session it names starts the conversation. */
+  status(status: StatusReport, engineVersion: string | null): void {
+    const id = usableId(status.session_id ?? null);
+    const before = this.#writer.sessionId;
+    if (id !== null && id !== before) this.#writer.sessionId = id;
+    this.#writer.write('lifecycle.run.status', statusData(status, id, engineVersion));
+    if (id === null) return;
+    this.start(id);
+    if (before !== null && before !== id) this.#warnChanged(before, id);
+  }
+
+  /** The session stands in a record that is no status. */
+  reveal(id: string): void {
+    if (usableId(id) !== null) this.status({ status: 'session', session_id: id }, null);
+  }
+
+  /** Tells that the conversation has started, once an attempt. */
+  start(id: string | null): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    this.#writer.writeFcmp('conversation.started', { session_id: id });
+  }
+
+  #warnChanged(before: string, id: string): void {
+    const message = `The session was ${before} and is ${id} now; the latest counts.`;
+    this.#writer.warn('SESSION_ID_CHANGED', message, { subject: id });
+  }
+}
+
+/** Field by field: some engines print nothing but statuses, and spreading costs more than parsing. */
+function statusData(status: StatusReport, id: string | null, engineVersion: string | null) {
+  const data: { -readonly [Key in keyof RaspData<'lifecycle.run.status'>]: RaspData<'lifecycle.run.status'>[Key] } = {
+    status: status.status,
+  };
+  const { model = null, usage = null, reason = null, detail } = status;
+  if (id !== null) data.session_id = id;
+  if (model !== null && model !== '') data.model = model;
+  if (engineVersion !== null) data.engine_version = engineVersion;
+  if (usage !== null) data.usage = usage;
+  if (reason !== null) data.reason = reason;
+  if (detail !== undefined) data.detail = detail;
+  return data;
+}
+
+function usableId(id: string | null): string | null {
+  return id === null || id === '' || id.length > MAX_ID ? null : id;
+}

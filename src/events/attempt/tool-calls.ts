@@ -1,0 +1,127 @@
+import type { EventWriter } from '../mapping/event-writer.js';
+import { FileTouches } from './file-touches.js';
+import type { ToolEndReport, ToolFailureReport, ToolReport } from '../engines/report.js';
+
+interface OpenCall {
+  readonly name: string;
+  readonly input: unknown;
+  readonly parent: string | null;
+}
+
+/** Calls that may be open at once; more are forgotten, oldest first, and told as unfinished. */
+const MAX_OPEN = 4096;
+
+/** A result without its start may not say whose it is. */
+const UNNAMED = 'unknown';
+
+/** Pairs the starts and ends of tool calls by id, so that every end has exactly one start. */
+export class ToolCalls {
+  readonly #writer: EventWriter;
+  readonly #open = new Map<string, OpenCall>();
+  readonly touches = new FileTouches();
+  #any = false;
+
+  constructor(writer: EventWriter) {
+    this.#writer = writer;
+  }
+
+  get any(): boolean {
+    return this.#any;
+  }
+
+  start(call: ToolReport): void {
+    const known = this.#open.get(call.id);
+    const opened = merge(known, call);
+    this.#open.set(call.id, opened);
+    if (known?.input === undefined) this.#touch(call, opened.name);
+    // Told again while it is open: engines repeat a start when they fill in its input.
+    if (known !== undefined) return;
+    this.#any = true;
+    if (this.#open.size > MAX_OPEN) this.#forget();
+    this.#writer.write('tool.call.started', callData(call.id, opened), { tool_call_id: call.id });
+  }
+
+  complete(call: ToolEndReport): void {
+    const data: EndData = callData(call.id, this.#end(call));
+    addResult(data, call);
+    this.#writer.write('tool.call.completed', data, { tool_call_id: call.id });
+  }
+
+  fail(call: ToolFailureReport): void {
+    const data: EndData & { error?: string } = callData(call.id, this.#end(call));
+    addResult(data, call);
+    this.#writer.write('tool.call.failed', { ...data, error: call.error }, { tool_call_id: call.id });
+  }
+
+  /** Warns about calls whose end never came. */
+  endAll(): void {
+    for (const [id, { name }] of this.#open) this.#warnUnfinished(id, name);
+    this.#open.clear();
+  }
+
+  #end(call: ToolEndReport): OpenCall {
+    if (!this.#open.has(call.id)) {
+      this.start(call);
+      if (call.startDerived !== true) this.#warnStartMissing(call.id);
+    }
+    const known = this.#open.get(call.id);
+    const ended = merge(known, call);
+    this.#open.delete(call.id);
+    if (known?.input === undefined) this.#touch(call, ended.name);
+    return ended;
+  }
+
+  #touch(call: ToolReport, name: string): void {
+    this.touches.add({ toolCallId: call.id, name, paths: call.paths ?? [], input: call.input });
+  }
+
+  #forget(): void {
+    const [oldest] = this.#open;
+    if (oldest === undefined) return;
+    this.#open.delete(oldest[0]);
+    this.#warnUnfinished(oldest[0], oldest[1].name);
+  }
+
+  #warnStartMissing(id: string): void {
+    const message = `The result of tool call ${id} came without its start; the start was derived from it.`;
+    this.#writer.warn('TOOL_CALL_START_MISSING', message, { subject: id });
+  }
+
+  #warnUnfinished(id: string, name: string): void {
+    const message = `Tool call ${id} (${name}) was started and never ended.`;
+    this.#writer.warn('TOOL_CALL_UNFINISHED', message, { subject: id }, { tool_call_id: id });
+  }
+}
+
+/** What is known of a call after another word about it. */
+function merge(known: OpenCall | undefined, call: ToolReport): OpenCall {
+  return {
+    name: call.name ?? known?.name ?? UNNAMED,
+    input: call.input ?? known?.input,
+    parent: call.parent ?? known?.parent ?? null,
+  };
+}
+
+interface CallData {
+  tool_call_id: string;
+  name: string;
+  input?: unknown;
+  parent_tool_call_id?: string;
+}
+
+interface EndData extends CallData {
+  output?: unknown;
+  exit_code?: number;
+}
+
+function callData(id: string, { name, input, parent }: OpenCall): CallData {
+  const data: CallData = { tool_call_id: id, name };
+  if (input !== undefined) data.input = input;
+  if (parent !== null) data.parent_tool_call_id = parent;
+  return data;
+}
+
+function addResult(data: EndData, { output, exitCode }: ToolEndReport): void {
+  if (output !== undefined && output !== null) data.output = output;
+  if (exitCode !== undefined && exitCode !== null) data.exit_code = exitCode;
+}

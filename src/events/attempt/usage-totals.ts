@@ -1,0 +1,46 @@
+import type { Usage } from '../protocol/usage.js';
+
+const COUNTS = [
+  'input_tokens',
+  'output_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'reasoning_tokens',
+  'total_tokens',
+  'cost',
+] as const;
+
+/**
+ * Adds up what an attempt has used. A total told by the engine counts as it is; otherwise the turns are added up.
+ */
+export class UsageTotals {
+  #total: Usage | null = null;
+  #turns: Usage | null;
+
+  /** Goes on from what was used before. */
+  constructor(before: Usage | null = null) {
+    this.#turns = before;
+  }
+
+  add(usage: Usage): void {
+    if (usage.scope === 'total') this.#total = usage;
+    else this.#turns = this.#turns === null ? usage : sumUsage(this.#turns, usage);
+  }
+
+  /** What was used so far; null if the engine has not said. */
+  get total(): Usage | null {
+    if (this.#total !== null) return this.#total;
+    return this.#turns === null ? null : { ...this.#turns, scope: 'total' };
+  }
+}
+
+/** One use after another, together. */
+export function sumUsage(one: Usage, other: Usage): Usage {
+  const added: { -readonly [Key in keyof Usage]: Usage[Key] } = { ...one };
+  for (const key of COUNTS) {
+    const value = other[key];
+    // A sum beyond all numbers could not be written as JSON.
+    if (value !== undefined) added[key] = Math.min((one[key] ?? 0) + value, Number.MAX_VALUE);
+  }
+  return added;
+}

@@ -1,0 +1,80 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'vitest';
+import type { Coverage } from '../protocol/coverage.js';
+import type { Emitted } from '../protocol/emitted.js';
+import type { FcmpEvent } from '../protocol/fcmp-event.js';
+import { fcmpSchema } from '../protocol/fcmp-event.js';
+import type { RaspEvent } from '../protocol/rasp-event.js';
+import { raspSchema } from '../protocol/rasp-event.js';
+
+const ajv = new Ajv2020({ strict: false });
+const isRaspEvent = ajv.compile(raspSchema);
+const isFcmpEvent = ajv.compile(fcmpSchema);
+
+export function raspOf(emitted: readonly Emitted[]): readonly RaspEvent[] {
+  return emitted.flatMap((one) => (one.protocol === 'rasp' ? [one.event] : []));
+}
+
+export function fcmpOf(emitted: readonly Emitted[]): readonly FcmpEvent[] {
+  return emitted.flatMap((one) => (one.protocol === 'fcmp' ? [one.event] : []));
+}
+
+/** Every event is valid against its schema, as it comes out of its JSON text. */
+export function expectValid(emitted: readonly Emitted[]): void {
+  for (const { protocol, event } of emitted) {
+    const onTheWire: unknown = JSON.parse(JSON.stringify(event));
+    const validate = protocol === 'rasp' ? isRaspEvent : isFcmpEvent;
+    if (!validate(onTheWire)) expect.fail(`${ajv.errorsText(validate.errors)} in ${JSON.stringify(event)}`);
+  }
+}
+
+/** No byte is lost, and none is told twice. */
+export function expectCovered(coverage: Coverage): void {
+  for (const [stream, { bytes, claimed, unclaimed, doubled }] of Object.entries(coverage)) {
+    expect({ stream, claimed, unclaimed, doubled }).toEqual({ stream, claimed: bytes, unclaimed: [], doubled: [] });
+  }
+}
+
+/** What holds for the events of one whole attempt, whatever the bytes were. */
+export function expectOrderly(emitted: readonly Emitted[], fcmpSeq = 0): void {
+  const rasp = raspOf(emitted);
+  const fcmp = fcmpOf(emitted);
+  expect(rasp.map(({ seq }) => seq)).toEqual(rasp.map((_, index) => index + 1));
+  expect(fcmp.map(({ seq }) => seq)).toEqual(fcmp.map((_, index) => fcmpSeq + index + 1));
+  expect(rasp[0]?.event.type).toBe('lifecycle.run.started');
+  expectOneOf(fcmp.at(-1)?.type, [...TERMINAL, 'user.input.required', 'diagnostic.warning']);
+  expect(fcmp.filter(({ type }) => TERMINAL.includes(type)).length).toBeLessThanOrEqual(1);
+  expect(fcmp.filter(({ type }) => type === 'conversation.started').length).toBeLessThanOrEqual(1);
+  expectFinalsOnce(fcmp);
+  expectToolsPaired(fcmp);
+}
+
+const TERMINAL: readonly string[] = ['conversation.completed', 'conversation.failed'];
+
+function expectOneOf(type: string | undefined, types: readonly string[]): void {
+  expect(types).toContain(type);
+}
+
+function expectFinalsOnce(fcmp: readonly FcmpEvent[]): void {
+  const closed = new Set<string>();
+  for (const event of fcmp) {
+    if (event.type !== 'assistant.message.delta' && event.type !== 'assistant.message.final') continue;
+    expect(closed, 'a message goes on after its final').not.toContain(event.data.message_id);
+    if (event.type === 'assistant.message.final') closed.add(event.data.message_id);
+  }
+}
+
+function expectToolsPaired(fcmp: readonly FcmpEvent[]): void {
+  const open = new Set<string>();
+  for (const event of fcmp) {
+    if (event.type !== 'assistant.tool_call') continue;
+    const { tool_call_id: id, status } = event.data;
+    if (status === 'started') {
+      expect(open, 'a call is started twice').not.toContain(id);
+      open.add(id);
+    } else {
+      expect(open, 'a call ends without its start').toContain(id);
+      open.delete(id);
+    }
+  }
+}

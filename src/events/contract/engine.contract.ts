@@ -1,0 +1,138 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import { applyDamage, arbitraryCut, arbitraryDamage, cutByByte, cutByLine } from './damage.contract.js';
+import { expectCovered, expectOrderly, expectValid, fcmpOf, raspOf } from './emitted-invariants.contract.js';
+import { readFixtures, translateFixture } from './engine-fixture.contract.js';
+import type { Emitted } from '../protocol/emitted.js';
+import type { EngineName } from '../protocol/engine-names.js';
+import { createTranslator } from '../translator.js';
+
+/** Random damages an engine has to bear; `npm run torture` has the long form. */
+const DAMAGE_RUNS = Number(process.env['DAMAGE_RUNS'] ?? 60);
+
+/** Writes the golden files instead of comparing with them. Read them before you commit them. */
+const UPDATES_GOLDEN = process.env['UPDATE_GOLDEN'] === '1';
+
+/**
+ * What every engine must stand, over all recordings under `fixtures/<version>/<scenario>/`.
+ *
+ * @example
+ * describeEngineContract('codex', new URL('./fixtures/', import.meta.url))
+ */
+export function describeEngineContract(engine: EngineName, root: URL): void {
+  const fixtures = readFixtures(root);
+
+  describe(`${engine} stands the contract`, () => {
+    describe.each(fixtures.map((fixture) => ({ name: fixture.name, fixture })))('recording $name', ({ fixture }) => {
+      it('claims every byte exactly once', () => {
+        for (const translator of translateFixture(fixture, engine).translators) expectCovered(translator.coverage());
+      });
+
+      it('gives valid events in order', () => {
+        const { emitted } = translateFixture(fixture, engine);
+        expectValid(emitted);
+        for (const [number, events] of byAttempt(emitted)) {
+          const before = fcmpOf(emitted).filter(({ meta }) => meta.attempt < number).length;
+          expectOrderly(events, before);
+        }
+      });
+
+      it('gives the same events whole, by line and by byte', () => {
+        const { emitted } = translateFixture(fixture, engine);
+        expect(translateFixture(fixture, engine, cutByLine).emitted).toEqual(emitted);
+        expect(translateFixture(fixture, engine, cutByByte).emitted).toEqual(emitted);
+      });
+
+      it('is taken for no other engine', () => {
+        const engines = new Set(fcmpOf(translateFixture(fixture, 'auto').emitted).map((event) => event.engine));
+        engines.delete('generic');
+        expect([...engines].filter((name) => name !== engine)).toEqual([]);
+      });
+
+      it('claims every byte of a terminal too, with the streams and alone', () => {
+        for (const { number, pushes, terminal, end } of fixture.attempts) {
+          for (const streams of [pushes, []]) {
+            const translator = createTranslator({ engine, runId: 'r', attempt: number, clock: () => 0 });
+            const emitted = streams.flatMap(({ stream, bytes }) => translator.push(stream, bytes));
+            emitted.push(...translator.push('pty', terminal), ...translator.end(end));
+            expectCovered(translator.coverage());
+            expectOrderly(emitted);
+            expectValid(emitted);
+          }
+        }
+      });
+
+      it('gives the golden events', () => {
+        const { emitted } = translateFixture(fixture, engine);
+        expectGolden(`${fixture.folder}/events.golden.jsonl`, raspOf(emitted));
+        expectGolden(`${fixture.folder}/fcmp.golden.jsonl`, fcmpOf(emitted));
+      });
+    });
+
+    it(
+      'gives the same events for every cut',
+      () => {
+        fc.assert(
+          fc.property(fc.constantFrom(...fixtures), arbitraryCut(), (fixture, cut) => {
+            expect(translateFixture(fixture, engine, cut).emitted).toEqual(translateFixture(fixture, engine).emitted);
+          }),
+          { numRuns: Math.max(20, Math.floor(DAMAGE_RUNS / 10)) },
+        );
+      },
+      10_000 + DAMAGE_RUNS * 20,
+    );
+
+    it(
+      'bears damage: never throws, loses no byte, stays orderly and valid, for every cut',
+      () => {
+        fc.assert(
+          fc.property(fc.constantFrom(...fixtures), arbitraryDamage(), arbitraryCut(), (fixture, damage, cut) => {
+            const damaged = applyDamage(fixture, damage);
+            const { emitted, translators } = translateFixture(damaged, engine);
+            for (const translator of translators) expectCovered(translator.coverage());
+            for (const [number, events] of byAttempt(emitted)) {
+              expectOrderly(events, fcmpOf(emitted).filter(({ meta }) => meta.attempt < number).length);
+            }
+            expectValid(emitted);
+            expect(translateFixture(damaged, engine, cut).emitted).toEqual(emitted);
+          }),
+          { numRuns: DAMAGE_RUNS },
+        );
+      },
+      10_000 + DAMAGE_RUNS * 200,
+    );
+
+    it.each([
+      ['nothing', new Uint8Array(0)],
+      ['zeros', new Uint8Array(5000)],
+      ['binary', Uint8Array.from({ length: 5000 }, (_, index) => (index * 197) % 256)],
+      ['brackets', new TextEncoder().encode('[{"a":'.repeat(2000))],
+      ['deep nesting', new TextEncoder().encode(`${'['.repeat(5000)}${']'.repeat(5000)}\n`)],
+      ['another program', new TextEncoder().encode('{"hello":"world"}\nplain text\n"string"\n42\nnull\n')],
+    ])('bears %s', (_, bytes) => {
+      const translator = createTranslator({ engine, runId: 'r', attempt: 1, clock: () => 0 });
+      const emitted = [...translator.push('stdout', bytes), ...translator.push('stderr', bytes)];
+      emitted.push(...translator.end({ exitCode: 0, signal: null }));
+      expectCovered(translator.coverage());
+      expectOrderly(emitted);
+      expectValid(emitted);
+    });
+  });
+}
+
+function byAttempt(emitted: readonly Emitted[]): ReadonlyMap<number, readonly Emitted[]> {
+  const attempts = new Map<number, Emitted[]>();
+  for (const one of emitted) {
+    const number = one.protocol === 'rasp' ? one.event.attempt_number : one.event.meta.attempt;
+    attempts.set(number, [...(attempts.get(number) ?? []), one]);
+  }
+  return attempts;
+}
+
+function expectGolden(file: string, events: readonly object[]): void {
+  const lines = events.map((event) => `${JSON.stringify(event)}\n`).join('');
+  if (UPDATES_GOLDEN) writeFileSync(file, lines);
+  expect(existsSync(file), `${file} is missing: run with UPDATE_GOLDEN=1 and read what it wrote`).toBe(true);
+  expect(lines).toBe(readFileSync(file, 'utf8'));
+}

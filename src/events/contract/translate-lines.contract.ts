@@ -1,0 +1,84 @@
+import { fcmpOf, raspOf } from './emitted-invariants.contract.js';
+import type { AttemptEnd } from '../end/attempt-end.js';
+import type { Emitted } from '../protocol/emitted.js';
+import type { FcmpData, FcmpEvent, FcmpType } from '../protocol/fcmp-event.js';
+import type { RaspData, RaspType } from '../protocol/rasp-event.js';
+import { isRasp } from '../protocol/rasp-event.js';
+import type { StreamName } from '../protocol/raw-ref.js';
+import { createTranslator } from '../translator.js';
+import type { Translator, TranslatorOptions } from '../translator.js';
+
+/** What a test translates: lines of stdout unless said otherwise, and a clean exit. */
+export interface Story extends Partial<TranslatorOptions> {
+  readonly stdout?: readonly (object | string)[];
+  readonly stderr?: readonly (object | string)[];
+  readonly pty?: readonly (object | string)[];
+  readonly end?: Partial<AttemptEnd>;
+}
+
+/** The events of a story, and ways to look at them. */
+export interface Told {
+  readonly emitted: readonly Emitted[];
+  readonly translator: Translator;
+  readonly fcmp: readonly FcmpEvent[];
+  /** The data of all FCMP events of a type. */
+  readonly of: <Type extends FcmpType>(type: Type) => readonly FcmpData<Type>[];
+  /** The data of all RASP events of a type. */
+  readonly rasp: <Type extends RaspType>(type: Type) => readonly RaspData<Type>[];
+  /** The codes of all warnings. */
+  readonly warnings: readonly string[];
+  readonly types: readonly string[];
+}
+
+const encoder = new TextEncoder();
+
+/** Objects become lines of JSON, strings stay as they are; every line ends with a newline. */
+export function toBytes(lines: readonly (object | string)[]): Uint8Array {
+  return encoder.encode(lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''));
+}
+
+/** Translates a story told on stdout, stderr and the terminal, in this order. */
+export function tell({ stdout = [], stderr = [], pty = [], end = {}, ...options }: Story): Told {
+  const translator = createTranslator({ engine: 'codex', runId: 'run-1', attempt: 1, clock: () => 0, ...options });
+  const emitted: Emitted[] = [];
+  const streams: Readonly<Record<StreamName, readonly (object | string)[]>> = { stdout, stderr, pty };
+  for (const stream of ['stdout', 'stderr', 'pty'] as const) {
+    if (streams[stream].length > 0) emitted.push(...translator.push(stream, toBytes(streams[stream])));
+  }
+  emitted.push(...translator.end({ exitCode: 0, signal: null, ...end }));
+  const fcmp = fcmpOf(emitted);
+  const of = <Type extends FcmpType>(type: Type) =>
+    fcmp.flatMap((event) => (event.type === type ? [event.data as FcmpData<Type>] : []));
+  const rasp = <Type extends RaspType>(type: Type) =>
+    raspOf(emitted).flatMap((event) => (isRasp(event, type) ? [event.data as RaspData<Type>] : []));
+  return {
+    emitted,
+    translator,
+    fcmp,
+    of,
+    rasp,
+    warnings: of('diagnostic.warning').map(({ code }) => code),
+    types: fcmp.map(({ type }) => type),
+  };
+}
+
+/** Records of Codex, for stories. */
+export const codex = {
+  thread: (id = 'thread-1') => ({ type: 'thread.started', thread_id: id }),
+  turn: { type: 'turn.started' },
+  message: (text: string, id = 'item_0') => ({ type: 'item.completed', item: { id, type: 'agent_message', text } }),
+  completed: (input = 10, output = 2) => ({
+    type: 'turn.completed',
+    usage: { input_tokens: input, output_tokens: output },
+  }),
+  failed: (message: string) => ({ type: 'turn.failed', error: { message } }),
+  command: (phase: 'started' | 'completed', id: string, command = 'ls') => ({
+    type: `item.${phase}`,
+    item:
+      phase === 'started'
+        ? { id, type: 'command_execution', command, aggregated_output: '', exit_code: null, status: 'in_progress' }
+        : { id, type: 'command_execution', command, aggregated_output: 'out\n', exit_code: 0, status: 'completed' },
+  }),
+};
+
+export const DONE = '{"__SKILL_DONE__": true}';

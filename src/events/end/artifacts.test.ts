@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { codex, tell } from '../contract/translate-lines.contract.js';
+
+function change(id: string, paths: readonly string[]) {
+  const changes = paths.map((path) => ({ path, kind: 'add' }));
+  return { type: 'item.completed', item: { id, type: 'file_change', changes, status: 'completed' } };
+}
+
+function madeBy(stdout: readonly object[], diff: { created?: string[]; modified?: string[]; deleted?: string[] }) {
+  const fsDiff = { created: [], modified: [], deleted: [], ...diff };
+  const { rasp, of } = tell({ stdout, end: { fsDiff } });
+  const told = [...rasp('artifact.created'), ...rasp('artifact.modified'), ...rasp('artifact.deleted')];
+  return {
+    makers: told.map(({ path, made_by }) => [path, made_by?.tool_call_id ?? null]),
+    fcmp: of('artifact.created'),
+  };
+}
+
+describe('artifacts', () => {
+  it('say which file change made them', () => {
+    const { makers, fcmp } = madeBy([change('c1', ['/workspace/out/a.md'])], { created: ['out/a.md'] });
+    expect(makers).toEqual([['out/a.md', 'c1']]);
+    expect(fcmp).toEqual([{ path: 'out/a.md', made_by: { tool_call_id: 'c1', name: 'file_change' } }]);
+  });
+
+  it('say which command mentioned them', () => {
+    const stdout = [
+      codex.command('completed', 'c1', "printf x > 'out/a.md'"),
+      codex.command('completed', 'c2', 'cat out/a.md'),
+    ];
+    expect(madeBy(stdout, { created: ['out/a.md'] }).makers).toEqual([['out/a.md', 'c1']]);
+  });
+
+  it('prefer the call that names the file as its own', () => {
+    const stdout = [codex.command('completed', 'c1', 'ls out/a.md'), change('c2', ['out/a.md'])];
+    expect(madeBy(stdout, { created: ['out/a.md'] }).makers).toEqual([['out/a.md', 'c2']]);
+  });
+
+  it('take the first call for a new file and the last for a changed one', () => {
+    const stdout = [change('c1', ['a', 'b']), change('c2', ['a', 'b'])];
+    expect(madeBy(stdout, { created: ['a'], modified: ['b'] }).makers).toEqual([
+      ['a', 'c1'],
+      ['b', 'c2'],
+    ]);
+  });
+
+  it('are made by nobody where no call speaks of them', () => {
+    const stdout = [codex.command('completed', 'c1', 'touch data.md a.mdx')];
+    expect(madeBy(stdout, { created: ['a.md'] }).makers).toEqual([['a.md', null]]);
+  });
+
+  it('tell changes and deletions in RASP only', () => {
+    const { makers, fcmp } = madeBy([], { modified: ['m'], deleted: ['d'] });
+    expect(makers).toEqual([
+      ['m', null],
+      ['d', null],
+    ]);
+    expect(fcmp).toEqual([]);
+  });
+
+  it('leave out our own records', () => {
+    const created = ['.audit/stdout.1.log', 'sub/.audit/x', './ok.md', 'audit/kept'];
+    expect(madeBy([], { created }).makers.map(([path]) => path)).toEqual(['ok.md', 'audit/kept']);
+  });
+});

@@ -1,0 +1,121 @@
+import { writeArtifacts } from './artifacts.js';
+import type { Attempt } from '../attempt/attempt.js';
+import { judge } from './completion.js';
+import type { Judgement } from './completion.js';
+import type { Engine } from '../engines/engine.js';
+import type { EventWriter } from '../mapping/event-writer.js';
+import type { Verdict } from '../protocol/completion.js';
+import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
+import type { FsDiff } from '../protocol/fs-diff.js';
+
+/** What is known when the process has ended. */
+export interface AttemptEnd {
+  /** Null if it was ended by a signal, or is not known. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly fsDiff?: FsDiff | undefined;
+  /** What whoever ran the attempt knows and the bytes cannot tell. */
+  readonly verdict?: Verdict | undefined;
+  /** What there is to say to that verdict: which limit, what could not be started, what the schema refused. */
+  readonly reason?: string | undefined;
+  /** What whoever brought the bytes has to say about them: that their interleaving is not known, for one. */
+  readonly warnings?: readonly { readonly code: DiagnosticCode; readonly message: string }[] | undefined;
+}
+
+interface Circumstances {
+  readonly engine: Engine;
+  readonly mode: 'auto' | 'interactive';
+  readonly end: AttemptEnd;
+  readonly bytes: number;
+  /** Time since the last byte. */
+  readonly silenceMs: number;
+}
+
+/** A process that lives on for longer than this after its end signal hangs. */
+const SILENCE_MS = 30_000;
+
+/** Sluice itself ended the attempt, or never began it: what is missing from the output says nothing. */
+const STOPPED: ReadonlySet<Verdict> = new Set(['canceled', 'timed_out', 'limit', 'not_started', 'session_lost']);
+
+/** Tells how the attempt ended: loose ends, artifacts, the judgement, and exactly one last event. */
+export function endAttempt(attempt: Attempt, writer: EventWriter, circumstances: Circumstances): void {
+  const { end, mode } = circumstances;
+  const { endSignal, runtimeError, lastError } = attempt.outcome;
+  const evidence = {
+    doneMarker: attempt.messages.doneMarkers > 0,
+    endSignal,
+    runtimeError,
+    lastError,
+    exitCode: end.exitCode,
+    signal: end.signal,
+    verdict: end.verdict ?? null,
+    reason: end.reason ?? null,
+  };
+  if (end.fsDiff !== undefined) writeArtifacts(writer, attempt.tools.touches, end.fsDiff);
+  startUnnamed(attempt, writer, circumstances.engine);
+  for (const { code, message } of end.warnings ?? []) writer.warn(code, message);
+  for (const code of looseEnds(attempt, circumstances)) writer.warn(code);
+  const judgement = judge(mode, evidence);
+  writer.write('lifecycle.completion.state', {
+    state: judgement.state,
+    reason_code: judgement.reason,
+    confidence: judgement.confidence,
+    evidence: {
+      done_marker: evidence.doneMarker,
+      end_signal: evidence.endSignal,
+      runtime_error: evidence.runtimeError,
+      exit_code: evidence.exitCode,
+      signal: evidence.signal,
+      verdict: evidence.verdict,
+    },
+  });
+  if (judgement.conflict !== null) {
+    const message = `The attempt counts as ${judgement.state} (${judgement.reason}), but: ${judgement.conflict}`;
+    writer.warn('TERMINAL_STATUS_COMPLETION_CONFLICT', message);
+  }
+  writeLast(attempt, writer, judgement, end);
+}
+
+/** The agent spoke, but no session came: the conversation has started all the same. */
+function startUnnamed(attempt: Attempt, writer: EventWriter, engine: Engine): void {
+  if (attempt.conversation.isStarted || !attempt.hasSpoken) return;
+  attempt.conversation.start(writer.sessionId);
+  if (engine.promises.session) writer.warn('SESSION_ID_MISSING');
+}
+
+function looseEnds(attempt: Attempt, { engine, end, bytes, silenceMs }: Circumstances): DiagnosticCode[] {
+  const codes: DiagnosticCode[] = [];
+  const isStopped = end.verdict !== undefined && STOPPED.has(end.verdict);
+  const { endSignal, runtimeError } = attempt.outcome;
+  const hasEnded = endSignal !== null || runtimeError !== null;
+  if (bytes === 0 && !isStopped) codes.push('NO_OUTPUT');
+  else if (engine.promises.endSignal && !attempt.isPlainText && !hasEnded && !isStopped)
+    codes.push('EARLY_END_OF_STREAM');
+  if (hasEnded && silenceMs > SILENCE_MS) codes.push('SILENCE_AFTER_END');
+  if (attempt.messages.doneMarkers > 1) codes.push('DONE_MARKER_REPEATED');
+  return codes;
+}
+
+function writeLast(attempt: Attempt, writer: EventWriter, judgement: Judgement, end: AttemptEnd): void {
+  const { usage: total, lastMessage } = attempt.outcome;
+  writer.usage = total;
+  const usage = total === null ? undefined : { usage: total };
+  const exit = { exit_code: end.exitCode, signal: end.signal };
+  switch (judgement.state) {
+    case 'completed':
+      return writer.write('lifecycle.run.completed', { reason_code: judgement.reason, ...exit, ...usage });
+    case 'interrupted': {
+      const { failure } = judgement;
+      const type = failure.category === 'canceled' ? 'lifecycle.run.canceled' : 'lifecycle.run.failed';
+      return writer.write(type, { error: failure, ...exit, ...usage });
+    }
+    case 'awaiting_user_input': {
+      const id = `ix_${writer.attempt}`;
+      const data = { interaction_id: id, kind: 'open_text', prompt: lastMessage } as const;
+      return writer.write('interaction.user_input.required', data, { interaction_id: id });
+    }
+    case 'unknown':
+      if (judgement.reason === 'OUTPUT_RETRIED') return writer.warn('OUTPUT_RETRIED', end.reason);
+      return writer.warn('INCOMPLETE_STATE_CLASSIFICATION', undefined, { confidence: judgement.confidence });
+  }
+}

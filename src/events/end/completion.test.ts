@@ -1,0 +1,226 @@
+import { describe, expect, it } from 'vitest';
+import { judge } from './completion.js';
+import type { Evidence } from './completion.js';
+import { expectOrderly, expectValid } from '../contract/emitted-invariants.contract.js';
+import { DONE, codex, tell } from '../contract/translate-lines.contract.js';
+
+const NOTHING: Evidence = {
+  doneMarker: false,
+  endSignal: null,
+  runtimeError: null,
+  lastError: null,
+  exitCode: null,
+  signal: null,
+  verdict: null,
+  reason: null,
+};
+
+const END = { endSignal: 'CODEX_TURN_COMPLETED' } as const;
+
+describe('the order of precedence, interactive', () => {
+  it.each([
+    ['the done marker: completed', { doneMarker: true }, 'completed', 'DONE_MARKER_FOUND'],
+    ['an end signal without it: awaiting', END, 'awaiting_user_input', 'TERMINAL_SIGNAL_WITHOUT_DONE_MARKER'],
+    ['a non-zero exit code: interrupted', { exitCode: 1 }, 'interrupted', 'PROCESS_EXIT_NON_ZERO'],
+    ['a signal: interrupted', { signal: 'SIGTERM' }, 'interrupted', 'PROCESS_SIGNALED'],
+    ['a runtime error: interrupted', { runtimeError: 'no' }, 'interrupted', 'ENGINE_RUNTIME_ERROR'],
+    ['nothing: unknown', {}, 'unknown', 'INSUFFICIENT_EVIDENCE'],
+    ['a clean exit alone: unknown', { exitCode: 0 }, 'unknown', 'INSUFFICIENT_EVIDENCE'],
+    [
+      'an error the engine got over: unknown',
+      { lastError: 'retrying', exitCode: 0 },
+      'unknown',
+      'INSUFFICIENT_EVIDENCE',
+    ],
+    ['marker before end signal', { doneMarker: true, ...END }, 'completed', 'DONE_MARKER_FOUND'],
+    ['marker before exit code', { doneMarker: true, exitCode: 1 }, 'completed', 'DONE_MARKER_FOUND'],
+    ['marker before runtime error', { doneMarker: true, runtimeError: 'x' }, 'completed', 'DONE_MARKER_FOUND'],
+    [
+      'end signal before exit code',
+      { ...END, exitCode: 1 },
+      'awaiting_user_input',
+      'TERMINAL_SIGNAL_WITHOUT_DONE_MARKER',
+    ],
+    ['cancel before marker', { doneMarker: true, verdict: 'canceled' }, 'interrupted', 'RUN_CANCELED'],
+    ['time-out before end signal', { ...END, verdict: 'timed_out' }, 'interrupted', 'RUN_TIMED_OUT'],
+    ['limit before marker', { doneMarker: true, verdict: 'limit' }, 'interrupted', 'RUN_LIMIT_EXCEEDED'],
+    ['marker and validated', { doneMarker: true, verdict: 'validated' }, 'completed', 'OUTPUT_VALIDATED'],
+    [
+      'marker and an output that failed',
+      { doneMarker: true, verdict: 'not_validated' },
+      'interrupted',
+      'OUTPUT_NOT_VALIDATED',
+    ],
+    ['a retry before the marker', { doneMarker: true, verdict: 'retry' }, 'unknown', 'OUTPUT_RETRIED'],
+    ['nothing but a validated output', { exitCode: 0, verdict: 'validated' }, 'completed', 'OUTPUT_VALIDATED'],
+    ['nothing but a comment', { exitCode: 0, verdict: 'comment' }, 'completed', 'OUTPUT_DEGRADED_TO_COMMENT'],
+    [
+      'an exit code before a validated output',
+      { exitCode: 1, verdict: 'validated' },
+      'interrupted',
+      'PROCESS_EXIT_NON_ZERO',
+    ],
+    ['marker and comment', { doneMarker: true, verdict: 'comment' }, 'completed', 'OUTPUT_DEGRADED_TO_COMMENT'],
+    [
+      'validated without marker',
+      { ...END, verdict: 'validated' },
+      'awaiting_user_input',
+      'TERMINAL_SIGNAL_WITHOUT_DONE_MARKER',
+    ],
+  ] as const)('%s', (_, evidence, state, reason) => {
+    expect(judge('interactive', { ...NOTHING, ...evidence })).toMatchObject({ state, reason });
+  });
+});
+
+describe('the verdict, auto', () => {
+  it.each([
+    ['validated', { verdict: 'validated' }, 'completed', 'OUTPUT_VALIDATED'],
+    ['validated, whatever the exit code', { verdict: 'validated', exitCode: 1 }, 'completed', 'OUTPUT_VALIDATED'],
+    ['comment', { verdict: 'comment' }, 'completed', 'OUTPUT_DEGRADED_TO_COMMENT'],
+    ['not validated', { verdict: 'not_validated', ...END, exitCode: 0 }, 'interrupted', 'OUTPUT_NOT_VALIDATED'],
+    ['no verdict', { ...END, exitCode: 0, doneMarker: true }, 'interrupted', 'OUTPUT_NOT_VALIDATED'],
+    ['no contract and a clean end', { verdict: 'no_contract', exitCode: 0 }, 'completed', 'CLEAN_END'],
+    ['no contract and an exit code', { verdict: 'no_contract', exitCode: 3 }, 'interrupted', 'PROCESS_EXIT_NON_ZERO'],
+    ['no contract and nothing known', { verdict: 'no_contract' }, 'unknown', 'INSUFFICIENT_EVIDENCE'],
+    ['a comment of a broken process', { verdict: 'comment', exitCode: 2 }, 'interrupted', 'PROCESS_EXIT_NON_ZERO'],
+    ['canceled', { verdict: 'canceled', doneMarker: true }, 'interrupted', 'RUN_CANCELED'],
+    ['a retry', { verdict: 'retry', exitCode: 0 }, 'unknown', 'OUTPUT_RETRIED'],
+    ['never started', { verdict: 'not_started' }, 'interrupted', 'PROCESS_NOT_STARTED'],
+    ['no session to go on with', { verdict: 'session_lost' }, 'interrupted', 'SESSION_LOST'],
+  ] as const)('%s', (_, evidence, state, reason) => {
+    expect(judge('auto', { ...NOTHING, ...evidence })).toMatchObject({ state, reason });
+  });
+});
+
+describe('evidence against the outcome', () => {
+  it.each([
+    ['marker and exit code', { doneMarker: true, exitCode: 1 }],
+    ['marker and signal', { doneMarker: true, signal: 'SIGKILL' }],
+    ['marker and runtime error', { doneMarker: true, runtimeError: 'x' }],
+    ['end signal and exit code', { ...END, exitCode: 2 }],
+    ['cancel and marker', { verdict: 'canceled', doneMarker: true }],
+    ['marker and an output that failed', { doneMarker: true, verdict: 'not_validated' }],
+  ] as const)('%s: a conflict', (_, evidence) => {
+    expect(judge('interactive', { ...NOTHING, ...evidence }).conflict).not.toBeNull();
+  });
+
+  it('is no conflict where all agree', () => {
+    expect(judge('interactive', { ...NOTHING, doneMarker: true, ...END, exitCode: 0 }).conflict).toBeNull();
+    expect(judge('interactive', { ...NOTHING, exitCode: 1, signal: null }).conflict).toBeNull();
+  });
+});
+
+describe('the last event of an attempt', () => {
+  it.each([
+    ['completed', [codex.message(DONE)], {}, 'conversation.completed'],
+    ['interrupted', [codex.failed('no')], { exitCode: 1 }, 'conversation.failed'],
+    ['awaiting_user_input', [codex.message('?'), codex.completed()], {}, 'user.input.required'],
+    ['unknown', [codex.thread()], {}, 'diagnostic.warning'],
+  ])('tells %s', (state, stdout, end, type) => {
+    const { fcmp, rasp } = tell({ stdout, end });
+    expect(fcmp.at(-1)?.type).toBe(type);
+    expect(rasp('lifecycle.completion.state')).toMatchObject([{ state }]);
+  });
+
+  it('says why it failed', () => {
+    const { of } = tell({ stdout: [codex.failed('usage limit reached')], end: { exitCode: 1 } });
+    expect(of('conversation.failed')).toEqual([
+      { error: { category: 'engine', code: 'ENGINE_RUNTIME_ERROR', message: 'usage limit reached' } },
+    ]);
+  });
+
+  it('explains an exit code with the last error', () => {
+    const { of } = tell({ stdout: [{ type: 'error', message: 'stream closed' }], end: { exitCode: 7 } });
+    expect(of('conversation.failed')[0]?.error).toMatchObject({
+      category: 'process',
+      message: expect.stringMatching(/7.*stream closed/) as string,
+    });
+  });
+
+  it.each([
+    ['canceled', 'canceled', 'lifecycle.run.canceled'],
+    ['timed_out', 'timeout', 'lifecycle.run.failed'],
+    ['limit', 'limit', 'lifecycle.run.failed'],
+  ] as const)('tells a run that was %s', (verdict, category, type) => {
+    const { of, rasp } = tell({ stdout: [codex.message(DONE)], end: { verdict, exitCode: null, signal: 'SIGTERM' } });
+    expect(of('conversation.failed')).toMatchObject([{ error: { category } }]);
+    expect(rasp(type)).toHaveLength(1);
+  });
+
+  it.each([
+    ['limit', 'RUN_LIMIT_EXCEEDED'],
+    ['not_started', 'PROCESS_NOT_STARTED'],
+    ['session_lost', 'SESSION_LOST'],
+    ['not_validated', 'OUTPUT_NOT_VALIDATED'],
+  ] as const)('gives the reason for %s', (verdict, code) => {
+    const { of, warnings } = tell({ mode: 'auto', end: { verdict, exitCode: null, reason: 'because' } });
+    expect(of('conversation.failed')).toMatchObject([{ error: { code, message: 'because' } }]);
+    expect(warnings).toEqual(verdict === 'not_validated' ? ['NO_OUTPUT'] : []);
+  });
+
+  it('is a warning where the agent is asked again', () => {
+    const end = { verdict: 'retry', reason: 'line is missing' } as const;
+    const { fcmp, emitted } = tell({ mode: 'auto', stdout: [codex.message('{}'), codex.completed()], end });
+    expect(fcmp.at(-1)).toMatchObject({
+      type: 'diagnostic.warning',
+      data: { code: 'OUTPUT_RETRIED', message: 'line is missing', usage: { input_tokens: 10 } },
+    });
+    expectOrderly(emitted);
+    expectValid(emitted);
+  });
+
+  it('tells a conflict before it', () => {
+    const { warnings, types } = tell({ stdout: [codex.message(DONE)], end: { exitCode: 1 } });
+    expect(warnings).toContain('TERMINAL_STATUS_COMPLETION_CONFLICT');
+    expect(types.at(-1)).toBe('conversation.completed');
+  });
+
+  it('fails in auto without a validated output', () => {
+    const { of } = tell({ mode: 'auto', stdout: [codex.message(DONE), codex.completed()] });
+    expect(of('conversation.failed')).toMatchObject([{ error: { category: 'output', code: 'OUTPUT_NOT_VALIDATED' } }]);
+  });
+
+  it('completes in auto with a validated output', () => {
+    const { of } = tell({ mode: 'auto', stdout: [codex.completed()], end: { verdict: 'validated' } });
+    expect(of('conversation.completed')).toMatchObject([{ state: 'completed', reason_code: 'OUTPUT_VALIDATED' }]);
+  });
+
+  it('does not count the end signal of a turn that was followed by another', () => {
+    const stdout = [codex.turn, codex.message('?'), codex.completed(), codex.turn];
+    expect(tell({ stdout, end: { exitCode: 1 } }).types.at(-1)).toBe('conversation.failed');
+  });
+
+  it('does not count a runtime error that was got over', () => {
+    const stdout = [codex.turn, codex.failed('x'), codex.turn, codex.message('?'), codex.completed()];
+    const { types, warnings } = tell({ stdout });
+    expect(types.at(-1)).toBe('user.input.required');
+    expect(warnings).not.toContain('TERMINAL_STATUS_COMPLETION_CONFLICT');
+  });
+});
+
+describe('what was left open at the end', () => {
+  it('is warned about where the output stops early', () => {
+    expect(tell({ stdout: [codex.thread(), codex.turn] }).warnings).toContain('EARLY_END_OF_STREAM');
+    expect(tell({ stdout: [codex.completed()] }).warnings).not.toContain('EARLY_END_OF_STREAM');
+    const canceled = { verdict: 'canceled' } as const;
+    expect(tell({ stdout: [codex.turn], end: canceled }).warnings).not.toContain('EARLY_END_OF_STREAM');
+  });
+
+  it('is warned about where nothing came at all', () => {
+    expect(tell({}).warnings).toContain('NO_OUTPUT');
+  });
+
+  it('is warned about where the process lives on in silence after its end', () => {
+    const lives = (ms: number) => {
+      const times = [0, ms];
+      return tell({ stdout: [codex.completed()], clock: () => times.shift() ?? ms }).warnings;
+    };
+    expect(lives(31_000)).toContain('SILENCE_AFTER_END');
+    expect(lives(29_000)).not.toContain('SILENCE_AFTER_END');
+  });
+
+  it('is warned about where a tool call never ended', () => {
+    const { warnings } = tell({ stdout: [codex.command('started', 'item_1'), codex.completed()] });
+    expect(warnings).toContain('TOOL_CALL_UNFINISHED');
+  });
+});

@@ -1,0 +1,137 @@
+import { FAILURE_CODES } from '../protocol/completion.js';
+import type { CompletedReason, CompletionState, EndSignal, ReasonCode, Verdict } from '../protocol/completion.js';
+import type { Failure } from '../protocol/event-data.js';
+
+/** Everything that speaks about how an attempt ended. */
+export interface Evidence {
+  readonly doneMarker: boolean;
+  readonly endSignal: EndSignal | null;
+  /** The engine's word on an error that ended its work. */
+  readonly runtimeError: string | null;
+  /** Its last word on any other error: it explains an exit code, and decides nothing. */
+  readonly lastError: string | null;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly verdict: Verdict | null;
+  /** What whoever ran the attempt has to say to the verdict. */
+  readonly reason: string | null;
+}
+
+/** How an attempt ended. `conflict` says which evidence speaks against it, null if none does. */
+export type Judgement = {
+  readonly reason: ReasonCode;
+  readonly confidence: number;
+  readonly conflict: string | null;
+} & (
+  | { readonly state: Exclude<CompletionState, 'interrupted'> }
+  | { readonly state: 'interrupted'; readonly failure: Failure }
+);
+
+/**
+ * Judges an attempt by the order of precedence: what Sluice itself did to it, then in `auto` the verdict on the
+ * output, then the done marker, the engine's end signal, an interruption, and the verdict where nothing else speaks.
+ * Evidence against the outcome does not change it, but is told. An agent that calls itself done with an output that
+ * the contract refuses has failed: nobody would get a value.
+ */
+export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgement {
+  const stopped = judgeStop(evidence);
+  if (stopped !== null) return stopped;
+  if (evidence.verdict === 'retry') return RETRIED;
+  if (mode === 'auto') return judgeOutput(evidence);
+  if (evidence.doneMarker && evidence.verdict === 'not_validated') return notValidated(evidence);
+  if (evidence.doneMarker) return completed(markerReason(evidence.verdict), 0.96, evidence);
+  if (evidence.endSignal !== null) {
+    return {
+      state: 'awaiting_user_input',
+      reason: 'TERMINAL_SIGNAL_WITHOUT_DONE_MARKER',
+      confidence: 0.92,
+      conflict: troubleOf(evidence)?.message ?? null,
+    };
+  }
+  return interrupted(evidence) ?? judgeVerdict(evidence) ?? UNKNOWN;
+}
+
+/** The verdict alone, for programs that have no end signal. */
+function judgeVerdict(evidence: Evidence): Judgement | null {
+  if (evidence.verdict === 'validated') return completed('OUTPUT_VALIDATED', 1, evidence);
+  return evidence.verdict === 'comment' ? completed('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence) : null;
+}
+
+const UNKNOWN: Judgement = {
+  state: 'unknown',
+  reason: 'INSUFFICIENT_EVIDENCE',
+  confidence: 0.3,
+  conflict: null,
+};
+
+/** Not the end of the run: the next attempt is told what was wrong. */
+const RETRIED: Judgement = { state: 'unknown', reason: 'OUTPUT_RETRIED', confidence: 1, conflict: null };
+
+function judgeStop({ verdict, doneMarker, reason }: Evidence): Judgement | null {
+  const stop = verdict === null ? undefined : STOPS[verdict];
+  if (stop === undefined) return null;
+  const failure = reason === null ? stop : { ...stop, message: reason };
+  const conflict = doneMarker ? 'the done marker was found' : null;
+  return { state: 'interrupted', reason: failure.code, confidence: 1, failure, conflict };
+}
+
+const STOPS: Partial<Record<Verdict, Failure>> = {
+  canceled: { category: 'canceled', code: 'RUN_CANCELED', message: 'The run was canceled.' },
+  timed_out: { category: 'timeout', code: 'RUN_TIMED_OUT', message: FAILURE_CODES.RUN_TIMED_OUT },
+  limit: { category: 'limit', code: 'RUN_LIMIT_EXCEEDED', message: 'The run went over one of its limits.' },
+  not_started: { category: 'process', code: 'PROCESS_NOT_STARTED', message: FAILURE_CODES.PROCESS_NOT_STARTED },
+  session_lost: { category: 'engine', code: 'SESSION_LOST', message: FAILURE_CODES.SESSION_LOST },
+};
+
+function judgeOutput(evidence: Evidence): Judgement {
+  const { verdict } = evidence;
+  if (verdict === 'validated') return completed('OUTPUT_VALIDATED', 1, evidence);
+  // What a broken process leaves behind is no comment: nobody meant it as an answer.
+  if (verdict === 'comment') return interrupted(evidence) ?? completed('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence);
+  if (verdict === 'no_contract') {
+    const isClean = evidence.exitCode === 0 || evidence.endSignal !== null;
+    return interrupted(evidence) ?? (isClean ? completed('CLEAN_END', 0.92, evidence) : UNKNOWN);
+  }
+  return notValidated(evidence);
+}
+
+function notValidated(evidence: Evidence): Judgement {
+  const trouble = troubleOf(evidence);
+  const message = evidence.reason ?? FAILURE_CODES.OUTPUT_NOT_VALIDATED;
+  const failure: Failure = {
+    category: 'output',
+    code: 'OUTPUT_NOT_VALIDATED',
+    message: trouble === null ? message : `${message} ${trouble.message}`,
+  };
+  const conflict = evidence.doneMarker ? 'the done marker was found' : null;
+  return { state: 'interrupted', reason: failure.code, confidence: 1, failure, conflict };
+}
+
+function markerReason(verdict: Verdict | null): CompletedReason {
+  if (verdict === 'validated') return 'OUTPUT_VALIDATED';
+  return verdict === 'comment' ? 'OUTPUT_DEGRADED_TO_COMMENT' : 'DONE_MARKER_FOUND';
+}
+
+function completed(reason: CompletedReason, confidence: number, evidence: Evidence): Judgement {
+  return { state: 'completed', reason, confidence, conflict: troubleOf(evidence)?.message ?? null };
+}
+
+function interrupted(evidence: Evidence): Judgement | null {
+  const failure = troubleOf(evidence);
+  if (failure === null) return null;
+  return { state: 'interrupted', reason: failure.code, confidence: 0.9, failure, conflict: null };
+}
+
+/** The sign that something went wrong, the one that explains most first. */
+function troubleOf({ runtimeError, lastError, exitCode, signal }: Evidence): Failure | null {
+  const because = lastError === null ? '' : ` Its last error: ${lastError}`;
+  if (runtimeError !== null) return { category: 'engine', code: 'ENGINE_RUNTIME_ERROR', message: runtimeError };
+  if (signal !== null) {
+    return { category: 'process', code: 'PROCESS_SIGNALED', message: `The process was ended by ${signal}.${because}` };
+  }
+  if (exitCode !== null && exitCode !== 0) {
+    const message = `The process ended with exit code ${exitCode}.${because}`;
+    return { category: 'process', code: 'PROCESS_EXIT_NON_ZERO', message };
+  }
+  return null;
+}

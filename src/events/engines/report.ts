@@ -1,0 +1,123 @@
+import type { Frame } from '../framing/frame.js';
+import type { EndSignal } from '../protocol/completion.js';
+import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
+import type { ParserName } from '../protocol/engine-names.js';
+import type { Usage } from '../protocol/usage.js';
+
+/** What a status event may carry besides the engine's word for it. */
+export interface StatusReport {
+  /** The engine's own word: `thread.started`, `step_finish`, `init`. */
+  readonly status: string;
+  /** Reveals the session, back-fills it into what follows and starts the conversation. */
+  readonly session_id?: string | null;
+  readonly model?: string | null;
+  readonly usage?: Usage | null;
+  readonly reason?: string | null;
+  /** Anything else worth keeping, as the engine printed it. */
+  readonly detail?: unknown;
+}
+
+/** Which message. Engines that write one at a time need neither. */
+export interface MessageOptions {
+  /** Tells messages apart that are open at the same time: the engine's own message id. */
+  readonly key?: string;
+  /** The tool call whose sub-agent speaks: its words are not the agent's answer. */
+  readonly parent?: string | null;
+  /** The JSON value the message holds, where the reader knows it; otherwise the text is searched for one. */
+  readonly payload?: unknown;
+}
+
+export interface ReasoningOptions {
+  readonly id?: string;
+  /** A piece of a longer thought; the whole follows under the same id. */
+  readonly partial?: boolean;
+  readonly parent?: string | null;
+}
+
+/** A tool call. The core pairs starts and ends by `id` and remembers name and input for the end. */
+export interface ToolReport {
+  readonly id: string;
+  /** May be left out at the end of a call whose start was told. */
+  readonly name?: string | null;
+  readonly input?: unknown;
+  readonly parent?: string | null;
+  /** Files the call says it touches: joined with the file differences, they tell who made an artifact. */
+  readonly paths?: readonly string[];
+}
+
+export interface ToolEndReport extends ToolReport {
+  readonly output?: unknown;
+  readonly exitCode?: number | null;
+  /** The engine never prints starts: one is derived from this frame, without a warning. */
+  readonly startDerived?: boolean;
+}
+
+export interface ToolFailureReport extends ToolEndReport {
+  readonly error: string;
+}
+
+/** Trouble the engine tells of. It decides nothing: an error that ended the work is told with `runtimeError` too. */
+export interface EngineErrorReport {
+  readonly message: string;
+  /** The engine tries again: never a failure. */
+  readonly retrying?: boolean;
+  readonly severity?: 'warning' | 'error';
+  /** Guessed from the message if not given. */
+  readonly code?: DiagnosticCode;
+  readonly httpStatus?: number | null;
+  readonly attempt?: number | null;
+  readonly maxAttempts?: number | null;
+  readonly detail?: unknown;
+}
+
+/** What a reader can say about the frame it is reading. Every event gets that frame's `raw_ref`. */
+export interface Report {
+  /** `lifecycle.run.status`. */
+  status(status: StatusReport): void;
+  /** Reveals the session where the record is no status: the core tells a status of its own the first time. */
+  session(id: string | null): void;
+  engineVersion(version: string | null): void;
+
+  /** A piece of a message. */
+  messageDelta(text: string, options?: MessageOptions): void;
+  /** A whole message; ends the one that is open under the same key. */
+  message(text: string, options?: MessageOptions): void;
+  /** Ends an open message whose text is what its deltas said; nothing if none is open. */
+  closeMessage(options?: MessageOptions): void;
+  reasoning(text: string, options?: ReasoningOptions): void;
+
+  toolStarted(call: ToolReport): void;
+  toolCompleted(call: ToolEndReport): void;
+  toolFailed(call: ToolFailureReport): void;
+
+  engineError(error: EngineErrorReport): void;
+  /** An error that ended the engine's work: without a done marker and end signal the attempt counts as interrupted. */
+  runtimeError(message: string): void;
+  /** A new turn begins: end signal and runtime error of the one before do not count any more. */
+  turnStarted(): void;
+  /** The engine says that this invocation has ended well. */
+  endSignal(signal: EndSignal): void;
+
+  /** Expected chatter: raw without a warning. */
+  noise(): void;
+  /** The frame is a part of something told later, with `spanning`; nothing is told now. */
+  hold(): void;
+  /** Raw with a warning: the frame is not what the engine prints. */
+  unparsed(code?: DiagnosticCode, message?: string): void;
+  /** Raw with a warning: a type that this reader does not know. Counted as drift. */
+  unknownType(type: string): void;
+  /** Warns once per path and attempt about fields that are not in `known`. Counted as drift. */
+  checkFields(record: object, known: ReadonlySet<string>, path: string): void;
+  warning(code: DiagnosticCode, message: string, options?: { readonly subject?: string }): void;
+
+  /** What is told next is about a frame that was held before, or about the current one again. */
+  about(frame: Frame): void;
+  /** What is told next was read from all bytes from one frame to another of the same stream. */
+  spanning(first: Frame, last: Frame): void;
+  /** How sure the reading of this frame is; 1 unless said. */
+  confidence(value: number): void;
+  /** What was told is a guess (confidence under 0.5): the text it was read from is added as raw, with a warning. */
+  lowConfidence(text: string): void;
+  /** Another parser of the same engine reads from here on. */
+  parser(name: ParserName): void;
+}

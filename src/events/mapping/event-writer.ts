@@ -1,0 +1,173 @@
+import { toFcmp } from './fcmp-mapping.js';
+import type { Correlation } from '../protocol/correlation.js';
+import { DIAGNOSTIC_CODES } from '../protocol/diagnostic-codes.js';
+import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
+import type { Emitted } from '../protocol/emitted.js';
+import type { EngineName, ParserName } from '../protocol/engine-names.js';
+import type { FcmpData, FcmpEvent, FcmpType } from '../protocol/fcmp-event.js';
+import { RASP_TYPES, categoryOf } from '../protocol/rasp-event.js';
+import type { RaspData, RaspEvent, RaspSource, RaspType } from '../protocol/rasp-event.js';
+import type { RawRef } from '../protocol/raw-ref.js';
+import type { Usage } from '../protocol/usage.js';
+
+/** The one thing an event is about, besides its session. */
+export type Subject = Omit<Correlation, 'session_id'>;
+
+const NO_SUBJECT: Subject = {};
+
+/** `event` of every type, shared by all events of it. */
+const EVENT_OF = Object.fromEntries(RASP_TYPES.map((type) => [type, { category: categoryOf(type), type }]));
+
+/** Writes events: numbers them, stamps them, and tells each fact in both protocols. */
+export class EventWriter {
+  readonly #runId: string;
+  readonly #attempt: number;
+  readonly #engine: EngineName;
+  readonly #parserVersion: string;
+  #parser: ParserName;
+  #seq = 0;
+  #fcmpSeq: number;
+  #out: Emitted[] = [];
+  #ts = '';
+  #source: RaspSource;
+  readonly #sureMeta: FcmpEvent['meta'];
+  #meta: FcmpEvent['meta'];
+  #sessionId: string | null;
+  #sessionOnly: Correlation;
+  /** The bytes the next events were read from; null for what no byte says. */
+  rawRef: RawRef | null = null;
+  /** Told with the FCMP events from here on: set for the last one of the attempt. */
+  usage: Usage | null = null;
+
+  constructor(start: {
+    readonly runId: string;
+    readonly attempt: number;
+    readonly engine: EngineName;
+    readonly parser: ParserName;
+    readonly parserVersion: string;
+    readonly fcmpSeq: number;
+    readonly sessionId: string | null;
+    readonly cachedFrom: string | null;
+  }) {
+    this.#runId = start.runId;
+    this.#attempt = start.attempt;
+    this.#engine = start.engine;
+    this.#parser = start.parser;
+    this.#parserVersion = start.parserVersion;
+    this.#fcmpSeq = start.fcmpSeq;
+    this.#sessionId = start.sessionId;
+    this.#sessionOnly = start.sessionId === null ? {} : { session_id: start.sessionId };
+    this.#source = this.#sourceWith(1);
+    this.#sureMeta =
+      start.cachedFrom === null
+        ? { attempt: start.attempt }
+        : { attempt: start.attempt, cached_from: start.cachedFrom };
+    this.#meta = this.#sureMeta;
+  }
+
+  get attempt(): number {
+    return this.#attempt;
+  }
+
+  set time(ts: string) {
+    this.#ts = ts;
+  }
+
+  get sessionId(): string | null {
+    return this.#sessionId;
+  }
+
+  set sessionId(id: string) {
+    this.#sessionId = id;
+    this.#sessionOnly = { session_id: id };
+  }
+
+  set parser(name: ParserName) {
+    this.#parser = name;
+    this.#source = this.#sourceWith(this.confidence);
+  }
+
+  get confidence(): number {
+    return this.#source.confidence;
+  }
+
+  set confidence(value: number) {
+    if (value === this.#source.confidence) return;
+    this.#source = this.#sourceWith(value);
+    this.#meta = value === 1 ? this.#sureMeta : { ...this.#sureMeta, confidence: value };
+  }
+
+  /** Tells a fact as RASP and, where people care, as FCMP. */
+  write<Type extends RaspType>(type: Type, data: RaspData<Type>, subject: Subject = NO_SUBJECT): void {
+    const correlation = this.#correlate(subject);
+    const event = {
+      protocol_version: 'rasp/1.0',
+      run_id: this.#runId,
+      attempt_number: this.#attempt,
+      seq: ++this.#seq,
+      ts: this.#ts,
+      source: this.#source,
+      event: EVENT_OF[type],
+      data,
+      correlation,
+      raw_ref: this.rawRef,
+    } as unknown as RaspEvent;
+    this.#out.push({ protocol: 'rasp', event });
+    const mapped = toFcmp(event);
+    if (mapped === null) return;
+    const fcmpData = this.usage === null ? mapped.data : { ...mapped.data, usage: this.usage };
+    this.#pushFcmp(mapped.type, fcmpData, correlation);
+  }
+
+  /** Tells a warning of the reading; the message is the code's own explanation unless another is given. */
+  warn(
+    code: DiagnosticCode,
+    message: string = DIAGNOSTIC_CODES[code],
+    about?: { readonly subject?: string; readonly confidence?: number },
+    subject: Subject = NO_SUBJECT,
+  ): void {
+    this.write('diagnostic.parser.warning', { code, message, ...about }, subject);
+  }
+
+  /** Tells people something that is no fact of its own. */
+  writeFcmp<Type extends FcmpType>(type: Type, data: FcmpData<Type>): void {
+    this.#pushFcmp(type, data, this.#sessionOnly);
+  }
+
+  /** Hands out what was written since the last time. */
+  take(): Emitted[] {
+    const out = this.#out;
+    this.#out = [];
+    return out;
+  }
+
+  #pushFcmp(type: FcmpType, data: FcmpEvent['data'], correlation: Correlation): void {
+    const event = {
+      protocol_version: 'fcmp/1.0',
+      run_id: this.#runId,
+      seq: ++this.#fcmpSeq,
+      ts: this.#ts,
+      engine: this.#engine,
+      type,
+      data,
+      meta: this.#meta,
+      correlation,
+      raw_ref: this.rawRef,
+    } as unknown as FcmpEvent;
+    this.#out.push({ protocol: 'fcmp', event });
+  }
+
+  #correlate(subject: Subject): Correlation {
+    if (subject === NO_SUBJECT) return this.#sessionOnly;
+    const session_id = this.#sessionId;
+    if (session_id === null) return subject;
+    // The two that come with every other event are spelled out: spreading costs more.
+    if (subject.message_id !== undefined) return { session_id, message_id: subject.message_id };
+    if (subject.tool_call_id !== undefined) return { session_id, tool_call_id: subject.tool_call_id };
+    return { session_id, ...subject };
+  }
+
+  #sourceWith(confidence: number): RaspSource {
+    return { engine: this.#engine, parser: this.#parser, parser_version: this.#parserVersion, confidence };
+  }
+}

@@ -1,0 +1,74 @@
+import type { TextFrame } from '../framing/frame.js';
+import { LOW_CONFIDENCE } from './low-confidence.js';
+import { MAX_MESSAGE_LENGTH } from './message-limit.js';
+import type { Report } from '../engines/report.js';
+
+/** What a whole text turns out to be. */
+export interface MessageJudgement {
+  /** How sure it is that the text is the agent speaking. */
+  readonly confidence: number;
+  /** The JSON value the text holds, where that is known. */
+  readonly payload?: unknown;
+}
+
+/**
+ * A message that a program prints as plain lines, with nothing around them: told line by line, and as a whole when it
+ * is closed.
+ *
+ * @example
+ * const message = new LineMessage(report, () => ({ confidence: 0.6 }))
+ * message.say(frame, frame.text, 0.6)
+ * message.close()
+ */
+export class LineMessage {
+  readonly #report: Report;
+  readonly #judge: (text: string) => MessageJudgement;
+  readonly #key: string;
+  #first: TextFrame | null = null;
+  #last: TextFrame | null = null;
+  #text = '';
+  /** Line ends since the last word: told with the next one, so that none are told at the end. */
+  #gap = '';
+
+  constructor(report: Report, judge: (text: string) => MessageJudgement, key = '') {
+    this.#report = report;
+    this.#judge = judge;
+    this.#key = key;
+  }
+
+  /** The next line, or the part of it that is the agent's. */
+  say(frame: TextFrame, text: string, confidence: number): void {
+    if (this.#first !== null && frame.to - this.#first.from > MAX_MESSAGE_LENGTH) this.close();
+    this.#first ??= frame;
+    this.#last = frame;
+    const piece = `${this.#gap}${text}`;
+    this.#text += piece;
+    this.#gap = '\n';
+    this.#report.spanning(frame, frame);
+    this.#report.confidence(confidence);
+    this.#report.messageDelta(piece, { key: this.#key });
+  }
+
+  /** A line without a word. */
+  skip(text: string): void {
+    this.#report.hold();
+    if (this.#first === null) return;
+    this.#gap += `${text}\n`;
+    if (this.#text.length + this.#gap.length > MAX_MESSAGE_LENGTH) this.close();
+  }
+
+  /** Ends the message; nothing if none is open. */
+  close(): void {
+    if (this.#first === null || this.#last === null) return;
+    const text = this.#text;
+    const { confidence, payload } = this.#judge(text);
+    this.#report.spanning(this.#first, this.#last);
+    this.#report.confidence(confidence);
+    this.#report.message(text, { key: this.#key, payload });
+    if (confidence < LOW_CONFIDENCE) this.#report.lowConfidence(text);
+    this.#first = null;
+    this.#last = null;
+    this.#text = '';
+    this.#gap = '';
+  }
+}

@@ -1,0 +1,100 @@
+import type { BlankFrame, Frame, JsonFrame, TextFrame } from '../framing/frame.js';
+import { LOW_CONFIDENCE } from './low-confidence.js';
+import type { Report } from '../engines/report.js';
+import { stringField } from './record-fields.js';
+
+/** Held at most; then what is held is settled as if the program had ended. */
+const MAX_HELD_BYTES = 1024 * 1024;
+
+/**
+ * The text mode of a program that usually prints records. Lines of stdout that are no records are either the agent's
+ * answer in plain text or damage, and only the rest of the output tells which: they are held until a record shows up
+ * (damage: each becomes raw with a warning) or the output ends.
+ *
+ * @example
+ * const answer = new TextAnswer(report, () => 0.6)
+ * answer.hold(frame)
+ * answer.end()
+ */
+export class TextAnswer {
+  readonly #report: Report;
+  readonly #judge: (first: TextFrame | JsonFrame) => number | null;
+  #held: (TextFrame | JsonFrame | BlankFrame)[] = [];
+  #heldBytes = 0;
+  #isPossible = true;
+
+  /** `judge` says how sure it is that what begins with this frame is an answer; null if it is none. */
+  constructor(report: Report, judge: (first: TextFrame | JsonFrame) => number | null) {
+    this.#report = report;
+    this.#judge = judge;
+  }
+
+  /** Whether the program may still turn out to print plain text. */
+  get isPossible(): boolean {
+    return this.#isPossible;
+  }
+
+  hold(frame: TextFrame | JsonFrame): void {
+    this.#report.hold();
+    this.#keep(frame);
+  }
+
+  /** A blank line inside of what is held. */
+  blank(frame: BlankFrame): void {
+    const isInside = this.#held.length > 0 && frame.stream === this.#held[0]?.stream;
+    if (isInside) this.#keep(frame);
+  }
+
+  /** The frame being read shows that the program prints records: what is held is damage. */
+  ruleOut(current: Frame): void {
+    if (!this.#isPossible) return;
+    this.#isPossible = false;
+    if (this.#held.length === 0) return;
+    this.#giveUp();
+    this.#report.about(current);
+  }
+
+  /** No more comes that could settle the question. */
+  end(): void {
+    const [first] = this.#held;
+    if (first === undefined || first.kind === 'blank') return;
+    const confidence = this.#judge(first);
+    if (confidence === null) {
+      this.#isPossible = false;
+      this.#giveUp();
+    } else this.#tell(first, confidence);
+  }
+
+  #keep(frame: TextFrame | JsonFrame | BlankFrame): void {
+    this.#held.push(frame);
+    this.#heldBytes += frame.to - frame.from;
+    if (this.#heldBytes > MAX_HELD_BYTES) this.end();
+  }
+
+  #tell(first: Frame, confidence: number): void {
+    const lines = this.#take();
+    const last = lines.findLast(({ kind }) => kind !== 'blank') ?? first;
+    const text = lines.map((line) => line.text).join('\n');
+    this.#report.parser('generic_text');
+    this.#report.spanning(first, last);
+    this.#report.confidence(confidence);
+    this.#report.message(text.trimEnd());
+    if (confidence < LOW_CONFIDENCE) this.#report.lowConfidence(text);
+  }
+
+  #giveUp(): void {
+    for (const frame of this.#take()) {
+      if (frame.kind === 'blank') continue;
+      this.#report.about(frame);
+      if (frame.kind === 'json') this.#report.unknownType(stringField(frame.value, 'type') ?? 'a value without a type');
+      else this.#report.unparsed();
+    }
+  }
+
+  #take(): readonly (TextFrame | JsonFrame | BlankFrame)[] {
+    const held = this.#held;
+    this.#held = [];
+    this.#heldBytes = 0;
+    return held;
+  }
+}

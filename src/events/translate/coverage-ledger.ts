@@ -1,0 +1,55 @@
+import type { ByteRange, StreamCoverage } from '../protocol/coverage.js';
+
+/**
+ * The account of one stream: bytes that came against bytes that frames claim. It trusts neither the framer nor its
+ * order; as long as frames follow each other it costs one comparison a frame.
+ */
+export class CoverageLedger {
+  #bytes = 0;
+  /** Sorted, not touching. One range while all is well. */
+  #claimed: [from: number, to: number][] = [];
+  readonly #doubled: ByteRange[] = [];
+
+  receive(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  claim(from: number, to: number): void {
+    if (to <= from) return;
+    const last = this.#claimed.at(-1);
+    if (last === undefined || from > last[1]) this.#claimed.push([from, to]);
+    else if (from === last[1]) last[1] = to;
+    else this.#claimAgain(from, to);
+  }
+
+  report(): StreamCoverage {
+    const unclaimed: ByteRange[] = [];
+    let reached = 0;
+    let claimed = 0;
+    for (const [from, to] of this.#claimed) {
+      if (from > reached) unclaimed.push([reached, from]);
+      claimed += to - from;
+      reached = to;
+    }
+    if (reached < this.#bytes) unclaimed.push([reached, this.#bytes]);
+    return { bytes: this.#bytes, claimed, unclaimed, doubled: [...this.#doubled] };
+  }
+
+  /** Some of it may be claimed already: that part is doubled, the rest fills gaps. */
+  #claimAgain(from: number, to: number): void {
+    const merged: [number, number][] = [];
+    let start = from;
+    let end = to;
+    for (const range of this.#claimed) {
+      const overlap: ByteRange = [Math.max(from, range[0]), Math.min(to, range[1])];
+      if (overlap[0] < overlap[1]) this.#doubled.push(overlap);
+      if (range[1] < start || range[0] > end) merged.push(range);
+      else {
+        start = Math.min(start, range[0]);
+        end = Math.max(end, range[1]);
+      }
+    }
+    merged.push([start, end]);
+    this.#claimed = merged.toSorted((one, other) => one[0] - other[0]);
+  }
+}

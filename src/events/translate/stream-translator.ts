@@ -1,0 +1,188 @@
+import { endAttempt } from '../end/attempt-end.js';
+import type { AttemptEnd } from '../end/attempt-end.js';
+import { Attempt } from '../attempt/attempt.js';
+import { CoverageLedger } from './coverage-ledger.js';
+import type { Engine } from '../engines/engine.js';
+import { EngineMismatch } from './engine-mismatch.js';
+import { EventWriter } from '../mapping/event-writer.js';
+import type { Frame } from '../framing/frame.js';
+import { createFramer } from '../framing/framer.js';
+import type { Framer } from '../framing/framer.js';
+import type { Coverage } from '../protocol/coverage.js';
+import type { Drained } from './drained.js';
+import type { DriftSummary } from '../protocol/drift-summary.js';
+import type { Emitted } from '../protocol/emitted.js';
+import type { StreamName } from '../protocol/raw-ref.js';
+import { RecentBytes } from '../terminal/recent-bytes.js';
+import { TerminalMerge } from '../terminal/terminal-merge.js';
+import { toTimestamp } from './timestamp.js';
+
+/** Which attempt is translated. */
+export interface AttemptStart {
+  readonly runId: string;
+  readonly attempt: number;
+  readonly mode: 'auto' | 'interactive';
+  readonly fcmpSeq: number;
+  readonly sessionId: string | null;
+  readonly reply: string | null;
+  /** The run whose kept result this one repeats. */
+  readonly cachedFrom: string | null;
+  /** The engine could not be told from the bytes: they are read as plain text. */
+  readonly isGuess: boolean;
+}
+
+/** How sure it is that output nobody recognised is plain text. */
+const GUESS_CONFIDENCE = 0.2;
+
+/** Translates the streams of one attempt whose engine is known. The time comes with the bytes. */
+export class StreamTranslator {
+  readonly #engine: Engine;
+  readonly #start: AttemptStart;
+  readonly #writer: EventWriter;
+  readonly #attempt: Attempt;
+  readonly #mismatch: EngineMismatch;
+  readonly #framers: Readonly<Record<StreamName, Framer>>;
+  readonly #ledgers: Readonly<Record<StreamName, CoverageLedger>>;
+  /** What the streams printed lately: a terminal that shows up is compared with it. */
+  readonly #recent = { stdout: new RecentBytes(), stderr: new RecentBytes() };
+  #terminal: TerminalMerge | null = null;
+  #isStarted = false;
+  #isDrained = false;
+  #lastByteMs = 0;
+  #bytes = 0;
+
+  /** `engines` are all there are: output of another one is noticed. */
+  constructor(engine: Engine, engines: readonly Engine[], start: AttemptStart) {
+    this.#engine = engine;
+    this.#mismatch = new EngineMismatch(engine, engines);
+    this.#start = start;
+    const { name, parser, parserVersion } = engine;
+    this.#writer = new EventWriter({ ...start, engine: name, parser, parserVersion });
+    this.#attempt = new Attempt(engine, this.#writer);
+    this.#ledgers = { stdout: new CoverageLedger(), stderr: new CoverageLedger(), pty: new CoverageLedger() };
+    this.#framers = {
+      stdout: this.#createFramer('stdout', (frame) => this.#read(frame)),
+      stderr: this.#createFramer('stderr', (frame) => this.#read(frame)),
+      pty: this.#createFramer('pty', (frame) => this.#terminal?.addTerminal(frame)),
+    };
+  }
+
+  /** Takes the next bytes of a stream, which came at a time. */
+  push(stream: StreamName, bytes: Uint8Array, atMs: number): Emitted[] {
+    if (bytes.length === 0) return [];
+    this.#begin(atMs);
+    this.#lastByteMs = atMs;
+    this.#bytes += bytes.length;
+    this.#ledgers[stream].receive(bytes.length);
+    if (stream === 'pty') this.#terminal ??= this.#meetTerminal();
+    else if (this.#terminal === null) this.#recent[stream].add(bytes);
+    this.#framers[stream].push(bytes);
+    return this.#writer.take();
+  }
+
+  /** All bytes have come: what was left open is told, and what they say in all. */
+  drain(atMs: number): Drained {
+    this.#readRest(atMs);
+    const { endSignal, runtimeError, usage } = this.#attempt.outcome;
+    return {
+      events: this.#writer.take(),
+      doneMarker: this.#attempt.messages.doneMarkers > 0,
+      endSignal,
+      runtimeError,
+      sessionId: this.#writer.sessionId,
+      usage,
+    };
+  }
+
+  /** The process has ended. */
+  end(end: AttemptEnd, atMs: number): Emitted[] {
+    this.#readRest(atMs);
+    const silenceMs = this.#bytes === 0 ? 0 : atMs - this.#lastByteMs;
+    const { mode } = this.#start;
+    endAttempt(this.#attempt, this.#writer, { engine: this.#engine, mode, end, bytes: this.#bytes, silenceMs });
+    return this.#writer.take();
+  }
+
+  coverage(): Coverage {
+    const { stdout, stderr, pty } = this.#ledgers;
+    return { stdout: stdout.report(), stderr: stderr.report(), pty: pty.report() };
+  }
+
+  /** What of the engine's output this version does not know; null if it knows everything. */
+  drift(): DriftSummary | null {
+    return this.#attempt.drift.summary({
+      run_id: this.#start.runId,
+      attempt_number: this.#start.attempt,
+      engine: this.#engine.name,
+      engine_version: this.#attempt.version,
+    });
+  }
+
+  #readRest(atMs: number): void {
+    this.#begin(atMs);
+    if (this.#isDrained) return;
+    this.#isDrained = true;
+    for (const framer of Object.values(this.#framers)) framer.end();
+    this.#terminal?.end();
+    this.#attempt.endReading();
+    this.#warnOfMismatch();
+  }
+
+  /** The first event says what follows: a fresh attempt, or the answer to the one before. */
+  #begin(atMs: number): void {
+    this.#writer.time = toTimestamp(atMs);
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    const { mode, attempt, reply, sessionId, cachedFrom, isGuess } = this.#start;
+    const resumed = reply !== null || sessionId !== null;
+    const cached = cachedFrom === null ? undefined : { cached_from: cachedFrom };
+    this.#writer.write('lifecycle.run.started', { mode, resumed, ...cached });
+    if (isGuess) this.#writer.warn('UNKNOWN_ENGINE_PROFILE', undefined, { confidence: GUESS_CONFIDENCE });
+    if (reply === null) return;
+    const id = `ix_${Math.max(1, attempt - 1)}`;
+    this.#writer.write('interaction.user_input.replied', { interaction_id: id, text: reply }, { interaction_id: id });
+  }
+
+  #createFramer(stream: StreamName, onFrame: (frame: Frame) => void): Framer {
+    const ledger = this.#ledgers[stream];
+    return createFramer({
+      ...this.#framing(stream),
+      onFrame(frame) {
+        ledger.claim(frame.from, frame.to);
+        onFrame(frame);
+      },
+    });
+  }
+
+  #framing(stream: StreamName) {
+    const { framing } = this.#engine;
+    return { stream, framing, recognises: (value: object) => this.#engine.detect(value) > 0 };
+  }
+
+  /** The first byte of a terminal: what the streams printed before is read once more, to be compared. */
+  #meetTerminal(): TerminalMerge {
+    const terminal = new TerminalMerge(this.#engine, this.#attempt, this.#writer);
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const recent = this.#recent[stream];
+      const framer = createFramer({ ...this.#framing(stream), onFrame: (frame) => terminal.main.add(frame) });
+      framer.push(recent.take());
+      if (recent.isCut) terminal.main.hasForgotten = true;
+    }
+    return terminal;
+  }
+
+  #warnOfMismatch(): void {
+    const other = this.#mismatch.other?.name;
+    if (other === undefined) return;
+    const message = `Nothing here is what ${this.#engine.name} prints, but ${other} prints such records.`;
+    this.#attempt.warning('ENGINE_MISMATCH', message, { subject: other });
+  }
+
+  #read(frame: Frame): void {
+    if (frame.kind === 'json') this.#mismatch.look(frame.value);
+    if (frame.kind === 'json' || frame.kind === 'text') this.#attempt.read(frame);
+    else if (frame.kind === 'script') this.#attempt.setAside(frame);
+    else this.#attempt.readBlank(frame);
+    this.#terminal?.main.add(frame);
+  }
+}
