@@ -7,6 +7,8 @@ import type { FoundTest } from './check-requirements.js';
  */
 export async function collectTests(files: readonly string[]): Promise<FoundTest[]> {
   const vitest = await createVitest('test', { watch: false });
+  // Nothing is run, so nothing has to be built or started before.
+  for (const { config } of vitest.projects) config.globalSetup = [];
   try {
     const { testModules } = await vitest.collect([...files]);
     return testModules.flatMap(({ relativeModuleId, children }) =>
