@@ -8,9 +8,12 @@ const SLOW = ['src/store/sqlite/sqlite.test.ts', 'src/json/hostile.test.ts'];
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isSlow = ({ moduleId }: TestSpecification): boolean => SLOW.some((file) => moduleId.endsWith(`/${file}`));
     return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
   }
+}
+
+function isSlow({ moduleId }: TestSpecification): boolean {
+  return SLOW.some((file) => moduleId.endsWith(`/${file}`));
 }
 
 export default defineConfig({
