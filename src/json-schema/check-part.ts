@@ -17,6 +17,7 @@ export function createPartCheck(
   checks: SchemaChecks,
 ): (path: Path, value: unknown) => readonly SchemaIssue[] {
   return (path, value) => {
+    views.beginValue();
     let ways: readonly Conjunction[] = [views.root.nodes];
     for (const step of path) {
       const expanded = expand(ways.map((nodes) => views.viewOf(nodes, '')));

@@ -22,6 +22,7 @@ const DEEPEST = 200;
  */
 export function createAligner(views: SchemaViews, checks: SchemaChecks, steps: number): (value: unknown) => Alignment {
   return (value) => {
+    views.beginValue();
     try {
       const { value: aligned, changes } = startAligning().align(views.root, value, { path: [], isElement: false });
       return { value: aligned, changes };
