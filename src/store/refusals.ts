@@ -13,6 +13,20 @@ export function orderNotFound(issueRef: string, runId: string): StoreError {
   return new StoreError('ORDER_NOT_FOUND', `there is no order ${runId} of ${issueRef}: submit it first`);
 }
 
+/** A list was asked to go on from a place that no list has told. */
+export function invalidCursor(): StoreError {
+  return new StoreError('INVALID_CURSOR', 'the cursor is none that a list has returned; start without one');
+}
+
+/** A table was damaged, or changed by hand. */
+export function columnDamaged(column: string, cause?: unknown): StoreError {
+  return new StoreError(
+    'STORE_DAMAGED',
+    `column ${column} does not hold what Sluice wrote there: restore the database from a backup`,
+    { cause },
+  );
+}
+
 /** The store was closed before the call. */
 export function storeClosed(): StoreError {
   return new StoreError('STORE_CLOSED', 'the store is closed: open it again');

@@ -1,4 +1,4 @@
-import { StoreError } from '../store-error.js';
+import { columnDamaged } from '../refusals.js';
 import type { Row } from './driver.js';
 
 /** Columns of a row by what they hold. A table that was changed by hand is noticed here and not further in. */
@@ -28,7 +28,10 @@ export function columnsOf(row: Row): Columns {
     // The driver gives a bigint as text; ours are times and counts, which a double holds.
     return typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : refuse(name);
   };
-  const time = (name: string): string => new Date(number(name)).toISOString();
+  const time = (name: string): string => {
+    const at = new Date(number(name));
+    return Number.isNaN(at.getTime()) ? refuse(name) : at.toISOString();
+  };
   const json = (name: string): unknown => {
     try {
       return JSON.parse(text(name));
@@ -51,9 +54,5 @@ export function columnsOf(row: Row): Columns {
 }
 
 function refuse(column: string, cause?: unknown): never {
-  throw new StoreError(
-    'STORE_DAMAGED',
-    `column ${column} does not hold what Sluice wrote there: restore the database from a backup`,
-    { cause },
-  );
+  throw columnDamaged(column, cause);
 }

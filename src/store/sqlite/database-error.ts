@@ -33,7 +33,10 @@ export function toStoreError(error: unknown, file: string): Error {
       { cause: error },
     );
   }
-  if (code !== undefined && DAMAGED.includes(code)) return damaged(file, error);
+  // The last is what the driver says of a number that no double holds; the store writes none.
+  if ((code !== undefined && DAMAGED.includes(code)) || errorCodeOf(error) === 'ERR_OUT_OF_RANGE') {
+    return damaged(file, error);
+  }
   if (isBusy(error)) return storeBusy(file, error);
   if (code === undefined) return error instanceof Error ? error : new Error(said, { cause: error });
   return new StoreError('STORE_FAILED', `the database ${file} refused a statement (${said}); nothing was written`, {
@@ -48,7 +51,8 @@ export function asDamaged(error: unknown, file: string): Error {
   return damaged(file, error);
 }
 
-function damaged(file: string, cause: unknown): StoreError {
+/** The file is there, and what it holds is not what was written. */
+export function damaged(file: string, cause: unknown): StoreError {
   const said = cause instanceof Error ? cause.message : String(cause);
   return new StoreError(
     'STORE_DAMAGED',

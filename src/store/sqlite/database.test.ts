@@ -89,4 +89,11 @@ describe('a command', () => {
     expect(await codeOf(store.findOrder('local#1', '2026-11-15-backend-0001'))).toBe('STORE_DAMAGED');
     expect(await store.find('k')).toBeUndefined();
   });
+
+  it.each(['9000000000000000', '9223372036854775807'])('that finds %s for a time says so', async (time) => {
+    const { store, other } = await openBeside();
+    await store.submitOrder(submissionOf());
+    other.exec(`UPDATE issues SET updated_at = ${time}`);
+    expect(await codeOf(store.findIssue('local#1'))).toBe('STORE_DAMAGED');
+  });
 });

@@ -79,6 +79,13 @@ describe('a file', () => {
     expect(await codeOf(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
   });
 
+  it('whose form is none is refused', async () => {
+    const file = join(await makeFolder({}), 'sluice.db');
+    await (await openStore(`sqlite:${file}`)).close();
+    change(file, 'PRAGMA user_version = -1');
+    expect(await codeOf(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
+  });
+
   it('that cannot be made is an error that says so', async () => {
     const folder = await makeFolder({});
     await writeFile(join(folder, 'file'), '');

@@ -1,4 +1,5 @@
 import { StoreError } from '../store-error.js';
+import { damaged } from './database-error.js';
 import type { Connection } from './driver.js';
 import { MIGRATIONS } from './migrations.js';
 
@@ -47,6 +48,8 @@ function checkOwner(connection: Connection, file: string): void {
 
 function readVersion(connection: Connection, file: string): number {
   const version = Number(connection.prepare('PRAGMA user_version').get()?.['user_version']);
+  // No step would ever lead from there to the newest form.
+  if (!(version >= 0)) throw damaged(file, new Error(`it has form ${version}`));
   if (version > MIGRATIONS.length) {
     throw new StoreError(
       'STORE_TOO_NEW',

@@ -27,6 +27,7 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
   /** The last events seen of each watched run. */
   const seen = new Map<string, string>();
   let version: unknown;
+  let isLooking = false;
   let timer: NodeJS.Timeout | undefined;
 
   function look(): void {
@@ -45,8 +46,14 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
     version = current;
   }
 
+  /** One look at a time: while the file is locked each would wait, and they would pile up. */
   function lookAgain(): void {
-    void database.read(look).catch(() => undefined);
+    if (isLooking) return;
+    isLooking = true;
+    void database
+      .read(look)
+      .catch(() => undefined)
+      .finally(() => (isLooking = false));
   }
 
   return {

@@ -1,4 +1,4 @@
-import { StoreError } from '../store-error.js';
+import { columnDamaged } from '../refusals.js';
 import type { SqlRow } from './driver.js';
 
 /** The columns of a row, checked: a file can be damaged, or written by a hand. */
@@ -22,7 +22,8 @@ export function readIntegerOrNull(row: SqlRow, column: string): number | null {
 
 /** A time, as records carry it. */
 export function readTime(row: SqlRow, column: string): string {
-  return new Date(readInteger(row, column)).toISOString();
+  const time = new Date(readInteger(row, column));
+  return Number.isNaN(time.getTime()) ? refuse(column) : time.toISOString();
 }
 
 export function readTimeOrNull(row: SqlRow, column: string): string | null {
@@ -34,9 +35,7 @@ export function readJson(row: SqlRow, column: string): unknown {
   try {
     return JSON.parse(readText(row, column));
   } catch (error) {
-    throw new StoreError('STORE_DAMAGED', `column ${column} of the database does not hold what was written`, {
-      cause: error,
-    });
+    return refuse(column, error);
   }
 }
 
@@ -44,6 +43,6 @@ export function readJsonOrNull(row: SqlRow, column: string): unknown {
   return row[column] === null ? null : readJson(row, column);
 }
 
-function refuse(column: string): never {
-  throw new StoreError('STORE_DAMAGED', `column ${column} of the database does not hold what was written`);
+function refuse(column: string, cause?: unknown): never {
+  throw columnDamaged(column, cause);
 }
