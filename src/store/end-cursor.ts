@@ -1,4 +1,5 @@
-import { StoreError } from './store-error.js';
+import { readPageSize } from './page.js';
+import { invalidCursor } from './refusals.js';
 
 /** A place in the order in which runs ended. Many end in the same millisecond: then the older record is first. */
 export interface EndPlace {
@@ -6,21 +7,16 @@ export interface EndPlace {
   readonly sequence: number;
 }
 
-const MOST = 1000;
-const DEFAULT = 100;
-
 /** Where a page of ended runs begins, and how long it may be; the cursor is checked, because it has been outside. */
 export function readEndPage(page: { readonly since: number; readonly cursor?: string; readonly limit?: number }): {
   readonly after: EndPlace;
   readonly size: number;
 } {
-  const size = Math.max(1, Math.min(MOST, Math.trunc(page.limit ?? DEFAULT) || 1));
+  const size = readPageSize(page.limit);
   if (page.cursor === undefined) return { size, after: { endedAt: Math.trunc(page.since), sequence: -1 } };
   const [, endedAt, sequence] = /^(\d{1,15})\.(\d{1,15})$/.exec(page.cursor) ?? [];
-  if (endedAt !== undefined && sequence !== undefined) {
-    return { size, after: { endedAt: Number(endedAt), sequence: Number(sequence) } };
-  }
-  throw new StoreError('INVALID_CURSOR', 'the cursor is none that a list has returned; start without one');
+  if (endedAt === undefined || sequence === undefined) throw invalidCursor();
+  return { size, after: { endedAt: Number(endedAt), sequence: Number(sequence) } };
 }
 
 /** The place as a cursor. */

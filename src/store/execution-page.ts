@@ -1,5 +1,5 @@
-import { StoreError } from './store-error.js';
-import { readPage } from './page.js';
+import { readPageSize } from './page.js';
+import { invalidCursor } from './refusals.js';
 
 /** A place in the order of executions: by time, and of those in the same millisecond by when they were written. */
 export interface ExecutionPlace {
@@ -22,13 +22,11 @@ export function readExecutionPage(page: {
   readonly cursor?: string;
   readonly until?: string;
 }): ExecutionWindow {
-  const { size } = readPage(page.limit === undefined ? {} : { limit: page.limit });
+  const size = readPageSize(page.limit);
   const until = page.until ?? null;
   if (page.cursor === undefined) return { size, after: null, until };
   const [, at, sequence] = /^([0-9TZ:.-]{1,40})~(\d{1,15})$/.exec(page.cursor) ?? [];
-  if (at === undefined || sequence === undefined) {
-    throw new StoreError('INVALID_CURSOR', 'the cursor is none that a list has returned; start without one');
-  }
+  if (at === undefined || sequence === undefined) throw invalidCursor();
   return until !== null && at >= until
     ? { size, after: null, until }
     : { size, after: { at, sequence: Number(sequence) }, until: null };

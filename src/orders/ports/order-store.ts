@@ -145,8 +145,11 @@ export interface ItemResolution {
   readonly state: IssueState;
   readonly execution: ExecutionRecord;
   readonly outbox: readonly NewOutboxMessage[];
-  /** For a retry: the order goes out again under a new run id. */
-  readonly retry?: Omit<OrderSubmission, 'now'>;
+  /**
+   * For a retry: the order goes out again under a new run id. It has no request id: a repeat of the request that had it
+   * must still give the old order.
+   */
+  readonly retry?: Omit<OrderSubmission, 'now'> & { readonly request: { readonly request_id?: never } };
 }
 
 /** What became of a person's decision: taken, too late, or about nothing. */

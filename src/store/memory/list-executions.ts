@@ -1,6 +1,7 @@
 import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
 import type { ExecutionFilter, Listed, Page } from '../../orders/ports/order-store.js';
 import { executionCursor, readExecutionPage, type ExecutionPlace } from '../execution-page.js';
+import { toListed } from '../page.js';
 import { copyOf, type Row } from './tables.js';
 
 /** One page of the audit, newest first: by time. */
@@ -9,7 +10,8 @@ export function listExecutions(
   filter: Page & ExecutionFilter,
 ): Listed<ExecutionRecord> {
   const { issueRef, runId, worker, decision, since } = filter;
-  const { size, after, until } = readExecutionPage(filter);
+  const window = readExecutionPage(filter);
+  const { after, until } = window;
   const found = [...rows]
     .filter(
       ({ sequence, record }) =>
@@ -22,12 +24,12 @@ export function listExecutions(
         (after === null || compare({ at: record.at, sequence }, after) < 0),
     )
     .toSorted((left, right) => compare(placeOf(right), placeOf(left)));
-  const shown = found.slice(0, size);
-  const last = found.length > size ? shown.at(-1) : undefined;
-  return {
-    items: shown.map(({ record }) => copyOf(record)),
-    next_cursor: last === undefined ? null : executionCursor(placeOf(last)),
-  };
+  return toListed(
+    found,
+    window,
+    ({ record }) => copyOf(record),
+    (row) => executionCursor(placeOf(row)),
+  );
 }
 
 function placeOf({ sequence, record }: Row<ExecutionRecord>): ExecutionPlace {

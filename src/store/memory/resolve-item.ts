@@ -1,5 +1,4 @@
 import type { OrderStore } from '../../orders/ports/order-store.js';
-import { retryRequest } from '../retry-request.js';
 import { QUEUE } from '../wakers.js';
 import { addExecution, addMessages } from './settle-order.js';
 import { replaceRun } from './submit-order.js';
@@ -18,10 +17,7 @@ export function createResolveItem(tables: Tables): Pick<OrderStore, 'resolveItem
         return { status: 'conflict', activeRunId, resolution: copyOf(row.record.resolution) };
       }
 
-      const order =
-        retry === undefined
-          ? undefined
-          : replaceRun(tables, { ...retry, request: retryRequest(retry.request), now }, state);
+      const order = retry === undefined ? undefined : replaceRun(tables, { ...retry, now }, state);
       const recorded = copyOf(order === undefined ? resolution : { ...resolution, new_run_id: order.order.run_id });
       row.record = { ...row.record, resolution: recorded };
       const others = openItems(tables, row.record.issue_ref);

@@ -1,4 +1,5 @@
 import { endCursor, readEndPage } from '../end-cursor.js';
+import { toListed } from '../page.js';
 import { countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
 import { checkOpen, copyOf, orderKey, type RunRow, type Tables } from './tables.js';
@@ -18,7 +19,7 @@ export function createUpkeep(tables: Tables): Upkeep {
         outbox: {
           open: open.length,
           dead: [...outbox.values()].filter(({ record }) => record.state === 'dead').length,
-          oldest: written.length === 0 ? null : Math.min(...written),
+          oldest: written.reduce<number | null>((oldest, time) => Math.min(oldest ?? time, time), null),
         },
       };
     },
@@ -29,12 +30,12 @@ export function createUpkeep(tables: Tables): Upkeep {
       const found = inOrderOfEnd(tables).filter(
         ({ endedAt, row }) => endedAt > after.endedAt || (endedAt === after.endedAt && row.sequence > after.sequence),
       );
-      const shown = found.slice(0, size);
-      const last = found.length > size ? shown.at(-1) : undefined;
-      return {
-        items: shown.map(({ row }) => copyOf(row.record)),
-        next_cursor: last === undefined ? null : endCursor({ endedAt: last.endedAt, sequence: last.row.sequence }),
-      };
+      return toListed(
+        found,
+        { size },
+        ({ row }) => copyOf(row.record),
+        ({ endedAt, row }) => endCursor({ endedAt, sequence: row.sequence }),
+      );
     },
 
     async listForgettableRuns({ endedBefore, limit }) {

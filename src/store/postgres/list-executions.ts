@@ -1,6 +1,7 @@
 import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
 import type { ExecutionFilter, Listed, Page } from '../../orders/ports/order-store.js';
 import { executionCursor, readExecutionPage } from '../execution-page.js';
+import { toListed } from '../page.js';
 import { columnsOf } from './columns.js';
 import type { Queryable } from './driver.js';
 
@@ -32,13 +33,10 @@ export async function listExecutions(
     `SELECT * FROM sluice.executions ${where} ORDER BY at DESC, seq DESC LIMIT $1`,
     values,
   );
-  const shown = rows.slice(0, window.size);
-  const last = rows.length > window.size ? shown.at(-1) : undefined;
-  return {
-    items: shown.map((row) => columnsOf(row).json('record') as ExecutionRecord),
-    next_cursor:
-      last === undefined
-        ? null
-        : executionCursor({ at: columnsOf(last).text('at'), sequence: columnsOf(last).number('seq') }),
-  };
+  return toListed(
+    rows,
+    window,
+    (row) => columnsOf(row).json('record') as ExecutionRecord,
+    (row) => executionCursor({ at: columnsOf(row).text('at'), sequence: columnsOf(row).number('seq') }),
+  );
 }

@@ -1,7 +1,6 @@
 import type { InboxItem, Resolution } from '../../orders/ports/inbox-item.js';
 import type { ItemResolution, OrderStore, ResolveOutcome } from '../../orders/ports/order-store.js';
 import type { OrderRecord } from '../../orders/ports/order-record.js';
-import { retryRequest } from '../retry-request.js';
 import { columnsOf } from './columns.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
@@ -59,8 +58,7 @@ async function retryOrder(
   { retry, now, state }: ItemResolution,
 ): Promise<OrderRecord | undefined> {
   if (retry === undefined) return undefined;
-  const submission = { ...retry, request: retryRequest(retry.request), now };
-  return replaceRun(transaction, submission, state);
+  return replaceRun(transaction, { ...retry, now }, state);
 }
 
 /** A new run closes all that was asked about the old one; any other decision leaves other questions open. */

@@ -1,4 +1,5 @@
 import { endCursor, readEndPage } from '../end-cursor.js';
+import { toListed } from '../page.js';
 import { countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
 import { columnsOf } from './columns.js';
@@ -28,9 +29,7 @@ export function createUpkeep({ database }: Context): Upkeep {
         `SELECT * FROM sluice.runs WHERE state = 'ended' AND (ended_at, seq) > ($1, $2) ORDER BY ended_at, seq LIMIT $3`,
         [after.endedAt, after.sequence, size + 1],
       );
-      const shown = rows.slice(0, size);
-      const last = rows.length > size ? shown.at(-1) : undefined;
-      return { items: shown.map(readRun), next_cursor: last === undefined ? null : cursorOf(last) };
+      return toListed(rows, { size }, readRun, cursorOf);
     },
 
     listForgettableRuns: async ({ endedBefore, limit }) =>

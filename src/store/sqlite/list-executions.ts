@@ -1,6 +1,7 @@
 import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
 import type { ExecutionFilter, Listed, Page } from '../../orders/ports/order-store.js';
 import { executionCursor, readExecutionPage, type ExecutionWindow } from '../execution-page.js';
+import { toListed } from '../page.js';
 import type { Database } from './database.js';
 import type { SqlValue } from './driver.js';
 import { readInteger, readJson, readText } from './row-reader.js';
@@ -14,15 +15,12 @@ export async function listExecutions(
     const window = readExecutionPage(filter);
     const { sql, values } = executionsStatement(filter, window);
     const rows = database.prepare(sql).all(...values, window.size + 1);
-    const shown = rows.slice(0, window.size);
-    const last = rows.length > window.size ? shown.at(-1) : undefined;
-    return {
-      items: shown.map((row) => readJson(row, 'record') as ExecutionRecord),
-      next_cursor:
-        last === undefined
-          ? null
-          : executionCursor({ at: readText(last, 'at'), sequence: readInteger(last, 'sequence') }),
-    };
+    return toListed(
+      rows,
+      window,
+      (row) => readJson(row, 'record') as ExecutionRecord,
+      (row) => executionCursor({ at: readText(row, 'at'), sequence: readInteger(row, 'sequence') }),
+    );
   });
 }
 

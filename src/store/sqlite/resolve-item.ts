@@ -1,6 +1,5 @@
 import type { InboxItem, Resolution } from '../../orders/ports/inbox-item.js';
 import type { ItemResolution, OrderStore, ResolveOutcome } from '../../orders/ports/order-store.js';
-import { retryRequest } from '../retry-request.js';
 import { QUEUE, type Wakers } from '../wakers.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
@@ -47,7 +46,7 @@ export function createResolveItem(database: Database, wakers: Wakers): Pick<Orde
       move.run(now, state, item.issue_ref);
       return { status: 'resolved', item: { ...item, resolution } };
     }
-    const order = replaceRun({ ...retry, request: retryRequest(retry.request), now }, state);
+    const order = replaceRun({ ...retry, now }, state);
     const recorded: Resolution = { ...resolution, new_run_id: order.order.run_id };
     resolveOpen.run(JSON.stringify(recorded), item.issue_ref);
     return { status: 'resolved', item: { ...item, resolution: recorded }, order };

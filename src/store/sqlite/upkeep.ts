@@ -1,4 +1,5 @@
 import { endCursor, readEndPage } from '../end-cursor.js';
+import { toListed } from '../page.js';
 import { countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
 import type { Database } from './database.js';
@@ -44,15 +45,7 @@ export function createUpkeep(database: Database): Upkeep {
       database.read(() => {
         const { size, after } = readEndPage(page);
         const rows = ended.all(after.endedAt, after.sequence, size + 1);
-        const shown = rows.slice(0, size);
-        const last = rows.length > size ? shown.at(-1) : undefined;
-        return {
-          items: shown.map(readRun),
-          next_cursor:
-            last === undefined
-              ? null
-              : endCursor({ endedAt: readInteger(last, 'ended_at'), sequence: readInteger(last, 'sequence') }),
-        };
+        return toListed(rows, { size }, readRun, cursorOf);
       }),
 
     listForgettableRuns: async ({ endedBefore, limit }) =>
@@ -71,6 +64,10 @@ export function createUpkeep(database: Database): Upkeep {
     forgetDelivered: async (wanted) => drop(dropDelivered, wanted),
     forgetResults: async (wanted) => drop(dropResults, wanted),
   };
+}
+
+function cursorOf(row: SqlRow): string {
+  return endCursor({ endedAt: readInteger(row, 'ended_at'), sequence: readInteger(row, 'sequence') });
 }
 
 function readCount(row: SqlRow): [state: string, count: number] {
