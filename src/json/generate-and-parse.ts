@@ -68,16 +68,15 @@ export async function generateAndParse<T>(
 
 /** The work's result, or the signal's reason as soon as it is aborted, whether or not the work takes notice. */
 async function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work();
-  signal.throwIfAborted();
+  signal?.throwIfAborted();
   const finished = new AbortController();
   const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { signal: finished.signal });
+    signal?.addEventListener('abort', () => reject(signal.reason), { signal: finished.signal });
   });
   try {
     return await Promise.race([work(), aborted]);
   } finally {
     finished.abort();
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
   }
 }

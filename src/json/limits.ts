@@ -5,7 +5,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The bounds in force: those given, and the defaults for the rest. */
 export function resolveLimits(limits: Limits | undefined): Required<Limits> {
   return {
-    bytes: limits?.bytes ?? 64 * 1024 * 1024,
+    bytes: limits?.bytes ?? 67_108_864,
     depth: limits?.depth ?? 1000,
     candidates: limits?.candidates ?? 256,
   };

@@ -8,7 +8,7 @@ import type { ParseResult } from './parse-result.js';
 import { findSpokenText } from './profiles/default-candidates.js';
 import { findCandidates } from './profiles/find-candidates.js';
 import type { FoundCandidate, RejectedValue } from './profiles/found-candidate.js';
-import type { Reading } from './reader/read-value.js';
+import type { ReadValue } from './reader/read-value.js';
 import { CUT_OFF } from './reader/source.js';
 import { repairAt } from './repair.js';
 import { resolveSettings } from './search-settings.js';
@@ -21,11 +21,10 @@ export type CheckAnswer = { readonly value: unknown } | { readonly issues: reado
 /** Brings a value into the schema's shape; there is one only where it was asked for. */
 export type Aligner = (value: unknown) => Alignment;
 
-type Success = Reading & { readonly ok: true };
 /** A candidate that was read: what became of its value, and what speaks against it. */
 interface Attempted {
   readonly found: FoundCandidate;
-  readonly reading: Success;
+  readonly reading: ReadValue;
   readonly value: unknown;
   readonly changes: readonly AlignmentChange[];
   readonly objection: Details | undefined;
@@ -78,10 +77,11 @@ export function* runPipeline(
           failed.push({ code: 'LIMIT_EXCEEDED', message });
           break;
         }
-        seen.push(found);
       }
-      const reading = (isFirst ? found.first : undefined) ?? found.read(truncation);
-      if (!reading.ok) {
+      // What is aligned is read anew: a normalizer may have changed the value.
+      const reading = (aligns ? undefined : found.first) ?? found.read();
+      if (isFirst && winner === undefined) seen.push({ ...found, first: reading.ok ? undefined : reading });
+      if (!reading.ok && !(truncation && 'value' in reading)) {
         const { failure, plausible, end } = reading;
         const { finder, start } = found;
         // A text that is not even the beginning of a value is no attempt: it may just be prose.
@@ -97,7 +97,7 @@ export function* runPipeline(
         } else {
           attempted = { ...attempted, objection: mismatch('the value', answer.issues) };
           // Read again where a normalizer may have changed it.
-          const fresh = normalizers.length > 0 ? found.read(false) : reading;
+          const fresh = normalizers.length > 0 ? found.read() : reading;
           if (isFirst && fresh.ok) rejected.push({ value: fresh.value, candidate: found });
         }
       }
@@ -128,7 +128,7 @@ export function* runPipeline(
 /** Aligns a value, checks its root, runs the normalizers. */
 function prepare(
   found: FoundCandidate,
-  reading: Success,
+  reading: ReadValue,
   align: Aligner | undefined,
   profile: Profile,
   normalizers: readonly Normalizer[],

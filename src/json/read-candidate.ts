@@ -6,29 +6,16 @@ import type { SearchSettings } from './search-settings.js';
 type ReadSettings = Pick<SearchSettings, 'needsOwnReader' | 'numbers' | 'limits'>;
 
 /** Reads a span that should be one value and nothing else. */
-export function readBlock(
-  text: string,
-  start: number,
-  end: number,
-  settings: SearchSettings,
-  truncation: boolean,
-): Reading {
+export function readBlock(text: string, start: number, end: number, settings: SearchSettings): Reading {
   const block = text.slice(start, end);
   return (
-    readStrict(block, start, settings) ??
-    readValue(block, start, cautiousPolicy(settings, settings.repairs, true, truncation))
+    readStrict(block, start, settings) ?? readValue(block, start, cautiousPolicy(settings, settings.repairs, true))
   );
 }
 
 /** Reads a value that begins at `start`; where it ends is for the reader to find out. */
-export function readOpen(
-  text: string,
-  start: number,
-  limit: number,
-  settings: SearchSettings,
-  truncation: boolean,
-): Reading {
-  const policy = cautiousPolicy(settings, settings.repairsInProse, false, truncation);
+export function readOpen(text: string, start: number, limit: number, settings: SearchSettings): Reading {
+  const policy = cautiousPolicy(settings, settings.repairsInProse, false);
   const reading = readValue(text.slice(start, limit), start, policy);
   // Where quotes had to be guessed and structure goes on behind the value, it probably ended too early.
   const doubtful =
@@ -40,7 +27,7 @@ export function readOpen(
 /** The fast way: what `JSON.parse` accepts is taken as it is. Undefined if it is not valid JSON. */
 export function readStrict(block: string, offset: number, settings: ReadSettings): Reading | undefined {
   if (settings.needsOwnReader) {
-    const reading = readValue(block, offset, cautiousPolicy(settings, repairSets.none, true, false));
+    const reading = readValue(block, offset, cautiousPolicy(settings, repairSets.none, true));
     return reading.ok ? reading : undefined;
   }
   // Much cheaper than the error that prose would be answered with.

@@ -44,18 +44,19 @@ export function repairJson(text: string, options: RepairJsonOptions = {}): strin
     });
   const beginsLikeJson = BEGINS_LIKE_JSON.test(text);
   const reading = beginsLikeJson ? readGenerously(text) : undefined;
-  const value = reading?.ok === true ? reading : (cutOutValue() ?? reading ?? readGenerously(text));
-  if (value.ok) return write(value.value, numbers);
-  throw failureOf([unreadable(value.failure)]).error;
+  const best =
+    reading !== undefined && 'value' in reading ? reading : (cutOutValue() ?? reading ?? readGenerously(text));
+  if ('value' in best) return write(best.value, numbers);
+  throw failureOf([unreadable(best.failure)]).error;
 
   /** The value inside running text. Glued to a word or empty, it is more likely a part of the text than the answer. */
-  function cutOutValue(): { readonly ok: true; readonly value: unknown } | undefined {
+  function cutOutValue(): { readonly value: unknown } | undefined {
     const result = parse(text, undefined, { allowPartial: true, limits });
     if (!result.ok || !isContainer(result.value) || Object.keys(result.value).length === 0) return undefined;
     const { finder, start, end } = result.candidate;
     if (finder === 'prose' && (/\w/.test(text.charAt(start - 1)) || /[\w{[]/.test(text.charAt(end)))) return undefined;
     const span = readGenerously(text.slice(start, end));
-    return finder === 'envelope' || !span.ok ? result : span;
+    return finder === 'envelope' || !('value' in span) ? result : span;
   }
 }
 

@@ -11,7 +11,7 @@ const WORDINGS = {
   en: [
     'Your previous output could not be parsed as valid JSON.',
     'Error: ',
-    'Answer again, strictly as required: output only the JSON object, without any other text, Markdown or code fence.',
+    'Answer again with the JSON object only, without any other text, Markdown or code fence.',
   ],
   zh: [
     '你上一次的输出无法解析为合法 JSON。',

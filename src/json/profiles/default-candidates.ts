@@ -17,7 +17,7 @@ export function wholeCandidate(text: string, settings: SearchSettings): FoundCan
   const { length } = text;
   const read = mayHoldLandmarks(text)
     ? (): Reading => readStrict(text, 0, settings) ?? NO_JSON
-    : (truncation: boolean): Reading => readBlock(text, 0, length, settings, truncation);
+    : (): Reading => readBlock(text, 0, length, settings);
   return found('whole', 0, length, read, true);
 }
 
@@ -25,7 +25,7 @@ export function wholeCandidate(text: string, settings: SearchSettings): FoundCan
 export function* findMarked(text: string, survey: Survey, settings: SearchSettings): Generator<FoundCandidate> {
   const { regions, blocks } = survey;
   const block = (finder: 'whole' | 'ndjson', start: number, end: number): FoundCandidate =>
-    found(finder, start, end, (truncation) => readBlock(text, start, end, settings, truncation));
+    found(finder, start, end, () => readBlock(text, start, end, settings));
   const [only] = regions;
   if (only !== undefined && regions.length === 1 && mayHoldLandmarks(text)) {
     const content = text.slice(only.start, only.end);
@@ -40,12 +40,12 @@ export function* findMarked(text: string, survey: Survey, settings: SearchSettin
 /** Where the answer must be looked for: behind fences and in running text. To find a value there is to read it. */
 export function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettings): Generator<FoundCandidate> {
   const open = (finder: 'fence' | 'prose', start: number, end: number, first?: Reading): FoundCandidate =>
-    found(finder, start, end, (truncation) => readOpen(text, start, end, settings, truncation), false, first);
+    found(finder, start, end, () => readOpen(text, start, end, settings), false, first);
   const fenced = new Map<number, Reading>();
   for (const { start, end } of findFencedValues(text, regions)) {
     const block = text.slice(start, text.indexOf('```', start)).trimEnd();
     const strict = readStrict(block, start, settings);
-    const reading = strict?.ok === true ? strict : readOpen(text, start, end, settings, false);
+    const reading = strict?.ok === true ? strict : readOpen(text, start, end, settings);
     fenced.set(start, reading);
     yield open('fence', start, end, reading);
   }
@@ -55,12 +55,12 @@ export function* findUnmarked(text: string, { regions }: Survey, settings: Searc
     regions,
     limits.candidates,
     !hasSchema,
-    (start, end) => fenced.get(start) ?? readOpen(text, start, end, settings, false),
+    (start, end) => fenced.get(start) ?? readOpen(text, start, end, settings),
   );
   for (const { start, end, reading } of values) {
     // What was mended with an eye on the text behind it must stand the test of being read alone.
-    const isClean = reading.ok && reading.repairs.length === 0;
-    if (!fenced.has(start)) yield open('prose', start, end, isClean ? reading : undefined);
+    const isFinal = reading.ok ? reading.repairs.length === 0 : 'value' in reading;
+    if (!fenced.has(start)) yield open('prose', start, end, isFinal ? reading : undefined);
   }
 }
 
@@ -89,13 +89,14 @@ export function* findLastTag(text: string, settings: SearchSettings): Generator<
 
 /** A `<json>` block; where it cannot be read, with the closing tags inside its strings, or without the prose before it. */
 function tagCandidate(text: string, { start, end, lastClose }: TagBlock, settings: SearchSettings): FoundCandidate {
-  return found('tag', start, end, (truncation) => {
-    const reading = readBlock(text, start, end, settings, truncation);
+  return found('tag', start, end, () => {
+    const reading = readBlock(text, start, end, settings);
     if (reading.ok) return reading;
     const bracket = start + text.slice(start, end).search(/[[{]|$/);
-    const extended = readBlock(text, start, lastClose, settings, false);
+    const extended = readBlock(text, start, lastClose, settings);
     if (extended.ok) return extended;
-    const inner = readOpen(text, bracket, end, settings, truncation);
-    return inner.ok ? { ...inner, repairs: [repairAt('extracted', bracket), ...inner.repairs] } : reading;
+    const inner = readOpen(text, bracket, end, settings);
+    const isBetter = 'value' in inner && (inner.ok || !('value' in reading));
+    return isBetter ? { ...inner, repairs: [repairAt('extracted', bracket), ...inner.repairs] } : reading;
   });
 }

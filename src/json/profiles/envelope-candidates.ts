@@ -26,7 +26,7 @@ export function* findInEnvelopes(
       if (typeof content !== 'string') {
         yield inside(() => untouched(structuredClone(content), end));
       } else {
-        for (const { read } of findInText(content)) yield inside((truncation) => movedTo(start, end, read(truncation)));
+        for (const { read } of findInText(content)) yield inside(() => movedTo(start, end, read()));
       }
     }
   }
@@ -34,5 +34,6 @@ export function* findInEnvelopes(
 
 /** Offsets inside the content mean nothing in the text around it: they are those of the envelope. */
 function movedTo(offset: number, end: number, reading: Reading): Reading {
-  return reading.ok ? { ...reading, repairs: reading.repairs.map((repair) => ({ ...repair, offset })), end } : reading;
+  if (!('value' in reading)) return reading;
+  return { ...reading, repairs: reading.repairs.map((repair) => ({ ...repair, offset })), end };
 }

@@ -3,8 +3,8 @@ import type { Reading } from '../reader/read-value.js';
 
 /** A candidate and the way to read it. Each reading gives a fresh value, so that nobody sees another's changes. */
 export interface FoundCandidate extends Candidate {
-  readonly read: (truncation: boolean) => Reading;
-  /** What reading it gave when it was found. To be taken once: the value is as fresh as any other. */
+  readonly read: () => Reading;
+  /** What reading it gave before. To be taken once: the value is as fresh as any other. */
   readonly first: Reading | undefined;
   /** Read without repairs, it counts as untouched: nothing had to be cut out. */
   readonly untouched: boolean;

@@ -54,7 +54,7 @@ function block(
   untouched = false,
 ): FoundCandidate {
   const read = (): Reading => {
-    const reading = readBlock(text, start, end, settings, false);
+    const reading = readBlock(text, start, end, settings);
     // What begins with a bracket was meant as JSON, however early a reader that mends nothing gives up.
     return reading.ok
       ? reading

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { generousRepairs, tolerantRepairs, type RepairCase } from '../fixtures/repair-cases.js';
 import { policies } from '../fixtures/policies.js';
 import { REPAIR_KINDS } from '../repair.js';
-import { readValue, type Reading } from './read-value.js';
+import { readValue, type ReadValue, type Reading } from './read-value.js';
 
 const OFFSET = 1000;
 
-function successOf(reading: Reading): Reading & { ok: true } {
-  if (reading.ok) return reading;
+function valueOf(reading: Reading): ReadValue {
+  if ('value' in reading) return reading;
   throw new Error(`${reading.failure.code}: ${reading.failure.message} (offset ${reading.failure.offset})`);
 }
 
@@ -21,7 +21,7 @@ function unmark(marked: string): { readonly text: string; readonly offsets: read
 
 function expectRepairs({ marked, value, kinds }: RepairCase, policy: (typeof policies)[keyof typeof policies]): void {
   const { text, offsets } = unmark(marked);
-  const reading = successOf(readValue(text, 0, policy));
+  const reading = valueOf(readValue(text, 0, policy));
   expect(reading.value).toStrictEqual(value);
   expect(reading.repairs.map(({ kind, offset }) => [kind, offset])).toEqual(
     kinds.map((kind, index) => [kind, offsets[index]]),
@@ -43,7 +43,7 @@ describe('each repair has a kind and a place (¦)', () => {
   });
 
   test('offsets count from where the text stands in the whole', () => {
-    const reading = successOf(readValue('{"a": None}', OFFSET, policies.tolerant));
+    const reading = valueOf(readValue('{"a": None}', OFFSET, policies.tolerant));
     expect(reading.repairs[0]?.offset).toBe(OFFSET + 6);
     expect(reading.end).toBe(OFFSET + 11);
   });
@@ -66,7 +66,7 @@ describe('a repair the policy does not allow ends the reading', () => {
 
 describe('what follows the value', () => {
   test('an open reading ends behind the value, whatever follows', () => {
-    const reading = successOf(readValue('{"a": 1} and so on {"b"', 0, policies.open));
+    const reading = valueOf(readValue('{"a": 1} and so on {"b"', 0, policies.open));
     expect(reading).toMatchObject({ value: { a: 1 }, end: 8, repairs: [] });
   });
 
@@ -75,7 +75,7 @@ describe('what follows the value', () => {
   });
 
   test('an open reading ends at a fence', () => {
-    expect(successOf(readValue('{"a": "x"}\n```\n{"b": 1}', 0, policies.open)).value).toEqual({ a: 'x' });
+    expect(valueOf(readValue('{"a": "x"}\n```\n{"b": 1}', 0, policies.open)).value).toEqual({ a: 'x' });
   });
 });
 

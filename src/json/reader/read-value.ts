@@ -2,19 +2,28 @@ import type { Repair } from '../repair.js';
 import type { Warning } from '../warning.js';
 import { Reader } from './reader.js';
 import type { ReaderPolicy } from './reader-policy.js';
-import type { ReadFailure } from './source.js';
+import { CUT_OFF, type ReadFailure } from './source.js';
 
-/** What reading a text gave: a value with the repairs it took, or the reason why there is none. */
-export type Reading =
-  | {
-      readonly ok: true;
-      readonly value: unknown;
-      readonly repairs: readonly Repair[];
-      readonly duplicates: readonly Warning[];
-      /** Offset behind the last character that was read. */
-      readonly end: number;
-    }
-  | { readonly ok: false; readonly failure: ReadFailure; readonly plausible: boolean; readonly end: number };
+/** A value with the repairs it took. */
+export interface ReadValue {
+  readonly value: unknown;
+  readonly repairs: readonly Repair[];
+  readonly duplicates: readonly Warning[];
+  /** Offset behind the last character that was read. */
+  readonly end: number;
+}
+
+/** The reason why there is no value. */
+interface Refusal {
+  readonly ok: false;
+  readonly failure: ReadFailure;
+  /** Something speaks for JSON, although it could not be read. */
+  readonly plausible: boolean;
+  readonly end: number;
+}
+
+/** What reading a text gave: a value, a refusal, or both where the text was cut: the value as far as it came. */
+export type Reading = (ReadValue & { readonly ok: true }) | (ReadValue & Refusal) | Refusal;
 
 /** A value that took no repair. */
 export function untouched(value: unknown, end: number): Reading {
@@ -22,12 +31,7 @@ export function untouched(value: unknown, end: number): Reading {
 }
 
 /** A reading that gave no value although there seemed to be one. */
-export function refused(
-  code: ReadFailure['code'],
-  message: string,
-  offset: number,
-  end: number,
-): Reading & { ok: false } {
+export function refused(code: ReadFailure['code'], message: string, offset: number, end: number): Refusal {
   return { ok: false, failure: { code, message, offset }, plausible: true, end };
 }
 
@@ -36,13 +40,12 @@ export function readValue(text: string, offset: number, policy: ReaderPolicy): R
   const reader = new Reader(policy, offset);
   reader.push(text);
   reader.end();
-  const { failure, repairs } = reader.source;
-  if (failure !== undefined) return { ok: false, failure, plausible: reader.structure.plausible, end: reader.offset };
-  return {
-    ok: true,
-    value: reader.value,
-    repairs,
-    duplicates: reader.structure.builder.duplicates,
-    end: reader.offset,
-  };
+  const { source, structure, value, offset: end } = reader;
+  const { failure, repairs } = source;
+  const { plausible, builder } = structure;
+  if (failure !== undefined) return { ok: false, failure, plausible, end };
+  const read: ReadValue = { value, repairs, duplicates: builder.duplicates, end };
+  const last = repairs.at(-1);
+  if (last?.kind !== 'truncated') return { ok: true, ...read };
+  return { ...refused('TRUNCATED', CUT_OFF, last.offset, end), plausible, ...read };
 }

@@ -4,7 +4,7 @@ import { REPAIR_KINDS, repairSet, type RepairKind, type RepairSet } from '../rep
 
 /** What a reader may do with text that is no JSON. */
 export interface ReaderPolicy {
-  /** The repairs it may make; where another would be needed, the reading ends with `SYNTAX` or `TRUNCATED`. */
+  /** The repairs it may make; where another would be needed, the reading ends with `SYNTAX`. */
   readonly repairs: RepairSet;
   /**
    * Takes any unquoted text as a string and gives a key without value `null`. Otherwise text that may be code or prose is
@@ -17,20 +17,15 @@ export interface ReaderPolicy {
   readonly depth: number;
 }
 
-/** The sets of repairs the pipeline chooses from. */
+/** The sets of repairs the pipeline chooses from. Where a cut value is completed, it is for the pipeline to take it or not. */
 export const repairSets = {
   none: repairSet([]),
   controlCharacters: repairSet(['control_character']),
   /** All but those that turn code and lists of values into one value that nobody wrote. */
-  syntax: without('truncated', 'function_call', 'several_values'),
-  syntaxInProse: without('truncated', 'function_call', 'several_values', 'unquoted_string'),
+  syntax: without('function_call', 'several_values'),
+  syntaxInProse: without('function_call', 'several_values', 'unquoted_string'),
   everything: repairSet(REPAIR_KINDS),
 } as const;
-
-/** The same repairs, and a cut value is completed as far as it came. */
-export function withTruncation(repairs: RepairSet): RepairSet {
-  return repairSet([...repairs.keys(), 'truncated']);
-}
 
 function without(...kinds: readonly RepairKind[]): RepairSet {
   return repairSet(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));
@@ -41,10 +36,8 @@ export function cautiousPolicy(
   { numbers, limits }: { readonly numbers: NumberMode; readonly limits: Required<Limits> },
   repairs: RepairSet,
   rootMustEnd: boolean,
-  truncation: boolean,
 ): ReaderPolicy {
-  const allowed = truncation ? withTruncation(repairs) : repairs;
-  return { repairs: allowed, generous: false, rootMustEnd, numbers, depth: limits.depth };
+  return { repairs, generous: false, rootMustEnd, numbers, depth: limits.depth };
 }
 
 /** What a value beyond the depth limit fails with. */

@@ -20,7 +20,7 @@ function readPieces(pieces: readonly string[], policy: ReaderPolicy): unknown {
 
 function readWhole(text: string, policy: ReaderPolicy): unknown {
   const reading: Reading = readValue(text, 0, policy);
-  return reading.ok ? { value: reading.value, repairs: reading.repairs } : { failure: reading.failure };
+  return 'value' in reading ? { value: reading.value, repairs: reading.repairs } : { failure: reading.failure };
 }
 
 /** Texts the reader refuses or completes, whole or cut. */

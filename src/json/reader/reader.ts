@@ -76,7 +76,7 @@ export class Reader {
     if (this.#token !== undefined) return this.#readString(this.#token);
     const step = this.structure.step();
     if (step === 'on' || step === 'wait') return step === 'on';
-    if (step === 'string' && this.structure.rereadsStrings) return this.#rereadAsBareText(this.source.at);
+    if (step === 'string' && this.structure.rereads) return this.#rereadAsBareText(this.source.at);
     this.#token = step === 'bare' ? step : new StringToken(this.source);
     return true;
   }
@@ -102,7 +102,7 @@ export class Reader {
     const { source } = this;
     const opened = string.offset - source.base;
     if (this.#policy.generous && opened >= 0 && /[\]},+]\s*$/.test(source.text.slice(-LONGEST_TAIL))) {
-      this.structure.rereadsStrings = true;
+      this.structure.rereads = true;
       this.#rereadAsBareText(opened);
       return false;
     }

@@ -27,7 +27,7 @@ export class Structure implements StringSurroundings {
   /** What the token that begins here will be. */
   role: StringSurroundings['role'] = 'root';
   /** An unclosed string was read again up to the next delimiter; later ones must not run to the end of the text either. */
-  rereadsStrings = false;
+  rereads = false;
   readonly #source: Source;
   readonly #policy: ReaderPolicy;
   readonly #filler: Filler;
@@ -167,7 +167,7 @@ export class Structure implements StringSurroundings {
   #takePlainTokens(): boolean {
     const source = this.#source;
     const { text, base, at: start } = source;
-    while ((this.role === 'key' || this.role === 'item') && !this.rereadsStrings && !this.#concatenating) {
+    while ((this.role === 'key' || this.role === 'item') && !this.rereads && !this.#concatenating) {
       let { at } = source;
       const length = source.match(PLAIN_TOKENS[this.role]);
       if (length === -1) break;
@@ -321,7 +321,7 @@ export class Structure implements StringSurroundings {
   /** Text behind an ellipsis makes it an operator; alone between brackets it stands for the answer. */
   #stepDots(char: string): Step {
     const closes = isClosing(char);
-    const alone = closes && this.builder.isEmpty && !this.#policy.generous;
+    const alone = closes && this.builder.last === undefined && !this.#policy.generous;
     if (alone || (char !== ',' && !closes)) return this.refuse();
     this.#state = 'after';
     return this.#stepAfter(char);

@@ -90,11 +90,6 @@ export class ValueBuilder {
     return this.#top.otherAbove;
   }
 
-  /** Nothing was put into the innermost container yet. */
-  get isEmpty(): boolean {
-    return Object.keys(this.#top.content).length === 0;
-  }
-
   /** The brackets that would close all that is open. */
   get closingBrackets(): string {
     let brackets = '';
@@ -151,7 +146,7 @@ export class ValueBuilder {
     this.#listener?.changed(this.#place());
   }
 
-  /** The scalar placed last; undefined if none was. */
+  /** The value placed last in the innermost container; undefined if none was. */
   get last(): unknown {
     const { content, key } = this.#top;
     if (Array.isArray(content)) return content.at(-1);

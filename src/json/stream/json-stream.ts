@@ -90,7 +90,7 @@ export function createJsonStream<T>(
   let objections: readonly SchemaIssue[] = [];
   let room = settings.limits.bytes;
   let result: ParseResult<T> | undefined;
-  const follower = new ValueFollower(cautiousPolicy(settings, settings.repairsInProse, false, false), {
+  const follower = new ValueFollower(cautiousPolicy(settings, settings.repairsInProse, false), {
     changed: (place) => void changes.push(place),
     finished(place, value) {
       for (const { fits, listener } of subscriptions) if (fits(place)) listener(value, pathOf(place));
