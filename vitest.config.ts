@@ -1,20 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
-
-/** Files that take long though they are small: the runner, which begins with the large ones, would end with these alone. */
-const SLOW = ['src/store/sqlite/sqlite.test.ts', 'src/json/hostile.test.ts'];
-
-class SlowFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
-  }
-}
-
-function isSlow({ moduleId }: TestSpecification): boolean {
-  return SLOW.some((file) => moduleId.endsWith(`/${file}`));
-}
+import { SlowFirst } from './test/slow-first.js';
 
 export default defineConfig({
   test: {

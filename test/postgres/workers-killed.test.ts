@@ -13,7 +13,8 @@ import { makeWorkerSite, type WorkerSite } from './worker-site.js';
 const ORDERS = Number(process.env['ORDERS'] ?? 40);
 const WORKERS = Number(process.env['WORKERS'] ?? 2);
 const KILLS = Number(process.env['WORKER_KILLS'] ?? 2);
-const KILL_MS = Number(process.env['KILL_MS'] ?? 1000);
+/** Between two kills, so that each meets workers that do something. */
+const KILL_MS = 1000;
 
 async function submitOrders({ data, repositories }: WorkerSite, store: Store): Promise<void> {
   const wrappers = { scripted: { type: 'script', command: ['/bin/sh'], inject: 'env' } } as const;

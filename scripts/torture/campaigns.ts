@@ -1,0 +1,130 @@
+import { ENGINE_NAMES } from '../../src/events/index.js';
+
+/** One random campaign in its long form. */
+export interface Campaign {
+  readonly name: string;
+  /** The part of the tests the files belong to. */
+  readonly project: 'source' | 'postgres';
+  /** How the paths of its test files begin. */
+  readonly files: readonly string[];
+  /** How often they are run; every round of a property has a seed of its own. */
+  readonly rounds: number;
+  /** What makes the form long: variables of the environment that its tests read. */
+  readonly settings: Readonly<Record<string, number>>;
+}
+
+/** How long the campaigns are. */
+export interface CampaignLength {
+  /** Of the recordings of all engines together. */
+  readonly damages: number;
+  readonly rounds: number;
+  /** Of the fence race. */
+  readonly seconds: number;
+}
+
+const STORE_KILLS = 20;
+const MODEL_RUNS = 1000;
+const PG_KILLS = 20;
+const WORKERS = 4;
+const ORDERS = 2000;
+const LEAD_KILLS = 100;
+const SERVER_KILLS = 50;
+const REQUESTS = 10_000;
+const RUN_KILLS = 50;
+
+/** All campaigns, in the order in which they are run. */
+export function makeCampaigns({ damages, rounds, seconds }: CampaignLength): readonly Campaign[] {
+  const engines = ENGINE_NAMES.length;
+  const damagesPerEngine = Math.ceil(damages / engines);
+  const storeSettings = { STORE_KILLS, MODEL_RUNS, RACE_SECONDS: seconds };
+  return [
+    {
+      name: `${damagesPerEngine * engines} random damages and ${Math.floor(damagesPerEngine / 10) * engines} random chunkings of the recordings of ${engines} engines`,
+      project: 'source',
+      files: ['src/events/engines'],
+      rounds: 1,
+      settings: { DAMAGE_RUNS: damagesPerEngine },
+    },
+    {
+      name: 'framer, terminal and translator',
+      project: 'source',
+      files: ['src/events/framing', 'src/events/terminal'],
+      rounds,
+      settings: {},
+    },
+    {
+      name: 'reader, parse, repairJson, streams',
+      project: 'source',
+      files: ['src/json/properties', 'src/json/reader', 'src/json/stream'],
+      rounds,
+      settings: {},
+    },
+    {
+      name: 'validators against each other, aligner',
+      project: 'source',
+      files: [
+        'src/json-schema/validators-agree',
+        'src/json-schema/align/align.properties',
+        'src/json-schema/linear-pattern',
+      ],
+      rounds,
+      settings: {},
+    },
+    {
+      name: `SQLite: ${STORE_KILLS} writers killed, ${MODEL_RUNS} histories beside the store in memory, the fence race for ${seconds} s`,
+      project: 'source',
+      files: ['src/store/sqlite'],
+      rounds: 1,
+      settings: storeSettings,
+    },
+    {
+      name: `PostgreSQL: the same, and the server killed ${PG_KILLS} times`,
+      project: 'postgres',
+      files: ['src/store/postgres', 'test/postgres/server-killed'],
+      rounds: 1,
+      settings: { ...storeSettings, PG_KILLS },
+    },
+    {
+      name: `${WORKERS} workers on PostgreSQL, ${ORDERS} orders, a worker killed every second`,
+      project: 'postgres',
+      files: ['test/postgres/workers-killed'],
+      rounds: 1,
+      settings: { WORKERS, ORDERS, WORKER_KILLS: ORDERS },
+    },
+    {
+      name: `a lead on SQLite killed ${LEAD_KILLS} times while it submits, replaces, runs, settles and delivers`,
+      project: 'source',
+      files: ['src/dispatch/lead-killed'],
+      rounds: 1,
+      settings: { LEAD_KILLS },
+    },
+    {
+      name: `a server killed ${SERVER_KILLS} times under runs, orders, replies, decisions and readers`,
+      project: 'source',
+      files: ['src/server/server-killed'],
+      rounds: 1,
+      settings: { SERVER_KILLS },
+    },
+    {
+      name: `${REQUESTS} random requests to a server`,
+      project: 'source',
+      files: ['src/server/fuzz'],
+      rounds: 1,
+      settings: { REQUESTS },
+    },
+    {
+      name: `a Sluice with runs going on, killed ${RUN_KILLS} times`,
+      project: 'source',
+      files: ['src/runs/scenarios/kill.test'],
+      rounds: 1,
+      settings: { RUN_KILLS },
+    },
+    {
+      name: 'writers of the run folder, killed',
+      project: 'source',
+      files: ['src/audit/log-file', 'src/audit/attempt-chunks'],
+      rounds,
+      settings: {},
+    },
+  ];
+}
