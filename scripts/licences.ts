@@ -5,17 +5,15 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findBundledPackages } from './licences/bundled-packages.js';
 import { checkLicences } from './licences/check-licences.js';
-import { readLock, type LockedPackage } from './licences/read-lock.js';
+import type { LockedPackage } from './licences/read-lock.js';
+import { readPackages } from './licences/read-packages.js';
 import { renderNotices } from './licences/render-notices.js';
 import { PROJECT } from './run-tool.js';
 
 const PAGE = join(PROJECT, 'THIRD-PARTY.md');
-const WEB = join(PROJECT, 'web');
 
-const bundled = existsSync(WEB) ? await findBundledPackages(WEB) : [];
-const packages = readLock(await readFile(join(PROJECT, 'package-lock.json'), 'utf8'), bundled);
+const packages = await readPackages(PROJECT);
 const shipped = packages.filter(({ isShipped }) => isShipped);
 const page = renderNotices(
   await Promise.all(shipped.map(async (found) => ({ ...found, text: await licenceOf(found) }))),

@@ -20,16 +20,16 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-const problem = await installPrograms();
-if (problem !== undefined) throw new Error(`The programs could not be installed: ${problem}`);
 for (const name of positionals)
   if (!Object.hasOwn(REAL_ENGINES, name)) throw new Error(`There is no program for ${name}.`);
-
 const engines = Object.values(REAL_ENGINES).filter(
   ({ engine }) => positionals.length === 0 || positionals.includes(engine),
 );
 const scenarios = Object.values<Scenario>(SCENARIOS).filter(({ name }) => (values.scenario ?? name) === name);
 if (scenarios.length === 0) throw new Error(`There is no scenario ${values.scenario}.`);
+
+const problem = await installPrograms();
+if (problem !== undefined) throw new Error(`The programs could not be installed: ${problem}`);
 for (const real of engines) for (const scenario of scenarios) console.log(await record(real, scenario));
 
 /** Plays a scenario and writes it down; returns the folder. */
