@@ -38,7 +38,7 @@ const SLOW_PARTS = ['h'];
 const usual = Object.keys(PARTS).filter((name) => !SLOW_PARTS.includes(name));
 const { values } = parseArgs({ options: { only: { type: 'string', default: usual.join(',') } } });
 const chosen = values.only.split(',');
-const unknown = chosen.filter((name) => !(name in PARTS));
+const unknown = chosen.filter((name) => !Object.hasOwn(PARTS, name));
 if (unknown.length > 0) throw new Error(`no part ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
 
 if (!existsSync(`${FOLDER}node_modules`)) {
