@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
-import { longSession, longSessionRecord, session } from './codex-lines.js';
+import { longSession, longSessionRecord } from './codex-lines.js';
 import { openTap } from './open-tap.js';
 import { seedHouse } from './seed-house.js';
 import { settle } from './settle.js';
@@ -203,22 +203,31 @@ describe('a run that has ended', () => {
   });
 
   it('can be gone through again with a slider, by keys', async () => {
-    const words = Array.from({ length: 8 }, (_, index) => codex.message(`Word ${index}.`, `item_${index}`));
-    // Apart in time, so that there are moments between them.
-    const { id } = await house.site.endedRun({ says: session(...words), paceMs: 40 });
-    const page = await openRun(id);
-    const slider = page.getByRole('slider', { name: 'Moment of the run' });
+    // Each word once the one before was seen, so that there are moments between them.
+    const { id, tell } = await house.site.startRun({ says: [codex.thread(), codex.turn], isLive: true });
+    const { page } = await house.open(`/runs/${id}`);
     const conversation = lens(page, 'Conversation');
-    await conversation.getByText('Word 7.').waitFor();
+    await conversation.getByText('session').waitFor();
+    await tell([codex.message('First word.', 'item_0')]);
+    await conversation.getByText('First word.').waitFor();
+    await tell([codex.message('Last word.', 'item_1'), codex.completed(), 'end']);
+    await page.getByText('All events', { exact: true }).waitFor();
+    await conversation.getByText('Last word.').waitFor();
+    const row = conversation.locator('[data-index]').filter({ hasText: 'First word.' });
+    const [, minutes, seconds] = /(\d+):(\d\d\.\d+)/.exec(await row.innerText()) ?? [];
+    const first = Number(minutes) * 60_000 + Math.round(Number(seconds) * 1000);
+
+    const slider = page.getByRole('slider', { name: 'Moment of the run' });
     await slider.focus();
     await page.keyboard.press('Home');
-    await conversation.getByText('Word 0.').waitFor({ state: 'detached' });
-    await slider.fill(String(Math.round(Number(await slider.getAttribute('max')) / 2)));
-    await conversation.getByText('Word 0.').waitFor();
-    expect(await conversation.getByText('Word 7.').count()).toBe(0);
-    await slider.focus();
+    await conversation.getByText('First word.').waitFor({ state: 'detached' });
+    await slider.fill(String(first));
+    // The slider may stop a step before.
+    await page.keyboard.press('ArrowRight');
+    await conversation.getByText('First word.').waitFor();
+    expect(await conversation.getByText('Last word.').count()).toBe(0);
     await page.keyboard.press('End');
-    await conversation.getByText('Word 7.').waitFor();
+    await conversation.getByText('Last word.').waitFor();
   });
 });
 
