@@ -20,7 +20,6 @@ const PAGES = [
   '/audit',
   '/workbench',
   '/charts',
-  '/sign-in',
 ];
 
 /**

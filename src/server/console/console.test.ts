@@ -35,7 +35,6 @@ describe('the pages of the console', () => {
     '/audit',
     '/workbench',
     '/charts',
-    '/sign-in',
   ])('%s is one document, for which no token is needed', async (path) => {
     const { get } = await openConsole();
     const answer = await get(path);
