@@ -1,15 +1,14 @@
+import { UNSEEN_CHARACTERS } from '../json/unseen-characters.js';
+
 /*
  * What a worker wrote is shown to people in comments, terminals and the inbox. Characters that change how the rest is
- * displayed (escapes, control characters, direction marks, invisible ones) are written out instead.
+ * displayed are written out instead, as escapes: a forge would take `<U+202E>` for a tag.
  */
-const UNSEEN =
-  // oxlint-disable-next-line no-control-regex
-  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u2069\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E007F}]|\p{Surrogate}/gu;
 
 /** Text over several lines with everything in it to be seen. A longer one is cut, and says so. */
 export function showText(text: string, maxLength: number): string {
   const kept = cut(text, maxLength);
-  const shown = kept.replaceAll(/\r\n?/g, '\n').replaceAll(UNSEEN, writeOut);
+  const shown = kept.replaceAll(/\r\n?/g, '\n').replaceAll(UNSEEN_CHARACTERS, writeOut);
   return kept.length < text.length ? `${shown}… (${text.length - kept.length} more characters)` : shown;
 }
 
@@ -21,7 +20,7 @@ export function showLine(text: string, maxLength: number): string {
     .replaceAll(/\s+/g, ' ')
     .trim();
   const kept = cut(line, maxLength);
-  return `${kept.replaceAll(UNSEEN, writeOut)}${kept.length < line.length ? '…' : ''}`;
+  return `${kept.replaceAll(UNSEEN_CHARACTERS, writeOut)}${kept.length < line.length ? '…' : ''}`;
 }
 
 function cut(text: string, length: number): string {

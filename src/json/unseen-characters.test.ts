@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { pictureOf, UNSEEN_CHARACTERS } from './unseen-characters.js';
+
+const shown = (text: string): string => text.replaceAll(UNSEEN_CHARACTERS, (character) => `<${pictureOf(character)}>`);
+
+describe('unseen characters', () => {
+  test.each([
+    ['a terminal escape', '\u001B[31mred', '<␛>[31mred'],
+    ['delete and a C1 control', '\u007F\u009B', '<␡><U+009B>'],
+    ['a carriage return', 'good\rbad', 'good<␍>bad'],
+    ['a direction override', 'user\u202Egpj.exe', 'user<U+202E>gpj.exe'],
+    ['an isolate', '\u2066x\u2069', '<U+2066>x<U+2069>'],
+    ['an Arabic letter mark', 'a\u061Cb', 'a<U+061C>b'],
+    ['a space without width in a name', 'pay\u200Bpal', 'pay<U+200B>pal'],
+    ['a joiner in a name', 'pay\u200Dpal\u200C', 'pay<U+200D>pal<U+200C>'],
+    ['a soft hyphen', 'pass\u00ADword', 'pass<U+00AD>word'],
+    ['a letter that is blank', 'a\u3164b\uFFA0', 'a<U+3164>b<U+FFA0>'],
+    ['a hidden tag', 'a\u{E0041}b', 'a<U+E0041>b'],
+    ['bytes hidden as variations', '😀\u{E0101}\u{E0102}', '😀<U+E0101><U+E0102>'],
+    ['a variation of a letter', 'a\uFE0Fb', 'a<U+FE0F>b'],
+    ['a joiner behind a hidden variation', 'a\uFE0F\u200D👩', 'a<U+FE0F><U+200D>👩'],
+    ['a second variation', '❤\uFE0F\uFE0F', '❤\uFE0F<U+FE0F>'],
+    ['a line separator', 'a\u2028b', 'a<U+2028>b'],
+    ['half a character', 'a\uD800b', 'a<U+D800>b'],
+    ['an annotation', '\uFFF9x\uFFFB', '<U+FFF9>x<U+FFFB>'],
+  ])('%s is one', (_what, text, expected) => {
+    expect(shown(text)).toBe(expected);
+  });
+
+  test.each([
+    ['tabs and line feeds', 'a\tb\nc'],
+    ['spaces of other languages', 'a\u00A0b\u202Fc\u3000d'],
+    ['an emoji of several', '👩‍💻 👨‍👩‍👧 🏳️‍🌈 🤷🏽‍♀️'],
+    ['an emoji that asks for colour', '❤️ ☎︎ 1️⃣ #️⃣'],
+    ['a word of Persian', 'می‌خواهم'],
+    ['a word of Hindi', 'क्‍ष'],
+    ['an ideograph in the form of a name', '葛\u{E0100}'],
+    ['accents', 'e\u0301'],
+  ])('%s hold none', (_what, text) => {
+    expect(shown(text)).toBe(text);
+  });
+
+  test('no control character and no turn of direction is missed, wherever it stands', () => {
+    // Any code points, halves of characters too; `fc.string` of them takes seconds to set up.
+    const any = fc.array(fc.integer({ min: 0, max: 0x10_ff_ff })).map((codes) => String.fromCodePoint(...codes));
+    const hostile = fc.constantFrom('\u001B', '\u0000', '\u202E', '\u2067', '\u200B', '\u{E0041}');
+    fc.assert(
+      fc.property(any, hostile, any, (before, one, after) => {
+        expect(shown(before + one + after)).toContain(`<${pictureOf(one)}>`);
+        // oxlint-disable-next-line no-control-regex -- they are what is looked for
+        expect(shown(before + one + after)).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E]/);
+      }),
+    );
+  });
+});
