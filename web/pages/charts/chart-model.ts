@@ -1,4 +1,5 @@
 import type { StatisticsView } from '../../../src/api/shapes/statistics.js';
+import { LEVEL_WORDS } from '../../ui/level-words.js';
 import { lengthOf } from '../../ui/time.js';
 
 type Bucket = StatisticsView['buckets'][number];
@@ -64,9 +65,13 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       title: 'Repair levels',
       help: 'How far outputs had to be changed.',
       series: [
-        { label: 'none', tone: 'good', values: sum((one) => one.repair_levels.none) },
-        { label: 'deterministic_generic', tone: 'warn', values: sum((one) => one.repair_levels.deterministic_generic) },
-        { label: 'schema_aligned', tone: 'accent', values: sum((one) => one.repair_levels.schema_aligned) },
+        { label: LEVEL_WORDS.none, tone: 'good', values: sum((one) => one.repair_levels.none) },
+        {
+          label: LEVEL_WORDS.deterministic_generic,
+          tone: 'warn',
+          values: sum((one) => one.repair_levels.deterministic_generic),
+        },
+        { label: LEVEL_WORDS.schema_aligned, tone: 'accent', values: sum((one) => one.repair_levels.schema_aligned) },
       ],
     },
     {
@@ -140,7 +145,7 @@ export function summaryOf({ values }: Series, { unit, isState }: ChartModel): st
   );
 }
 
-/** Percentiles of several engines cannot be added up: each engine has its own two lines. */
+/** Percentiles of several engines cannot be added up: each engine has its own two lines, of one colour. */
 function latencySeries(chosen: readonly (readonly Figures[])[]): readonly Series[] {
   const totals = new Map<string, number>();
   for (const { engine, outcomes } of chosen.flat()) {
@@ -148,9 +153,9 @@ function latencySeries(chosen: readonly (readonly Figures[])[]): readonly Series
     totals.set(engine, (totals.get(engine) ?? 0) + runs);
   }
   return largest(totals, MOST_LINES / 2).flatMap((engine, index) =>
-    (['p50', 'p95'] as const).map((name, second) => ({
+    (['p50', 'p95'] as const).map((name) => ({
       label: `${engine} ${name}`,
-      tone: TONES[2 * index + second] ?? 'dim',
+      tone: TONES[index] ?? 'dim',
       values: chosen.map((runs) => runs.find((one) => one.engine === engine)?.latency_ms?.[name] ?? null),
     })),
   );

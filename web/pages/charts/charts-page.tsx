@@ -1,7 +1,11 @@
-import { useMemo } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
+import type { StatisticsView } from '../../../src/api/shapes/statistics.js';
 import { query, setQuery } from '../../app/router.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
+import { FailureNotice } from '../../ui/failure-notice.js';
+import { FilterChoice } from '../../ui/filter-field.js';
+import { Loading } from '../../ui/loading.js';
 import { Notice } from '../../ui/notice.js';
 import { ChartCard } from './chart-card.js';
 import { enginesOf, hasFigures, toCharts } from './chart-model.js';
@@ -22,10 +26,14 @@ export function ChartsPage() {
     (signal) => client.readStatistics({ query: spanOf(range, Date.now()), signal }),
     { live: true },
   );
+  // The charts of the time before stay until those of this one are there.
+  const last = useRef<StatisticsView | null>(null);
+  last.current = statistics.value ?? last.current;
+  const shown = last.current;
   // Most answers are as the one before: then nothing is drawn again.
-  const told = statistics.value === null ? null : JSON.stringify(statistics.value.buckets);
-  const charts = useMemo(() => (statistics.value === null ? [] : toCharts(statistics.value, engine)), [told, engine]);
-  const engines = statistics.value === null ? [] : enginesOf(statistics.value);
+  const told = shown === null ? null : JSON.stringify(shown.buckets);
+  const charts = useMemo(() => (shown === null ? [] : toCharts(shown, engine)), [told, engine]);
+  const engines = shown === null ? [] : enginesOf(shown);
   return (
     <div class="charts">
       <div class="page-head">
@@ -42,20 +50,14 @@ export function ChartsPage() {
             ))}
           </select>
         </label>
-        <label>
-          Engine
-          <select value={engine ?? ''} onChange={({ currentTarget }) => setQuery({ engine: currentTarget.value })}>
-            <option value="">All</option>
-            {[...new Set([...engines, ...(engine === null ? [] : [engine])])].map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
+        <FilterChoice
+          name="engine"
+          label="Engine"
+          options={[...new Set([...engines, ...(engine === null ? [] : [engine])])]}
+        />
       </div>
       {statistics.failure === null ? null : (
-        <Notice tone="bad" title={statistics.failure.code} action={{ label: 'Try again', run: statistics.reload }}>
-          {statistics.failure.message}
-        </Notice>
+        <FailureNotice title="The figures could not be read" failure={statistics.failure} reload={statistics.reload} />
       )}
       {statistics.value?.complete === false ? (
         <Notice tone="warn" title="Not everything is counted">
@@ -67,12 +69,10 @@ export function ChartsPage() {
           Choose a longer time, or <a href="/runs">start a run</a>.
         </Notice>
       ) : null}
-      {statistics.value === null && statistics.failure === null ? (
-        <p class="loading" aria-busy="true">
-          Loading …
-        </p>
+      {shown === null && statistics.failure === null ? (
+        <Loading />
       ) : (
-        <div class="chart-grid">
+        <div class="chart-grid" aria-busy={statistics.value === null}>
           {charts.map((chart) => (
             <ChartCard key={chart.id} chart={chart} look={look} />
           ))}

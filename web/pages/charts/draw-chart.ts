@@ -1,7 +1,9 @@
 import UPlot from 'uplot';
 import { figureOf } from './chart-model.js';
 import type { ChartModel } from './chart-model.js';
+import { lonePoints } from './lone-points.js';
 import type { Colours } from './theme-colours.js';
+import { timeMark } from './time-mark.js';
 import 'uplot/dist/uPlot.min.css';
 
 const HEIGHT = 200;
@@ -27,7 +29,7 @@ export function drawChart(box: HTMLElement, chart: ChartModel, colours: Colours)
       cursor: { drag: { x: false, y: false } },
       scales: { y: { range: (_plot, _least, most) => [0, Math.max(1, most * 1.1)] } },
       axes: [
-        axis,
+        { ...axis, size: 30, values: (_plot, marks) => marks.map(timeMark) },
         {
           ...axis,
           size: 90,
@@ -37,12 +39,12 @@ export function drawChart(box: HTMLElement, chart: ChartModel, colours: Colours)
       ],
       series: [
         {},
-        ...chart.series.map(({ label, tone }, index) => ({
+        ...chart.series.map(({ label, tone, values }, index) => ({
           label,
           stroke: colours[tone],
           width: 2,
           dash: DASHES[index] ?? [],
-          points: { show: chart.unit === 'duration', size: 5 },
+          points: { show: false, size: 5, filter: () => lonePoints(values) },
         })),
       ],
     },

@@ -1,4 +1,5 @@
 import type { Client } from '../../../src/client/index.js';
+import { LEVEL_WORDS } from '../../ui/level-words.js';
 
 type RunQuery = NonNullable<NonNullable<Parameters<Client['listRuns']>[0]>['query']>;
 
@@ -14,11 +15,7 @@ export const FILTERS = [
   {
     name: 'repair_level',
     label: 'Answer',
-    options: [
-      { value: 'none', label: 'as it came' },
-      { value: 'deterministic_generic', label: 'repaired' },
-      { value: 'schema_aligned', label: 'aligned' },
-    ],
+    options: LEVELS.map((value) => ({ value, label: LEVEL_WORDS[value] })),
   },
 ] as const;
 
