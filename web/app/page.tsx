@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { Loading } from '../ui/loading.js';
 import { Notice } from '../ui/notice.js';
 import type { Route } from './route.js';
 
@@ -51,12 +52,7 @@ export function Page({ route }: { readonly route: Route }) {
       </section>
     );
   }
-  if (loaded?.name !== name)
-    return (
-      <p class="loading" aria-busy="true">
-        Loading …
-      </p>
-    );
+  if (loaded?.name !== name) return <Loading />;
   if ('failed' in loaded) {
     return (
       <Notice

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import type { ShownList } from '../server/use-live-list.js';
-import { Notice } from './notice.js';
+import { FailureNotice } from './failure-notice.js';
+import { Loading } from './loading.js';
+import { UpToDate } from './up-to-date.js';
 
 /** What stands around the rows of a list: what is new, whether the server answers, more, and what to do when there is nothing. */
 export function ListFrame<Item>({
@@ -23,12 +25,8 @@ export function ListFrame<Item>({
 }) {
   const { list, failure, isOld, hasMore, isLoadingMore, more, refresh } = shown;
   if (list === null) {
-    if (failure === null) return <Waiting />;
-    return (
-      <Notice tone="bad" title={`The ${what} could not be read`} action={{ label: 'Try again', run: refresh }}>
-        {failure.message} <code>{failure.code}</code>
-      </Notice>
-    );
+    if (failure === null) return <Loading isList />;
+    return <FailureNotice title={`The ${what} could not be read`} failure={failure} reload={refresh} />;
   }
   const count = list.items.length;
   return (
@@ -36,16 +34,17 @@ export function ListFrame<Item>({
       <div class="list-head">
         <p class="dim">
           {list.next === null ? '' : 'The first '}
-          {count.toLocaleString('en')} {count === 1 ? one : what}, {order}
+          {count.toLocaleString('en')} {count === 1 ? one : what}
+          {count > 1 ? `, ${order}` : ''}
         </p>
         <span aria-live="polite">
           <button type="button" class="unseen-count" hidden={list.unseen === 0} onClick={() => showNew(refresh)}>
             Show {list.unseen} new
           </button>
         </span>
-        <p class="dim end" role="status">
-          {failure === null ? 'Live' : <Away code={failure.code} message={failure.message} />}
-        </p>
+        <span class="end">
+          <UpToDate failure={failure} live="Live" />
+        </span>
       </div>
       {count === 0 ? <div class="card empty">{empty}</div> : children(list.items)}
       {list.next === null ? null : (
@@ -66,21 +65,4 @@ export function ListFrame<Item>({
 function showNew(refresh: () => void): void {
   scrollTo(0, 0);
   refresh();
-}
-
-/** What is shown stays; only that it is no longer news is said. */
-function Away({ code, message }: { readonly code: string; readonly message: string }) {
-  return (
-    <span class="away" title={`${code}: ${message}`}>
-      Not up to date ({code}). Trying again …
-    </span>
-  );
-}
-
-function Waiting() {
-  return (
-    <div class="loading list-waiting" aria-busy="true">
-      Loading …
-    </div>
-  );
 }

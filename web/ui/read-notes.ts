@@ -1,3 +1,5 @@
+import { isRecord, textOf } from './read-unknown.js';
+
 /** Something that was noticed about a result. */
 export interface NoteView {
   readonly code: string;
@@ -14,13 +16,4 @@ export function readNotes(value: unknown): readonly NoteView[] {
     message: textOf(message),
     path: textOf(path),
   }));
-}
-
-/** Whether a value has named parts. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

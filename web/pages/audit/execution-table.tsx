@@ -6,12 +6,23 @@ import { Facts } from '../../ui/facts.js';
 import { Notes } from '../../ui/notes.js';
 import { OpenableRow } from '../../ui/openable-row.js';
 import { readNotes } from '../../ui/read-notes.js';
+import { RowTable } from '../../ui/row-table.js';
+import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { toneOf } from '../../ui/state-tone.js';
 import { lengthOf, Moment } from '../../ui/time.js';
 
 /** One row of the audit. */
 export type ExecutionView = Awaited<ReturnType<Client['listExecutions']>>['items'][number];
+
+const COLUMNS: readonly Column[] = [
+  { name: 'Decision', width: '8.5rem' },
+  { name: 'Issue' },
+  { name: 'Worker', width: '8rem' },
+  { name: 'Read', width: '7.5rem' },
+  { name: 'Took', width: '7rem', isNumber: true },
+  { name: 'Decided', width: '9.5rem' },
+];
 
 /** Executions, one a row. */
 export function ExecutionTable({
@@ -22,59 +33,43 @@ export function ExecutionTable({
   readonly list: RefObject<HTMLTableElement>;
 }) {
   return (
-    <table ref={list} class="rows executions">
-      <thead>
-        <tr>
-          <th scope="col">Decision</th>
-          <th scope="col">Issue</th>
-          <th scope="col">Worker</th>
-          <th scope="col">Read</th>
-          <th scope="col" class="number">
-            Took
-          </th>
-          <th scope="col">Decided</th>
-        </tr>
-      </thead>
-      <tbody>
-        {executions.map((execution) => (
-          <OpenableRow
-            key={execution.id}
-            id={execution.id}
-            columns={6}
-            details={() => <Details execution={execution} />}
-            cells={(opener) => (
-              <>
-                <td>
-                  <Badge tone={toneOf(execution.decision)}>{execution.decision}</Badge>
-                </td>
-                <td class="wide">
-                  {opener(
-                    <>
-                      {execution.issue_ref} <span class="dim">{execution.run_id}</span>
-                    </>,
-                  )}
-                  <span class="below clip">
-                    <SafeText text={execution.reason} limit={300} />
-                  </span>
-                </td>
-                <td>{execution.worker}</td>
-                <td>
-                  {execution.parse_status}
-                  <span class="below">{execution.result_encoding}</span>
-                </td>
-                <td class="number">{execution.duration_ms === null ? '' : lengthOf(execution.duration_ms)}</td>
-                <td class="nowrap">
-                  <Moment at={execution.at} />
-                  <span class="below">
-                    {execution.who === null ? 'by the rules' : <SafeText text={execution.who} />}
-                  </span>
-                </td>
-              </>
-            )}
-          />
-        ))}
-      </tbody>
-    </table>
+    <RowTable columns={COLUMNS} list={list}>
+      {executions.map((execution) => (
+        <OpenableRow
+          key={execution.id}
+          id={execution.id}
+          columns={COLUMNS.length}
+          details={() => <Details execution={execution} />}
+          cells={(opener) => (
+            <>
+              <td>
+                <Badge tone={toneOf(execution.decision)}>{execution.decision}</Badge>
+              </td>
+              <td class="wide">
+                {opener(
+                  <>
+                    {execution.issue_ref} <span class="dim">{execution.run_id}</span>
+                  </>,
+                )}
+                <span class="below clip">
+                  <SafeText text={execution.reason} limit={300} />
+                </span>
+              </td>
+              <td>{execution.worker}</td>
+              <td>
+                {execution.parse_status}
+                <span class="below">{execution.result_encoding}</span>
+              </td>
+              <td class="number">{execution.duration_ms === null ? '' : lengthOf(execution.duration_ms)}</td>
+              <td class="nowrap">
+                <Moment at={execution.at} />
+                <span class="below">{execution.who === null ? 'by the rules' : <SafeText text={execution.who} />}</span>
+              </td>
+            </>
+          )}
+        />
+      ))}
+    </RowTable>
   );
 }
 

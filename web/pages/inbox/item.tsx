@@ -3,10 +3,13 @@ import type { InboxItemView } from '../../../src/api/shapes/order.js';
 import { pathOf } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
+import type { Failure } from '../../server/use-resource.js';
 import { Badge } from '../../ui/badge.js';
-import { Notice } from '../../ui/notice.js';
+import { FailureNotice } from '../../ui/failure-notice.js';
+import { Loading } from '../../ui/loading.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Moment } from '../../ui/time.js';
+import { UpToDate } from '../../ui/up-to-date.js';
 import { Decide } from './decide.js';
 import { Evidence } from './evidence.js';
 import { OrderTold } from './order-told.js';
@@ -20,17 +23,17 @@ export function Item({ id }: { readonly id: string }) {
   const isMine = useSignal(false);
   const { value, failure, reload } = item;
   if (value === null) {
-    if (failure === null) return <p class="loading">Loading …</p>;
+    if (failure === null) return <Loading />;
     return (
-      <Notice tone="bad" title="The item could not be read" action={{ label: 'Try again', run: reload }}>
-        {failure.message} <code>{failure.code}</code> <a href="/inbox">All that waits</a>
-      </Notice>
+      <FailureNotice title="The item could not be read" failure={failure} reload={reload}>
+        <a href="/inbox">All that waits</a>
+      </FailureNotice>
     );
   }
   const reading = viewReading(value.reading);
   return (
     <article class="stack item" aria-label={`${value.issue_ref}, ${value.run_id}`}>
-      <Head item={value} isAway={failure !== null} />
+      <Head item={value} failure={failure} />
       {value.resolution === null ? null : <Settled item={value} resolution={value.resolution} isMine={isMine.value} />}
       <Evidence item={value} reading={reading} />
       <OrderTold issueRef={value.issue_ref} runId={value.run_id} />
@@ -40,7 +43,7 @@ export function Item({ id }: { readonly id: string }) {
   );
 }
 
-function Head({ item, isAway }: { readonly item: InboxItemView; readonly isAway: boolean }) {
+function Head({ item, failure }: { readonly item: InboxItemView; readonly failure: Failure | null }) {
   return (
     <section class="card stack">
       <div class="row">
@@ -52,6 +55,7 @@ function Head({ item, isAway }: { readonly item: InboxItemView; readonly isAway:
           since <Moment at={item.created_at} />
         </span>
         <a href={pathOf({ page: 'run', id: item.run })}>run {item.run_id}</a>
+        <UpToDate failure={failure} />
         <span class="row end">
           {item.resolution === null ? <a href="#decide">Decide</a> : null}
           <a class="back" href="/inbox">
@@ -74,9 +78,6 @@ function Head({ item, isAway }: { readonly item: InboxItemView; readonly isAway:
           <SafeText text={item.next} />
         </p>
       </div>
-      <p class="dim away-line" role="status">
-        {isAway ? 'The server does not answer just now. What you write here stays, and it is asked again.' : ''}
-      </p>
     </section>
   );
 }

@@ -2,6 +2,7 @@ import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { Facts } from '../../ui/facts.js';
 import { SafeText } from '../../ui/safe-text.js';
+import { NotRead } from './not-read.js';
 
 /** What the worker was asked to do: without it a result cannot be judged. */
 export function OrderTold({ issueRef, runId }: { readonly issueRef: string; readonly runId: string }) {
@@ -17,7 +18,9 @@ export function OrderTold({ issueRef, runId }: { readonly issueRef: string; read
       <summary>
         <strong>What the worker was asked</strong>
       </summary>
-      {order === undefined ? (
+      {issue.value === null && issue.failure !== null ? (
+        <NotRead failure={issue.failure} reload={issue.reload} />
+      ) : order === undefined ? (
         <p class="dim">{issue.value === null ? 'Loading …' : 'The order is older than what is shown here.'}</p>
       ) : (
         <Facts

@@ -4,6 +4,7 @@ import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { isTelling } from './is-telling.js';
+import { NotRead } from './not-read.js';
 import { sizeOf } from './size-of.js';
 
 /** What the run left: what it was given, what it reported, what it printed, byte for byte. */
@@ -32,7 +33,7 @@ export function RawFiles({ run }: { readonly run: string }) {
         </details>
       )}
       {files.value !== null && evidence.length === 0 ? <p class="dim">None are kept on this machine.</p> : null}
-      {files.failure === null ? null : <NotRead message={files.failure.message} reload={files.reload} />}
+      {files.failure === null ? null : <NotRead failure={files.failure} reload={files.reload} />}
     </section>
   );
 }
@@ -53,7 +54,7 @@ function Content({ run, name }: { readonly run: string; readonly name: string })
   const { value, failure, reload } = useResource(`evidence ${run} ${name}`, async (signal) =>
     client.readEvidence({ id: run, name, signal }),
   );
-  if (failure !== null) return <NotRead message={failure.message} reload={reload} />;
+  if (failure !== null) return <NotRead failure={failure} reload={reload} />;
   if (value === null) return <p class="dim">Loading …</p>;
   if (value.text === '') return <p class="dim">It is empty.</p>;
   return (
@@ -68,14 +69,3 @@ function Content({ run, name }: { readonly run: string; readonly name: string })
 
 /** What the server gives of a file that is asked for as a whole. */
 const SHOWN_BYTES = 1024 * 1024;
-
-function NotRead({ message, reload }: { readonly message: string; readonly reload: () => void }) {
-  return (
-    <p class="wrong" role="alert">
-      {message}{' '}
-      <button type="button" class="link" onClick={reload}>
-        Try again
-      </button>
-    </p>
-  );
-}

@@ -1,4 +1,4 @@
-import { isRecord } from '../../ui/read-notes.js';
+import { isRecord, textOf } from '../../ui/read-unknown.js';
 
 /** A work result while a person corrects it. Issue, run and status are not among the fields: they are given. */
 export const EMPTY_RESULT_FORM = {
@@ -102,8 +102,4 @@ export function parseResult(
 
 function said(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

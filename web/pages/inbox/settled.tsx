@@ -8,6 +8,7 @@ import { Facts } from '../../ui/facts.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { toneOf } from '../../ui/state-tone.js';
 import { Moment } from '../../ui/time.js';
+import { NotRead } from './not-read.js';
 import { wordsOfResolution } from './resolution-actions.js';
 
 /** What was decided, by whom and why, and where the comment is. */
@@ -71,7 +72,9 @@ export function Settled({
 function NextItem() {
   const inbox = useResource('next', async (signal) => client.listInbox({ query: { open: 'true', limit: 1 }, signal }));
   const next = inbox.value?.items[0];
-  if (inbox.value === null) return <p class="dim">…</p>;
+  if (inbox.value === null) {
+    return inbox.failure === null ? <p class="dim">…</p> : <NotRead failure={inbox.failure} reload={inbox.reload} />;
+  }
   if (next === undefined) return <p>Nothing else waits.</p>;
   return (
     <p>

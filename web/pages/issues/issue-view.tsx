@@ -3,10 +3,12 @@ import { may } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { Badge } from '../../ui/badge.js';
+import { FailureNotice } from '../../ui/failure-notice.js';
+import { Loading } from '../../ui/loading.js';
 import { Notice } from '../../ui/notice.js';
-import { SafeText } from '../../ui/safe-text.js';
 import { toneOf } from '../../ui/state-tone.js';
 import { Moment } from '../../ui/time.js';
+import { UpToDate } from '../../ui/up-to-date.js';
 import { historyOf } from './issue-history.js';
 import { OrderCard } from './order-card.js';
 
@@ -29,11 +31,14 @@ export function IssueView({ issueRef }: { readonly issueRef: string }) {
   );
   const { value, failure, reload } = detail;
   if (value === null) {
-    if (failure === null) return <p class="loading">Loading …</p>;
+    if (failure === null) return <Loading />;
     return (
-      <Notice tone="bad" title="The issue could not be read" action={{ label: 'Try again', run: reload }}>
-        {failure.message} <code>{failure.code}</code> <a href="/issues">All issues</a>
-      </Notice>
+      <div class="stack">
+        <h1>{issueRef}</h1>
+        <FailureNotice title="The issue could not be read" failure={failure} reload={reload}>
+          <a href="/issues">All issues</a>
+        </FailureNotice>
+      </div>
     );
   }
   const { issue, inbox, history } = value;
@@ -45,9 +50,7 @@ export function IssueView({ issueRef }: { readonly issueRef: string }) {
         <span class="dim">
           changed <Moment at={issue.updated_at} />
         </span>
-        <span class="dim" role="status">
-          {failure === null ? '' : `Not up to date (${failure.code}). Trying again …`}
-        </span>
+        <UpToDate failure={failure} />
         <span class="row end">
           <a href={`/audit?issue_ref=${encodeURIComponent(issueRef)}`}>Audit</a>
           <a href={`/outbox?issue_ref=${encodeURIComponent(issueRef)}`}>Outbox</a>
@@ -60,7 +63,7 @@ export function IssueView({ issueRef }: { readonly issueRef: string }) {
       </div>
       {inbox.map((item) => (
         <Notice key={item.id} tone="warn" title="This waits for a person">
-          <SafeText text={item.reason} /> <a href={pathOf({ page: 'inbox', id: item.id })}>Settle it in the inbox</a>
+          <a href={pathOf({ page: 'inbox', id: item.id })}>Settle it in the inbox</a>
         </Notice>
       ))}
       <ol class="stack orders" aria-label="Orders, newest first">

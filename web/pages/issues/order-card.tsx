@@ -26,7 +26,7 @@ export function OrderCard({ history, isActive }: { readonly history: OrderHistor
           <ul class="notes">
             {items.map((item) => (
               <li key={item.id}>
-                <ItemLine item={item} />
+                <ItemLine item={item} decided={order?.decision?.reason} />
               </li>
             ))}
           </ul>
@@ -95,14 +95,14 @@ function OrderFacts({ order }: { readonly order: OrderView }) {
   );
 }
 
-function ItemLine({ item }: { readonly item: InboxItemView }) {
+function ItemLine({ item, decided }: { readonly item: InboxItemView; readonly decided: string | undefined }) {
   const action = item.resolution?.['action'];
   const who = item.resolution?.['who'];
   return (
     <>
       {item.resolution === null ? <Badge tone="warn">waiting</Badge> : <Badge>{String(action)}</Badge>}{' '}
       <a href={pathOf({ page: 'inbox', id: item.id })}>
-        <SafeText text={item.reason} limit={200} />
+        {item.reason === decided ? 'What to make of this result' : <SafeText text={item.reason} limit={200} />}
       </a>{' '}
       {typeof who === 'string' ? (
         <span class="dim">

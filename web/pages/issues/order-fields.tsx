@@ -5,7 +5,9 @@ import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { Choices, Field } from '../../ui/field.js';
 import { FormEnd } from '../../ui/form-end.js';
+import { Loading } from '../../ui/loading.js';
 import { Notice } from '../../ui/notice.js';
+import { OfferFailure } from '../../ui/offer-failure.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { useForm } from '../../ui/use-form.js';
 import { newRequestId } from './new-request-id.js';
@@ -75,9 +77,10 @@ export function OrderFields({ name, initial }: { readonly name: string; readonly
       </Notice>
     );
   }
-  if (offer.value === null && offer.failure === null) return <p class="loading">Loading …</p>;
+  if (offer.value === null && offer.failure === null) return <Loading />;
   return (
     <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit}>
+      <OfferFailure offer={offer} />
       <div class="pair">
         {line('issueRef', 'Issue', 'owner/repo#12, group/project#12, or local#name.')}
         {line('role', 'Role', 'As whom it works: backend, qa. Part of the run’s name.')}

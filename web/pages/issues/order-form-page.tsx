@@ -1,6 +1,8 @@
 import { pathOf } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
+import { FailureNotice } from '../../ui/failure-notice.js';
+import { Loading } from '../../ui/loading.js';
 import { EMPTY_ORDER_FORM, orderFormOf } from './order-form.js';
 import { OrderFields } from './order-fields.js';
 
@@ -21,7 +23,13 @@ export function OrderFormPage({ issueRef }: { readonly issueRef: string | null }
 
 function Again({ issueRef }: { readonly issueRef: string }) {
   const issue = useResource(`issue ${issueRef}`, async (signal) => client.getIssue({ ref: issueRef, signal }));
-  if (issue.value === null && issue.failure === null) return <p class="loading">Loading …</p>;
+  if (issue.value === null) {
+    if (issue.failure === null) return <Loading />;
+    // An issue begins with its first order; anything else than that it is new hides the order to begin with.
+    if (issue.failure.code !== 'ISSUE_NOT_FOUND') {
+      return <FailureNotice title="The last order could not be read" failure={issue.failure} reload={issue.reload} />;
+    }
+  }
   const last = issue.value?.orders[0]?.order ?? {};
   return <OrderFields name={`order ${issueRef}`} initial={{ ...orderFormOf(last), issueRef }} />;
 }

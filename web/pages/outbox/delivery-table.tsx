@@ -6,9 +6,20 @@ import { CopyButton } from '../../ui/copy-button.js';
 import { Facts } from '../../ui/facts.js';
 import { OpenableRow } from '../../ui/openable-row.js';
 import { readTrigger } from '../../ui/read-trigger.js';
+import { RowTable } from '../../ui/row-table.js';
+import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { toneOf } from '../../ui/state-tone.js';
 import { Moment } from '../../ui/time.js';
+
+const COLUMNS: readonly Column[] = [
+  { name: 'State', width: '7.5rem' },
+  { name: 'Issue', width: '24%' },
+  { name: 'To', width: '7rem' },
+  { name: 'Where it is' },
+  { name: 'Tries', width: '4.5rem', isNumber: true },
+  { name: 'Written', width: '9.5rem' },
+];
 
 /** Deliveries, one a row. */
 export function DeliveryTable({
@@ -19,53 +30,42 @@ export function DeliveryTable({
   readonly list: RefObject<HTMLTableElement>;
 }) {
   return (
-    <table ref={list} class="rows deliveries">
-      <thead>
-        <tr>
-          <th scope="col">State</th>
-          <th scope="col">Issue</th>
-          <th scope="col">To</th>
-          <th scope="col">Where it is</th>
-          <th scope="col" class="number">
-            Tries
-          </th>
-          <th scope="col">Written</th>
-        </tr>
-      </thead>
-      <tbody>
-        {messages.map((message) => (
-          <OpenableRow
-            key={message.id}
-            id={message.id}
-            columns={6}
-            details={() => <Details message={message} />}
-            cells={(opener) => (
-              <>
-                <td>
-                  <Badge tone={toneOf(message.state)}>{message.state}</Badge>
-                </td>
-                <td class="wide">
-                  {opener(message.issue_ref)}
-                  <span class="below">
-                    <Because message={message} />
-                  </span>
-                </td>
-                <td class="nowrap">{message.sink}</td>
-                <td>
-                  <span class="clip">
-                    <SafeText text={whereIs(message)} limit={300} />
-                  </span>
-                </td>
-                <td class="number">{message.tries}</td>
-                <td class="nowrap">
-                  <Moment at={message.created_at} />
-                </td>
-              </>
-            )}
-          />
-        ))}
-      </tbody>
-    </table>
+    <RowTable columns={COLUMNS} list={list}>
+      {messages.map((message) => (
+        <OpenableRow
+          key={message.id}
+          id={message.id}
+          columns={COLUMNS.length}
+          details={() => <Details message={message} />}
+          cells={(opener) => (
+            <>
+              <td>
+                <Badge tone={toneOf(message.state)}>{message.state}</Badge>
+              </td>
+              <td class="wide">
+                {opener(message.issue_ref)}
+                <span class="below">
+                  <Because message={message} />
+                </span>
+              </td>
+              <td class="nowrap">{message.sink}</td>
+              <td>
+                <span class="clip">
+                  <SafeText text={whereIs(message)} limit={300} />
+                </span>
+              </td>
+              <td class="number">
+                {message.tries}
+                <span class="narrow"> {message.tries === 1 ? 'try' : 'tries'}</span>
+              </td>
+              <td class="nowrap">
+                <Moment at={message.created_at} />
+              </td>
+            </>
+          )}
+        />
+      ))}
+    </RowTable>
   );
 }
 

@@ -17,7 +17,7 @@ function badgeOf(state: OpenRun['connection']['value']['state']) {
     case 'opening':
       return <Badge>Loading …</Badge>;
     case 'live':
-      return <span class="badge live">Live</span>;
+      return <Badge isLive>Live</Badge>;
     case 'reconnecting':
       return <Badge tone="warn">Reconnecting …</Badge>;
     case 'paused':

@@ -1,3 +1,4 @@
+import { Badge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { ValueText } from './value-text.js';
 
@@ -11,7 +12,7 @@ export function RunFailureView({ error }: { readonly error: Readonly<Record<stri
     <section>
       <h2>Error</h2>
       <p>
-        <span class="badge bad">{word(code)}</span> <span class="dim">{word(category)}</span>{' '}
+        <Badge tone="bad">{word(code)}</Badge> <span class="dim">{word(category)}</span>{' '}
         <SafeText text={word(message)} limit={4000} />
       </p>
       <Lines title="What the schema says" lines={issues} tell={issueText} />

@@ -17,9 +17,11 @@ export function RunHead({ run, onChange }: { readonly run: RunView; readonly onC
         <a href="/runs">Runs</a> / <code>{id}</code>
       </h1>
       <Badge>{engine}</Badge>
-      {state === 'running' ? <span class="badge live">running</span> : <Badge tone={toneOf(state)}>{state}</Badge>}
+      <Badge tone={toneOf(state)} isLive={state === 'running'}>
+        {state}
+      </Badge>
       {result === null ? null : <Badge tone={toneOf(result.status)}>{result.status}</Badge>}
-      {result === null ? null : <RepairLevel level={result.repair_level} />}
+      {result?.status === 'success' ? <RepairLevel level={result.repair_level} /> : null}
       <span class="dim">{durationText(started_at, ended_at)}</span>
       {usage === '' ? null : <span class="dim">{usage}</span>}
       {result !== null && result.attempts > 1 ? <span class="dim">{result.attempts} attempts</span> : null}

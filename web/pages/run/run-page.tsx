@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { query, route, setQuery } from '../../app/router.js';
-import { Notice } from '../../ui/notice.js';
+import { FailureNotice } from '../../ui/failure-notice.js';
+import { Loading } from '../../ui/loading.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { ConnectionBadge, ConnectionNotices } from './connection-badge.js';
@@ -47,15 +48,13 @@ function RunView({ id }: { readonly id: string }) {
 
   if (standing.value === null) {
     return standing.failure === null ? (
-      <p class="loading" aria-busy="true">
-        Loading …
-      </p>
+      <Loading />
     ) : (
       <div class="stack">
         <h1>Run</h1>
-        <Notice tone="bad" title={standing.failure.code} action={{ label: 'Try again', run: standing.reload }}>
-          {standing.failure.message} <a href="/runs">All runs</a>
-        </Notice>
+        <FailureNotice title="The run could not be read" failure={standing.failure} reload={standing.reload}>
+          <a href="/runs">All runs</a>
+        </FailureNotice>
       </div>
     );
   }

@@ -1,12 +1,24 @@
 import type { RefObject } from 'preact';
 import type { RunSummary } from '../../../src/api/shapes/run.js';
 import { pathOf } from '../../app/route.js';
+import { Badge } from '../../ui/badge.js';
 import { RepairLevel } from '../../ui/repair-level.js';
+import { RowTable } from '../../ui/row-table.js';
+import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { toneOf } from '../../ui/state-tone.js';
 import { lengthOf, Moment } from '../../ui/time.js';
 import { ROW } from '../../ui/use-row-keys.js';
 import { rowOf } from './run-row.js';
+
+const COLUMNS: readonly Column[] = [
+  { name: 'State', width: '7.5rem' },
+  { name: 'Prompt' },
+  { name: 'Engine', width: '7rem' },
+  { name: 'Answer', width: '7rem' },
+  { name: 'Asked', width: '9rem' },
+  { name: 'Took', width: '7rem', isNumber: true },
+];
 
 /** Runs, one a row; the prompt leads to the run. */
 export function RunTable({
@@ -14,29 +26,15 @@ export function RunTable({
   list,
 }: {
   readonly runs: readonly RunSummary[];
-  readonly list: RefObject<HTMLTableSectionElement>;
+  readonly list: RefObject<HTMLTableElement>;
 }) {
   const now = Date.now();
   return (
-    <table class="rows runs">
-      <thead>
-        <tr>
-          <th scope="col">State</th>
-          <th scope="col">Prompt</th>
-          <th scope="col">Engine</th>
-          <th scope="col">Answer</th>
-          <th scope="col">Asked</th>
-          <th scope="col" class="number">
-            Took
-          </th>
-        </tr>
-      </thead>
-      <tbody ref={list}>
-        {runs.map((run) => (
-          <Row key={run.id} run={run} now={now} />
-        ))}
-      </tbody>
-    </table>
+    <RowTable columns={COLUMNS} list={list}>
+      {runs.map((run) => (
+        <Row key={run.id} run={run} now={now} />
+      ))}
+    </RowTable>
   );
 }
 
@@ -45,7 +43,9 @@ function Row({ run, now }: { readonly run: RunSummary; readonly now: number }) {
   return (
     <tr>
       <td>
-        <span class={`badge ${toneOf(state)}${isLive ? ' live' : ''}`}>{state}</span>
+        <Badge tone={toneOf(state)} isLive={isLive}>
+          {state}
+        </Badge>
       </td>
       <td class="wide">
         <a {...ROW} class="clip" href={pathOf({ page: 'run', id: run.id })}>

@@ -4,7 +4,9 @@ import { may } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { FormEnd } from '../../ui/form-end.js';
+import { Loading } from '../../ui/loading.js';
 import { Notice } from '../../ui/notice.js';
+import { OfferFailure } from '../../ui/offer-failure.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { useForm } from '../../ui/use-form.js';
 import { ContractFields } from './contract-fields.js';
@@ -43,20 +45,12 @@ export function StartRunForm() {
       </Notice>
     );
   }
-  if (offer.value === null && offer.failure === null) return <p class="loading">Loading …</p>;
+  if (offer.value === null && offer.failure === null) return <Loading />;
   const engine = engines.find(({ name }) => name === fields.engine);
   const part = { fields, wrong: form.wrong, edit, isCommand: engine?.takes === 'command' };
   return (
     <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit}>
-      {offer.failure === null ? null : (
-        <Notice
-          tone="bad"
-          title="What the server offers could not be read"
-          action={{ label: 'Try again', run: offer.reload }}
-        >
-          {offer.failure.message} What you write here stays.
-        </Notice>
-      )}
+      <OfferFailure offer={offer} />
       <TaskFields {...part} engines={engines.map(({ name }) => name)} commands={commands} roots={roots} />
       <RightsFields {...part} allowed={permissions} canAsk={engine?.can_ask !== false} />
       <ContractFields {...part} />

@@ -97,9 +97,14 @@ function CommandFields({
         id="program"
         label="Program"
         help={
-          commands.length === 0
-            ? 'The configuration of the server lists no programs under `commands`, so none can be started from here.'
-            : 'One of those that the configuration of the server lists.'
+          commands.length === 0 ? (
+            <>
+              The configuration of the server lists no programs under <code>commands</code>, so none can be started from
+              here.
+            </>
+          ) : (
+            'One of those that the configuration of the server lists.'
+          )
         }
         wrong={wrong.program}
       >

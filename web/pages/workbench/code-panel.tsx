@@ -1,12 +1,20 @@
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { CopyButton } from '../../ui/copy-button.js';
 import { sameInCode } from './same-in-code.js';
 import type { SameInCode } from './same-in-code.js';
 import { options, schemaText, text } from './workbench-state.js';
 import { SafeText } from '../../ui/safe-text.js';
 
-const PLACES: Readonly<Record<keyof SameInCode, { readonly name: string; readonly help: string }>> = {
-  library: { name: 'Library', help: '`text` is what you look at here.' },
+const PLACES: Readonly<Record<keyof SameInCode, { readonly name: string; readonly help: ComponentChildren }>> = {
+  library: {
+    name: 'Library',
+    help: (
+      <>
+        <code>text</code> is what you look at here.
+      </>
+    ),
+  },
   command: { name: 'Command line', help: 'Save the text as answer.txt and the schema as schema.json.' },
   http: { name: 'HTTP', help: 'A server that asks for tokens also needs -H "authorization: Bearer …".' },
 };

@@ -1,0 +1,9 @@
+/** Whether a value has named parts. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A value that should be a text; what is none is empty, not trusted. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

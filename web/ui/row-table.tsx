@@ -1,0 +1,40 @@
+import type { ComponentChildren, RefObject } from 'preact';
+
+/** A column of a {@link RowTable}. */
+export interface Column {
+  readonly name: string;
+  /** One that does not depend on what comes, so that rows that appear move no column; without one it takes what is left. */
+  readonly width?: string;
+  readonly isNumber?: boolean;
+}
+
+/** A table with one thing a row; where there is no room beside each other, its cells stand below each other. */
+export function RowTable({
+  columns,
+  list,
+  children,
+}: {
+  readonly columns: readonly Column[];
+  readonly list: RefObject<HTMLTableElement>;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <table ref={list} class="rows">
+      <colgroup>
+        {columns.map(({ name, width = 'auto' }) => (
+          <col key={name} style={{ width }} />
+        ))}
+      </colgroup>
+      <thead>
+        <tr>
+          {columns.map(({ name, isNumber = false }) => (
+            <th key={name} scope="col" class={isNumber ? 'number' : ''}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  );
+}
