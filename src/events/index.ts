@@ -1,10 +1,10 @@
 export { createTranslator, type Translator, type TranslatorOptions } from './translator.js';
 export type { AttemptEnd } from './end/attempt-end.js';
 export type { Drained } from './translate/drained.js';
-export { createAcpProjection, toAcp } from './projections/acp.js';
-export type { AcpSessionNotification, AcpUpdate } from './projections/acp-update.js';
-export { createAgUiProjection, toAgUi } from './projections/ag-ui.js';
-export type { AgUiEvent } from './projections/ag-ui-event.js';
+export { createAcpProjection, toAcp } from './projections/acp/acp.js';
+export type { AcpSessionNotification, AcpUpdate } from './projections/acp/acp-update.js';
+export { createAgUiProjection, toAgUi } from './projections/ag-ui/ag-ui.js';
+export type { AgUiEvent } from './projections/ag-ui/ag-ui-event.js';
 export type { Projection } from './projections/projection.js';
 export {
   REASON_CODES,

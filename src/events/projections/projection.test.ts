@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { toAcp } from './acp.js';
-import { toAgUi } from './ag-ui.js';
+import { toAcp } from './acp/acp.js';
+import { toAgUi } from './ag-ui/ag-ui.js';
 import { conversation } from './fixtures/conversation.js';
 import type { Said } from './fixtures/conversation.js';
 
@@ -24,3 +24,19 @@ test.each([
   },
   30_000,
 );
+
+test('AG-UI closes what a hostile sub-agent leaves open, however much it is', { timeout: 30_000 }, () => {
+  const many = 70_000;
+  const task = { tool_call_id: 'task', name: 'agent' };
+  const inner = Array.from({ length: many }, (_none, index): Said => ({
+    type: 'assistant.tool_call',
+    data: { tool_call_id: `c${index}`, name: 'bash', status: 'started', parent_tool_call_id: 'task' },
+  }));
+  const said: readonly Said[] = [
+    { type: 'assistant.tool_call', data: { ...task, status: 'started' } },
+    ...inner,
+    { type: 'assistant.tool_call', data: { ...task, status: 'completed' } },
+    completed,
+  ];
+  expect(toAgUi(conversation(said)).length).toBeGreaterThan(2 * many);
+});

@@ -7,10 +7,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { AnySchemaObject } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import type { FcmpEvent } from '../protocol/fcmp-event.js';
-import type { AgUiEvent } from './ag-ui-event.js';
-import { toAcp } from './acp.js';
-import { toAgUi } from './ag-ui.js';
-import { brokenRules } from './fixtures/ag-ui-rules.js';
+import type { AgUiEvent } from './ag-ui/ag-ui-event.js';
+import { toAcp } from './acp/acp.js';
+import { toAgUi } from './ag-ui/ag-ui.js';
+import { brokenRules } from './ag-ui/fixtures/ag-ui-rules.js';
 
 const ENGINES = fileURLToPath(new URL('../engines', import.meta.url));
 const recordings = readdirSync(ENGINES, { recursive: true, encoding: 'utf8' }).filter((name) =>

@@ -7,8 +7,8 @@ import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { createAcpProjection, toAcp } from './acp.js';
 import type { AcpSessionNotification, AcpUpdate } from './acp-update.js';
-import { anyConversation, conversation } from './fixtures/conversation.js';
-import type { Said } from './fixtures/conversation.js';
+import { anyConversation, conversation } from '../fixtures/conversation.js';
+import type { Said } from '../fixtures/conversation.js';
 
 const schemaFile = createRequire(import.meta.url).resolve('@agentclientprotocol/sdk/schema/v1/schema.json');
 const ajv = new Ajv2020({ strict: false, validateFormats: false });

@@ -1,10 +1,11 @@
-import type { FcmpData, FcmpEvent } from '../protocol/fcmp-event.js';
+import type { FcmpData, FcmpEvent } from '../../protocol/fcmp-event.js';
 import type { AcpMeta, AcpSessionNotification, AcpUpdate } from './acp-update.js';
-import { projectAll } from './projection.js';
-import type { Projection } from './projection.js';
-import { createStreamedTexts } from './streamed-text.js';
+import { reasoningIdOf, toolCallIdOf } from '../part-ids.js';
+import { projectAll } from '../projection.js';
+import type { Projection } from '../projection.js';
+import { createStreamedTexts } from '../streamed-text.js';
 import { toolKind } from './tool-kind.js';
-import { toolResultText } from './tool-text.js';
+import { toolResultText } from '../tool-text.js';
 
 /**
  * Tells FCMP events as the session updates of the Agent Client Protocol, version 1. A Sluice run is a session.
@@ -53,15 +54,14 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
   }
 
   function thought(data: FcmpData<'assistant.reasoning'>, event: FcmpEvent): AcpUpdate[] {
-    const messageId = `reasoning_${event.meta.attempt}_${data.reasoning_id ?? event.seq}`;
+    const messageId = reasoningIdOf(data, { attempt, seq: event.seq });
     if (data.partial === true) texts.append(messageId, data.text);
     const told = data.partial === true ? data.text : texts.finish(messageId, data.text).rest;
     return told === '' ? [] : [chunk('agent_thought_chunk', messageId, told, data.parent_tool_call_id)];
   }
 
   function toolCall(data: FcmpData<'assistant.tool_call'>): AcpUpdate[] {
-    // Engines number their calls anew in each attempt; a session needs ids that stay apart.
-    const toolCallId = attempt === 1 ? data.tool_call_id : `${attempt}:${data.tool_call_id}`;
+    const toolCallId = toolCallIdOf(data.tool_call_id, attempt);
     const updates: AcpUpdate[] = [];
     if (!openCalls.has(toolCallId)) {
       openCalls.add(toolCallId);

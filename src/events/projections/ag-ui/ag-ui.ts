@@ -1,9 +1,12 @@
-import type { FcmpData, FcmpEvent } from '../protocol/fcmp-event.js';
-import type { Usage } from '../protocol/usage.js';
+import type { FcmpData, FcmpEvent } from '../../protocol/fcmp-event.js';
+import type { Usage } from '../../protocol/usage.js';
 import type { AgUiEvent, AgUiOutcome, AgUiUsage } from './ag-ui-event.js';
-import { createAgUiParts } from './ag-ui-parts.js';
-import { projectAll } from './projection.js';
-import type { Projection } from './projection.js';
+import { OpenParts } from './open-parts.js';
+import { SpokenParts } from './spoken-parts.js';
+import { Subagents } from './subagents.js';
+import { ToolCallParts } from './tool-call-parts.js';
+import { projectAll } from '../projection.js';
+import type { Projection } from '../projection.js';
 
 /**
  * Tells FCMP events as AG-UI 1.0 events. A Sluice run is a thread, each of its attempts a run of that thread: a turn
@@ -32,7 +35,7 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
 
   function close(last: (run: OpenRun) => AgUiEvent): AgUiEvent[] {
     if (run === undefined) return [];
-    const closing = [...run.parts.closeAll(run.timestamp), last(run)];
+    const closing = [...run.open.closeAll(run.timestamp), last(run)];
     endedAttempt = run.attempt;
     run = undefined;
     return closing;
@@ -55,13 +58,7 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
       const opening: AgUiEvent[] = [];
       const timestamp = Date.parse(event.ts);
       if (run === undefined) {
-        run = {
-          threadId: event.run_id,
-          runId: `${event.run_id}:${attempt}`,
-          attempt,
-          timestamp,
-          parts: createAgUiParts(),
-        };
+        run = openRun(event, timestamp);
         const { threadId, runId } = run;
         opening.push({ type: 'RUN_STARTED', timestamp, threadId, runId, protocolVersion: '1.0' });
       }
@@ -79,21 +76,37 @@ interface OpenRun {
   readonly runId: string;
   readonly attempt: number;
   timestamp: number;
-  readonly parts: ReturnType<typeof createAgUiParts>;
+  readonly open: OpenParts;
+  readonly spoken: SpokenParts;
+  readonly calls: ToolCallParts;
+}
+
+function openRun({ run_id: threadId, meta: { attempt } }: FcmpEvent, timestamp: number): OpenRun {
+  const open = new OpenParts();
+  const subagents = new Subagents(open);
+  return {
+    threadId,
+    runId: `${threadId}:${attempt}`,
+    attempt,
+    timestamp,
+    open,
+    spoken: new SpokenParts(open, subagents),
+    calls: new ToolCallParts(open, subagents),
+  };
 }
 
 function tell(event: FcmpEvent, run: OpenRun): AgUiEvent[] {
-  const { parts, timestamp } = run;
+  const { spoken, calls, timestamp } = run;
   const at = { attempt: run.attempt, seq: event.seq, timestamp };
   switch (event.type) {
     case 'assistant.message.delta':
-      return parts.messageDelta(event.data, at);
+      return spoken.messageDelta(event.data, at);
     case 'assistant.message.final':
-      return parts.messageFinal(event.data, at);
+      return spoken.messageFinal(event.data, at);
     case 'assistant.reasoning':
-      return parts.reasoning(event.data, at);
+      return spoken.reasoning(event.data, at);
     case 'assistant.tool_call':
-      return parts.toolCall(event.data, at);
+      return calls.toolCall(event.data, at);
     case 'user.input.replied': {
       const messageId = `${event.data.interaction_id}_reply`;
       const start = { type: 'TEXT_MESSAGE_START', timestamp, messageId, role: 'user' } as const;
