@@ -151,7 +151,11 @@ describe('Ctrl-C', () => {
   const hasBegun = async (): Promise<boolean> => (await readdir(folder)).includes('begun');
 
   /** Interrupts a command when it is at its work. */
-  async function interrupt(args: readonly string[], isAtWork: (printed: string) => boolean | Promise<boolean>) {
+  async function interrupt(
+    args: readonly string[],
+    isAtWork: (printed: string) => boolean | Promise<boolean>,
+    signal: NodeJS.Signals = 'SIGINT',
+  ) {
     const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder });
     onTestFinished(() => void child.kill('SIGKILL'));
     const printed = { stdout: '', stderr: '' };
@@ -159,7 +163,7 @@ describe('Ctrl-C', () => {
     child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text));
     const closed = once(child, 'close') as Promise<[number | null]>;
     await expect.poll(async () => isAtWork(printed.stdout + printed.stderr), { timeout: 30_000 }).toBe(true);
-    child.kill('SIGINT');
+    child.kill(signal);
     const [exitCode] = await closed;
     return { exitCode, ...printed };
   }
@@ -227,5 +231,11 @@ describe('Ctrl-C', () => {
     ['server', ['serve', '--port', '0', '--no-demo'], 'http://'],
   ])('ends a %s in order', async (_, args, words) => {
     expect(await interrupt(args, (printed) => printed.includes(words))).toMatchObject({ exitCode: 0 });
+  });
+
+  it('is what a terminal that closes does, too', async () => {
+    const args = ['serve', '--port', '0', '--no-demo'];
+    const { exitCode, stderr } = await interrupt(args, (printed) => printed.includes('http://'), 'SIGHUP');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringContaining('"server ends"') });
   });
 });

@@ -1,22 +1,22 @@
-/** Ctrl-C, or a polite request to end, as a signal. A second one is obeyed by the system itself. */
+/** Ctrl-C, a polite request to end, or a terminal that was closed, as a signal. A second one is obeyed by the system. */
 export interface Interruption {
   readonly signal: AbortSignal;
   stopListening(): void;
 }
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** Turns the next interruption of this process into an abort, so that a command can end what it began. */
 export function listenForInterruption(): Interruption {
   const controller = new AbortController();
   const stopListening = (): void => {
-    process.off('SIGINT', abort);
-    process.off('SIGTERM', abort);
+    for (const signal of SIGNALS) process.off(signal, abort);
   };
   const abort = (): void => {
     stopListening();
     controller.abort();
   };
-  process.once('SIGINT', abort);
-  process.once('SIGTERM', abort);
+  for (const signal of SIGNALS) process.once(signal, abort);
   return { signal: controller.signal, stopListening };
 }
 

@@ -1,0 +1,23 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { listenForInterruption, untilInterrupted } from './interruption.js';
+
+describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
+  it('becomes an abort; the next one is left to the system', async () => {
+    const before = process.listenerCount(signal);
+    const interruption = listenForInterruption();
+    onTestFinished(() => interruption.stopListening());
+    const ended = untilInterrupted(interruption);
+    expect(interruption.signal.aborted).toBe(false);
+    process.emit(signal);
+    await ended;
+    expect(interruption.signal.aborted).toBe(true);
+    await untilInterrupted(interruption);
+    expect(process.listenerCount(signal)).toBe(before);
+  });
+
+  it('is left to the system once nobody listens', () => {
+    const before = process.listenerCount(signal);
+    listenForInterruption().stopListening();
+    expect(process.listenerCount(signal)).toBe(before);
+  });
+});
