@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { report } from '../../test/postgres/report.js';
+import { report } from '../../test/report.js';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { createLead } from '../orders/lead/create-lead.js';
 import type { OrderRecord } from '../orders/ports/order-record.js';

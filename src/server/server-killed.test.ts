@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { report } from '../../test/postgres/report.js';
+import { report } from '../../test/report.js';
 import { createClient } from '../client/create-client.js';
 import type { Client } from '../client/create-client.js';
 import type { Emitted } from '../events/index.js';

@@ -8,7 +8,7 @@ import { fcmpOf } from '../../src/store/contract/fixtures/run-samples.js';
 import { settlementOf, submissionOf } from '../../src/store/contract/fixtures/order-samples.js';
 import { openStore, type Store } from '../../src/store/index.js';
 import { eventually } from './eventually.js';
-import { report } from './report.js';
+import { report } from '../report.js';
 import { createPostgresServer, type PostgresServer } from './postgres-server.js';
 import { FOLDER_PREFIX } from './sweep-leftovers.js';
 

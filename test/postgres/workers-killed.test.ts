@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { OrderRecord } from '../../src/orders/index.js';
 import { createLead } from '../../src/orders/index.js';
 import { openStore, type Store } from '../../src/store/index.js';
-import { report } from './report.js';
+import { report } from '../report.js';
 import { makeWorkerSite, type WorkerSite } from './worker-site.js';
 
 /** More in `npm run torture`: four workers, two thousand orders, a kill a second until all is done. */

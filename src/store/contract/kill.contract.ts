@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { report } from '../../../test/postgres/report.js';
+import { report } from '../../../test/report.js';
 import type { Store } from '../store.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { settlementOf, submissionOf } from './fixtures/order-samples.js';

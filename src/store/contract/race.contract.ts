@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { report } from '../../../test/postgres/report.js';
+import { report } from '../../../test/report.js';
 import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
 import type { Listed, Page } from '../../orders/ports/order-store.js';
 import type { OutboxMessage } from '../../orders/ports/outbox-message.js';
