@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { ShownList } from '../server/use-live-list.js';
+import { amountOf } from './amount.js';
 import { FailureNotice } from './failure-notice.js';
 import { Loading } from './loading.js';
 import { UpToDate } from './up-to-date.js';
@@ -34,7 +35,7 @@ export function ListFrame<Item>({
       <div class="list-head">
         <p class="dim">
           {list.next === null ? '' : 'The first '}
-          {count.toLocaleString('en')} {count === 1 ? one : what}
+          {amountOf(count)} {count === 1 ? one : what}
           {count > 1 ? `, ${order}` : ''}
         </p>
         <span aria-live="polite">

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { amountOf } from './amount.js';
 import { makeVisible } from './visible-text.js';
 
 /** More than this is shown when asked for: a page with megabytes of text in one element does not scroll. */
@@ -17,7 +18,7 @@ function LongText({ text, limit }: { readonly text: string; readonly limit: numb
     <>
       <Shown text={text.slice(0, shown)} />
       <button type="button" class="link" onClick={() => setShown(shown * 4)}>
-        … {(text.length - shown).toLocaleString('en')} characters more
+        … {amountOf(text.length - shown)} characters more
       </button>
     </>
   );

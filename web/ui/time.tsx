@@ -11,9 +11,13 @@ export function Moment({ at }: { readonly at: string | null }) {
 /** The time of a day that is today; else the day as well. */
 export function shortMoment(at: string, now: Date): string {
   const date = new Date(at);
-  const time = date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-  if (date.toDateString() === now.toDateString()) return time;
-  return `${date.toLocaleDateString('en-CA')} ${time.slice(0, 5)}`;
+  const minute = `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`;
+  if (date.toDateString() === now.toDateString()) return `${minute}:${twoDigits(date.getSeconds())}`;
+  return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())} ${minute}`;
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, '0');
 }
 
 /** A length of time in the two largest units that say something: `1.2 s`, `3 min 20 s`, `2 h 5 min`. */

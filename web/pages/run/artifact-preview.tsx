@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { FilePreview } from '../../../src/client/index.js';
+import { amountOf } from '../../ui/amount.js';
 import { Notice } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { client } from '../../server/client.js';
@@ -56,7 +57,7 @@ export function ArtifactPreview({
       {now.state === 'there' ? (
         <pre class="preview" tabIndex={0} aria-label="The file as it is now">
           <SafeText text={now.file.text} />
-          <span class="dim"> {now.file.totalBytes.toLocaleString('en')} bytes in all</span>
+          <span class="dim"> {amountOf(now.file.totalBytes)} bytes in all</span>
         </pre>
       ) : null}
       {now.state === 'failed' ? (

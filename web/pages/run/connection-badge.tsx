@@ -1,3 +1,4 @@
+import { amountOf } from '../../ui/amount.js';
 import { Badge } from '../../ui/badge.js';
 import { Notice } from '../../ui/notice.js';
 import type { OpenRun } from './open-run.js';
@@ -44,7 +45,7 @@ export function ConnectionNotices({ run }: { readonly run: OpenRun }) {
       ) : null}
       {now.state === 'full' ? (
         <Notice tone="warn" title="There are more events than a page can hold">
-          The first {run.lenses.list.events.length.toLocaleString('en')} are shown. The export has all of them.
+          The first {amountOf(run.lenses.list.events.length)} are shown. The export has all of them.
         </Notice>
       ) : null}
       {gaps.length > 0 ? (

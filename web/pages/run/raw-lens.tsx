@@ -1,3 +1,4 @@
+import { amountOf } from '../../ui/amount.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { Clock } from './clock.js';
@@ -9,8 +10,6 @@ import { startOf } from './start-of.js';
 
 /** Of a row that is not chosen, so many bytes are shown. */
 const GLANCE_BYTES = 240;
-/** Made once: a row is drawn as it scrolls by. */
-const NUMBER = new Intl.NumberFormat('en');
 
 /** The bytes the agent printed, as they were captured, frame by frame. The chosen ones are shown whole. */
 export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
@@ -81,7 +80,7 @@ function RawRowView({
           {row.attempt_number > 1 ? ` ${row.attempt_number}` : ''}
         </span>
         <span class="dim">
-          {NUMBER.format(row.byte_from)} + {NUMBER.format(length)}
+          {amountOf(row.byte_from)} + {amountOf(length)}
         </span>
         <span class="end">
           {row.at === null ? <span class="dim">no event</span> : <Clock at={row.at} start={start} />}

@@ -1,3 +1,5 @@
+import { amountOf } from '../../ui/amount.js';
+
 /** What is known of tokens and money; the fields of a result are not checked by the client. */
 interface UsageFields {
   readonly input_tokens?: unknown;
@@ -16,11 +18,9 @@ export function usageText(usage: UsageFields | null | undefined): string {
   if (usage === null || usage === undefined) return '';
   const { input_tokens, output_tokens, cached_input_tokens, cost } = usage;
   const parts = [
-    isAmount(input_tokens) ? `${input_tokens.toLocaleString('en')} in` : null,
-    isAmount(cached_input_tokens) && cached_input_tokens > 0
-      ? `${cached_input_tokens.toLocaleString('en')} cached`
-      : null,
-    isAmount(output_tokens) ? `${output_tokens.toLocaleString('en')} out` : null,
+    isAmount(input_tokens) ? `${amountOf(input_tokens)} in` : null,
+    isAmount(cached_input_tokens) && cached_input_tokens > 0 ? `${amountOf(cached_input_tokens)} cached` : null,
+    isAmount(output_tokens) ? `${amountOf(output_tokens)} out` : null,
     isAmount(cost) ? `$${cost.toFixed(4)}` : null,
   ];
   return parts.filter((part) => part !== null).join(' · ');
