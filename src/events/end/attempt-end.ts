@@ -1,12 +1,12 @@
-import { writeArtifacts } from './artifacts.js';
-import type { Attempt } from '../attempt/attempt.js';
-import { judge } from './completion.js';
-import type { Judgement } from './completion.js';
+import type { AttemptReport } from '../attempt/attempt-report.js';
 import type { Engine } from '../engines/engine.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import type { Verdict } from '../protocol/completion.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { FsDiff } from '../protocol/fs-diff.js';
+import { writeArtifacts } from './artifacts.js';
+import { judge } from './completion.js';
+import type { Judgement } from './completion.js';
 
 /** What is known when the process has ended. */
 export interface AttemptEnd {
@@ -38,11 +38,11 @@ const SILENCE_MS = 30_000;
 const STOPPED: ReadonlySet<Verdict> = new Set(['canceled', 'timed_out', 'limit', 'not_started', 'session_lost']);
 
 /** Tells how the attempt ended: loose ends, artifacts, the judgement, and exactly one last event. */
-export function endAttempt(attempt: Attempt, writer: EventWriter, circumstances: Circumstances): void {
+export function endAttempt(report: AttemptReport, writer: EventWriter, circumstances: Circumstances): void {
   const { end, mode } = circumstances;
-  const { endSignal, runtimeError, lastError } = attempt.outcome;
+  const { endSignal, runtimeError, lastError } = report.outcome;
   const evidence = {
-    doneMarker: attempt.messages.doneMarkers > 0,
+    doneMarker: report.messages.doneMarkers > 0,
     endSignal,
     runtimeError,
     lastError,
@@ -51,10 +51,10 @@ export function endAttempt(attempt: Attempt, writer: EventWriter, circumstances:
     verdict: end.verdict ?? null,
     reason: end.reason ?? null,
   };
-  if (end.fsDiff !== undefined) writeArtifacts(writer, attempt.tools.touches, end.fsDiff);
-  startUnnamed(attempt, writer, circumstances.engine);
+  if (end.fsDiff !== undefined) writeArtifacts(writer, report.tools.touches, end.fsDiff);
+  startUnnamed(report, writer, circumstances.engine);
   for (const { code, message } of end.warnings ?? []) writer.warn(code, message);
-  for (const code of looseEnds(attempt, circumstances)) writer.warn(code);
+  for (const code of looseEnds(report, circumstances)) writer.warn(code);
   const judgement = judge(mode, evidence);
   writer.write('lifecycle.completion.state', {
     state: judgement.state,
@@ -73,31 +73,31 @@ export function endAttempt(attempt: Attempt, writer: EventWriter, circumstances:
     const message = `The attempt counts as ${judgement.state} (${judgement.reason}), but: ${judgement.conflict}`;
     writer.warn('TERMINAL_STATUS_COMPLETION_CONFLICT', message);
   }
-  writeLast(attempt, writer, judgement, end);
+  writeLast(report, writer, judgement, end);
 }
 
 /** The agent spoke, but no session came: the conversation has started all the same. */
-function startUnnamed(attempt: Attempt, writer: EventWriter, engine: Engine): void {
-  if (attempt.conversation.isStarted || !attempt.hasSpoken) return;
-  attempt.conversation.start(writer.sessionId);
+function startUnnamed(report: AttemptReport, writer: EventWriter, engine: Engine): void {
+  if (report.conversation.isStarted || !report.hasSpoken) return;
+  report.conversation.start(writer.sessionId);
   if (engine.promises.session) writer.warn('SESSION_ID_MISSING');
 }
 
-function looseEnds(attempt: Attempt, { engine, end, bytes, silenceMs }: Circumstances): DiagnosticCode[] {
+function looseEnds(report: AttemptReport, { engine, end, bytes, silenceMs }: Circumstances): DiagnosticCode[] {
   const codes: DiagnosticCode[] = [];
   const isStopped = end.verdict !== undefined && STOPPED.has(end.verdict);
-  const { endSignal, runtimeError } = attempt.outcome;
+  const { endSignal, runtimeError } = report.outcome;
   const hasEnded = endSignal !== null || runtimeError !== null;
   if (bytes === 0 && !isStopped) codes.push('NO_OUTPUT');
-  else if (engine.promises.endSignal && !attempt.isPlainText && !hasEnded && !isStopped)
+  else if (engine.promises.endSignal && !report.isPlainText && !hasEnded && !isStopped)
     codes.push('EARLY_END_OF_STREAM');
   if (hasEnded && silenceMs > SILENCE_MS) codes.push('SILENCE_AFTER_END');
-  if (attempt.messages.doneMarkers > 1) codes.push('DONE_MARKER_REPEATED');
+  if (report.messages.doneMarkers > 1) codes.push('DONE_MARKER_REPEATED');
   return codes;
 }
 
-function writeLast(attempt: Attempt, writer: EventWriter, judgement: Judgement, end: AttemptEnd): void {
-  const { usage: total, lastMessage } = attempt.outcome;
+function writeLast(report: AttemptReport, writer: EventWriter, judgement: Judgement, end: AttemptEnd): void {
+  const { usage: total, lastMessage } = report.outcome;
   writer.usage = total;
   const usage = total === null ? undefined : { usage: total };
   const exit = { exit_code: end.exitCode, signal: end.signal };

@@ -1,7 +1,7 @@
 import { Attempt } from '../attempt/attempt.js';
 import type { Engine } from '../engines/engine.js';
-import { EventWriter } from '../mapping/event-writer.js';
 import type { Frame } from '../framing/frame.js';
+import { EventWriter } from '../mapping/event-writer.js';
 import { align } from './align.js';
 import { MainLines } from './main-lines.js';
 import { waitingFrame } from './waiting-frame.js';
@@ -61,7 +61,7 @@ export class TerminalMerge {
   }
 
   #settle(isFinal: boolean): void {
-    const before = this.#attempt.outcome;
+    const before = this.#attempt.report.outcome;
     const records = this.#waiting.filter(({ kind }) => kind === 'json');
     // Equal lines of another session are no repeats.
     const isSame = this.#isSameSession();
@@ -87,7 +87,7 @@ export class TerminalMerge {
     if (this.main.isEmpty) return;
     // Told late, restored records must not undo what came after them.
     const isWhole = isFinal && this.#restoredCount > 0 && !this.main.hasRecords;
-    this.#attempt.outcome = isWhole ? this.#shadow.outcome : before;
+    this.#attempt.report.outcome = isWhole ? this.#shadow.report.outcome : before;
   }
 
   /** How many waiting frames can be told: up to the last one with a partner, or the older half if there is none. */
@@ -134,15 +134,15 @@ export class TerminalMerge {
   #report(): void {
     const [first, last = first] = this.#restored;
     if (first !== undefined && last !== undefined) {
-      this.#attempt.spanning(first, last);
+      this.#attempt.report.spanning(first, last);
       const message = `Restored ${this.#restoredCount} records from the terminal that stdout had lost.`;
-      this.#attempt.warning('PTY_STREAM_MISMATCH', message);
+      this.#attempt.report.warning('PTY_STREAM_MISMATCH', message);
     }
     if (this.#setAside === 0) return;
     const why = this.#isSameSession()
       ? 'they came too late to be compared with stdout'
       : `the terminal shows session ${this.#session ?? ''}, stdout ${this.#writer.sessionId ?? ''}`;
-    this.#attempt.warning('PTY_STREAM_MISMATCH', `Set ${this.#setAside} records of the terminal aside: ${why}.`);
+    this.#attempt.report.warning('PTY_STREAM_MISMATCH', `Set ${this.#setAside} records of the terminal aside: ${why}.`);
   }
 }
 

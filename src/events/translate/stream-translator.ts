@@ -1,20 +1,20 @@
+import { Attempt } from '../attempt/attempt.js';
 import { endAttempt } from '../end/attempt-end.js';
 import type { AttemptEnd } from '../end/attempt-end.js';
-import { Attempt } from '../attempt/attempt.js';
-import { CoverageLedger } from './coverage-ledger.js';
 import type { Engine } from '../engines/engine.js';
-import { EngineMismatch } from './engine-mismatch.js';
-import { EventWriter } from '../mapping/event-writer.js';
 import type { Frame } from '../framing/frame.js';
 import { createFramer } from '../framing/framer.js';
 import type { Framer } from '../framing/framer.js';
+import { EventWriter } from '../mapping/event-writer.js';
 import type { Coverage } from '../protocol/coverage.js';
-import type { Drained } from './drained.js';
 import type { DriftSummary } from '../protocol/drift-summary.js';
 import type { Emitted } from '../protocol/emitted.js';
 import type { StreamName } from '../protocol/raw-ref.js';
 import { RecentBytes } from '../terminal/recent-bytes.js';
 import { TerminalMerge } from '../terminal/terminal-merge.js';
+import { CoverageLedger } from './coverage-ledger.js';
+import type { Drained } from './drained.js';
+import { EngineMismatch } from './engine-mismatch.js';
 import { toTimestamp } from './timestamp.js';
 
 /** Which attempt is translated. */
@@ -83,10 +83,10 @@ export class StreamTranslator {
   /** All bytes have come: what was left open is told, and what they say in all. */
   drain(atMs: number): Drained {
     this.#readRest(atMs);
-    const { endSignal, runtimeError, usage } = this.#attempt.outcome;
+    const { endSignal, runtimeError, usage } = this.#attempt.report.outcome;
     return {
       events: this.#writer.take(),
-      doneMarker: this.#attempt.messages.doneMarkers > 0,
+      doneMarker: this.#attempt.report.messages.doneMarkers > 0,
       endSignal,
       runtimeError,
       sessionId: this.#writer.sessionId,
@@ -99,7 +99,7 @@ export class StreamTranslator {
     this.#readRest(atMs);
     const silenceMs = this.#bytes === 0 ? 0 : atMs - this.#lastByteMs;
     const { mode } = this.#start;
-    endAttempt(this.#attempt, this.#writer, { engine: this.#engine, mode, end, bytes: this.#bytes, silenceMs });
+    endAttempt(this.#attempt.report, this.#writer, { engine: this.#engine, mode, end, bytes: this.#bytes, silenceMs });
     return this.#writer.take();
   }
 
@@ -114,7 +114,7 @@ export class StreamTranslator {
       run_id: this.#start.runId,
       attempt_number: this.#start.attempt,
       engine: this.#engine.name,
-      engine_version: this.#attempt.version,
+      engine_version: this.#attempt.report.version,
     });
   }
 
@@ -175,7 +175,7 @@ export class StreamTranslator {
     const other = this.#mismatch.other?.name;
     if (other === undefined) return;
     const message = `Nothing here is what ${this.#engine.name} prints, but ${other} prints such records.`;
-    this.#attempt.warning('ENGINE_MISMATCH', message, { subject: other });
+    this.#attempt.report.warning('ENGINE_MISMATCH', message, { subject: other });
   }
 
   #read(frame: Frame): void {

@@ -1,0 +1,212 @@
+import type {
+  EngineErrorReport,
+  MessageOptions,
+  ReasoningOptions,
+  Report,
+  StatusReport,
+  ToolEndReport,
+  ToolFailureReport,
+  ToolReport,
+} from '../engines/report.js';
+import type { Frame } from '../framing/frame.js';
+import type { EventWriter } from '../mapping/event-writer.js';
+import type { EndSignal } from '../protocol/completion.js';
+import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
+import type { ParserName } from '../protocol/engine-names.js';
+import type { Usage } from '../protocol/usage.js';
+import { omitMissing } from '../reading/omit-missing.js';
+import { engineErrorData, shorten } from './engine-error.js';
+import type { FrameEvents } from './frame-events.js';
+import { Messages } from './messages.js';
+import { Session } from './session.js';
+import { ToolCalls } from './tool-calls.js';
+import { UsageTotals } from './usage-totals.js';
+
+/** What the end of an attempt depends on: the last word of each kind. */
+export interface Outcome {
+  readonly endSignal: EndSignal | null;
+  readonly runtimeError: string | null;
+  readonly lastError: string | null;
+  readonly lastMessage: string;
+  readonly usage: Usage | null;
+}
+
+/** Turns what a reader says of an attempt into events, and keeps the evidence of how it ends. */
+export class AttemptReport implements Report {
+  readonly #writer: EventWriter;
+  readonly #frames: FrameEvents;
+  readonly conversation: Session;
+  readonly messages: Messages;
+  readonly tools: ToolCalls;
+  #usage = new UsageTotals();
+  #hasReasoned = false;
+  #endSignal: EndSignal | null = null;
+  #runtimeError: string | null = null;
+  #lastError: string | null = null;
+  #version: string | null = null;
+  #isPlainText = false;
+
+  constructor(writer: EventWriter, frames: FrameEvents) {
+    this.#writer = writer;
+    this.#frames = frames;
+    this.conversation = new Session(writer);
+    this.messages = new Messages(writer);
+    this.tools = new ToolCalls(writer);
+  }
+
+  get outcome(): Outcome {
+    return {
+      endSignal: this.#endSignal,
+      runtimeError: this.#runtimeError,
+      lastError: this.#lastError,
+      lastMessage: this.messages.last,
+      usage: this.#usage.total,
+    };
+  }
+
+  set outcome(outcome: Outcome) {
+    this.#endSignal = outcome.endSignal;
+    this.#runtimeError = outcome.runtimeError;
+    this.#lastError = outcome.lastError;
+    this.messages.last = outcome.lastMessage;
+    this.#usage = new UsageTotals(outcome.usage);
+  }
+
+  /** The version of the program, if it says it. */
+  get version(): string | null {
+    return this.#version;
+  }
+
+  /** Whether the program prints no records but plain text, which has no end signal. */
+  get isPlainText(): boolean {
+    return this.#isPlainText;
+  }
+
+  /** Whether the agent itself said or did anything. */
+  get hasSpoken(): boolean {
+    return this.messages.any || this.tools.any || this.#hasReasoned;
+  }
+
+  status(status: StatusReport): void {
+    this.#frames.isHandled = true;
+    if (status.usage !== null && status.usage !== undefined) this.#usage.add(status.usage);
+    this.conversation.status(status, this.#version);
+  }
+
+  session(id: string | null): void {
+    if (id === null || (id === this.#writer.sessionId && this.conversation.isStarted)) return;
+    this.conversation.reveal(id);
+  }
+
+  engineVersion(version: string | null): void {
+    this.#version = version ?? this.#version;
+  }
+
+  messageDelta(text: string, options?: MessageOptions): void {
+    this.#frames.isHandled = true;
+    this.messages.delta(text, options);
+  }
+
+  message(text: string, options?: MessageOptions): void {
+    this.#frames.isHandled = true;
+    this.messages.final(text, options);
+  }
+
+  closeMessage(options?: MessageOptions): void {
+    this.messages.close(options);
+  }
+
+  reasoning(text: string, options?: ReasoningOptions): void {
+    this.#frames.isHandled = true;
+    this.#hasReasoned = true;
+    this.#writer.write('agent.reasoning.summary', {
+      text,
+      ...omitMissing({
+        reasoning_id: options?.id,
+        partial: options?.partial === true ? true : null,
+        parent_tool_call_id: options?.parent,
+      }),
+    });
+  }
+
+  toolStarted(call: ToolReport): void {
+    this.#frames.isHandled = true;
+    this.tools.start(call);
+  }
+
+  toolCompleted(call: ToolEndReport): void {
+    this.#frames.isHandled = true;
+    this.tools.complete(call);
+  }
+
+  toolFailed(call: ToolFailureReport): void {
+    this.#frames.isHandled = true;
+    this.tools.fail(call);
+  }
+
+  engineError(error: EngineErrorReport): void {
+    this.#frames.isHandled = true;
+    const data = engineErrorData(error);
+    this.#lastError = data.message;
+    this.#writer.write('diagnostic.engine.error', data);
+  }
+
+  runtimeError(message: string): void {
+    this.#runtimeError = shorten(message);
+  }
+
+  turnStarted(): void {
+    this.#endSignal = null;
+    this.#runtimeError = null;
+  }
+
+  endSignal(signal: EndSignal): void {
+    this.#endSignal = signal;
+  }
+
+  noise(): void {
+    this.#frames.noise();
+  }
+
+  hold(): void {
+    this.#frames.isHandled = true;
+  }
+
+  unparsed(code?: DiagnosticCode, message?: string): void {
+    this.#frames.unparsed(code, message);
+  }
+
+  unknownType(type: string): void {
+    this.#frames.unknownType(type);
+  }
+
+  checkFields(record: object, known: ReadonlySet<string>, path: string): void {
+    this.#frames.checkFields(record, known, path);
+  }
+
+  warning(code: DiagnosticCode, message: string, options?: { readonly subject?: string }): void {
+    this.#writer.warn(code, message, options);
+  }
+
+  about(frame: Frame): void {
+    this.#frames.open(frame);
+  }
+
+  spanning(first: Frame, last: Frame): void {
+    this.#frames.spanning(first, last);
+  }
+
+  confidence(value: number): void {
+    this.#writer.confidence = value;
+  }
+
+  lowConfidence(text: string): void {
+    this.#frames.raw(text);
+    this.#writer.warn('LOW_CONFIDENCE_PARSE', undefined, { confidence: this.#writer.confidence });
+  }
+
+  parser(name: ParserName): void {
+    this.#isPlainText = name === 'generic_text';
+    this.#writer.parser = name;
+  }
+}
