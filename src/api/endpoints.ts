@@ -5,6 +5,7 @@ import { endpoint } from './endpoint.js';
 import type { Endpoint } from './endpoint.js';
 import { runFilesSchema } from './shapes/files.js';
 import { listOf, pageQuery } from './shapes/lists.js';
+import { offerSchema } from './shapes/offer.js';
 import {
   commentPreviewSchema,
   decisionAction,
@@ -18,7 +19,6 @@ import {
   outboxState,
   resolveRequestSchema,
 } from './shapes/order.js';
-import { offerSchema } from './shapes/offer.js';
 import { parseAnswerSchema, parseRequestSchema } from './shapes/parse.js';
 import { repairLevel, runOutcome, runSchema, runState, runSummarySchema } from './shapes/run.js';
 import { sessionSchema } from './shapes/session.js';

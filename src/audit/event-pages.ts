@@ -1,8 +1,8 @@
 import type { Emitted } from '../events/protocol/emitted.js';
 import { countField, isRecord } from '../events/reading/record-fields.js';
-import type { RunFolder } from './open-run-folder.js';
 import { openLineTail } from './line-tail.js';
 import type { FileLine } from './line-tail.js';
+import type { RunFolder } from './open-run-folder.js';
 import { parseJson } from './parse-json.js';
 import { ROW_BYTES } from './read-log-file.js';
 

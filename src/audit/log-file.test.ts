@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { AuditWarning } from './audit-warning.js';
-import { openLogFile } from './log-file.js';
 import { lines, makeRunFolder } from './fixtures/make-run-folder.js';
+import { openLogFile } from './log-file.js';
 import { readLogFile } from './read-log-file.js';
 
 async function read(path: string): Promise<{ rows: object[]; warnings: string[] }> {

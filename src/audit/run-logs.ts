@@ -1,11 +1,11 @@
 import type { DriftSummary } from '../events/protocol/drift-summary.js';
 import type { Emitted } from '../events/protocol/emitted.js';
 import { keysOf } from '../events/protocol/schema-type.js';
-import { openLogFile } from './log-file.js';
-import type { LogFile } from './log-file.js';
 import { logsOf } from './event-rows.js';
 import { RUN_LOGS } from './file-names.js';
 import type { RunLog } from './file-names.js';
+import { openLogFile } from './log-file.js';
+import type { LogFile } from './log-file.js';
 import type { RunFolder } from './open-run-folder.js';
 
 /** The logs of a run that is going on: they only grow. */

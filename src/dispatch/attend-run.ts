@@ -1,8 +1,8 @@
-import type { RunRecords } from '../runs/ports/run-records.js';
+import { untilDone } from '../orders/lead/until-done.js';
 import type { Logger } from '../runs/logger/logger.js';
+import type { RunRecords } from '../runs/ports/run-records.js';
 import type { RunResult } from '../runs/result/run-result.js';
 import type { Run } from '../runs/start-run.js';
-import { untilDone } from '../orders/lead/until-done.js';
 
 /** A run under way and the claim it is done under. */
 export interface AttendedRun {

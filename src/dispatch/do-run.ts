@@ -1,12 +1,12 @@
 import { isSluiceError } from '../json/sluice-error.js';
+import { untilDone } from '../orders/lead/until-done.js';
 import { messageOf } from '../runs/message-of.js';
 import type { RunRecord } from '../runs/ports/run-records.js';
 import type { RunResult } from '../runs/result/run-result.js';
 import { startRun } from '../runs/start-run.js';
 import type { Run } from '../runs/start-run.js';
-import { failedRun } from './failed-run.js';
 import { attendRun } from './attend-run.js';
-import { untilDone } from '../orders/lead/until-done.js';
+import { failedRun } from './failed-run.js';
 import type { WorkContext } from './work-context.js';
 
 /** Does a claimed run to its end. */

@@ -1,7 +1,5 @@
 import { SluiceError } from '../json/index.js';
 import type { AttemptEnd } from './end/attempt-end.js';
-import { DetectingTranslator } from './translate/detecting-translator.js';
-import type { Drained } from './translate/drained.js';
 import type { Engine } from './engines/engine.js';
 import { genericEngine } from './engines/generic/generic-engine.js';
 import { ENGINES } from './engines/index.js';
@@ -11,6 +9,8 @@ import type { Emitted } from './protocol/emitted.js';
 import { isEngineName } from './protocol/engine-names.js';
 import type { EngineName } from './protocol/engine-names.js';
 import type { StreamName } from './protocol/raw-ref.js';
+import { DetectingTranslator } from './translate/detecting-translator.js';
+import type { Drained } from './translate/drained.js';
 import { StreamTranslator } from './translate/stream-translator.js';
 
 /** What is translated, and how. */

@@ -1,7 +1,7 @@
-import { omitMissing } from '../reading/omit-missing.js';
+import type { EngineErrorReport } from '../engines/report.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { RaspData } from '../protocol/rasp-event.js';
-import type { EngineErrorReport } from '../engines/report.js';
+import { omitMissing } from '../reading/omit-missing.js';
 import { beginningOf } from './text-beginning.js';
 
 /** Longest message passed on; engines print whole responses there. */

@@ -1,7 +1,7 @@
-import { DriftCounter } from './drift-counter.js';
-import type { EventWriter } from '../mapping/event-writer.js';
 import type { Frame } from '../framing/frame.js';
+import type { EventWriter } from '../mapping/event-writer.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
+import { DriftCounter } from './drift-counter.js';
 import { beginningOf } from './text-beginning.js';
 
 /** Longest text a raw event shows; its `raw_ref` has all of it. */

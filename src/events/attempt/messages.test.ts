@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { expectCovered } from '../contract/emitted-invariants.contract.js';
-import { createTranslator } from '../translator.js';
 import { toBytes } from '../contract/translate-lines.contract.js';
 import type { Emitted } from '../protocol/emitted.js';
+import { createTranslator } from '../translator.js';
 
 const MIB = 1024 * 1024;
 const timestamp = '2026-11-15T01:22:40.975Z';

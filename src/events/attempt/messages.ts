@@ -1,7 +1,7 @@
-import { hasDoneMarker } from './done-marker.js';
+import type { MessageOptions } from '../engines/report.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import { MAX_MESSAGE_LENGTH } from '../reading/message-limit.js';
-import type { MessageOptions } from '../engines/report.js';
+import { hasDoneMarker } from './done-marker.js';
 import { structuredPayload } from './structured-payload.js';
 
 interface OpenMessage {

@@ -1,6 +1,6 @@
+import type { StatusReport } from '../engines/report.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import type { RaspData } from '../protocol/rasp-event.js';
-import type { StatusReport } from '../engines/report.js';
 
 /** A longer one is no session id; it would be repeated in every event. */
 const MAX_ID = 512;

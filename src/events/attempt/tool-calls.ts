@@ -1,6 +1,6 @@
+import type { ToolEndReport, ToolFailureReport, ToolReport } from '../engines/report.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import { FileTouches } from './file-touches.js';
-import type { ToolEndReport, ToolFailureReport, ToolReport } from '../engines/report.js';
 
 interface OpenCall {
   readonly name: string;

@@ -1,4 +1,3 @@
-import { fcmpOf, raspOf } from './emitted-invariants.contract.js';
 import type { AttemptEnd } from '../end/attempt-end.js';
 import type { Emitted } from '../protocol/emitted.js';
 import type { FcmpData, FcmpEvent, FcmpType } from '../protocol/fcmp-event.js';
@@ -7,6 +6,7 @@ import { isRasp } from '../protocol/rasp-event.js';
 import type { StreamName } from '../protocol/raw-ref.js';
 import { createTranslator } from '../translator.js';
 import type { Translator, TranslatorOptions } from '../translator.js';
+import { fcmpOf, raspOf } from './emitted-invariants.contract.js';
 
 /** What a test translates: lines of stdout unless said otherwise, and a clean exit. */
 export interface Story extends Partial<TranslatorOptions> {

@@ -1,7 +1,7 @@
-import type { EventWriter } from '../mapping/event-writer.js';
 import type { FileTouches } from '../attempt/file-touches.js';
-import { findMakers } from './find-makers.js';
+import type { EventWriter } from '../mapping/event-writer.js';
 import type { FsDiff } from '../protocol/fs-diff.js';
+import { findMakers } from './find-makers.js';
 
 const CHANGES = ['created', 'modified', 'deleted'] as const;
 

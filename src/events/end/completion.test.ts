@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { judge } from './completion.js';
-import type { Evidence } from './completion.js';
 import { expectOrderly, expectValid } from '../contract/emitted-invariants.contract.js';
 import { DONE, codex, tell } from '../contract/translate-lines.contract.js';
+import { judge } from './completion.js';
+import type { Evidence } from './completion.js';
 
 const NOTHING: Evidence = {
   doneMarker: false,

@@ -1,7 +1,7 @@
-import type { Engine } from './engine.js';
 import type { EngineName } from '../protocol/engine-names.js';
 import { claudeEngine } from './claude/claude-engine.js';
 import { codexEngine } from './codex/codex-engine.js';
+import type { Engine } from './engine.js';
 import { geminiEngine } from './gemini/gemini-engine.js';
 import { genericEngine } from './generic/generic-engine.js';
 import { iflowEngine } from './iflow/iflow-engine.js';

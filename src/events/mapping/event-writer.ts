@@ -1,4 +1,3 @@
-import { toFcmp } from './fcmp-mapping.js';
 import type { Correlation } from '../protocol/correlation.js';
 import { DIAGNOSTIC_CODES } from '../protocol/diagnostic-codes.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
@@ -9,6 +8,7 @@ import { RASP_TYPES, categoryOf } from '../protocol/rasp-event.js';
 import type { RaspData, RaspEvent, RaspSource, RaspType } from '../protocol/rasp-event.js';
 import type { RawRef } from '../protocol/raw-ref.js';
 import type { Usage } from '../protocol/usage.js';
+import { toFcmp } from './fcmp-mapping.js';
 
 /** The one thing an event is about, besides its session. */
 export type Subject = Omit<Correlation, 'session_id'>;

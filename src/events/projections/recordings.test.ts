@@ -7,8 +7,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { AnySchemaObject } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import type { FcmpEvent } from '../protocol/fcmp-event.js';
-import type { AgUiEvent } from './ag-ui/ag-ui-event.js';
 import { toAcp } from './acp/acp.js';
+import type { AgUiEvent } from './ag-ui/ag-ui-event.js';
 import { toAgUi } from './ag-ui/ag-ui.js';
 import { brokenRules } from './ag-ui/fixtures/ag-ui-rules.js';
 

@@ -1,7 +1,7 @@
+import type { Report } from '../engines/report.js';
 import type { TextFrame } from '../framing/frame.js';
 import { LOW_CONFIDENCE } from './low-confidence.js';
 import { MAX_MESSAGE_LENGTH } from './message-limit.js';
-import type { Report } from '../engines/report.js';
 
 /** What a whole text turns out to be. */
 export interface MessageJudgement {

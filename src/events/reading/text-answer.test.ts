@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { expectCovered } from '../contract/emitted-invariants.contract.js';
 import { tell as tellStory } from '../contract/translate-lines.contract.js';
 import type { Story } from '../contract/translate-lines.contract.js';
-import { expectCovered } from '../contract/emitted-invariants.contract.js';
 
 /** Gemini tells a text answer for sure if its log shows that it is Gemini. */
 const tell = (story: Story) => tellStory({ engine: 'gemini', ...story });

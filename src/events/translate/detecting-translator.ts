@@ -1,11 +1,11 @@
 import type { AttemptEnd } from '../end/attempt-end.js';
-import { EngineDetector } from './detect-engine.js';
-import type { Drained } from './drained.js';
 import type { Engine } from '../engines/engine.js';
 import type { Coverage, StreamCoverage } from '../protocol/coverage.js';
 import type { DriftSummary } from '../protocol/drift-summary.js';
 import type { Emitted } from '../protocol/emitted.js';
 import type { StreamName } from '../protocol/raw-ref.js';
+import { EngineDetector } from './detect-engine.js';
+import type { Drained } from './drained.js';
 import { StreamTranslator } from './stream-translator.js';
 import type { AttemptStart } from './stream-translator.js';
 

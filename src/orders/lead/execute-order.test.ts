@@ -2,8 +2,8 @@ import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import type { RunResult } from '../../runs/result/run-result.js';
 import { openMemoryStore } from '../../store/memory/open.js';
-import type { Store } from '../../store/store.js';
 import { StoreError } from '../../store/store-error.js';
+import type { Store } from '../../store/store.js';
 import type { ExecutionPorts } from './execute-order.js';
 import { goodResult, makeRequest, startLead } from './fixtures/lead-at-work.js';
 

@@ -8,9 +8,9 @@ import { settle } from './settle.js';
 import type { OrderName, Settlement } from './settle.js';
 import { untilDone } from './until-done.js';
 import { watchHold } from './watch-hold.js';
+import { worktreeOf } from './worktree-of.js';
 import { putAwayWorktree, removeWorktree } from './worktree.js';
 import type { Worktree } from './worktree.js';
-import { worktreeOf } from './worktree-of.js';
 
 /** What doing an order needs beside the lead. */
 export interface ExecutionPorts {

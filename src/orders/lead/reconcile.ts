@@ -10,8 +10,8 @@ import { identifyWorker } from './lead-context.js';
 import type { LeadContext } from './lead-context.js';
 import { NOT_SEEN } from './run-worker.js';
 import { settle } from './settle.js';
-import { putAwayWorktree } from './worktree.js';
 import { worktreeOf } from './worktree-of.js';
+import { putAwayWorktree } from './worktree.js';
 
 /** What was put in order. */
 export interface Reconciliation {

@@ -7,8 +7,8 @@ import type { Execution } from '../execution.js';
 import type { OrderRecord } from '../ports/order-record.js';
 import type { Reading } from '../reading.js';
 import { readWorkResult } from '../reading/read-work-result.js';
-import { LeadError } from './lead-error.js';
 import type { LeadContext } from './lead-context.js';
+import { LeadError } from './lead-error.js';
 import { maskResultFiles } from './mask-result-files.js';
 import { outboxMessages } from './outbox-messages.js';
 

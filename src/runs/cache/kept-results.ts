@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hasChanges } from '../result/merge-fs-diffs.js';
+import type { RunContext } from '../conduct/run-context.js';
 import { messageOf } from '../message-of.js';
 import type { CachedResult } from '../ports/result-cache.js';
-import type { RunContext } from '../conduct/run-context.js';
+import { hasChanges } from '../result/merge-fs-diffs.js';
 import type { RunResult } from '../result/run-result.js';
 
 /**

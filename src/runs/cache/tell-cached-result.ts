@@ -1,8 +1,8 @@
-import { Answer } from '../judge/answer.js';
 import { AttemptRecord } from '../capture/attempt-record.js';
-import type { CachedResult } from '../ports/result-cache.js';
 import type { RunContext } from '../conduct/run-context.js';
 import { modeOf } from '../conduct/run-context.js';
+import { Answer } from '../judge/answer.js';
+import type { CachedResult } from '../ports/result-cache.js';
 import type { RunResult } from '../result/run-result.js';
 
 /**

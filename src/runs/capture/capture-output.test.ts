@@ -1,12 +1,12 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { CapturedChunk } from '../../audit/index.js';
+import type { Stop } from '../conduct/run-control.js';
+import type { OutputChunk } from '../process/output-queue.js';
+import { decideLimits } from '../spec/run-limits.js';
 import { captureOutput } from './capture-output.js';
 import type { OutputTaking } from './capture-output.js';
 import { OutputGauge } from './output-gauge.js';
-import type { OutputChunk } from '../process/output-queue.js';
-import { decideLimits } from '../spec/run-limits.js';
-import type { Stop } from '../conduct/run-control.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const out = (text: string): OutputChunk => ({ stream: 'stdout', bytes: bytes(text) });

@@ -1,8 +1,8 @@
 import type { CapturedChunk } from '../../audit/index.js';
 import type { StreamName } from '../../events/index.js';
+import type { Stop } from '../conduct/run-control.js';
 import type { OutputChunk } from '../process/output-queue.js';
 import type { OutputGauge } from './output-gauge.js';
-import type { Stop } from '../conduct/run-control.js';
 
 /** What is needed to take in the output of a process. */
 export interface OutputTaking {

@@ -1,6 +1,6 @@
 import type { StreamName } from '../../events/index.js';
-import type { DecidedLimits } from '../spec/run-limits.js';
 import type { Stop } from '../conduct/run-control.js';
+import type { DecidedLimits } from '../spec/run-limits.js';
 
 const NEWLINE = 0x0a;
 

@@ -1,20 +1,20 @@
 import type { Emitted, FcmpEvent } from '../../events/index.js';
-import { Answer } from '../judge/answer.js';
-import type { AttemptOutcome } from './attempt-outcome.js';
 import { AttemptRecord } from '../capture/attempt-record.js';
+import { Answer } from '../judge/answer.js';
 import { decideVerdict, isAsking } from '../judge/decide-verdict.js';
-import { engineVersion } from '../prepare/engine-version.js';
 import { judgeOutput } from '../judge/judge-output.js';
-import { NO_CHANGES } from '../result/merge-fs-diffs.js';
 import { messageOf } from '../message-of.js';
+import { engineVersion } from '../prepare/engine-version.js';
 import { environmentOf, prepareLaunch, programOf } from '../prepare/prepare-launch.js';
 import type { PreparedLaunch } from '../prepare/prepare-launch.js';
+import { NO_CHANGES } from '../result/merge-fs-diffs.js';
+import { watchFolder } from '../workspace/watch-folder.js';
+import type { FolderWatch } from '../workspace/watch-folder.js';
+import type { AttemptOutcome } from './attempt-outcome.js';
 import type { RunContext } from './run-context.js';
 import { modeOf } from './run-context.js';
 import { countUsage, runProcess } from './run-process.js';
 import type { Unstarted } from './run-process.js';
-import { watchFolder } from '../workspace/watch-folder.js';
-import type { FolderWatch } from '../workspace/watch-folder.js';
 
 /** What the next attempt is to do. */
 export interface AttemptPlan {

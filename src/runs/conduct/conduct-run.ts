@@ -1,15 +1,15 @@
 import type { FsDiff } from '../../events/index.js';
-import { addDrift } from '../result/add-drift.js';
-import type { AttemptOutcome } from './attempt-outcome.js';
-import { createAttemptSecrets } from '../secrets/attempt-secrets.js';
-import { buildResult } from '../result/build-result.js';
-import { conductAttempt, endUnstarted } from './conduct-attempt.js';
-import type { AttemptPlan } from './conduct-attempt.js';
 import { environmentOf } from '../prepare/prepare-launch.js';
 import { firstPrompt, retryPrompt } from '../prepare/prompts.js';
+import { addDrift } from '../result/add-drift.js';
+import { buildResult } from '../result/build-result.js';
 import { mergeFsDiffs, NO_CHANGES } from '../result/merge-fs-diffs.js';
-import type { RunContext } from './run-context.js';
 import type { RunDrift, RunResult } from '../result/run-result.js';
+import { createAttemptSecrets } from '../secrets/attempt-secrets.js';
+import type { AttemptOutcome } from './attempt-outcome.js';
+import { conductAttempt, endUnstarted } from './conduct-attempt.js';
+import type { AttemptPlan } from './conduct-attempt.js';
+import type { RunContext } from './run-context.js';
 import { startStopwatch } from './stopwatch.js';
 
 /** Attempt after attempt, until one ends the run: the first, those with an answer, those with what was wrong. */

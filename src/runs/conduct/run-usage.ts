@@ -1,5 +1,5 @@
-import type { Usage } from '../../events/index.js';
 import { UsageTotals, sumUsage } from '../../events/attempt/usage-totals.js';
+import type { Usage } from '../../events/index.js';
 
 /** Adds up what all attempts of a run have used. An engine tells the total of its session, whatever attempt it is in. */
 export class RunUsage {

@@ -1,6 +1,6 @@
-import type { StandardSchema } from '../../json/index.js';
 import { exportJsonSchema } from '../../json-schema/export-json-schema.js';
 import { isJsonObject } from '../../json-schema/json-schema.js';
+import type { StandardSchema } from '../../json/index.js';
 import type { RunContract } from '../spec/run-spec.js';
 
 /** What a contract may hold the output against: a JSON Schema as data, or a schema of a library. */

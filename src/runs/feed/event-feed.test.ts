@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { toBytes } from '../../events/contract/translate-lines.contract.js';
 import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
 import { SluiceError } from '../../json/index.js';
-import { toBytes } from '../../events/contract/translate-lines.contract.js';
 import { createMemoryEventLog } from '../ports/memory-event-log.js';
 import { EventFeed } from './event-feed.js';
 

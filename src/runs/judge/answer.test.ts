@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createTranslator } from '../../events/index.js';
 import { codex, toBytes } from '../../events/contract/translate-lines.contract.js';
+import { createTranslator } from '../../events/index.js';
 import { Answer } from './answer.js';
 
 const claude = (text: string, parent: string | null = null) => ({

@@ -1,7 +1,7 @@
 import type { Drained, Verdict } from '../../events/index.js';
-import type { JudgedOutput } from './judge-output.js';
-import type { ProcessEnd } from '../process/running-process.js';
 import type { Stop } from '../conduct/run-control.js';
+import type { ProcessEnd } from '../process/running-process.js';
+import type { JudgedOutput } from './judge-output.js';
 
 /** All that decides how an attempt is to be told. */
 export interface VerdictGrounds {

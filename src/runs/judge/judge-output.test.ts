@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { fromJsonSchema } from '../../json-schema/index.js';
-import { judgeOutput } from './judge-output.js';
 import type { RunContract } from '../spec/run-spec.js';
+import { judgeOutput } from './judge-output.js';
 
 const LINE = {
   type: 'object',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { codex, toBytes } from '../../events/contract/translate-lines.contract.js';
 import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
-import { codex, toBytes } from '../../events/contract/translate-lines.contract.js';
 import type { EventLog, EventQuery } from './event-log.js';
 
 /** The events of two attempts of a run. */

@@ -3,10 +3,10 @@ import { createFileResultCache } from '../cache/file-result-cache.js';
 import type { RunEngine } from '../launchers/run-engine.js';
 import { silentLogger } from '../logger/logger.js';
 import type { Logger } from '../logger/logger.js';
+import { createUlids } from '../ulid.js';
 import type { EventLog } from './event-log.js';
 import { createFileEventLog } from './file-event-log.js';
 import type { ResultCache } from './result-cache.js';
-import { createUlids } from '../ulid.js';
 
 /** What a run needs of the world. All but the folder has a default. */
 export interface RunPorts {

@@ -1,13 +1,13 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { cacheKeyOf } from '../cache/cache-key.js';
-import { engineVersion } from './engine-version.js';
-import { messageOf } from '../message-of.js';
-import { environmentOf, programOf } from './prepare-launch.js';
-import { endOrphans } from '../process/end-orphans.js';
 import type { RunContext } from '../conduct/run-context.js';
+import { messageOf } from '../message-of.js';
+import { endOrphans } from '../process/end-orphans.js';
 import { lockFolder } from '../workspace/folder-lock.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
+import { engineVersion } from './engine-version.js';
+import { environmentOf, programOf } from './prepare-launch.js';
 
 /** Why a run could not even begin; told in its events. */
 export class NotStarted extends Error {

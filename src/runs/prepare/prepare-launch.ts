@@ -1,8 +1,8 @@
-import { createAttemptSecrets } from '../secrets/attempt-secrets.js';
-import type { AttemptSecrets } from '../secrets/attempt-secrets.js';
+import type { RunContext } from '../conduct/run-context.js';
 import type { LaunchRequest } from '../launchers/launcher.js';
 import { RUN_MARKER } from '../process/process-record.js';
-import type { RunContext } from '../conduct/run-context.js';
+import { createAttemptSecrets } from '../secrets/attempt-secrets.js';
+import type { AttemptSecrets } from '../secrets/attempt-secrets.js';
 import { selectEnvironment } from '../secrets/select-environment.js';
 import { writeSettings } from './write-settings.js';
 

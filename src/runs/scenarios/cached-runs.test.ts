@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { createMemoryResultCache } from '../cache/memory-result-cache.js';
+import type { RunSpec } from '../spec/run-spec.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
-import type { RunSpec } from '../spec/run-spec.js';
 
 /** Processes are started, on a machine that may have other things to do. */
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { codex, DONE } from '../../events/contract/translate-lines.contract.js';
+import type { RunSpec } from '../spec/run-spec.js';
+import { startRun } from '../start-run.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
-import type { RunSpec } from '../spec/run-spec.js';
-import { startRun } from '../start-run.js';
 
 /** Processes are started, on a machine that may have other things to do. */
 vi.setConfig({ testTimeout: 60_000 });

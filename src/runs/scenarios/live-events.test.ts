@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { Emitted } from '../../events/index.js';
-import { makeSite } from './fixtures/make-site.js';
-import type { Site } from './fixtures/make-site.js';
 import { createFileEventLog } from '../ports/file-event-log.js';
 import { createMemoryEventLog } from '../ports/memory-event-log.js';
-import { runToEnd } from './run.contract.js';
 import type { RunSpec } from '../spec/run-spec.js';
 import { startRun } from '../start-run.js';
+import { makeSite } from './fixtures/make-site.js';
+import type { Site } from './fixtures/make-site.js';
+import { runToEnd } from './run.contract.js';
 
 /** Processes are started, on a machine that may have other things to do. */
 vi.setConfig({ testTimeout: 60_000 });

@@ -2,11 +2,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
+import type { RunEngine } from '../launchers/run-engine.js';
+import type { RunSpec } from '../spec/run-spec.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Step } from './fixtures/make-site.js';
-import type { RunEngine } from '../launchers/run-engine.js';
 import { runToEnd } from './run.contract.js';
-import type { RunSpec } from '../spec/run-spec.js';
 
 /** Processes are started, on a machine that may have other things to do. */
 vi.setConfig({ testTimeout: 60_000 });

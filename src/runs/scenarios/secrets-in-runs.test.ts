@@ -2,12 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { codex } from '../../events/contract/translate-lines.contract.js';
+import { createJsonLogger } from '../logger/json-logger.js';
+import type { RunSpec } from '../spec/run-spec.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site } from './fixtures/make-site.js';
-import { createJsonLogger } from '../logger/json-logger.js';
 import { runToEnd } from './run.contract.js';
 import type { EndedRun } from './run.contract.js';
-import type { RunSpec } from '../spec/run-spec.js';
 
 /** Processes are started, on a machine that may have other things to do. */
 vi.setConfig({ testTimeout: 60_000 });

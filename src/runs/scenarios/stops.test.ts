@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { makeSite } from './fixtures/make-site.js';
-import type { Site, Step } from './fixtures/make-site.js';
 import { findMarkedProcesses } from '../process/marked-processes.js';
-import { runToEnd } from './run.contract.js';
 import type { RunLimits, RunSpec } from '../spec/run-spec.js';
 import { startRun } from '../start-run.js';
+import { makeSite } from './fixtures/make-site.js';
+import type { Site, Step } from './fixtures/make-site.js';
+import { runToEnd } from './run.contract.js';
 
 /** Processes are started, on a machine that may have other things to do. */
 vi.setConfig({ testTimeout: 60_000 });

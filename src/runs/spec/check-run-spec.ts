@@ -1,11 +1,11 @@
 import { isArtifactPath } from '../../audit/read-fs-diff.js';
-import { isSluiceError, SluiceError } from '../../json/index.js';
-import type { SchemaIssue, StandardSchema } from '../../json/index.js';
 import { fromJsonSchema, interpretJsonSchema } from '../../json-schema/index.js';
 import { isJsonObject } from '../../json-schema/json-schema.js';
+import { isSluiceError, SluiceError } from '../../json/index.js';
+import type { SchemaIssue, StandardSchema } from '../../json/index.js';
 import { isStandardSchema, jsonSchemaOf } from '../contract/contract-schema.js';
-import type { RunContract, RunSpec } from './run-spec.js';
 import { runSpecSchema } from './run-spec-schema.js';
+import type { RunContract, RunSpec } from './run-spec.js';
 
 /**
  * What was asked for cannot be run: every objection with its place.

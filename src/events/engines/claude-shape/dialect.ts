@@ -1,7 +1,7 @@
-import type { FieldTable } from '../../reading/field-table.js';
 import type { EndSignal } from '../../protocol/completion.js';
 import type { ParserName } from '../../protocol/engine-names.js';
 import type { Usage } from '../../protocol/usage.js';
+import type { FieldTable } from '../../reading/field-table.js';
 import type { EngineErrorReport, Report } from '../report.js';
 
 /** What the records of one program may look like. Everything that is not in here is drift. */

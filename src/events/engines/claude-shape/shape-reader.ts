@@ -1,8 +1,8 @@
-import type { Reader } from '../engine.js';
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
 import { isRecord, nameField, objectField, stringField } from '../../reading/record-fields.js';
-import type { EngineErrorReport, Report } from '../report.js';
 import { TextAnswer } from '../../reading/text-answer.js';
+import type { Reader } from '../engine.js';
+import type { EngineErrorReport, Report } from '../report.js';
 import { Conversation } from './conversation.js';
 import type { Dialect } from './dialect.js';
 import { readAssistant, readUser } from './read-message.js';

@@ -1,5 +1,5 @@
-import { omitMissing } from '../../reading/omit-missing.js';
 import type { Usage } from '../../protocol/usage.js';
+import { omitMissing } from '../../reading/omit-missing.js';
 import { countField, objectField } from '../../reading/record-fields.js';
 
 interface UsageReading {

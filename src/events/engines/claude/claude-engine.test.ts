@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { raspOf } from '../../contract/emitted-invariants.contract.js';
-import { describeEngineContract } from '../../contract/engine.contract.js';
 import { readFixtures, translateFixture } from '../../contract/engine-fixture.contract.js';
+import { describeEngineContract } from '../../contract/engine.contract.js';
 import { tell } from '../../contract/translate-lines.contract.js';
 import type { Told } from '../../contract/translate-lines.contract.js';
 import {

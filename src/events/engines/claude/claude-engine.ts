@@ -1,4 +1,3 @@
-import type { Engine } from '../engine.js';
 import {
   booleanField,
   countField,
@@ -8,10 +7,11 @@ import {
   objectField,
   stringField,
 } from '../../reading/record-fields.js';
-import type { EngineErrorReport } from '../report.js';
 import { detectShape, sessionOfShape } from '../claude-shape/detect-shape.js';
 import type { Dialect } from '../claude-shape/dialect.js';
 import { createShapeReader } from '../claude-shape/shape-reader.js';
+import type { Engine } from '../engine.js';
+import type { EngineErrorReport } from '../report.js';
 import { claudeTotalUsage } from './claude-usage.js';
 import { CLAUDE_TABLES } from './records.js';
 

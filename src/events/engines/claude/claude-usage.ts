@@ -1,8 +1,8 @@
-import { omitMissing } from '../../reading/omit-missing.js';
 import type { Usage } from '../../protocol/usage.js';
+import { omitMissing } from '../../reading/omit-missing.js';
 import { countField, isRecord, numberField, objectField } from '../../reading/record-fields.js';
-import type { Report } from '../report.js';
 import { readUsage } from '../claude-shape/usage.js';
+import type { Report } from '../report.js';
 import { CLAUDE_TABLES } from './records.js';
 
 /**

@@ -1,5 +1,5 @@
-import type { Engine } from '../engine.js';
 import { nameField, objectField, stringField } from '../../reading/record-fields.js';
+import type { Engine } from '../engine.js';
 import { createCodexReader } from './codex-reader.js';
 import { ITEM_FIELDS, RECORD_FIELDS } from './records.js';
 

@@ -1,8 +1,8 @@
-import type { Reader } from '../engine.js';
 import type { Usage } from '../../protocol/usage.js';
 import { countField, nameField, objectField, stringField } from '../../reading/record-fields.js';
-import type { Report } from '../report.js';
 import { TextAnswer } from '../../reading/text-answer.js';
+import type { Reader } from '../engine.js';
+import type { Report } from '../report.js';
 import { readErrorMessage } from './codex-error.js';
 import { readItem } from './codex-items.js';
 import { CodexLog } from './codex-log.js';

@@ -1,5 +1,5 @@
-import type { Engine } from '../engine.js';
 import { field, nameField, objectField, stringField } from '../../reading/record-fields.js';
+import type { Engine } from '../engine.js';
 import { isDocument } from './gemini-document.js';
 import { isGeminiLogLine } from './gemini-log.js';
 import { createGeminiReader } from './gemini-reader.js';

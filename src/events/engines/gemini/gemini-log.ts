@@ -1,6 +1,6 @@
-import { ErrorDump } from '../../reading/error-dump.js';
 import type { TextFrame } from '../../framing/frame.js';
 import type { StreamName } from '../../protocol/raw-ref.js';
+import { ErrorDump } from '../../reading/error-dump.js';
 import type { Report } from '../report.js';
 import { readRetryLine } from './retry-line.js';
 

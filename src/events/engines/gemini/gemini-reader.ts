@@ -1,9 +1,9 @@
-import type { Reader } from '../engine.js';
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
 import type { ParserName } from '../../protocol/engine-names.js';
 import { stringField } from '../../reading/record-fields.js';
-import type { Report } from '../report.js';
 import { TextAnswer } from '../../reading/text-answer.js';
+import type { Reader } from '../engine.js';
+import type { Report } from '../report.js';
 import { isDocument, readDocument } from './gemini-document.js';
 import { GeminiLog } from './gemini-log.js';
 import { GeminiStream, isStreamRecord } from './gemini-stream.js';

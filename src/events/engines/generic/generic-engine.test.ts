@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { describeEngineContract } from '../../contract/engine.contract.js';
 import { expectCovered, fcmpOf } from '../../contract/emitted-invariants.contract.js';
+import { describeEngineContract } from '../../contract/engine.contract.js';
 import { tell as tellStory, toBytes } from '../../contract/translate-lines.contract.js';
 import type { Story } from '../../contract/translate-lines.contract.js';
 import { createTranslator } from '../../translator.js';

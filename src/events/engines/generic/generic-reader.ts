@@ -1,5 +1,5 @@
-import type { Reader } from '../engine.js';
 import { LineMessage } from '../../reading/line-message.js';
+import type { Reader } from '../engine.js';
 import type { Report } from '../report.js';
 
 /** How sure it is that a line of an unknown program is the agent speaking. */

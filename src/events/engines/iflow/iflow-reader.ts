@@ -1,7 +1,7 @@
-import type { Reader } from '../engine.js';
-import { ErrorDump } from '../../reading/error-dump.js';
 import type { TextFrame } from '../../framing/frame.js';
 import type { StreamName } from '../../protocol/raw-ref.js';
+import { ErrorDump } from '../../reading/error-dump.js';
+import type { Reader } from '../engine.js';
 import type { Report } from '../report.js';
 import { ExecutionInfo } from './execution-info.js';
 import { readIflowLine } from './iflow-lines.js';

@@ -1,8 +1,8 @@
+import { findPayload } from '../../attempt/structured-payload.js';
 import type { TextFrame } from '../../framing/frame.js';
 import { LineMessage } from '../../reading/line-message.js';
 import type { MessageJudgement } from '../../reading/line-message.js';
 import type { Report } from '../report.js';
-import { findPayload } from '../../attempt/structured-payload.js';
 
 /** How sure it is that a text is the agent's: with a JSON block in it, or by where it was printed and what followed. */
 const JSON_CONFIDENCE = 0.8;

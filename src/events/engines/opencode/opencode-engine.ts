@@ -1,5 +1,5 @@
-import type { Engine } from '../engine.js';
 import { nameField, numberField, stringField } from '../../reading/record-fields.js';
+import type { Engine } from '../engine.js';
 import { TEXT_HEADER, createOpencodeReader } from './opencode-reader.js';
 import { RECORD_FIELDS } from './records.js';
 

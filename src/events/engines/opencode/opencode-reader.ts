@@ -1,8 +1,8 @@
-import type { Reader } from '../engine.js';
 import type { TextFrame } from '../../framing/frame.js';
 import { nameField, objectField, stringField } from '../../reading/record-fields.js';
-import type { Report } from '../report.js';
 import { TextAnswer } from '../../reading/text-answer.js';
+import type { Reader } from '../engine.js';
+import type { Report } from '../report.js';
 import { readError } from './opencode-error.js';
 import { readReasoning, readStepFinish, readText, readTool } from './opencode-parts.js';
 import { PART_FIELDS, RECORD_FIELDS } from './records.js';

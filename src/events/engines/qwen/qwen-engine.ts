@@ -1,11 +1,11 @@
-import type { Engine } from '../engine.js';
 import type { Usage } from '../../protocol/usage.js';
 import { countField, nameField, numberField, objectField, stringField } from '../../reading/record-fields.js';
-import type { EngineErrorReport, Report } from '../report.js';
 import { detectShape, sessionOfShape } from '../claude-shape/detect-shape.js';
 import type { Dialect } from '../claude-shape/dialect.js';
 import { createShapeReader } from '../claude-shape/shape-reader.js';
 import { readUsage } from '../claude-shape/usage.js';
+import type { Engine } from '../engine.js';
+import type { EngineErrorReport, Report } from '../report.js';
 import { QWEN_TABLES } from './records.js';
 
 /** Qwen Code: `qwen --output-format stream-json`, or one array with `json`. Records on stdout, its log on stderr. */

@@ -5,10 +5,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { AnySchemaObject } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { createAcpProjection, toAcp } from './acp.js';
-import type { AcpSessionNotification, AcpUpdate } from './acp-update.js';
 import { anyConversation, conversation } from '../fixtures/conversation.js';
 import type { Said } from '../fixtures/conversation.js';
+import type { AcpSessionNotification, AcpUpdate } from './acp-update.js';
+import { createAcpProjection, toAcp } from './acp.js';
 
 const schemaFile = createRequire(import.meta.url).resolve('@agentclientprotocol/sdk/schema/v1/schema.json');
 const ajv = new Ajv2020({ strict: false, validateFormats: false });

@@ -1,11 +1,11 @@
 import type { FcmpData, FcmpEvent } from '../../protocol/fcmp-event.js';
-import type { AcpMeta, AcpSessionNotification, AcpUpdate } from './acp-update.js';
 import { reasoningIdOf, toolCallIdOf } from '../part-ids.js';
 import { projectAll } from '../projection.js';
 import type { Projection } from '../projection.js';
 import { createStreamedTexts } from '../streamed-text.js';
-import { toolKind } from './tool-kind.js';
 import { toolResultText } from '../tool-text.js';
+import type { AcpMeta, AcpSessionNotification, AcpUpdate } from './acp-update.js';
+import { toolKind } from './tool-kind.js';
 
 /**
  * Tells FCMP events as the session updates of the Agent Client Protocol, version 1. A Sluice run is a session.

@@ -1,11 +1,11 @@
 import { EventSchemas } from '@ag-ui/core/schemas';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { anyConversation, conversation } from '../fixtures/conversation.js';
+import type { Said } from '../fixtures/conversation.js';
 import type { AgUiEvent } from './ag-ui-event.js';
 import { createAgUiProjection, toAgUi } from './ag-ui.js';
 import { brokenRules } from './fixtures/ag-ui-rules.js';
-import { anyConversation, conversation } from '../fixtures/conversation.js';
-import type { Said } from '../fixtures/conversation.js';
 
 const started: Said = { type: 'conversation.started', data: { session_id: 's-1' } };
 const completed: Said = {
