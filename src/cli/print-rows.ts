@@ -1,5 +1,5 @@
 import type { CommandIo } from './command-io.js';
-import { renderJson } from './render-json.js';
+import { isJsonDue, printJson } from './print-json.js';
 import { visibleText } from './visible-text.js';
 
 /** A column of a table for people: its heading, and what stands in it. */
@@ -11,16 +11,14 @@ export interface Column<Row> {
 /** A cell is a glance; `--json` has the whole. */
 const WIDEST = 60;
 
-/**
- * Prints rows: a table for a person at a terminal, an array of JSON when asked or piped.
- */
+/** Prints rows: a table for a person at a terminal, an array of JSON when asked or piped. */
 export async function printRows<Row extends object>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { json = false }: { readonly json?: boolean | undefined },
+  flags: { readonly json?: boolean | undefined },
   io: CommandIo,
 ): Promise<void> {
-  if (json || !io.stdout.isTerminal) await io.stdout.write(`${renderJson(rows, io.stdout.isTerminal ? 2 : 0)}\n`);
+  if (isJsonDue(flags, io)) await printJson(rows, io);
   else await io.stdout.write(renderTable(rows, columns));
 }
 
@@ -29,7 +27,9 @@ function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[])
     columns.map(({ heading }) => heading),
     ...rows.map((row) => columns.map((column) => cellOf(column.of(row)))),
   ];
-  const widths = columns.map((_, index) => Math.max(...table.map((cells) => cells[index]?.length ?? 0)));
+  const widths = columns.map((_, index) =>
+    table.reduce((widest, cells) => Math.max(widest, cells[index]?.length ?? 0), 0),
+  );
   const lines = table.map((cells) =>
     cells
       .map((cell, index) => cell.padEnd(widths[index] ?? 0))

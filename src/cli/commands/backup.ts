@@ -4,7 +4,7 @@ import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { withHouseOptions } from '../house.js';
 import type { HouseFlags } from '../house.js';
-import { renderJson } from '../render-json.js';
+import { printJson } from '../print-json.js';
 
 /** Adds `sluice backup` to the program. */
 export function addBackupCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -21,6 +21,6 @@ async function runBackup(file: string, flags: HouseFlags, io: CommandIo): Promis
   const { backUpStore } = await import('../../store/back-up-store.js');
   const { database } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
   const backup = await backUpStore(database, file);
-  await io.stdout.write(`${renderJson(backup, io.stdout.isTerminal ? 2 : 0)}\n`);
+  await printJson(backup, io);
   return EXIT.success;
 }

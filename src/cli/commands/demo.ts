@@ -5,7 +5,7 @@ import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { withHouseOptions } from '../house.js';
 import type { HouseFlags } from '../house.js';
-import { renderJson } from '../render-json.js';
+import { isJsonDue, printJson } from '../print-json.js';
 import { visibleText } from '../visible-text.js';
 
 interface DemoFlags extends HouseFlags {
@@ -27,8 +27,8 @@ async function runDemoCommand(flags: DemoFlags, io: CommandIo): Promise<ExitCode
   const { data, database } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
   await io.stderr.write('three workers get an order each\n');
   const report = await runDemo({ data, database });
-  const isJson = flags.json === true || !io.stdout.isTerminal;
-  await io.stdout.write(isJson ? `${renderJson(report, io.stdout.isTerminal ? 2 : 0)}\n` : tellReport(report));
+  if (isJsonDue(flags, io)) await printJson(report, io);
+  else await io.stdout.write(tellReport(report));
   return EXIT.success;
 }
 

@@ -3,7 +3,7 @@ import { loadConfig } from '../../config/load-config.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { present } from '../../server/present.js';
-import { renderJson } from '../render-json.js';
+import { isJsonDue, printJson } from '../print-json.js';
 import { visibleText } from '../visible-text.js';
 
 interface DoctorFlags {
@@ -28,9 +28,7 @@ async function runDoctor(flags: DoctorFlags, io: CommandIo): Promise<ExitCode> {
   const { examineEngines, renderDoctor } = await import('../../runs/index.js');
   const { programs } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
   const reports = await examineEngines({ env: process.env, cwd: process.cwd(), ...present({ programs }) });
-  const isJson = flags.json === true || !io.stdout.isTerminal;
-  await io.stdout.write(
-    isJson ? `${renderJson(reports, io.stdout.isTerminal ? 2 : 0)}\n` : visibleText(renderDoctor(reports)),
-  );
+  if (isJsonDue(flags, io)) await printJson(reports, io);
+  else await io.stdout.write(visibleText(renderDoctor(reports)));
   return reports.some(({ status }) => status === 'ready' || status === 'unproven_version') ? EXIT.success : EXIT.failed;
 }

@@ -5,7 +5,7 @@ import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { withHouseOptions } from '../house.js';
 import type { HouseFlags } from '../house.js';
-import { renderJson } from '../render-json.js';
+import { printJson } from '../print-json.js';
 
 /** Adds `sluice export` to the program. */
 export function addExportCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -23,6 +23,6 @@ async function runExport(run: string, target: string, flags: HouseFlags, io: Com
   const { exportRunFolder } = await import('../../server/export/export-run-folder.js');
   const { data } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
   const exported = await exportRunFolder(runFolderPath(data, run), target);
-  await io.stdout.write(`${renderJson(exported, io.stdout.isTerminal ? 2 : 0)}\n`);
+  await printJson(exported, io);
   return EXIT.success;
 }

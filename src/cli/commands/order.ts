@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import type { OrderRecord } from '../../orders/ports/order-record.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { present } from '../../server/present.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { House, HouseFlags } from '../house.js';
 import { listenForInterruption } from '../interruption.js';
 import { MisuseError } from '../misuse-error.js';
 import { readJsonFile } from '../read-json-file.js';
-import { renderJson } from '../render-json.js';
+import { printJson } from '../print-json.js';
+import { workerSettings } from '../worker-settings.js';
 
 /** Adds `sluice order` to the program. */
 export function addOrderCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -31,7 +31,7 @@ async function runOrder(file: string, flags: HouseFlags, io: CommandIo): Promise
   try {
     return await inHouse(flags, async (house) => {
       const record = await carryOut(request, house, io, interruption.signal);
-      await io.stdout.write(`${renderJson(await summarize(record, house), io.stdout.isTerminal ? 2 : 0)}\n`);
+      await printJson(await summarize(record, house), io);
       if (interruption.signal.aborted) return EXIT.canceled;
       return record.decision?.action === 'advance' ? EXIT.success : EXIT.failed;
     });
@@ -43,18 +43,11 @@ async function runOrder(file: string, flags: HouseFlags, io: CommandIo): Promise
 /** Submits the order, and works until it is settled, here or by another worker. */
 async function carryOut(request: unknown, house: House, io: CommandIo, interrupted: AbortSignal): Promise<OrderRecord> {
   const { startWorker, waitForOrder } = await import('../../dispatch/index.js');
-  const { config, store, lead } = house;
+  const { store, lead } = house;
   const { order } = await lead.submit(request);
   const name = { issueRef: order.issue_ref, runId: order.run_id };
   await io.stderr.write(`${order.issue_ref}: run ${order.run_id}, worker ${order.worker}\n`);
-  const { data, programs, secrets, concurrency: concurrencyByType } = config;
-  const worker = startWorker({
-    store,
-    lead,
-    runs: { data, ...present({ programs, secrets }) },
-    takes: ['orders'],
-    ...present({ concurrencyByType, leaseMs: config.lease_s === undefined ? undefined : config.lease_s * 1000 }),
-  });
+  const worker = startWorker({ store, lead, ...workerSettings(house), takes: ['orders'] });
   const stopAtOnce = (): void => void worker.stop({ graceMs: 0 });
   interrupted.addEventListener('abort', stopAtOnce, { once: true });
   try {

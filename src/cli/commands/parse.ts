@@ -8,7 +8,7 @@ import { MisuseError } from '../misuse-error.js';
 import { toParseOutput } from '../../api/parse-output.js';
 import { readInput } from '../read-input.js';
 import { readSchemaFile } from '../read-schema.js';
-import { renderJson } from '../render-json.js';
+import { printJson } from '../print-json.js';
 
 /** The options of `sluice parse`, as commander hands them over. */
 type ParseFlags = Pick<ParseOptions, 'profile' | 'allowPartial' | 'align' | 'prefer' | 'label' | 'numbers'> & {
@@ -41,7 +41,7 @@ async function runParse(file: string | undefined, flags: ParseFlags, io: Command
   const schema = schemaFile === undefined ? undefined : await readSchema(schemaFile, io);
   const input = await readInput(file, MAX_INPUT_BYTES, io);
   const result = 'tooLong' in input ? refuseTooLong(options.label) : parse(input.text, schema, options);
-  await io.stdout.write(`${renderJson(toParseOutput(result), io.stdout.isTerminal ? 2 : 0)}\n`);
+  await printJson(toParseOutput(result), io);
   return result.status === 'failed' ? EXIT.failed : EXIT.success;
 }
 

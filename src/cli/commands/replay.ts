@@ -5,7 +5,7 @@ import type { EngineName } from '../../events/protocol/engine-names.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { MisuseError } from '../misuse-error.js';
-import { renderJson } from '../render-json.js';
+import { printJson } from '../print-json.js';
 import { collectWarnings, engineOption } from '../run-folder.js';
 
 interface ReplayFlags {
@@ -35,6 +35,6 @@ async function runReplay(dir: string, flags: ReplayFlags, io: CommandIo): Promis
   if (result.status === 'nothing_stored') {
     throw new MisuseError(`${dir} holds no logs to compare with: 'sluice translate ${dir} --write' writes them`);
   }
-  await io.stdout.write(`${renderJson(result, io.stdout.isTerminal ? 2 : 0)}\n`);
+  await printJson(result, io);
   return result.status === 'same' ? EXIT.success : EXIT.failed;
 }

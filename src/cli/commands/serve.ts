@@ -10,6 +10,7 @@ import type { House, HouseFlags } from '../house.js';
 import { listenForInterruption, untilInterrupted } from '../interruption.js';
 import type { Interruption } from '../interruption.js';
 import { loadLogger } from '../load-logger.js';
+import { workerSettings } from '../worker-settings.js';
 
 interface ServeFlags extends HouseFlags {
   readonly host?: string;
@@ -110,25 +111,17 @@ interface Helping {
 }
 
 /** What goes on beside the server: work, forgetting, and the demo. */
-async function startHelp({ config, store, lead, logger }: House, { flags, metrics }: Helping) {
+async function startHelp(house: House, { flags, metrics }: Helping) {
   const [{ startWorker }, { startRetention }, { showDemo }, { readRetention }] = await Promise.all([
     import('../../dispatch/start-worker.js'),
     import('../../dispatch/retention/start-retention.js'),
     import('../../dispatch/show-demo.js'),
     import('../../config/read-retention.js'),
   ]);
-  const { data, programs, secrets, concurrency: concurrencyByType } = config;
-  const leaseMs = config.lease_s === undefined ? undefined : config.lease_s * 1000;
+  const { config, store, lead, logger } = house;
+  const { data } = config;
   const metered = metrics.measureLag(store);
-  const worker = flags.worker
-    ? startWorker({
-        store: metered,
-        lead,
-        logger,
-        runs: { data, logger, ...present({ programs, secrets }) },
-        ...present({ concurrencyByType, leaseMs }),
-      })
-    : undefined;
+  const worker = flags.worker ? startWorker({ store: metered, lead, ...workerSettings(house) }) : undefined;
   const retention = startRetention({ store, data, logger, settings: readRetention(config) });
   let demo: ShownDemo | undefined;
   return {

@@ -9,6 +9,7 @@ import type { House, HouseFlags } from '../house.js';
 import { listenForInterruption, untilInterrupted } from '../interruption.js';
 import type { Interruption } from '../interruption.js';
 import { loadLogger } from '../load-logger.js';
+import { workerSettings } from '../worker-settings.js';
 
 interface WorkerFlags extends HouseFlags {
   readonly concurrency?: number;
@@ -41,32 +42,25 @@ async function runWorker(flags: WorkerFlags, io: CommandIo): Promise<ExitCode> {
   }
 }
 
-async function workInHouse(
-  { config, store, lead, logger }: House,
-  flags: WorkerFlags,
-  interruption: Interruption,
-): Promise<ExitCode> {
+async function workInHouse(house: House, flags: WorkerFlags, interruption: Interruption): Promise<ExitCode> {
   const [{ startWorker }, { startRetention }, { readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),
     import('../../dispatch/retention/start-retention.js'),
     import('../../config/read-retention.js'),
   ]);
-  const { data, programs, secrets, concurrency: concurrencyByType } = config;
+  const { config, store, lead, logger } = house;
   const worker = startWorker({
     store,
     lead,
-    logger,
-    runs: { data, logger, ...present({ programs, secrets }) },
+    ...workerSettings(house),
     ...present({
       concurrency: flags.concurrency,
       workerTypes: flags.type,
       takes: flags.takes === undefined ? undefined : [flags.takes],
-      concurrencyByType,
-      leaseMs: config.lease_s === undefined ? undefined : config.lease_s * 1000,
     }),
   });
   // Run folders are forgotten where they are.
-  const retention = startRetention({ store, data, logger, settings: readRetention(config) });
+  const retention = startRetention({ store, data: config.data, logger, settings: readRetention(config) });
   logger.info('worker started', { worker_id: worker.id, database: describeDatabase(config.database) });
   await untilInterrupted(interruption);
   logger.info('worker ends', { worker_id: worker.id, busy: worker.busy });

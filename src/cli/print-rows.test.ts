@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryIo } from './fixtures/memory-io.js';
+import { printRows } from './print-rows.js';
+
+const COLUMNS = [
+  { heading: 'ID', of: ({ id }: { id: number }) => id },
+  { heading: 'WHY', of: ({ why }: { why: string | null }) => why },
+];
+
+async function print(rows: readonly { id: number; why: string | null }[], json: boolean, isTerminal: boolean) {
+  const io = createMemoryIo({}, { isTerminal });
+  await printRows(rows, COLUMNS, { json }, io);
+  return io.printed.stdout;
+}
+
+describe('rows', () => {
+  it('are a table for a person, one line each, with nothing that a terminal would obey', async () => {
+    const rows = [
+      { id: 1, why: 'two\nlines\u001b[2J' },
+      { id: 100, why: null },
+      { id: 2, why: 'x'.repeat(100) },
+    ];
+    expect(await print(rows, false, true)).toBe(`ID   WHY\n1    two lines␛[2J\n100  –\n2    ${'x'.repeat(59)}…\n`);
+  });
+
+  it('are an array of JSON when asked, and for a program', async () => {
+    const rows = [{ id: 1, why: 'x' }];
+    expect(JSON.parse(await print(rows, true, true))).toEqual(rows);
+    expect(await print(rows, false, false)).toBe(`${JSON.stringify(rows)}\n`);
+  });
+
+  it('may be as many as can be asked for', async () => {
+    const rows = Array.from({ length: 200_000 }, (_, id) => ({ id, why: null }));
+    expect((await print(rows, false, true)).split('\n')).toHaveLength(200_002);
+  });
+});
