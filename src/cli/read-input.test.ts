@@ -53,5 +53,10 @@ describe('readInput', () => {
     await expect(readInput('gone.txt', 10, createMemoryIo({}))).rejects.toEqual(
       new MisuseError('cannot read gone.txt: there is no such file'),
     );
+    const gone: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => ({ next: async () => Promise.reject(new Error('EIO: i/o error, read')) }),
+    };
+    const io = { ...createMemoryIo({}), openStdin: () => ({ isTerminal: false, ...gone }) };
+    await expect(readInput('-', 10, io)).rejects.toThrow('cannot read standard input: EIO');
   });
 });

@@ -14,8 +14,17 @@ export async function readInput(file: string | undefined, maxBytes: number, io: 
   return bytes === undefined ? { tooLong: true } : { text: new TextDecoder().decode(bytes) };
 }
 
+/** What an input is called in a message. */
+export function nameInput(file: string | undefined): string {
+  return isStdin(file) ? 'standard input' : file;
+}
+
+function isStdin(file: string | undefined): file is undefined | '-' {
+  return file === undefined || file === '-';
+}
+
 async function openInput(file: string | undefined, io: CommandIo): Promise<AsyncIterable<Uint8Array>> {
-  if (file !== undefined && file !== '-') return io.openFile(file);
+  if (!isStdin(file)) return io.openFile(file);
   const stdin = io.openStdin();
   if (stdin.isTerminal) await io.stderr.write('Reading standard input; end it with Ctrl-D.\n');
   return stdin;
@@ -35,7 +44,7 @@ async function collect(
       chunks.push(chunk);
     }
   } catch (error) {
-    throw new MisuseError(`cannot read ${file ?? 'standard input'}: ${describeFileError(error)}`, { cause: error });
+    throw new MisuseError(`cannot read ${nameInput(file)}: ${describeFileError(error)}`, { cause: error });
   }
   return concatenate(chunks, length);
 }

@@ -5,7 +5,7 @@ import type { RunEngine } from '../runs/launchers/run-engine.js';
 import type { CommandIo } from './command-io.js';
 import { present } from '../server/present.js';
 import { MisuseError } from './misuse-error.js';
-import { readInput } from './read-input.js';
+import { nameInput, readInput } from './read-input.js';
 import { readSchemaFile } from './read-schema.js';
 
 /** The options of `sluice run`, as commander hands them over. */
@@ -37,6 +37,8 @@ const MAX_PROMPT_BYTES = 16 * 1024 * 1024;
 
 /** What is to be run, from what was typed. */
 export async function specOf(words: readonly string[], flags: RunFlags, io: CommandIo): Promise<RunSpec> {
+  if (flags.inputFile !== undefined && flags.cache !== true)
+    throw new MisuseError('--input-file is for --cache: add it');
   const contract = await contractOf(flags, io);
   const asked = flags.engine === 'command' ? await commandOf(words, flags, io) : await promptOf(words, flags, io);
   const { engine, mode, permissions, model, env, terminal } = flags;
@@ -53,11 +55,18 @@ export async function specOf(words: readonly string[], flags: RunFlags, io: Comm
 
 async function contractOf(flags: RunFlags, io: CommandIo): Promise<RunSpec['contract']> {
   const { profile, allowPartial, align } = flags;
-  if (flags.schema === undefined) return profile === undefined ? undefined : { profile };
+  const rules = present({ profile, allow_partial: allowPartial, align });
+  if (flags.schema === undefined) {
+    if (align === true) throw new MisuseError('--align needs a --schema to align to');
+    if (profile !== undefined) return rules;
+    if (allowPartial === true)
+      throw new MisuseError('--allow-partial needs a --schema or a --profile: no value is due');
+    return undefined;
+  }
   const schema = await readSchemaFile(flags.schema, io);
   if (typeof schema === 'boolean')
     throw new MisuseError(`${flags.schema}: a schema that is only true or false decides nothing`);
-  return { schema: { ...schema }, ...present({ profile, allow_partial: allowPartial, align }) };
+  return { schema: { ...schema }, ...rules };
 }
 
 async function commandOf(
@@ -81,12 +90,17 @@ async function promptOf(
     throw new MisuseError('the prompt is given twice: as words and as --prompt-file; leave one out');
   }
   const prompt = flags.promptFile === undefined ? words.join(' ') : await readPrompt(flags.promptFile, io);
-  if (prompt === '') throw new MisuseError('there is no prompt: give it as an argument or with --prompt-file');
+  if (prompt === '') {
+    throw new MisuseError(
+      'there is no prompt: give it as an argument, after -- if --env or --input-file would take it, or with --prompt-file',
+    );
+  }
   return { prompt };
 }
 
 async function readPrompt(file: string, io: CommandIo): Promise<string> {
   const input = await readInput(file, MAX_PROMPT_BYTES, io);
-  if ('tooLong' in input) throw new MisuseError(`the prompt ${file} is longer than ${MAX_PROMPT_BYTES} bytes`);
+  if ('tooLong' in input)
+    throw new MisuseError(`the prompt (${nameInput(file)}) is longer than ${MAX_PROMPT_BYTES} bytes`);
   return input.text;
 }

@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import type { AuditWarning } from '../audit/audit-warning.js';
 import { ENGINE_NAMES } from '../events/protocol/engine-names.js';
+import { tellLine } from './tell-line.js';
 
 /** The option that names an engine, for the commands that read run folders. */
 export function engineOption(): Option {
@@ -17,9 +18,9 @@ export function collectWarnings(): { readonly add: (warning: AuditWarning) => vo
   let more = 0;
   return {
     add({ code, message }) {
-      if (lines.length < MAX_WARNINGS) lines.push(`sluice: warning ${code}: ${message}\n`);
+      if (lines.length < MAX_WARNINGS) lines.push(tellLine(`warning ${code}: ${message}`));
       else more += 1;
     },
-    text: () => lines.join('') + (more === 0 ? '' : `sluice: and ${more} warnings more\n`),
+    text: () => lines.join('') + (more === 0 ? '' : tellLine(`and ${more} warnings more`)),
   };
 }

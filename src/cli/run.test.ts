@@ -33,4 +33,13 @@ describe('sluice', () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain('Did you mean parse?');
   });
+
+  it('says what is wrong in its own name, and whose help to read', async () => {
+    expect(await sluice('repair', '--nope')).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: "sluice: unknown option '--nope'\n(see sluice repair --help)\n",
+    });
+    expect(await sluice('\u001b[2J')).toMatchObject({ stderr: expect.stringMatching(/^sluice: .*'␛\[2J'\n/) });
+  });
 });

@@ -20,6 +20,7 @@ import { addTranslateCommand } from './commands/translate.js';
 import { addWorkerCommand } from './commands/worker.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { tellFailure } from './tell-failure.js';
+import { tellLine } from './tell-line.js';
 import { VERSION } from './version.js';
 
 /** In the order in which help lists them: reading, running, delegating. */
@@ -57,7 +58,11 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
     .description('Raw agent output in, validated results out.')
     .version(VERSION)
     .exitOverride()
-    .configureOutput({ writeOut: (text) => (help += text), writeErr: (text) => (talk += text) })
+    .configureOutput({
+      writeOut: (text) => (help += text),
+      writeErr: (text) => (talk += text),
+      outputError: (text, write) => write(tellLine(text.replace(/^error: /, '').trimEnd())),
+    })
     .showSuggestionAfterError()
     .showHelpAfterError('(sluice --help lists what there is)')
     .addHelpText(
@@ -73,6 +78,7 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
     return failure.exitCode;
   };
   for (const add of COMMANDS) add(program, io, end);
+  for (const command of program.commands) command.showHelpAfterError(`(see sluice ${command.name()} --help)`);
   addExamples(program);
 
   try {

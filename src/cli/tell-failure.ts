@@ -1,6 +1,7 @@
 import { isSluiceError, SluiceError } from '../json/index.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { MisuseError } from './misuse-error.js';
+import { tellLine } from './tell-line.js';
 import { visibleText } from './visible-text.js';
 
 /** The last words of a command that broke off, and how it ends. */
@@ -17,9 +18,9 @@ export interface Failure {
  * tellFailure(new StoreError('STORE_BUSY', 'try again')) // { text: 'sluice: STORE_BUSY: try again\n', exitCode: 2 }
  */
 export function tellFailure(thrown: unknown): Failure {
-  if (thrown instanceof MisuseError) return { text: lineOf(thrown.message), exitCode: EXIT.misuse };
+  if (thrown instanceof MisuseError) return { text: tellLine(thrown.message), exitCode: EXIT.misuse };
   const error = asSluiceError(thrown);
-  const line = lineOf(`${error.code}: ${error.message}`);
+  const line = tellLine(`${error.code}: ${error.message}`);
   if (error.code !== 'INTERNAL_ERROR') return { text: line, exitCode: EXIT.misuse };
   const where = thrown instanceof Error && thrown.stack !== undefined ? `${visibleText(thrown.stack)}\n` : '';
   return { text: line + where, exitCode: EXIT.broken };
@@ -40,9 +41,4 @@ function asSluiceError(thrown: unknown): SluiceError {
 
 function isSystemError(thrown: unknown): boolean {
   return thrown instanceof Error && 'syscall' in thrown;
-}
-
-/** What is told may quote a file, and that must not speak to the terminal. */
-function lineOf(message: string): string {
-  return `sluice: ${visibleText(message)}\n`;
 }

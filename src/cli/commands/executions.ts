@@ -8,6 +8,7 @@ import { present } from '../../server/present.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { HouseFlags } from '../house.js';
 import { limitOption } from '../limit-option.js';
+import { parseTime } from '../parse-time.js';
 import { printRows } from '../print-rows.js';
 import { readPages } from '../read-pages.js';
 import { renderCsv } from '../render-csv.js';
@@ -34,11 +35,13 @@ export function addExecutionsCommand(program: Command, io: CommandIo, end: (code
     .addOption(
       new Option('--decision <action>', 'only these').choices(['advance', 'archive', 'needs-human', 'blocked']),
     )
-    .option('--since <time>', 'from this time on: 2026-11-15 or 2026-11-15T08:00:00Z')
-    .option('--until <time>', 'before this time')
+    .addOption(
+      new Option('--since <time>', 'from this time on: 2026-11-15 or 2026-11-15T08:00:00Z').argParser(parseTime),
+    )
+    .addOption(new Option('--until <time>', 'before this time').argParser(parseTime))
     .addOption(limitOption())
     .option('--json', 'the whole rows as a JSON array, also at a terminal')
-    .option('--csv', 'the whole rows as CSV')
+    .addOption(new Option('--csv', 'the whole rows as CSV').conflicts('json'))
     .action(async (flags: ExecutionsFlags) => {
       end(await runExecutions(flags, io));
     });

@@ -119,6 +119,7 @@ describe('sluice resolve', () => {
     const settled = await sluice(
       'resolve',
       id,
+      '--json',
       '--action',
       'edit',
       '--why',
@@ -169,6 +170,9 @@ describe('what was done', () => {
     await order('silent', 'acme/shop#2');
     const all = await list('executions');
     expect(all.map(({ decision }) => decision)).toEqual(['needs-human', 'advance']);
+    const at = String(all[0]?.['at']);
+    expect(await list('executions', '--since', at)).toEqual(all.slice(0, 1));
+    expect(await list('executions', '--until', at)).toEqual(all.slice(1));
     const some = await list('executions', '--decision', 'advance');
     expect(some).toMatchObject([
       { issue_ref: 'acme/shop#1', worker: 'honest', exit_code: 0, parse_path: expect.any(String) },
@@ -176,6 +180,17 @@ describe('what was done', () => {
     const csv = (await sluice('executions', '--csv')).stdout.split('\r\n');
     expect(csv[0]).toMatch(/^id,at,issue_ref,run_id,/);
     expect(csv).toHaveLength(4);
+  });
+
+  it.each([
+    [['--since', 'yesterday'], 'Give a day (2026-11-15) or a moment'],
+    [['--until', '2026-02-31'], 'Give a day (2026-11-15) or a moment'],
+    [['--json', '--csv'], "'--csv' cannot be used with option '--json'"],
+    [['--limit', '0'], 'Give a whole number from 1'],
+  ])('is not listed for %j, which is called wrongly', async (args, words) => {
+    const { exitCode, stdout, stderr } = await sluice('executions', ...args);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(words);
   });
 
   it('was told to the issues', async () => {

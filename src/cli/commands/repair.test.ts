@@ -24,6 +24,14 @@ describe('sluice repair', () => {
     expect(await repairCommand('{ "a" : 1.0e2 }\n')).toMatchObject({ stdout: '{ "a" : 1.0e2 }\n' });
   });
 
+  it('shows a terminal what it might obey, and leaves it alone for a program', async () => {
+    const text = '{"a": "\u009B31m"}';
+    expect(await repairCommand(text)).toMatchObject({ stdout: `${text}\n` });
+    const io = createMemoryIo({}, { stdin: text, isTerminal: true });
+    await run(['repair'], io);
+    expect(io.printed.stdout).toBe(String.raw`{"a": "\u009b31m"}` + '\n');
+  });
+
   it('ends with 1 and the reason when nothing can be made of the text', async () => {
     const { exitCode, stdout, stderr } = await repairCommand('');
     expect(exitCode).toBe(1);

@@ -4,6 +4,8 @@ import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { MAX_INPUT_BYTES } from '../input-limit.js';
 import { readInput } from '../read-input.js';
+import { escapeControls } from '../render-json.js';
+import { tellLine } from '../tell-line.js';
 
 /** Adds `sluice repair` to the program. */
 export function addRepairCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -26,11 +28,12 @@ async function runRepair(file: string | undefined, io: CommandIo): Promise<ExitC
     if (isSluiceError(error)) return refuse(`${error.code}: ${error.message}`, io);
     throw error;
   }
-  await io.stdout.write(`${repaired.trimEnd()}\n`);
+  // For a program the text stays as it is; a terminal might obey what JSON allows inside strings.
+  await io.stdout.write(`${io.stdout.isTerminal ? escapeControls(repaired.trimEnd()) : repaired.trimEnd()}\n`);
   return EXIT.success;
 }
 
 async function refuse(reason: string, io: CommandIo): Promise<ExitCode> {
-  await io.stderr.write(`sluice: ${reason}\n`);
+  await io.stderr.write(tellLine(reason));
   return EXIT.failed;
 }

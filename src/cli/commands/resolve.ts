@@ -5,8 +5,9 @@ import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { HouseFlags } from '../house.js';
+import { MisuseError } from '../misuse-error.js';
 import { readJsonFile } from '../read-json-file.js';
-import { renderJson } from '../render-json.js';
+import { printJson } from '../print-json.js';
 
 interface ResolveFlags extends HouseFlags {
   readonly action: 'accept' | 'reject' | 'retry' | 'edit';
@@ -28,6 +29,7 @@ export function addResolveCommand(program: Command, io: CommandIo, end: (code: E
     .requiredOption('--why <text>', 'the reason, for the record and the comment')
     .option('--who <name>', 'who decides; by default the name you are logged in with')
     .option('--result <file>', 'for edit: the work result that counts, as JSON')
+    .option('--json', 'JSON, also at a terminal')
     .addHelpText(
       'after',
       '\nExit codes: 0 settled and recorded, 2 it cannot be (already settled, another run is active, nothing to accept).',
@@ -38,7 +40,7 @@ export function addResolveCommand(program: Command, io: CommandIo, end: (code: E
 }
 
 async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promise<ExitCode> {
-  const { action, why, who = userInfo().username } = flags;
+  const { action, why, who = whoIsLoggedIn() } = flags;
   const result = flags.result === undefined ? {} : { result: await readJsonFile(flags.result, io) };
   return inHouse(flags, async ({ lead }) => {
     const { item, decision, order } = await lead.resolve({ id, action, why, who, ...result });
@@ -50,8 +52,17 @@ async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promi
       next: decision.next,
       new_run: order ?? null,
     };
-    await io.stdout.write(`${renderJson(printed, io.stdout.isTerminal ? 2 : 0)}\n`);
+    await printJson(printed, io);
     if (order !== undefined) await io.stderr.write(`queued as run ${order.run_id}; sluice worker takes it\n`);
     return EXIT.success;
   });
+}
+
+/** In a container a person may be nothing but a number. */
+function whoIsLoggedIn(): string {
+  try {
+    return userInfo().username;
+  } catch (cause) {
+    throw new MisuseError('this system has no name for you; say who decides with --who', { cause });
+  }
 }

@@ -69,6 +69,12 @@ describe('sluice run', () => {
     expect(exitCode).toBe(0);
   });
 
+  it('takes a cut value only with --allow-partial, also without a schema', async () => {
+    const cut = ['--profile', 'tagged', ...program('console.log("<json>{\\"a\\": 1")')];
+    expect(await sluiceRun(cut)).toMatchObject({ exitCode: 1, result: { status: 'failed' } });
+    expect(await sluiceRun(['--allow-partial', ...cut])).toMatchObject({ exitCode: 0, result: { value: { a: 1 } } });
+  });
+
   it('ends a run that takes too long', async () => {
     const { exitCode, result } = await sluiceRun(['--timeout', '0.3', ...program('setTimeout(() => {}, 60000)')]);
     expect(result).toMatchObject({ status: 'failed', error: { category: 'timeout' } });
@@ -111,6 +117,14 @@ describe('sluice run', () => {
     ['a schema that is not there', ['--engine', 'codex', '--schema', 'gone.json', 'words'], 'gone.json'],
     ['an engine that is none', ['--engine', 'skynet', 'words'], 'skynet'],
     ['a time that is none', ['--engine', 'codex', '--timeout', 'soon', 'words'], 'seconds'],
+    ['nothing to align to', ['--engine', 'codex', '--align', 'words'], '--align needs a --schema'],
+    [
+      'no value that could be cut',
+      ['--engine', 'codex', '--allow-partial', 'words'],
+      'needs a --schema or a --profile',
+    ],
+    ['input files for no cache', ['--engine', 'codex', 'words', '--input-file', 'a'], '--input-file is for --cache'],
+    ['a prompt that an option took', ['--engine', 'codex', '--env', 'HOME', 'words'], 'after -- if --env'],
   ])('is misuse with %s', async (_, argv, word) => {
     const { exitCode, stdout, stderr } = await sluiceRun(argv);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });

@@ -9,11 +9,13 @@ import { createEventTeller } from '../event-teller.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { present } from '../../server/present.js';
 import { listenForInterruption } from '../interruption.js';
-import { escapeControls, renderJson } from '../render-json.js';
+import { printJson } from '../print-json.js';
+import { escapeControls } from '../render-json.js';
 import { specOf } from '../run-flags.js';
 import type { RunFlags } from '../run-flags.js';
 import { createReplies } from '../replies.js';
 import type { Replies } from '../replies.js';
+import { tellLine } from '../tell-line.js';
 
 /** Adds `sluice run` to the program. */
 export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -72,7 +74,7 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
     else interruption.signal.addEventListener('abort', cancel, { once: true });
     await follow(run, flags, io);
     const result = await run.result;
-    await io.stdout.write(`${renderJson({ run_id: run.id, ...result }, io.stdout.isTerminal ? 2 : 0)}\n`);
+    await printJson({ run_id: run.id, ...result }, io);
     return exitCodeOf(result.status);
   } finally {
     interruption.stopListening();
@@ -108,7 +110,7 @@ async function answer(run: Run, replies: Replies, io: CommandIo): Promise<void> 
       return await run.reply(reply);
     } catch (error) {
       if (!isSluiceError(error) || error.code !== 'INVALID_REPLY') throw error;
-      await io.stderr.write(`sluice: ${error.message}\n`);
+      await io.stderr.write(tellLine(error.message));
     }
   }
 }
