@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, open, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { PROJECT, run } from '../scripts/run-tool.js';
+import { run } from '../scripts/run-tool.js';
 import { closedPlace } from './closed-place.js';
+import { MAIN } from './command-stage.js';
 import { makeFolder } from './temporary-folder.js';
-
-const MAIN = join(PROJECT, 'dist/cli/main.js');
 
 let folder: string;
 beforeEach(async () => {
@@ -135,107 +134,5 @@ describe('output that has no room', () => {
   it('of talk changes nothing', async () => {
     expect(await withoutRoom(['parse', 'answer.json'], 'stderr')).toMatchObject({ exitCode: 0 });
     expect(await withoutRoom(['parse', 'gone.json'], 'stderr')).toEqual({ exitCode: 2, said: '' });
-  });
-});
-
-describe('Ctrl-C', () => {
-  /** A worker that leaves a sign that it has begun, and does not end by itself. */
-  const waiting = (): string[] => {
-    const sign = JSON.stringify(join(folder, 'begun'));
-    return [
-      process.execPath,
-      '-e',
-      `require('node:fs').writeFileSync(${sign}, ''); setInterval(() => undefined, 1000)`,
-    ];
-  };
-  const hasBegun = async (): Promise<boolean> => (await readdir(folder)).includes('begun');
-
-  /** Interrupts a command when it is at its work. */
-  async function interrupt(
-    args: readonly string[],
-    isAtWork: (printed: string) => boolean | Promise<boolean>,
-    signal: NodeJS.Signals = 'SIGINT',
-  ) {
-    const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    const printed = { stdout: '', stderr: '' };
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text));
-    const closed = once(child, 'close') as Promise<[number | null]>;
-    await expect.poll(async () => isAtWork(printed.stdout + printed.stderr), { timeout: 30_000 }).toBe(true);
-    child.kill(signal);
-    const [exitCode] = await closed;
-    return { exitCode, ...printed };
-  }
-
-  it('cancels a run, whose result is still told', async () => {
-    const { exitCode, stdout } = await interrupt(['run', '--engine', 'command', '--', ...waiting()], hasBegun);
-    expect(exitCode).toBe(130);
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'canceled', error: { code: 'RUN_CANCELED' } });
-  });
-
-  it('stops an order and asks a person', async () => {
-    const wrappers = { slow: { type: 'script', command: waiting(), inject: 'env' } };
-    await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ wrappers }));
-    const repo_dir = join(folder, 'folder');
-    const request = { issue_ref: 'local#1', role: 'qa', repo_dir, worker: 'slow', instructions: 'x' };
-    await writeFile(join(folder, 'request.json'), JSON.stringify(request));
-    const { exitCode, stdout } = await interrupt(['order', 'request.json'], hasBegun);
-    expect(exitCode).toBe(130);
-    expect(JSON.parse(stdout)).toMatchObject({ action: 'needs-human', state: 'settled' });
-    expect(JSON.parse((await sluice('inbox')).stdout)).toHaveLength(1);
-  });
-
-  /** An agent that asks, and is content with any answer. */
-  async function writeAskingAgent(): Promise<readonly string[]> {
-    const source = `#!/usr/bin/env node
-      if (process.argv.includes('--version')) { console.log('codex-cli 0.1.0'); process.exit(); }
-      const isAnswered = process.argv.includes('resume');
-      const text = isAnswered ? '{"__SKILL_DONE__": true}' : 'Which color?';
-      for (const event of [
-        { type: 'thread.started', thread_id: '0199a213-81c0-7800-8aa1-bbab2a035a53' },
-        { type: 'turn.started' },
-        { type: 'item.completed', item: { id: 'item_0', type: 'agent_message', text } },
-        { type: 'turn.completed', usage: { input_tokens: 1, cached_input_tokens: 0, output_tokens: 1 } },
-      ]) console.log(JSON.stringify(event));`;
-    const program = join(folder, 'asking.cjs');
-    await writeFile(program, source, { mode: 0o755 });
-    await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ programs: { codex: program } }));
-    return ['run', '--engine', 'codex', '--mode', 'interactive', 'Paint it.'];
-  }
-
-  it('cancels a run that waits for an answer', async () => {
-    const asks = await writeAskingAgent();
-    const { exitCode, stdout } = await interrupt(asks, (printed) => printed.includes('? Which color?'));
-    expect(exitCode).toBe(130);
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'canceled' });
-  });
-
-  it('is not needed once the answer was given: an empty line is none, and the open input keeps nobody waiting', async () => {
-    const child = spawn(process.execPath, [MAIN, ...(await writeAskingAgent())], { cwd: folder });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    const printed = { stdout: '', stderr: '' };
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text));
-    const closed = once(child, 'close') as Promise<[number | null]>;
-    await expect.poll(() => printed.stderr, { timeout: 30_000 }).toContain('? Which color?');
-    child.stdin.write('\n');
-    await expect.poll(() => printed.stderr, { timeout: 30_000 }).toContain('sluice: The reply cannot be handed on');
-    child.stdin.write('red\n');
-    expect((await closed)[0]).toBe(0);
-    expect(JSON.parse(printed.stdout)).toMatchObject({ status: 'success', attempts: 2 });
-  });
-
-  it.each([
-    ['worker', ['worker'], 'worker started'],
-    ['server', ['serve', '--port', '0', '--no-demo'], 'http://'],
-  ])('ends a %s in order', async (_, args, words) => {
-    expect(await interrupt(args, (printed) => printed.includes(words))).toMatchObject({ exitCode: 0 });
-  });
-
-  it('is what a terminal that closes does, too', async () => {
-    const args = ['serve', '--port', '0', '--no-demo'];
-    const { exitCode, stderr } = await interrupt(args, (printed) => printed.includes('http://'), 'SIGHUP');
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringContaining('"server ends"') });
   });
 });

@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT, run } from '../scripts/run-tool.js';
+import { MAIN } from './command-stage.js';
+import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
-
-const MAIN = join(PROJECT, 'dist/cli/main.js');
 
 describe('the built command', () => {
   it('parses standard input', async () => {
@@ -55,19 +52,16 @@ describe('the built command', () => {
   });
 
   it('ends quietly when nobody reads its output', async () => {
-    const child = spawn(process.execPath, [MAIN, 'repair'], { cwd: PROJECT });
-    let stderr = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    const { child, printed, exitCode } = startCommand(['repair'], PROJECT);
     child.stdout.destroy();
     child.stdin.end(`["${'x'.repeat(2_000_000)}"]`);
-    const [exitCode]: unknown[] = await once(child, 'close');
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect({ exitCode: await exitCode, stderr: printed.stderr }).toEqual({ exitCode: 0, stderr: '' });
   });
 
   it('does not wait for standard input when a file is named', async () => {
     const folder = await makeFolder({ 'a.json': '{}' });
-    const child = spawn(process.execPath, [MAIN, 'repair', 'a.json'], { cwd: folder });
-    expect((await once(child, 'close'))[0]).toBe(0);
+    const { child, exitCode } = startCommand(['repair', 'a.json'], folder);
+    expect(await exitCode).toBe(0);
     child.stdin.destroy();
   });
 });

@@ -1,24 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { PROJECT } from '../scripts/run-tool.js';
+import { describe, expect, it } from 'vitest';
+import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
-
-const MAIN = join(PROJECT, 'dist/cli/main.js');
 
 /** Starts the built server in a folder of its own. */
 async function startServe(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const folder = await makeFolder({ 'work/x': '' });
-  const child = spawn(process.execPath, [MAIN, 'serve', '--no-demo', ...args], {
-    cwd: folder,
-    env: { ...process.env, ...env },
-  });
-  const exited = once(child, 'exit') as Promise<[number | null]>;
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const printed = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text));
+  const { child, printed, exitCode } = startCommand(['serve', '--no-demo', ...args], folder, env);
   /** Its address, as it prints it. */
   const address = async (): Promise<string> => {
     await expect.poll(() => printed.stdout, { timeout: 30_000 }).toMatch(/^http:\/\/\S+\n$/);
@@ -26,9 +14,9 @@ async function startServe(args: readonly string[], env: Readonly<Record<string, 
   };
   const end = async (): Promise<number | null> => {
     child.kill('SIGTERM');
-    return (await exited)[0];
+    return exitCode;
   };
-  return { printed, address, end, exitCode: async () => (await exited)[0] };
+  return { printed, address, end, exitCode };
 }
 
 describe('sluice serve', () => {
@@ -68,7 +56,7 @@ describe('sluice serve', () => {
 
   it('does not open to others without tokens', async () => {
     const { exitCode, printed } = await startServe(['--host', '0.0.0.0', '--port', '0']);
-    expect(await exitCode()).toBe(2);
+    expect(await exitCode).toBe(2);
     expect(printed.stderr).toContain('TOKENS_NEEDED');
   });
 
@@ -96,7 +84,7 @@ describe('sluice serve', () => {
     ],
   ])('refuses %s', async (_, args, env, words) => {
     const { exitCode, printed } = await startServe(args, env);
-    expect(await exitCode()).toBe(2);
+    expect(await exitCode).toBe(2);
     expect(printed.stderr).toContain(words);
     expect(printed.stdout).toBe('');
   });

@@ -1,0 +1,24 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { onTestFinished } from 'vitest';
+import { MAIN } from './command-stage.js';
+
+/** The built command at work. */
+export interface StartedCommand {
+  readonly child: ChildProcessWithoutNullStreams;
+  /** What it has printed so far. */
+  readonly printed: { readonly stdout: string; readonly stderr: string };
+  /** Resolves when it has ended and all that it printed is here. */
+  readonly exitCode: Promise<number | null>;
+}
+
+/** Starts the built command in a folder for the running test; it is gone afterwards. */
+export function startCommand(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = {}): StartedCommand {
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: { ...process.env, ...env } });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const printed = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text));
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  return { child, printed, exitCode: closed.then(([code]) => code) };
+}
