@@ -1,5 +1,6 @@
 import { MAX_MESSAGE_LENGTH } from '../../reading/message-limit.js';
 import type { Report } from '../report.js';
+import { SaidTexts } from './said-texts.js';
 
 /** What a speaker utters: words to people, or thoughts. */
 export type Utterance = 'text' | 'thinking';
@@ -10,11 +11,6 @@ interface OpenBlock {
   text: string;
 }
 
-/** Texts told without their whole that are remembered, in case it comes after all. */
-const MAX_UNCONFIRMED = 8;
-/** Texts of one message that are remembered. */
-const MAX_TEXTS = 256;
-
 /**
  * The agent, or one of its sub-agents. With partial messages a block is printed twice, in pieces and whole, and programs
  * differ in when the whole comes: before the block's end or after it. Whichever comes, it is told once.
@@ -24,10 +20,8 @@ export class Speaker {
   readonly #parent: string | null;
   readonly #options: { readonly key: string; readonly parent: string | null };
   readonly #nextThought: () => string;
-  #messageId: string | null = null;
+  readonly #said = new SaidTexts();
   #open: OpenBlock | null = null;
-  #unconfirmed: string[] = [];
-  #texts: string[] = [];
   #countedId: string | null = null;
 
   constructor(report: Report, parent: string | null, nextThought: () => string) {
@@ -47,19 +41,23 @@ export class Speaker {
     return this.#open?.kind === 'text' && this.#open.text !== '' && words.startsWith(this.#open.text);
   }
 
+  /** Whether the words of the last message are these: its last block, or all of them. */
+  hasSaid(text: string): boolean {
+    return this.#said.isLastMessage(text);
+  }
+
+  /** Whether a record is the first of its message: what all of them repeat is taken from that one. */
+  isFirstOf(messageId: string | null): boolean {
+    const isFirst = messageId === null || messageId !== this.#countedId;
+    this.#countedId = messageId;
+    return isFirst;
+  }
+
   /** A new message begins. */
   startMessage(id: string | null): void {
     this.endBlock();
-    this.#unconfirmed = [];
-    this.#isMessage(id);
-  }
-
-  /** What was open is whole now, if the whole did not come. */
-  endBlock(): void {
-    if (this.#open === null || this.#open.text === '') return;
-    const { kind, text } = this.#open;
-    this.#tell(kind, text);
-    this.confirmLater(text);
+    this.#said.forgetUnconfirmed();
+    this.#said.enterMessage(id);
   }
 
   piece(kind: Utterance, text: string): void {
@@ -75,12 +73,19 @@ export class Speaker {
 
   /** A whole block of a message, which may have come in pieces before. */
   whole(kind: Utterance, text: string, messageId: string | null): void {
-    this.#isMessage(messageId);
-    if (this.#open?.kind !== kind) this.endBlock();
-    const known = this.#open?.kind === kind ? -1 : this.#unconfirmed.indexOf(text);
-    if (known < 0) return this.#tell(kind, text);
-    this.#unconfirmed.splice(known, 1);
+    this.#said.enterMessage(messageId);
+    if (this.#open?.kind === kind) return this.#tell(kind, text);
+    this.endBlock();
+    if (!this.#said.confirms(text)) return this.#tell(kind, text);
     this.#report.warning('DUPLICATE_MESSAGE_SUPPRESSED', 'A message was printed again after it had been told.');
+  }
+
+  /** What was open is whole now, if the whole did not come. */
+  endBlock(): void {
+    if (this.#open === null || this.#open.text === '') return;
+    const { kind, text } = this.#open;
+    this.#tell(kind, text);
+    this.confirmLater(text);
   }
 
   /** The program starts over: what was said of the open block does not count. */
@@ -90,33 +95,14 @@ export class Speaker {
 
   /** A text was told that may be printed again as a block. */
   confirmLater(text: string): void {
-    this.#unconfirmed.push(text);
-    if (this.#unconfirmed.length > MAX_UNCONFIRMED) this.#unconfirmed.shift();
-  }
-
-  /** Whether the words of the last message are these: its last block, or all of them. */
-  hasSaid(text: string): boolean {
-    return this.#texts.at(-1) === text || this.#texts.join('') === text || this.#texts.join('\n') === text;
-  }
-
-  /** Whether a record is the first of its message: what all of them repeat is taken from that one. */
-  isFirstOf(messageId: string | null): boolean {
-    const isFirst = messageId === null || messageId !== this.#countedId;
-    this.#countedId = messageId;
-    return isFirst;
-  }
-
-  #isMessage(id: string | null): void {
-    if (id !== null && id === this.#messageId && this.#texts.length < MAX_TEXTS) return;
-    this.#messageId = id;
-    this.#texts = [];
+    this.#said.confirmLater(text);
   }
 
   #tell(kind: Utterance, text: string): void {
     const id = this.#open?.kind === kind ? this.#open.id : null;
     this.#open = null;
     if (kind === 'thinking') return this.#report.reasoning(text, { ...withId(id), parent: this.#parent });
-    this.#texts.push(text);
+    this.#said.add(text);
     this.#report.message(text, this.#options);
   }
 }
