@@ -1,11 +1,11 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 import { COMMAND_EXAMPLES } from '../src/cli/command-examples.js';
-import { ANSWER, MAIN, setStage } from './command-stage.js';
+import { ANSWER, setStage } from './command-stage.js';
+import { startCommand } from './start-command.js';
 
 const SCHEMA = {
   type: 'object',
@@ -28,14 +28,10 @@ function fillIn(line: string): string {
 async function interrupt(line: string): Promise<{ readonly exitCode: number | null; readonly stderr: string }> {
   // Any free port: the one of the example may be taken here.
   const [, ...args] = line.replace(/--port \d+/, '--port 0').split(' ');
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder, env });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const { child, printed, exitCode } = startCommand(args, folder, env);
   // The server says its address on stdout when it is ready, a worker that it started on stderr.
   (args[0] === 'worker' ? child.stderr : child.stdout).once('data', () => child.kill('SIGINT'));
-  return new Promise((resolve) => {
-    child.on('close', (exitCode) => resolve({ exitCode, stderr }));
-  });
+  return { exitCode: await exitCode, stderr: printed.stderr };
 }
 
 beforeAll(() => {
