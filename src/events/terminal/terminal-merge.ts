@@ -4,6 +4,7 @@ import type { Frame } from '../framing/frame.js';
 import { EventWriter } from '../mapping/event-writer.js';
 import { align } from './align.js';
 import { MainLines } from './main-lines.js';
+import { MergeTally } from './merge-tally.js';
 import { waitingFrame } from './waiting-frame.js';
 import type { WaitingFrame } from './waiting-frame.js';
 
@@ -28,9 +29,7 @@ export class TerminalMerge {
   #waiting: WaitingFrame[] = [];
   #waitingBytes = 0;
   #session: string | null = null;
-  #restored: Frame[] = [];
-  #restoredCount = 0;
-  #setAside = 0;
+  readonly #tally = new MergeTally();
   #hasPartner = false;
 
   constructor(engine: Engine, attempt: Attempt, writer: EventWriter) {
@@ -57,21 +56,13 @@ export class TerminalMerge {
   /** All frames have come. */
   end(): void {
     this.#settle(true);
-    this.#report();
+    this.#tally.tell(this.#attempt.report, () => this.#whySetAside());
   }
 
   #settle(isFinal: boolean): void {
     const before = this.#attempt.report.outcome;
     const records = this.#waiting.filter(({ kind }) => kind === 'json');
-    // Equal lines of another session are no repeats.
-    const isSame = this.#isSameSession();
-    const partners = isSame
-      ? align(
-          this.main.window(),
-          records.map(({ key }) => key),
-        )
-      : [];
-    const others = isSame ? this.main.countOthers(new Set(partners)) : new Map<string, number>();
+    const { partners, others } = this.#pair(records);
     const lastPaired = partners.findLastIndex((partner) => partner >= 0);
     const settled = this.#settledCount(isFinal, records[lastPaired]);
     let record = 0;
@@ -86,8 +77,20 @@ export class TerminalMerge {
     // A terminal alone is told in its own order; its outcome is that of the attempt.
     if (this.main.isEmpty) return;
     // Told late, restored records must not undo what came after them.
-    const isWhole = isFinal && this.#restoredCount > 0 && !this.main.hasRecords;
+    const isWhole = isFinal && this.#tally.hasRestored && !this.main.hasRecords;
     this.#attempt.report.outcome = isWhole ? this.#shadow.report.outcome : before;
+  }
+
+  /** Which record of the streams each of these is, -1 for none; and how often the streams have each of the others. */
+  #pair(records: readonly WaitingFrame[]): {
+    readonly partners: readonly number[];
+    readonly others: Map<string, number>;
+  } {
+    // Equal lines of another session are no repeats.
+    if (!this.#isSameSession()) return { partners: [], others: new Map() };
+    const keys = records.map(({ key }) => key);
+    const partners = align(this.main.window(), keys);
+    return { partners, others: this.main.countOthers(new Set(partners)) };
   }
 
   /** How many waiting frames can be told: up to the last one with a partner, or the older half if there is none. */
@@ -106,14 +109,11 @@ export class TerminalMerge {
     const isReadable = frame.kind === 'json' || (frame.kind === 'text' && this.#isEngineText(frame.problem));
     if (!isReadable || !this.#isMergeable()) {
       this.#attempt.setAside(frame);
-      if (frame.kind === 'json') this.#setAside += 1;
+      if (frame.kind === 'json') this.#tally.addSetAside();
       return;
     }
     this.#attempt.read(frame);
-    if (frame.kind !== 'json') return;
-    this.#restoredCount += 1;
-    if (this.#restored.length < 2) this.#restored.push(frame);
-    else this.#restored[1] = frame;
+    if (frame.kind === 'json') this.#tally.addRestored(frame);
   }
 
   /** Text is the engine's where the streams are silent: nothing else tells of its errors. Damaged records are always told. */
@@ -131,18 +131,9 @@ export class TerminalMerge {
     return main === null || this.#session === null || main === this.#session;
   }
 
-  #report(): void {
-    const [first, last = first] = this.#restored;
-    if (first !== undefined && last !== undefined) {
-      this.#attempt.report.spanning(first, last);
-      const message = `Restored ${this.#restoredCount} records from the terminal that stdout had lost.`;
-      this.#attempt.report.warning('PTY_STREAM_MISMATCH', message);
-    }
-    if (this.#setAside === 0) return;
-    const why = this.#isSameSession()
-      ? 'they came too late to be compared with stdout'
-      : `the terminal shows session ${this.#session ?? ''}, stdout ${this.#writer.sessionId ?? ''}`;
-    this.#attempt.report.warning('PTY_STREAM_MISMATCH', `Set ${this.#setAside} records of the terminal aside: ${why}.`);
+  #whySetAside(): string {
+    if (this.#isSameSession()) return 'they came too late to be compared with stdout';
+    return `the terminal shows session ${this.#session ?? ''}, stdout ${this.#writer.sessionId ?? ''}`;
   }
 }
 
