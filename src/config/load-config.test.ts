@@ -48,6 +48,23 @@ describe('settings', () => {
     expect(config.roots).toEqual([join(cwd, 'work')]);
   });
 
+  it('of a file that name a program or the folder of a sink are relative to the file, too', async () => {
+    const sinks = [
+      { type: 'markdown', dir: 'comments' },
+      { type: 'github', token_env: 'T' },
+    ];
+    const programs = { codex: './bin/codex', gemini: 'gemini', qwen: '/opt/qwen' };
+    await write('other.json', JSON.stringify({ sinks, programs }));
+    const config = await loadConfig({ cwd: '/', env: {}, flags: { config: join(cwd, 'other.json') } });
+    expect(config.sinks).toEqual([{ ...sinks[0], dir: join(cwd, 'comments') }, sinks[1]]);
+    expect(config.programs).toEqual({ ...programs, codex: join(cwd, 'bin', 'codex') });
+  });
+
+  it('may begin with a byte order mark', async () => {
+    await write('sluice.config.json', '\uFEFF{"lease_s": 5}');
+    expect((await loadConfig({ cwd, env: {} })).lease_s).toBe(5);
+  });
+
   it('may be a module', async () => {
     await write(
       'sluice.config.mjs',

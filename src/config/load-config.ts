@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SluiceError } from '../json/index.js';
 import { fromJsonSchema } from '../json-schema/index.js';
@@ -7,6 +7,7 @@ import { errorCodeOf } from '../json/error-code.js';
 import { configFileSchema } from './config.js';
 import type { Config, ConfigFile } from './config.js';
 import { knownKeys } from './known-keys.js';
+import { placePaths } from './place-paths.js';
 
 /** Where settings are looked for, the first found wins: flag, environment, file, default. */
 export interface ConfigSources {
@@ -29,7 +30,7 @@ const MAX_LOAD_MS = 10_000;
 
 /**
  * Reads the settings: flag before environment (`SLUICE_CONFIG`, `SLUICE_DATA`, `SLUICE_DATABASE`) before
- * `sluice.config.mjs` or `.json` before default. Folders in the file are relative to the file.
+ * `sluice.config.mjs` or `.json` before default. Paths in the file are relative to the file.
  *
  * @example
  * const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags: { data: 'runs' } })
@@ -38,27 +39,13 @@ export async function loadConfig({ cwd, env, flags = {} }: ConfigSources): Promi
   const named = flags.config ?? said(env['SLUICE_CONFIG']);
   const file = named === undefined ? await findFile(cwd) : resolve(cwd, named);
   const settings = file === null ? {} : await readConfigFile(file);
-  const base = file === null ? cwd : dirname(file);
-  const data = resolveFirst([
-    [cwd, flags.data],
-    [cwd, env['SLUICE_DATA']],
-    [base, settings.data],
-    [cwd, DEFAULT_DATA],
-  ]);
-  const database =
-    flags.database ??
-    said(env['SLUICE_DATABASE']) ??
-    (settings.database === undefined ? undefined : relativeTo(base, settings.database));
-  return {
-    ...settings,
-    ...(settings.roots === undefined ? {} : { roots: settings.roots.map((root) => resolve(base, root)) }),
-    data,
-    database: database ?? `sqlite:${join(data, 'sluice.db')}`,
-    file,
-  };
+  const placed = placePaths(file === null ? cwd : dirname(file), settings);
+  const data = resolve(cwd, said(flags.data) ?? said(env['SLUICE_DATA']) ?? placed.data ?? DEFAULT_DATA);
+  const database = flags.database ?? said(env['SLUICE_DATABASE']) ?? placed.database;
+  return { ...placed, data, database: database ?? `sqlite:${join(data, 'sluice.db')}`, file };
 }
 
-/** A variable that is set to nothing says nothing. */
+/** A variable or flag that is set to nothing says nothing. */
 function said(variable: string | undefined): string | undefined {
   return variable === '' ? undefined : variable;
 }
@@ -96,7 +83,8 @@ function hintFor(keys: readonly string[]): string {
 async function readValue(file: string): Promise<unknown> {
   try {
     await checkFile(file);
-    if (file.endsWith('.json')) return JSON.parse(await readFile(file, 'utf8')) as unknown;
+    // The decoder takes off the byte order mark that some editors write.
+    if (file.endsWith('.json')) return JSON.parse(new TextDecoder().decode(await readFile(file))) as unknown;
     const module: unknown = await inTime(import(pathToFileURL(file).href));
     return typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
   } catch (error) {
@@ -125,16 +113,4 @@ async function inTime<T>(loading: Promise<T>): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** The first that is there, as an absolute path. */
-function resolveFirst(choices: readonly (readonly [base: string, path: string | undefined])[]): string {
-  for (const [base, path] of choices) if (path !== undefined && path !== '') return resolve(base, path);
-  return resolve(DEFAULT_DATA);
-}
-
-/** `sqlite:` names a file; other addresses are what they are. */
-function relativeTo(base: string, database: string): string {
-  const file = /^sqlite:(?<file>.+)$/.exec(database)?.groups?.['file'];
-  return file === undefined || isAbsolute(file) ? database : `sqlite:${resolve(base, file)}`;
 }
