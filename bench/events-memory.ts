@@ -1,5 +1,6 @@
 /** Sends 1 GiB of log through a translator and prints, as JSON, the memory early and late. Started by its part of the bench. */
 import { cutLog, makeAgentLog } from './agent-log.js';
+import { residentMemory } from './measure.js';
 import { createTranslator } from './product.js';
 
 const GIBIBYTE = 2 ** 30;
@@ -22,8 +23,3 @@ const late = residentMemory();
 translator.end({ exitCode: 0, signal: null });
 const { claimed } = translator.coverage().stdout;
 console.log(JSON.stringify({ bytes, early, late, unclaimed: bytes - claimed }));
-
-function residentMemory(): number {
-  globalThis.gc?.();
-  return process.memoryUsage.rss();
-}

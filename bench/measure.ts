@@ -93,3 +93,9 @@ export function median(numbers: readonly number[]): number {
   const upper = sorted[middle] ?? Number.NaN;
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
+
+/** Bytes the process has in use, after a collection where it was started with `--expose-gc`. */
+export function residentMemory(): number {
+  globalThis.gc?.();
+  return process.memoryUsage.rss();
+}

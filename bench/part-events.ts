@@ -1,4 +1,5 @@
 import { cutLog, makeAgentLog, type LogEngine, type LogScript } from './agent-log.js';
+import { createLineReader } from './line-reader.js';
 import { compare } from './measure.js';
 import { atMost, milliseconds, times, type BarGroup, type PartResult, type Target } from './part-result.js';
 import { createTranslator } from './product.js';
@@ -71,19 +72,10 @@ function processorTime(run: () => unknown): number {
   return user + system;
 }
 
-/** The least a reader of NDJSON does. */
 function readLines(chunks: readonly Uint8Array[]): number {
-  const decoder = new TextDecoder();
+  const read = createLineReader();
   let count = 0;
-  let rest = '';
-  for (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      const value: unknown = JSON.parse(line);
-      if (typeof value === 'object') count += 1;
-    }
-  }
+  for (const chunk of chunks) count += read(chunk);
   return count;
 }
 

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeAgentLog } from './agent-log.js';
-import { median } from './measure.js';
+import { createLineReader } from './line-reader.js';
+import { median, residentMemory } from './measure.js';
 import { times, type PartResult, type Target } from './part-result.js';
 import { startRun } from './product.js';
 
@@ -81,9 +82,9 @@ async function runTogether(folder: string): Promise<{ readonly target: Target; r
   const log = await writeLog(folder, 'short.ndjson', 64 * 1024);
   const env = { BENCH_LOG: log, BENCH_TIMES: '2' };
   const first = await batch(folder, env);
-  const early = residentBytes();
+  const early = residentMemory();
   const second = await batch(folder, env);
-  const grown = residentBytes() - early;
+  const grown = residentMemory() - early;
   const complete = [...first, ...second].filter((count) => count === first[0]).length;
   return {
     target: {
@@ -129,16 +130,6 @@ async function drainBare(env: Readonly<Record<string, string>>, take: (chunk: Ui
   for await (const chunk of child.stdout) take(chunk as Uint8Array);
 }
 
-function createLineReader(): (chunk: Uint8Array) => void {
-  const decoder = new TextDecoder();
-  let rest = '';
-  return (chunk) => {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) JSON.parse(line);
-  };
-}
-
 async function writeLog(folder: string, name: string, bytes: number): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, makeAgentLog('codex', 'ASCII', 2000, bytes));
@@ -149,9 +140,4 @@ async function seconds(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await work();
   return (performance.now() - start) / 1000;
-}
-
-function residentBytes(): number {
-  globalThis.gc?.();
-  return process.memoryUsage.rss();
 }

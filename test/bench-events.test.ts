@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cutLog, makeAgentLog } from '../bench/agent-log.js';
+import { createLineReader } from '../bench/line-reader.js';
 import { createTranslator } from '../src/events/index.js';
 
 describe('the logs of the bench', () => {
@@ -21,5 +22,12 @@ describe('the logs of the bench', () => {
     expect([...types].filter((type) => /raw|warning|failed/.test(type))).toEqual([]);
     expect(types).toContain('assistant.message.final');
     expect(types).toContain('assistant.tool_call');
+  });
+
+  it('are read whole by the loop that they are measured against, wherever they are cut', () => {
+    const log = makeAgentLog('codex', 'CJK', 200, 20_000);
+    const lines = new TextDecoder().decode(log).trimEnd().split('\n');
+    const read = createLineReader();
+    expect(cutLog(log, 7).reduce((sum, chunk) => sum + read(chunk), 0)).toBe(lines.length);
   });
 });
