@@ -39,6 +39,16 @@ export function endpoint<const Definition extends Endpoint>(definition: Definiti
   return definition;
 }
 
+/** The answer of an endpoint that tells something. */
+export function json<const Answer extends Schema>(schema: Answer) {
+  return { status: 200, media: 'application/json', schema } as const;
+}
+
+/** The answer of an endpoint that makes something. */
+export function created<const Answer extends Schema>(schema: Answer) {
+  return { status: 201, media: 'application/json', schema } as const;
+}
+
 /** The body an endpoint takes. */
 export type BodyOf<E extends Endpoint> = E extends { readonly body: infer Body extends Schema }
   ? FromSchema<Body>

@@ -1,10 +1,10 @@
 import { anything, name, object, oneOf, text } from '../events/protocol/schema-type.js';
 import { WORK_REQUEST_SCHEMA } from '../orders/work-order.js';
 import { runSpecSchema } from '../runs/spec/run-spec-schema.js';
-import { endpoint } from './endpoint.js';
+import { created, endpoint, json } from './endpoint.js';
 import type { Endpoint } from './endpoint.js';
 import { runFilesSchema } from './shapes/files.js';
-import { listOf, pageQuery } from './shapes/lists.js';
+import { listOf, orNull, pageQuery } from './shapes/lists.js';
 import { offerSchema } from './shapes/offer.js';
 import {
   commentPreviewSchema,
@@ -44,6 +44,28 @@ const executionQuery = {
   until: moment,
 } as const;
 
+const resolutionProblems = [
+  'ITEM_UNKNOWN',
+  'CONFLICT',
+  'NOTHING_TO_ACCEPT',
+  'INVALID_RESOLUTION',
+  'INVALID_WORK_RESULT',
+  'UNKNOWN_WORKER',
+] as const;
+
+/** What the two ways to follow a run have in common. */
+const liveEvents = {
+  query: { protocol, after: position },
+  answer: { status: 200, media: 'text/event-stream' },
+  problems: ['RUN_NOT_FOUND', 'INVALID_POSITION'],
+} as const;
+
+/** How the server shows part of a file, whichever it is. */
+const filePreview = {
+  answer: { status: 200, media: 'text/plain' },
+  problems: ['RUN_NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_RANGE'],
+} as const;
+
 /** Everything the server can be asked, by name. Server, client, OpenAPI and documentation are made from this table. */
 export const ENDPOINTS = {
   parse: endpoint({
@@ -52,7 +74,7 @@ export const ENDPOINTS = {
     scope: 'read',
     summary: 'Finds the JSON in a text, repairs its syntax, checks it against a schema.',
     body: parseRequestSchema,
-    answer: { status: 200, media: 'application/json', schema: parseAnswerSchema },
+    answer: json(parseAnswerSchema),
     problems: ['INVALID_SCHEMA'],
   }),
   startRun: endpoint({
@@ -61,7 +83,7 @@ export const ENDPOINTS = {
     scope: 'run',
     summary: 'Queues a run.',
     body: runSpecSchema,
-    answer: { status: 201, media: 'application/json', schema: object({ id: name }) },
+    answer: created(object({ id: name })),
     problems: [
       'INVALID_RUN_SPEC',
       'FOLDER_NOT_ALLOWED',
@@ -85,7 +107,7 @@ export const ENDPOINTS = {
       since: moment,
       until: moment,
     },
-    answer: { status: 200, media: 'application/json', schema: listOf(runSummarySchema) },
+    answer: json(listOf(runSummarySchema)),
     problems: ['INVALID_CURSOR'],
   }),
   getRun: endpoint({
@@ -93,7 +115,7 @@ export const ENDPOINTS = {
     path: '/v1/runs/{id}',
     scope: 'read',
     summary: 'One run, with its result once it has ended.',
-    answer: { status: 200, media: 'application/json', schema: runSchema },
+    answer: json(runSchema),
     problems: ['RUN_NOT_FOUND'],
   }),
   replyToRun: endpoint({
@@ -102,7 +124,7 @@ export const ENDPOINTS = {
     scope: 'run',
     summary: 'Answers the question a run waits with; returns when the run has been told.',
     body: object({ text: { type: 'string', minLength: 1, maxLength: 1_000_000 } }),
-    answer: { status: 200, media: 'application/json', schema: object({ status: { const: 'posted' } }) },
+    answer: json(object({ status: { const: 'posted' } })),
     problems: ['RUN_NOT_FOUND', 'RUN_NOT_WAITING'],
   }),
   cancelRun: endpoint({
@@ -110,7 +132,7 @@ export const ENDPOINTS = {
     path: '/v1/runs/{id}/cancel',
     scope: 'run',
     summary: 'Asks a run to end.',
-    answer: { status: 200, media: 'application/json', schema: runSchema },
+    answer: json(runSchema),
     problems: ['RUN_NOT_FOUND'],
   }),
   followRun: endpoint({
@@ -118,18 +140,14 @@ export const ENDPOINTS = {
     path: '/v1/runs/{id}/events',
     scope: 'read',
     summary: 'The events of a run, live: server-sent events whose id is the position to resume after.',
-    query: { protocol, after: position },
-    answer: { status: 200, media: 'text/event-stream' },
-    problems: ['RUN_NOT_FOUND', 'INVALID_POSITION'],
+    ...liveEvents,
   }),
   followRunByPost: endpoint({
     method: 'POST',
     path: '/v1/runs/{id}/events',
     scope: 'read',
     summary: 'The same by POST, as HTTP agents of AG-UI ask; what they send is not read.',
-    query: { protocol, after: position },
-    answer: { status: 200, media: 'text/event-stream' },
-    problems: ['RUN_NOT_FOUND', 'INVALID_POSITION'],
+    ...liveEvents,
   }),
   readHistory: endpoint({
     method: 'GET',
@@ -137,14 +155,7 @@ export const ENDPOINTS = {
     scope: 'read',
     summary: 'A range of the events of a run, both ends included.',
     query: { protocol, from: position, to: position, limit: { type: 'integer', minimum: 1, maximum: 5000 } },
-    answer: {
-      status: 200,
-      media: 'application/json',
-      schema: object({
-        events: { type: 'array', items: anything },
-        next_from: { anyOf: [name, { type: 'null' }] },
-      }),
-    },
+    answer: json(object({ events: { type: 'array', items: anything }, next_from: orNull(name) })),
     problems: ['RUN_NOT_FOUND', 'INVALID_POSITION'],
   }),
   readRaw: endpoint({
@@ -160,7 +171,7 @@ export const ENDPOINTS = {
     path: '/v1/runs/{id}/files',
     scope: 'read',
     summary: 'What a run left behind: the files that tell what happened, and those it changed.',
-    answer: { status: 200, media: 'application/json', schema: runFilesSchema },
+    answer: json(runFilesSchema),
     problems: ['RUN_NOT_FOUND'],
   }),
   readEvidence: endpoint({
@@ -170,8 +181,7 @@ export const ENDPOINTS = {
     summary:
       'A file that tells what happened, as text: its first MiB, or a byte range; x-total-bytes says how much there is.',
     query: { name },
-    answer: { status: 200, media: 'text/plain' },
-    problems: ['RUN_NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_RANGE'],
+    ...filePreview,
   }),
   readArtifact: endpoint({
     method: 'GET',
@@ -179,8 +189,7 @@ export const ENDPOINTS = {
     scope: 'read',
     summary: 'A file that the run changed, as it is now, in the same way.',
     query: { path: name },
-    answer: { status: 200, media: 'text/plain' },
-    problems: ['RUN_NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_RANGE'],
+    ...filePreview,
   }),
   exportRun: endpoint({
     method: 'GET',
@@ -195,7 +204,7 @@ export const ENDPOINTS = {
     path: '/v1/engines',
     scope: 'read',
     summary: 'What runs and orders may ask for here: engines, programs, folders, permissions, workers.',
-    answer: { status: 200, media: 'application/json', schema: offerSchema },
+    answer: json(offerSchema),
   }),
   submitOrder: endpoint({
     method: 'POST',
@@ -203,7 +212,7 @@ export const ENDPOINTS = {
     scope: 'run',
     summary: 'Hands out an order: its run becomes the active one of the issue.',
     body: WORK_REQUEST_SCHEMA,
-    answer: { status: 201, media: 'application/json', schema: orderSchema },
+    answer: created(orderSchema),
     problems: ['INVALID_WORK_REQUEST', 'UNKNOWN_WORKER', 'FOLDER_NOT_ALLOWED', 'REQUEST_ID_REUSED'],
   }),
   listIssues: endpoint({
@@ -216,7 +225,7 @@ export const ENDPOINTS = {
       state: issueState,
       search: { ...search, description: 'Words of its reference, in any case.' },
     },
-    answer: { status: 200, media: 'application/json', schema: listOf(issueSchema) },
+    answer: json(listOf(issueSchema)),
     problems: ['INVALID_CURSOR'],
   }),
   getIssue: endpoint({
@@ -224,7 +233,7 @@ export const ENDPOINTS = {
     path: '/v1/issues/{ref}',
     scope: 'read',
     summary: 'One issue with its orders and what waits for a person; the reference is percent-encoded.',
-    answer: { status: 200, media: 'application/json', schema: issueDetailSchema },
+    answer: json(issueDetailSchema),
     problems: ['ISSUE_NOT_FOUND'],
   }),
   listInbox: endpoint({
@@ -238,7 +247,7 @@ export const ENDPOINTS = {
       settled: { ...oneOf(['true']), description: 'Only what is settled, newest first.' },
       issue_ref: name,
     },
-    answer: { status: 200, media: 'application/json', schema: listOf(inboxItemSchema) },
+    answer: json(listOf(inboxItemSchema)),
     problems: ['INVALID_CURSOR'],
   }),
   getInboxItem: endpoint({
@@ -246,7 +255,7 @@ export const ENDPOINTS = {
     path: '/v1/inbox/{id}',
     scope: 'read',
     summary: 'One thing that waits, with the evidence.',
-    answer: { status: 200, media: 'application/json', schema: inboxItemSchema },
+    answer: json(inboxItemSchema),
     problems: ['ITEM_UNKNOWN'],
   }),
   previewResolution: endpoint({
@@ -255,15 +264,8 @@ export const ENDPOINTS = {
     scope: 'read',
     summary: 'The comment an answer would write, exactly as it would be delivered.',
     body: resolveRequestSchema,
-    answer: { status: 200, media: 'application/json', schema: commentPreviewSchema },
-    problems: [
-      'ITEM_UNKNOWN',
-      'CONFLICT',
-      'NOTHING_TO_ACCEPT',
-      'INVALID_RESOLUTION',
-      'INVALID_WORK_RESULT',
-      'UNKNOWN_WORKER',
-    ],
+    answer: json(commentPreviewSchema),
+    problems: resolutionProblems,
   }),
   resolveItem: endpoint({
     method: 'POST',
@@ -271,15 +273,8 @@ export const ENDPOINTS = {
     scope: 'decide',
     summary: 'Settles what waits: accept, reject, retry or edit.',
     body: resolveRequestSchema,
-    answer: { status: 200, media: 'application/json', schema: inboxItemSchema },
-    problems: [
-      'ITEM_UNKNOWN',
-      'CONFLICT',
-      'NOTHING_TO_ACCEPT',
-      'INVALID_RESOLUTION',
-      'INVALID_WORK_RESULT',
-      'UNKNOWN_WORKER',
-    ],
+    answer: json(inboxItemSchema),
+    problems: resolutionProblems,
   }),
   listOutbox: endpoint({
     method: 'GET',
@@ -287,7 +282,7 @@ export const ENDPOINTS = {
     scope: 'read',
     summary: 'Comments on their way, newest first.',
     query: { ...pageQuery, state: outboxState, issue_ref: name },
-    answer: { status: 200, media: 'application/json', schema: listOf(outboxMessageSchema) },
+    answer: json(listOf(outboxMessageSchema)),
     problems: ['INVALID_CURSOR'],
   }),
   listExecutions: endpoint({
@@ -296,7 +291,7 @@ export const ENDPOINTS = {
     scope: 'read',
     summary: 'The audit: every execution and what came of it, newest first.',
     query: { ...pageQuery, ...executionQuery },
-    answer: { status: 200, media: 'application/json', schema: listOf(executionSchema) },
+    answer: json(listOf(executionSchema)),
     problems: ['INVALID_CURSOR'],
   }),
   exportExecutions: endpoint({
@@ -322,7 +317,7 @@ export const ENDPOINTS = {
         description: 'Seconds; by default as long as gives some dozens of steps.',
       },
     },
-    answer: { status: 200, media: 'application/json', schema: statisticsSchema },
+    answer: json(statisticsSchema),
   }),
   openSession: endpoint({
     method: 'POST',
@@ -330,7 +325,7 @@ export const ENDPOINTS = {
     scope: 'none',
     summary: 'Trades a token for a cookie, for pages and EventSource.',
     body: object({ token: text }),
-    answer: { status: 200, media: 'application/json', schema: sessionSchema },
+    answer: json(sessionSchema),
     problems: ['TOKEN_REFUSED'],
   }),
   getSession: endpoint({
@@ -338,28 +333,28 @@ export const ENDPOINTS = {
     path: '/v1/session',
     scope: 'none',
     summary: 'Who asks, what they may do, and whether a token is needed at all.',
-    answer: { status: 200, media: 'application/json', schema: sessionSchema },
+    answer: json(sessionSchema),
   }),
   closeSession: endpoint({
     method: 'POST',
     path: '/v1/session/close',
     scope: 'none',
     summary: 'Takes the cookie back.',
-    answer: { status: 200, media: 'application/json', schema: object({ status: { const: 'closed' } }) },
+    answer: json(object({ status: { const: 'closed' } })),
   }),
   health: endpoint({
     method: 'GET',
     path: '/healthz',
     scope: 'none',
     summary: 'The process lives.',
-    answer: { status: 200, media: 'application/json', schema: object({ status: { const: 'ok' } }) },
+    answer: json(object({ status: { const: 'ok' } })),
   }),
   ready: endpoint({
     method: 'GET',
     path: '/readyz',
     scope: 'none',
     summary: 'The store answers and new work is taken.',
-    answer: { status: 200, media: 'application/json', schema: object({ status: { const: 'ready' } }) },
+    answer: json(object({ status: { const: 'ready' } })),
   }),
   metrics: endpoint({
     method: 'GET',

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { raspOf } from '../../contract/emitted-invariants.contract.js';
-import { readFixtures, translateFixture } from '../../contract/engine-fixture.contract.js';
 import { describeEngineContract } from '../../contract/engine.contract.js';
 import { tell } from '../../contract/translate-lines.contract.js';
 import type { Told } from '../../contract/translate-lines.contract.js';
+import { describeShapeRecordings } from '../claude-shape/recordings.contract.js';
 import {
   assistant,
   init,
@@ -22,36 +21,9 @@ import { CLAUDE_TABLES } from './records.js';
 const FIXTURES = new URL('./fixtures/', import.meta.url);
 
 describeEngineContract('claude', FIXTURES);
+describeShapeRecordings('claude', FIXTURES);
 
 const read = (...stdout: readonly (object | string)[]): Told => tell({ engine: 'claude', stdout });
-
-describe('the recordings of claude', () => {
-  const recordings = readFixtures(FIXTURES).map((fixture) => [fixture.name, fixture] as const);
-  const printed = recordings.filter(
-    ([name, { attempts }]) =>
-      !name.endsWith('.text') && attempts.every(({ pushes }) => pushes.some(({ stream }) => stream === 'stdout')),
-  );
-
-  it.each(recordings)('hold nothing that is not known: %s', (_, fixture) => {
-    const { translators } = translateFixture(fixture, 'claude');
-    expect(translators.map((translator) => translator.drift())).toEqual(translators.map(() => null));
-  });
-
-  it.each(printed)('are told from those of other programs: %s', (_, fixture) => {
-    const engines = raspOf(translateFixture(fixture, 'auto').emitted).map(({ source }) => source.engine);
-    expect(new Set(engines)).toEqual(new Set(['claude']));
-  });
-
-  const onTerminal = printed.filter(([, { attempts }]) => attempts.every(({ terminal }) => terminal.length > 0));
-  const streamed = onTerminal.filter(([name]) => name.includes('.stream-json'));
-  it.each(streamed)('are read from a terminal: %s', (_, fixture) => {
-    for (const { terminal } of fixture.attempts) {
-      const told = tell({ engine: 'claude', pty: [new TextDecoder().decode(terminal)] });
-      expect(told.rasp('lifecycle.run.status')[0]).toMatchObject({ status: 'init' });
-      expect(told.warnings).not.toContain('TRUNCATED_RECORD');
-    }
-  });
-});
 
 describe('every record of claude', () => {
   const others = Object.keys(CLAUDE_TABLES.records).filter(
