@@ -11,6 +11,7 @@ import type { Store } from '../store/store.js';
 import { createApp } from './app.js';
 import { readConsole } from './console/read-console.js';
 import { present } from './present.js';
+import { createReadyCheck } from './ready-check.js';
 import { RequestError } from './request-error.js';
 import { isLoopback } from './security/address.js';
 import { createGuard } from './security/guard.js';
@@ -31,6 +32,8 @@ export interface ServerOptions {
   /** The address it will listen on; loopback by default. Another one needs tokens. */
   readonly host?: string;
   readonly settings?: Partial<ServerSettings>;
+  /** Runs are done in this process: it is ready only while the data folder takes what they leave. */
+  readonly worksHere?: boolean;
   /** The folder of the built console; without one there are no pages but `/docs`. */
   readonly web?: string;
   readonly clock?: () => number;
@@ -74,11 +77,13 @@ export function createServer(options: ServerOptions): SluiceServer {
     if (isDraining) throw new RequestError('SHUTTING_DOWN', 'The server is about to end. Ask again in a moment.');
   };
 
+  const data = resolve(options.data);
+  const checkParts = createReadyCheck({ store, writesTo: options.worksHere === true ? data : undefined });
   const context: ServerContext = {
     store,
     lead,
     wrappers: options.wrappers ?? {},
-    data: resolve(options.data),
+    data,
     settings,
     guard: createGuard({ settings, host, clock }),
     console: options.web === undefined ? undefined : readConsole(options.web),
@@ -90,9 +95,7 @@ export function createServer(options: ServerOptions): SluiceServer {
     checkTakesWork,
     async checkReady() {
       checkTakesWork();
-      await store.listRuns({ limit: 1 }).catch((cause: unknown) => {
-        throw new RequestError('NOT_READY', 'The store does not answer; the log says why. Ask again.', { cause });
-      });
+      await checkParts();
     },
     ending: ending.signal,
   };

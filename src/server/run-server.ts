@@ -33,7 +33,7 @@ export interface RunServerOptions extends ServerOptions {
  */
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { host = DEFAULT_HOST, port, worker } = options;
-  const server = createServer({ web: CONSOLE_FOLDER, ...options });
+  const server = createServer({ web: CONSOLE_FOLDER, worksHere: worker !== undefined, ...options });
   const listening: Listening = await listen(server, { host, port });
   return {
     url: listening.url,

@@ -1,0 +1,50 @@
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { makeFolder } from '../../test/temporary-folder.js';
+import { openStore } from '../store/open-store.js';
+import { createReadyCheck } from './ready-check.js';
+
+const notReady = (message: string) => ({ code: 'NOT_READY', message: expect.stringContaining(message) });
+
+async function openCheck(writesTo: string | undefined) {
+  const store = await openStore('memory:');
+  onTestFinished(async () => store.close());
+  return { store, check: createReadyCheck({ store, writesTo }) };
+}
+
+describe('ready is a server', () => {
+  it('whose store answers and whose folder takes something; nothing of it is left', async () => {
+    const folder = join(await makeFolder({}), 'data');
+    const { check } = await openCheck(folder);
+    await check();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('that does no work itself, whatever becomes of the folder', async () => {
+    const { check } = await openCheck(undefined);
+    await check();
+  });
+});
+
+describe('not ready is a server', () => {
+  it('whose store does not answer', async () => {
+    const { store, check } = await openCheck(undefined);
+    await store.close();
+    await expect(check()).rejects.toMatchObject(notReady('store'));
+  });
+
+  it('whose folder takes nothing, until it does again', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const folder = join(await makeFolder({}), 'data');
+    await writeFile(folder, 'a file in its place');
+    const { check } = await openCheck(folder);
+    await expect(check()).rejects.toMatchObject(notReady('data folder'));
+    await rm(folder);
+    // What one has found counts for all who ask soon after.
+    await expect(check()).rejects.toMatchObject(notReady('data folder'));
+    vi.advanceTimersByTime(1000);
+    await check();
+  });
+});
