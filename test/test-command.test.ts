@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PROJECT, runTool } from '../scripts/run-tool.js';
 import { makeFolder } from './temporary-folder.js';
 
@@ -45,6 +45,13 @@ describe('npm test', () => {
       'vitest.config.js': 'export default { test: { globalSetup: ["set-up.js"] } };',
     };
     expect(await runTestCommand(files)).toEqual({ exitCode: 1, lastLine: '0 passed, 1 failed' });
+  });
+
+  it('keeps the settings of whoever runs it from the tests', async () => {
+    vi.stubEnv('SLUICE_DATABASE', 'postgres://db/in-use');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const looking = 'test("a", () => expect(process.env.SLUICE_DATABASE).toBe(undefined));';
+    expect(await runTestCommand({ 'a.test.js': looking })).toEqual({ exitCode: 0, lastLine: '1 passed, 0 failed' });
   });
 
   it('does not take a run without tests for a success', async () => {
