@@ -5,11 +5,13 @@
 import { parseCLI, startVitest } from 'vitest/node';
 import { countTests, hasPassed, renderTotals, type Totals } from './test-totals.js';
 
-/** Whoever runs the tests may also use Sluice: a test must not find their database, their folder or their tokens. */
-const SETTINGS = ['SLUICE_CONFIG', 'SLUICE_DATA', 'SLUICE_DATABASE', 'SLUICE_TOKENS'];
+// Whoever runs the tests may also use Sluice: a test must not find their database, their folder or their tokens.
+delete process.env['SLUICE_CONFIG'];
+delete process.env['SLUICE_DATA'];
+delete process.env['SLUICE_DATABASE'];
+delete process.env['SLUICE_TOKENS'];
 
 async function runTests(): Promise<Totals> {
-  for (const name of SETTINGS) delete process.env[name];
   const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
   // A snapshot that is not there yet is a failure unless the caller asks to write it, here as in CI.
   const vitest = await startVitest('test', filter, { update: 'none', allowOnly: false, ...options, watch: false });
