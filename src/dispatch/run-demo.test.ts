@@ -21,6 +21,15 @@ describe('the closed loop', { timeout: 60_000 }, () => {
     expect(inbox.map(({ issue_ref }) => issue_ref)).toEqual([orders[2]?.issue_ref]);
   });
 
+  it('says so if it does not come to its end', async () => {
+    vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort(new DOMException('late', 'TimeoutError')));
+    onTestFinished(() => void vi.restoreAllMocks());
+    await expect(runDemo({ data: await makeFolder({}) })).rejects.toMatchObject({
+      code: 'DEMO_TIMED_OUT',
+      message: expect.stringContaining('try again'),
+    });
+  });
+
   it('commits for real, into a repository of its own', async () => {
     const data = await makeFolder({});
     execFileSync('git', ['-C', data, 'init', '--quiet']);

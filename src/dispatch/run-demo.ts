@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { SluiceError } from '../json/sluice-error.js';
 import type { Decision } from '../orders/decision.js';
 import { createLead } from '../orders/lead/create-lead.js';
 import type { InboxItem } from '../orders/ports/inbox-item.js';
@@ -69,8 +70,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
         const { order } = await lead.submit(demoRequestOf(name, `local#demo-${round}-${name}`, repoDir));
         submitted.push(order);
       }
-      const signal = AbortSignal.timeout(TIME_LIMIT_MS);
-      for (const order of submitted) await waitForOrder(store, nameOf(order), { signal });
+      await waitForAll(store, submitted);
     } finally {
       await worker.stop({ graceMs: 0 });
       await lead.close();
@@ -87,8 +87,20 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   }
 }
 
-function nameOf({ issue_ref, run_id }: WorkOrder) {
-  return { issueRef: issue_ref, runId: run_id };
+async function waitForAll(store: Store, orders: readonly WorkOrder[]): Promise<void> {
+  const signal = AbortSignal.timeout(TIME_LIMIT_MS);
+  try {
+    for (const { issue_ref, run_id } of orders) {
+      await waitForOrder(store, { issueRef: issue_ref, runId: run_id }, { signal });
+    }
+  } catch (cause) {
+    if (!signal.aborted) throw cause;
+    throw new SluiceError(
+      'DEMO_TIMED_OUT',
+      `the demo has not come to its end after ${TIME_LIMIT_MS / 1000} s; try again when the machine is less busy`,
+      { cause },
+    );
+  }
 }
 
 async function summarize(store: Store, order: WorkOrder): Promise<DemoOrder> {

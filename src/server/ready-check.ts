@@ -26,7 +26,7 @@ const COUNTS_MS = 1000;
 export function createReadyCheck({ store, writesTo }: ReadyCheckOptions): () => Promise<void> {
   let trial: Promise<void> | undefined;
 
-  function tryOnce(folder: string): Promise<void> {
+  async function tryOnce(folder: string): Promise<void> {
     trial ??= tryToWrite(folder).finally(() => {
       setTimeout(() => (trial = undefined), COUNTS_MS).unref();
     });
