@@ -7,7 +7,7 @@ import { AUDIT_WARNING_CODES } from '../src/audit/audit-warning.js';
 import { CLIENT_ERROR_CODES } from '../src/client/client-error.js';
 import { REASON_CODES } from '../src/events/protocol/completion.js';
 import { DIAGNOSTIC_CODES } from '../src/events/protocol/diagnostic-codes.js';
-import { LOST_RUN_CODES } from '../src/dispatch/failed-run.js';
+import { LOST_RUN_CODES } from '../src/dispatch/lost-run-codes.js';
 import { LEAD_ERROR_CODES } from '../src/orders/lead/lead-error.js';
 import { SINK_ERROR_CODES } from '../src/orders/sinks/sink-error.js';
 import { PARSE_ERROR_CODES } from '../src/json/parse-error.js';

@@ -2,12 +2,15 @@ import { isSluiceError } from '../json/sluice-error.js';
 import { untilDone } from '../orders/lead/until-done.js';
 import { messageOf } from '../runs/message-of.js';
 import type { RunRecord } from '../runs/ports/run-records.js';
+import { failedResult } from '../runs/result/failed-result.js';
 import type { RunResult } from '../runs/result/run-result.js';
 import { startRun } from '../runs/start-run.js';
 import type { Run } from '../runs/start-run.js';
 import { attendRun } from './attend-run.js';
-import { failedRun } from './failed-run.js';
+import type { LostRunCode } from './lost-run-codes.js';
 import type { WorkContext } from './work-context.js';
+
+const NOT_STARTED: LostRunCode = 'RUN_NOT_STARTED';
 
 /** Does a claimed run to its end. */
 export async function doRun(
@@ -21,8 +24,8 @@ export async function doRun(
     run = startRun(record.spec, { ...context.runs, eventLog: store, cache: store, newId: () => record.id });
   } catch (error) {
     // What cannot be started at all was queued by somebody who did not check: that is the run's result.
-    const code = isSluiceError(error) ? error.code : 'RUN_NOT_STARTED';
-    const result = failedRun(code, messageOf(error));
+    const code = isSluiceError(error) ? error.code : NOT_STARTED;
+    const result = failedResult(code, messageOf(error));
     await untilDone(async () => store.endRun({ id: record.id, workerId, result, now: clock() }), context);
     return result;
   }

@@ -1,6 +1,9 @@
 import { isInProgress } from '../orders/lead/claims-in-progress.js';
 import type { RunRecords } from '../runs/ports/run-records.js';
-import { failedRun } from './failed-run.js';
+import { failedResult } from '../runs/result/failed-result.js';
+import type { LostRunCode } from './lost-run-codes.js';
+
+const GONE: LostRunCode = 'WORKER_GONE';
 
 /**
  * Ends runs in the books whose worker has given no sign of life for a lease. If it is there after all, it learns so when
@@ -10,7 +13,7 @@ export async function endLostRuns(store: RunRecords, now: number): Promise<numbe
   let ended = 0;
   for (const { id, worker_id } of await store.listExpiredRuns(now)) {
     if (worker_id === null || isInProgress(worker_id)) continue;
-    const result = failedRun('WORKER_GONE', 'The worker that did this run is gone; nobody saw it end. Start it again.');
+    const result = failedResult(GONE, 'The worker that did this run is gone; nobody saw it end. Start it again.');
     if (await store.endRun({ id, workerId: worker_id, result, now })) ended += 1;
   }
   return ended;

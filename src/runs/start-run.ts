@@ -17,6 +17,7 @@ import { decidePorts } from './ports/run-ports.js';
 import type { DecidedPorts, RunPorts } from './ports/run-ports.js';
 import { cacheKeyFor, findWorkdir, NotStarted, occupyFolder } from './prepare/prepare-ground.js';
 import { buildResult } from './result/build-result.js';
+import { failedResult } from './result/failed-result.js';
 import { NO_CHANGES } from './result/merge-fs-diffs.js';
 import type { RunResult } from './result/run-result.js';
 import { makeFolder } from './run-folder/make-folder.js';
@@ -92,7 +93,7 @@ async function carryOut(
     const failure = asStorageFailure(error);
     logger.error('run broke down', { ...fields, code: failure.code, error: failure.message });
     feed.end(failure);
-    return brokenResult(failure);
+    return failedResult(failure.code, failure.message);
   } finally {
     control.end();
   }
@@ -165,16 +166,4 @@ function asStorageFailure(error: unknown): SluiceError {
   return new SluiceError('RUN_STORAGE_FAILED', `What the run does cannot be kept: ${messageOf(error)}`, {
     cause: error,
   });
-}
-
-function brokenResult({ code, message }: SluiceError): RunResult {
-  return {
-    status: 'failed',
-    repair_level: 'none',
-    warnings: [],
-    error: { category: 'process', code, message },
-    artifacts: NO_CHANGES,
-    attempts: 0,
-    session_id: null,
-  };
 }

@@ -1,19 +1,19 @@
 import type { Engine, Reader } from '../engines/engine.js';
 import type { BlankFrame, Frame, JsonFrame, TextFrame } from '../framing/frame.js';
 import type { EventWriter } from '../mapping/event-writer.js';
-import { AttemptReport } from './attempt-report.js';
 import { FrameEvents } from './frame-events.js';
+import { ReportWriter } from './report-writer.js';
 
 /** Reads the frames of one attempt with its engine. */
 export class Attempt {
   readonly #frames: FrameEvents;
   readonly #reader: Reader;
   /** What the reader has said of the frames. */
-  readonly report: AttemptReport;
+  readonly report: ReportWriter;
 
   constructor(engine: Engine, writer: EventWriter) {
     this.#frames = new FrameEvents(writer);
-    this.report = new AttemptReport(writer, this.#frames);
+    this.report = new ReportWriter(writer, this.#frames);
     this.#reader = engine.createReader(this.report);
   }
 

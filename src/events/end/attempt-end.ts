@@ -1,4 +1,4 @@
-import type { AttemptReport } from '../attempt/attempt-report.js';
+import type { ReportWriter } from '../attempt/report-writer.js';
 import type { Engine } from '../engines/engine.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import type { Verdict } from '../protocol/completion.js';
@@ -38,7 +38,7 @@ const SILENCE_MS = 30_000;
 const STOPPED: ReadonlySet<Verdict> = new Set(['canceled', 'timed_out', 'limit', 'not_started', 'session_lost']);
 
 /** Tells how the attempt ended: loose ends, artifacts, the judgement, and exactly one last event. */
-export function endAttempt(report: AttemptReport, writer: EventWriter, circumstances: Circumstances): void {
+export function endAttempt(report: ReportWriter, writer: EventWriter, circumstances: Circumstances): void {
   const { end, mode } = circumstances;
   const { endSignal, runtimeError, lastError } = report.outcome;
   const evidence = {
@@ -77,13 +77,13 @@ export function endAttempt(report: AttemptReport, writer: EventWriter, circumsta
 }
 
 /** The agent spoke, but no session came: the conversation has started all the same. */
-function startUnnamed(report: AttemptReport, writer: EventWriter, engine: Engine): void {
+function startUnnamed(report: ReportWriter, writer: EventWriter, engine: Engine): void {
   if (report.conversation.isStarted || !report.hasSpoken) return;
   report.conversation.start(writer.sessionId);
   if (engine.promises.session) writer.warn('SESSION_ID_MISSING');
 }
 
-function looseEnds(report: AttemptReport, { engine, end, bytes, silenceMs }: Circumstances): DiagnosticCode[] {
+function looseEnds(report: ReportWriter, { engine, end, bytes, silenceMs }: Circumstances): DiagnosticCode[] {
   const codes: DiagnosticCode[] = [];
   const isStopped = end.verdict !== undefined && STOPPED.has(end.verdict);
   const { endSignal, runtimeError } = report.outcome;
@@ -96,7 +96,7 @@ function looseEnds(report: AttemptReport, { engine, end, bytes, silenceMs }: Cir
   return codes;
 }
 
-function writeLast(report: AttemptReport, writer: EventWriter, judgement: Judgement, end: AttemptEnd): void {
+function writeLast(report: ReportWriter, writer: EventWriter, judgement: Judgement, end: AttemptEnd): void {
   const { usage: total, lastMessage } = report.outcome;
   writer.usage = total;
   const usage = total === null ? undefined : { usage: total };

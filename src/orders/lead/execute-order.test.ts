@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
+import { runResultOf } from '../../runs/result/fixtures/run-result-of.js';
 import type { RunResult } from '../../runs/result/run-result.js';
 import { openMemoryStore } from '../../store/memory/open.js';
 import { StoreError } from '../../store/store-error.js';
@@ -9,15 +10,7 @@ import { goodResult, makeRequest, startLead } from './fixtures/lead-at-work.js';
 
 const WORKER = { worker_id: 'w1', host: hostname(), pid: process.pid, pid_started: null };
 
-const ENDED: RunResult = {
-  status: 'success',
-  repair_level: 'none',
-  warnings: [],
-  artifacts: { created: [], modified: [], deleted: [] },
-  attempts: 1,
-  session_id: null,
-  process: { exit_code: 0, signal: null, command: ['worker'], version: '1.0' },
-};
+const ENDED = runResultOf({ process: { exit_code: 0, signal: null, command: ['worker'], version: '1.0' } });
 
 /** A lead with a claimed order, and a worker that does what the test says. */
 async function withClaim(

@@ -1,17 +1,9 @@
 import { expect, test } from 'vitest';
-import type { RunResult } from '../../runs/result/run-result.js';
+import { runResultOf } from '../../runs/result/fixtures/run-result-of.js';
 import { result } from '../fixtures/order.js';
 import { collectResult } from './collect.js';
 
-const run: RunResult = {
-  status: 'success',
-  value: result,
-  repair_level: 'none',
-  warnings: [],
-  artifacts: { created: [], modified: [], deleted: [] },
-  attempts: 1,
-  session_id: null,
-};
+const run = runResultOf({ value: result });
 
 test('an answer that needed no repair becomes the result file', () => {
   expect(collectResult(run)).toEqual({

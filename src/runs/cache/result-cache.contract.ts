@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { CachedResult, ResultCache } from '../ports/result-cache.js';
+import { runResultOf } from '../result/fixtures/run-result-of.js';
 import type { CacheLimits } from './cache-limits.js';
 
 /** A key as they are: a hash. */
@@ -11,15 +12,7 @@ export function keptResult(value: unknown): CachedResult {
   return {
     run_id: 'run-1',
     kept_at: '2026-11-15T00:00:00.000Z',
-    result: {
-      status: 'success',
-      value,
-      repair_level: 'none',
-      warnings: [],
-      artifacts: { created: [], modified: [], deleted: [] },
-      attempts: 1,
-      session_id: null,
-    },
+    result: runResultOf({ value }),
   };
 }
 

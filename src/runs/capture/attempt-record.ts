@@ -14,7 +14,7 @@ import type { Answer } from '../judge/answer.js';
 import type { RunJournal } from './run-journal.js';
 
 /** Which attempt is recorded. */
-export interface AttemptStart {
+export interface RecordedStart {
   readonly runId: string;
   readonly attempt: number;
   /** As the run calls it. */
@@ -54,7 +54,7 @@ function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
  * are in the files, so that a replay gives the same.
  */
 export class AttemptRecord {
-  readonly #start: AttemptStart;
+  readonly #start: RecordedStart;
   readonly #folder: RunFolder;
   readonly #journal: RunJournal;
   readonly #clock: () => number;
@@ -69,7 +69,7 @@ export class AttemptRecord {
   #fcmpSeq: number;
   #drained: Drained | null = null;
 
-  constructor(start: AttemptStart, folder: RunFolder, journal: RunJournal, clock: () => number) {
+  constructor(start: RecordedStart, folder: RunFolder, journal: RunJournal, clock: () => number) {
     this.#start = start;
     this.#folder = folder;
     this.#journal = journal;

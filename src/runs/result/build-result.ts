@@ -5,7 +5,7 @@ import type { JudgedOutput } from '../judge/judge-output.js';
 import type { RunDrift, RunFailure, RunResult } from './run-result.js';
 
 /** What is known of a run beside its last attempt. */
-export interface RunSummary {
+export interface RunTotals {
   readonly artifacts: FsDiff;
   readonly drift: RunDrift | undefined;
   readonly usage: Usage | null;
@@ -20,9 +20,9 @@ const MOST_TRIED = 32;
 const MOST_REPAIRS = 100;
 
 /** The result of a run, from its last event: the two always agree. */
-export function buildResult(outcome: AttemptOutcome, summary: RunSummary): RunResult {
+export function buildResult(outcome: AttemptOutcome, totals: RunTotals): RunResult {
   const { last, judged, warnings, message } = outcome;
-  const { artifacts, drift, usage, attempts, sessionId } = summary;
+  const { artifacts, drift, usage, attempts, sessionId } = totals;
   return {
     ...outcomeOf(last, judged),
     warnings: [...(judged === null || judged.verdict === 'no_contract' ? [] : judged.warnings.map(plain)), ...warnings],

@@ -32,7 +32,7 @@ export interface Outcome {
 }
 
 /** Turns what a reader says of an attempt into events, and keeps the evidence of how it ends. */
-export class AttemptReport implements Report {
+export class ReportWriter implements Report {
   readonly #writer: EventWriter;
   readonly #frames: FrameEvents;
   readonly conversation: Session;
