@@ -6,6 +6,10 @@ import { useConsole } from './use-console.js';
 const EVENTS = 50_000;
 /** Of all lenses together, in the page at any one time. */
 const MOST_ROWS = 300;
+/** Of all lenses together, made in one task. */
+const MOST_AT_ONCE = 8;
+/** How far {@link turnWheel} goes. */
+const TURNS = 12;
 
 const house = useConsole(async (site) => site.endedRun({ says: longSession(EVENTS) }));
 
@@ -45,4 +49,63 @@ describe(`a run of ${EVENTS} events`, () => {
     expect(most).toBeLessThanOrEqual(MOST_ROWS);
     expect(most).toBeGreaterThan(20);
   });
+
+  it('has every row of a turned wheel in the frame that scrolls, and makes the rows of a jump a few at a time', async () => {
+    const { page } = await house.open(`/runs/${house.seeds.id}`);
+    await page.getByText('All events', { exact: true }).waitFor({ timeout: 60_000 });
+    for (const name of ['Conversation', 'Events', 'Raw bytes']) {
+      const list = page.locator(`.virtual[aria-label="${name}"]`);
+      const made = await list.evaluate(jump);
+      expect(Math.max(...made)).toBeLessThanOrEqual(MOST_AT_ONCE);
+      expect(made.length).toBeGreaterThan(1);
+      expect(await list.evaluate(turnWheel)).toEqual(Array.from({ length: TURNS }, () => 'covered'));
+    }
+  });
 });
+
+/** In the page: goes to the middle of a list, and says how many rows were made in each task on the way. */
+async function jump(box: Element): Promise<readonly number[]> {
+  const made: number[] = [];
+  const watch = new MutationObserver((changes) => {
+    const added = changes
+      .flatMap(({ addedNodes }) => [...addedNodes])
+      .filter((node) => node.parentElement?.role === 'list');
+    if (added.length > 0) made.push(added.length);
+  });
+  watch.observe(box, { childList: true, subtree: true });
+  box.scrollTop = box.scrollHeight / 2;
+  for (let frame = 0; frame < 30; frame += 1) {
+    await new Promise((resolve) => {
+      requestAnimationFrame(resolve);
+    });
+  }
+  watch.disconnect();
+  return made;
+}
+
+/** In the page: scrolls on as a wheel does, and says of each frame whether rows stood from edge to edge, none left out. */
+async function turnWheel(box: Element): Promise<readonly string[]> {
+  const told: string[] = [];
+  for (let turn = 0; turn < 12; turn += 1) {
+    const scrolled = new Promise((resolve) => {
+      box.addEventListener('scroll', () => requestAnimationFrame(resolve), { once: true });
+    });
+    box.scrollTop += 120;
+    await scrolled;
+    const { top, bottom } = box.getBoundingClientRect();
+    const drawn = [...box.querySelectorAll<HTMLElement>('.virtual-row')].map((row) => ({
+      index: Number(row.dataset['index']),
+      rect: row.getBoundingClientRect(),
+    }));
+    const seen = drawn
+      .filter(({ rect }) => rect.bottom > top && rect.top < bottom)
+      .toSorted((one, other) => one.index - other.index);
+    const [first] = seen;
+    const isCovered =
+      (first?.rect.top ?? bottom) <= top + 1 &&
+      (seen.at(-1)?.rect.bottom ?? top) >= bottom - 1 &&
+      seen.every(({ index }, at) => index === (first?.index ?? 0) + at);
+    told.push(isCovered ? 'covered' : seen.map(({ index }) => index).join(' '));
+  }
+  return told;
+}

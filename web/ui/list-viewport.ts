@@ -1,6 +1,9 @@
+import { chooseRows } from './choose-rows.js';
+import type { RowRange } from './choose-rows.js';
 import { scaleOf } from './list-scale.js';
 import type { ListScale } from './list-scale.js';
 import { createRowHeights } from './row-heights.js';
+import { rowTurns } from './row-turns.js';
 
 /** What is seen of a long list: keeps heights, place and end, and moves the scroller where it should be. */
 export interface ListViewport {
@@ -21,7 +24,7 @@ export interface ListViewport {
   readonly isAtEnd: () => boolean;
   /** The first row that is seen. */
   readonly first: () => number;
-  /** The rows to draw, and where each stands. */
+  /** The rows to draw, and where each stands. Of many new ones some come later: it is drawn again then. */
   readonly rows: () => readonly number[];
   readonly place: (index: number) => number;
   readonly pageHeight: () => number;
@@ -46,14 +49,17 @@ export function createListViewport(estimate: number, draw: () => void): ListView
   let follow = false;
   let atEnd = true;
   let aim: { readonly index: number; readonly until: number; readonly isCentred: boolean } | null = null;
+  /** The row that was to be shown last. */
+  let wished = 0;
   /** What was drawn last, in a word: where nothing of it changes, nothing is drawn. */
   let drawn = '';
+  let drawnRows: ReadonlySet<number> = new Set();
 
   const scale = (): ListScale => scaleOf(heights.top(count), view);
   const scrolled = (): number => scroller?.scrollTop ?? 0;
+  const staysAtEnd = (): boolean => follow && atEnd && aim === null;
   /** Where in the list one is; who stays at its end is there already when rows have come and the page has not scrolled yet. */
-  const top = (): number =>
-    follow && atEnd && aim === null ? Math.max(0, heights.top(count) - view) : scale().toList(scrolled());
+  const top = (): number => (staysAtEnd() ? Math.max(0, heights.top(count) - view) : scale().toList(scrolled()));
 
   /** Notes a height; returns how far what is seen would move by it. */
   function note(row: Element, height: number): number {
@@ -78,10 +84,23 @@ export function createListViewport(estimate: number, draw: () => void): ListView
     } else if (follow && atEnd) scroller.scrollTop = scroller.scrollHeight;
   }
 
-  function range(): readonly [from: number, to: number] {
-    const from = Math.max(0, heights.at(top(), count) - AROUND);
-    return [from, Math.min(count - 1, heights.at(top() + view, count) + AROUND)];
+  /** In a turn of its own: where several lists are led to a row, each stays as it is until its new rows can be made. */
+  function goToWished(): void {
+    aim = { index: wished, until: performance.now() + AIM_MS, isCentred: true };
+    atEnd = false;
+    settle();
+    draw();
   }
+
+  function letGo(): void {
+    aim = null;
+    rowTurns.leave(goToWished);
+  }
+
+  const seen = (): RowRange => [heights.at(top(), count), heights.at(top() + view, count)];
+  const around = ([from, to]: RowRange): RowRange => [Math.max(0, from - AROUND), Math.min(count - 1, to + AROUND)];
+  /** Who watches the end would see it flicker if some of its rows came later. */
+  const take = (wanted: number): number => (staysAtEnd() ? wanted : rowTurns.take(wanted));
 
   function takeSizes(entries: readonly ResizeObserverEntry[]): void {
     const before = `${view} ${heights.top(count)}`;
@@ -105,7 +124,11 @@ export function createListViewport(estimate: number, draw: () => void): ListView
       scroller = element;
       observer = new ResizeObserver(takeSizes);
       for (const one of [element, ...kept.keys()]) observer.observe(one);
-      return () => observer?.disconnect();
+      return () => {
+        observer?.disconnect();
+        rowTurns.leave(draw);
+        rowTurns.leave(goToWished);
+      };
     },
     keep(row) {
       if (row === null || kept.has(row)) return;
@@ -126,19 +149,15 @@ export function createListViewport(estimate: number, draw: () => void): ListView
       settle();
     },
     show(index) {
+      wished = index;
+      if (!isSeen(index)) return rowTurns.wait(goToWished);
       // A row that is seen stays where it is, unless rows above it turn out to be higher than they were thought.
-      const isCentred = !isSeen(index);
-      aim = { index, until: performance.now() + AIM_MS, isCentred };
-      if (!isCentred) return;
-      atEnd = false;
-      settle();
-      draw();
+      rowTurns.leave(goToWished);
+      aim = { index, until: performance.now() + AIM_MS, isCentred: false };
     },
-    letGo() {
-      aim = null;
-    },
+    letGo,
     goToEnd() {
-      aim = null;
+      letGo();
       atEnd = true;
       if (scroller !== null) scroller.scrollTop = scroller.scrollHeight;
     },
@@ -147,15 +166,23 @@ export function createListViewport(estimate: number, draw: () => void): ListView
         atEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < AT_END_PX;
       }
       const isScaled = scale().pageHeight < heights.top(count);
-      if (isScaled || drawn !== `${range().join(' ')} ${atEnd}`) draw();
+      if (isScaled || drawn !== `${around(seen()).join(' ')} ${atEnd}`) draw();
     },
     isAtEnd: () => atEnd,
     first: () => heights.at(top(), count),
     rows() {
       if (view === 0 || count === 0) return [];
-      const [from, to] = range();
-      drawn = `${from} ${to} ${atEnd}`;
-      return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+      const nearby = around(seen());
+      drawn = `${nearby.join(' ')} ${atEnd}`;
+      const { rows, missing } = chooseRows({
+        seen: seen(),
+        around: nearby,
+        isThere: (index) => drawnRows.has(index),
+        take,
+      });
+      drawnRows = new Set(rows);
+      if (missing > 0) rowTurns.wait(draw);
+      return rows;
     },
     place: (index) => scale().place(heights.top(index), scrolled()),
     pageHeight: () => scale().pageHeight,

@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { chooseRows } from './choose-rows.js';
+
+const none = (): boolean => false;
+
+test('rows that are seen come before those beside them', () => {
+  const chosen = chooseRows({ seen: [10, 12], around: [8, 14], isThere: none, take: () => 4 });
+  expect(chosen).toEqual({ rows: [8, 10, 11, 12], missing: 3 });
+});
+
+test('rows in the page stay, and are not asked for again', () => {
+  const asked: number[] = [];
+  const take = (wanted: number): number => {
+    asked.push(wanted);
+    return 0;
+  };
+  const chosen = chooseRows({ seen: [10, 12], around: [8, 14], isThere: (index) => index < 12, take });
+  expect(chosen).toEqual({ rows: [8, 9, 10, 11], missing: 3 });
+  expect(asked).toEqual([3]);
+});
+
+test('a list without rows has none to draw', () => {
+  expect(chooseRows({ seen: [0, -1], around: [0, -1], isThere: none, take: (wanted) => wanted })).toEqual({
+    rows: [],
+    missing: 0,
+  });
+});
+
+test('however few are granted at a time, all rows are drawn in the end, in order', () => {
+  const numbers = fc.record({
+    from: fc.nat(50),
+    length: fc.nat(40),
+    beside: fc.nat(3),
+    most: fc.integer({ min: 1, max: 9 }),
+  });
+  fc.assert(
+    fc.property(numbers, ({ from, length, beside, most }) => {
+      const there = new Set<number>();
+      const around = [Math.max(0, from - beside), from + length + beside] as const;
+      for (let missing = Number.POSITIVE_INFINITY; missing > 0;) {
+        const chosen = chooseRows({
+          seen: [from, from + length],
+          around,
+          isThere: (index) => there.has(index),
+          take: (wanted) => Math.min(wanted, most),
+        });
+        expect(chosen.rows.length - there.size).toBeLessThanOrEqual(most);
+        expect(chosen.missing).toBeLessThan(missing);
+        ({ missing } = chosen);
+        for (const index of chosen.rows) there.add(index);
+        expect([...chosen.rows]).toEqual([...there].toSorted((one, other) => one - other));
+      }
+      expect(there.size).toBe(around[1] - around[0] + 1);
+    }),
+  );
+});

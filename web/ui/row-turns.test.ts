@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { createRowTurns } from './row-turns.js';
+
+/** Turns whose frames and tasks come when the test says so. */
+function openTurns(most: number) {
+  const frames: (() => void)[] = [];
+  const tasks: (() => void)[] = [];
+  const turns = createRowTurns(
+    { afterFrame: (run) => void frames.push(run), afterTask: (run) => void tasks.push(run) },
+    most,
+  );
+  const runAll = (queue: (() => void)[]): void => {
+    for (const run of queue.splice(0)) run();
+  };
+  return { ...turns, frames, frame: () => runAll(frames), task: () => runAll(tasks) };
+}
+
+test('all lists together make so many rows, then none before the next frame', () => {
+  const turns = openTurns(8);
+  expect([turns.take(5), turns.take(5), turns.take(5)]).toEqual([5, 3, 0]);
+  turns.frame();
+  expect(turns.take(20)).toBe(8);
+});
+
+test('lists that wait are drawn one a frame, in the order in which they came', () => {
+  const turns = openTurns(8);
+  const drawn: string[] = [];
+  for (const name of ['events', 'raw']) {
+    turns.wait(() => {
+      drawn.push(`${name} ${turns.take(12)}`);
+    });
+  }
+  turns.frame();
+  expect(drawn).toEqual(['events 8']);
+  turns.task();
+  turns.frame();
+  expect(drawn).toEqual(['events 8', 'raw 8']);
+});
+
+test('a list that waits twice is drawn once', () => {
+  const turns = openTurns(8);
+  let drawn = 0;
+  const draw = (): void => void (drawn += 1);
+  turns.wait(draw);
+  turns.wait(draw);
+  turns.frame();
+  turns.frame();
+  expect(drawn).toBe(1);
+});
+
+test('what a turn has made is not taken from the frame that follows', () => {
+  const turns = openTurns(8);
+  turns.wait(() => void turns.take(8));
+  turns.frame();
+  expect(turns.take(3)).toBe(0);
+  turns.task();
+  expect(turns.take(3)).toBe(3);
+});
+
+test('a list that is gone is not drawn', () => {
+  const turns = openTurns(8);
+  let drawn = 0;
+  const draw = (): void => void (drawn += 1);
+  turns.wait(draw);
+  turns.leave(draw);
+  turns.frame();
+  expect(drawn).toBe(0);
+});
+
+test('while nothing is made and nobody waits, no frame is asked for', () => {
+  const turns = openTurns(8);
+  turns.take(0);
+  expect(turns.frames).toHaveLength(0);
+  turns.take(1);
+  turns.frame();
+  turns.task();
+  expect(turns.frames).toHaveLength(0);
+});

@@ -1,0 +1,68 @@
+/** Shares out the making of rows among the lists of a page, so that no task makes more than a few. */
+export interface RowTurns {
+  /** How many of so many rows may be made now. */
+  readonly take: (wanted: number) => number;
+  /** A list with rows left to make: it is drawn again when its turn comes. */
+  readonly wait: (draw: () => void) => void;
+  /** The list is gone. */
+  readonly leave: (draw: () => void) => void;
+}
+
+/** When to go on. */
+export interface Pauses {
+  /** Behind the next frame, in a task of its own: what rows cost in scripts is not added to what their layout costs. */
+  readonly afterFrame: (run: () => void) => void;
+  readonly afterTask: (run: () => void) => void;
+}
+
+/** A wheel brings three rows into view in a frame; who jumps sees the last of them a frame later. */
+const MOST_AT_ONCE = 8;
+
+/** Makes the turns; lists that wait are drawn one after the other. */
+export function createRowTurns({ afterFrame, afterTask }: Pauses, most = MOST_AT_ONCE): RowTurns {
+  const waiting = new Set<() => void>();
+  let left = most;
+  let isDue = false;
+
+  function fill(): void {
+    left = most;
+  }
+  function ask(): void {
+    if (isDue) return;
+    isDue = true;
+    afterFrame(next);
+  }
+  function next(): void {
+    isDue = false;
+    fill();
+    const [draw] = waiting;
+    if (draw === undefined) return;
+    waiting.delete(draw);
+    draw();
+    // Whoever scrolls in the next frame is not to wait for what was made in this turn.
+    afterTask(fill);
+    if (waiting.size > 0) ask();
+  }
+
+  return {
+    take(wanted) {
+      const taken = Math.min(wanted, left);
+      left -= taken;
+      if (taken > 0) ask();
+      return taken;
+    },
+    wait(draw) {
+      waiting.add(draw);
+      ask();
+    },
+    leave(draw) {
+      waiting.delete(draw);
+    },
+  };
+}
+
+/** Those of the page. */
+export const rowTurns = createRowTurns({
+  afterFrame: (run) => void requestAnimationFrame(() => setTimeout(run, 0)),
+  afterTask: (run) => void setTimeout(run, 0),
+});
