@@ -26,15 +26,20 @@ export function addReplayCommand(program: Command, io: CommandIo, end: (code: Ex
 }
 
 async function runReplay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<ExitCode> {
-  const warnings = collectWarnings();
-  const result: ReplayResult = await replayRunFolder(dir, {
-    onWarning: warnings.add,
-    ...(flags.engine === undefined ? {} : { engine: flags.engine }),
-  });
-  await io.stderr.write(warnings.text());
+  const result = await replay(dir, flags, io);
   if (result.status === 'nothing_stored') {
     throw new MisuseError(`${dir} holds no logs to compare with: 'sluice translate ${dir} --write' writes them`);
   }
   await printJson(result, io);
   return result.status === 'same' ? EXIT.success : EXIT.failed;
+}
+
+/** What the reading has to say is told in any case: it may be why the folder cannot be read. */
+async function replay(dir: string, { engine }: ReplayFlags, io: CommandIo): Promise<ReplayResult> {
+  const warnings = collectWarnings();
+  try {
+    return await replayRunFolder(dir, { onWarning: warnings.add, ...(engine === undefined ? {} : { engine }) });
+  } finally {
+    await io.stderr.write(warnings.text());
+  }
 }

@@ -154,6 +154,15 @@ describe('sluice replay', () => {
     });
   });
 
+  test('tells why the folder cannot be read, also where it breaks off', async () => {
+    const dir = await recorded();
+    await command('translate', dir, '--write');
+    await writeFile(join(dir, 'meta.1.json'), 'not JSON');
+    const { exitCode, stderr } = await command('replay', dir);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^sluice: warning META_IGNORED: .*\n(?:.*\n)*sluice: ENGINE_NOT_NAMED: /);
+  });
+
   test('says what to do where nothing is stored', async () => {
     const { exitCode, stderr } = await command('replay', RECORDED);
     expect(exitCode).toBe(2);
