@@ -4,6 +4,7 @@ import type { Decision } from '../../orders/decision.js';
 import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { executionHeading, executionRow } from '../../server/export/execution-csv.js';
 import { present } from '../../server/present.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { HouseFlags } from '../house.js';
@@ -11,7 +12,6 @@ import { limitOption } from '../limit-option.js';
 import { parseTime } from '../parse-time.js';
 import { printRows } from '../print-rows.js';
 import { readPages } from '../read-pages.js';
-import { renderCsv } from '../render-csv.js';
 
 interface ExecutionsFlags extends HouseFlags {
   readonly issue?: string;
@@ -54,7 +54,7 @@ async function runExecutions(flags: ExecutionsFlags, io: CommandIo): Promise<Exi
       store.listExecutions({ ...page, ...present({ issueRef, runId, worker, decision, since, until }) }),
     ),
   );
-  if (flags.csv === true) await io.stdout.write(renderCsv(rows, FIELDS));
+  if (flags.csv === true) await io.stdout.write(executionHeading() + rows.map(executionRow).join(''));
   else await printRows(rows, COLUMNS, flags, io);
   return EXIT.success;
 }
@@ -71,29 +71,4 @@ const COLUMNS = [
   },
   { heading: 'DECISION', of: ({ decision }: ExecutionRecord) => decision },
   { heading: 'WHY', of: ({ reason }: ExecutionRecord) => reason },
-];
-
-const FIELDS: readonly (keyof ExecutionRecord)[] = [
-  'id',
-  'at',
-  'issue_ref',
-  'run_id',
-  'run_ulid',
-  'worker',
-  'worker_type',
-  'command',
-  'worker_version',
-  'parser_version',
-  'started_at',
-  'duration_ms',
-  'exit_code',
-  'signal',
-  'result_encoding',
-  'parse_path',
-  'parse_status',
-  'problems',
-  'decision',
-  'result_code',
-  'reason',
-  'who',
 ];

@@ -178,7 +178,7 @@ describe('what was done', () => {
       { issue_ref: 'acme/shop#1', worker: 'honest', exit_code: 0, parse_path: expect.any(String) },
     ]);
     const csv = (await sluice('executions', '--csv')).stdout.split('\r\n');
-    expect(csv[0]).toMatch(/^id,at,issue_ref,run_id,/);
+    expect(csv[0]).toMatch(/^at,issue_ref,run_id,decision,/);
     expect(csv).toHaveLength(4);
   });
 
