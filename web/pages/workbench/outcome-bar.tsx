@@ -18,6 +18,8 @@ export function OutcomeBar({ state }: { readonly state: InspectionState }) {
     <div class="outcome row" role="status" aria-busy={busy}>
       {reading === null ? (
         <span class="dim">{busy ? 'Reading …' : 'Not read.'}</span>
+      ) : reading.text === '' ? (
+        <span class="dim">There is no text yet.</span>
       ) : (
         <Outcome outcome={reading.inspection.outcome} />
       )}

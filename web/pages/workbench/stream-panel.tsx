@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Badge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { toneOf } from '../../ui/state-tone.js';
@@ -63,6 +63,10 @@ export function StreamPanel({
   }, [isPlaying.value, speed.value, size.value]);
 
   const shown = view.value;
+  const tail = useRef<HTMLPreElement>(null);
+  useEffect(() => {
+    if (tail.current !== null) tail.current.scrollTop = tail.current.scrollHeight;
+  }, [shown?.taken]);
   const value = shown?.value ?? null;
   const isEnded = shown?.ended !== undefined && shown.ended !== null;
   return (
@@ -110,7 +114,7 @@ export function StreamPanel({
       <div class="streamed">
         <div class="stack">
           <progress aria-label="How much was read" value={shown?.taken ?? 0} max={Math.max(1, shown?.length ?? 1)} />
-          <pre class="tail" tabIndex={0} role="region" aria-label="The end of what has come">
+          <pre ref={tail} class="tail" tabIndex={0} role="region" aria-label="The end of what has come">
             <SafeText text={shown?.tail ?? ''} />
           </pre>
         </div>
@@ -134,7 +138,7 @@ export function StreamPanel({
 }
 
 function StreamState({ view }: { readonly view: StreamView | null }) {
-  if (view === null) return null;
+  if (view === null || view.length === 0) return null;
   if (view.ended !== null) {
     return (
       <>

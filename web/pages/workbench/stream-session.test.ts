@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { DEFAULT_OPTIONS } from './examples.js';
+import { readSchemaText } from './read-schema-text.js';
 import { startStream } from './stream-session.js';
 
 const text = 'Sure: {"name": "Ada", "tags": ["x", "y"]} Done.';
@@ -18,6 +19,15 @@ it('ends with what `parse` says of the whole text', () => {
     complete: true,
     ended: { status: 'success', words: 'deterministic_generic' },
   });
+});
+
+it('ends with the value that was taken, though another one came first', () => {
+  const schema = readSchemaText('{"required": ["verdict"]}');
+  if (!schema.ok) throw new Error('it is a schema');
+  const said = 'The tests said {"failed": 0}. So:\n```json\n{"verdict": "pass"}\n```';
+  const view = startStream(said, schema.schema, DEFAULT_OPTIONS).push(5, 1000);
+  expect(view.ended?.status).toBe('success');
+  expect(view.value?.rows.map(({ key, text: line }) => `${key ?? ''}${line}`)).toEqual(['{', '"verdict""pass"', '}']);
 });
 
 it('shows nothing before a value has begun', () => {

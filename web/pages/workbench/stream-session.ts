@@ -23,7 +23,7 @@ export function startStream(
 ): StreamSession {
   const stream = createJsonStream(schema, toParseOptions(chosen, schema));
   let taken = 0;
-  let ended: StreamView['ended'] = null;
+  let result: ParseResult<unknown> | null = null;
   return {
     push(characters, pieces) {
       let snapshot = stream.push('');
@@ -34,15 +34,17 @@ export function startStream(
         for (const path of snapshot.changed.slice(-MOST_CHANGED)) changed.add(placeOf(path));
         taken = Math.min(text.length, to);
       }
-      if (taken === text.length) ended ??= endOf(stream.end());
+      if (taken === text.length) result ??= stream.end();
+      // A candidate that came first may not be the one that is taken in the end.
+      const value = result?.ok === true ? result.value : snapshot.value;
       return {
         taken,
         length: text.length,
         tail: text.slice(Math.max(0, taken - TAIL), taken),
-        value: snapshot.value === undefined ? null : toValueRows(snapshot.value, new Map(), BOUNDS),
+        value: value === undefined ? null : toValueRows(value, new Map(), BOUNDS),
         changed: [...changed].slice(-MOST_CHANGED),
         complete: snapshot.complete,
-        ended,
+        ended: result === null ? null : endOf(result),
       };
     },
   };

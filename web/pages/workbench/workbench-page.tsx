@@ -41,7 +41,7 @@ export function WorkbenchPage() {
           <section class="card pane" aria-labelledby="workbench-found">
             <h2 id="workbench-found">Found in the text</h2>
             <div class="body findings" tabIndex={0} role="group" aria-label="Entries">
-              {reading === null ? null : <Findings inspection={reading.inspection} />}
+              {reading === null || reading.text === '' ? null : <Findings inspection={reading.inspection} />}
             </div>
           </section>
         </div>
@@ -63,7 +63,7 @@ function Value({ state: { reading, fail } }: { readonly state: InspectionHandle 
     <section class="card pane" aria-labelledby="workbench-value">
       <div class="row">
         <h2 id="workbench-value">
-          {reading?.inspection.outcome.status === 'failed' ? 'Value that was refused' : 'Value'}
+          {value !== null && reading?.inspection.outcome.status === 'failed' ? 'Value that was refused' : 'Value'}
         </h2>
         {value === null ? null : (
           <span class="end">
@@ -72,7 +72,9 @@ function Value({ state: { reading, fail } }: { readonly state: InspectionHandle 
         )}
       </div>
       {value === null ? (
-        <p class="dim body">{reading === null ? '' : 'No value. The entries below say what was tried.'}</p>
+        <p class="dim body">
+          {reading === null || reading.text === '' ? '' : 'No value. The entries below say what was tried.'}
+        </p>
       ) : (
         <ValueRowsView value={value} label="The value, row by row" />
       )}
