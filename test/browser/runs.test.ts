@@ -59,6 +59,18 @@ describe('the list of runs', () => {
     await expect.poll(async () => rows.count()).toBeGreaterThan(3);
   });
 
+  it('forgets also what was typed a moment before', async () => {
+    const { page } = await house.open('/runs?search=shed');
+    await settle(page);
+    await page.clock.install();
+    await page.getByLabel('Search').fill('shed green');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await expect.poll(async () => page.getByLabel('Search').inputValue()).toBe('');
+    // Longer than the pause after which a search begins.
+    await page.clock.runFor(1000);
+    expect(new URL(page.url()).search).toBe('');
+  });
+
   it('narrows by state, outcome and engine', async () => {
     const { page } = await house.open('/runs');
     const rows = page.getByRole('table').getByRole('row');

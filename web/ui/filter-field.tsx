@@ -47,14 +47,21 @@ export function FilterText({
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const field = useRef<HTMLInputElement>(null);
   const value = query.value.get(name) ?? '';
-  // What is typed is the person's: only an address that changed by itself (back, a link) is taken over.
+  const own = useRef(value);
+  // What is typed is the person's: only an address that changed by itself (back, a link, a button) is taken over.
   useEffect(() => {
-    if (field.current !== null && field.current.value.trim() !== value) field.current.value = value;
+    if (value === own.current) return;
+    clearTimeout(timer.current);
+    own.current = value;
+    if (field.current !== null) field.current.value = value;
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const take = (text: string): void => {
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => setQuery({ [name]: text.trim() }), PAUSE_MS);
+    timer.current = setTimeout(() => {
+      own.current = text.trim();
+      setQuery({ [name]: own.current });
+    }, PAUSE_MS);
   };
   return (
     <label>
