@@ -29,7 +29,7 @@ export function CancelRun({ run, onChange }: { readonly run: RunView; readonly o
   }
   return (
     <span class="row" role="group" aria-label="Cancel the run">
-      <span>{refusal.value ?? 'The agent is stopped and the run ends as canceled.'}</span>
+      <span>{refusal.value ?? 'The run ends as canceled.'}</span>
       <button type="button" class="danger" onClick={() => void cancel()}>
         Stop it
       </button>

@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
-import { useLayoutEffect } from 'preact/hooks';
 import { may } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { asFailure } from '../../server/use-resource.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { useDraft } from '../../ui/use-draft.js';
 import type { OpenRun } from './open-run.js';
 import { openQuestion } from './open-question.js';
 import type { OpenQuestion } from './open-question.js';
@@ -14,7 +15,7 @@ export function ReplyBox({ run, isEnded }: { readonly run: OpenRun; readonly isE
   return (
     <>
       <div class="unseen" role="status">
-        {question === null ? '' : `The agent asks: ${question.prompt.slice(0, 300)}`}
+        {question === null ? '' : <SafeText text={`The agent asks: ${question.prompt.slice(0, 300)}`} />}
       </div>
       {question === null ? null : <ReplyForm key={question.interactionId} id={run.id} question={question} />}
     </>
@@ -22,19 +23,17 @@ export function ReplyBox({ run, isEnded }: { readonly run: OpenRun; readonly isE
 }
 
 function ReplyForm({ id, question }: { readonly id: string; readonly question: OpenQuestion }) {
-  const kept = `sluice.reply.${id}.${question.interactionId}`;
-  const text = useSignal(readKept(kept));
+  const { fields, change, forget } = useDraft(`reply ${id} ${question.interactionId}`, { text: '' });
+  const { text } = fields;
   const state = useSignal<'writing' | 'sending' | 'sent'>('writing');
   const refusal = useSignal<string | null>(null);
-  // At once: who leaves right after the last key loses nothing.
-  useLayoutEffect(() => keep(kept, text.value), [text.value]);
 
   const send = async (): Promise<void> => {
-    if (text.value.trim() === '' || state.value === 'sending') return;
+    if (text.trim() === '' || state.peek() === 'sending') return;
     state.value = 'sending';
     try {
-      await client.replyToRun({ id, body: { text: text.value } });
-      text.value = '';
+      await client.replyToRun({ id, body: { text } });
+      forget();
       refusal.value = null;
       state.value = 'sent';
     } catch (error) {
@@ -58,8 +57,8 @@ function ReplyForm({ id, question }: { readonly id: string; readonly question: O
       {question.options.length === 0 ? null : (
         <div class="row">
           {question.options.slice(0, 10).map((option) => (
-            <button key={option} type="button" onClick={() => (text.value = option)}>
-              {option.slice(0, 60)}
+            <button key={option} type="button" onClick={() => change({ text: option })}>
+              <SafeText text={option.slice(0, 60)} />
             </button>
           ))}
         </div>
@@ -67,40 +66,26 @@ function ReplyForm({ id, question }: { readonly id: string; readonly question: O
       <textarea
         id="reply"
         rows={3}
-        value={text.value}
+        value={text}
         aria-describedby="reply-help"
         aria-invalid={refusal.value !== null}
-        onInput={({ currentTarget }) => (text.value = currentTarget.value)}
+        onInput={({ currentTarget }) => change({ text: currentTarget.value })}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void send();
         }}
       />
       <div class="row">
-        <button type="submit" class="primary" disabled={state.value === 'sending' || text.value.trim() === ''}>
+        <button type="submit" class="primary" disabled={state.value === 'sending' || text.trim() === ''}>
           Answer
         </button>
-        <span id="reply-help" class="help" role={refusal.value === null ? undefined : 'alert'}>
+        <span
+          id="reply-help"
+          class={refusal.value === null ? 'help' : 'wrong'}
+          role={refusal.value === null ? undefined : 'alert'}
+        >
           {refusal.value ?? 'The agent waits and goes on with what you write. Ctrl+Enter sends it.'}
         </span>
       </div>
     </form>
   );
-}
-
-/** What was half written survives a reload. */
-function keep(name: string, text: string): void {
-  try {
-    if (text === '') sessionStorage.removeItem(name);
-    else sessionStorage.setItem(name, text);
-  } catch {
-    // A browser may forbid storage, or have no room for a long text; then it lasts as long as the page.
-  }
-}
-
-function readKept(name: string): string {
-  try {
-    return sessionStorage.getItem(name) ?? '';
-  } catch {
-    return '';
-  }
 }

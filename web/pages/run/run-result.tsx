@@ -1,16 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import type { RunView } from '../../../src/api/shapes/run.js';
+import { pathOf } from '../../app/route.js';
 import { Badge } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/copy-button.js';
-import { RepairLevel } from '../../ui/repair-level.js';
+import { wordsOfRepair } from '../../ui/repair-words.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { toneOf } from '../../ui/state-tone.js';
 import { ChangedFiles } from './changed-files.js';
 import { RunFailureView } from './run-failure.js';
-import { usageText } from './usage-text.js';
 import { ValueText } from './value-text.js';
 
-/** What came of a run: the value, how far its text had to be changed and where, what went wrong, what it left and cost. */
+/** What came of a run: the value, where its text had to be changed, what went wrong and what it left. */
 export function RunResultView({
   runId,
   result,
@@ -18,24 +17,23 @@ export function RunResultView({
   readonly runId: string;
   readonly result: NonNullable<RunView['result']>;
 }) {
-  const { value, comment, text, error, warnings, repairs = [], artifacts, usage, process, cached_from } = result;
+  const { value, comment, text, error, warnings, repairs = [], artifacts, process, cached_from } = result;
   return (
     <div class="stack">
-      <div class="row">
-        <Badge tone={toneOf(result.status)}>{result.status}</Badge>
-        <RepairLevel level={result.repair_level} />
-        <span class="dim">{usageText(usage)}</span>
-        {value === undefined ? null : <CopyButton label="Copy value" read={() => JSON.stringify(value, null, 2)} />}
-        {cached_from === undefined ? null : (
-          <span>
-            kept from <a href={`/runs/${encodeURIComponent(cached_from)}`}>{cached_from}</a>
-          </span>
-        )}
-      </div>
+      {cached_from === undefined ? null : (
+        <p>
+          Kept from <a href={pathOf({ page: 'run', id: cached_from })}>{cached_from}</a>: nothing was started.
+        </p>
+      )}
       <div class="result-columns">
         <div class="stack">
           {error === undefined ? null : <RunFailureView error={error} />}
           <Value title="Value" value={value} />
+          {value === undefined ? null : (
+            <p>
+              <CopyButton label="Copy value" read={() => JSON.stringify(value, null, 2)} />
+            </p>
+          )}
           <Value title="Comment" value={comment} />
           <Value title="Last words" value={text} />
         </div>
@@ -43,7 +41,11 @@ export function RunResultView({
           <Told title="Warnings" lines={warnings.map(({ code, message }) => ({ word: code, message, place: '' }))} />
           <Told
             title="Repairs"
-            lines={repairs.map(({ kind, message, offset }) => ({ word: kind, message, place: ` at ${offset}` }))}
+            lines={repairs.map(({ kind, message, offset }) => ({
+              word: kind,
+              message: wordsOfRepair(kind) ?? message,
+              place: `, at ${offset}`,
+            }))}
           />
           <ChangedFiles runId={runId} artifacts={artifacts} />
           <Value title="Process" value={process} />

@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { Badge } from '../../ui/badge.js';
+import { REPAIR_WORDS } from '../../ui/repair-words.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { Inspection, PlaceNote, Span } from './inspection.js';
-import { FINDER_WORDS, REPAIR_WORDS, STATE_WORDS } from './words.js';
+import { FINDER_WORDS, STATE_WORDS } from './words.js';
 import { choose, chosen } from './workbench-state.js';
 
 /** A longer list is drawn to its end only when somebody wants it: hundreds of entries take the page a moment. */

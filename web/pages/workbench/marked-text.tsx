@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { REPAIR_WORDS } from '../../ui/repair-words.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { Inspection } from './inspection.js';
 import { markText, windowAround } from './mark-text.js';
 import type { Segment } from './mark-text.js';
-import { REPAIR_WORDS } from './words.js';
 import { choose, chosen } from './workbench-state.js';
 
 const NONE = { items: [], total: 0 };
