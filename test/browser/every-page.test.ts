@@ -19,6 +19,8 @@ const PAGES: readonly (readonly [name: string, path: (seeds: Seeds) => string])[
   ['a thing in the inbox', ({ item }) => `/inbox/${item}`],
   ['the issues', () => '/issues'],
   ['an issue', () => '/issues/acme%2Fshop%237'],
+  ['an issue that is not there', () => '/issues/acme%2Fshop%23404'],
+  ['the form of an order', () => '/issues?order'],
   ['the outbox', () => '/outbox'],
   ['the audit', () => '/audit'],
   ['the workbench', () => '/workbench'],
@@ -26,7 +28,7 @@ const PAGES: readonly (readonly [name: string, path: (seeds: Seeds) => string])[
   ['a page that is not there', () => '/runs/no/where'],
 ];
 
-/** The page of a run that is not there asks for it and is told so. */
+/** The page of something that is not there asks for it and is told so. */
 const LOOK = { mayFail: /404/ };
 const PHONE = { width: 375, height: 740 };
 

@@ -29,8 +29,11 @@ type Loaded =
 export function Page({ route }: { readonly route: Route }) {
   const [loaded, setLoaded] = useState<Loaded | null>(null);
   const name = route.page;
+  const title = titleOf(route);
   useEffect(() => {
-    document.title = name === 'unknown' ? 'Not found · Sluice' : `${PAGES[name].title} · Sluice`;
+    document.title = title;
+  }, [title]);
+  useEffect(() => {
     if (name === 'unknown') return;
     let wanted = true;
     PAGES[name].load().then(
@@ -66,4 +69,11 @@ export function Page({ route }: { readonly route: Route }) {
   }
   const View = loaded.view;
   return <View />;
+}
+
+/** Told apart in a row of tabs: what is looked at comes first. */
+function titleOf(route: Route): string {
+  if (route.page === 'unknown') return 'Not found · Sluice';
+  const subject = route.page === 'run' ? route.id : route.page === 'issues' ? route.ref : null;
+  return [...(subject === null ? [] : [subject]), PAGES[route.page].title, 'Sluice'].join(' · ');
 }

@@ -25,10 +25,12 @@ export function SignIn() {
         aria-invalid={refusal.value !== null}
         onInput={(event) => (token.value = event.currentTarget.value)}
       />
-      <p id="token-help" class="help">
+      <p id="token-help" class={refusal.value === null ? 'help' : 'wrong'} role="status">
         {refusal.value ?? 'One of the tokens of the server’s configuration. Its name is who decided.'}
       </p>
-      <button type="submit">Sign in</button>
+      <button type="submit" class="primary">
+        Sign in
+      </button>
     </form>
   );
 }

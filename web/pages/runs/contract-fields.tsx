@@ -1,4 +1,5 @@
 import { Field, Switch } from '../../ui/field.js';
+import { isProfile, PROFILES } from '../../ui/profile-words.js';
 import type { FormPart } from './form-part.js';
 
 const EXAMPLE = `{
@@ -39,7 +40,12 @@ export function ContractFields({ fields, wrong, edit }: FormPart) {
           </button>
         </p>
         <div class="pair">
-          <Field id="profile" label="Profile" help={PROFILES[fields.profile] ?? ''} wrong={wrong.profile}>
+          <Field
+            id="profile"
+            label="Profile"
+            help={isProfile(fields.profile) ? PROFILES[fields.profile] : ''}
+            wrong={wrong.profile}
+          >
             {(control) => (
               <select
                 {...control}
@@ -87,10 +93,3 @@ export function ContractFields({ fields, wrong, edit }: FormPart) {
     </details>
   );
 }
-
-const PROFILES: Readonly<Record<string, string>> = {
-  default: 'Finds the answer wherever it stands: tags, fences, envelopes, prose.',
-  generic: 'The whole text, an envelope, a fence or the first object; no repair of syntax.',
-  tagged: 'Only what stands in <json> tags; without a tag the text is kept as a comment.',
-  unified: 'The whole text, a fence or the first object; it must be an object.',
-};

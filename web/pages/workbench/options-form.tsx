@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { isProfile, PROFILES } from './options-query.js';
+import { isProfile, PROFILES } from '../../ui/profile-words.js';
 import { options, setOptions } from './workbench-state.js';
 
 /** How the text is read; the names are those of `parse`. */

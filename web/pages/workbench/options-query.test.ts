@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DEFAULT_OPTIONS } from './examples.js';
-import { PROFILES, isProfile, readOptions, writeOptions } from './options-query.js';
+import { isProfile, PROFILES } from '../../ui/profile-words.js';
+import { readOptions, writeOptions } from './options-query.js';
 
 const options = fc.record({
   profile: fc.constantFrom(...Object.keys(PROFILES).filter(isProfile)),

@@ -1,14 +1,6 @@
-import type { Profile } from '../../../src/json/index.js';
+import { isProfile } from '../../ui/profile-words.js';
 import { DEFAULT_OPTIONS } from './examples.js';
 import type { WorkbenchOptions } from './inspection.js';
-
-/** The profiles, each with what it is for. */
-export const PROFILES: Readonly<Record<Profile, string>> = {
-  default: 'Every finder, the tolerant reader. What any of the others would take, and more.',
-  generic: 'Whole text, envelope, fence, first object; plain JSON only, nothing repaired.',
-  tagged: 'The last <json> block and nothing else; without one the text is a comment.',
-  unified: 'Closed thoughts and fences taken off; plain JSON with control characters; the root is an object.',
-};
 
 /** The options as they stand in the address. */
 export function readOptions(query: URLSearchParams): WorkbenchOptions {
@@ -35,9 +27,4 @@ export function writeOptions({
     align: align ? 'yes' : null,
     prefer,
   };
-}
-
-/** Whether a word is the name of a profile. */
-export function isProfile(word: string): word is Profile {
-  return Object.hasOwn(PROFILES, word);
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { EXAMPLES } from './examples.js';
 import { MarkedText } from './marked-text.js';
 import { readFile } from './read-file.js';
-import { refusalOf } from './text-limit.js';
+import { sayTooLong } from './text-limit.js';
 import type { TextReading } from './text-reading.js';
 import { isEditing, isKept, openExample, setText, text } from './workbench-state.js';
 
@@ -21,12 +21,12 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
   const isField = !isHeld && (isEditing.value || text.value === '');
 
   const take = (next: string): void => {
-    refusal.value = refusalOf('The text', next.length);
+    refusal.value = sayTooLong('The text', next.length);
     if (refusal.value === null) setText(next);
   };
   const open = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return;
-    refusal.value = refusalOf(file.name, file.size);
+    refusal.value = sayTooLong(file.name, file.size);
     if (refusal.value !== null) return;
     opening.current = file;
     try {
