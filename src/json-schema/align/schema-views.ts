@@ -47,7 +47,8 @@ export function createViews(source: ViewSource, checks: SchemaChecks): SchemaVie
     const known = single.get(compiled)?.get(key);
     if (known !== undefined) return known;
     const view = makeView(source, nodes, key);
-    if (kept < MOST_KEPT) single.set(compiled, (single.get(compiled) ?? new Map()).set(key, view));
+    if (kept < MOST_KEPT)
+      single.set(compiled, (single.get(compiled) ?? new Map<string, AlignmentView>()).set(key, view));
     kept += 1;
     return view;
   }

@@ -26,6 +26,7 @@ export async function explainNotStarted({ command, cwd }: ProcessCommand, cause:
       case 'ENFILE':
       case 'ENOMEM':
         return `the system has no room for another process (${code}); start fewer runs at a time`;
+      case undefined:
       default:
         return cause instanceof Error ? cause.message : 'the system gives no reason';
     }
