@@ -14,7 +14,7 @@ import { PARSE_ERROR_CODES } from '../src/json/parse-error.js';
 import { REPAIR_KINDS } from '../src/json/repair.js';
 import { WARNING_CODES } from '../src/json/warning.js';
 import { ORDERS_ERROR_CODES } from '../src/orders/orders-error.js';
-import { PROBLEM_CODES } from '../src/orders/problem-codes.js';
+import { PROBLEM_CODES } from '../src/orders/shapes/problem-codes.js';
 import { RUN_WARNING_CODES } from '../src/runs/result/run-warning.js';
 import { REQUEST_PROBLEMS } from '../src/server/request-error.js';
 import { STORE_ERROR_CODES } from '../src/store/store-error.js';

@@ -58,7 +58,7 @@ describe('requirements', () => {
 
 describe('npm run requirements', () => {
   it('finds the tests that a table makes, and misses a planted one', async () => {
-    const file = 'src/orders/decide.test.ts';
+    const file = 'src/orders/decide/decide.test.ts';
     const page = [
       row('000.1', file, 'row 8: fail > with the code ci_failed: blocked with ci_failed'),
       row('000.2', file, 'row 8: fail > planted'),

@@ -1,14 +1,14 @@
 import { lstat, opendir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { readAttemptMeta } from './attempt/attempt-meta.js';
+import type { AttemptMeta } from './attempt/attempt-meta.js';
 import { AuditError } from './audit-error.js';
-import { readAttemptMeta } from './attempt-meta.js';
-import type { AttemptMeta } from './attempt-meta.js';
 import type { AuditWarning } from './audit-warning.js';
 import { AUDIT_FOLDER, attemptFileName, attemptOf, RUN_LOGS } from './file-names.js';
 import type { AttemptFile, RunLog } from './file-names.js';
-import { makeFolder } from './make-folder.js';
-import { parseJson } from './parse-json.js';
-import { readSmallFile, requireOwnFolder } from './safe-file.js';
+import { makeFolder } from './files/make-folder.js';
+import { parseJson } from './files/parse-json.js';
+import { readSmallFile, requireOwnFolder } from './files/safe-file.js';
 
 /** A run folder that is there, and where its files are. */
 export interface RunFolder {

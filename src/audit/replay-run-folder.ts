@@ -1,16 +1,16 @@
 import { keysOf } from '../events/protocol/schema-type.js';
 import type { AuditWarning } from './audit-warning.js';
-import { rowOfDrift, rowsOf } from './event-rows.js';
-import type { Row } from './event-rows.js';
 import { RUN_LOGS } from './file-names.js';
 import type { RunLog } from './file-names.js';
+import { openForReading } from './files/safe-file.js';
 import { firstDifference } from './first-difference.js';
 import type { Difference } from './first-difference.js';
+import { rowOfDrift, rowsOf } from './logs/event-rows.js';
+import type { Row } from './logs/event-rows.js';
+import { readLogFile } from './logs/read-log-file.js';
+import type { LoggedRow } from './logs/read-log-file.js';
 import { openRunFolder } from './open-run-folder.js';
 import type { RunFolder } from './open-run-folder.js';
-import { readLogFile } from './read-log-file.js';
-import type { LoggedRow } from './read-log-file.js';
-import { openForReading } from './safe-file.js';
 import { translateFolder } from './translate-run-folder.js';
 import type { TranslateOptions } from './translate-run-folder.js';
 

@@ -1,9 +1,9 @@
 import type { Emitted } from '../events/protocol/emitted.js';
 import { AuditError } from './audit-error.js';
-import { rowOfDrift, rowsOf } from './event-rows.js';
-import type { Row } from './event-rows.js';
+import { rowOfDrift, rowsOf } from './logs/event-rows.js';
+import type { Row } from './logs/event-rows.js';
+import { replaceRunLogs } from './logs/run-logs-replacement.js';
 import { openRunFolder } from './open-run-folder.js';
-import { replaceRunLogs } from './run-logs-replacement.js';
 import { translateFolder } from './translate-run-folder.js';
 import type { TranslateOptions } from './translate-run-folder.js';
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { Emitted } from '../events/protocol/emitted.js';
 import type { FcmpEvent } from '../events/protocol/fcmp-event.js';
-import { openAttemptCapture, writeAttemptMeta } from './attempt-capture.js';
+import { openAttemptCapture, writeAttemptMeta } from './attempt/attempt-capture.js';
 import type { AuditWarning } from './audit-warning.js';
 import { lines, makeRunFolder } from './fixtures/make-run-folder.js';
 import { openRunFolder } from './open-run-folder.js';

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTranslator } from '../events/translator.js';
 import type { DriftSummary } from '../events/protocol/drift-summary.js';
 import type { Emitted } from '../events/protocol/emitted.js';
 import { ENGINE_NAMES, isEngineName } from '../events/protocol/engine-names.js';
 import type { EngineName } from '../events/protocol/engine-names.js';
-import { attemptChunks, POLL_MS } from './attempt-chunks.js';
-import type { ChunkWarning, Following } from './attempt-chunks.js';
+import { createTranslator } from '../events/translator.js';
+import { attemptChunks, POLL_MS } from './attempt/attempt-chunks.js';
+import type { ChunkWarning, Following } from './attempt/attempt-chunks.js';
+import { hasEnded } from './attempt/attempt-meta.js';
+import type { AttemptMeta } from './attempt/attempt-meta.js';
+import { readFsDiff } from './attempt/read-fs-diff.js';
 import { AuditError } from './audit-error.js';
-import { hasEnded } from './attempt-meta.js';
-import type { AttemptMeta } from './attempt-meta.js';
 import type { AuditWarning } from './audit-warning.js';
 import { openRunFolder } from './open-run-folder.js';
 import type { RunFolder } from './open-run-folder.js';
-import { readFsDiff } from './read-fs-diff.js';
 
 /** How to translate a run folder. */
 export interface TranslateOptions {

@@ -51,7 +51,7 @@ export async function inHouse<T>(
   const [{ createLead }, { openStore }, { demoWrappersIn }] = await Promise.all([
     import('../orders/lead/create-lead.js'),
     import('../store/open-store.js'),
-    import('../dispatch/demo-workers.js'),
+    import('../dispatch/demo/demo-workers.js'),
   ]);
   const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
   // Those of the configuration come before workers of the same name that a command brings along or a demo has left.

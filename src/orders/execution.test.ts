@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decide } from './decide.js';
+import { decide } from './decide/decide.js';
 import { READER_VERSION, executionOf, itemOf, parseStatusOf } from './execution.js';
 import { order, readingOf } from './fixtures/order.js';
 

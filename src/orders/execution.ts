@@ -1,9 +1,9 @@
-import type { Decision } from './decision.js';
+import type { Decision } from './decide/decision.js';
 import type { ExecutionRecord } from './ports/execution-record.js';
 import type { InboxItem } from './ports/inbox-item.js';
-import { isIncompleteCode } from './problem-codes.js';
-import type { Reading } from './reading.js';
-import type { WorkOrder } from './work-order.js';
+import type { Reading } from './reading/reading.js';
+import { isIncompleteCode } from './shapes/problem-codes.js';
+import type { WorkOrder } from './shapes/work-order.js';
 
 /** Names the rules by which results are read: a change of them changes this. */
 export const READER_VERSION = 'work-result/1';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
-import { renderComment } from './comment/render-comment.js';
 import { stateOf } from './comment/issue-state.js';
-import { decide } from './decide.js';
+import { renderComment } from './comment/render-comment.js';
+import { decide } from './decide/decide.js';
 import { executionOf } from './execution.js';
 import { order, result } from './fixtures/order.js';
 import { readWorkResult } from './reading/read-work-result.js';

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { Decision } from '../../orders/decision.js';
+import type { Decision } from '../../orders/decide/decision.js';
 import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';

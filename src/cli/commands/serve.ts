@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import type { ShownDemo } from '../../dispatch/show-demo.js';
+import type { ShownDemo } from '../../dispatch/demo/show-demo.js';
 import type { Metrics } from '../../server/metrics/create-metrics.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -44,7 +44,7 @@ async function runServe(flags: ServeFlags, io: CommandIo): Promise<ExitCode> {
   const interruption = listenForInterruption();
   try {
     // Its workers are known as long as there may be orders for them.
-    const wrappers = flags.demo ? (await import('../../dispatch/demo-workers.js')).demoWrappers() : {};
+    const wrappers = flags.demo ? (await import('../../dispatch/demo/demo-workers.js')).demoWrappers() : {};
     const createLogger = await loadLogger(io);
     return await inHouse(flags, async (house) => serveHouse(house, { flags, io, interruption }), {
       wrappers,
@@ -115,7 +115,7 @@ async function startHelp(house: House, { flags, metrics }: Helping) {
   const [{ startWorker }, { startRetention }, { showDemo }, { readRetention }] = await Promise.all([
     import('../../dispatch/start-worker.js'),
     import('../../dispatch/retention/start-retention.js'),
-    import('../../dispatch/show-demo.js'),
+    import('../../dispatch/demo/show-demo.js'),
     import('../../config/read-retention.js'),
   ]);
   const { config, store, lead, logger } = house;

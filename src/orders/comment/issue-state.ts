@@ -1,4 +1,4 @@
-import type { Decision } from '../decision.js';
+import type { Decision } from '../decide/decision.js';
 import type { Resolution } from '../ports/inbox-item.js';
 import type { IssueState } from '../ports/issue-record.js';
 

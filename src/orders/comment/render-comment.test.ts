@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decideByPerson } from '../decide-by-person.js';
-import { decide } from '../decide.js';
+import { decideByPerson } from '../decide/decide-by-person.js';
+import { decide } from '../decide/decide.js';
 import { order, readingOf, result } from '../fixtures/order.js';
-import type { Reading } from '../reading.js';
+import type { Reading } from '../reading/reading.js';
 import { renderComment, triggerOf } from './render-comment.js';
 
 const HEADER = [

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { isThere } from '../is-there.js';
-import type { Problem } from '../reading.js';
-import { runGit } from '../run-git.js';
-import type { GitEnd } from '../run-git.js';
+import type { Problem } from '../reading/reading.js';
+import { runGit } from './run-git.js';
+import type { GitEnd } from './run-git.js';
 
 /** What came of looking for a commit; neither key if it is there. */
 export interface CommitCheck {

@@ -1,5 +1,5 @@
-import type { Problem } from '../reading.js';
-import type { WorkResult } from '../work-result.js';
+import type { Problem } from '../reading/reading.js';
+import type { WorkResult } from '../shapes/work-result.js';
 
 /**
  * What `ok` and `fail` must show and this result does not. `blocked` needs no evidence.

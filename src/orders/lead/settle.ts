@@ -1,12 +1,12 @@
 import { stateOf } from '../comment/issue-state.js';
 import { renderComment, triggerOf } from '../comment/render-comment.js';
-import { decide } from '../decide.js';
-import type { Decision } from '../decision.js';
+import { decide } from '../decide/decide.js';
+import type { Decision } from '../decide/decision.js';
 import { executionOf, itemOf } from '../execution.js';
 import type { Execution } from '../execution.js';
 import type { OrderRecord } from '../ports/order-record.js';
-import type { Reading } from '../reading.js';
 import { readWorkResult } from '../reading/read-work-result.js';
+import type { Reading } from '../reading/reading.js';
 import type { LeadContext } from './lead-context.js';
 import { LeadError } from './lead-error.js';
 import { maskResultFiles } from './mask-result-files.js';

@@ -1,7 +1,7 @@
 import type { OrderRecord } from '../ports/order-record.js';
-import { readWorkRequest } from '../read-work-request.js';
-import { formatRunId } from '../run-id.js';
-import type { WorkOrder } from '../work-order.js';
+import { readWorkRequest } from '../shapes/read-work-request.js';
+import { formatRunId } from '../shapes/run-id.js';
+import type { WorkOrder } from '../shapes/work-order.js';
 import { wrapperOf } from '../wrappers/read-wrappers.js';
 import type { LeadContext } from './lead-context.js';
 

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { runGit } from '../evidence/run-git.js';
 import { isThere } from '../is-there.js';
-import { runGit } from '../run-git.js';
 
 /** A folder of its own for one order, with its own branch of the repository. */
 export interface Worktree {

@@ -1,5 +1,5 @@
-import type { Decision } from '../decision.js';
-import type { Problem, ReadingSource } from '../reading.js';
+import type { Decision } from '../decide/decision.js';
+import type { Problem, ReadingSource } from '../reading/reading.js';
 
 /** What an execution was and what came of it. Append only: one row for every settle and every archive. */
 export interface ExecutionRecord {

@@ -1,6 +1,6 @@
-import type { Decision } from '../decision.js';
-import type { Reading } from '../reading.js';
-import type { WorkResult } from '../work-result.js';
+import type { Decision } from '../decide/decision.js';
+import type { Reading } from '../reading/reading.js';
+import type { WorkResult } from '../shapes/work-result.js';
 
 /** Something only a person can settle. Nothing times out into a decision. */
 export interface InboxItem {

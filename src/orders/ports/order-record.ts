@@ -1,6 +1,6 @@
-import type { Decision } from '../decision.js';
-import type { WorkOrder } from '../work-order.js';
-import type { WorkResult } from '../work-result.js';
+import type { Decision } from '../decide/decision.js';
+import type { WorkOrder } from '../shapes/work-order.js';
+import type { WorkResult } from '../shapes/work-result.js';
 
 /** How far an order has come. `canceled`: another run took its place before it began. */
 export type OrderState = 'queued' | 'claimed' | 'running' | 'settled' | 'canceled';

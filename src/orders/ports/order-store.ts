@@ -1,6 +1,6 @@
-import type { Decision } from '../decision.js';
-import type { WorkRequest } from '../work-order.js';
-import type { WorkResult } from '../work-result.js';
+import type { Decision } from '../decide/decision.js';
+import type { WorkRequest } from '../shapes/work-order.js';
+import type { WorkResult } from '../shapes/work-result.js';
 import type { ExecutionRecord } from './execution-record.js';
 import type { InboxItem, Resolution } from './inbox-item.js';
 import type { IssueRecord, IssueState } from './issue-record.js';

@@ -1,11 +1,11 @@
-import { invalidValue } from '../check-shape.js';
 import { findMissingEvidence, isNoneLike } from '../evidence/missing-evidence.js';
-import type { Problem } from '../reading.js';
-import type { SpelledFields } from '../spelling.js';
-import { RESULT_STATUSES } from '../work-result.js';
-import type { WorkResult } from '../work-result.js';
+import { invalidValue } from '../shapes/check-shape.js';
+import type { SpelledFields } from '../shapes/spelling.js';
+import { RESULT_STATUSES } from '../shapes/work-result.js';
+import type { WorkResult } from '../shapes/work-result.js';
 import { readChanges } from './read-changes.js';
 import { readTests } from './read-tests.js';
+import type { Problem } from './reading.js';
 
 /** A result in Sluice's own spelling, as far as there is one, and what speaks against it. */
 export interface NormalizedResult {

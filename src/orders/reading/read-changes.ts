@@ -1,7 +1,7 @@
-import { invalidValue } from '../check-shape.js';
 import { isNoneLike } from '../evidence/missing-evidence.js';
-import type { Problem } from '../reading.js';
-import type { WorkResult } from '../work-result.js';
+import { invalidValue } from '../shapes/check-shape.js';
+import type { WorkResult } from '../shapes/work-result.js';
+import type { Problem } from './reading.js';
 import { isFields, readResultFields } from './result-fields.js';
 
 /** What a worker says it changed, and what is wrong with how it says it. */

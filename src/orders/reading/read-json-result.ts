@@ -1,8 +1,8 @@
 import { parse } from '../../json/index.js';
 import { showLine } from '../plain-text.js';
-import type { Problem, Reading } from '../reading.js';
 import { draftFromFields, draftFromText } from './draft-result.js';
 import { normalizeResult } from './normalize-result.js';
+import type { Problem, Reading } from './reading.js';
 import { isFields, readResultFields } from './result-fields.js';
 
 /** What an encoding gives a reading. */

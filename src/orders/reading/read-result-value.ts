@@ -1,9 +1,9 @@
-import { invalidValue } from '../check-shape.js';
 import { refuse } from '../orders-error.js';
-import type { Problem } from '../reading.js';
-import type { WorkOrder } from '../work-order.js';
-import type { WorkResult } from '../work-result.js';
+import { invalidValue } from '../shapes/check-shape.js';
+import type { WorkOrder } from '../shapes/work-order.js';
+import type { WorkResult } from '../shapes/work-result.js';
 import { normalizeResult } from './normalize-result.js';
+import type { Problem } from './reading.js';
 import { isFields, readResultFields } from './result-fields.js';
 
 /**

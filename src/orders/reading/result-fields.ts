@@ -1,5 +1,5 @@
-import { foldKey, readSpellings } from '../spelling.js';
-import type { SpelledFields } from '../spelling.js';
+import { foldKey, readSpellings } from '../shapes/spelling.js';
+import type { SpelledFields } from '../shapes/spelling.js';
 
 /** The fields of a work result, by the one name each has inside Sluice. */
 const RESULT_FIELDS = [

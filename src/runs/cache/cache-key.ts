@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { openForReading } from '../../audit/safe-file.js';
+import { openForReading } from '../../audit/files/safe-file.js';
 import { jsonSchemaOf } from '../contract/contract-schema.js';
 import { VERSION } from '../package-version.js';
 import type { RunSpec } from '../spec/run-spec.js';

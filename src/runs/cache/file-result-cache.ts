@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../../audit/replace-file.js';
-import { readSmallFile } from '../../audit/safe-file.js';
+import { replaceFile } from '../../audit/files/replace-file.js';
+import { readSmallFile } from '../../audit/files/safe-file.js';
 import type { ResultCache } from '../ports/result-cache.js';
 import { readCacheEntry, writeCacheEntry } from './cache-entry.js';
 import { CACHE_LIMITS } from './cache-limits.js';

@@ -1,5 +1,5 @@
-import { LOG_START } from '../../audit/event-pages.js';
-import type { LogPosition } from '../../audit/event-pages.js';
+import { LOG_START } from '../../audit/logs/event-pages.js';
+import type { LogPosition } from '../../audit/logs/event-pages.js';
 import { SluiceError } from '../../json/index.js';
 import type { EventQuery } from './event-log.js';
 

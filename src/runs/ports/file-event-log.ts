@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { compare, LOG_START, openEventPages, positionOf } from '../../audit/event-pages.js';
-import type { EventPages, LogPosition } from '../../audit/event-pages.js';
 import { createRunFolder, openRunFolder, openRunLogs } from '../../audit/index.js';
+import { compare, LOG_START, openEventPages, positionOf } from '../../audit/logs/event-pages.js';
+import type { EventPages, LogPosition } from '../../audit/logs/event-pages.js';
 import type { Emitted } from '../../events/index.js';
 import { isSluiceError } from '../../json/index.js';
 import { runFolderPath } from '../run-folder/run-folder-path.js';

@@ -1,4 +1,4 @@
-import { compare, positionOf } from '../../audit/event-pages.js';
+import { compare, positionOf } from '../../audit/logs/event-pages.js';
 import type { Emitted } from '../../events/index.js';
 import type { EventQuery, WatchableEventLog } from './event-log.js';
 import { rangeOf } from './event-range.js';

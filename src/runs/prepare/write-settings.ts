@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import { openNew, requireOwnFolder } from '../../audit/files/safe-file.js';
 import { AuditError } from '../../audit/index.js';
-import { openNew, requireOwnFolder } from '../../audit/safe-file.js';
 import { errorCodeOf } from '../../json/error-code.js';
 import type { LaunchFile } from '../launchers/launcher.js';
 

@@ -1,2 +1,2 @@
 /** The run folder's way of making folders, for the floors above. */
-export { makeFolder } from '../../audit/make-folder.js';
+export { makeFolder } from '../../audit/files/make-folder.js';

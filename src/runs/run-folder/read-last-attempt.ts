@@ -1,6 +1,6 @@
-import type { AttemptMeta } from '../../audit/attempt-meta.js';
+import type { AttemptMeta } from '../../audit/attempt/attempt-meta.js';
+import { openForReading } from '../../audit/files/safe-file.js';
 import { openRunFolder } from '../../audit/open-run-folder.js';
-import { openForReading } from '../../audit/safe-file.js';
 
 /** What the last attempt of a run left in its folder. The worker could write there: it shows, it does not prove. */
 export interface AttemptRemains {

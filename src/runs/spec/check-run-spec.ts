@@ -1,4 +1,4 @@
-import { isArtifactPath } from '../../audit/read-fs-diff.js';
+import { isArtifactPath } from '../../audit/attempt/read-fs-diff.js';
 import { fromJsonSchema, interpretJsonSchema } from '../../json-schema/index.js';
 import { isJsonObject } from '../../json-schema/json-schema.js';
 import { isSluiceError, SluiceError } from '../../json/index.js';

@@ -1,5 +1,5 @@
 import { openRunFolder } from '../../audit/index.js';
-import { isArtifactPath, readFsDiff } from '../../audit/read-fs-diff.js';
+import { isArtifactPath, readFsDiff } from '../../audit/attempt/read-fs-diff.js';
 import type { FsDiff } from '../../events/index.js';
 import { isSluiceError } from '../../json/index.js';
 import { mergeFsDiffs, NO_CHANGES } from '../../runs/result/merge-fs-diffs.js';

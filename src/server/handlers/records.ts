@@ -1,4 +1,4 @@
-import type { Decision } from '../../orders/decision.js';
+import type { Decision } from '../../orders/decide/decision.js';
 import type { ExecutionFilter } from '../../orders/ports/order-store.js';
 import type { OutboxMessage } from '../../orders/ports/outbox-message.js';
 import { exportExecutions } from '../export/export-executions.js';

@@ -1,4 +1,4 @@
-import { openForReading } from '../../audit/safe-file.js';
+import { openForReading } from '../../audit/files/safe-file.js';
 import { openRunFolder } from '../../audit/open-run-folder.js';
 import { driftSummarySchema } from '../../events/protocol/drift-summary.js';
 import type { DriftSummary } from '../../events/protocol/drift-summary.js';

@@ -1,4 +1,4 @@
-import { compare } from '../../audit/event-pages.js';
+import { compare } from '../../audit/logs/event-pages.js';
 import type { EventLog } from '../../runs/ports/event-log.js';
 import type { Broadcast, Reader } from './broadcast.js';
 import type { Broadcasts, RunEnd } from './broadcasts.js';

@@ -1,5 +1,5 @@
-import { compare, LOG_START, positionOf } from '../../audit/event-pages.js';
-import type { LogPosition } from '../../audit/event-pages.js';
+import { compare, LOG_START, positionOf } from '../../audit/logs/event-pages.js';
+import type { LogPosition } from '../../audit/logs/event-pages.js';
 import type { AnswerOf } from '../../api/endpoint.js';
 import type { ENDPOINTS } from '../../api/endpoints.js';
 import type { EventLog } from '../../runs/ports/event-log.js';

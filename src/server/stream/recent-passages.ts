@@ -1,5 +1,5 @@
-import { compare } from '../../audit/event-pages.js';
-import type { LogPosition } from '../../audit/event-pages.js';
+import { compare } from '../../audit/logs/event-pages.js';
+import type { LogPosition } from '../../audit/logs/event-pages.js';
 import type { Passage } from './passage.js';
 
 /** The last passages that were sent, for readers who missed a little. */

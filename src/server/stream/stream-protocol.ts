@@ -1,4 +1,4 @@
-import type { LogPosition } from '../../audit/event-pages.js';
+import type { LogPosition } from '../../audit/logs/event-pages.js';
 import type { EventQuery } from '../../runs/ports/event-log.js';
 import { rangeOf } from '../../runs/ports/event-range.js';
 

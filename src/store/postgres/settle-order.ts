@@ -1,4 +1,4 @@
-import type { Decision } from '../../orders/decision.js';
+import type { Decision } from '../../orders/decide/decision.js';
 import type { OrderSettlement, OrderStore } from '../../orders/ports/order-store.js';
 import { orderNotFound } from '../refusals.js';
 import { columnsOf } from './columns.js';

@@ -1,4 +1,4 @@
-import type { Decision } from '../../orders/decision.js';
+import type { Decision } from '../../orders/decide/decision.js';
 import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
 import type { InboxItem } from '../../orders/ports/inbox-item.js';
 import type { OrderStore } from '../../orders/ports/order-store.js';

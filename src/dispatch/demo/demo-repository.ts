@@ -1,0 +1,38 @@
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runGit } from '../../orders/evidence/run-git.js';
+import { makeFolder } from '../../runs/run-folder/make-folder.js';
+
+const IDENTITY = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@example.org', '-c', 'commit.gpgsign=false'];
+
+/**
+ * A small repository for the demo's workers, in the data folder; where there is no git, a folder, and they report a pull
+ * request instead.
+ */
+export async function makeDemoRepository(data: string): Promise<string> {
+  const folder = folderIn(data);
+  await makeFolder(folder);
+  // Of its own: the data folder may lie inside another repository, whose history is none of our business.
+  if (await isFolder(join(folder, '.git'))) return folder;
+  await writeFile(join(folder, 'README.md'), '# A repository to try Sluice in\n');
+  await runGit(folder, ['init', '--quiet']);
+  await runGit(folder, ['add', '--', 'README.md']);
+  await runGit(folder, [...IDENTITY, 'commit', '--quiet', '-m', 'Begin']);
+  return folder;
+}
+
+/** Whether a demo took place in this data folder. */
+export async function hasDemoRepository(data: string): Promise<boolean> {
+  return isFolder(folderIn(data));
+}
+
+function folderIn(data: string): string {
+  return join(data, 'demo-repository');
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}

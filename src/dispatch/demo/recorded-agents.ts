@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { RunSpec } from '../../runs/spec/run-spec.js';
+
+/** Real agents, recorded; what each was to answer with. */
+const AGENTS = {
+  claude: { type: 'object', required: ['artifacts'], properties: { artifacts: { type: 'array' } } },
+  gemini: { type: 'object', required: ['items'] },
+  codex: { type: 'object', required: ['artifacts'], properties: { artifacts: { type: 'array' } } },
+} as const;
+
+type RecordedEngine = keyof typeof AGENTS;
+
+/** An agent that can be played again: what it is asked, and the words that start it. */
+export interface RecordedAgent {
+  readonly engine: RecordedEngine;
+  readonly spec: Omit<RunSpec, 'workdir'>;
+  readonly program: readonly [string, string, string];
+}
+
+/** They lie in `examples/` of the package, at the same place seen from the source and from the build. */
+const FOLDER = fileURLToPath(new URL('../../../examples/recorded-agents', import.meta.url));
+
+/** The recorded agents of the package. */
+export async function readRecordedAgents(): Promise<readonly RecordedAgent[]> {
+  return Promise.all(
+    Object.entries(AGENTS).map(async ([name, schema]) => {
+      const engine = name as RecordedEngine;
+      const folder = join(FOLDER, engine);
+      const recording = JSON.parse(await readFile(join(folder, 'recording.json'), 'utf8')) as { prompt: string };
+      return {
+        engine,
+        spec: { engine, prompt: recording.prompt, contract: { schema } },
+        program: [process.execPath, join(FOLDER, 'replay.mjs'), folder] as const,
+      };
+    }),
+  );
+}

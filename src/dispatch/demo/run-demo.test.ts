@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { runDemo } from './run-demo.js';
+
+describe('the closed loop', { timeout: 60_000 }, () => {
+  it('AC-2.7-01: two workers end in a delivered comment, the one that only prints in the inbox', async () => {
+    const data = await makeFolder({});
+    const { orders, inbox } = await runDemo({ data });
+    expect(orders.map(({ worker, source, action }) => [worker, source, action])).toEqual([
+      ['json-worker', 'json', 'advance'],
+      ['text-worker', 'text', 'advance'],
+      ['print-only-worker', 'streams', 'needs-human'],
+    ]);
+    for (const { comment, delivered_to, run_id } of orders) {
+      expect(comment).toContain(`RunId: ${run_id}\n`);
+      expect(await readFile(delivered_to ?? '', 'utf8')).toContain(comment?.trimEnd());
+    }
+    expect(inbox.map(({ issue_ref }) => issue_ref)).toEqual([orders[2]?.issue_ref]);
+  });
+
+  it('says so if it does not come to its end', async () => {
+    vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort(new DOMException('late', 'TimeoutError')));
+    onTestFinished(() => void vi.restoreAllMocks());
+    await expect(runDemo({ data: await makeFolder({}) })).rejects.toMatchObject({
+      code: 'DEMO_TIMED_OUT',
+      message: expect.stringContaining('try again'),
+    });
+  });
+
+  it('commits for real, into a repository of its own', async () => {
+    const data = await makeFolder({});
+    execFileSync('git', ['-C', data, 'init', '--quiet']);
+    const { orders } = await runDemo({ data: join(data, 'inside') });
+    const [, sha = 'none'] = /Commit: git:([0-9a-f]{40})/.exec(orders[0]?.comment ?? '') ?? [];
+    const log = ['-C', join(data, 'inside/demo-repository'), 'log', '--format=%H'];
+    expect(execFileSync('git', log, { encoding: 'utf8' })).toContain(sha);
+    expect(() => execFileSync('git', ['-C', data, 'rev-parse', 'HEAD'], { stdio: 'ignore' })).toThrow('rev-parse');
+  });
+
+  it('works without git: then the worker names a pull request', async () => {
+    vi.stubEnv('PATH', '/nowhere');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { orders } = await runDemo({ data: await makeFolder({}) });
+    expect(orders.map(({ action }) => action)).toEqual(['advance', 'advance', 'needs-human']);
+    expect(orders[0]?.comment).toContain('- PR: https://example.org/pull/');
+  });
+
+  it('can be run again in the same place', async () => {
+    const data = await makeFolder({});
+    const first = await runDemo({ data });
+    const second = await runDemo({ data });
+    expect(second.orders.map(({ action }) => action)).toEqual(first.orders.map(({ action }) => action));
+    expect(second.inbox).toHaveLength(1);
+  });
+});

@@ -1,0 +1,120 @@
+import { join, resolve } from 'node:path';
+import { SluiceError } from '../../json/sluice-error.js';
+import type { Decision } from '../../orders/decide/decision.js';
+import { createLead } from '../../orders/lead/create-lead.js';
+import type { InboxItem } from '../../orders/ports/inbox-item.js';
+import type { ReadingSource } from '../../orders/reading/reading.js';
+import type { WorkOrder } from '../../orders/shapes/work-order.js';
+import type { Logger } from '../../runs/logger/logger.js';
+import { createUlids } from '../../runs/ulid.js';
+import { openStore } from '../../store/open-store.js';
+import type { Store } from '../../store/store.js';
+import { startWorker } from '../start-worker.js';
+import { waitForOrder } from '../wait-for-order.js';
+import { makeDemoRepository } from './demo-repository.js';
+import { DEMO_WORKERS, demoRequestOf, demoWrappers } from './demo-workers.js';
+
+/** Where the demo takes place. */
+export interface DemoOptions {
+  /** Where everything is kept. */
+  readonly data: string;
+  /** The store's address; a SQLite file in the data folder by default. */
+  readonly database?: string;
+  readonly logger?: Logger;
+}
+
+/** What the closed loop came to, as `sluice demo --json` prints it. */
+export interface DemoReport {
+  readonly orders: readonly DemoOrder[];
+  /** What waits for a person. */
+  readonly inbox: readonly InboxItem[];
+}
+
+export interface DemoOrder {
+  readonly issue_ref: string;
+  readonly run_id: string;
+  readonly worker: string;
+  /** Where the result was read from. */
+  readonly source: ReadingSource;
+  readonly action: Decision['action'];
+  readonly reason: string;
+  /** What was told to the issue; null if nothing has been delivered. */
+  readonly comment: string | null;
+  /** The file it was delivered to. */
+  readonly delivered_to: string | null;
+}
+
+/** Longer than any of the three can need; a demo must end. */
+const TIME_LIMIT_MS = 120_000;
+
+/**
+ * The closed loop, run for real: a worker that reports in JSON, one that reports in text, one that only prints. The first
+ * two end in a delivered comment, the third in the inbox.
+ *
+ * @example
+ * const { orders, inbox } = await runDemo({ data: '.sluice' })
+ */
+export async function runDemo(options: DemoOptions): Promise<DemoReport> {
+  const data = resolve(options.data);
+  const repoDir = await makeDemoRepository(data);
+  const store = await openStore(options.database ?? `sqlite:${join(data, 'sluice.db')}`);
+  try {
+    const lead = createLead({ store, wrappers: demoWrappers(), data });
+    const logger = options.logger === undefined ? {} : { logger: options.logger };
+    const worker = startWorker({ store, lead, runs: { data, ...logger }, ...logger, takes: ['orders'] });
+    const submitted: WorkOrder[] = [];
+    try {
+      // Every demo has issues of its own: those of the last one may still wait for a person.
+      const round = createUlids()().slice(-8).toLowerCase();
+      for (const name of DEMO_WORKERS) {
+        const { order } = await lead.submit(demoRequestOf(name, `local#demo-${round}-${name}`, repoDir));
+        submitted.push(order);
+      }
+      await waitForAll(store, submitted);
+    } finally {
+      await worker.stop({ graceMs: 0 });
+      await lead.close();
+    }
+    const items = await Promise.all(
+      submitted.map(async ({ issue_ref }) => store.listInbox({ open: true, issueRef: issue_ref })),
+    );
+    return {
+      orders: await Promise.all(submitted.map(async (order) => summarize(store, order))),
+      inbox: items.flatMap((page) => page.items),
+    };
+  } finally {
+    await store.close();
+  }
+}
+
+async function waitForAll(store: Store, orders: readonly WorkOrder[]): Promise<void> {
+  const signal = AbortSignal.timeout(TIME_LIMIT_MS);
+  try {
+    for (const { issue_ref, run_id } of orders) {
+      await waitForOrder(store, { issueRef: issue_ref, runId: run_id }, { signal });
+    }
+  } catch (cause) {
+    if (!signal.aborted) throw cause;
+    throw new SluiceError(
+      'DEMO_TIMED_OUT',
+      `the demo has not come to its end after ${TIME_LIMIT_MS / 1000} s; try again when the machine is less busy`,
+      { cause },
+    );
+  }
+}
+
+async function summarize(store: Store, order: WorkOrder): Promise<DemoOrder> {
+  const { issue_ref, run_id, worker } = order;
+  const [execution] = (await store.listExecutions({ issueRef: issue_ref, runId: run_id, limit: 1 })).items;
+  const { items } = await store.listOutbox({ issueRef: issue_ref, state: 'delivered' });
+  return {
+    issue_ref,
+    run_id,
+    worker,
+    source: execution?.result_encoding ?? 'none',
+    action: execution?.decision ?? 'needs-human',
+    reason: execution?.reason ?? 'The order was not settled.',
+    comment: items[0]?.body ?? null,
+    delivered_to: items[0]?.delivered_to ?? null,
+  };
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { createLead } from '../../orders/lead/create-lead.js';
+import { openSite } from '../../store/contract/fixtures/open-site.js';
+import { startWorker } from '../start-worker.js';
+import { demoWrappers } from './demo-workers.js';
+import { showDemo } from './show-demo.js';
+
+async function openStage() {
+  const data = await makeFolder({});
+  const store = await openSite('memory:');
+  const lead = createLead({ store, data, wrappers: demoWrappers() });
+  const worker = startWorker({ store, lead, runs: { data }, takes: ['orders'], pollMs: 50 });
+  onTestFinished(async () => {
+    await worker.stop({ graceMs: 0 });
+    await lead.close();
+  });
+  return { data, store, lead };
+}
+
+describe('the demo of an empty store', { timeout: 90_000 }, () => {
+  it('plays recorded agents through the real pipeline and leaves one item in the inbox', async () => {
+    const { data, store, lead } = await openStage();
+    const demo = await showDemo({ store, lead, data });
+    expect((await store.listRuns({ state: 'running' })).items.length).toBeLessThanOrEqual(3);
+    await demo?.played;
+    const { items } = await store.listRuns({});
+    const agents = items.filter(({ order }) => order === null);
+    expect(agents.map(({ spec, result }) => `${spec.engine} ${result?.status}`).toSorted()).toEqual([
+      'claude success',
+      'codex success',
+      'gemini success',
+    ]);
+    for (const { id, result } of agents) {
+      expect(result?.process?.version).toMatch(/^\d+\.\d+\.\d+$/);
+      const events = await store.read({ runId: id, protocol: 'fcmp', limit: 1000 });
+      expect(events.at(-1)?.event).toMatchObject({ type: 'conversation.completed' });
+    }
+    await expect.poll(async () => (await store.listOrders({ open: true })).items.length, { timeout: 30_000 }).toBe(0);
+    const decided = (await store.listOrders({})).items.map(
+      ({ order, decision }) => `${order.worker} ${decision?.action}`,
+    );
+    expect(decided.toSorted()).toEqual(['json-worker advance', 'print-only-worker needs-human', 'text-worker advance']);
+    expect((await store.listInbox({ open: true })).items).toMatchObject([
+      { issue_ref: 'local#demo-print-only-worker' },
+    ]);
+    expect(await showDemo({ store, lead, data })).toBeUndefined();
+  });
+
+  it('ends when it is told to', async () => {
+    const { data, store, lead } = await openStage();
+    const demo = await showDemo({ store, lead, data });
+    await demo?.stop();
+    expect((await store.listRuns({ state: 'running' })).items.filter(({ order }) => order === null)).toEqual([]);
+  });
+});

@@ -1,0 +1,94 @@
+import { join, resolve } from 'node:path';
+import { whileInProgress } from '../../orders/lead/claims-in-progress.js';
+import type { Lead } from '../../orders/lead/create-lead.js';
+import { silentLogger } from '../../runs/logger/logger.js';
+import type { Logger } from '../../runs/logger/logger.js';
+import { makeFolder } from '../../runs/run-folder/make-folder.js';
+import { createUlids } from '../../runs/ulid.js';
+import type { Store } from '../../store/store.js';
+import { doRun } from '../do-run.js';
+import { DEFAULT_LEASE_MS } from '../worker-options.js';
+import { makeDemoRepository } from './demo-repository.js';
+import { DEMO_WORKERS, demoRequestOf } from './demo-workers.js';
+import { readRecordedAgents } from './recorded-agents.js';
+import type { RecordedAgent } from './recorded-agents.js';
+
+/** What a demo for newcomers needs. Its orders are done by whatever worker the store has. */
+export interface ShowDemoOptions {
+  readonly store: Store;
+  /** Knows the workers of the demo. */
+  readonly lead: Pick<Lead, 'submit'>;
+  readonly data: string;
+  readonly logger?: Logger;
+  readonly clock?: () => number;
+}
+
+/** A demo under way. */
+export interface ShownDemo {
+  /** Resolves when the recorded agents have been played. */
+  readonly played: Promise<void>;
+  /** Stops what is still being played. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Fills an empty store with something to look at: recorded agents played at their own pace, and an order for each worker of
+ * the demo, one of which ends in the inbox. A store that holds anything is left alone.
+ *
+ * @example
+ * const demo = await showDemo({ store, lead, data: '.sluice' })
+ * await demo?.stop()
+ */
+export async function showDemo(options: ShowDemoOptions): Promise<ShownDemo | undefined> {
+  const { store, lead, clock = Date.now, logger = silentLogger } = options;
+  if (!(await isEmpty(store))) return undefined;
+  const data = resolve(options.data);
+  const stopping = new AbortController();
+  const newId = createUlids(clock);
+
+  async function play({ engine, spec, program }: RecordedAgent): Promise<void> {
+    const id = newId();
+    const workerId = `demo/${id}`;
+    const workdir = join(data, 'demo-agents', engine);
+    await makeFolder(workdir);
+    await store.createRun({
+      id,
+      spec: { ...spec, workdir },
+      state: 'running',
+      workerId,
+      leaseMs: DEFAULT_LEASE_MS,
+      now: clock(),
+    });
+    const record = await store.findRun(id);
+    if (record === undefined) return;
+    const runs = { data, logger, clock, programs: { [engine]: program } };
+    const context = { store, runs, leaseMs: DEFAULT_LEASE_MS, clock, logger, signal: stopping.signal };
+    await whileInProgress(workerId, async () => doRun(context, record, workerId));
+  }
+
+  const repoDir = await makeDemoRepository(data);
+  for (const worker of DEMO_WORKERS) {
+    await lead.submit({
+      ...demoRequestOf(worker, `local#demo-${worker}`, repoDir),
+      // Two servers that begin at once on one empty store give the same orders.
+      request_id: `demo-${worker}`,
+    });
+  }
+  const agents = await readRecordedAgents();
+  const played = Promise.all(agents.map(play)).then(
+    () => undefined,
+    (error: unknown) => logger.warn('the demo broke off', { error: String(error) }),
+  );
+  return {
+    played,
+    async stop() {
+      stopping.abort();
+      await played;
+    },
+  };
+}
+
+async function isEmpty(store: Store): Promise<boolean> {
+  const [runs, issues] = await Promise.all([store.listRuns({ limit: 1 }), store.listIssues({ limit: 1 })]);
+  return runs.items.length + issues.items.length === 0;
+}

@@ -1,0 +1,44 @@
+import { showLine } from '../plain-text.js';
+import type { Resolution } from '../ports/inbox-item.js';
+import type { Decision } from './decision.js';
+
+/**
+ * What a person's word makes of an order. A retry archives what the old run left; the new run is decided by itself.
+ *
+ * @example
+ * decideByPerson({ action: 'reject', who: 'Ada', why: 'wrong branch' }).action // 'blocked'
+ */
+export function decideByPerson({ action, who, why }: Pick<Resolution, 'action' | 'who' | 'why'>): Decision {
+  const name = showLine(who, 100);
+  const because = `: ${showLine(why, 500)}`;
+  switch (action) {
+    case 'accept':
+      return {
+        action: 'advance',
+        resultCode: 'none',
+        reason: `${name} accepted the result${because}`,
+        next: 'Review the change.',
+      };
+    case 'edit':
+      return {
+        action: 'advance',
+        resultCode: 'none',
+        reason: `${name} corrected the result and accepted it${because}`,
+        next: 'Review the change.',
+      };
+    case 'reject':
+      return {
+        action: 'blocked',
+        resultCode: 'manual_intervention',
+        reason: `${name} rejected the result${because}`,
+        next: 'Change the order and submit it again.',
+      };
+    case 'retry':
+      return {
+        action: 'archive',
+        resultCode: 'manual_intervention',
+        reason: `${name} sent the order out again${because}`,
+        next: 'Wait for the new run.',
+      };
+  }
+}

@@ -1,0 +1,352 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { order, readingOf, result } from '../fixtures/order.js';
+import type { Reading } from '../reading/reading.js';
+import { PROBLEM_CODES } from '../shapes/problem-codes.js';
+import { RESULT_CODES } from '../shapes/result-code.js';
+import type { WorkResult } from '../shapes/work-result.js';
+import { decide } from './decide.js';
+import type { DecisionCase } from './decide.js';
+
+const clean = { order, reading: readingOf(), activeRunId: order.run_id, exitCode: 0, signal: null };
+
+/** What becomes of a case that differs from a clean success in these points. */
+function decideWith(changes: Partial<DecisionCase>) {
+  return decide({ ...clean, ...changes });
+}
+
+function withoutResult(reading: Partial<Reading> = {}): Reading {
+  return { source: 'none', problems: [{ code: 'RESULT_MISSING', message: 'the worker left none' }], ...reading };
+}
+
+describe('row 1: the order is not the active run', () => {
+  test.each([
+    ['another run is active', '2026-11-15-backend-0002', 'Run 2026-11-15-backend-0002 is the active one'],
+    ['no run is active', null, 'No run of the issue is active'],
+    ['nothing is known of the issue', undefined, 'No run of the issue is active'],
+    ['the active run is an empty text', '', 'No run of the issue is active'],
+  ])('%s: archive, whatever the result', (_, activeRunId, because) => {
+    expect(decideWith({ activeRunId })).toEqual({
+      action: 'archive',
+      resultCode: 'stale_run',
+      reason: `${because}, so the result of 2026-11-15-backend-0001 is kept and changes nothing.`,
+      next: 'Nothing to do.',
+    });
+  });
+
+  test('an order without a run id is never active', () => {
+    expect(decideWith({ order: { ...order, run_id: '' }, activeRunId: '' }).action).toBe('archive');
+  });
+});
+
+describe('row 2: the worker was not started', () => {
+  test('an issue it depends on is not there yet: blocked', () => {
+    expect(decideWith({ unresolved: ['acme/shop#11', 'local#setup'], reading: withoutResult() })).toEqual({
+      action: 'blocked',
+      resultCode: 'dep_unresolved',
+      reason: 'The worker was not started: acme/shop#11, local#setup must come first.',
+      next: 'Submit it again when these are in review or done.',
+    });
+  });
+
+  test('its program is missing: a person is asked', () => {
+    const startError = 'codex is not installed.';
+    expect(decideWith({ startError, exitCode: null, reading: withoutResult() })).toEqual({
+      action: 'needs-human',
+      resultCode: 'env_unavailable',
+      reason: 'The worker could not be started: codex is not installed.',
+      next: 'Set up what is missing, then retry.',
+    });
+  });
+});
+
+describe('row 3: the result names another run or issue', () => {
+  test.each([
+    ['run', { run_id: '2026-11-15-backend-0009' }, 'acme/shop#12 2026-11-15-backend-0009'],
+    ['issue', { issue_ref: 'acme/shop#13' }, 'acme/shop#13 2026-11-15-backend-0001'],
+  ])('another %s: it is archived and a person is asked', (_, changes, named) => {
+    expect(decideWith({ reading: readingOf(changes) })).toEqual({
+      action: 'needs-human',
+      resultCode: 'stale_run',
+      reason: `The result names ${named} instead of acme/shop#12 2026-11-15-backend-0001; it is archived and counts for neither.`,
+      next: 'Find out what the worker did, then retry, or enter the result by hand.',
+    });
+  });
+});
+
+describe('row 4: there is no result to go by', () => {
+  test.each<[string, Reading, string, string]>([
+    ['nothing', withoutResult(), 'output_unparseable', 'the worker left none'],
+    [
+      'nothing, and nothing said about it',
+      { source: 'none', problems: [] },
+      'output_unparseable',
+      'no result was found',
+    ],
+    [
+      'broken JSON',
+      withoutResult({ source: 'json', problems: [{ code: 'RESULT_NOT_JSON', message: 'it is not JSON' }] }),
+      'output_unparseable',
+      'it is not JSON',
+    ],
+    [
+      'anchors only',
+      withoutResult({
+        source: 'streams',
+        anchors: { issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' },
+        problems: [{ code: 'ONLY_ANCHORS', message: 'what it printed is not a result' }],
+      }),
+      'output_unparseable',
+      'what it printed is not a result',
+    ],
+    [
+      'a result without its status',
+      withoutResult({ source: 'json', problems: [{ code: 'KEY_MISSING', message: 'it is missing', path: 'status' }] }),
+      'manual_intervention',
+      'status: it is missing',
+    ],
+  ])('%s: a person is asked', (_, reading, resultCode, because) => {
+    expect(decideWith({ reading })).toEqual({
+      action: 'needs-human',
+      resultCode,
+      reason: `The worker's result cannot be used: ${because}. Its process exited with code 0.`,
+      next: 'Look at the output, then enter the result by hand or retry.',
+    });
+  });
+
+  test('a result that was not read from a file: a person is asked', () => {
+    expect(decideWith({ reading: { ...readingOf(), source: 'streams' } }).action).toBe('needs-human');
+    expect(decideWith({ reading: { ...readingOf(), source: 'none' } }).action).toBe('needs-human');
+  });
+
+  test('the reason says how the process ended', () => {
+    const reasonOf = (end: Partial<DecisionCase>) => decideWith({ reading: withoutResult(), ...end }).reason;
+    expect(reasonOf({ exitCode: 137 })).toContain('exited with code 137');
+    expect(reasonOf({ exitCode: null, signal: 'SIGKILL' })).toContain('was ended by SIGKILL');
+    expect(reasonOf({ exitCode: null })).toContain('Nobody saw its process end.');
+  });
+});
+
+describe('row 5: the result lacks what it has to show', () => {
+  test.each<[string, Partial<WorkResult>, string]>([
+    ['no change', { changes: {} }, 'changes: it names neither a pull request nor a commit'],
+    ['a change called none', { changes: { pr: 'none', commit: ' N/A ' } }, 'changes: it names neither'],
+    [
+      'tests without a command',
+      { tests: { command: '', result: 'pass', evidence: '' } },
+      'tests: it says nothing about tests',
+    ],
+  ])('ok with %s: a person is asked', (_, changes, because) => {
+    const decision = decideWith({ reading: readingOf(changes) });
+    expect(decision).toMatchObject({ action: 'needs-human', resultCode: 'manual_intervention' });
+    expect(decision.reason).toContain(`The worker reports ok, but ${because}`);
+  });
+
+  test.each(['ok', 'fail'] as const)('%s without a word about tests: a person is asked', (status) => {
+    const { tests: _, ...untested } = result;
+    const decision = decideWith({ reading: { ...readingOf(), result: { ...untested, status } } });
+    expect(decision).toMatchObject({ action: 'needs-human', resultCode: 'manual_intervention' });
+    expect(decision.reason).toContain('where there are none it has to say n/a');
+  });
+
+  test('a commit that is not there: a person is asked', () => {
+    const problems = [
+      { code: 'COMMIT_NOT_FOUND', message: 'the repository has no commit 1a2b3c4d', path: 'changes.commit' },
+    ];
+    expect(decideWith({ reading: { ...readingOf(), problems } })).toEqual({
+      action: 'needs-human',
+      resultCode: 'manual_intervention',
+      reason:
+        'The worker reports ok, but changes.commit: the repository has no commit 1a2b3c4d. Its process exited with code 0.',
+      next: 'Check what was done, then accept it, complete the result, or retry.',
+    });
+  });
+
+  test('a notice is no problem', () => {
+    const notices = [{ code: 'RESULT_SHADOWED', message: 'both are there' }];
+    expect(decideWith({ reading: { ...readingOf(), notices } }).action).toBe('advance');
+  });
+});
+
+describe('row 6: nobody saw the process end', () => {
+  test.each(['ok', 'fail', 'blocked'] as const)('%s: a person is asked', (status) => {
+    expect(decideWith({ reading: readingOf({ status }), exitCode: null, signal: null })).toEqual({
+      action: 'needs-human',
+      resultCode: 'manual_intervention',
+      reason: `The worker reports ${status}, but nobody saw its process end.`,
+      next: 'Check that the work is whole, then accept it or retry.',
+    });
+  });
+});
+
+describe('row 7: something contradicts ok', () => {
+  test.each<[string, Partial<DecisionCase>, string]>([
+    ['exit code', { exitCode: 1 }, 'its process exited with code 1'],
+    ['signal', { exitCode: null, signal: 'SIGTERM' }, 'its process was ended by SIGTERM'],
+    ['signal in spite of exit code 0', { signal: 'SIGTERM' }, 'its process was ended by SIGTERM'],
+    [
+      'tests',
+      { reading: readingOf({ tests: { command: 'npm test', result: 'fail', evidence: '' } }) },
+      'its tests failed',
+    ],
+    ['its own code', { reading: readingOf({ result_code: 'ci_failed' }) }, 'it gives the code ci_failed'],
+    ['what it waits for', { reading: readingOf({ blocked_by: ['acme/shop#3'] }) }, 'it is blocked by acme/shop#3'],
+  ])('%s: a person is asked, and both are named', (_, changes, because) => {
+    expect(decideWith(changes)).toEqual({
+      action: 'needs-human',
+      resultCode: 'manual_intervention',
+      reason: `The worker reports ok, but ${because}.`,
+      next: 'Find out which of the two is true, then accept, reject or retry.',
+    });
+  });
+});
+
+describe('row 8: fail', () => {
+  test.each([
+    [undefined, 'test_failed'],
+    ['none', 'test_failed'],
+    ['ci_failed', 'ci_failed'],
+    ['review_changes_requested', 'review_changes_requested'],
+    ['of_my_own', 'test_failed'],
+  ])('with the code %s: blocked with %s', (code, resultCode) => {
+    const changes = { status: 'fail' as const, summary: 'It does not compile.', ...(code && { result_code: code }) };
+    expect(decideWith({ reading: readingOf(changes), exitCode: 1 })).toMatchObject({ action: 'blocked', resultCode });
+  });
+
+  test('the reason has the worker’s words, its code, how it ended, and tests that say otherwise', () => {
+    const reading = readingOf({ status: 'fail', summary: 'It does\nnot compile.', result_code: 'of_my_own' });
+    expect(decideWith({ reading, exitCode: 1 }).reason).toBe(
+      'The worker reports fail (of_my_own): It does not compile. Its process exited with code 1. Its tests passed, by its own account.',
+    );
+  });
+});
+
+describe('row 9: blocked', () => {
+  const { tests: _, ...untested } = result;
+  const bare: WorkResult = { ...untested, status: 'blocked', changes: {}, summary: '' };
+
+  test.each<[string, Partial<WorkResult>, string]>([
+    ['without a code', {}, 'manual_intervention'],
+    ['with what it waits for', { blocked_by: ['acme/shop#3'] }, 'dep_unresolved'],
+    ['with a code', { result_code: 'permission_denied', blocked_by: ['acme/shop#3'] }, 'permission_denied'],
+    ['with the code none', { result_code: 'none' }, 'manual_intervention'],
+  ])('%s: blocked, without any evidence', (_name, changes, resultCode) => {
+    const reading = { ...readingOf(), result: { ...bare, ...changes } };
+    expect(decideWith({ reading })).toMatchObject({ action: 'blocked', resultCode });
+  });
+
+  test('the reason is the worker’s', () => {
+    const reading = { ...readingOf(), result: { ...bare, summary: 'No key.', blocked_by: ['acme/shop#3'] } };
+    expect(decideWith({ reading }).reason).toBe(
+      'The worker reports blocked: No key. It waits for acme/shop#3. Its process exited with code 0.',
+    );
+  });
+});
+
+describe('row 10: ok with evidence and explicit tests', () => {
+  test.each<[string, Partial<WorkResult>]>([
+    ['a pull request and a commit', {}],
+    ['a pull request alone', { changes: { pr: '#7' } }],
+    ['a commit alone', { changes: { commit: '1a2b3c4d' } }],
+    ['tests that are explicitly none', { tests: 'n/a' }],
+    ['open questions', { questions: ['Which currency?'] }],
+    ['the code none', { result_code: 'none' }],
+  ])('%s: advance to review', (_, changes) => {
+    expect(decideWith({ reading: readingOf(changes) })).toEqual({
+      action: 'advance',
+      resultCode: 'none',
+      reason: 'The worker reports ok, with evidence, and nothing contradicts it.',
+      next: 'Review the change.',
+    });
+  });
+});
+
+describe('for every case', () => {
+  const word = fc.oneof(fc.constantFrom('', 'none', 'n/a', 'x'), fc.string({ unit: 'binary', maxLength: 8 }));
+  const someResult = fc.record(
+    {
+      issue_ref: fc.constantFrom(order.issue_ref, 'acme/shop#13'),
+      run_id: fc.constantFrom(order.run_id, '2026-11-15-backend-0002'),
+      status: fc.constantFrom('ok' as const, 'fail' as const, 'blocked' as const),
+      changes: fc.record({ pr: word, commit: word }, { requiredKeys: [] }),
+      tests: fc.oneof(
+        fc.constant('n/a' as const),
+        fc.record({
+          command: word,
+          result: fc.constantFrom('pass' as const, 'fail' as const, 'n/a' as const),
+          evidence: word,
+        }),
+      ),
+      summary: word,
+      result_code: fc.oneof(fc.constantFrom(...RESULT_CODES), word),
+      blocked_by: fc.array(word, { maxLength: 2 }),
+      questions: fc.array(word, { maxLength: 2 }),
+    },
+    { requiredKeys: ['issue_ref', 'run_id', 'status', 'changes', 'summary'] },
+  );
+  const someReading: fc.Arbitrary<Reading> = fc.record(
+    {
+      source: fc.constantFrom('json' as const, 'text' as const, 'streams' as const, 'none' as const),
+      result: someResult,
+      problems: fc.oneof(
+        { weight: 3, arbitrary: fc.constant([]) },
+        fc.array(fc.record({ code: fc.constantFrom(...PROBLEM_CODES), message: word }), { maxLength: 2 }),
+      ),
+      draft: fc.anything(),
+    },
+    { requiredKeys: ['source', 'problems'] },
+  );
+  const someCase: fc.Arbitrary<DecisionCase> = fc.record(
+    {
+      order: fc.constant(order),
+      reading: fc.oneof(fc.constant(readingOf()), someReading),
+      activeRunId: fc.oneof(
+        { weight: 4, arbitrary: fc.constant(order.run_id) },
+        fc.constantFrom(null, undefined, '', 'x'),
+      ),
+      exitCode: fc.constantFrom(0, 0, 1, null),
+      signal: fc.constantFrom(null, null, 'SIGKILL'),
+      unresolved: fc.array(word, { maxLength: 1 }),
+      startError: word,
+    },
+    { requiredKeys: ['order', 'reading', 'activeRunId', 'exitCode', 'signal'] },
+  );
+
+  test('nothing advances but the active run’s own ok with evidence, explicit tests and exit code 0', () => {
+    let advanced = 0;
+    fc.assert(
+      fc.property(someCase, (given) => {
+        if (decide(given).action !== 'advance') return;
+        advanced += 1;
+        const { reading } = given;
+        const isSaid = (text = '') => !['', 'none', 'n/a'].includes(text.trim().toLowerCase());
+        expect(given).toMatchObject({ activeRunId: order.run_id, exitCode: 0, signal: null });
+        expect(given.unresolved ?? []).toEqual([]);
+        expect(given.startError).toBeUndefined();
+        expect(reading.problems).toEqual([]);
+        expect(['json', 'text']).toContain(reading.source);
+        expect(reading.result).toMatchObject({ issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' });
+        expect([reading.result?.changes.pr, reading.result?.changes.commit].some(isSaid)).toBe(true);
+        const tests = reading.result?.tests;
+        expect(tests === 'n/a' || (isSaid(tests?.command) && tests?.result !== 'fail')).toBe(true);
+      }),
+      { numRuns: 3000 },
+    );
+    expect(advanced).toBeGreaterThan(15);
+  });
+
+  test('the decision is complete, and whatever does not advance has a code', () => {
+    fc.assert(
+      fc.property(someCase, (given) => {
+        const decision = decide(given);
+        expect(decision.reason).toMatch(/^[A-Z].*\.$/u);
+        expect(decision.next).toMatch(/^[A-Z].*\.$/u);
+        expect(decision.reason.length).toBeLessThan(3000);
+        expect(RESULT_CODES).toContain(decision.resultCode);
+        expect(decision.resultCode === 'none').toBe(decision.action === 'advance');
+        expect(decide(given)).toEqual(decision);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

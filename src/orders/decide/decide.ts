@@ -1,0 +1,182 @@
+import { findMissingEvidence } from '../evidence/missing-evidence.js';
+import { showLine } from '../plain-text.js';
+import type { Reading } from '../reading/reading.js';
+import { isIncompleteCode } from '../shapes/problem-codes.js';
+import type { ResultCode } from '../shapes/result-code.js';
+import type { WorkOrder } from '../shapes/work-order.js';
+import type { WorkResult } from '../shapes/work-result.js';
+import { described, disagreement, ending, knownCode, listed, sentence, told } from './decision-words.js';
+import type { End } from './decision-words.js';
+import type { Decision } from './decision.js';
+
+/** Everything a decision depends on. */
+export interface DecisionCase {
+  readonly order: Pick<WorkOrder, 'issue_ref' | 'run_id'>;
+  readonly reading: Reading;
+  /** The run whose result counts; null if there is none. */
+  readonly activeRunId: string | null | undefined;
+  /** How the worker's process ended. Neither: nobody saw it end. */
+  readonly exitCode?: number | null;
+  readonly signal?: string | null;
+  /** Issues that had to come first and have not: the worker was not started. */
+  readonly unresolved?: readonly string[];
+  /** Why the worker could not be started. */
+  readonly startError?: string;
+}
+
+/**
+ * What becomes of an order: one table, read from the top, the first row that fits decides. The last row is the only one
+ * that advances, and nothing reaches it but the active run's own `ok` with evidence, explicit tests and exit code 0.
+ *
+ * @example
+ * decide({ order, reading, activeRunId: order.run_id, exitCode: 0, signal: null }).action // 'advance'
+ */
+export function decide(given: DecisionCase): Decision {
+  const ended = { ...given, exitCode: given.exitCode ?? null, signal: given.signal ?? null };
+  for (const row of ROWS) {
+    const decision = row(ended);
+    if (decision !== undefined) return decision;
+  }
+  return decideByStatus(ended);
+}
+
+type EndedCase = DecisionCase & End;
+type Row = (given: EndedCase) => Decision | undefined;
+
+const ROWS: readonly Row[] = [
+  function notTheActiveRun({ order, activeRunId }) {
+    if (activeRunId === order.run_id && order.run_id !== '') return undefined;
+    const active = activeRunId
+      ? `Run ${showLine(activeRunId, 100)} is the active one`
+      : 'No run of the issue is active';
+    return {
+      action: 'archive',
+      resultCode: 'stale_run',
+      reason: `${active}, so the result of ${order.run_id} is kept and changes nothing.`,
+      next: 'Nothing to do.',
+    };
+  },
+
+  function waitsForOthers({ unresolved = [] }) {
+    if (unresolved.length === 0) return undefined;
+    return {
+      action: 'blocked',
+      resultCode: 'dep_unresolved',
+      reason: `The worker was not started: ${listed(unresolved)} must come first.`,
+      next: 'Submit it again when these are in review or done.',
+    };
+  },
+
+  function couldNotStart({ startError }) {
+    if (startError === undefined) return undefined;
+    return needsHuman(
+      'env_unavailable',
+      `The worker could not be started: ${sentence(startError)}`,
+      'Set up what is missing, then retry.',
+    );
+  },
+
+  function namesAnotherRun({ order, reading: { result } }) {
+    if (result === undefined) return undefined;
+    if (result.issue_ref === order.issue_ref && result.run_id === order.run_id) return undefined;
+    const named = `${showLine(result.issue_ref, 100)} ${showLine(result.run_id, 100)}`;
+    return needsHuman(
+      'stale_run',
+      `The result names ${named} instead of ${order.issue_ref} ${order.run_id}; it is archived and counts for neither.`,
+      'Find out what the worker did, then retry, or enter the result by hand.',
+    );
+  },
+
+  function isUnreadable({ reading, ...end }) {
+    const isFile = reading.source === 'json' || reading.source === 'text';
+    if (reading.result !== undefined && isFile) return undefined;
+    const isIncomplete = reading.problems.length > 0 && reading.problems.every(({ code }) => isIncompleteCode(code));
+    const found = reading.problems.length === 0 ? 'no result was found' : described(reading.problems);
+    return needsHuman(
+      isIncomplete ? 'manual_intervention' : 'output_unparseable',
+      `The worker's result cannot be used: ${found}. ${ending(end)}`,
+      'Look at the output, then enter the result by hand or retry.',
+    );
+  },
+
+  function lacksEvidence({ reading, ...end }) {
+    const missing = reading.result === undefined ? [] : findMissingEvidence(reading.result);
+    const known = new Set(reading.problems.map(({ code }) => code));
+    const problems = [...reading.problems, ...missing.filter(({ code }) => !known.has(code))];
+    if (problems.length === 0) return undefined;
+    return needsHuman(
+      'manual_intervention',
+      `The worker reports ${reading.result?.status ?? 'nothing'}, but ${described(problems)}. ${ending(end)}`,
+      'Check what was done, then accept it, complete the result, or retry.',
+    );
+  },
+
+  function nobodySawItEnd({ reading, exitCode, signal }) {
+    if (exitCode !== null || signal !== null) return undefined;
+    return needsHuman(
+      'manual_intervention',
+      `The worker reports ${reading.result?.status ?? 'nothing'}, but nobody saw its process end.`,
+      'Check that the work is whole, then accept it or retry.',
+    );
+  },
+
+  function contradictsItself({ reading: { result }, ...end }) {
+    const objections = result?.status === 'ok' ? objectionsTo(result, end) : [];
+    if (objections.length === 0) return undefined;
+    return needsHuman(
+      'manual_intervention',
+      `The worker reports ok, but ${objections.join(', and ')}.`,
+      'Find out which of the two is true, then accept, reject or retry.',
+    );
+  },
+];
+
+function decideByStatus({ reading: { result }, ...end }: EndedCase): Decision {
+  const code = knownCode(result?.result_code);
+  const blockedBy = result?.blocked_by ?? [];
+  const waits = blockedBy.length > 0 ? ` It waits for ${listed(blockedBy)}.` : '';
+  switch (result?.status) {
+    case 'fail':
+      return {
+        action: 'blocked',
+        resultCode: code ?? 'test_failed',
+        reason: `The worker reports fail${told(result)}.${waits} ${ending(end)}${disagreement(result)}`,
+        next: 'Look at what failed, then change the order or submit it again.',
+      };
+    case 'blocked':
+      return {
+        action: 'blocked',
+        resultCode: code ?? (blockedBy.length > 0 ? 'dep_unresolved' : 'manual_intervention'),
+        reason: `The worker reports blocked${told(result)}.${waits} ${ending(end)}`,
+        next:
+          blockedBy.length > 0
+            ? 'Submit it again when these are settled.'
+            : 'Clear what blocks it, then submit it again.',
+      };
+    case 'ok':
+      return {
+        action: 'advance',
+        resultCode: 'none',
+        reason: 'The worker reports ok, with evidence, and nothing contradicts it.',
+        next: 'Review the change.',
+      };
+    case undefined:
+      // `isUnreadable` has said so already; without it nothing may go through either.
+      return needsHuman('output_unparseable', 'There is no result.', 'Look at the output, then retry.');
+  }
+}
+
+function objectionsTo(result: WorkResult, { exitCode, signal }: End): string[] {
+  const objections: string[] = [];
+  if (signal !== null) objections.push(`its process was ended by ${showLine(signal, 20)}`);
+  else if (exitCode !== 0) objections.push(`its process exited with code ${exitCode}`);
+  if (result.tests !== 'n/a' && result.tests?.result === 'fail') objections.push('its tests failed');
+  const code = result.result_code ?? 'none';
+  if (code !== 'none') objections.push(`it gives the code ${showLine(code, 50)}`);
+  if ((result.blocked_by ?? []).length > 0) objections.push(`it is blocked by ${listed(result.blocked_by ?? [])}`);
+  return objections;
+}
+
+function needsHuman(resultCode: ResultCode, reason: string, next: string): Decision {
+  return { action: 'needs-human', resultCode, reason, next };
+}

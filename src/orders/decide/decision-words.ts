@@ -1,0 +1,63 @@
+import { showLine } from '../plain-text.js';
+import type { Problem } from '../reading/reading.js';
+import { RESULT_CODES } from '../shapes/result-code.js';
+import type { ResultCode } from '../shapes/result-code.js';
+import type { WorkResult } from '../shapes/work-result.js';
+
+/*
+ * The wording of reasons. Whatever comes from a worker is put on one line, cut and made visible.
+ */
+
+/** How a worker's process ended; both null if nobody saw it. */
+export interface End {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
+
+/** The worker's code, if it is one of Sluice's and says anything. */
+export function knownCode(code: string | undefined): ResultCode | undefined {
+  return RESULT_CODES.find((known) => known === code && known !== 'none');
+}
+
+/** The worker's own words, and a code of its own that Sluice does not know. */
+export function told({ summary, result_code: code }: WorkResult): string {
+  const odd =
+    code === undefined || (RESULT_CODES as readonly string[]).includes(code) ? '' : ` (${showLine(code, 50)})`;
+  const words = showLine(summary, 200);
+  return words === '' ? odd : `${odd}: ${words.replace(/[.\s]+$/, '')}`;
+}
+
+/** Tests that say otherwise than `fail`. */
+export function disagreement({ tests }: WorkResult): string {
+  return tests !== undefined && tests !== 'n/a' && tests.result === 'pass'
+    ? ' Its tests passed, by its own account.'
+    : '';
+}
+
+/** How the process ended. */
+export function ending({ exitCode, signal }: End): string {
+  if (signal !== null) return `Its process was ended by ${showLine(signal, 20)}.`;
+  return exitCode === null ? 'Nobody saw its process end.' : `Its process exited with code ${exitCode}.`;
+}
+
+/** The first problems; all of them are in the reading. */
+export function described(problems: readonly Problem[]): string {
+  return problems
+    .slice(0, 3)
+    .map(({ path, message }) => showLine(path === undefined ? message : `${path}: ${message}`, 200))
+    .join('; ');
+}
+
+/** Names in a row. */
+export function listed(names: readonly string[]): string {
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
+  return `${names
+    .slice(0, 5)
+    .map((name) => showLine(name, 100))
+    .join(', ')}${more}`;
+}
+
+/** Text of any origin as a sentence. */
+export function sentence(text: string): string {
+  return `${showLine(text, 300).replace(/[.\s]+$/, '')}.`;
+}

@@ -1,0 +1,31 @@
+import type { StandardSchema } from '../../json/index.js';
+import type { Problem } from '../reading/reading.js';
+
+/** The value as its schema sees it, or everything that is wrong with it. */
+export type CheckedShape<T> =
+  | { readonly value: T; readonly problems?: undefined }
+  | { readonly problems: readonly Problem[] };
+
+/** Checks a value that came from outside. `advise` says it better than the schema where it can. */
+export function checkShape<T>(
+  schema: StandardSchema<unknown, T>,
+  value: unknown,
+  advise?: (path: readonly string[]) => string | undefined,
+): CheckedShape<T> {
+  const checked = schema['~standard'].validate(value);
+  if (checked instanceof Promise) throw new TypeError('JSON Schema validates at once.');
+  if (checked.issues === undefined) return { value: checked.value };
+  const problems = checked.issues.map((issue) => {
+    const path = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part));
+    return invalidValue(path.join('.'), advise?.(path) ?? issue.message);
+  });
+  // Several objections to one value become one piece of advice.
+  return {
+    problems: [...new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem])).values()],
+  };
+}
+
+/** A value that is not what its place asks for. */
+export function invalidValue(path: string, message: string): Problem {
+  return { code: 'INVALID_VALUE', message, ...(path === '' ? {} : { path }) };
+}

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import { OrdersError } from '../orders-error.js';
+import { readWorkOrder, readWorkRequest } from './read-work-request.js';
+
+const request = {
+  issue_ref: 'acme/shop#12',
+  role: 'backend',
+  repo_dir: '/srv/shop',
+  worker: 'codex-cli',
+  instructions: 'Fix the basket.',
+};
+
+function problemsOf(read: () => unknown): readonly (readonly [string | undefined, string])[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof OrdersError) return error.problems.map(({ path, message }) => [path, message] as const);
+    throw error;
+  }
+  return [];
+}
+
+describe('readWorkRequest', () => {
+  test('takes a request as it is', () => {
+    const full = {
+      ...request,
+      constraints: ['No new dependencies.'],
+      spec_ref: 'docs/basket.md@v2',
+      spec_snapshot: '# Basket\n',
+      contracts_ref: 'docs/api.md',
+      links: ['https://forge.example/acme/shop/issues/12'],
+      depends_on: ['acme/shop#11', 'local#setup'],
+      request_id: 'r-1',
+      priority: 5,
+      isolation: 'worktree',
+    };
+    expect(readWorkRequest(full)).toEqual(full);
+  });
+
+  test('takes PascalCase, one text for a list, and no instructions', () => {
+    const { instructions: _, ...bare } = request;
+    expect(readWorkRequest({ ...bare, SpecRef: 'docs/x.md', Constraints: 'Be quick.' })).toEqual({
+      ...bare,
+      instructions: '',
+      spec_ref: 'docs/x.md',
+      constraints: ['Be quick.'],
+    });
+  });
+
+  test('means one folder by one name', () => {
+    expect(readWorkRequest({ ...request, repo_dir: '/srv/./old/../shop/' }).repo_dir).toBe('/srv/shop');
+  });
+
+  test('lists everything that is wrong, with what to do', () => {
+    const wrong = { issue_ref: 'I_kwDOAB', role: '../x', repo_dir: 'shop', instructions: 7, priority: 0.5 };
+    expect(problemsOf(() => readWorkRequest(wrong))).toEqual([
+      ['worker', 'required, but missing'],
+      [
+        'issue_ref',
+        'internal ids of a forge are not taken; write owner/repo#12, group/project#12 or local#id, as people do',
+      ],
+      ['role', 'use letters and digits, with single - or _ between them, at most 40 characters'],
+      ['instructions', 'expected string, got number'],
+      ['priority', 'expected integer, got number'],
+      ['repo_dir', 'use an absolute path, so that it means the same to every worker'],
+    ]);
+    expect(() => readWorkRequest(wrong)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_WORK_REQUEST',
+        message: expect.stringMatching(/^The work request cannot be used: worker: required, but missing; issue_ref: /),
+      }),
+    );
+  });
+
+  test.each<[string, object, string, string]>([
+    ['a misspelt key', { dependson: ['local#1'], depend_on: [] }, 'depend_on', 'this property is not allowed'],
+    ['a prototype key', JSON.parse('{"__proto__": {"role": "x"}}'), '__proto__', 'this property is not allowed'],
+    [
+      'a run id',
+      { run_id: '2026-11-15-qa-0001' },
+      'run_id',
+      'a run id is YYYY-MM-DD-role-NNNN and is handed out: leave it out of a request',
+    ],
+    [
+      'a path for a worker',
+      { worker: '../x' },
+      'worker',
+      'use the name of a wrapper: letters, digits, points, - and _',
+    ],
+    ['a command', { command: ['rm'] }, 'command', 'this property is not allowed'],
+    [
+      'an issue that waits for itself',
+      { depends_on: ['acme/shop#12'] },
+      'depends_on',
+      'an issue cannot wait for itself; leave it out',
+    ],
+    [
+      'a dependency that is no issue',
+      { depends_on: ['acme/shop#11', '77'] },
+      'depends_on.1',
+      'internal ids of a forge are not taken; write owner/repo#12, group/project#12 or local#id, as people do',
+    ],
+    ['NUL in a path', { repo_dir: '/srv/\0shop' }, 'repo_dir', expect.stringContaining('must match the pattern')],
+    ['a line break in a reference', { spec_ref: 'a\nStatus: ok' }, 'spec_ref', expect.stringContaining('must match')],
+    [
+      'instructions that belong into a file',
+      { instructions: 'x'.repeat(30_001) },
+      'instructions',
+      'must have at most 30000 characters',
+    ],
+    [
+      'two spellings that differ',
+      { Role: 'qa' },
+      'role',
+      'it is there in two spellings with different values; keep one of them',
+    ],
+  ])('refuses %s', (_, change, path, message) => {
+    expect(problemsOf(() => readWorkRequest({ ...request, ...ownKeys(change) }))).toContainEqual([path, message]);
+  });
+
+  test.each([null, undefined, 'text', 7, [request]])('refuses %j, which is no object', (value) => {
+    expect(problemsOf(() => readWorkRequest(value))).toEqual([
+      [undefined, 'it must be an object with issue_ref, role, repo_dir and worker'],
+    ]);
+  });
+
+  test('says how many more there are when there are many', () => {
+    const keys = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`odd_${index}`, 1]));
+    expect(() => readWorkRequest({ ...request, ...keys })).toThrow(/; and 20 more$/);
+    expect(problemsOf(() => readWorkRequest({ ...request, ...keys }))).toHaveLength(30);
+  });
+});
+
+/** Spreading drops nothing but would set the prototype: this keeps `__proto__` as a key. */
+function ownKeys(value: object): object {
+  return Object.create(null, Object.getOwnPropertyDescriptors(value)) as object;
+}
+
+describe('readWorkOrder', () => {
+  test('needs a run id', () => {
+    expect(readWorkOrder({ ...request, RunID: '2026-11-15-backend-0001' })).toEqual({
+      ...request,
+      run_id: '2026-11-15-backend-0001',
+    });
+    expect(problemsOf(() => readWorkOrder(request))).toEqual([['run_id', 'required, but missing']]);
+    expect(problemsOf(() => readWorkOrder({ ...request, run_id: '2026-02-30-backend-0001' }))).toEqual([
+      ['run_id', 'there is no such day, role or number'],
+    ]);
+    expect(() => readWorkOrder({})).toThrow(expect.objectContaining({ code: 'INVALID_WORK_ORDER' }));
+  });
+});
