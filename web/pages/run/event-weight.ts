@@ -7,10 +7,12 @@ const ENVELOPE = 400;
  */
 export function weightOf({ data }: { readonly data: object }): number {
   let weight = ENVELOPE;
-  for (const value of Object.values<unknown>({ ...data })) {
+  const values: readonly unknown[] = Object.values(data);
+  for (const value of values) {
     if (typeof value === 'string') weight += value.length;
     else if (typeof value === 'object' && value !== null) {
-      for (const inner of Object.values<unknown>({ ...value })) weight += typeof inner === 'string' ? inner.length : 8;
+      const inners: readonly unknown[] = Object.values(value);
+      for (const inner of inners) weight += typeof inner === 'string' ? inner.length : 8;
     }
   }
   return weight;

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { amountOf } from '../../ui/amount.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { VirtualList } from '../../ui/virtual-list.js';
@@ -6,6 +7,7 @@ import type { OpenRun } from './open-run.js';
 import type { RawText } from './raw-blocks.js';
 import { ROW_BYTES } from './raw-rows.js';
 import type { RawRow } from './raw-rows.js';
+import { createRowCache } from './row-cache.js';
 import { startOf } from './start-of.js';
 
 /** Of a row that is not chosen, so many bytes are shown. */
@@ -14,6 +16,7 @@ const GLANCE_BYTES = 240;
 /** The bytes the agent printed, as they were captured, frame by frame. The chosen ones are shown whole. */
 export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   void run.beats.raw.value;
+  const [cache] = useState(createRowCache);
   const { rows } = run.lenses;
   const moment = run.moment.value;
   const light = run.light.value;
@@ -25,18 +28,20 @@ export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLiv
   };
   const row = (index: number) => {
     const one = rows.row(index);
+    const isLit = light?.bytes.overlaps(one) ?? false;
     const isOpen = light?.row === index;
-    return (
+    const text = run.blocks.text(one, isOpen ? ROW_BYTES : GLANCE_BYTES);
+    return cache(index, [start, isLit, isOpen, ...Object.values(text)], () => (
       <RawRowView
         row={one}
-        text={run.blocks.text(one, isOpen ? ROW_BYTES : GLANCE_BYTES)}
+        text={text}
         start={start}
-        isLit={light?.bytes.overlaps(one) ?? false}
+        isLit={isLit}
         isOpen={isOpen}
         onChoose={() => choose(index)}
         onRetry={run.blocks.retry}
       />
-    );
+    ));
   };
   if (count === 0) return <p class="lens-empty">{isLive ? 'No bytes yet.' : 'No bytes up to this moment.'}</p>;
   return (
