@@ -1,4 +1,4 @@
-import type { Finding } from './findings.js';
+import type { Finding, Place } from './findings.js';
 import type { Random } from './random.js';
 
 /** What models do to JSON. */
@@ -32,7 +32,7 @@ interface Style {
 
 /** Writes findings as a model that errs would. What is meant stays clear to a person, so that there is one right reading. */
 export function writeBroken(
-  findings: readonly Finding[],
+  findings: readonly (Finding | Place)[],
   { defects, probability, layout }: Damage,
   random: Random,
 ): string {
@@ -44,7 +44,7 @@ export function writeBroken(
 }
 
 /** The same findings without a defect, laid out alike. */
-export function writeClean(findings: readonly Finding[], layout: Layout): string {
+export function writeClean(findings: readonly (Finding | Place)[], layout: Layout): string {
   if (layout === 'indented') return JSON.stringify({ findings }, null, 2);
   return `{\n  "findings": [\n${findings.map((finding) => `    ${JSON.stringify(finding)}`).join(',\n')}\n  ]\n}`;
 }

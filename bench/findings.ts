@@ -14,6 +14,9 @@ export interface Finding {
   readonly range: { readonly start: number; readonly end: number };
 }
 
+/** A remark in its shortest form. */
+export type Place = Pick<Finding, 'id' | 'line'>;
+
 const WORDS = [
   'the', 'parser', 'returns', 'early', 'when', 'a', 'value', 'is', 'missing', 'and', 'callers', 'expect', 'an', 'error',
   'here', 'because', 'this', 'branch', 'never', 'runs', 'after', 'retry', 'so', 'the', 'state', 'stays', 'open', 'until',
@@ -27,15 +30,33 @@ export function makeFindings(
   seed: number,
   write: (value: unknown) => string,
 ): { readonly findings: readonly Finding[] } {
+  return { findings: fill(bytes, seed, write, makeFinding) };
+}
+
+/** The same with nothing but a place in each of them, as a linter would write them. */
+export function makePlaces(
+  bytes: number,
+  seed: number,
+  write: (value: unknown) => string,
+): { readonly findings: readonly Place[] } {
+  return { findings: fill(bytes, seed, write, (id, random) => ({ id, line: 1 + random.below(400) })) };
+}
+
+function fill<T>(
+  bytes: number,
+  seed: number,
+  write: (value: unknown) => string,
+  make: (id: number, random: Random) => T,
+): T[] {
   const random = new Random(seed);
-  const findings: Finding[] = [];
+  const findings: T[] = [];
   let length = write({ findings }).length;
   while (length < bytes) {
-    const finding = makeFinding(findings.length + 1, random);
+    const finding = make(findings.length + 1, random);
     length += write([finding]).length;
     findings.push(finding);
   }
-  return { findings };
+  return findings;
 }
 
 function makeFinding(id: number, random: Random): Finding {

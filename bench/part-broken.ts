@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DEFECTS, writeBroken, writeClean, type Damage } from './break-json.js';
-import { makeFindings } from './findings.js';
+import { makeFindings, makePlaces } from './findings.js';
 import { judgePeers, type JudgedPeer } from './judge-peers.js';
 import { compare, type Timing } from './measure.js';
 import { atMost, milliseconds, times, type BarGroup, type PartResult, type Target } from './part-result.js';
@@ -10,16 +10,28 @@ import { Random } from './random.js';
 
 interface Sample extends Damage {
   readonly name: string;
+  readonly make: typeof makeFindings | typeof makePlaces;
 }
 
-/** The texts with targets: some defects in each finding, and all of them in every one. */
+/**
+ * The texts with targets: some defects in each finding, all of them in every one, and short ones written as JavaScript
+ * would write them, each with a comma too many.
+ */
 const MIXES: readonly Sample[] = [
-  { name: 'mixed', defects: DEFECTS, probability: 0.3, layout: 'indented' },
-  { name: 'dense', defects: DEFECTS, probability: 1, layout: 'lines' },
+  { name: 'mixed', make: makeFindings, defects: DEFECTS, probability: 0.3, layout: 'indented' },
+  { name: 'dense', make: makeFindings, defects: DEFECTS, probability: 1, layout: 'lines' },
+  {
+    name: 'short',
+    make: makePlaces,
+    defects: ['trailing_comma', 'unquoted_key'],
+    probability: 1,
+    layout: 'lines',
+  },
 ];
 /** One defect at a time, to see which one costs. */
 const SINGLE: readonly Sample[] = DEFECTS.map((defect) => ({
   name: defect,
+  make: makeFindings,
   defects: [defect],
   probability: 0.5,
   layout: 'indented',
@@ -67,7 +79,7 @@ export async function runBroken(): Promise<PartResult> {
 }
 
 async function runSample(sample: Sample, peers: readonly Peer[]): Promise<Outcome> {
-  const meant = makeFindings(100_000, 2, (value) =>
+  const meant = sample.make(100_000, 2, (value) =>
     sample.layout === 'lines' ? JSON.stringify(value) : JSON.stringify(value, null, 2),
   );
   const text = writeBroken(meant.findings, sample, new Random(3));

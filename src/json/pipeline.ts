@@ -10,7 +10,7 @@ import { findCandidates } from './profiles/find-candidates.js';
 import type { FoundCandidate, RejectedValue } from './profiles/found-candidate.js';
 import type { ReadValue } from './reader/read-value.js';
 import { CUT_OFF } from './reader/source.js';
-import { repairAt } from './repair.js';
+import { repairAt, type RepairKind } from './repair.js';
 import { resolveSettings } from './search-settings.js';
 import type { SchemaIssue } from './standard-schema.js';
 import type { Warning } from './warning.js';
@@ -73,7 +73,7 @@ export function* runPipeline(
         if (found.start >= start && found.start < end) continue;
       } else if (isFirst) {
         if (seen.length >= limits.candidates) {
-          const message = `no candidate passed within limits.candidates, ${seen.length}`;
+          const message = `none passed within limits.candidates, ${seen.length}`;
           failed.push({ code: 'LIMIT_EXCEEDED', message });
           break;
         }
@@ -164,13 +164,14 @@ function successOf(winner: Attempted, rival?: number): ParseResult<unknown> {
   const warn = (code: Warning['code'], message: string, offset?: number): void => {
     warnings.push(offset === undefined ? { code, message } : { code, message, offset });
   };
-  const kinds = new Set(repairs.map(({ kind }) => kind));
-  const cut = repairs.find(({ kind }) => kind === 'truncated');
-  if (repairs.length > 0) warn('OUTPUT_REPAIRED_GENERIC', `repaired: ${[...kinds].join(', ')}`);
+  const kinds: RepairKind[] = [];
+  for (const { kind } of repairs) if (!kinds.includes(kind)) kinds.push(kind);
+  const last = repairs.at(-1);
+  if (repairs.length > 0) warn('OUTPUT_REPAIRED_GENERIC', `repaired: ${kinds.join(', ')}`);
   if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `changes to fit the schema: ${changes.length}`);
-  if (cut !== undefined) warn('PARTIAL_VALUE', CUT_OFF, cut.offset);
+  if (last?.kind === 'truncated') warn('PARTIAL_VALUE', CUT_OFF, last.offset);
   warnings.push(...reading.duplicates);
-  if (rival !== undefined) warn('AMBIGUOUS_CANDIDATES', 'another value passes too', rival);
+  if (rival !== undefined) warn('AMBIGUOUS_CANDIDATES', 'another value passes', rival);
   const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
   return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
 }

@@ -56,8 +56,5 @@ export function convertNumber(token: string, mode: NumberMode): NumberValue {
 
 /** The significant digits of a number: where those of the double differ from those of the text, it lost some. */
 function digitsOf(token: string): string {
-  return token
-    .replace(/e.*$/i, '')
-    .replace(/\D/g, '')
-    .replace(/^0+|0+$/g, '');
+  return token.replace(/e.*$|\D/gi, '').replace(/^0+|0+$/g, '');
 }

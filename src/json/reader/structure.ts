@@ -153,8 +153,7 @@ export class Structure implements StringSurroundings {
   #stepContent(char: string, isKey: boolean): Step {
     this.role = isKey ? 'key' : this.#valueRole;
     if (!isKey && (char === '{' || char === '[')) return this.#openContainer(char === '[');
-    if (this.#takePlainTokens()) return 'on';
-    if (!(isKey ? ':;({[,}]' : ':;(,}])').includes(char)) return this.#stepToken(char);
+    if (!(isKey ? ':;({[,}]' : ':;(,}])').includes(char)) return this.#takePlainTokens() ? 'on' : this.#stepToken(char);
     if (isKey && char === '{' && this.builder.otherAbove) return this.#closeMissing();
     if (!',}]'.includes(char) || this.#state === 'root') return this.refuse();
     if (this.#state === 'member') return this.#leaveValueOut();
