@@ -4,6 +4,7 @@ import { openLineTail } from '../files/line-tail.js';
 import type { FileLine } from '../files/line-tail.js';
 import { parseJson } from '../files/parse-json.js';
 import type { RunFolder } from '../open-run-folder.js';
+import { firstIndexThat } from './first-index.js';
 import { ROW_BYTES } from './read-log-file.js';
 
 /** Where an event stands in its log: by number for FCMP, by attempt and number for RASP. */
@@ -46,15 +47,7 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
   const places: Place[] = [];
 
   function placeBefore(after: LogPosition): Place | undefined {
-    let low = 0;
-    let high = places.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const place = places[middle];
-      if (place !== undefined && compare(place.position, after) <= 0) low = middle + 1;
-      else high = middle;
-    }
-    return places[low - 1];
+    return places[firstIndexThat(places, ({ position }) => compare(position, after) > 0) - 1];
   }
 
   /** Places are remembered in the order of the log only: a page further back adds none. */

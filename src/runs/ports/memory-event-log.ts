@@ -1,4 +1,6 @@
 import { compare, positionOf } from '../../audit/logs/event-pages.js';
+import type { LogPosition } from '../../audit/logs/event-pages.js';
+import { firstIndexThat } from '../../audit/logs/first-index.js';
 import type { Emitted } from '../../events/index.js';
 import type { EventQuery, WatchableEventLog } from './event-log.js';
 import { rangeOf } from './event-range.js';
@@ -39,8 +41,10 @@ export function createMemoryEventLog(options: { readonly runs?: number } = {}): 
     async read(query) {
       const { after, to, limit } = rangeOf(query);
       const kept = logs.get(query.runId)?.[query.protocol] ?? [];
-      const from = firstAfter(kept, (emitted) => compare(positionOf(emitted), after) > 0);
-      const end = to === undefined ? kept.length : firstAfter(kept, (emitted) => compare(positionOf(emitted), to) > 0);
+      const firstAfter = (place: LogPosition) =>
+        firstIndexThat(kept, (emitted) => compare(positionOf(emitted), place) > 0);
+      const from = firstAfter(after);
+      const end = to === undefined ? kept.length : firstAfter(to);
       return kept.slice(from, Math.min(end, from + limit));
     },
     watch(runId, wake) {
@@ -52,17 +56,4 @@ export function createMemoryEventLog(options: { readonly runs?: number } = {}): 
       };
     },
   };
-}
-
-/** The first index from which on a statement holds; it must hold for all that follow. */
-function firstAfter(kept: readonly Emitted[], holds: (emitted: Emitted) => boolean): number {
-  let low = 0;
-  let high = kept.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const emitted = kept[middle];
-    if (emitted !== undefined && !holds(emitted)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -1,0 +1,13 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { firstIndexThat } from './first-index.js';
+
+test('is where a search from the start would end', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 20 })), fc.integer({ min: 0, max: 20 }), (numbers, bound) => {
+      const sorted = numbers.toSorted((one, other) => one - other);
+      const found = sorted.findIndex((number) => number > bound);
+      expect(firstIndexThat(sorted, (number) => number > bound)).toBe(found === -1 ? sorted.length : found);
+    }),
+  );
+});
