@@ -29,10 +29,8 @@ test('ends when there is enough, and lets the stream go', async () => {
 });
 
 test('lets others have a turn while many events are there at once', async () => {
-  let turns = 0;
-  const timer = setInterval(() => (turns += 1), 1);
-  const until = performance.now() + 60;
-  await takeEvents(count(Number.MAX_SAFE_INTEGER), () => (performance.now() < until ? 'more' : 'enough'));
-  clearInterval(timer);
-  expect(turns).toBeGreaterThan(1);
+  let hadTurn = false;
+  setTimeout(() => (hadTurn = true), 0);
+  // No machine takes a million in one slice.
+  expect(await takeEvents(count(1_000_000), () => (hadTurn ? 'enough' : 'more'))).toBe('enough');
 });
