@@ -126,6 +126,30 @@ export function describeLists(makeSite: MakeSite): void {
       for (const limit of [0, -1, Number.NaN]) expect((await store.listOrders({ limit })).items).toHaveLength(1);
       expect((await store.listOrders({})).items).toHaveLength(100);
     });
+
+    it.each(['local#1\0', '\uD800', "' OR 1=1 --", 'x'.repeat(100_000)])(
+      'and look-ups find nothing under a name that nothing can have (%#)',
+      async (name) => {
+        const store = await openWithOrders();
+        const found = await Promise.all([
+          store.findIssue(name),
+          store.findOrder(name, name),
+          store.findItem(name),
+          store.findRun(name),
+          store.find(name),
+        ]);
+        expect(found).toEqual(found.map(() => undefined));
+        const listed = await Promise.all([
+          store.listOrders({ issueRef: name }),
+          store.listInbox({ issueRef: name }),
+          store.listOutbox({ issueRef: name }),
+          store.listExecutions({ issueRef: name, runId: name, worker: name }),
+          store.listRuns({ engine: name }),
+        ]);
+        expect(listed.map(({ items }) => items.length)).toEqual(listed.map(() => 0));
+        expect(await store.read({ runId: name, protocol: 'fcmp', limit: 1 })).toEqual([]);
+      },
+    );
   });
 
   describe('a closed store', () => {

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSluiceError } from '../../json/sluice-error.js';
+import { holdsNul, isLookUp } from '../holds-nul.js';
 import { storeClosed } from '../refusals.js';
 import { isRepeatable, leavesConnection, toStoreError } from './database-error.js';
 import type { DriverClient, DriverConnection, DriverPool, Queryable, Row } from './driver.js';
@@ -93,7 +94,11 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   }
 
   return {
-    query: (text, values) => insist(() => pool.query(text, values === undefined ? undefined : [...values])),
+    async query(text, values) {
+      checkOpen();
+      if (isLookUp(text) && values?.some(holdsNul) === true) return { rows: [] };
+      return insist(() => pool.query(text, values === undefined ? undefined : [...values]));
+    },
     transaction: (work) => insist(() => attempt(work)),
     checkOpen,
     // Whoever only listens does not keep the process alive.

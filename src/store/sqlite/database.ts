@@ -7,6 +7,7 @@ import { storeClosed } from '../refusals.js';
 import { fileReplaced, isBusy, storeBusy, toStoreError } from './database-error.js';
 import type { Connection, Statement } from './driver.js';
 import { migrate } from './migrate.js';
+import { withWholeNames } from './whole-names.js';
 
 /** How a file is used. */
 export interface DatabaseOptions {
@@ -45,7 +46,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
   function prepare(sql: string): Statement {
     const known = statements.get(sql);
     if (known !== undefined) return known;
-    const statement = connection.prepare(sql);
+    const statement = withWholeNames(connection.prepare(sql), sql);
     statements.set(sql, statement);
     return statement;
   }
