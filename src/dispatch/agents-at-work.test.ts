@@ -82,10 +82,8 @@ describe('an agent that asks, in a queued run', { timeout: 30_000 }, () => {
     start({ runs: { data, programs: { codex: site.agent } } });
     await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('waiting');
     // A reply that cannot be handed on leaves the run waiting.
-    expect(await store.postReply('RUN1', ' ', Date.now())).toBe('posted');
-    await expect
-      .poll(async () => store.postReply('RUN1', 'The second.', Date.now()), { timeout: 10_000 })
-      .toBe('posted');
+    expect(await store.postReply('RUN1', ' ')).toBe('posted');
+    await expect.poll(async () => store.postReply('RUN1', 'The second.'), { timeout: 10_000 }).toBe('posted');
     await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('ended');
     expect((await store.findRun('RUN1'))?.result).toMatchObject({ status: 'success', attempts: 2 });
     expect((await site.calls())[1]?.input).toBe('The second.');

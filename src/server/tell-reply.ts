@@ -5,7 +5,6 @@ import { RequestError } from './request-error.js';
 /** What handing a reply over needs. */
 export interface TellReplyOptions {
   readonly store: Pick<Store, 'postReply' | 'findRun' | 'read' | 'watch'>;
-  readonly clock: () => number;
   /** Aborted when the server ends. */
   readonly ending: AbortSignal;
   /** Nobody waits longer for the answer. */
@@ -21,9 +20,9 @@ const LAST_SEQ = 999_999_999;
  * Hands a reply to the run that waits for it, and returns when it stands in the events of the run. Until then it is only
  * kept for a worker that may be gone the next moment, which is nothing to be acknowledged.
  */
-export async function tellReply({ store, clock, ending, patienceMs }: TellReplyOptions, id: string, text: string) {
+export async function tellReply({ store, ending, patienceMs }: TellReplyOptions, id: string, text: string) {
   const attempt = await lastAttempt(store, id);
-  const status = await store.postReply(id, text, clock());
+  const status = await store.postReply(id, text);
   if (status !== 'posted') return status;
   const until = performance.now() + patienceMs;
   const waker = createWaker();

@@ -69,7 +69,7 @@ export interface RunRecords {
   }): Promise<boolean>;
   requestCancel(id: string, now: number): Promise<RunRecord | undefined>;
   /** Keeps the answer to the question a run waits with, for its worker to take; `not_waiting` if there is none. */
-  postReply(id: string, text: string, now: number): Promise<'posted' | 'not_waiting' | 'not_found'>;
+  postReply(id: string, text: string): Promise<'posted' | 'not_waiting' | 'not_found'>;
   /** Running runs whose lease has run out: their worker is gone. */
   listExpiredRuns(now: number): Promise<readonly RunRecord[]>;
   findRun(id: string): Promise<RunRecord | undefined>;

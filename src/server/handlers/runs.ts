@@ -39,7 +39,7 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
     getRun: async ({ params }) => viewRun(await findRun(store, params.id)),
     async replyToRun({ params, body }) {
       const patienceMs = settings.limits.requestMs;
-      const status = await tellReply({ store, clock, ending, patienceMs }, params.id, body.text);
+      const status = await tellReply({ store, ending, patienceMs }, params.id, body.text);
       switch (status) {
         case 'posted':
           return { status };

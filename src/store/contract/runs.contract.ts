@@ -129,17 +129,17 @@ export function describeRuns(makeSite: MakeSite): void {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: specOf(), ...QUEUED });
       await store.claimRun(CLAIM);
-      expect(await store.postReply('none', 'yes', NOW)).toBe('not_found');
-      expect(await store.postReply('r1', 'yes', NOW)).toBe('not_waiting');
+      expect(await store.postReply('none', 'yes')).toBe('not_found');
+      expect(await store.postReply('r1', 'yes')).toBe('not_waiting');
       await store.renewRun({ ...HOLD, state: 'waiting' });
       expect(await store.findRun('r1')).toMatchObject({ state: 'waiting' });
-      expect(await store.postReply('r1', HOSTILE_TEXT, NOW)).toBe('posted');
-      expect(await store.postReply('r1', 'no', NOW)).toBe('not_waiting');
+      expect(await store.postReply('r1', HOSTILE_TEXT)).toBe('posted');
+      expect(await store.postReply('r1', 'no')).toBe('not_waiting');
       expect((await store.renewRun({ ...HOLD, workerId: 'w2', state: 'waiting' })).reply).toBeNull();
       expect((await store.renewRun({ ...HOLD, state: 'waiting' })).reply).toBe(HOSTILE_TEXT);
       expect(await store.findRun('r1')).toMatchObject({ state: 'running' });
       expect((await store.renewRun(HOLD)).reply).toBeNull();
-      expect(await store.postReply('r1', 'late', NOW)).toBe('not_waiting');
+      expect(await store.postReply('r1', 'late')).toBe('not_waiting');
     });
 
     it('whose holder is gone are listed, running or waiting', async () => {
