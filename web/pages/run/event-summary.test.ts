@@ -12,6 +12,11 @@ test.each<[string, object, string]>([
   ['a tool alone', { tool_call_id: 't', name: 'shell' }, 'shell'],
   ['why a run failed', { error: { category: 'process', code: 'X', message: 'exit 1' }, exit_code: 1 }, 'exit 1'],
   ['a file', { path: 'src/a.ts', made_by: null }, 'src/a.ts'],
+  [
+    'an error whose message is no text',
+    { error: { message: { toString: 1 } } },
+    '{ "error": { "message": { "toString": 1 } } }',
+  ],
   ['what nobody knows', { novel: [1, 2] }, '{ "novel": [ 1, 2 ] }'],
 ])('tells %s', (_what, data, expected) => {
   expect(summarizeEvent(raspEvent({ data: data as never }))).toBe(expected);

@@ -16,7 +16,9 @@ const TELLING = ['text', 'message', 'prompt', 'path', 'name', 'status', 'state',
 export function summarizeEvent({ data }: RaspEvent): string {
   const fields = new Map<string, unknown>(Object.entries(data));
   const error = fields.get('error');
-  if (typeof error === 'object' && error !== null && 'message' in error) return oneLine(String(error.message));
+  if (typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string') {
+    return oneLine(error.message);
+  }
   const name = fields.get('name');
   const detail = fields.get('input') ?? error ?? fields.get('output');
   if (typeof name === 'string' && detail !== undefined) return oneLine(`${name}: ${writeValue(detail, LONGEST).text}`);
