@@ -8,7 +8,6 @@ export interface VirtualListProps {
   readonly count: number;
   /** How high a row is thought to be before it has been seen, in pixels. */
   readonly estimate: number;
-  readonly keyOf: (index: number) => string | number;
   readonly row: (index: number) => ComponentChildren;
   /** The row to bring into view whenever it changes. */
   readonly target?: number | null;
@@ -22,7 +21,7 @@ export interface VirtualListProps {
 
 /** A list of any length that scrolls by itself. Rows may be of any height: they are measured when they are first seen. */
 export function VirtualList(props: VirtualListProps) {
-  const { label, count, estimate, keyOf, row, target = null, follow = false, active = null, onMove } = props;
+  const { label, count, estimate, row, target = null, follow = false, active = null, onMove } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [, draw] = useReducer((turn: number, _: null) => turn + 1, 0);
   const [viewport] = useState(() => createListViewport(estimate, () => draw(null)));
@@ -71,7 +70,7 @@ export function VirtualList(props: VirtualListProps) {
         <div class="virtual-space" role="list" style={{ height: `${viewport.pageHeight()}px` }}>
           {rows.map((index) => (
             <div
-              key={String(keyOf(index))}
+              key={index}
               ref={viewport.keep}
               data-index={index}
               class="virtual-row"

@@ -40,7 +40,6 @@ export function ConversationLens({ run, isLive }: { readonly run: OpenRun; reado
       label="Conversation"
       count={count}
       estimate={55}
-      keyOf={(index) => index}
       row={row}
       target={light?.item ?? null}
       active={light?.item ?? null}

@@ -39,7 +39,6 @@ export function EventsLens({ run, isLive }: { readonly run: OpenRun; readonly is
       label="Events"
       count={count}
       estimate={53}
-      keyOf={(index) => index}
       row={row}
       target={light?.event ?? null}
       active={light?.event ?? null}

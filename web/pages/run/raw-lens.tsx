@@ -49,7 +49,6 @@ export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLiv
       label="Raw bytes"
       count={count}
       estimate={67}
-      keyOf={(index) => index}
       row={row}
       target={light?.row ?? null}
       active={light?.row ?? null}

@@ -15,7 +15,6 @@ export function ValueRowsView({ value, label }: { readonly value: ValueView; rea
           label={label}
           count={rows.length}
           estimate={LINE_PX}
-          keyOf={(index) => index}
           row={(index) => {
             const row = rows[index];
             return row === undefined ? null : <Line row={row} />;
