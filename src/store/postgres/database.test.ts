@@ -5,16 +5,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../test/postgres/eventually.js';
 import { createDatabase } from '../../../test/postgres/fresh-database.js';
 import { codeOf } from '../contract/fixtures/open-site.js';
-import { openDatabase, type Database, type DatabaseOptions } from './database.js';
-
-async function open(url: string, options?: DatabaseOptions): Promise<Database> {
-  const database = await openDatabase(url, options);
-  onTestFinished(async () => database.close());
-  return database;
-}
+import type { Database, DatabaseOptions } from './database.js';
+import { openPlain } from './fixtures/open-plain.js';
 
 async function openFresh(options?: DatabaseOptions): Promise<Database> {
-  return open(await createDatabase(), options);
+  return openPlain(await createDatabase(), options);
 }
 
 /** Ends all other connections to the database, as a restart of the server or a broken line would. */
@@ -26,7 +21,7 @@ async function cutConnections(database: Database): Promise<void> {
 
 describe('a database', () => {
   it('tells that nobody answers, without the password', async () => {
-    const database = await open('postgres://someone:secret@127.0.0.1:1/nothing', { connectTimeoutMs: 2000 });
+    const database = await openPlain('postgres://someone:secret@127.0.0.1:1/nothing', { connectTimeoutMs: 2000 });
     const asking = database.query('SELECT 1');
     await expect(asking).rejects.toThrow(/127\.0\.0\.1:1\/nothing cannot be used now/);
     await expect(asking).rejects.not.toThrow(/secret/);
@@ -36,11 +31,11 @@ describe('a database', () => {
   it('tells that the server knows neither the database nor the password', async () => {
     const url = new URL(await createDatabase());
     url.pathname = '/no_such_database';
-    const missing = (await open(url.href)).query('SELECT 1');
+    const missing = (await openPlain(url.href)).query('SELECT 1');
     await expect(missing).rejects.toThrow('create that database, or name another');
     expect(await codeOf(missing)).toBe('STORE_UNAVAILABLE');
     url.password = 'wrong';
-    const refused = (await open(url.href)).query('SELECT 1');
+    const refused = (await openPlain(url.href)).query('SELECT 1');
     await expect(refused).rejects.toThrow('check user and password');
     expect(await codeOf(refused)).toBe('STORE_UNAVAILABLE');
   });
@@ -48,7 +43,7 @@ describe('a database', () => {
   it.each(['postgres://someone:secret@[bad/x', 'postgres://someone:secret@host:99999/x'])(
     'tells that its address cannot be read, without the password: %s',
     async (url) => {
-      const error: unknown = await (await open(url)).query('SELECT 1').catch((thrown: unknown) => thrown);
+      const error: unknown = await (await openPlain(url)).query('SELECT 1').catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'INVALID_STORE_URL' });
       expect(inspect(error)).not.toContain('secret');
     },
@@ -61,7 +56,7 @@ describe('a database', () => {
     onTestFinished(() => void stranger.close());
     await once(stranger.listen(0, '127.0.0.1'), 'listening');
     const { port } = stranger.address() as AddressInfo;
-    const database = await open(`postgres://a:b@127.0.0.1:${port}/x`);
+    const database = await openPlain(`postgres://a:b@127.0.0.1:${port}/x`);
     expect(await codeOf(database.query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
   });
 
@@ -72,13 +67,13 @@ describe('a database', () => {
     onTestFinished(() => void silent.close());
     await once(silent.listen(0, '127.0.0.1'), 'listening');
     const { port } = silent.address() as AddressInfo;
-    const database = await open(`postgres://a:b@127.0.0.1:${port}/x`, { connectTimeoutMs: 100 });
+    const database = await openPlain(`postgres://a:b@127.0.0.1:${port}/x`, { connectTimeoutMs: 100 });
     expect(await codeOf(database.query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
   });
 
   it('fails the call that loses its connection, and connects again for the next one', async () => {
     const url = await createDatabase();
-    const [database, other] = [await open(url), await open(url)];
+    const [database, other] = [await openPlain(url), await openPlain(url)];
     const cut = database.transaction(async (transaction) => {
       await cutConnections(other);
       return transaction.query('SELECT 1');
@@ -89,7 +84,7 @@ describe('a database', () => {
 
   it('survives that idle connections are cut', async () => {
     const url = await createDatabase();
-    const [database, other] = [await open(url), await open(url)];
+    const [database, other] = [await openPlain(url), await openPlain(url)];
     await Promise.all([1, 2, 3].map(async () => database.query('SELECT pg_sleep(0.05)')));
     await cutConnections(other);
     // Each of the three may be met once before its end has been noticed; after that all is well.

@@ -1,16 +1,10 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createDatabase } from '../../../test/postgres/fresh-database.js';
 import { codeOf, openSite } from '../contract/fixtures/open-site.js';
 import { submissionOf } from '../contract/fixtures/order-samples.js';
-import { openDatabase, type Database } from './database.js';
+import { openPlain } from './fixtures/open-plain.js';
 import { migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations.js';
-
-async function openPlain(url: string): Promise<Database> {
-  const database = await openDatabase(url);
-  onTestFinished(async () => database.close());
-  return database;
-}
 
 describe('opening a store on PostgreSQL', () => {
   it('makes the tables once, however many open it at once', async () => {

@@ -4,17 +4,12 @@ import { createDatabase, makeSite } from '../../../test/postgres/fresh-database.
 import { openSite } from '../contract/fixtures/open-site.js';
 import { fcmpOf } from '../contract/fixtures/run-samples.js';
 import type { Store } from '../store.js';
-import { openDatabase, type Database } from './database.js';
+import type { Database } from './database.js';
+import { openPlain } from './fixtures/open-plain.js';
 import { createNotifications, type Notifications } from './notifications.js';
 
 /** Longer than any test: what is heard was announced. */
 const NO_NET = 3_600_000;
-
-async function openPlain(url: string): Promise<Database> {
-  const database = await openDatabase(url);
-  onTestFinished(async () => database.close());
-  return database;
-}
 
 function listenTo(database: Database, netMs = NO_NET): Notifications {
   const notifications = createNotifications(() => database.createClient(), netMs);

@@ -4,13 +4,8 @@ import { createDatabase, makeSite } from '../../../test/postgres/fresh-database.
 import { codeOf, openSite } from '../contract/fixtures/open-site.js';
 import { claimOf, itemOf, NOW, resolutionOf, settlementOf, submissionOf } from '../contract/fixtures/order-samples.js';
 import { specOf } from '../contract/fixtures/run-samples.js';
-import { openDatabase, type Database } from './database.js';
-
-async function openPlain(url: string): Promise<Database> {
-  const database = await openDatabase(url);
-  onTestFinished(async () => database.close());
-  return database;
-}
+import type { Database } from './database.js';
+import { openPlain } from './fixtures/open-plain.js';
 
 async function listJobs(database: Database): Promise<unknown[]> {
   const { rows } = await database.query(`SELECT data FROM sluice_queue.job ORDER BY created_on`);
