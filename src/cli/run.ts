@@ -1,48 +1,34 @@
 import { Command, CommanderError } from 'commander';
 import { addExamples } from './command-examples.js';
 import type { CommandIo } from './command-io.js';
-import { addBackupCommand } from './commands/backup.js';
-import { addCompletionCommand } from './commands/completion.js';
-import { addDemoCommand } from './commands/demo.js';
-import { addDoctorCommand } from './commands/doctor.js';
-import { addExecutionsCommand } from './commands/executions.js';
-import { addExportCommand } from './commands/export.js';
-import { addInboxCommand } from './commands/inbox.js';
-import { addOrderCommand } from './commands/order.js';
-import { addOutboxCommand } from './commands/outbox.js';
-import { addParseCommand } from './commands/parse.js';
-import { addRepairCommand } from './commands/repair.js';
-import { addReplayCommand } from './commands/replay.js';
-import { addResolveCommand } from './commands/resolve.js';
-import { addRunCommand } from './commands/run.js';
-import { addServeCommand } from './commands/serve.js';
-import { addTranslateCommand } from './commands/translate.js';
-import { addWorkerCommand } from './commands/worker.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { tellFailure } from './tell-failure.js';
 import { tellLine } from './tell-line.js';
 import { VERSION } from './version.js';
 
-/** In the order in which help lists them: reading, running, delegating. */
-const COMMANDS = [
-  addParseCommand,
-  addRepairCommand,
-  addRunCommand,
-  addTranslateCommand,
-  addReplayCommand,
-  addDoctorCommand,
-  addOrderCommand,
-  addInboxCommand,
-  addResolveCommand,
-  addOutboxCommand,
-  addExecutionsCommand,
-  addServeCommand,
-  addWorkerCommand,
-  addBackupCommand,
-  addExportCommand,
-  addDemoCommand,
-  addCompletionCommand,
-];
+/** Adds a command to the program. */
+type AddCommand = (program: Command, io: CommandIo, end: (code: ExitCode) => void) => void;
+
+/** In the order in which help lists them: reading, running, delegating. Loading all takes longer than most answers take. */
+const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
+  parse: async () => (await import('./commands/parse.js')).addParseCommand,
+  repair: async () => (await import('./commands/repair.js')).addRepairCommand,
+  run: async () => (await import('./commands/run.js')).addRunCommand,
+  translate: async () => (await import('./commands/translate.js')).addTranslateCommand,
+  replay: async () => (await import('./commands/replay.js')).addReplayCommand,
+  doctor: async () => (await import('./commands/doctor.js')).addDoctorCommand,
+  order: async () => (await import('./commands/order.js')).addOrderCommand,
+  inbox: async () => (await import('./commands/inbox.js')).addInboxCommand,
+  resolve: async () => (await import('./commands/resolve.js')).addResolveCommand,
+  outbox: async () => (await import('./commands/outbox.js')).addOutboxCommand,
+  executions: async () => (await import('./commands/executions.js')).addExecutionsCommand,
+  serve: async () => (await import('./commands/serve.js')).addServeCommand,
+  worker: async () => (await import('./commands/worker.js')).addWorkerCommand,
+  backup: async () => (await import('./commands/backup.js')).addBackupCommand,
+  export: async () => (await import('./commands/export.js')).addExportCommand,
+  demo: async () => (await import('./commands/demo.js')).addDemoCommand,
+  completion: async () => (await import('./commands/completion.js')).addCompletionCommand,
+};
 
 /**
  * Runs one command and answers with its exit code. Data goes to stdout, talk to stderr.
@@ -77,7 +63,7 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
     talk += failure.text;
     return failure.exitCode;
   };
-  for (const add of COMMANDS) add(program, io, end);
+  for (const add of await loadCommands(argv[0])) add(program, io, end);
   for (const command of program.commands) command.showHelpAfterError(`(see sluice ${command.name()} --help)`);
   addExamples(program);
 
@@ -90,4 +76,10 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
   if (help !== '') await io.stdout.write(help).catch((error: unknown) => (exitCode = breakOff(error)));
   if (talk !== '') await io.stderr.write(talk);
   return exitCode;
+}
+
+/** The command that is called; all of them where help, a suggestion or a completion may speak of the others. */
+async function loadCommands(name = ''): Promise<AddCommand[]> {
+  const only = Object.hasOwn(COMMANDS, name) && name !== 'completion' ? COMMANDS[name] : undefined;
+  return only === undefined ? Promise.all(Object.values(COMMANDS).map(async (load) => load())) : [await only()];
 }
