@@ -127,8 +127,8 @@ describe('a result that is not kept', () => {
     ['of a process that failed', [{ print: '{"line":3}\n' }, { exit: 1 }], {}],
     ['of a run that did not ask for it', [{ print: '{"line":3}\n' }], { cache: false }],
   ])('is %s', async (_, steps, more) => {
-    const { starts, first, second } = await runTwice(steps, more);
-    expect(starts, JSON.stringify([first.result, second.result])).toBe(2);
+    const { starts, second } = await runTwice(steps, more);
+    expect(starts).toBe(2);
     expect(second.result).not.toHaveProperty('cached_from');
   });
 });
