@@ -44,7 +44,7 @@ export function joinSpans(spans: readonly ByteSpan[]): ByteRanges {
       if (span === null || stream === undefined) return false;
       const at = firstAbove(stream.to, span.byte_from);
       const from = stream.from[at];
-      return from !== undefined && (from < span.byte_to || from === span.byte_from);
+      return from !== undefined && from < span.byte_to;
     },
   };
 }

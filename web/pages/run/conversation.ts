@@ -74,7 +74,7 @@ export function createConversation(): Conversation {
     },
     itemsAt: (eventCount) => firstAbove(firstEvents, eventCount - 1),
     find(seq) {
-      const index = firstWhere(0, events.length, (at) => (events[at]?.seq ?? 0) >= seq);
+      const index = firstWhere(events.length, (at) => (events[at]?.seq ?? 0) >= seq);
       return events[index]?.seq === seq ? index : null;
     },
   };

@@ -32,7 +32,7 @@ export function createEventList(): EventList {
       return time;
     },
     find(attempt, seq) {
-      const index = firstWhere(0, events.length, (at) => {
+      const index = firstWhere(events.length, (at) => {
         const event = events[at];
         if (event === undefined || event.attempt_number !== attempt) return (event?.attempt_number ?? 0) > attempt;
         return event.seq >= seq;

@@ -24,8 +24,34 @@ const frames = fc
     });
   });
 
+/** What spans several frames, as a message of many lines does. */
+const wide = fc.array(
+  fc
+    .record({ byte_from: fc.nat(80), length: fc.integer({ min: 1, max: 60 }) })
+    .map(({ byte_from, length }) => stdout(byte_from, byte_from + length)),
+  { maxLength: 5 },
+);
+
+function stdout(byte_from: number, byte_to: number): RawRef {
+  return { attempt_number: 1, stream: 'stdout', byte_from, byte_to, encoding: 'utf-8' };
+}
+
+test('a message of many lines is found from each of them, and its other lines are not', () => {
+  const index = createRefIndex();
+  const lines = [stdout(0, 10), stdout(10, 20), stdout(20, 30), stdout(30, 40)];
+  for (const [at, ref] of [...lines, stdout(0, 40)].entries()) index.add(ref, at);
+  expect(lines.map((line) => index.overlapping(line))).toEqual([
+    [0, 4],
+    [1, 4],
+    [2, 4],
+    [3, 4],
+  ]);
+});
+
 test('finds exactly the events whose bytes are among those asked for, whatever the order they were told in', () => {
-  const refs = frames.chain((list) => fc.shuffledSubarray(list, { minLength: list.length }));
+  const refs = fc
+    .tuple(frames, wide)
+    .chain(([one, other]) => fc.shuffledSubarray([...one, ...other], { minLength: one.length + other.length }));
   fc.assert(
     fc.property(refs, fc.nat(100), fc.integer({ min: 1, max: 40 }), (list, byte_from, length) => {
       const index = createRefIndex();
@@ -48,7 +74,7 @@ test('an event without bytes is found nowhere', () => {
 
 test('gives no more than was asked for', () => {
   const index = createRefIndex();
-  const ref: RawRef = { attempt_number: 1, stream: 'stdout', byte_from: 0, byte_to: 9, encoding: 'utf-8' };
+  const ref = stdout(0, 9);
   for (let at = 0; at < 10; at += 1) index.add(ref, at);
   expect(index.overlapping(ref, 3)).toEqual([0, 1, 2]);
 });

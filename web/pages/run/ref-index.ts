@@ -7,12 +7,12 @@ import { firstAbove } from './sorted-search.js';
 export interface RefIndex {
   /** Notes that something, known by its index, was read from these bytes. */
   readonly add: (ref: RawRef | null, index: number) => void;
-  /** What was read from any of these bytes, in the order of the bytes; `most` of them. */
+  /** What was read from any of these bytes, `most` of it: frame by frame, then what spans several frames. */
   readonly overlapping: (span: ByteSpan, most?: number) => readonly number[];
 }
 
-/** Frames of one stream. They never overlap each other in part, so that their ends are in the order of their beginnings. */
-interface StreamIndex {
+/** Spans of one stream whose ends are in the order of their beginnings, as those of frames are. */
+interface Layer {
   readonly from: number[];
   readonly to: number[];
   readonly indexes: number[];
@@ -21,39 +21,46 @@ interface StreamIndex {
 /** Nobody reads more rows than this at once. */
 const MOST_FOUND = 5000;
 
-/** An index from bytes to events. Events come nearly in the order of their bytes, so that adding one costs nothing. */
+/**
+ * An index from bytes to events. Events come nearly in the order of their bytes, so that adding one costs nothing; a message
+ * of many lines spans theirs, and stands in a layer above them.
+ */
 export function createRefIndex(): RefIndex {
-  const streams = new Map<string, StreamIndex>();
+  const streams = new Map<string, Layer[]>();
   return {
     add(ref, index) {
       if (ref === null) return;
       const key = streamKey(ref);
-      let stream = streams.get(key);
-      if (stream === undefined) {
-        stream = { from: [], to: [], indexes: [] };
-        streams.set(key, stream);
+      let layers = streams.get(key);
+      if (layers === undefined) {
+        layers = [];
+        streams.set(key, layers);
       }
-      const at = firstAbove(stream.from, ref.byte_from, Math.max(0, backTo(stream, ref.byte_from)));
-      insert(stream.from, at, ref.byte_from);
-      insert(stream.to, at, ref.byte_to);
-      insert(stream.indexes, at, index);
+      if (layers.some((layer) => addTo(layer, ref, index))) return;
+      layers.push({ from: [ref.byte_from], to: [ref.byte_to], indexes: [index] });
     },
     overlapping(span, most = MOST_FOUND) {
-      const stream = streams.get(streamKey(span));
-      if (stream === undefined) return [];
       const found: number[] = [];
-      for (let at = firstAbove(stream.to, span.byte_from); at < stream.from.length && found.length < most; at += 1) {
-        if ((stream.from[at] ?? 0) >= span.byte_to) break;
-        found.push(stream.indexes[at] ?? 0);
+      for (const { from, to, indexes } of streams.get(streamKey(span)) ?? []) {
+        for (let at = firstAbove(to, span.byte_from); at < from.length && found.length < most; at += 1) {
+          if ((from[at] ?? 0) >= span.byte_to) break;
+          found.push(indexes[at] ?? 0);
+        }
       }
       return found;
     },
   };
 }
 
-/** Where to begin looking for the place of a frame: at the end, where nearly all of them belong. */
-function backTo({ from }: StreamIndex, byte: number): number {
-  return (from.at(-1) ?? 0) <= byte ? from.length : 0;
+/** Adds a span to a layer; false if its end would be out of order there. */
+function addTo({ from, to, indexes }: Layer, { byte_from, byte_to }: RawRef, index: number): boolean {
+  // Nearly all belong at the end.
+  const at = (from.at(-1) ?? 0) <= byte_from ? from.length : firstAbove(from, byte_from);
+  if ((to[at - 1] ?? 0) > byte_to || (to[at] ?? byte_to) < byte_to) return false;
+  insert(from, at, byte_from);
+  insert(to, at, byte_to);
+  insert(indexes, at, index);
+  return true;
 }
 
 function insert(numbers: number[], at: number, value: number): void {
