@@ -1,8 +1,17 @@
 import { expect, test } from 'vitest';
 import { weightOf } from './event-weight.js';
 
+const weigh = (data: object): number => weightOf({ data }) - weightOf({ data: {} });
+
 test('an event weighs what it says', () => {
-  const empty = weightOf({ data: {} });
-  expect(weightOf({ data: { text: 'x'.repeat(1000) } }) - empty).toBe(1000);
-  expect(weightOf({ data: { input: { command: 'x'.repeat(500) } } }) - empty).toBe(500);
+  expect(weigh({ text: 'x'.repeat(1000) })).toBe(1000);
+  expect(weigh({ input: { command: 'x'.repeat(500) } })).toBe(508);
+});
+
+test('what a tool gave back counts however deep it stands', () => {
+  expect(weigh({ output: { content: [{ type: 'text', text: 'x'.repeat(1000) }] } })).toBeGreaterThanOrEqual(1000);
+  let deep: unknown = 'x'.repeat(1000);
+  for (let depth = 0; depth < 10_000; depth += 1) deep = [deep];
+  expect(weigh({ output: deep })).toBeGreaterThanOrEqual(1000);
+  expect(weigh({ output: Array.from({ length: 1000 }, () => []) })).toBeGreaterThanOrEqual(1000);
 });

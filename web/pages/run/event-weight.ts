@@ -1,19 +1,21 @@
 /** What an event costs beside its words. */
 const ENVELOPE = 400;
+/** What a value costs that is no text. */
+const VALUE = 8;
 
 /**
- * About how many characters an event keeps in memory: those of its data, two levels down. A page holds a bounded number of
- * them, and an agent may print megabytes in one.
+ * About how many characters an event keeps in memory: those of its data, however deep they stand. A page holds a bounded
+ * number of them, and an agent may print megabytes in one.
  */
 export function weightOf({ data }: { readonly data: object }): number {
   let weight = ENVELOPE;
-  const values: readonly unknown[] = Object.values(data);
-  for (const value of values) {
-    if (typeof value === 'string') weight += value.length;
-    else if (typeof value === 'object' && value !== null) {
-      const inners: readonly unknown[] = Object.values(value);
-      for (const inner of inners) weight += typeof inner === 'string' ? inner.length : 8;
-    }
+  const waiting: unknown[] = Object.values(data);
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    weight += typeof value === 'string' ? value.length : VALUE;
+    if (typeof value !== 'object' || value === null) continue;
+    const inners: readonly unknown[] = Object.values(value);
+    for (const inner of inners) waiting.push(inner);
   }
   return weight;
 }
