@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { offsetOf } from './clock.js';
 import type { OpenRun } from './open-run.js';
-import { SPEEDS, advance } from './replay.js';
+import { SPEEDS, advance, longerOf, sliderMoment, sliderStep } from './replay.js';
 import { endOf, startOf } from './start-of.js';
 
 /** Goes through a run again: a slider over its time, play and pause, how fast. At the end is everything. */
@@ -19,7 +19,9 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
     if (!isPlaying.value) return;
     let last = performance.now();
     let frame = requestAnimationFrame(function step(now) {
-      const next = advance(run.lenses.list.times, run.moment.value ?? startOf(run), now - last, speed.value);
+      const { conversation, list } = run.lenses;
+      const times = longerOf(list.times, conversation.times);
+      const next = advance(times, run.moment.value ?? startOf(run), now - last, speed.value);
       last = now;
       const isOver = next >= endOf(run);
       run.moment.value = isOver ? null : next;
@@ -29,9 +31,6 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
     return () => cancelAnimationFrame(frame);
   }, [isPlaying.value]);
 
-  const goTo = (ms: number): void => {
-    run.moment.value = start + ms >= end ? null : start + ms;
-  };
   return (
     <div class="replay" role="group" aria-label="Replay">
       <button
@@ -50,13 +49,13 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
         disabled={!hasTime}
         min={0}
         max={end - start}
-        step={Math.max(1, Math.round((end - start) / 1000))}
+        step={sliderStep(end - start)}
         value={moment - start}
         aria-label="Moment of the run"
         aria-valuetext={`${offsetOf(moment - start)} of ${offsetOf(end - start)}`}
         onInput={({ currentTarget }) => {
           isPlaying.value = false;
-          goTo(currentTarget.valueAsNumber);
+          run.moment.value = sliderMoment(currentTarget.valueAsNumber, start, end);
         }}
       />
       <output class="clock">{hasTime ? `${offsetOf(moment - start)} / ${offsetOf(end - start)}` : '–'}</output>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { advance } from './replay.js';
+import { advance, longerOf, sliderMoment, sliderStep } from './replay.js';
 
 test('time goes by at the speed', () => {
   expect(advance([0, 100, 5000], 0, 50, 1)).toBe(50);
@@ -17,7 +17,7 @@ test('it ends with the last event', () => {
   expect(advance([], 7, 50, 1)).toBe(7);
 });
 
-test('it goes forward, reaches the end, and passes no event without stopping by a frame', () => {
+test('it goes forward and reaches the end', () => {
   const gaps = fc.array(fc.nat(5000), { minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(gaps, fc.constantFrom(1, 5, 100), (list, speed) => {
@@ -32,6 +32,23 @@ test('it goes forward, reaches the end, and passes no event without stopping by 
         turns += 1;
       }
       expect(moment).toBe(sum);
+    }),
+  );
+});
+
+test('it goes by the lens that has come further', () => {
+  expect(longerOf([1, 2], [1, 5])).toEqual([1, 5]);
+  expect(longerOf([1, 5], [1, 2])).toEqual([1, 5]);
+  expect(longerOf([], [3])).toEqual([3]);
+});
+
+test('the last stop of the slider is the end, every other one a moment before it', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 100_000_000 }), (length) => {
+      const step = sliderStep(length);
+      const last = length - (length % step);
+      expect(sliderMoment(last, 5000, 5000 + length)).toBeNull();
+      expect(sliderMoment(last - step, 5000, 5000 + length)).toBe(5000 + last - step);
     }),
   );
 });
