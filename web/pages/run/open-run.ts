@@ -39,7 +39,7 @@ export interface OpenRun {
 const HIDDEN_MS = 10_000;
 const MOST_GAPS = 100;
 
-/** Opens a run; nothing is asked of the server before {@link OpenRun.follow}. */
+/** Opens a run; before {@link OpenRun.follow} nothing is asked of the server, and there is nothing to close. */
 export function openRun(id: string, at: Place | null): OpenRun {
   const lenses: RunLenses = { conversation: createConversation(), list: createEventList(), rows: createRawRows() };
   const beats = { page: signal(0), conversation: signal(0), events: signal(0), raw: signal(0) };
@@ -92,6 +92,7 @@ export function openRun(id: string, at: Place | null): OpenRun {
   function follow(): void {
     control.abort();
     control = new AbortController();
+    document.addEventListener('visibilitychange', onVisibility);
     void followAll(control.signal);
   }
   function pause(): void {
@@ -104,7 +105,6 @@ export function openRun(id: string, at: Place | null): OpenRun {
     if (document.hidden) hiding = setTimeout(pause, HIDDEN_MS);
     else if ([fcmp, rasp].some(({ state }) => state.value.state === 'paused')) follow();
   }
-  document.addEventListener('visibilitychange', onVisibility);
 
   return {
     id,

@@ -1,0 +1,33 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { openRun } from './open-run.js';
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+/** A page that knows who listens to it. */
+function openPage(): Set<string> {
+  const listeners = new Set<string>();
+  vi.stubGlobal('document', {
+    hidden: false,
+    addEventListener: (name: string) => void listeners.add(name),
+    removeEventListener: (name: string) => void listeners.delete(name),
+  });
+  return listeners;
+}
+
+test('a run that is left before it was followed leaves nothing behind in the page', () => {
+  const listeners = openPage();
+  openRun('run', null);
+  expect(listeners).toEqual(new Set());
+});
+
+test('a run that is followed looks whether the page is seen, until it is closed', () => {
+  const listeners = openPage();
+  vi.stubGlobal('fetch', async () => new Response(null, { status: 204 }));
+  const run = openRun('run', null);
+  run.follow();
+  expect(listeners).toEqual(new Set(['visibilitychange']));
+  run.close();
+  expect(listeners).toEqual(new Set());
+});
