@@ -77,6 +77,19 @@ test('what cannot be read says why, and is tried again when asked', async () => 
   expect(blocks.text(row(0, 3, true))).toMatchObject({ text: 'abc' });
 });
 
+test('bytes that a file has lost are not asked for again and again, and those it has are shown', async () => {
+  const { asked, blocks } = serve(new TextEncoder().encode('abc'));
+  for (let index = 0; index < 10; index += 1) {
+    blocks.text(row(0, 6));
+    await turn();
+  }
+  expect(blocks.text(row(0, 6))).toEqual({ state: 'failed', message: 'The captured file ends before these bytes.' });
+  expect(blocks.text(row(0, 3))).toMatchObject({ text: 'abc' });
+  expect(asked).toHaveLength(2);
+  blocks.retry();
+  expect(blocks.text(row(0, 6))).toEqual({ state: 'coming' });
+});
+
 test('who scrolls past a thousand blocks asks for few of them, the last ones', async () => {
   const { asked, blocks } = serve(new Uint8Array(BLOCK_BYTES * 1000));
   for (let index = 0; index < 1000; index += 1) blocks.text(row(index * BLOCK_BYTES, index * BLOCK_BYTES + 5));

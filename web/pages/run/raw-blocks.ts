@@ -27,7 +27,8 @@ const MOST_AT_ONCE = 2;
 const MOST_WAITING = 32;
 
 type Block =
-  | { readonly state: 'there'; readonly bytes: Uint8Array }
+  /** `isCut` if it was fetched again for more bytes, and there were none. */
+  | { readonly state: 'there'; readonly bytes: Uint8Array; readonly isCut: boolean }
   | { readonly state: 'failed'; readonly message: string };
 
 /** Nothing fetched yet. */
@@ -59,7 +60,13 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
   async function readBlock(key: string, span: ByteSpan): Promise<void> {
     reading.add(key);
     try {
-      keep(key, { state: 'there', bytes: await read(span) });
+      const bytes = await read(span);
+      const before = blocks.get(key);
+      keep(key, {
+        state: 'there',
+        bytes,
+        isCut: before?.state === 'there' && bytes.length <= before.bytes.length,
+      });
     } catch (error) {
       keep(key, { state: 'failed', message: error instanceof Error ? error.message : String(error) });
     }
@@ -85,8 +92,9 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
       const block = blocks.get(key);
       if (block?.state === 'failed') return block;
       const needed = Math.min(byte_to, begin + BLOCK_BYTES) - begin;
-      // The last block of a run that goes on was short when it was fetched.
+      // The last block of a run that goes on was short when it was fetched; that of a file that was cut stays short.
       if (block === undefined || block.bytes.length < needed) {
+        if (block?.isCut === true) return { state: 'failed', message: 'The captured file ends before these bytes.' };
         wish(key, { ...stream, byte_from: begin, byte_to: begin + BLOCK_BYTES });
         isWhole = false;
         continue;
@@ -109,7 +117,7 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
       return { state: 'there', text: isEnd ? decodeLastSpan(bytes, before) : decodeSpan(bytes, before) };
     },
     retry() {
-      for (const [key, { state }] of blocks) if (state === 'failed') blocks.delete(key);
+      for (const [key, block] of blocks) if (block.state === 'failed' || block.isCut) blocks.delete(key);
       onChange();
     },
   };
