@@ -12,7 +12,7 @@ export type Block =
   | { readonly kind: 'rule' };
 
 const DEEPEST = 6;
-const FENCE = /^ {0,3}(`{3,}(?!.*`)|~{3,})(.*)$/;
+const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$/;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+|$)/;
 const RULE = /^ {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$/;
 const QUOTE = /^ {0,3}> ?/;
@@ -146,7 +146,10 @@ function readTable(lines: readonly string[], at: number, budget: MarkdownBudget)
 
 function readCells(line: string, budget: MarkdownBudget): readonly (readonly Inline[])[] {
   const inner = line.trim().replace(/^\|/, '').replace(/\|$/, '');
-  const cells = inner.split(/(?<!\\)\|/, Math.max(1, budget.nodes));
+  const all = inner.split(/(?<!\\)\|/);
+  // Where the budget ends, what is left of the row is one cell.
+  const most = Math.max(1, budget.nodes);
+  const cells = all.length > most ? [...all.slice(0, most - 1), all.slice(most - 1).join('|')] : all;
   budget.nodes -= cells.length;
   return cells.map((cell) => readInlines(cell.trim().replaceAll('\\|', '|'), budget));
 }

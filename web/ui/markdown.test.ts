@@ -106,13 +106,22 @@ const marks = [
 ];
 const markdown = fc.array(fc.constantFrom(...marks), { maxLength: 200 }).map((parts) => parts.join(''));
 
-test('no letter of any text is lost or added', () => {
+test('no letter of any text is lost or added, however little it may become', () => {
   fc.assert(
-    fc.property(markdown, (text) => {
+    fc.property(markdown, fc.integer({ min: 1, max: 60 }), (text, nodes) => {
       const letters = (all: string): string => all.replaceAll(/[^a]/g, '');
       expect(letters(textOf(readBlocks(text)))).toBe(letters(text));
+      expect(letters(textOf(readBlocks(text, { nodes })))).toBe(letters(text));
     }),
   );
+});
+
+test('of a long table the row where the budget ends keeps its cells', () => {
+  const rows = Array.from({ length: 20 }, (_, row) => `| ${row} one | ${row} two | ${row} three |`);
+  for (let nodes = 1; nodes < 70; nodes += 1) {
+    const told = textOf(readBlocks(['| a | b | c |', '|---|---|---|', ...rows].join('\n'), { nodes }));
+    for (const row of rows.keys()) expect(told).toContain(`${row} three`);
+  }
 });
 
 test('a text of marks alone becomes no more than its budget', () => {
