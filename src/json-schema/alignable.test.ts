@@ -1,7 +1,7 @@
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
 import * as v from 'valibot';
-import { describe, expect, expectTypeOf, test, vi } from 'vitest';
+import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { parse } from '../json/parse.js';
 import type { StandardSchema } from '../json/standard-schema.js';
@@ -102,13 +102,14 @@ describe('alignable', () => {
 
   test('names the package that valibot needs where it cannot be loaded', () => {
     const builtin = vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined);
+    // Files share a process: what a failing test left behind would fail others.
+    onTestFinished(() => builtin.mockRestore());
     expect(() => alignable(v.string())).toThrow(
       expect.objectContaining({
         code: 'ALIGN_UNSUPPORTED',
         message: expect.stringContaining('@valibot/to-json-schema') as string,
       }),
     );
-    builtin.mockRestore();
   });
 
   test('says so where a library throws while exporting', () => {
