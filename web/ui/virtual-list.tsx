@@ -48,8 +48,10 @@ export function VirtualList(props: VirtualListProps) {
     if (onMove === undefined || step === 0 || count === 0 || !isAtRow(event.target)) return;
     event.preventDefault();
     const from = active ?? viewport.first() - Math.sign(step);
-    movedTo.current = Math.max(0, Math.min(count - 1, from + step));
-    onMove(movedTo.current);
+    const to = Math.max(0, Math.min(count - 1, from + step));
+    // At the end of the list nothing moves: a focus that is not due now must not be taken later.
+    movedTo.current = to === active ? null : to;
+    onMove(to);
   };
 
   const rows = [...viewport.rows()];
