@@ -52,7 +52,7 @@ function titleOf(view: ItemView): ComponentChildren {
     case 'reasoning':
       return 'Reasoning';
     case 'tool':
-      return <SafeText text={view.name} limit={100} />;
+      return <SafeText text={firstLine(view.name)} />;
     case 'question':
       return 'Asks a person';
     case 'reply':
@@ -126,7 +126,7 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
       return (
         <details>
           <summary>
-            <SafeText text={firstLine(view.text)} limit={120} />
+            <SafeText text={firstLine(view.text)} />
           </summary>
           <Markdown text={view.text} />
         </details>
@@ -185,6 +185,7 @@ function Words({ text, isWhole }: { readonly text: string; readonly isWhole: boo
   return isWhole ? <Markdown text={text} /> : <SafeText text={text} />;
 }
 
+/** Short enough to be shown whole: within a button or a summary there is no other button for the rest. */
 function firstLine(text: string): string {
   const [line = ''] = text.trim().split('\n', 1);
   return line.length > 100 ? `${line.slice(0, 100)}…` : line;

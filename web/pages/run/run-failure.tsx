@@ -48,7 +48,7 @@ function Lines({
 
 function issueText(issue: ReadonlyMap<string, unknown>): string {
   const path = issue.get('path');
-  const place = Array.isArray(path) && path.length > 0 ? path.map(String).join('.') : '(the whole value)';
+  const place = Array.isArray(path) && path.length > 0 ? path.map(word).join('.') : '(the whole value)';
   return `${place}: ${word(issue.get('message'))}`;
 }
 
