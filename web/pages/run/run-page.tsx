@@ -43,7 +43,10 @@ function RunView({ id }: { readonly id: string }) {
     return run.close;
   }, [run, isKnown]);
   // The last event comes before the result is asked for again.
-  useEffect(standing.reload, [run.connection.value.state]);
+  const connection = run.connection.value.state;
+  useEffect(() => {
+    if (connection !== 'opening') standing.reload();
+  }, [connection]);
   useAddress(run);
 
   if (standing.value === null) {
