@@ -13,7 +13,7 @@ import { startOf } from './start-of.js';
 /** Of a row that is not chosen, so many bytes are shown. */
 const GLANCE_BYTES = 240;
 
-/** The bytes the agent printed, as they were captured, frame by frame. The chosen ones are shown whole. */
+/** The bytes the agent printed, as they were captured, frame by frame. The first row of what is chosen is shown whole. */
 export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   void run.beats.raw.value;
   const [cache] = useState(createRowCache);

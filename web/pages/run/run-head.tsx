@@ -1,4 +1,5 @@
 import type { RunView } from '../../../src/api/shapes/run.js';
+import { pathOf } from '../../app/route.js';
 import { Badge } from '../../ui/badge.js';
 import { RepairLevel } from '../../ui/repair-level.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -26,7 +27,7 @@ export function RunHead({ run, onChange }: { readonly run: RunView; readonly onC
       {usage === '' ? null : <span class="dim">{usage}</span>}
       {result !== null && result.attempts > 1 ? <span class="dim">{result.attempts} attempts</span> : null}
       {order === null ? null : (
-        <a href={`/issues/${encodeURIComponent(order.issue_ref)}`}>
+        <a href={pathOf({ page: 'issues', ref: order.issue_ref })}>
           <SafeText text={order.issue_ref} limit={80} />
         </a>
       )}
