@@ -59,16 +59,16 @@ export function describeSharedStore(place: string, makeSite: MakeSite): void {
       const url = await makeSite();
       const [writer, reader] = [await openSite(url), await openSite(url)];
       await writer.append('run', [fcmpOf(1)]);
-      const found: string[] = [];
+      const found = new Set<string>();
       const stop = reader.watch('run', () => void readOn());
       const readOn = async (): Promise<void> => {
         const fcmp = await reader.read({ runId: 'run', protocol: 'fcmp', limit: 10 });
         const rasp = await reader.read({ runId: 'run', protocol: 'rasp', limit: 10 });
-        found.splice(0, found.length, ...[...fcmp, ...rasp].map((each) => JSON.stringify(each)));
+        for (const each of [...fcmp, ...rasp]) found.add(JSON.stringify(each));
       };
       for (const event of [fcmpOf(2), raspOf(1, 1), raspOf(2, 1)]) {
         await writer.append('run', [event]);
-        await vi.waitFor(() => expect(found).toContain(JSON.stringify(event)), { timeout: 10_000 });
+        await vi.waitFor(() => expect([...found]).toContain(JSON.stringify(event)), { timeout: 10_000 });
       }
       stop();
     });
