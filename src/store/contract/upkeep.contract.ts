@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../store.js';
 import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
-import { claimOf, itemOf, messageOf, NOW, resolutionOf, settlementOf, submissionOf } from './fixtures/order-samples.js';
+import {
+  claimOf,
+  holdOf,
+  itemOf,
+  messageOf,
+  NOW,
+  resolutionOf,
+  settlementOf,
+  submissionOf,
+} from './fixtures/order-samples.js';
 import { fcmpOf, raspOf, runResultOf, specOf } from './fixtures/run-samples.js';
 
 const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW };
@@ -47,6 +56,29 @@ export function describeUpkeep(makeSite: MakeSite): void {
         orders: { queued: 1, claimed: 1, running: 0 },
         inbox: 1,
         outbox: { open: 1, dead: 0, oldest: NOW },
+      });
+    });
+
+    it('tells apart what waits, what is under way and what was given up', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(submissionOf());
+      const outbox = ['a', 'b', 'c'].map((sink) => messageOf(record, { sink }));
+      await store.settleOrder(settlementOf(record, 'advance', { outbox }));
+      const [first, second] = await store.claimOutbox({ ...CLAIM, limit: 2 });
+      const failure = { workerId: 'w1', error: 'gone', now: NOW, retryAt: null, item: null };
+      await store.markFailed({ id: first?.id ?? '', ...failure });
+      const { record: next } = await store.submitOrder(submissionOf());
+      await store.claimOrder(claimOf());
+      await store.startOrder({ ...holdOf(next), pid: null, pidStarted: null });
+      await store.createRun({ id: 'r1', spec: specOf(), state: 'queued', now: NOW });
+      await store.claimRun(CLAIM);
+      await store.renewRun({ id: 'r1', ...CLAIM, state: 'waiting' });
+      expect(second?.state).toBe('sending');
+      expect(await store.measure()).toEqual({
+        runs: { queued: 0, running: 0, waiting: 1 },
+        orders: { queued: 0, claimed: 0, running: 1 },
+        inbox: 0,
+        outbox: { open: 2, dead: 1, oldest: NOW },
       });
     });
   });
@@ -116,29 +148,36 @@ export function describeUpkeep(makeSite: MakeSite): void {
   describe('what is over', () => {
     it('goes from the outbox once delivered, oldest first; what is on its way stays', async () => {
       const store = await openSite(await makeSite());
-      for (const [index, sink] of ['a', 'b', 'c'].entries()) {
+      for (const [index, sink] of ['a', 'b', 'c', 'd'].entries()) {
         const { record } = await store.submitOrder(submissionOf({ issue_ref: `local#${index}` }, { now: NOW + index }));
         const settlement = settlementOf(record, 'advance', { outbox: [messageOf(record, { sink })] });
         await store.settleOrder({ ...settlement, now: NOW + index });
       }
-      const [first, second] = await store.claimOutbox({ ...CLAIM, now: NOW + 9, limit: 2 });
       const done = { workerId: 'w1', deliveredTo: 'there', now: NOW + 9 };
-      await store.markDelivered({ id: first?.id ?? '', ...done });
-      await store.markDelivered({ id: second?.id ?? '', ...done });
+      for (const { id } of await store.claimOutbox({ ...CLAIM, now: NOW + 9, limit: 3 })) {
+        await store.markDelivered({ id, ...done });
+      }
       expect(await store.forgetDelivered({ before: NOW, limit: 10 })).toBe(0);
       expect(await store.forgetDelivered({ before: NOW + 1, limit: 10 })).toBe(1);
-      expect((await store.listOutbox({})).items.map(({ sink }) => sink)).toEqual(['c', 'b']);
+      expect((await store.listOutbox({})).items.map(({ sink }) => sink)).toEqual(['d', 'c', 'b']);
+      expect(await store.forgetDelivered({ before: NOW + 99, limit: 1 })).toBe(1);
+      expect((await store.listOutbox({})).items.map(({ sink }) => sink)).toEqual(['d', 'c']);
       expect(await store.forgetDelivered({ before: NOW + 99, limit: 10 })).toBe(1);
-      expect((await store.listOutbox({})).items).toMatchObject([{ sink: 'c', state: 'waiting' }]);
+      expect((await store.listOutbox({})).items).toMatchObject([{ sink: 'd', state: 'waiting' }]);
     });
 
-    it('goes from the result cache when it was kept long ago', async () => {
+    it('goes from the result cache when it was kept long ago, oldest first', async () => {
       const store = await openSite(await makeSite());
       const keep = async (key: string, kept_at: string) =>
         store.keep(key, { run_id: 'r', result: runResultOf(), kept_at });
-      await keep('old', '2026-11-01T00:00:00.000Z');
+      await keep('oldest', '2026-11-01T00:00:00.000Z');
+      await keep('old', '2026-11-02T00:00:00.000Z');
       await keep('young', '2026-11-14T00:00:00.000Z');
-      expect(await store.forgetResults({ before: Date.parse('2026-11-10'), limit: 10 })).toBe(1);
+      const before = Date.parse('2026-11-10');
+      expect(await store.forgetResults({ before, limit: 1 })).toBe(1);
+      expect(await store.find('oldest')).toBeUndefined();
+      expect(await store.find('old')).toBeDefined();
+      expect(await store.forgetResults({ before, limit: 10 })).toBe(1);
       expect(await store.find('old')).toBeUndefined();
       expect(await store.find('young')).toBeDefined();
     });
