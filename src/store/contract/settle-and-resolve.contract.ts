@@ -156,6 +156,16 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       return { store, record, item };
     }
 
+    /** The second item asks about a message that cannot be delivered. */
+    async function openWithTwoItems() {
+      const { store, record, item } = await openWithItem();
+      const second = itemOf(record);
+      const [message] = await store.claimOutbox({ workerId: 'w1', leaseMs: 1000, now: NOW, limit: 1 });
+      const dead = { workerId: 'w1', error: 'gone', now: NOW, retryAt: null, item: second };
+      await store.markFailed({ id: message?.id ?? '', ...dead });
+      return { store, record, item, second };
+    }
+
     it('records who decided what and why, and moves the issue', async () => {
       const { store, record, item } = await openWithItem();
       const resolution = resolutionOf(item, record, 'accept', { now: NOW + 3 });
@@ -234,11 +244,7 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
     });
 
     it('leaves the issue with people until the last of its items is settled', async () => {
-      const { store, record, item } = await openWithItem();
-      const second = itemOf(record);
-      const [message] = await store.claimOutbox({ workerId: 'w1', leaseMs: 1000, now: NOW, limit: 1 });
-      const dead = { workerId: 'w1', error: 'gone', now: NOW, retryAt: null, item: second };
-      await store.markFailed({ id: message?.id ?? '', ...dead });
+      const { store, record, item, second } = await openWithTwoItems();
       await store.resolveItem(resolutionOf(item, record, 'accept'));
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'needs-human' });
       await store.resolveItem(resolutionOf(second, record, 'accept'));
@@ -246,11 +252,7 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
     });
 
     it('settles all items of the issue with a retry', async () => {
-      const { store, record, item } = await openWithItem();
-      const second = itemOf(record);
-      const [message] = await store.claimOutbox({ workerId: 'w1', leaseMs: 1000, now: NOW, limit: 1 });
-      const dead = { workerId: 'w1', error: 'gone', now: NOW, retryAt: null, item: second };
-      await store.markFailed({ id: message?.id ?? '', ...dead });
+      const { store, record, item, second } = await openWithTwoItems();
       const outcome = await store.resolveItem(resolutionOf(item, record, 'retry'));
       expect(await store.findItem(second.id)).toMatchObject({
         resolution: { action: 'retry', new_run_id: '2026-11-15-backend-0002' },
