@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
-import { claimOf, executionOf, NOW, settlementOf, submissionOf } from './fixtures/order-samples.js';
+import {
+  claimOf,
+  executionOf,
+  itemOf,
+  NOW,
+  resolutionOf,
+  settlementOf,
+  submissionOf,
+} from './fixtures/order-samples.js';
+import { readAllPages } from './fixtures/read-all-pages.js';
 
 /** How the store is looked through. */
 export function describeLists(makeSite: MakeSite): void {
@@ -46,6 +55,25 @@ export function describeLists(makeSite: MakeSite): void {
       expect((await store.listOutbox({ issueRef: 'local#1' })).items).toHaveLength(1);
     });
 
+    it('have the inbox oldest first, or newest first where asked for, settled or not', async () => {
+      const store = await openSite(await makeSite());
+      for (const issue_ref of ['local#1', 'local#2', 'local#3']) {
+        const { record } = await store.submitOrder(submissionOf({ issue_ref }));
+        const item = itemOf(record);
+        await store.settleOrder(settlementOf(record, 'needs-human', { item }));
+        if (issue_ref !== 'local#2') await store.resolveItem(resolutionOf(item, record, 'accept'));
+      }
+      const find = async (page: Parameters<typeof store.listInbox>[0]): Promise<string[]> =>
+        (await store.listInbox(page)).items.map(({ issue_ref }) => issue_ref.slice(6));
+      expect(await find({})).toEqual(['1', '2', '3']);
+      expect(await find({ open: false })).toEqual(['1', '3']);
+      expect(await find({ open: true })).toEqual(['2']);
+      expect(await find({ order: 'newest' })).toEqual(['3', '2', '1']);
+      expect(await find({ open: false, order: 'newest' })).toEqual(['3', '1']);
+      const { next_cursor: cursor } = await store.listInbox({ order: 'newest', limit: 1 });
+      expect(await find({ order: 'newest', cursor: cursor ?? '' })).toEqual(['2', '1']);
+    });
+
     it('filter executions by issue, run, worker, decision and time', async () => {
       const store = await openWithOrders();
       const find = async (filter: Parameters<typeof store.listExecutions>[0]): Promise<string[]> =>
@@ -70,14 +98,12 @@ export function describeLists(makeSite: MakeSite): void {
         await store.settleOrder({ ...settlement, active: { ...settlement.active, execution } });
       }
       const read = async (filter: Parameters<typeof store.listExecutions>[0]): Promise<string> => {
-        let seen = '';
-        for (let cursor: string | null | undefined; cursor !== null;) {
-          const page = await store.listExecutions({ ...filter, limit: 2, ...(cursor === undefined ? {} : { cursor }) });
-          expect(page.items.length).toBeLessThanOrEqual(2);
-          seen += page.items.map(({ issue_ref }) => issue_ref.slice(6)).join('');
-          cursor = page.next_cursor;
-        }
-        return seen;
+        const pages = await readAllPages(async (page) => store.listExecutions({ ...filter, limit: 2, ...page }));
+        for (const page of pages) expect(page.length).toBeLessThanOrEqual(2);
+        return pages
+          .flat()
+          .map(({ issue_ref }) => issue_ref.slice(6))
+          .join('');
       };
       const [since, until] = [times[2] ?? '', times[4] ?? ''];
       expect(await read({})).toBe('450321');

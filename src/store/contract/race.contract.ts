@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { report } from '../../../test/report.js';
 import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
-import type { Listed, Page } from '../../orders/ports/order-store.js';
 import type { OutboxMessage } from '../../orders/ports/outbox-message.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { RACE_ISSUE, type RaceReport } from './fixtures/race-report.js';
+import { readAllPages } from './fixtures/read-all-pages.js';
 import { startProgram } from './fixtures/start-program.js';
 
 /** Longer in `npm run torture`. */
@@ -23,8 +23,8 @@ export function describeRace(makeSite: MakeSite): void {
       const reports: RaceReport[] = [];
       for (const { lines } of programs) reports.push(JSON.parse((await lines).at(-1) ?? '') as RaceReport);
 
-      const executions = await readAll(async (page) => store.listExecutions(page));
-      const messages = await readAll(async (page) => store.listOutbox(page));
+      const executions = (await readAllPages(async (page) => store.listExecutions({ limit: 1000, ...page }))).flat();
+      const messages = (await readAllPages(async (page) => store.listOutbox({ limit: 1000, ...page }))).flat();
       const violations = findViolations(reports, executions, messages);
       const switched = reports.flatMap((each) => each.switched);
       const settled = reports.flatMap((each) => each.settled);
@@ -95,15 +95,4 @@ function findViolations(
     violations.push(`${advanced} results went through and ${messages.length} messages were written`);
   }
   return violations;
-}
-
-async function readAll<T>(list: (page: Page) => Promise<Listed<T>>): Promise<T[]> {
-  const all: T[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: Listed<T> = await list({ limit: 1000, ...(cursor === null ? {} : { cursor }) });
-    all.push(...page.items);
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  return all;
 }

@@ -3,6 +3,7 @@ import type { RunFilter } from '../../runs/ports/run-records.js';
 import type { Store } from '../store.js';
 import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
 import { NOW, submissionOf } from './fixtures/order-samples.js';
+import { readAllPages } from './fixtures/read-all-pages.js';
 import { HOSTILE_TEXT, runResultOf, specOf } from './fixtures/run-samples.js';
 
 const HOUR = 60 * 60 * 1000;
@@ -37,15 +38,9 @@ export function describeSearch(makeSite: MakeSite): void {
       const store = await openSite(await makeSite(), { searchWindow: 3 });
       const refs = ['acme/Shop#1', 'acme/shop#12', 'acme/bakery#1', 'local#x'];
       for (const issue_ref of refs) await store.submitOrder(submissionOf({ issue_ref }));
-      const find = async (search: string, more: object = {}) => {
-        const found: string[] = [];
-        let cursor: string | undefined;
-        do {
-          const page = await store.listIssues({ search, ...more, ...(cursor === undefined ? {} : { cursor }) });
-          found.push(...page.items.map(({ issue_ref }) => issue_ref));
-          cursor = page.next_cursor ?? undefined;
-        } while (cursor !== undefined);
-        return found;
+      const find = async (search: string, more: Parameters<typeof store.listIssues>[0] = {}) => {
+        const pages = await readAllPages(async (page) => store.listIssues({ search, ...more, ...page }));
+        return pages.flat().map(({ issue_ref }) => issue_ref);
       };
       expect(await find('SHOP')).toEqual(['acme/shop#12', 'acme/Shop#1']);
       expect(await find('acme #1')).toEqual(['acme/bakery#1', 'acme/shop#12', 'acme/Shop#1']);
@@ -116,14 +111,8 @@ export function describeSearch(makeSite: MakeSite): void {
         const prompt = index === 1 ? 'needle' : 'hay';
         await store.createRun({ id: `r${index}`, spec: specOf({ prompt }), state: 'queued', now: NOW + index });
       }
-      const pages: string[][] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await store.listRuns({ search: 'needle', ...(cursor === undefined ? {} : { cursor }) });
-        pages.push(page.items.map(({ id }) => id));
-        cursor = page.next_cursor ?? undefined;
-      } while (cursor !== undefined);
-      expect(pages).toEqual([[], [], ['r1']]);
+      const pages = await readAllPages(async (page) => store.listRuns({ search: 'needle', ...page }));
+      expect(pages.map((page) => page.map(({ id }) => id))).toEqual([[], [], ['r1']]);
     });
 
     it('ends where all that is left is older than was asked for', async () => {
