@@ -43,7 +43,8 @@ if (unknown.length > 0) throw new Error(`no part ${unknown.join(', ')}; there ar
 
 if (!existsSync(`${FOLDER}node_modules`)) {
   console.error('installing the peers');
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], {
+  // Keeps to the lock and never writes it; `npm ci` would refuse a lock without the binaries of every platform.
+  execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts'], {
     cwd: FOLDER,
     stdio: 'inherit',
     shell: process.platform === 'win32',

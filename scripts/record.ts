@@ -28,8 +28,8 @@ const engines = Object.values(REAL_ENGINES).filter(
 const scenarios = Object.values<Scenario>(SCENARIOS).filter(({ name }) => (values.scenario ?? name) === name);
 if (scenarios.length === 0) throw new Error(`There is no scenario ${values.scenario}.`);
 
-const problem = await installPrograms();
-if (problem !== undefined) throw new Error(`The programs could not be installed: ${problem}`);
+const { problems } = await installPrograms();
+if (problems.length > 0) throw new Error(`The programs could not be installed: ${problems.join('\n')}`);
 for (const real of engines) for (const scenario of scenarios) console.log(await record(real, scenario));
 
 /** Plays a scenario and writes it down; returns the folder. */

@@ -1,9 +1,18 @@
 import { chromium } from 'playwright-core';
 import type { BrowserServer } from 'playwright-core';
-import { unpackChromium } from './unpack-chromium.js';
+import { installedChromium } from './installed-chromium.js';
+import { unpackChromium, type Chromium, type Fonts } from './unpack-chromium.js';
 
 /** Starts the browser as a process that several programs can use. */
-export async function launchChromium(fonts: { readonly withSystemFonts?: boolean } = {}): Promise<BrowserServer> {
-  const { executablePath, env } = await unpackChromium(fonts);
+export async function launchChromium(fonts: Fonts = {}): Promise<BrowserServer> {
+  const { executablePath, env } = await chooseChromium(fonts);
   return chromium.launchServer({ executablePath, args: ['--no-sandbox'], env: { ...process.env, ...env } });
+}
+
+/** The one `SLUICE_CHROMIUM` names, or the one of the npm package, which is made for Linux on x64 only. */
+async function chooseChromium(fonts: Fonts): Promise<Chromium> {
+  const own = process.env['SLUICE_CHROMIUM'];
+  if (own !== undefined) return { executablePath: own, env: {} };
+  if (process.platform === 'linux' && process.arch === 'x64') return unpackChromium(fonts);
+  return { executablePath: await installedChromium(), env: {} };
 }

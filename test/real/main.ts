@@ -17,9 +17,9 @@ const asked = process.argv.slice(2);
 const notRun: string[] = [];
 
 const started = Date.now();
-const problem = await installPrograms();
-say(`install: ${problem === undefined ? 'done' : 'failed'} after ${secondsSince(started)} s`);
-if (problem !== undefined) say(problem);
+const installation = await installPrograms();
+say(`install: ${installation.done ? 'done' : 'failed'} after ${secondsSince(started)} s`);
+for (const problem of installation.problems) say(problem);
 
 process.env['PATH'] = [PROGRAMS_FOLDER, process.env['PATH']].join(delimiter);
 const reports = await examineEngines({ env: process.env, cwd: PROJECT, timeoutMs: 60_000 });
@@ -29,7 +29,7 @@ const engines: string[] = ORDER.filter((engine) => {
     return false;
   }
   if (!Object.hasOwn(REAL_ENGINES, engine)) return true;
-  if (problem !== undefined) {
+  if (!installation.done) {
     notRun.push(`${engine}: the programs could not be installed`);
     return false;
   }

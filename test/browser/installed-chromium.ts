@@ -1,0 +1,50 @@
+import { run } from '../../scripts/run-tool.js';
+import { findProgram } from '../../src/runs/process/find-program.js';
+
+/** Names on PATH, and where macOS and Windows keep a browser that is on none. */
+const PROGRAMS = [
+  'chromium-headless-shell',
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+];
+
+/** Debian's package of the browser alone: no window, no desktop. */
+const DEBIAN_PACKAGE = 'chromium-headless-shell';
+
+/**
+ * The browser that is installed on this machine, for machines that npm has none for. Where there is none, Debian's is
+ * installed, if this process may do that: in a container and in CI it may.
+ */
+export async function installedChromium(path: string = process.env['PATH'] ?? ''): Promise<string> {
+  const found = (await findFirst(path)) ?? ((await installWithApt(path)) ? await findFirst(path) : undefined);
+  if (found !== undefined) return found;
+  throw new Error(
+    `npm has no browser for ${process.platform} ${process.arch}, and none was found here: install Chromium or Chrome, or name its program in SLUICE_CHROMIUM`,
+  );
+}
+
+async function findFirst(path: string): Promise<string | undefined> {
+  for (const program of PROGRAMS) {
+    const file = await findProgram(program, { path, cwd: process.cwd() });
+    if (file !== undefined) return file;
+  }
+  return undefined;
+}
+
+/** Whether that went well. */
+async function installWithApt(path: string): Promise<boolean> {
+  const apt = await findProgram('apt-get', { path, cwd: process.cwd() });
+  if (apt === undefined || process.getuid?.() !== 0) return false;
+  process.stderr.write(`installing ${DEBIAN_PACKAGE} with apt-get\n`);
+  for (const args of [['update'], ['install', '--yes', '--no-install-recommends', DEBIAN_PACKAGE]]) {
+    const { exitCode, stderr } = await run(apt, ['--quiet', ...args], process.cwd());
+    if (exitCode === 0) continue;
+    process.stderr.write(stderr);
+    return false;
+  }
+  return true;
+}
