@@ -3,7 +3,7 @@ import { isContainer } from './limits.js';
 import type { Limits } from './parse-options.js';
 import { parse } from './parse.js';
 import { readStrict } from './read-candidate.js';
-import { SourceNumber, type NumberMode } from './reader/number.js';
+import { SourceNumber } from './reader/number.js';
 import { readValue, type Reading } from './reader/read-value.js';
 import { repairSets } from './reader/reader-policy.js';
 import { resolveSettings } from './search-settings.js';
@@ -15,9 +15,6 @@ export interface RepairJsonOptions {
 
 /** Texts that begin like a value are read as one first; all others may be prose around one. */
 const BEGINS_LIKE_JSON = /^[\s\uFEFF]*(?:["'[{“”‘’´\\/#\d+.-]|`(?!``)|(?:true|false|null|True|False|None|undefined)\b)/;
-
-/** A number that may not fit a double. */
-const LONG_NUMBER = /\d{16}|\d[.]\d{15}|[eE][+-]?\d{3}/;
 
 /**
  * Turns broken JSON into JSON text, in the manner of the usual repair functions: truncation is closed, a missing value
@@ -33,21 +30,24 @@ export function repairJson(text: string, options: RepairJsonOptions = {}): strin
   const refusal = refusalOf(text, limits);
   if (refusal !== undefined) throw failureOf([refusal]).error;
   if (readStrict(text, 0, settings)?.ok === true) return text;
-  const numbers = LONG_NUMBER.test(text) ? 'source' : 'double';
   const readGenerously = (span: string): Reading =>
     readValue(span, 0, {
       repairs: repairSets.everything,
       generous: true,
       rootMustEnd: true,
-      numbers,
+      numbers: 'source',
       depth: limits.depth,
     });
   const beginsLikeJson = BEGINS_LIKE_JSON.test(text);
   const reading = beginsLikeJson ? readGenerously(text) : undefined;
   const best =
     reading !== undefined && 'value' in reading ? reading : (cutOutValue() ?? reading ?? readGenerously(text));
-  if ('value' in best) return write(best.value, numbers);
-  throw failureOf([unreadable(best.failure)]).error;
+  if (!('value' in best)) throw failureOf([unreadable(best.failure)]).error;
+  try {
+    return write(best.value);
+  } catch {
+    throw failureOf([{ code: 'LIMIT_EXCEEDED', message: 'too deep to write; lower limits.depth' }]).error;
+  }
 
   /** The value inside running text. Glued to a word or empty, it is more likely a part of the text than the answer. */
   function cutOutValue(): { readonly value: unknown } | undefined {
@@ -60,13 +60,12 @@ export function repairJson(text: string, options: RepairJsonOptions = {}): strin
   }
 }
 
-/** `JSON.stringify`, but numbers a double cannot hold are written as they were. */
-function write(value: unknown, numbers: NumberMode): string {
+/** Numbers a double cannot hold are written as they were; `JSON.stringify` gives up at the first of them. */
+function write(value: unknown): string {
   try {
-    return numbers === 'source' ? writeSource(value) : JSON.stringify(value);
+    return JSON.stringify(value);
   } catch {
-    const message = 'too deep to write; lower limits.depth';
-    throw failureOf([{ code: 'LIMIT_EXCEEDED', message }]).error;
+    return writeSource(value);
   }
 }
 

@@ -3,12 +3,16 @@ import type { ParseOptions } from '../parse-options.js';
 /** How numbers a double cannot hold are kept; `source` keeps them as {@link SourceNumber}, to be written out again. */
 export type NumberMode = NonNullable<ParseOptions['numbers']> | 'source';
 
-/** A number as it was written. */
+/** A number as it was written, which `JSON.stringify` cannot write. */
 export class SourceNumber {
   readonly source: string;
 
   constructor(source: string) {
     this.source = source;
+  }
+
+  toJSON(): never {
+    throw new Error();
   }
 }
 
@@ -44,17 +48,19 @@ export function readCutNumber(token: string, mode: NumberMode): NumberValue | un
 /** The value of a valid JSON number in the representation asked for. */
 export function convertNumber(token: string, mode: NumberMode): NumberValue {
   const value = Number(token);
-  if (
-    mode === 'double' ||
-    (Number.isFinite(value) && (token.length < 16 || digitsOf(token) === digitsOf(String(value))))
-  )
-    return value;
+  if (mode === 'double' || (Number.isFinite(value) && (token.length < 16 || holdsDigits(value, token)))) return value;
   if (mode === 'source') return new SourceNumber(token);
   if (mode === 'raw') return token;
   return /[.eE]/.test(token) ? value : BigInt(token);
 }
 
-/** The significant digits of a number: where those of the double differ from those of the text, it lost some. */
+/** Whether a double has lost no digit of the token it was read from. */
+function holdsDigits(value: number, token: string): boolean {
+  const written = String(value);
+  return written === token || digitsOf(written) === digitsOf(token);
+}
+
+/** The significant digits of a number. */
 function digitsOf(token: string): string {
   return token.replace(/e.*$|\D/gi, '').replace(/^0+|0+$/g, '');
 }
