@@ -130,10 +130,10 @@ Submit it again when these are settled.
       source: 'none',
       problems: [{ code: 'RESULT_MISSING', message: 'the worker left none' }],
     };
-    const comment = commentOn(reading, 3);
+    const comment = commentOn(reading, 0);
     expect(comment).toContain('Action: blocked\nStatus: needs-human\nResultCode: output_unparseable\n');
     expect(comment).toContain(`## Summary
-The worker's result cannot be used: the worker left none. Its process exited with code 3.
+The worker's result cannot be used: the worker left none. Its process exited with code 0.
 
 ## Changes
 - PR: none

@@ -74,7 +74,57 @@ describe('row 3: the result names another run or issue', () => {
   });
 });
 
-describe('row 4: there is no result to go by', () => {
+describe('row 4: the worker died and left no result', () => {
+  const printedOnly = withoutResult({
+    source: 'streams',
+    anchors: { status: 'ok' },
+    problems: [{ code: 'ONLY_ANCHORS', message: 'what it printed is not a result' }],
+  });
+
+  test.each<[string, Partial<DecisionCase>, string]>([
+    [
+      'by a signal',
+      { exitCode: null, signal: 'SIGKILL', durationMs: 12_345 },
+      'The worker died before it left a result: its process was ended by SIGKILL after 12.3 s.',
+    ],
+    [
+      'with an exit code',
+      { exitCode: 3, durationMs: 800 },
+      'The worker died before it left a result: its process exited with code 3 after 0.8 s.',
+    ],
+    [
+      'after it had printed something',
+      { exitCode: 1, durationMs: 3_600_000, reading: printedOnly },
+      'The worker died before it left a result: its process exited with code 1 after 60 min.',
+    ],
+    [
+      'and nobody saw it',
+      { exitCode: null, durationMs: 90_000 },
+      'The worker was lost before it left a result: nobody saw its process end.',
+    ],
+    [
+      'and its run knows more than that',
+      { exitCode: null, signal: 'SIGTERM', durationMs: 30_000, runError: 'The run took longer than 30 s' },
+      'The worker died before it left a result: its process was ended by SIGTERM after 30 s. The run took longer than 30 s.',
+    ],
+  ])('%s: a person is told so, and asked', (_, changes, reason) => {
+    expect(decideWith({ reading: withoutResult(), ...changes })).toEqual({
+      action: 'needs-human',
+      resultCode: 'output_unparseable',
+      reason,
+      next: 'Look at what it printed last, then retry or enter the result by hand.',
+    });
+  });
+
+  test('the next step names the folder of what it printed', () => {
+    const given = { reading: withoutResult(), exitCode: 1, printedIn: 'runs/01KA3RUN/.audit' };
+    expect(decideWith(given).next).toBe(
+      'Look at what it printed last (runs/01KA3RUN/.audit in the data folder), then retry or enter the result by hand.',
+    );
+  });
+});
+
+describe('row 5: there is no result to go by', () => {
   test.each<[string, Reading, string, string]>([
     ['nothing', withoutResult(), 'output_unparseable', 'the worker left none'],
     [
@@ -120,14 +170,18 @@ describe('row 4: there is no result to go by', () => {
   });
 
   test('the reason says how the process ended', () => {
-    const reasonOf = (end: Partial<DecisionCase>) => decideWith({ reading: withoutResult(), ...end }).reason;
+    const broken = withoutResult({
+      source: 'json',
+      problems: [{ code: 'RESULT_NOT_JSON', message: 'it is not JSON' }],
+    });
+    const reasonOf = (end: Partial<DecisionCase>) => decideWith({ reading: broken, ...end }).reason;
     expect(reasonOf({ exitCode: 137 })).toContain('exited with code 137');
     expect(reasonOf({ exitCode: null, signal: 'SIGKILL' })).toContain('was ended by SIGKILL');
     expect(reasonOf({ exitCode: null })).toContain('Nobody saw its process end.');
   });
 });
 
-describe('row 5: the result lacks what it has to show', () => {
+describe('row 6: the result lacks what it has to show', () => {
   test.each<[string, Partial<WorkResult>, string]>([
     ['no change', { changes: {} }, 'changes: it names neither a pull request nor a commit'],
     ['a change called none', { changes: { pr: 'none', commit: ' N/A ' } }, 'changes: it names neither'],
@@ -168,7 +222,7 @@ describe('row 5: the result lacks what it has to show', () => {
   });
 });
 
-describe('row 6: nobody saw the process end', () => {
+describe('row 7: nobody saw the process end', () => {
   test.each(['ok', 'fail', 'blocked'] as const)('%s: a person is asked', (status) => {
     expect(decideWith({ reading: readingOf({ status }), exitCode: null, signal: null })).toEqual({
       action: 'needs-human',
@@ -179,7 +233,7 @@ describe('row 6: nobody saw the process end', () => {
   });
 });
 
-describe('row 7: something contradicts ok', () => {
+describe('row 8: something contradicts ok', () => {
   test.each<[string, Partial<DecisionCase>, string]>([
     ['exit code', { exitCode: 1 }, 'its process exited with code 1'],
     ['signal', { exitCode: null, signal: 'SIGTERM' }, 'its process was ended by SIGTERM'],
@@ -201,7 +255,7 @@ describe('row 7: something contradicts ok', () => {
   });
 });
 
-describe('row 8: fail', () => {
+describe('row 9: fail', () => {
   test.each([
     [undefined, 'test_failed'],
     ['none', 'test_failed'],
@@ -221,7 +275,7 @@ describe('row 8: fail', () => {
   });
 });
 
-describe('row 9: blocked', () => {
+describe('row 10: blocked', () => {
   const { tests: _, ...untested } = result;
   const bare: WorkResult = { ...untested, status: 'blocked', changes: {}, summary: '' };
 
@@ -243,7 +297,7 @@ describe('row 9: blocked', () => {
   });
 });
 
-describe('row 10: ok with evidence and explicit tests', () => {
+describe('row 11: ok with evidence and explicit tests', () => {
   test.each<[string, Partial<WorkResult>]>([
     ['a pull request and a commit', {}],
     ['a pull request alone', { changes: { pr: '#7' } }],

@@ -5,7 +5,17 @@ import { isIncompleteCode } from '../shapes/problem-codes.js';
 import type { ResultCode } from '../shapes/result-code.js';
 import type { WorkOrder } from '../shapes/work-order.js';
 import type { WorkResult } from '../shapes/work-result.js';
-import { described, disagreement, ending, knownCode, listed, sentence, told } from './decision-words.js';
+import {
+  death,
+  described,
+  disagreement,
+  ending,
+  knownCode,
+  listed,
+  processEnd,
+  sentence,
+  told,
+} from './decision-words.js';
 import type { End } from './decision-words.js';
 import type { Decision } from './decision.js';
 
@@ -18,6 +28,12 @@ export interface DecisionCase {
   /** How the worker's process ended. Neither: nobody saw it end. */
   readonly exitCode?: number | null;
   readonly signal?: string | null;
+  /** How long it ran. */
+  readonly durationMs?: number | null;
+  /** What its run says went wrong, beyond exit code and signal: out of time, over a limit, refused by its model. */
+  readonly runError?: string;
+  /** Where in the data folder lies what it printed. */
+  readonly printedIn?: string;
   /** Issues that had to come first and have not: the worker was not started. */
   readonly unresolved?: readonly string[];
   /** Why the worker could not be started. */
@@ -87,9 +103,19 @@ const ROWS: readonly Row[] = [
     );
   },
 
+  function diedWithoutResult({ reading, durationMs, runError, printedIn, ...end }) {
+    const endedWell = end.exitCode === 0 && end.signal === null;
+    if (isFile(reading) || endedWell) return undefined;
+    const place = printedIn === undefined ? '' : ` (${printedIn} in the data folder)`;
+    return needsHuman(
+      'output_unparseable',
+      `${death(end, durationMs)}${runError === undefined ? '' : ` ${sentence(runError)}`}`,
+      `Look at what it printed last${place}, then retry or enter the result by hand.`,
+    );
+  },
+
   function isUnreadable({ reading, ...end }) {
-    const isFile = reading.source === 'json' || reading.source === 'text';
-    if (reading.result !== undefined && isFile) return undefined;
+    if (reading.result !== undefined && isFile(reading)) return undefined;
     const isIncomplete = reading.problems.length > 0 && reading.problems.every(({ code }) => isIncompleteCode(code));
     const found = reading.problems.length === 0 ? 'no result was found' : described(reading.problems);
     return needsHuman(
@@ -166,10 +192,13 @@ function decideByStatus({ reading: { result }, ...end }: EndedCase): Decision {
   }
 }
 
-function objectionsTo(result: WorkResult, { exitCode, signal }: End): string[] {
+function isFile({ source }: Reading): boolean {
+  return source === 'json' || source === 'text';
+}
+
+function objectionsTo(result: WorkResult, end: End): string[] {
   const objections: string[] = [];
-  if (signal !== null) objections.push(`its process was ended by ${showLine(signal, 20)}`);
-  else if (exitCode !== 0) objections.push(`its process exited with code ${exitCode}`);
+  if (end.signal !== null || end.exitCode !== 0) objections.push(processEnd(end));
   if (result.tests !== 'n/a' && result.tests?.result === 'fail') objections.push('its tests failed');
   const code = result.result_code ?? 'none';
   if (code !== 'none') objections.push(`it gives the code ${showLine(code, 50)}`);

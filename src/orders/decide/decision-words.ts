@@ -34,10 +34,28 @@ export function disagreement({ tests }: WorkResult): string {
     : '';
 }
 
-/** How the process ended. */
-export function ending({ exitCode, signal }: End): string {
-  if (signal !== null) return `Its process was ended by ${showLine(signal, 20)}.`;
-  return exitCode === null ? 'Nobody saw its process end.' : `Its process exited with code ${exitCode}.`;
+/** How the process ended, as a part of a sentence. */
+export function processEnd({ exitCode, signal }: End): string {
+  if (signal !== null) return `its process was ended by ${showLine(signal, 20)}`;
+  return exitCode === null ? 'nobody saw its process end' : `its process exited with code ${exitCode}`;
+}
+
+/** How the process ended, as a sentence. */
+export function ending(end: End): string {
+  const words = processEnd(end);
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+}
+
+/** That a worker ended before it reported anything, how, and after what time. */
+export function death(end: End, durationMs: number | null | undefined): string {
+  const isSeen = end.exitCode !== null || end.signal !== null;
+  const after = isSeen && typeof durationMs === 'number' ? ` after ${duration(durationMs)}` : '';
+  return `The worker ${isSeen ? 'died' : 'was lost'} before it left a result: ${processEnd(end)}${after}.`;
+}
+
+function duration(milliseconds: number): string {
+  const seconds = milliseconds / 1000;
+  return seconds < 120 ? `${Number(seconds.toFixed(1))} s` : `${Math.round(seconds / 60)} min`;
 }
 
 /** The first problems; all of them are in the reading. */

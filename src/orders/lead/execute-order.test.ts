@@ -103,6 +103,26 @@ describe('executing an order', () => {
     expect(settlement?.decision.action).toBe('needs-human');
   });
 
+  it('tells of a worker that was stopped before it reported why, and where to look', async () => {
+    const { execute, submitted } = await withClaim();
+    const error = { category: 'timeout', code: 'RUN_TIMED_OUT', message: 'The run took longer than 30 s.' } as const;
+    const result = Promise.resolve({ ...ENDED, status: 'failed' as const, error });
+    const settlement = await execute(() => ({ result, cancel: () => undefined }));
+    expect(settlement?.decision.reason).toMatch(
+      /^The worker died before it left a result: its process was ended by SIGTERM after [\d.]+ s\. The run took longer than 30 s\.$/,
+    );
+    expect(settlement?.decision.next).toContain(`(runs/${submitted.runUlid}/.audit in the data folder)`);
+  });
+
+  it('tells of a worker that was killed only what the system says', async () => {
+    const { execute } = await withClaim();
+    const error = { category: 'process', code: 'PROCESS_SIGNALED', message: 'The process was ended.' } as const;
+    const ended = { exit_code: null, signal: 'SIGKILL', command: ['worker'], version: null };
+    const result = Promise.resolve({ ...ENDED, process: ended, status: 'failed' as const, error });
+    const settlement = await execute(() => ({ result, cancel: () => undefined }));
+    expect(settlement?.decision.reason).toMatch(/its process was ended by SIGKILL after [\d.]+ s\.$/);
+  });
+
   it('holds the order while it prepares, runs and settles', async () => {
     const { execute, store, record } = await withClaim();
     const { run } = startEndless();

@@ -66,5 +66,7 @@ function endOf({ process: ended, error, status }: RunResult): WorkerEnd {
     signal: wasStopped ? (signal ?? 'SIGTERM') : signal,
     command,
     workerVersion: version,
+    // That a process exited or was killed, exit code and signal say already.
+    ...(error === undefined || error.category === 'process' ? {} : { runError: error.message }),
   };
 }

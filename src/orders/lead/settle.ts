@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import { stateOf } from '../comment/issue-state.js';
 import { renderComment, triggerOf } from '../comment/render-comment.js';
 import { decide } from '../decide/decide.js';
@@ -22,6 +23,8 @@ export interface WorkerEnd {
   readonly stderr?: string | Uint8Array;
   /** Where its result is, if not in the run folder. */
   readonly dir?: string;
+  /** What its run says went wrong, beyond exit code and signal. */
+  readonly runError?: string;
   /** Why it could not be started. */
   readonly startError?: string;
   /** Issues that had to come first and have not: it was not started. */
@@ -62,8 +65,10 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
   const now = clock();
   const at = new Date(now).toISOString();
   const { order } = record;
-  const given = { order, reading, exitCode, signal, ...reasonsNotToStart(end) };
   const startedAt = wasStarted(end) ? (end.startedAt ?? record.started_at) : null;
+  const durationMs = startedAt === null ? null : Math.max(0, now - Date.parse(startedAt));
+  const printedIn = `${relative(context.data, context.runFolderOf(record.run_ulid))}/.audit`;
+  const given = { order, reading, exitCode, signal, durationMs, printedIn, ...whatElseIsKnown(end) };
   const row = (decision: Decision): Execution => ({
     id: newId(),
     order,
@@ -72,7 +77,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     command: end.command ?? [],
     workerVersion: end.workerVersion ?? null,
     startedAt,
-    durationMs: startedAt === null ? null : Math.max(0, now - Date.parse(startedAt)),
+    durationMs,
     exitCode,
     signal,
     reading,
@@ -128,8 +133,9 @@ function wasStarted({ startError, unresolved = [] }: WorkerEnd): boolean {
   return startError === undefined && unresolved.length === 0;
 }
 
-function reasonsNotToStart({ startError, unresolved }: WorkerEnd) {
+function whatElseIsKnown({ runError, startError, unresolved }: WorkerEnd) {
   return {
+    ...(runError === undefined ? {} : { runError }),
     ...(startError === undefined ? {} : { startError }),
     ...(unresolved === undefined ? {} : { unresolved }),
   };
