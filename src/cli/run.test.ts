@@ -34,6 +34,25 @@ describe('sluice', () => {
     expect(stderr).toContain('Did you mean parse?');
   });
 
+  it.each([
+    ['help', 'prase'],
+    ['prase', '--help'],
+    ['help', 'prase', 'x'],
+  ])('suggests it too where its help is asked for: %s %s', async (...words) => {
+    expect(await sluice(...words)).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: "sluice: unknown command 'prase'\n(Did you mean parse?)\n(sluice --help lists what there is)\n",
+    });
+  });
+
+  it('prints the same help of a command for both ways to ask', async () => {
+    const asked = await sluice('help', 'parse');
+    expect(asked).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^Usage: sluice parse /) });
+    expect(await sluice('parse', '--help')).toEqual(asked);
+    expect(await sluice('help', 'help')).toEqual(await sluice('help'));
+  });
+
   it('says what is wrong in its own name, and whose help to read', async () => {
     expect(await sluice('repair', '--nope')).toEqual({
       exitCode: 2,

@@ -63,12 +63,13 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
     talk += failure.text;
     return failure.exitCode;
   };
-  for (const add of await loadCommands(argv[0])) add(program, io, end);
+  const words = spellHelp(argv);
+  for (const add of await loadCommands(words[0])) add(program, io, end);
   for (const command of program.commands) command.showHelpAfterError(`(see sluice ${command.name()} --help)`);
   addExamples(program);
 
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(words, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) exitCode = error.exitCode === 0 ? EXIT.success : EXIT.misuse;
     else exitCode = breakOff(error);
@@ -76,6 +77,13 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
   if (help !== '') await io.stdout.write(help).catch((error: unknown) => (exitCode = breakOff(error)));
   if (talk !== '') await io.stderr.write(talk);
   return exitCode;
+}
+
+/** Help on a command is that command with `--help`; on none there is, the bare word: it is refused with the nearest. */
+function spellHelp(argv: readonly string[]): readonly string[] {
+  const [name, flag] = argv[0] === 'help' ? [argv[1], '--help'] : argv;
+  if (name === undefined || (flag !== '--help' && flag !== '-h')) return argv;
+  return Object.hasOwn(COMMANDS, name) ? [name, flag] : [name];
 }
 
 /** The command that is called; all of them where help, a suggestion or a completion may speak of the others. */
