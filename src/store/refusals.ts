@@ -1,10 +1,10 @@
 import { StoreError } from './store-error.js';
 
-/** The same request id was used for another issue. */
-export function requestIdReused(requestId: string, issueRef: string): StoreError {
+/** The id of a request came again, with something else to do. */
+export function requestIdReused(requestId: string, known: string): StoreError {
   return new StoreError(
     'REQUEST_ID_REUSED',
-    `request_id ${requestId} belongs to an order of ${issueRef}: give every request an id of its own`,
+    `request_id ${requestId} is the id of ${known}, which asks for something else: repeat that request as it was, or give this one an id of its own`,
   );
 }
 

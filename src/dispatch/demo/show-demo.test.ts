@@ -47,6 +47,15 @@ describe('the demo of an empty store', { timeout: 90_000 }, () => {
     expect(await showDemo({ store, lead, data })).toBeUndefined();
   });
 
+  it('is one set of orders for two servers that begin at once, each with a folder of its own', async () => {
+    const { data, store, lead } = await openStage();
+    const elsewhere = await makeFolder({});
+    const demos = await Promise.all([data, elsewhere].map(async (folder) => showDemo({ store, lead, data: folder })));
+    for (const demo of demos) await demo?.stop();
+    expect(demos).not.toContain(undefined);
+    expect((await store.listOrders({})).items).toHaveLength(3);
+  });
+
   it('ends when it is told to', async () => {
     const { data, store, lead } = await openStage();
     const demo = await showDemo({ store, lead, data });

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { errorCodeOf } from '../../json/error-code.js';
 import { whileInProgress } from '../../orders/lead/claims-in-progress.js';
 import type { Lead } from '../../orders/lead/create-lead.js';
 import { silentLogger } from '../../runs/logger/logger.js';
@@ -67,13 +68,7 @@ export async function showDemo(options: ShowDemoOptions): Promise<ShownDemo | un
   }
 
   const repoDir = await makeDemoRepository(data);
-  for (const worker of DEMO_WORKERS) {
-    await lead.submit({
-      ...demoRequestOf(worker, `local#demo-${worker}`, repoDir),
-      // Two servers that begin at once on one empty store give the same orders.
-      request_id: `demo-${worker}`,
-    });
-  }
+  for (const worker of DEMO_WORKERS) await giveOrder(lead, worker, repoDir);
   const agents = await readRecordedAgents();
   const played = Promise.all(agents.map(play)).then(
     () => undefined,
@@ -86,6 +81,16 @@ export async function showDemo(options: ShowDemoOptions): Promise<ShownDemo | un
       await played;
     },
   };
+}
+
+/** Of two servers that begin at once on one empty store, one gives the order: the other's would be for its own folder. */
+async function giveOrder(lead: ShowDemoOptions['lead'], worker: string, repoDir: string): Promise<void> {
+  const request = demoRequestOf(worker, `local#demo-${worker}`, repoDir);
+  try {
+    await lead.submit({ ...request, request_id: `demo-${worker}` });
+  } catch (error) {
+    if (errorCodeOf(error) !== 'REQUEST_ID_REUSED') throw error;
+  }
 }
 
 async function isEmpty(store: Store): Promise<boolean> {

@@ -14,7 +14,8 @@ import type { NewOutboxMessage } from './outbox-message.js';
 export interface OrderStore {
   /**
    * Hands out the next run id of the issue, makes it active, queues the order; the run it replaces is asked to stop, or
-   * canceled if nobody has taken it. What waited for a person about the run before is settled as `superseded`.
+   * canceled if nobody has taken it. What waited for a person about the run before is settled as `superseded`. A request
+   * whose id is known gives the order it had; another request under that id is refused with `REQUEST_ID_REUSED`.
    */
   submitOrder(submission: OrderSubmission): Promise<{ readonly record: OrderRecord; readonly repeated: boolean }>;
   /** Takes the next order that may run now; undefined if there is none. */

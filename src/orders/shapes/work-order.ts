@@ -58,7 +58,8 @@ const fields = {
   request_id: {
     ...line,
     maxLength: 200,
-    description: 'The same id gives the same order, however often it is sent.',
+    description:
+      'The same request under the same id gives the same order, however often it is sent; another one is refused.',
   },
   priority: { type: 'integer', minimum: -1000, maximum: 1000, description: 'Higher goes first; 0 by default.' },
   isolation: {

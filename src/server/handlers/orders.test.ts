@@ -75,8 +75,18 @@ describe('an order over HTTP', () => {
     const { post, order } = await openOrders();
     const first = await jsonOf(post('/v1/orders', order({}, { request_id: 'r1' })));
     expect(await jsonOf(post('/v1/orders', order({}, { request_id: 'r1' })))).toEqual(first);
-    const other = order({}, { request_id: 'r1', issue_ref: 'acme/shop#13' });
-    expect(await jsonOf(post('/v1/orders', other))).toMatchObject({ status: 409, code: 'REQUEST_ID_REUSED' });
+  });
+
+  it('with a known request id and something else to do is refused', async () => {
+    const { post, order, get } = await openOrders();
+    const first = await jsonOf(post('/v1/orders', order({}, { request_id: 'r1' })));
+    const other = order({ result: 'ok' }, { request_id: 'r1' });
+    expect(await jsonOf(post('/v1/orders', other))).toMatchObject({
+      status: 409,
+      code: 'REQUEST_ID_REUSED',
+      detail: expect.stringContaining('repeat that request as it was, or give this one an id of its own') as string,
+    });
+    expect(await jsonOf(get(PATH))).toMatchObject({ issue: { active_run_id: first['run_id'] } });
   });
 
   it.each([

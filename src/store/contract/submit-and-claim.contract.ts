@@ -58,11 +58,28 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect(await store.findIssue('local#1')).toMatchObject({ last_run_number: 1 });
     });
 
-    it('refuses a request id that belongs to another issue', async () => {
+    it('takes a request for the same one in whatever order its fields stand, and with fields that hold nothing', async () => {
       const store = await openSite(await makeSite());
-      await store.submitOrder(submissionOf({ request_id: 'r1' }));
-      const other = submissionOf({ request_id: 'r1', issue_ref: 'local#2' });
-      expect(await codeOf(store.submitOrder(other))).toBe('REQUEST_ID_REUSED');
+      const first = submissionOf({ request_id: 'r1', instructions: HOSTILE_TEXT, links: ['a', 'b'] });
+      await store.submitOrder(first);
+      const turned = Object.fromEntries(Object.entries({ ...first.request, spec_ref: undefined }).toReversed());
+      const again = await store.submitOrder({ ...submissionOf(), request: turned as typeof first.request });
+      expect(again.repeated).toBe(true);
+    });
+
+    it.each([
+      ['about another issue', { issue_ref: 'local#2' }],
+      ['in other words', { instructions: 'Do something else.' }],
+      ['that asks for more', { constraints: ['small'] }],
+      ['with a list in another order', { links: ['b', 'a'] }],
+    ])('refuses another request under a known request id: one %s', async (_, change) => {
+      const store = await openSite(await makeSite());
+      const asked = { request_id: 'r1', links: ['a', 'b'] };
+      const { record } = await store.submitOrder(submissionOf(asked));
+      const other = store.submitOrder(submissionOf({ ...asked, ...change }));
+      expect(await codeOf(other)).toBe('REQUEST_ID_REUSED');
+      await expect(other).rejects.toThrow('r1 is the id of order 2026-11-15-backend-0001 of local#1');
+      expect((await store.listOrders({})).items).toEqual([record]);
       expect(await store.findIssue('local#2')).toBeUndefined();
     });
 

@@ -1,7 +1,7 @@
 import type { IssueState } from '../../orders/ports/issue-record.js';
 import type { OrderRecord } from '../../orders/ports/order-record.js';
 import type { OrderStore, OrderSubmission } from '../../orders/ports/order-store.js';
-import { requestIdReused } from '../refusals.js';
+import { checkSameOrder } from '../same-request.js';
 import { supersededBy } from '../superseded.js';
 import { QUEUE } from '../wakers.js';
 import { checkOpen, copyOf, openItems, orderKey, replaceOrder, type Tables } from './tables.js';
@@ -14,7 +14,7 @@ export function createSubmitOrder(tables: Tables): Pick<OrderStore, 'submitOrder
       const { issue_ref: issueRef, request_id: requestId } = submission.request;
       const known = tables.orders.get(tables.orderKeysByRequest.get(requestId ?? '') ?? '');
       if (known !== undefined && requestId !== undefined) {
-        if (known.record.order.issue_ref !== issueRef) throw requestIdReused(requestId, known.record.order.issue_ref);
+        checkSameOrder(known.record.order, submission.request);
         return { record: copyOf(known.record), repeated: true };
       }
       const record = replaceRun(tables, submission, 'doing');

@@ -1,7 +1,7 @@
 import type { IssueState } from '../../orders/ports/issue-record.js';
 import type { OrderRecord } from '../../orders/ports/order-record.js';
 import type { OrderStore, OrderSubmission } from '../../orders/ports/order-store.js';
-import { requestIdReused } from '../refusals.js';
+import { checkSameOrder } from '../same-request.js';
 import { StoreError } from '../store-error.js';
 import { supersededBy } from '../superseded.js';
 import type { Context } from './context.js';
@@ -18,7 +18,7 @@ export function createSubmitOrder({ database, queue }: Context): Pick<OrderStore
         if (requestId !== undefined) {
           const known = await findByRequest(transaction, requestId);
           if (known !== undefined) {
-            if (known.order.issue_ref !== issueRef) throw requestIdReused(requestId, known.order.issue_ref);
+            checkSameOrder(known.order, submission.request);
             return { record: known, repeated: true };
           }
         }

@@ -2,7 +2,7 @@ import type { IssueState } from '../../orders/ports/issue-record.js';
 import type { OrderRecord } from '../../orders/ports/order-record.js';
 import type { OrderStore, OrderSubmission } from '../../orders/ports/order-store.js';
 import type { WorkOrder } from '../../orders/shapes/work-order.js';
-import { requestIdReused } from '../refusals.js';
+import { checkSameOrder } from '../same-request.js';
 import { supersededBy } from '../superseded.js';
 import { QUEUE, type Wakers } from '../wakers.js';
 import type { Database } from './database.js';
@@ -19,9 +19,9 @@ export function createSubmitOrder(database: Database, wakers: Wakers): Pick<Orde
       const { issue_ref: issueRef, request_id: requestId } = submission.request;
       const submitted = await database.write(() => {
         const row = requestId === undefined ? undefined : findRequest.get(requestId);
-        if (row !== undefined && requestId !== undefined) {
+        if (row !== undefined) {
           const record = readOrder(row);
-          if (record.order.issue_ref !== issueRef) throw requestIdReused(requestId, record.order.issue_ref);
+          checkSameOrder(record.order, submission.request);
           return { record, repeated: true };
         }
         const record = replaceRun(submission, 'doing');
