@@ -1,8 +1,19 @@
 import { count, flag, name, object, oneOf } from '../events/protocol/schema-type.js';
 import type { FromSchema } from '../events/protocol/schema-type.js';
+import { RUN_ENGINES } from '../runs/launchers/run-engine.js';
 import { WRAPPER_SCHEMA } from '../orders/wrappers/wrapper.js';
 
 const names = { type: 'array', items: name } as const;
+
+/** A program, or the words that start it: never a line that a shell would have to cut. */
+const programSchema = { type: ['string', 'array'], minLength: 1, items: name, minItems: 1 } as const;
+
+/** By engine; `command` is started with what its spec says. */
+const programsSchema = {
+  type: 'object',
+  propertyNames: oneOf(RUN_ENGINES.filter((engine) => engine !== 'command')),
+  additionalProperties: programSchema,
+} as const;
 
 /** Where comments go. Secrets are named by the environment variable that holds them, never written here. */
 const sinkSchema = object(
@@ -88,8 +99,8 @@ export const configFileSchema = object(
     sinks: { type: 'array', items: sinkSchema },
     /** How many orders of a worker type may run at once. */
     concurrency: { type: 'object', additionalProperties: { type: 'integer', minimum: 1 } },
-    /** Where a program is, for engines that are not on the PATH. */
-    programs: { type: 'object', additionalProperties: name },
+    /** What is started for an engine, if it is not its program on the PATH. */
+    programs: programsSchema,
     secrets: object({}, { patterns: names }),
     lease_s: { type: 'number', minimum: 1 },
     max_delivery_tries: count,

@@ -5,6 +5,7 @@ describe('the keys known', () => {
   it.each([
     [[], ['data', 'sinks', 'retention']],
     [['retention'], ['runs', 'delivered', 'results']],
+    [['programs'], ['codex', 'qwen']],
     [
       ['server', 'limits'],
       ['body_bytes', 'request_s'],

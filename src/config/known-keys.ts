@@ -14,6 +14,8 @@ export function knownKeys(path: readonly string[]): readonly string[] {
       memberOf(place, 'additionalProperties') ??
       memberOf(place, 'items');
   }
+  const names = memberOf(memberOf(place, 'propertyNames'), 'enum');
+  if (Array.isArray(names)) return names.map(String);
   const properties = memberOf(place, 'properties');
   return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
 }

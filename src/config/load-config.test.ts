@@ -60,6 +60,23 @@ describe('settings', () => {
     expect(config.programs).toEqual({ ...programs, codex: join(cwd, 'bin', 'codex') });
   });
 
+  it('may start an engine with words of its own, of which only the program is a path', async () => {
+    const programs = { codex: ['npx', 'codex', '--flag'], gemini: ['./bin/gemini', './x'] };
+    await write('sluice.config.json', JSON.stringify({ programs }));
+    const config = await loadConfig({ cwd, env: {} });
+    expect(config.programs).toEqual({ ...programs, gemini: [join(cwd, 'bin', 'gemini'), './x'] });
+  });
+
+  it.each([
+    ['no words', { codex: [] }],
+    ['no program', { codex: '' }],
+    ['the name of none', { command: 'codex' }],
+    ['something else', { codex: 1 }],
+  ])('may not start an engine with %s', async (_, programs) => {
+    await write('sluice.config.json', JSON.stringify({ programs }));
+    await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(/does not fit: programs\b/);
+  });
+
   it('may begin with a byte order mark', async () => {
     await write('sluice.config.json', '\uFEFF{"lease_s": 5}');
     expect((await loadConfig({ cwd, env: {} })).lease_s).toBe(5);
@@ -122,6 +139,7 @@ describe('settings', () => {
     ['{"sinkss": []}', 'sinkss: this property is not allowed (known here: data, database, wrappers, sinks,'],
     ['{"server": {"prot": 1}}', 'server.prot: this property is not allowed (known here: host, port,'],
     ['{"retention": {"run": 1}}', '(known here: runs, delivered, results)'],
+    ['{"programs": {"codx": "codex"}}', '(known here: codex, gemini, iflow, opencode, claude, qwen)'],
     ['{"wrappers": {"mine": {"type": "script", "comand": ["x"]}}}', 'wrappers.mine.comand'],
   ])('tell for a misspelt key which are known: %s', async (text, words) => {
     await write('sluice.config.json', text);

@@ -1,6 +1,8 @@
 import { basename, resolve } from 'node:path';
 import type { ConfigFile } from './config.js';
 
+type Programs = NonNullable<ConfigFile['programs']>;
+
 /**
  * The settings with every path in them counted from a folder, that of their file.
  *
@@ -29,8 +31,17 @@ function placeSink<Sink extends { readonly dir?: string }>(base: string, sink: S
   return sink.dir === undefined ? sink : { ...sink, dir: resolve(base, sink.dir) };
 }
 
-/** A bare name is looked for on the PATH. A path that stayed relative would lead into the folder an agent works in. */
-function placePrograms(base: string, programs: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+/**
+ * A bare name is looked for on the PATH. A path that stayed relative would lead into the folder an agent works in. The
+ * words behind the program are its own business.
+ */
+function placePrograms(base: string, programs: Programs): Programs {
   const place = (program: string): string => (basename(program) === program ? program : resolve(base, program));
-  return Object.fromEntries(Object.entries(programs).map(([engine, program]) => [engine, place(program)]));
+  const placeFirst = ([program = '', ...words]: readonly string[]): string[] => [place(program), ...words];
+  return Object.fromEntries(
+    Object.entries(programs).map(([engine, start]) => [
+      engine,
+      typeof start === 'string' ? place(start) : placeFirst(start),
+    ]),
+  );
 }
