@@ -62,6 +62,20 @@ describe('npm run layering', () => {
     ]);
   });
 
+  it('lets a store have the rules of a port, and nothing else from there', async () => {
+    const files = {
+      'src/runs/ports/event-range.ts': 'export const rangeOf = 1;',
+      'src/runs/ports/run-ports.ts': 'export const decidePorts = 1;',
+      'src/store/rule.ts': `import { rangeOf } from '../runs/ports/event-range.js'; export const a = rangeOf;`,
+      'src/store/other.ts': `import { decidePorts } from '../runs/ports/run-ports.js'; export const a = decidePorts;`,
+      'src/events/rule.ts': `import { rangeOf } from '../runs/ports/event-range.js'; export const a = rangeOf;`,
+    };
+    expect(await findViolations(files)).toEqual([
+      'src/events/rule.ts → src/runs/ports/event-range.ts: events may not import runs',
+      'src/store/other.ts → src/runs/ports/run-ports.ts: store may import only types of runs',
+    ]);
+  });
+
   it('keeps packages and Node.js out of the floors that browsers load', async () => {
     const files = {
       'node_modules/left/package.json': '{"name":"left","main":"index.js"}',

@@ -26,7 +26,8 @@ function objectTo({ from, to, kind, typeOnly }: ImportEdge): string | undefined 
       return floor.packages === 'any' || floor.packages.includes(packageOf(to)) ? undefined : `${name} may not use it`;
     case 'file': {
       const target = floorOf(to);
-      if (target === name || ERROR_FILES.includes(to) || floor.imports.includes(target)) return undefined;
+      if (target === name || floor.imports.includes(target)) return undefined;
+      if (ERROR_FILES.includes(to) || floor.files?.includes(to) === true) return undefined;
       if (floor.types?.includes(target) !== true) return `${name} may not import ${target}`;
       return typeOnly ? undefined : `${name} may import only types of ${target}`;
     }

@@ -2,7 +2,8 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { makeRunFolder } from '../fixtures/make-run-folder.js';
 import { openRunFolder } from '../open-run-folder.js';
-import { LOG_START, openEventPages } from './event-pages.js';
+import { openEventPages } from './event-pages.js';
+import { LOG_START } from './log-position.js';
 
 const fcmp = (seq: number, text = '') => `${JSON.stringify({ seq, data: { text } })}\n`;
 const numbers = (page: readonly { readonly event: { readonly seq: number } }[]) => page.map(({ event }) => event.seq);

@@ -5,13 +5,9 @@ import type { FileLine } from '../files/line-tail.js';
 import { parseJson } from '../files/parse-json.js';
 import type { RunFolder } from '../open-run-folder.js';
 import { firstIndexThat } from './first-index.js';
+import { comparePositions, LOG_END, positionOf } from './log-position.js';
+import type { LogPosition } from './log-position.js';
 import { ROW_BYTES } from './read-log-file.js';
-
-/** Where an event stands in its log: by number for FCMP, by attempt and number for RASP. */
-export interface LogPosition {
-  readonly attempt: number;
-  readonly seq: number;
-}
 
 /** Reads a run's events of one protocol page by page, also while they are being written. */
 export interface EventPages {
@@ -19,15 +15,8 @@ export interface EventPages {
    * The events after a position, up to another and at most `limit`; fewer if they are large. None means that there
    * are no more, for now.
    */
-  read(query: {
-    readonly after: LogPosition;
-    readonly to?: LogPosition | undefined;
-    readonly limit: number;
-  }): Promise<Emitted[]>;
+  read(query: { readonly after: LogPosition; readonly to?: LogPosition; readonly limit: number }): Promise<Emitted[]>;
 }
-
-/** The place before the first event. */
-export const LOG_START: LogPosition = { attempt: 0, seq: 0 };
 
 /** One remembered place per so many lines: a page is found without reading the log from its start. */
 const STRIDE = 256;
@@ -47,7 +36,7 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
   const places: Place[] = [];
 
   function placeBefore(after: LogPosition): Place | undefined {
-    return places[firstIndexThat(places, ({ position }) => compare(position, after) > 0) - 1];
+    return places[firstIndexThat(places, ({ position }) => comparePositions(position, after) > 0) - 1];
   }
 
   /** Places are remembered in the order of the log only: a page further back adds none. */
@@ -58,11 +47,11 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
 
   function standsAt({ position }: Place, line: FileLine | undefined): boolean {
     const emitted = toEmitted(protocol, line?.text);
-    return emitted !== undefined && compare(positionOf(emitted), position) === 0;
+    return emitted !== undefined && comparePositions(positionOf(emitted), position) === 0;
   }
 
   const read: EventPages['read'] = async (query) => {
-    const { after, to, limit } = query;
+    const { after, to = LOG_END, limit } = query;
     const page: Emitted[] = [];
     let bytes = 0;
     const place = placeBefore(after);
@@ -79,8 +68,8 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
         if (emitted === undefined) continue;
         const position = positionOf(emitted);
         if (line.number % STRIDE === 1) remember(position, line.offset);
-        if (compare(position, after) <= 0) continue;
-        if (to !== undefined && compare(position, to) > 0) break;
+        if (comparePositions(position, after) <= 0) continue;
+        if (comparePositions(position, to) > 0) break;
         page.push(emitted);
         bytes += line.text?.length ?? 0;
         if (page.length >= limit || bytes >= PAGE_BYTES) break;
@@ -92,16 +81,6 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
   };
 
   return { read };
-}
-
-/** Where an event stands. */
-export function positionOf({ protocol, event }: Emitted): LogPosition {
-  return protocol === 'rasp' ? { attempt: event.attempt_number, seq: event.seq } : { attempt: 0, seq: event.seq };
-}
-
-/** Below zero if the first comes before the second. */
-export function compare(one: LogPosition, other: LogPosition): number {
-  return one.attempt - other.attempt || one.seq - other.seq;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { positionOf } from '../../audit/logs/log-position.js';
 import { codex, toBytes } from '../../events/contract/translate-lines.contract.js';
 import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
@@ -16,66 +17,132 @@ export function twoAttempts(runId: string): Emitted[] {
   return [...events, ...second.end({ exitCode: 0, signal: null })];
 }
 
-/** What every event log must do. */
+const EVENTS = twoAttempts('run-1');
+const RASP = EVENTS.filter(({ protocol }) => protocol === 'rasp');
+const FCMP = EVENTS.filter(({ protocol }) => protocol === 'fcmp');
+const PROTOCOLS = [
+  ['rasp', RASP],
+  ['fcmp', FCMP],
+] as const;
+
+/** What every event log must do, wherever it keeps things. `open` makes one that is empty. */
 export function describeEventLog(name: string, open: () => Promise<EventLog>): void {
   describe(`the event log ${name}`, () => {
-    const events = twoAttempts('run-1');
-    const of = (protocol: EventQuery['protocol']) => events.filter((emitted) => emitted.protocol === protocol);
-
     async function filled(): Promise<EventLog> {
       const log = await open();
-      await log.append('run-1', events.slice(0, 3));
-      await log.append('run-1', events.slice(3));
+      await log.append('run-1', EVENTS.slice(0, 3));
+      await log.append('run-2', twoAttempts('run-2'));
+      await log.append('run-1', EVENTS.slice(3));
       return log;
     }
 
-    it.each(['rasp', 'fcmp'] as const)('gives the %s events back in order', async (protocol) => {
-      const log = await filled();
-      expect(await log.read({ runId: 'run-1', protocol, limit: 1000 })).toEqual(of(protocol));
+    async function read(log: EventLog, query: Partial<EventQuery>): Promise<readonly Emitted[]> {
+      return log.read({ runId: 'run-1', protocol: 'fcmp', limit: 1000, ...query });
+    }
+
+    /** The words for the places of what a query finds. */
+    async function placesOf(log: EventLog, query: Partial<EventQuery>): Promise<string[]> {
+      return (await read(log, query)).map(wordOf);
+    }
+
+    it.each(PROTOCOLS)('gives the %s events of a run back in order', async (protocol, events) => {
+      expect(await read(await filled(), { protocol })).toEqual(events);
     });
 
-    it.each(['rasp', 'fcmp'] as const)('gives %s events page by page', async (protocol) => {
+    it.each(PROTOCOLS)('gives %s events page by page', async (protocol, events) => {
       const log = await filled();
-      const read: Emitted[] = [];
+      const told: Emitted[] = [];
       for (;;) {
-        const after = placeOf(read.at(-1));
-        const page = await log.read({ runId: 'run-1', protocol, limit: 2, ...(after === undefined ? {} : { after }) });
+        const after = told.slice(-1).map(wordOf)[0];
+        const page = await read(log, { protocol, limit: 2, ...(after === undefined ? {} : { after }) });
+        expect(page.length).toBeLessThanOrEqual(2);
         if (page.length === 0) break;
-        read.push(...page);
+        told.push(...page);
       }
-      expect(read).toEqual(of(protocol));
+      expect(told).toEqual(events);
     });
 
-    it('gives events up to a place, inclusive', async () => {
+    it('begins behind a place and ends with one', async () => {
       const log = await filled();
-      const fcmp = await log.read({ runId: 'run-1', protocol: 'fcmp', after: 1, to: 3, limit: 9 });
-      expect(fcmp.map(({ event }) => event.seq)).toEqual([2, 3]);
-      const rasp = await log.read({ runId: 'run-1', protocol: 'rasp', after: '2:1', to: '2:2', limit: 9 });
-      expect(rasp.map(({ event }) => event.seq)).toEqual([2]);
+      expect(await placesOf(log, { after: 1, to: 3 })).toEqual(['2', '3']);
+      expect(await placesOf(log, { after: '1', to: '3' })).toEqual(['2', '3']);
+      expect(await placesOf(log, { after: 1, to: 9, limit: 1 })).toEqual(['2']);
+      expect(await placesOf(log, { after: 3, to: 3 })).toEqual([]);
+      expect(await placesOf(log, { after: 999_999_999 })).toEqual([]);
+    });
+
+    it('goes on from attempt to attempt', async () => {
+      const log = await filled();
+      const places = RASP.map(wordOf);
+      const lastOfFirst = places.findLastIndex((word) => word.startsWith('1:'));
+      const protocol = 'rasp';
+      expect(await placesOf(log, { protocol, after: '2:1', to: '2:2' })).toEqual(['2:2']);
+      expect(await placesOf(log, { protocol, after: '1:999' })).toEqual(places.slice(lastOfFirst + 1));
+      expect(await placesOf(log, { protocol, to: '1:999' })).toEqual(places.slice(0, lastOfFirst + 1));
+    });
+
+    it.each([0, -1, 0.5, 1.9, Number.NaN])(
+      'gives one event where %d are asked for: none means no more',
+      async (limit) => {
+        expect(await placesOf(await filled(), { limit })).toEqual(['1']);
+      },
+    );
+
+    it('gives no more than 10,000 events at once', async () => {
+      const log = await open();
+      const [event] = FCMP;
+      await log.append(
+        'run-1',
+        event === undefined ? [] : Array.from({ length: 10_001 }, (_, index) => at(event, index)),
+      );
+      const page = await read(log, { limit: Number.POSITIVE_INFINITY });
+      expect(page.length).toBeGreaterThan(0);
+      expect(page.length).toBeLessThanOrEqual(10_000);
     });
 
     it('leaves what it has as it is', async () => {
       const log = await filled();
-      await log.append('run-1', events);
-      expect(await log.read({ runId: 'run-1', protocol: 'rasp', limit: 1000 })).toEqual(of('rasp'));
+      await log.append('run-1', EVENTS);
+      expect(await read(log, { protocol: 'rasp' })).toEqual(RASP);
+    });
+
+    it('keeps the first of two events with the same place', async () => {
+      const log = await open();
+      const [one, two] = FCMP;
+      if (one === undefined || two === undefined) throw new Error('two events are needed');
+      await log.append('run-1', [one, later(one)]);
+      await log.append('run-1', [later(one), two]);
+      expect(await read(log, {})).toEqual([one, two]);
     });
 
     it('has no events of a run nobody knows', async () => {
-      expect(await (await filled()).read({ runId: 'run-2', protocol: 'fcmp', limit: 1 })).toEqual([]);
+      expect(await read(await filled(), { runId: 'run-3' })).toEqual([]);
     });
 
     it.each([
-      ['fcmp', '1:2'],
-      ['rasp', 3],
-      ['fcmp', 'x'],
-    ] as const)('refuses a place that is none (%s %s)', async (protocol, after) => {
-      const read = (await open()).read({ runId: 'run-1', protocol, after, limit: 1 });
-      await expect(read).rejects.toMatchObject({ code: 'INVALID_POSITION' });
+      { protocol: 'fcmp', after: '1:2' },
+      { protocol: 'rasp', after: 3 },
+      { protocol: 'fcmp', after: 'x' },
+      { protocol: 'fcmp', after: -1 },
+      { protocol: 'fcmp', after: 1_000_000_000 },
+      { protocol: 'fcmp', to: '' },
+      { protocol: 'rasp', to: '1:2:3' },
+    ] as const)('refuses a place that is none: %o', async (query) => {
+      await expect(read(await open(), query)).rejects.toMatchObject({ code: 'INVALID_POSITION' });
     });
   });
 }
 
-function placeOf(last: Emitted | undefined): string | number | undefined {
-  if (last === undefined) return undefined;
-  return last.protocol === 'rasp' ? `${last.event.attempt_number}:${last.event.seq}` : last.event.seq;
+/** The word for an event's place, as a query has it. */
+function wordOf(emitted: Emitted): string {
+  const { attempt, seq } = positionOf(emitted);
+  return emitted.protocol === 'rasp' ? `${attempt}:${seq}` : String(seq);
+}
+
+function at({ protocol, event }: Emitted, index: number): Emitted {
+  return { protocol, event: { ...event, seq: index + 1 } } as Emitted;
+}
+
+function later({ protocol, event }: Emitted): Emitted {
+  return { protocol, event: { ...event, ts: '2026-11-15T07:00:00.000Z' } } as Emitted;
 }

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { describeEventLog, twoAttempts } from './event-log.contract.js';
 import { createFileEventLog } from './file-event-log.js';
 import { createMemoryEventLog } from './memory-event-log.js';
+import { describeWatchableEventLog } from './watchable-event-log.contract.js';
 
 async function makeData(): Promise<string> {
   const data = await mkdtemp(join(tmpdir(), 'sluice-log-'));
@@ -12,7 +13,8 @@ async function makeData(): Promise<string> {
   return data;
 }
 
-describeEventLog('in memory', async () => Promise.resolve(createMemoryEventLog()));
+describeEventLog('in memory', async () => createMemoryEventLog());
+describeWatchableEventLog('in memory', async () => createMemoryEventLog());
 describeEventLog('in run folders', async () => createFileEventLog(await makeData()));
 
 test('memory forgets the oldest run first', async () => {

@@ -2,7 +2,7 @@ import type { Emitted } from '../../events/index.js';
 
 /** Where the events of runs are kept before anyone hears of them. */
 export interface EventLog {
-  /** Adds events of a run; one that is there already (same run, protocol, attempt and seq) is left as it is. */
+  /** Adds events of a run, in their order; one that is there already (same protocol, attempt and seq) is left as it is. */
   append(runId: string, events: readonly Emitted[]): Promise<void>;
   /**
    * Events of one protocol in order, from after a position. For FCMP `after` is a seq; for RASP `attempt:seq`. May give
@@ -23,6 +23,7 @@ export interface EventQuery {
   readonly after?: string | number;
   /** The last position wanted, inclusive. */
   readonly to?: string | number;
+  /** At least 1 and at most 10,000, whatever is asked for. */
   readonly limit: number;
 }
 

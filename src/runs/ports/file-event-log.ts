@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import { createRunFolder, openRunFolder, openRunLogs } from '../../audit/index.js';
-import { compare, LOG_START, openEventPages, positionOf } from '../../audit/logs/event-pages.js';
-import type { EventPages, LogPosition } from '../../audit/logs/event-pages.js';
+import { openEventPages } from '../../audit/logs/event-pages.js';
+import type { EventPages } from '../../audit/logs/event-pages.js';
+import { comparePositions, LOG_START, positionOf } from '../../audit/logs/log-position.js';
+import type { LogPosition } from '../../audit/logs/log-position.js';
 import type { Emitted } from '../../events/index.js';
 import { isSluiceError } from '../../json/index.js';
 import { runFolderPath } from '../run-folder/run-folder-path.js';
@@ -54,9 +56,15 @@ export function createFileEventLog(data: string): EventLog {
   async function append(runId: string, events: readonly Emitted[]): Promise<void> {
     const folder = await createRunFolder(runFolderPath(data, runId));
     const last = { rasp: await lastOf(runId, 'rasp'), fcmp: await lastOf(runId, 'fcmp') };
+    const fresh = events.filter((emitted) => {
+      const position = positionOf(emitted);
+      if (comparePositions(last[emitted.protocol], position) >= 0) return false;
+      last[emitted.protocol] = position;
+      return true;
+    });
     const logs = await openRunLogs(folder);
     try {
-      await logs.append(events.filter((emitted) => compare(last[emitted.protocol], positionOf(emitted)) < 0));
+      await logs.append(fresh);
     } finally {
       await logs.close();
     }

@@ -1,6 +1,6 @@
-import { compare, positionOf } from '../../audit/logs/event-pages.js';
-import type { LogPosition } from '../../audit/logs/event-pages.js';
 import { firstIndexThat } from '../../audit/logs/first-index.js';
+import { comparePositions, positionOf } from '../../audit/logs/log-position.js';
+import type { LogPosition } from '../../audit/logs/log-position.js';
 import type { Emitted } from '../../events/index.js';
 import type { EventQuery, WatchableEventLog } from './event-log.js';
 import { rangeOf } from './event-range.js';
@@ -34,7 +34,7 @@ export function createMemoryEventLog(options: { readonly runs?: number } = {}): 
       for (const emitted of events) {
         const kept = log[emitted.protocol];
         const last = kept.at(-1);
-        if (last === undefined || compare(positionOf(last), positionOf(emitted)) < 0) kept.push(emitted);
+        if (last === undefined || comparePositions(positionOf(last), positionOf(emitted)) < 0) kept.push(emitted);
       }
       for (const wake of watchers.get(runId) ?? []) wake();
     },
@@ -42,10 +42,9 @@ export function createMemoryEventLog(options: { readonly runs?: number } = {}): 
       const { after, to, limit } = rangeOf(query);
       const kept = logs.get(query.runId)?.[query.protocol] ?? [];
       const firstAfter = (place: LogPosition) =>
-        firstIndexThat(kept, (emitted) => compare(positionOf(emitted), place) > 0);
+        firstIndexThat(kept, (emitted) => comparePositions(positionOf(emitted), place) > 0);
       const from = firstAfter(after);
-      const end = to === undefined ? kept.length : firstAfter(to);
-      return kept.slice(from, Math.min(end, from + limit));
+      return kept.slice(from, Math.min(from + limit, firstAfter(to)));
     },
     watch(runId, wake) {
       const waiting = watchers.get(runId) ?? new Set();

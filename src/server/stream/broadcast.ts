@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LogPosition } from '../../audit/logs/event-pages.js';
+import type { LogPosition } from '../../audit/logs/log-position.js';
 import { createWaker } from '../../dispatch/waker.js';
 import type { Logger } from '../../runs/logger/logger.js';
 import type { Outlet } from './outlet.js';

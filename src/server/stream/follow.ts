@@ -1,4 +1,4 @@
-import { compare } from '../../audit/logs/event-pages.js';
+import { comparePositions } from '../../audit/logs/log-position.js';
 import type { EventLog } from '../../runs/ports/event-log.js';
 import type { Broadcast, Reader } from './broadcast.js';
 import type { Broadcasts, RunEnd } from './broadcasts.js';
@@ -57,7 +57,7 @@ export async function follow(reader: Reader, options: FollowOptions): Promise<vo
       if (await isLeftBehindBy(broadcast)) continue;
       return;
     }
-    if (broadcast !== undefined && compare(reader.position, broadcast.head) > 0) {
+    if (broadcast !== undefined && comparePositions(reader.position, broadcast.head) > 0) {
       await broadcast.nextLook();
       continue;
     }

@@ -1,4 +1,4 @@
-import type { LogPosition } from '../../audit/logs/event-pages.js';
+import type { LogPosition } from '../../audit/logs/log-position.js';
 import type { EventLog } from '../../runs/ports/event-log.js';
 import { gapText } from './sse-text.js';
 import { following, logOf } from './stream-protocol.js';

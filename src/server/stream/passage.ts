@@ -1,5 +1,5 @@
-import { positionOf } from '../../audit/logs/event-pages.js';
-import type { LogPosition } from '../../audit/logs/event-pages.js';
+import { positionOf } from '../../audit/logs/log-position.js';
+import type { LogPosition } from '../../audit/logs/log-position.js';
 import type { Emitted } from '../../events/index.js';
 import { gapText, groupText } from './sse-text.js';
 import { following, isNext, preceding, wordOf } from './stream-protocol.js';

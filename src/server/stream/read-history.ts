@@ -1,5 +1,5 @@
-import { compare, LOG_START, positionOf } from '../../audit/logs/event-pages.js';
-import type { LogPosition } from '../../audit/logs/event-pages.js';
+import { comparePositions, LOG_START, positionOf } from '../../audit/logs/log-position.js';
+import type { LogPosition } from '../../audit/logs/log-position.js';
 import type { AnswerOf } from '../../api/endpoint.js';
 import type { ENDPOINTS } from '../../api/endpoints.js';
 import type { EventLog } from '../../runs/ports/event-log.js';
@@ -42,14 +42,14 @@ export function createHistory(log: Pick<EventLog, 'read'>): (run: RunRecord, que
         if (count >= limit || bytes >= MOST_BYTES) return { events, next_from: wordOf(protocol, position) };
         const told = teller.tell(emitted);
         last = position;
-        if (compare(position, from) <= 0) continue;
+        if (comparePositions(position, from) <= 0) continue;
         events.push(...told);
         count += 1;
         bytes += JSON.stringify(told).length;
       }
     }
     // What ends a projection comes one after the last event, as in the stream.
-    const isWhole = run.state === 'ended' && (to === undefined || compare(following(protocol, last), to) <= 0);
+    const isWhole = run.state === 'ended' && (to === undefined || comparePositions(following(protocol, last), to) <= 0);
     return { events: isWhole ? [...events, ...teller.finish()] : events, next_from: null };
   };
 }

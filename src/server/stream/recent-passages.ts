@@ -1,5 +1,5 @@
-import { compare } from '../../audit/logs/event-pages.js';
-import type { LogPosition } from '../../audit/logs/event-pages.js';
+import { comparePositions } from '../../audit/logs/log-position.js';
+import type { LogPosition } from '../../audit/logs/log-position.js';
 import type { Passage } from './passage.js';
 
 /** The last passages that were sent, for readers who missed a little. */
@@ -39,12 +39,12 @@ export function createRecentPassages(start: LogPosition): RecentPassages {
         bytes -= oldest.passage.bytes.length;
       }
     },
-    covers: (position) => compare(floor, position) <= 0 && compare(position, head) <= 0,
+    covers: (position) => comparePositions(floor, position) <= 0 && comparePositions(position, head) <= 0,
     since(position) {
-      const first = kept.findLastIndex(({ from }) => compare(from, position) <= 0);
+      const first = kept.findLastIndex(({ from }) => comparePositions(from, position) <= 0);
       return kept.slice(Math.max(0, first)).flatMap(({ passage, from }) => {
-        if (compare(position, from) <= 0) return [passage.bytes];
-        const cut = passage.parts.findLast((part) => compare(part.position, position) <= 0)?.end ?? 0;
+        if (comparePositions(position, from) <= 0) return [passage.bytes];
+        const cut = passage.parts.findLast((part) => comparePositions(part.position, position) <= 0)?.end ?? 0;
         return [passage.bytes.subarray(cut)];
       });
     },

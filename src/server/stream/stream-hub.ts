@@ -1,4 +1,4 @@
-import type { LogPosition } from '../../audit/logs/event-pages.js';
+import type { LogPosition } from '../../audit/logs/log-position.js';
 import { SluiceError } from '../../json/index.js';
 import type { Logger } from '../../runs/logger/logger.js';
 import type { RunRecord } from '../../runs/ports/run-records.js';

@@ -1,6 +1,6 @@
-import type { LogPosition } from '../../audit/logs/event-pages.js';
+import { LOG_START, readPosition } from '../../audit/logs/log-position.js';
+import type { LogPosition } from '../../audit/logs/log-position.js';
 import type { EventQuery } from '../../runs/ports/event-log.js';
-import { rangeOf } from '../../runs/ports/event-range.js';
 
 /** In whose words the events of a run are told. */
 export type StreamProtocol = 'fcmp' | 'rasp' | 'agui' | 'acp';
@@ -22,8 +22,7 @@ export function wordOf(protocol: StreamProtocol, { attempt, seq }: LogPosition):
 
 /** Reads a position off the wire; throws `INVALID_POSITION` for what is none. */
 export function positionFrom(protocol: StreamProtocol, word: string | undefined): LogPosition {
-  const query = { runId: '', protocol: logOf(protocol), limit: 1 };
-  return rangeOf(word === undefined ? query : { ...query, after: word }).after;
+  return word === undefined ? LOG_START : readPosition(logOf(protocol), word);
 }
 
 /** The position before one: what to read after in order to get it too. */

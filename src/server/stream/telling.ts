@@ -1,5 +1,5 @@
-import { compare, LOG_START, positionOf } from '../../audit/logs/event-pages.js';
-import type { LogPosition } from '../../audit/logs/event-pages.js';
+import { comparePositions, LOG_START, positionOf } from '../../audit/logs/log-position.js';
+import type { LogPosition } from '../../audit/logs/log-position.js';
 import type { EventLog } from '../../runs/ports/event-log.js';
 import { encodePassage } from './passage.js';
 import type { Passage } from './passage.js';
@@ -50,7 +50,7 @@ export function createTelling({ log, runId, protocol, after }: TellingOptions, s
 
   async function catchUp(): Promise<void> {
     isCaughtUp = true;
-    while (compare(heard, after) < 0) {
+    while (comparePositions(heard, after) < 0) {
       const to = wordOf(protocol, after);
       const page = await log.read({ runId, protocol: source, after: wordOf(protocol, heard), to, limit: MOST });
       const last = page.at(-1);
@@ -88,7 +88,7 @@ export function createTelling({ log, runId, protocol, after }: TellingOptions, s
     },
     async finish() {
       if (!isCaughtUp) await catchUp();
-      const told = compare(position, heard) > 0 ? [] : teller.finish();
+      const told = comparePositions(position, heard) > 0 ? [] : teller.finish();
       position = following(protocol, position);
       return groupText(told, wordOf(protocol, position));
     },

@@ -1,5 +1,7 @@
+import { firstIndexThat } from '../../audit/logs/first-index.js';
+import { comparePositions, positionOf, type LogPosition } from '../../audit/logs/log-position.js';
 import type { WatchableEventLog } from '../../runs/ports/event-log.js';
-import { positionOf, readRange, type EventPosition } from '../event-position.js';
+import { rangeOf } from '../../runs/ports/event-range.js';
 import { checkOpen, copyOf, type KeptEvent, type Tables } from './tables.js';
 
 /** The events of all runs, each protocol of a run in its order. */
@@ -15,7 +17,7 @@ export function createEventLog(tables: Tables): WatchableEventLog {
         const position = positionOf(emitted);
         const index = firstBehind(log, position);
         const before = log[index - 1];
-        if (before === undefined || compare(before, position) < 0) {
+        if (before === undefined || comparePositions(before, position) < 0) {
           log.splice(index, 0, { ...position, emitted: copyOf(emitted) });
         }
       }
@@ -24,7 +26,7 @@ export function createEventLog(tables: Tables): WatchableEventLog {
 
     async read(query) {
       checkOpen(tables);
-      const { after, to, limit } = readRange(query);
+      const { after, to, limit } = rangeOf(query);
       const log = logs.get(`${query.protocol} ${query.runId}`) ?? [];
       const from = firstBehind(log, after);
       return log.slice(from, Math.min(from + limit, firstBehind(log, to))).map(({ emitted }) => copyOf(emitted));
@@ -38,18 +40,6 @@ export function createEventLog(tables: Tables): WatchableEventLog {
 }
 
 /** The index of the first event behind a position. */
-function firstBehind(log: readonly KeptEvent[], position: EventPosition): number {
-  let low = 0;
-  let high = log.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const kept = log[middle];
-    if (kept !== undefined && compare(kept, position) <= 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function compare(left: EventPosition, right: EventPosition): number {
-  return left.attempt - right.attempt || left.seq - right.seq;
+function firstBehind(log: readonly KeptEvent[], position: LogPosition): number {
+  return firstIndexThat(log, (kept) => comparePositions(kept, position) > 0);
 }

@@ -1,3 +1,4 @@
+import type { LogPosition } from '../../audit/logs/log-position.js';
 import type { Emitted } from '../../events/index.js';
 import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
 import type { InboxItem } from '../../orders/ports/inbox-item.js';
@@ -5,7 +6,6 @@ import type { IssueRecord } from '../../orders/ports/issue-record.js';
 import type { OrderRecord } from '../../orders/ports/order-record.js';
 import type { OutboxMessage } from '../../orders/ports/outbox-message.js';
 import type { RunRecord } from '../../runs/ports/run-records.js';
-import type { EventPosition } from '../event-position.js';
 import { storeClosed } from '../refusals.js';
 import { createWakers, type Wakers } from '../wakers.js';
 
@@ -27,7 +27,7 @@ export interface RunRow extends Row<RunRecord> {
 }
 
 /** An event and its place. */
-export interface KeptEvent extends EventPosition {
+export interface KeptEvent extends LogPosition {
   readonly emitted: Emitted;
 }
 

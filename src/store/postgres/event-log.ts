@@ -1,6 +1,7 @@
+import { positionOf } from '../../audit/logs/log-position.js';
 import type { Emitted } from '../../events/index.js';
 import type { WatchableEventLog } from '../../runs/ports/event-log.js';
-import { positionOf, readRange } from '../event-position.js';
+import { rangeOf } from '../../runs/ports/event-range.js';
 import { columnsOf } from './columns.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
@@ -60,7 +61,7 @@ export function createEventLog({ database, notifications }: Context): WatchableE
       }),
 
     async read(query) {
-      const { after, to, limit } = readRange(query);
+      const { after, to, limit } = rangeOf(query);
       const { protocol } = query;
       const { rows } = await database.query(
         `SELECT event FROM sluice.events

@@ -1,6 +1,7 @@
+import { positionOf } from '../../audit/logs/log-position.js';
 import type { Emitted } from '../../events/index.js';
 import type { WatchableEventLog } from '../../runs/ports/event-log.js';
-import { positionOf, readRange } from '../event-position.js';
+import { rangeOf } from '../../runs/ports/event-range.js';
 import type { Wakers } from '../wakers.js';
 import type { Database } from './database.js';
 import type { Poller } from './poller.js';
@@ -50,7 +51,7 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
       }),
 
     read: async (query) => {
-      const { after, to, limit } = readRange(query);
+      const { after, to, limit } = rangeOf(query);
       const { runId, protocol } = query;
       const bounds = [after.attempt, after.seq, to.attempt, to.seq] as const;
       const rows = await database.read(() => select.all(runId, protocol, ...bounds, limit));

@@ -1,0 +1,47 @@
+import { describe, expect, it, vi } from 'vitest';
+import { twoAttempts } from './event-log.contract.js';
+import type { WatchableEventLog } from './event-log.js';
+
+/** A wake-up may be late; this only ends what hangs. */
+const PATIENCE = { timeout: 10_000 };
+
+/** What every event log must do that tells when there is more to read. `open` makes one that is empty. */
+export function describeWatchableEventLog(name: string, open: () => Promise<WatchableEventLog>): void {
+  describe(`watching the event log ${name}`, () => {
+    const events = twoAttempts('run-1');
+
+    it('wakes after events of the run were added, until it is stopped', async () => {
+      const log = await open();
+      const [wakeFirst, wakeSecond] = [vi.fn<() => void>(), vi.fn<() => void>()];
+      const stopFirst = log.watch('run-1', wakeFirst);
+      const stopSecond = log.watch('run-1', wakeSecond);
+      await log.append('run-1', events.slice(0, 3));
+      await vi.waitFor(() => expect(wakeFirst).toHaveBeenCalled(), PATIENCE);
+      await vi.waitFor(() => expect(wakeSecond).toHaveBeenCalled(), PATIENCE);
+      stopFirst();
+      wakeFirst.mockClear();
+      wakeSecond.mockClear();
+      await log.append('run-1', events.slice(3));
+      // A log may call late: the one that still watches tells when the call for these events is through.
+      await vi.waitFor(() => expect(wakeSecond).toHaveBeenCalled(), PATIENCE);
+      stopSecond();
+      expect(wakeFirst).not.toHaveBeenCalled();
+    });
+
+    it('finds every event by reading on after each call', async () => {
+      const log = await open();
+      const seen: number[] = [];
+      const readOn = async (): Promise<void> => {
+        const page = await log.read({ runId: 'run-1', protocol: 'fcmp', after: seen.at(-1) ?? 0, limit: 2 });
+        const fresh = page.map(({ event }) => event.seq).filter((seq) => seq > (seen.at(-1) ?? 0));
+        seen.push(...fresh);
+        if (fresh.length > 0) await readOn();
+      };
+      const stop = log.watch('run-1', () => void readOn());
+      for (const event of events) await log.append('run-1', [event]);
+      const expected = events.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [event.seq] : []));
+      await vi.waitFor(() => expect(seen).toEqual(expected), PATIENCE);
+      stop();
+    });
+  });
+}
