@@ -3,6 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { seedHouse } from './seed-house.js';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
+import { RUN_ENGINES } from '../../src/runs/launchers/run-engine.js';
 import { session } from './codex-lines.js';
 import { settle } from './settle.js';
 import { useConsole } from './use-console.js';
@@ -82,6 +83,14 @@ describe('the list of runs', () => {
     expect(new URL(page.url()).search).toBe('?outcome=failed&engine=gemini');
   });
 
+  it('offers the engines the server has, also one that only the address knows', async () => {
+    const { page } = await house.open('/runs?engine=abacus');
+    await page.getByText('No run fits').waitFor();
+    const choice = page.getByLabel('Engine');
+    expect(await choice.inputValue()).toBe('abacus');
+    await expect.poll(async () => choice.locator('option').allInnerTexts()).toEqual(['all', ...RUN_ENGINES, 'abacus']);
+  });
+
   it('opens a run with the keyboard', async () => {
     const { page } = await house.open('/runs?search=shed');
     await page.getByRole('link', { name: 'Paint the shed.' }).waitFor();
@@ -109,6 +118,13 @@ describe('the form that starts a run', () => {
       spec: { command: [PROGRAM, '-e', 'console.log(JSON.stringify({ summary: "from a form" }))'] },
       result: { status: 'success', value: { summary: 'from a form' } },
     });
+  });
+
+  it('knows the engines though it was opened in a tab that nobody sees', async () => {
+    const { page } = await house.open('/runs');
+    await page.addInitScript(() => Object.defineProperty(document, 'hidden', { value: true }));
+    await page.goto('/runs?start');
+    await expect.poll(async () => field(page, 'Engine').locator('option').allInnerTexts()).toContain('codex');
   });
 
   it('says at the field what is wrong, goes there, and sends nothing', async () => {

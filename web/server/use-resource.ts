@@ -46,7 +46,8 @@ export function useResource<Value>(
     const control = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const ask = async (): Promise<void> => {
-      if (!document.hidden) {
+      // Who is asked once is asked at once: a page may be opened in a tab that nobody sees yet.
+      if (!live || !document.hidden) {
         try {
           const answer = await load(control.signal);
           if (control.signal.aborted) return;

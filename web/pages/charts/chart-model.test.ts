@@ -47,12 +47,15 @@ describe('charts', () => {
   });
 
   it('never add up percentiles: each engine has its own, with gaps where nothing ran', () => {
-    expect(linesOf(statistics, 'latency')).toEqual({
-      'gemini p50': [500, null, null],
-      'gemini p95': [1000, null, null],
-      'codex p50': [500, null, 2000],
-      'codex p95': [1000, null, 4000],
-    });
+    expect(linesOf(statistics, 'latency')).toEqual({ gemini: [500, null, null], codex: [500, null, 2000] });
+    expect(linesOf(statistics, 'slowest')).toEqual({ gemini: [1000, null, null], codex: [1000, null, 4000] });
+  });
+
+  it('show no engine in two lines of a chart, so that several can be told apart', () => {
+    const engines = ['claude', 'codex', 'gemini', 'iflow', 'opencode'];
+    const busy = over({ runs: engines.map((engine) => ran(engine, 1)) });
+    expect(Object.keys(linesOf(busy, 'latency'))).toEqual(engines);
+    expect(Object.keys(linesOf(busy, 'slowest'))).toEqual(engines);
   });
 
   it('show drift by version of the engine', () => {
@@ -73,7 +76,7 @@ describe('charts', () => {
       toCharts(statistics, null)
         .filter(hasFigures)
         .map(({ id }) => id),
-    ).toEqual(['outcomes', 'repairs', 'latency']);
+    ).toEqual(['outcomes', 'repairs', 'latency', 'slowest']);
   });
 
   it('name the engines there are', () => {
@@ -106,6 +109,7 @@ it('a line is summed up by what it means: a total, the longest, or where it stan
     ['outcomes', '4'],
     ['repairs', '4'],
     ['latency', 'up to 500 ms'],
+    ['slowest', 'up to 1.0 s'],
     ['drift'],
     ['inbox', 'now 1'],
     ['age', 'now 5.0 s'],

@@ -10,6 +10,10 @@ const HEIGHT = 200;
 /** Lines differ in their dashes too: colour alone tells some people nothing. */
 const DASHES: readonly number[][] = [[], [6, 3], [2, 3], [10, 3, 2, 3], [12, 4], [1, 5]];
 
+/** Where lines cross, the one under the pointer stays and the others fade. */
+const FOCUS_PX = 20;
+const FADED = 0.2;
+
 /** There is no quarter of a run. */
 const WHOLE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 50_000];
 
@@ -26,7 +30,8 @@ export function drawChart(box: HTMLElement, chart: ChartModel, colours: Colours)
       height: HEIGHT,
       // The page has a legend of its own, with words that wrap.
       legend: { show: false },
-      cursor: { drag: { x: false, y: false } },
+      cursor: { drag: { x: false, y: false }, focus: { prox: FOCUS_PX } },
+      focus: { alpha: FADED },
       scales: { y: { range: (_plot, _least, most) => [0, Math.max(1, most * 1.1)] } },
       axes: [
         { ...axis, size: 30, values: (_plot, marks) => marks.map(timeMark) },

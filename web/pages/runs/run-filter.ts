@@ -7,17 +7,19 @@ const STATES = ['queued', 'running', 'waiting', 'ended'] as const;
 const OUTCOMES = ['success', 'failed', 'canceled', 'comment'] as const;
 const LEVELS = ['none', 'deterministic_generic', 'schema_aligned'] as const;
 
-/** The choices above the list, by their name in the address. */
-export const FILTERS = [
-  { name: 'state', label: 'State', options: STATES },
-  { name: 'outcome', label: 'Outcome', options: OUTCOMES },
-  { name: 'engine', label: 'Engine', options: ['codex', 'gemini', 'iflow', 'opencode', 'claude', 'qwen', 'command'] },
-  {
-    name: 'repair_level',
-    label: 'Answer',
-    options: LEVELS.map((value) => ({ value, label: LEVEL_WORDS[value] })),
-  },
-] as const;
+/** The choices above the list, by their name in the address. Which engines there are, the server says. */
+export function runFilters(engines: readonly string[]) {
+  return [
+    { name: 'state', label: 'State', options: STATES },
+    { name: 'outcome', label: 'Outcome', options: OUTCOMES },
+    { name: 'engine', label: 'Engine', options: engines },
+    {
+      name: 'repair_level',
+      label: 'Answer',
+      options: LEVELS.map((value) => ({ value, label: LEVEL_WORDS[value] })),
+    },
+  ] as const;
+}
 
 /** What an address asks for; words that the server does not know are left out. */
 export function readRunFilter(address: URLSearchParams): RunQuery {

@@ -3,10 +3,11 @@ import type { ComponentType } from 'preact';
 import { query } from '../../app/router.js';
 import { may } from '../../app/session.js';
 import { client } from '../../server/client.js';
+import { useResource } from '../../server/use-resource.js';
 import { FilterChoice, FilterText } from '../../ui/filter-field.js';
 import { ListPage } from '../../ui/list-page.js';
 import { Loading } from '../../ui/loading.js';
-import { FILTERS, readRunFilter } from './run-filter.js';
+import { readRunFilter, runFilters } from './run-filter.js';
 import { RunTable } from './run-table.js';
 
 /** Runs as they happen, and the way to start one. */
@@ -15,6 +16,11 @@ export function RunsPage() {
 }
 
 function RunList() {
+  const offer = useResource('engines', async (signal) => client.listEngines({ signal }));
+  const asked = query.value.get('engine');
+  const known = offer.value?.engines.map(({ name }) => name) ?? [];
+  // What the address asks for is shown as chosen before the answer is there, and if it is none of them.
+  const filters = runFilters([...new Set([...known, ...(asked === null ? [] : [asked])])]);
   return (
     <ListPage
       title="Runs"
@@ -28,11 +34,11 @@ function RunList() {
         ) : undefined
       }
       filter={readRunFilter(query.value)}
-      names={['search', ...FILTERS.map(({ name }) => name)]}
+      names={['search', ...filters.map(({ name }) => name)]}
       fields={
         <>
           <FilterText name="search" label="Search" type="search" placeholder="prompt, folder, issue, id" />
-          {FILTERS.map(({ name, label, options }) => (
+          {filters.map(({ name, label, options }) => (
             <FilterChoice key={name} name={name} label={label} options={options} />
           ))}
         </>
