@@ -1,6 +1,5 @@
 import { anything, name, object, oneOf, text } from '../events/protocol/schema-type.js';
 import { WORK_REQUEST_SCHEMA } from '../orders/shapes/work-order.js';
-import { runSpecSchema } from '../runs/spec/run-spec-schema.js';
 import { created, endpoint, json } from './endpoint.js';
 import type { Endpoint } from './endpoint.js';
 import { runFilesSchema } from './shapes/files.js';
@@ -20,7 +19,7 @@ import {
   resolveRequestSchema,
 } from './shapes/order.js';
 import { parseAnswerSchema, parseRequestSchema } from './shapes/parse.js';
-import { repairLevel, runOutcome, runSchema, runState, runSummarySchema } from './shapes/run.js';
+import { repairLevel, runOutcome, runRequestSchema, runSchema, runState, runSummarySchema } from './shapes/run.js';
 import { sessionSchema } from './shapes/session.js';
 import { statisticsSchema } from './shapes/statistics.js';
 
@@ -82,7 +81,7 @@ export const ENDPOINTS = {
     path: '/v1/runs',
     scope: 'run',
     summary: 'Queues a run.',
-    body: runSpecSchema,
+    body: runRequestSchema,
     answer: created(object({ id: name })),
     problems: [
       'INVALID_RUN_SPEC',
@@ -90,6 +89,7 @@ export const ENDPOINTS = {
       'COMMAND_NOT_ALLOWED',
       'PERMISSIONS_NOT_ALLOWED',
       'ENVIRONMENT_NOT_ALLOWED',
+      'REQUEST_ID_REUSED',
     ],
   }),
   listRuns: endpoint({

@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { RunRecord } from '../runs/ports/run-records.js';
+import type { RunSpec } from '../runs/spec/run-spec.js';
 import type { WorkOrder, WorkRequest } from '../orders/shapes/work-order.js';
 import { requestIdReused } from './refusals.js';
 
@@ -6,6 +8,11 @@ import { requestIdReused } from './refusals.js';
 export function checkSameOrder({ run_id: runId, ...asked }: WorkOrder, request: WorkRequest): void {
   if (isSame(asked, request)) return;
   throw requestIdReused(request.request_id ?? '', `order ${runId} of ${asked.issue_ref}`);
+}
+
+/** The same for a run: its result would be taken for the answer to another question. */
+export function checkSameRun(known: Pick<RunRecord, 'id' | 'spec'>, requestId: string, spec: RunSpec): void {
+  if (!isSame(known.spec, spec)) throw requestIdReused(requestId, `run ${known.id}`);
 }
 
 /** Whether a request is the one that was kept, as far as JSON tells: the order of its fields says nothing. */

@@ -1,6 +1,23 @@
 import { anything, count, flag, name, object, oneOf, text, timestamp } from '../../events/protocol/schema-type.js';
 import type { FromSchema } from '../../events/protocol/schema-type.js';
+import { REQUEST_ID } from '../../orders/shapes/work-order.js';
+import { runSpecSchema } from '../../runs/spec/run-spec-schema.js';
 import { orNull } from './lists.js';
+
+/** A run that is asked for: its spec, and what the request itself is called. */
+export const runRequestSchema = {
+  ...runSpecSchema,
+  $id: 'urn:sluice:schema:run-request:1.0',
+  title: 'A run that is asked for',
+  properties: {
+    ...runSpecSchema.properties,
+    request_id: {
+      ...REQUEST_ID,
+      description:
+        'The same request under the same id gives the same run, however often it is sent; another one is refused.',
+    },
+  },
+} as const;
 
 const outcome = {
   status: oneOf(['success', 'failed', 'canceled', 'comment']),

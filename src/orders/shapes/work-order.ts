@@ -12,6 +12,9 @@ const INSTRUCTIONS_LENGTH = 30_000;
 /** What a worker and its type are called: orders, wrappers and configuration take the same names. */
 export const WORKER_NAME = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' } as const;
 
+/** What a request may be called, so that it can be sent again: one for an order, one for a run. */
+export const REQUEST_ID = { ...line, maxLength: 200 } as const;
+
 const fields = {
   issue_ref: {
     ...issueRef,
@@ -56,8 +59,7 @@ const fields = {
     description: 'Issues that must be in review or done before this one may start.',
   },
   request_id: {
-    ...line,
-    maxLength: 200,
+    ...REQUEST_ID,
     description:
       'The same request under the same id gives the same order, however often it is sent; another one is refused.',
   },

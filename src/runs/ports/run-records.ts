@@ -38,15 +38,20 @@ export interface RunFilter {
 
 /** The queue of runs, and what is known of each. Each method is one transaction; times are milliseconds since 1970. */
 export interface RunRecords {
+  /**
+   * Queues a run, or writes down one that already runs. A run that is there stays as it is: the one of that id, or the one
+   * that was asked for under `requestId`. Another spec under that request id is refused with `REQUEST_ID_REUSED`.
+   */
   createRun(run: {
     readonly id: string;
     readonly spec: RunSpec;
     readonly state: 'queued' | 'running';
+    readonly requestId?: string;
     readonly order?: RunRecord['order'];
     readonly workerId?: string;
     readonly leaseMs?: number;
     readonly now: number;
-  }): Promise<void>;
+  }): Promise<{ readonly id: string; readonly repeated: boolean }>;
   claimRun(claim: {
     readonly workerId: string;
     readonly leaseMs: number;

@@ -82,6 +82,28 @@ describe('POST /v1/runs', () => {
     expect((await store.listRuns({})).items).toEqual([]);
   });
 
+  it('gives the same run for the same request id', async () => {
+    const { post, get, work } = await openRuns();
+    const request = { ...print('x'), workdir: work, request_id: 'q1' };
+    const first = await jsonOf(post('/v1/runs', request));
+    expect(await jsonOf(post('/v1/runs', request))).toEqual(first);
+    expect((await jsonOf(get('/v1/runs')))['items']).toHaveLength(1);
+    const { spec } = await jsonOf(get(`/v1/runs/${String(first['id'])}`));
+    expect(spec).not.toHaveProperty('request_id');
+  });
+
+  it('refuses something else under a known request id', async () => {
+    const { post, get, work } = await openRuns();
+    const request = { workdir: work, request_id: 'q1' };
+    const { id } = await jsonOf(post('/v1/runs', { ...print('x'), ...request }));
+    expect(await jsonOf(post('/v1/runs', { ...print('y'), ...request }))).toMatchObject({
+      status: 409,
+      code: 'REQUEST_ID_REUSED',
+      detail: expect.stringContaining(`q1 is the id of run ${String(id)}`) as string,
+    });
+    expect((await jsonOf(get('/v1/runs')))['items']).toHaveLength(1);
+  });
+
   it('says what is wrong where', async () => {
     const { post, work } = await openRuns();
     expect(await jsonOf(post('/v1/runs', { engine: 'codex', workdir: work, command: ['x'] }))).toMatchObject({

@@ -20,10 +20,12 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
   return {
     async startRun({ body, caller, requestId }) {
       server.checkTakesWork();
-      const spec: RunSpec = await checkRunRequest(body, server);
-      const id = newId();
-      await store.createRun({ id, spec, state: 'queued', now: clock() });
-      logger.info('run queued', { run_id: id, engine: spec.engine, caller: caller.name, request_id: requestId });
+      const { request_id, ...asked } = body;
+      const spec: RunSpec = await checkRunRequest(asked, server);
+      const named = present({ requestId: request_id });
+      const { id, repeated } = await store.createRun({ id: newId(), spec, state: 'queued', now: clock(), ...named });
+      const { engine } = spec;
+      logger.info('run queued', { run_id: id, engine, repeated, caller: caller.name, request_id: requestId });
       return { id };
     },
     async listRuns({ query }) {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { RunSpec } from '../../runs/spec/run-spec.js';
 import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
-import { NOW } from './fixtures/order-samples.js';
+import { NOW, submissionOf } from './fixtures/order-samples.js';
 import { HOSTILE_TEXT, runResultOf, specOf } from './fixtures/run-samples.js';
 
 const QUEUED = { state: 'queued', now: NOW } as const;
@@ -54,9 +55,57 @@ export function describeRuns(makeSite: MakeSite): void {
 
     it('stay as they are when created twice', async () => {
       const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specOf(), ...QUEUED });
-      await store.createRun({ id: 'r1', spec: specOf({ prompt: 'other' }), ...QUEUED });
+      expect(await store.createRun({ id: 'r1', spec: specOf(), ...QUEUED })).toEqual({ id: 'r1', repeated: false });
+      const other = specOf({ prompt: 'other' });
+      expect(await store.createRun({ id: 'r1', spec: other, ...QUEUED })).toEqual({ id: 'r1', repeated: true });
       expect((await store.findRun('r1'))?.spec).toEqual(specOf());
+    });
+
+    it('are one for the same request id, whatever has become of it', async () => {
+      const store = await openSite(await makeSite());
+      const asked = { spec: specOf({ prompt: HOSTILE_TEXT }), requestId: 'q1', ...QUEUED };
+      expect(await store.createRun({ id: 'r1', ...asked })).toEqual({ id: 'r1', repeated: false });
+      expect(await store.createRun({ id: 'r2', ...asked })).toEqual({ id: 'r1', repeated: true });
+      await store.claimRun(CLAIM);
+      await store.endRun({ id: 'r1', workerId: 'w1', result: runResultOf(), now: NOW });
+      expect(await store.createRun({ id: 'r3', ...asked, now: NOW + 5 })).toEqual({ id: 'r1', repeated: true });
+      expect((await store.listRuns({})).items.map(({ id }) => id)).toEqual(['r1']);
+      expect((await store.listRuns({ search: 'project' })).items).toHaveLength(1);
+    });
+
+    it('are one for the same request id, however many ask at once', async () => {
+      const store = await openSite(await makeSite());
+      const asked = { spec: specOf(), requestId: 'q1', ...QUEUED };
+      const answers = await Promise.all(['r1', 'r2', 'r3', 'r4'].map(async (id) => store.createRun({ id, ...asked })));
+      expect(answers.filter(({ repeated }) => !repeated)).toHaveLength(1);
+      expect((await store.listRuns({})).items.map(({ id }) => id)).toEqual([...new Set(answers.map(({ id }) => id))]);
+    });
+
+    it('are one for the same request in whatever order its fields stand, and with fields that hold nothing', async () => {
+      const store = await openSite(await makeSite());
+      const contract = { schema: { type: 'object', required: ['a'] }, align: true };
+      const asked = { requestId: 'q1', ...QUEUED };
+      await store.createRun({ id: 'r1', spec: specOf({ contract }), ...asked });
+      const { schema, ...rest } = contract;
+      const turned = specOf({ contract: { ...rest, schema: { required: ['a'], type: schema.type } } });
+      const holed = { ...turned, model: undefined } as unknown as RunSpec;
+      expect(await store.createRun({ id: 'r2', spec: holed, ...asked })).toEqual({ id: 'r1', repeated: true });
+    });
+
+    it('are refused under the request id of another one', async () => {
+      const store = await openSite(await makeSite());
+      await store.createRun({ id: 'r1', spec: specOf(), requestId: 'q1', ...QUEUED });
+      const other = store.createRun({ id: 'r2', spec: specOf({ prompt: 'other' }), requestId: 'q1', ...QUEUED });
+      expect(await codeOf(other)).toBe('REQUEST_ID_REUSED');
+      await expect(other).rejects.toThrow('q1 is the id of run r1, which asks for something else');
+      expect((await store.listRuns({})).items.map(({ id }) => id)).toEqual(['r1']);
+    });
+
+    it('have request ids of their own, beside those of orders', async () => {
+      const store = await openSite(await makeSite());
+      await store.submitOrder(submissionOf({ request_id: 'q1' }));
+      const run = { id: 'r1', spec: specOf(), requestId: 'q1', ...QUEUED };
+      expect(await store.createRun(run)).toEqual({ id: 'r1', repeated: false });
     });
 
     it('with code in their contract can be recorded but not queued', async () => {

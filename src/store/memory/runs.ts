@@ -4,6 +4,7 @@ import { CANCELED_IN_QUEUE } from '../canceled-result.js';
 import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
 import { searchTextOf } from '../run-digest.js';
 import { readRunSearch } from '../run-search.js';
+import { checkSameRun } from '../same-request.js';
 import { storeSpec } from '../stored-spec.js';
 import { QUEUE } from '../wakers.js';
 import { listRows } from './list-rows.js';
@@ -14,10 +15,17 @@ import { checkOpen, copyOf, type RunRow, type Tables } from './tables.js';
 export function createRuns(tables: Tables, searchWindow: number): RunRecords {
   const { runs } = tables;
   return {
-    async createRun({ id, spec, state, order, workerId, leaseMs, now }) {
+    async createRun({ id, spec, state, requestId, order, workerId, leaseMs, now }) {
       checkOpen(tables);
       const stored = JSON.parse(storeSpec(spec, state)) as RunSpec;
-      if (runs.has(id)) return;
+      if (requestId !== undefined) {
+        const known = runs.get(tables.runIdsByRequest.get(requestId) ?? '');
+        if (known !== undefined) {
+          checkSameRun(known.record, requestId, spec);
+          return { id: known.record.id, repeated: true };
+        }
+      }
+      if (runs.has(id)) return { id, repeated: true };
       const at = new Date(now).toISOString();
       const record: RunRecord = {
         id,
@@ -38,7 +46,9 @@ export function createRuns(tables: Tables, searchWindow: number): RunRecords {
         searchText: searchTextOf(record),
         record: copyOf(record),
       });
+      if (requestId !== undefined) tables.runIdsByRequest.set(requestId, id);
       tables.wakers.wake(QUEUE);
+      return { id, repeated: false };
     },
 
     async claimRun({ workerId, leaseMs, now }) {

@@ -51,6 +51,7 @@ export interface Tables {
   readonly outbox: Map<string, OutboxRow>;
   readonly outboxKeys: Set<string>;
   readonly runs: Map<string, RunRow>;
+  readonly runIdsByRequest: Map<string, string>;
   /** Runs whose events were let go. */
   readonly forgotten: Set<string>;
   /** By protocol and run, in order. */
@@ -73,6 +74,7 @@ export function createTables(): Tables {
     outbox: new Map(),
     outboxKeys: new Set(),
     runs: new Map(),
+    runIdsByRequest: new Map(),
     forgotten: new Set(),
     events: new Map(),
     results: new Map(),

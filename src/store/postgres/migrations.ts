@@ -182,4 +182,9 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX executions_by_decision ON sluice.executions (decision, at, seq);
   CREATE INDEX executions_by_time ON sluice.executions (at, seq);
   `,
+  // The same request gives the same run, as it gives the same order.
+  `
+  ALTER TABLE sluice.runs ADD COLUMN request_id text;
+  CREATE UNIQUE INDEX runs_by_request ON sluice.runs (request_id) WHERE request_id IS NOT NULL;
+  `,
 ];

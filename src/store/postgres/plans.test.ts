@@ -3,6 +3,7 @@ import { createDatabase } from '../../../test/postgres/fresh-database.js';
 import { eventually } from '../../../test/postgres/eventually.js';
 import { openSite } from '../contract/fixtures/open-site.js';
 import { claimOf, holdOf, NOW, settlementOf, submissionOf, workerOf } from '../contract/fixtures/order-samples.js';
+import { specOf } from '../contract/fixtures/run-samples.js';
 import { openStore } from '../open-store.js';
 import { openDatabase } from './database.js';
 import type { Row } from './driver.js';
@@ -78,6 +79,9 @@ describe('what is asked often', () => {
     expect(await store.claimOutbox({ workerId: 'w1', leaseMs: 1, now: NOW, limit: 5 })).toHaveLength(5);
     expect(await store.claimRun({ workerId: 'w1', leaseMs: 1, now: NOW })).toBeDefined();
     expect(await store.listExpiredRuns(NOW + 10)).toHaveLength(1);
+    const run = { id: 'new', spec: specOf(), requestId: 'q1', state: 'queued', now: NOW } as const;
+    expect(await store.createRun(run)).toEqual({ id: 'new', repeated: false });
+    expect(await store.createRun({ ...run, id: 'again' })).toEqual({ id: 'new', repeated: true });
     expect((await store.listRuns({ search: 'r199' })).items.length).toBeGreaterThan(0);
     expect((await store.listIssues({ search: '#199' })).items.length).toBeGreaterThan(0);
     expect(await store.listRunFigures({ since: 100, until: 200, limit: 50 })).toHaveLength(50);

@@ -5,10 +5,11 @@ import { CANCELED_IN_QUEUE } from '../canceled-result.js';
 import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
 import { digestOf, searchTextOf } from '../run-digest.js';
 import { readRunSearch } from '../run-search.js';
+import { checkSameRun } from '../same-request.js';
 import { storeSpec } from '../stored-spec.js';
 import { columnsOf } from './columns.js';
 import type { Context } from './context.js';
-import type { Row } from './driver.js';
+import type { Queryable, Row } from './driver.js';
 import { listRows } from './list-rows.js';
 import { NOTIFY_QUEUE } from './queue.js';
 import { searchRuns } from './search-runs.js';
@@ -16,15 +17,15 @@ import { searchRuns } from './search-runs.js';
 /** The queue of runs. */
 export function createRuns({ database, queue }: Context, searchWindow: number): RunRecords {
   return {
-    async createRun({ id, spec, state, order, workerId, leaseMs, now }) {
+    async createRun({ id, spec, state, requestId, order, workerId, leaseMs, now }) {
       database.checkOpen();
       const stored = storeSpec(spec, state);
-      await database.transaction(async (transaction) => {
+      return database.transaction(async (transaction) => {
         const { rows } = await transaction.query(
           `WITH added AS (
              INSERT INTO sluice.runs
-               (id, spec, engine, state, order_issue_ref, order_run_id, worker_id, lease_until, created_at, started_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+               (id, spec, engine, state, order_issue_ref, order_run_id, worker_id, lease_until, created_at, started_at, request_id)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12)
              ON CONFLICT DO NOTHING
              RETURNING seq, ${NOTIFY_QUEUE}
            )
@@ -42,9 +43,12 @@ export function createRuns({ database, queue }: Context, searchWindow: number): 
             now,
             state === 'running' ? now : null,
             searchTextOf({ id, spec, order: order ?? null }),
+            requestId ?? null,
           ],
         );
-        if (rows.length > 0 && state === 'queued') await queue.announce(transaction, { kind: 'run', id });
+        if (rows.length === 0) return { id: await findRepeated(transaction, { id, requestId, spec }), repeated: true };
+        if (state === 'queued') await queue.announce(transaction, { kind: 'run', id });
+        return { id, repeated: false };
       });
     },
 
@@ -153,6 +157,22 @@ export function createRuns({ database, queue }: Context, searchWindow: number): 
       });
     },
   };
+}
+
+interface AskedRun {
+  readonly id: string;
+  readonly requestId: string | undefined;
+  readonly spec: RunSpec;
+}
+
+/** The run that stood in the way of a new one; of two who ask at the same moment the second waits until it is written. */
+async function findRepeated(transaction: Queryable, { id, requestId, spec }: AskedRun): Promise<string> {
+  if (requestId === undefined) return id;
+  const { rows } = await transaction.query(`SELECT * FROM sluice.runs WHERE request_id = $1`, [requestId]);
+  if (rows[0] === undefined) return id;
+  const known = readRun(rows[0]);
+  checkSameRun(known, requestId, spec);
+  return known.id;
 }
 
 /** Counts a run of `source` that has just ended; one that had ended before stays as it was counted. */

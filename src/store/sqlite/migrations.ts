@@ -179,4 +179,9 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX executions_by_time ON executions (at, sequence);
   CREATE INDEX orders_by_issue ON orders (issue_ref, sequence);
   `,
+  // The same request gives the same run, as it gives the same order.
+  `
+  ALTER TABLE runs ADD COLUMN request_id TEXT;
+  CREATE UNIQUE INDEX runs_by_request ON runs (request_id) WHERE request_id IS NOT NULL;
+  `,
 ];

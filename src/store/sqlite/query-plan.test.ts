@@ -11,6 +11,7 @@ import { executionsStatement } from './list-executions.js';
 import { listStatement } from './list-rows.js';
 import { IS_OPEN, OPEN_ORDERS } from './order-lists.js';
 import { FIND_DUE, NOTE_STRANDED } from './outbox.js';
+import { FIND_REQUEST } from './runs.js';
 import { SETTLE_FENCE, SETTLE_ORDER } from './settle-order.js';
 import { UPKEEP_STATEMENTS } from './upkeep.js';
 
@@ -67,11 +68,14 @@ describe('the query plan of', () => {
     expect(await planOf(sql)).toEqual([expect.stringMatching(/^SEARCH \w+ USING (?:INDEX|INTEGER PRIMARY KEY)/)]);
   });
 
-  it.each(Object.entries({ SETTLE_FENCE, SETTLE_ORDER, READ_EVENTS }))('%s finds its rows by key', async (_, sql) => {
-    const plan = await planOf(sql);
-    expect(plan).toHaveLength(1);
-    expect(plan[0]).toMatch(/^SEARCH/);
-  });
+  it.each(Object.entries({ SETTLE_FENCE, SETTLE_ORDER, READ_EVENTS, FIND_REQUEST }))(
+    '%s finds its rows by key',
+    async (_, sql) => {
+      const plan = await planOf(sql);
+      expect(plan).toHaveLength(1);
+      expect(plan[0]).toMatch(/^SEARCH/);
+    },
+  );
 
   it.each(Object.entries({ FIND_NEXT, FIND_DUE, NOTE_STRANDED }))(
     '%s looks only at what is open, and never sorts',

@@ -5,6 +5,7 @@ import { CANCELED_IN_QUEUE } from '../canceled-result.js';
 import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
 import { searchTextOf } from '../run-digest.js';
 import { readRunSearch } from '../run-search.js';
+import { checkSameRun } from '../same-request.js';
 import { storeSpec } from '../stored-spec.js';
 import { QUEUE, type Wakers } from '../wakers.js';
 import type { Database } from './database.js';
@@ -23,12 +24,15 @@ import {
 } from './row-reader.js';
 import { searchRuns } from './search-runs.js';
 
+export const FIND_REQUEST = 'SELECT * FROM runs WHERE request_id = ?';
+
 /** The queue of runs. */
 export function createRuns(database: Database, wakers: Wakers, searchWindow: number): RunRecords {
   const digests = createRunDigests(database);
   const insert = database.prepare(`
-    INSERT INTO runs (id, spec, engine, state, order_issue_ref, order_run_id, worker_id, lease_until, created_at, started_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
+    INSERT INTO runs (id, request_id, spec, engine, state, order_issue_ref, order_run_id, worker_id, lease_until, created_at, started_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
+  const findRequest = database.prepare(FIND_REQUEST);
   const find = database.prepare('SELECT * FROM runs WHERE id = ?');
   const claim = database.prepare(`
     UPDATE runs SET state = 'running', worker_id = ?, lease_until = ?, started_at = ?
@@ -50,13 +54,22 @@ export function createRuns(database: Database, wakers: Wakers, searchWindow: num
     SELECT * FROM runs WHERE state IN ('running', 'waiting') AND lease_until <= ? ORDER BY sequence LIMIT ?`);
 
   return {
-    async createRun({ id, spec, state, order, workerId, leaseMs, now }) {
+    async createRun({ id, spec, state, requestId, order, workerId, leaseMs, now }) {
       const text = storeSpec(spec, state);
       const leaseUntil = leaseMs === undefined ? null : now + leaseMs;
       const startedAt = state === 'running' ? now : null;
-      await database.write(() => {
-        insert.run(
+      const created = await database.write(() => {
+        if (requestId !== undefined) {
+          const row = findRequest.get(requestId);
+          if (row !== undefined) {
+            const known = readRun(row);
+            checkSameRun(known, requestId, spec);
+            return { id: known.id, repeated: true };
+          }
+        }
+        const { changes } = insert.run(
           id,
+          requestId ?? null,
           text,
           spec.engine,
           state,
@@ -68,8 +81,10 @@ export function createRuns(database: Database, wakers: Wakers, searchWindow: num
           startedAt,
         );
         digests.add(id, searchTextOf({ id, spec, order: order ?? null }));
+        return { id, repeated: Number(changes) === 0 };
       });
       wakers.wake(QUEUE);
+      return created;
     },
 
     async claimRun({ workerId, leaseMs, now }) {
