@@ -1,5 +1,6 @@
-import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../../audit/files/make-folder.js';
 import { replaceFile } from '../../audit/files/replace-file.js';
 import { readSmallFile } from '../../audit/files/safe-file.js';
 import type { ResultCache } from '../ports/result-cache.js';
@@ -41,22 +42,29 @@ export function createFileResultCache(data: string, limits: CacheLimits = {}): R
     async keep(key, entry) {
       const path = pathOf(key);
       const text = writeCacheEntry(key, entry);
-      if (path === undefined || Buffer.byteLength(text) > most.bytes) return;
-      await mkdir(folder, { recursive: true });
+      if (path === undefined) return;
+      if (Buffer.byteLength(text) > most.bytes) {
+        // Too large to be kept, but what was kept before is out of date.
+        await rm(path, { force: true });
+        return;
+      }
+      await makeFolder(folder);
       await replaceFile(path, text);
-      await forgetOldest(folder, most);
+      await forgetOldest(folder, path, most);
     },
   };
 }
 
 /** Another process may do the same at the same time: a file that is gone is none the less forgotten. */
-async function forgetOldest(folder: string, most: Required<CacheLimits>): Promise<void> {
+async function forgetOldest(folder: string, newest: string, most: Required<CacheLimits>): Promise<void> {
   const files: { readonly path: string; readonly size: number; readonly usedAt: number }[] = [];
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     const found = await stat(path).catch(() => undefined);
     if (found === undefined) continue;
-    if (name.endsWith(ENDING)) files.push({ path, size: found.size, usedAt: found.mtimeMs });
+    // Times of files are coarse: several may have been kept at the same one.
+    const usedAt = path === newest ? Number.POSITIVE_INFINITY : found.mtimeMs;
+    if (name.endsWith(ENDING)) files.push({ path, size: found.size, usedAt });
     else if (name.endsWith(UNFINISHED) && Date.now() - found.mtimeMs > LEFTOVER_MS) await rm(path, { force: true });
   }
   files.sort((one, other) => other.usedAt - one.usedAt);

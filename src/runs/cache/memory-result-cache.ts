@@ -12,28 +12,29 @@ import type { CacheLimits } from './cache-limits.js';
 export function createMemoryResultCache(limits: CacheLimits = {}): ResultCache {
   const most = { ...CACHE_LIMITS, ...limits };
   // As text, so that nobody changes a kept result by changing the one he was given.
-  const entries = new Map<string, string>();
+  const entries = new Map<string, { readonly text: string; readonly size: number }>();
   let bytes = 0;
 
   function forget(key: string): void {
-    bytes -= entries.get(key)?.length ?? 0;
+    bytes -= entries.get(key)?.size ?? 0;
     entries.delete(key);
   }
 
   return {
     async find(key) {
-      const text = entries.get(key);
-      if (text === undefined) return undefined;
+      const kept = entries.get(key);
+      if (kept === undefined) return undefined;
       entries.delete(key);
-      entries.set(key, text);
-      return readCacheEntry(key, text);
+      entries.set(key, kept);
+      return readCacheEntry(key, kept.text);
     },
     async keep(key, entry) {
       const text = writeCacheEntry(key, entry);
+      const size = Buffer.byteLength(text);
       forget(key);
-      if (text.length > most.bytes) return;
-      entries.set(key, text);
-      bytes += text.length;
+      if (size > most.bytes) return;
+      entries.set(key, { text, size });
+      bytes += size;
       for (const oldest of entries.keys()) {
         if (entries.size <= most.entries && bytes <= most.bytes) break;
         forget(oldest);

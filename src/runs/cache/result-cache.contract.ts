@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { CachedResult, ResultCache } from '../ports/result-cache.js';
 import { runResultOf } from '../result/fixtures/run-result-of.js';
@@ -16,7 +15,7 @@ export function keptResult(value: unknown): CachedResult {
   };
 }
 
-/** What every cache of results must do. */
+/** What every cache of results must do, wherever it keeps them. `open` makes one that is empty. */
 export function describeResultCache(name: string, open: (limits?: CacheLimits) => Promise<ResultCache>): void {
   describe(`the cache ${name}`, () => {
     it('gives back what was kept', async () => {
@@ -33,27 +32,34 @@ export function describeResultCache(name: string, open: (limits?: CacheLimits) =
       expect(await cache.find(keyOf('a'))).toEqual(keptResult(2));
     });
 
-    it('forgets the one that was not asked for the longest', async () => {
+    it('holds no more entries than it may, the newest among them', async () => {
       const cache = await open({ entries: 2 });
-      for (const key of ['a', 'b']) await cache.keep(keyOf(key), keptResult(key));
-      await sleep(20);
-      await cache.find(keyOf('a'));
-      await sleep(20);
-      await cache.keep(keyOf('c'), keptResult('c'));
-      const found = await Promise.all(['a', 'b', 'c'].map(async (key) => (await cache.find(keyOf(key)))?.result.value));
-      expect(found).toEqual(['a', undefined, 'c']);
+      for (const key of ['a', 'b', 'c', 'd']) await cache.keep(keyOf(key), keptResult(key));
+      const found = await Promise.all(['a', 'b', 'c', 'd'].map(async (key) => cache.find(keyOf(key))));
+      expect(found.filter((entry) => entry !== undefined)).toHaveLength(2);
+      expect(await cache.find(keyOf('d'))).toEqual(keptResult('d'));
     });
 
     it('holds no more bytes than it may', async () => {
       const cache = await open({ bytes: 2000 });
       await cache.keep(keyOf('a'), keptResult('x'.repeat(1000)));
-      await sleep(20);
       await cache.keep(keyOf('b'), keptResult('y'.repeat(1000)));
       expect(await cache.find(keyOf('a'))).toBeUndefined();
       expect(await cache.find(keyOf('b'))).toBeDefined();
-      await cache.keep(keyOf('c'), keptResult('z'.repeat(5000)));
-      expect(await cache.find(keyOf('c'))).toBeUndefined();
-      expect(await cache.find(keyOf('b'))).toBeDefined();
+    });
+
+    it('counts bytes, not characters', async () => {
+      const cache = await open({ bytes: 2000 });
+      await cache.keep(keyOf('a'), keptResult('€'.repeat(700)));
+      expect(await cache.find(keyOf('a'))).toBeUndefined();
+    });
+
+    it('keeps nothing that is larger than all of it, nor what was kept before under that key', async () => {
+      const cache = await open({ bytes: 2000 });
+      for (const key of ['a', 'b']) await cache.keep(keyOf(key), keptResult(key));
+      await cache.keep(keyOf('a'), keptResult('z'.repeat(5000)));
+      expect(await cache.find(keyOf('a'))).toBeUndefined();
+      expect(await cache.find(keyOf('b'))).toEqual(keptResult('b'));
     });
 
     it('hands out copies', async () => {

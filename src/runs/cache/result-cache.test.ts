@@ -1,7 +1,9 @@
 import { mkdtemp, readFile, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import type { CacheLimits } from './cache-limits.js';
 import { createFileResultCache } from './file-result-cache.js';
 import { createMemoryResultCache } from './memory-result-cache.js';
 import { describeResultCache, keptResult, keyOf } from './result-cache.contract.js';
@@ -12,8 +14,24 @@ async function makeData(): Promise<string> {
   return data;
 }
 
-describeResultCache('in memory', async (limits) => Promise.resolve(createMemoryResultCache(limits)));
-describeResultCache('in files', async (limits) => createFileResultCache(await makeData(), limits));
+const CACHES = [
+  ['in memory', async (limits?: CacheLimits) => createMemoryResultCache(limits)],
+  ['in files', async (limits?: CacheLimits) => createFileResultCache(await makeData(), limits)],
+] as const;
+
+for (const [place, open] of CACHES) describeResultCache(place, open);
+
+test.each(CACHES)('a cache %s forgets the result that was not asked for the longest', async (_, open) => {
+  const cache = await open({ entries: 2 });
+  for (const key of ['a', 'b']) await cache.keep(keyOf(key), keptResult(key));
+  // Files tell the times apart only if they differ.
+  await sleep(20);
+  await cache.find(keyOf('a'));
+  await sleep(20);
+  await cache.keep(keyOf('c'), keptResult('c'));
+  const found = await Promise.all(['a', 'b', 'c'].map(async (key) => (await cache.find(keyOf(key)))?.result.value));
+  expect(found).toEqual(['a', undefined, 'c']);
+});
 
 test.each([
   ['cut off', (text: string) => text.slice(0, -20)],

@@ -1,9 +1,9 @@
+import type { CacheLimits } from '../../runs/cache/cache-limits.js';
 import type { CachedResult, ResultCache } from '../../runs/ports/result-cache.js';
-import type { CacheLimits } from '../store-options.js';
 import { checkOpen, type Tables } from './tables.js';
 
 /** Kept results, as text; the map's own order is that of keeping. */
-export function createResultCache(tables: Tables, limits: CacheLimits): ResultCache {
+export function createResultCache(tables: Tables, limits: Required<CacheLimits>): ResultCache {
   const { results } = tables;
   return {
     async find(key) {

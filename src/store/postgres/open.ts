@@ -1,6 +1,7 @@
+import { CACHE_LIMITS } from '../../runs/cache/cache-limits.js';
 import type { Store } from '../store.js';
 import { SEARCH_WINDOW } from '../search-page.js';
-import { CACHE_LIMITS, type StoreOptions } from '../store-options.js';
+import type { StoreOptions } from '../store-options.js';
 import type { Context } from './context.js';
 import { openDatabase } from './database.js';
 import { createEventLog } from './event-log.js';

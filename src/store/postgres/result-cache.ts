@@ -1,10 +1,10 @@
+import type { CacheLimits } from '../../runs/cache/cache-limits.js';
 import type { CachedResult, ResultCache } from '../../runs/ports/result-cache.js';
-import type { CacheLimits } from '../store-options.js';
 import { columnsOf } from './columns.js';
 import type { Context } from './context.js';
 
 /** Kept results; the oldest go first. */
-export function createResultCache({ database }: Context, limits: CacheLimits): ResultCache {
+export function createResultCache({ database }: Context, limits: Required<CacheLimits>): ResultCache {
   return {
     async find(key) {
       const { rows } = await database.query(`SELECT entry FROM sluice.results WHERE key = $1`, [key]);

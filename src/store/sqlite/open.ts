@@ -1,6 +1,7 @@
+import { CACHE_LIMITS } from '../../runs/cache/cache-limits.js';
 import type { Store } from '../store.js';
 import { SEARCH_WINDOW } from '../search-page.js';
-import { CACHE_LIMITS, type StoreOptions } from '../store-options.js';
+import type { StoreOptions } from '../store-options.js';
 import { createWakers, QUEUE } from '../wakers.js';
 import { openDatabase, type Database, type DatabaseOptions } from './database.js';
 import { asDamaged } from './database-error.js';

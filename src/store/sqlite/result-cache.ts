@@ -1,10 +1,10 @@
+import type { CacheLimits } from '../../runs/cache/cache-limits.js';
 import type { CachedResult, ResultCache } from '../../runs/ports/result-cache.js';
-import type { CacheLimits } from '../store-options.js';
 import type { Database } from './database.js';
 import { readInteger, readJson } from './row-reader.js';
 
 /** Kept results; the oldest go when there are too many. */
-export function createResultCache(database: Database, limits: CacheLimits): ResultCache {
+export function createResultCache(database: Database, limits: Required<CacheLimits>): ResultCache {
   const findEntry = database.prepare('SELECT entry FROM results WHERE key = ?');
   const forget = database.prepare('DELETE FROM results WHERE key = ?');
   const insert = database.prepare('INSERT INTO results (key, entry, bytes, kept_at) VALUES (?, ?, ?, ?)');
