@@ -1,12 +1,12 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../../runs/run-folder/make-folder.js';
 import { replaceFile } from '../../runs/run-folder/replace-file.js';
 import { isThere } from '../is-there.js';
 import type { PackFile } from '../wrappers/context-pack.js';
 
 /** Writes an order's files into its run folder; each is there whole or not at all. */
 export async function writePackFiles(runDir: string, files: readonly PackFile[]): Promise<void> {
-  await mkdir(runDir, { recursive: true });
+  await makeFolder(runDir);
   for (const { path, text } of files) await replaceFile(join(runDir, path), text);
 }
 

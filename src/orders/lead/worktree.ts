@@ -1,5 +1,6 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolder } from '../../runs/run-folder/make-folder.js';
 import { runGit } from '../evidence/run-git.js';
 import { isThere } from '../is-there.js';
 
@@ -16,7 +17,7 @@ const TIME_LIMIT_MS = 300_000;
 /** Makes a worktree, on a new branch from where the repository stands; a message if that cannot be done. */
 export async function createWorktree(worktree: Worktree): Promise<{ readonly error?: string }> {
   const { repoDir, folder, branch } = worktree;
-  await mkdir(dirname(folder), { recursive: true });
+  await makeFolder(dirname(folder));
   // A claim that was put back before its worker started may have left one; nobody has worked there.
   await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], TIME_LIMIT_MS);
   await rm(folder, { recursive: true, force: true });

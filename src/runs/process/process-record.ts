@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../../audit/files/make-folder.js';
 import type { ProcessIdentity } from './process-identity.js';
 import { identifyOwnProcess } from './process-identity.js';
 
@@ -28,7 +29,7 @@ export interface ProcessRecord {
  * await record.started(running.identity);
  */
 export async function recordProcess(folder: string, runDir: string): Promise<ProcessRecord> {
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const path = join(folder, `${randomUUID()}${RECORD_ENDING}`);
   // Two lines, each written at once: a crash between leaves a record that can be read.
   await writeFile(path, line({ owner: await identifyOwnProcess(), run_dir: runDir }), { flag: 'wx', mode: 0o600 });

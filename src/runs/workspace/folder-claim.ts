@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { readdir, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../../audit/files/make-folder.js';
 import { errorCodeOf } from '../../json/error-code.js';
 import type { ProcessIdentity } from '../process/process-identity.js';
 import { identifyOwnProcess, stateOfProcess } from '../process/process-identity.js';
@@ -54,13 +55,13 @@ function readClaim(name: string): ProcessIdentity {
 
 async function putUp(place: string, name: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
-    await mkdir(place, { recursive: true });
     try {
+      await makeFolder(place);
       await writeFile(join(place, name), '', { flag: 'wx' });
       return;
     } catch (error) {
-      // Whoever held it last may have taken the empty folder away.
-      if (errorCodeOf(error) !== 'ENOENT' || attempt === 10) throw error;
+      // Whoever held it last may take the empty folder away, before or after it is seen to be there.
+      if (!/^(?:EEXIST|ENOENT)$/.test(errorCodeOf(error) ?? '') || attempt === 10) throw error;
     }
   }
 }

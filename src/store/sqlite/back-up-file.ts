@@ -2,9 +2,9 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { chmod, link, lstat, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { makeFolder } from '../../audit/files/make-folder.js';
 import { errorCodeOf } from '../../json/error-code.js';
 import type { Backup } from '../back-up-store.js';
-import { makeFolder } from '../make-folder.js';
 import { StoreError } from '../store-error.js';
 import { toStoreError } from './database-error.js';
 import type { Connection } from './driver.js';
@@ -22,7 +22,7 @@ export async function backUpFile(source: string, target: string): Promise<Backup
   }
   const part = `${to}.${process.pid}.part`;
   try {
-    makeFolder(dirname(to));
+    await makeFolder(dirname(to));
     copy(from, part);
     await chmod(part, 0o600);
     check(part);

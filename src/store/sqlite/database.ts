@@ -2,7 +2,7 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { makeFolder } from '../make-folder.js';
+import { makeFolder } from '../../audit/files/make-folder.js';
 import { storeClosed } from '../refusals.js';
 import { fileReplaced, isBusy, storeBusy, toStoreError } from './database-error.js';
 import type { Connection, Statement } from './driver.js';
@@ -38,6 +38,9 @@ const PATIENCE_MS = 30_000;
 export async function openDatabase(path: string, options: DatabaseOptions = {}): Promise<Database> {
   const file = resolve(path);
   const { synchronous = 'FULL', patienceMs = PATIENCE_MS } = options;
+  await makeFolder(dirname(file)).catch((error: unknown) => {
+    throw toStoreError(error, file);
+  });
   const connection = await patiently(file, patienceMs, () => connect(file, synchronous));
   const identity = identityOf(file);
   const statements = new Map<string, Statement>();
@@ -90,7 +93,6 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
 }
 
 function connect(file: string, synchronous: 'FULL' | 'OFF'): Connection {
-  makeFolder(dirname(file));
   // Made by us, so that only its owner may read it; SQLite gives its side files the same permissions.
   closeSync(openSync(file, 'a', 0o600));
   const connection = new DatabaseSync(file, { timeout: BLOCKING_WAIT_MS, enableForeignKeyConstraints: true });
