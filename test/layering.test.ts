@@ -24,13 +24,15 @@ describe('npm run layering', () => {
     expect(await runGate(files)).toEqual({ exitCode: 0, violations: '' });
   });
 
-  it('lets every floor have the base of all errors and the code of any, and nothing else from there', async () => {
+  it('lets every floor have the base of all errors, code and message of any, and nothing else from there', async () => {
     const files = {
       'src/json/sluice-error.ts': 'export class SluiceError extends Error {}',
       'src/json/error-code.ts': 'export const errorCodeOf = 1;',
+      'src/json/error-message.ts': 'export const errorMessageOf = 1;',
       'src/json/index.ts': `export { SluiceError } from './sluice-error.js';`,
       'src/audit/base.ts': `import { SluiceError } from '../json/sluice-error.js'; export class A extends SluiceError {}`,
       'src/audit/code.ts': `import { errorCodeOf } from '../json/error-code.js'; export const code = errorCodeOf;`,
+      'src/audit/message.ts': `import { errorMessageOf } from '../json/error-message.js'; export const say = errorMessageOf;`,
       'src/audit/entry.ts': `import { SluiceError } from '../json/index.js'; export class B extends SluiceError {}`,
     };
     expect(await findViolations(files)).toEqual(['src/audit/entry.ts → src/json/index.ts: audit may not import json']);

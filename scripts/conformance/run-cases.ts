@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { errorMessageOf } from '../../src/json/error-message.js';
 import { isSluiceError, parseOrThrow, repairJson } from '../../src/json/index.js';
 import { fromJsonSchema } from '../../src/json-schema/index.js';
 import type { ConformanceCase } from './conformance-case.js';
@@ -36,7 +37,7 @@ function answerTo(one: ConformanceCase): Answer {
     return { value: valueOf(one) };
   } catch (thrown) {
     if (isSluiceError(thrown)) return { error: thrown.code };
-    return { crash: thrown instanceof Error ? thrown.message : String(thrown) };
+    return { crash: errorMessageOf(thrown) };
   }
 }
 

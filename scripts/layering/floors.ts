@@ -11,8 +11,12 @@ export interface Floor {
   readonly browserSafe?: boolean;
 }
 
-/** The base of all errors, and the code of any other: every floor needs them, whatever else it may import. */
-export const ERROR_FILES: readonly string[] = ['src/json/sluice-error.ts', 'src/json/error-code.ts'];
+/** The base of all errors, and the code and the message of any other: every floor needs them, whatever else it may import. */
+export const ERROR_FILES: readonly string[] = [
+  'src/json/sluice-error.ts',
+  'src/json/error-code.ts',
+  'src/json/error-message.ts',
+];
 
 const CORE = ['json', 'json-schema', 'events', 'audit', 'runs', 'orders', 'store', 'dispatch'];
 

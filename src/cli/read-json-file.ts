@@ -1,3 +1,4 @@
+import { errorMessageOf } from '../json/error-message.js';
 import type { CommandIo } from './command-io.js';
 import { MAX_INPUT_BYTES } from './input-limit.js';
 import { MisuseError } from './misuse-error.js';
@@ -11,6 +12,6 @@ export async function readJsonFile(file: string, io: CommandIo): Promise<unknown
   try {
     return JSON.parse(input.text) as unknown;
   } catch (error) {
-    throw new MisuseError(`${name} is not JSON: ${error instanceof Error ? error.message : ''}`, { cause: error });
+    throw new MisuseError(`${name} is not JSON: ${errorMessageOf(error)}`, { cause: error });
   }
 }

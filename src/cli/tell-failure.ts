@@ -1,3 +1,4 @@
+import { errorMessageOf } from '../json/error-message.js';
 import { isSluiceError, SluiceError } from '../json/index.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { MisuseError } from './misuse-error.js';
@@ -28,7 +29,7 @@ export function tellFailure(thrown: unknown): Failure {
 
 function asSluiceError(thrown: unknown): SluiceError {
   if (isSluiceError(thrown)) return thrown;
-  const said = thrown instanceof Error ? thrown.message : String(thrown);
+  const said = errorMessageOf(thrown);
   const options = { cause: thrown };
   return isSystemError(thrown)
     ? new SluiceError('SYSTEM_REFUSED', `${said}; check the path, its permissions and the space on the disk`, options)

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { errorMessageOf } from '../json/error-message.js';
 import { SluiceError } from '../json/index.js';
 import { fromJsonSchema } from '../json-schema/index.js';
 import { errorCodeOf } from '../json/error-code.js';
@@ -88,7 +89,7 @@ async function readValue(file: string): Promise<unknown> {
     const module: unknown = await inTime(import(pathToFileURL(file).href));
     return typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessageOf(error);
     throw new SluiceError('INVALID_CONFIG', `${file} cannot be read: ${why}`, { cause: error });
   }
 }

@@ -1,6 +1,6 @@
+import { errorMessageOf } from '../json/error-message.js';
 import { isSluiceError } from '../json/sluice-error.js';
 import { untilDone } from '../orders/lead/until-done.js';
-import { messageOf } from '../runs/message-of.js';
 import type { RunRecord } from '../runs/ports/run-records.js';
 import { failedResult } from '../runs/result/failed-result.js';
 import type { RunResult } from '../runs/result/run-result.js';
@@ -25,7 +25,7 @@ export async function doRun(
   } catch (error) {
     // What cannot be started at all was queued by somebody who did not check: that is the run's result.
     const code = isSluiceError(error) ? error.code : NOT_STARTED;
-    const result = failedResult(code, messageOf(error));
+    const result = failedResult(code, errorMessageOf(error));
     await untilDone(async () => store.endRun({ id: record.id, workerId, result, now: clock() }), context);
     return result;
   }

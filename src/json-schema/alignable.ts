@@ -1,4 +1,5 @@
 import type { AlignableSchema } from '../json/alignable-schema.js';
+import { errorMessageOf } from '../json/error-message.js';
 import { SluiceError } from '../json/sluice-error.js';
 import type { StandardSchema } from '../json/standard-schema.js';
 import { exportJsonSchema } from './export-json-schema.js';
@@ -38,7 +39,7 @@ function exportOf(schema: StandardSchema): unknown {
     return exportJsonSchema(schema);
   } catch (cause) {
     if (cause instanceof SluiceError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorMessageOf(cause);
     throw new SluiceError('ALIGN_UNSUPPORTED', `this schema cannot be written as JSON Schema: ${reason}`, { cause });
   }
 }

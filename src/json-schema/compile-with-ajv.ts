@@ -1,4 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { errorMessageOf } from '../json/error-message.js';
 import { FORMATS } from './formats.js';
 import { invalidSchema } from './invalid-schema.js';
 import { hasUniqueItems } from './json-equality.js';
@@ -53,6 +54,6 @@ export function compileWithAjv(schema: SchemaNode): Verdict | undefined {
       isForbidden = true;
       return undefined;
     }
-    throw invalidSchema('#', cause instanceof Error ? cause.message : String(cause), cause);
+    throw invalidSchema('#', errorMessageOf(cause), cause);
   }
 }

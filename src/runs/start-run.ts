@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { createRunFolder, openRunLogs } from '../audit/index.js';
 import type { Emitted } from '../events/index.js';
+import { errorMessageOf } from '../json/error-message.js';
 import { isSluiceError, SluiceError } from '../json/index.js';
 import { findKeptResult, keepResult } from './cache/kept-results.js';
 import { tellCachedResult } from './cache/tell-cached-result.js';
@@ -12,7 +13,6 @@ import { RunControl } from './conduct/run-control.js';
 import { RunUsage } from './conduct/run-usage.js';
 import { EventFeed } from './feed/event-feed.js';
 import { launcherOf } from './launchers/launchers.js';
-import { messageOf } from './message-of.js';
 import { decidePorts } from './ports/run-ports.js';
 import type { DecidedPorts, RunPorts } from './ports/run-ports.js';
 import { cacheKeyFor, findWorkdir, NotStarted, occupyFolder } from './prepare/prepare-ground.js';
@@ -156,14 +156,14 @@ async function carryOutOn(context: RunContext): Promise<RunResult> {
     return buildResult(outcome, { artifacts: NO_CHANGES, drift: undefined, usage: null, attempts: 1, sessionId: null });
   } finally {
     await lock?.release().catch((error: unknown) => {
-      logger.warn('the working folder could not be given back', { run_id: context.id, error: messageOf(error) });
+      logger.warn('the working folder could not be given back', { run_id: context.id, error: errorMessageOf(error) });
     });
   }
 }
 
 function asStorageFailure(error: unknown): SluiceError {
   if (isSluiceError(error)) return error;
-  return new SluiceError('RUN_STORAGE_FAILED', `What the run does cannot be kept: ${messageOf(error)}`, {
+  return new SluiceError('RUN_STORAGE_FAILED', `What the run does cannot be kept: ${errorMessageOf(error)}`, {
     cause: error,
   });
 }

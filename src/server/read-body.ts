@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
+import { errorMessageOf } from '../json/error-message.js';
 import { headerOf } from './header-of.js';
 import { incomingOf } from './incoming-of.js';
 import { RequestError } from './request-error.js';
@@ -21,7 +22,7 @@ export async function readBody(context: Context, maxBytes: number): Promise<unkn
   try {
     return JSON.parse(decoder.decode(bytes)) as unknown;
   } catch (error) {
-    throw new RequestError('INVALID_BODY', `The body is not JSON: ${error instanceof Error ? error.message : ''}`);
+    throw new RequestError('INVALID_BODY', `The body is not JSON: ${errorMessageOf(error)}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { errorMessageOf } from '../../src/json/error-message.js';
 import { isSluiceError } from '../../src/json/index.js';
 
 /** Something that is asked of the server: not there yet, there, or refused; what was there stays while it is asked again. */
@@ -73,5 +74,5 @@ export function useResource<Value>(
 /** What went wrong, for a person: our own errors say it themselves. */
 export function asFailure(error: unknown): Failure {
   if (isSluiceError(error)) return { code: error.code, message: error.message };
-  return { code: 'UNEXPECTED', message: error instanceof Error ? error.message : String(error) };
+  return { code: 'UNEXPECTED', message: errorMessageOf(error) };
 }

@@ -1,5 +1,5 @@
+import { errorMessageOf } from '../../json/error-message.js';
 import type { Logger } from '../../runs/logger/logger.js';
-import { messageOf } from '../../runs/message-of.js';
 import type { InboxItem } from '../ports/inbox-item.js';
 import type { OutboxMessage } from '../ports/outbox-message.js';
 import type { OutboxStore } from '../ports/outbox-store.js';
@@ -116,5 +116,5 @@ async function fail(
 const LONGEST_ERROR = 500;
 
 function describe(thrown: unknown): string {
-  return messageOf(thrown).slice(0, LONGEST_ERROR);
+  return errorMessageOf(thrown).slice(0, LONGEST_ERROR);
 }

@@ -1,4 +1,4 @@
-import { messageOf } from '../../runs/message-of.js';
+import { errorMessageOf } from '../../json/error-message.js';
 import type { OrderRecord } from '../ports/order-record.js';
 import { injectionOf } from '../wrappers/injection.js';
 import type { Injection } from '../wrappers/injection.js';
@@ -25,6 +25,6 @@ export async function prepareOrder(
     await writePackFiles(runDir, injection.files);
     return injection;
   } catch (error) {
-    return { startError: messageOf(error) };
+    return { startError: errorMessageOf(error) };
   }
 }

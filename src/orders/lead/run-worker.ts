@@ -1,4 +1,4 @@
-import { messageOf } from '../../runs/message-of.js';
+import { errorMessageOf } from '../../json/error-message.js';
 import type { RunResult } from '../../runs/result/run-result.js';
 import { readLastAttempt } from '../../runs/run-folder/read-last-attempt.js';
 import type { RunSpec } from '../../runs/spec/run-spec.js';
@@ -39,7 +39,7 @@ export async function runWorker(
   try {
     run = await startRun({ id: record.run_ulid, spec, env, record });
   } catch (error) {
-    return { ...NOT_SEEN, startError: messageOf(error) };
+    return { ...NOT_SEEN, startError: errorMessageOf(error) };
   }
   const cancel = () => void run.cancel();
   if (stop.aborted) cancel();

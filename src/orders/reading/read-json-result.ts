@@ -1,3 +1,4 @@
+import { errorMessageOf } from '../../json/error-message.js';
 import { parse } from '../../json/index.js';
 import { showLine } from '../plain-text.js';
 import { draftFromFields, draftFromText } from './draft-result.js';
@@ -30,7 +31,7 @@ function readStrictly(text: string): { readonly value?: unknown; readonly proble
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return notJson(error instanceof Error ? error.message : 'it ends too early');
+    return notJson(errorMessageOf(error));
   }
   const parsed = parse(text, undefined, { profile: 'generic', detectDuplicates: true, limits: { depth: DEPTH } });
   if (!parsed.ok) return notJson(parsed.status === 'failed' ? parsed.error.message : 'it is a comment');

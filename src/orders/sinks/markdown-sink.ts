@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../../runs/message-of.js';
+import { errorMessageOf } from '../../json/error-message.js';
 import { makeFolder } from '../../runs/run-folder/make-folder.js';
 import type { NewOutboxMessage } from '../ports/outbox-message.js';
 import { fileNameOf } from '../shapes/issue-ref.js';
@@ -49,7 +49,7 @@ export function createMarkdownSink(options: { readonly folder: string; readonly 
         await inLine(path, async () => append(folder, path, message));
       } catch (error) {
         if (error instanceof SinkError) throw error;
-        const why = messageOf(error);
+        const why = errorMessageOf(error);
         throw new SinkError('SINK_FILE_UNUSABLE', `${path} cannot be written: ${why}`, { cause: error });
       }
       return { deliveredTo: path };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { errorMessageOf } from '../../json/error-message.js';
 import type { RunContext } from '../conduct/run-context.js';
-import { messageOf } from '../message-of.js';
 import type { CachedResult } from '../ports/result-cache.js';
 import { hasChanges } from '../result/merge-fs-diffs.js';
 import type { RunResult } from '../result/run-result.js';
@@ -18,7 +18,7 @@ export async function findKeptResult(context: RunContext, key: string): Promise<
     const checked = await schema['~standard'].validate(kept.result.value);
     return checked.issues === undefined && isDeepStrictEqual(checked.value, kept.result.value) ? kept : undefined;
   } catch (error) {
-    ports.logger.warn('the cache of results cannot be read', { run_id: context.id, error: messageOf(error) });
+    ports.logger.warn('the cache of results cannot be read', { run_id: context.id, error: errorMessageOf(error) });
     return undefined;
   }
 }
@@ -31,7 +31,7 @@ export async function keepResult(context: RunContext, key: string, result: RunRe
     const kept_at = new Date(ports.clock()).toISOString();
     await ports.cache.keep(key, { run_id: id, result, kept_at });
   } catch (error) {
-    ports.logger.warn('a result could not be kept', { run_id: id, error: messageOf(error) });
+    ports.logger.warn('a result could not be kept', { run_id: id, error: errorMessageOf(error) });
   }
 }
 

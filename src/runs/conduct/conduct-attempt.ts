@@ -1,9 +1,9 @@
 import type { Emitted, FcmpEvent } from '../../events/index.js';
+import { errorMessageOf } from '../../json/error-message.js';
 import { AttemptRecord } from '../capture/attempt-record.js';
 import { Answer } from '../judge/answer.js';
 import { decideVerdict, isAsking } from '../judge/decide-verdict.js';
 import { judgeOutput } from '../judge/judge-output.js';
-import { messageOf } from '../message-of.js';
 import { engineVersion } from '../prepare/engine-version.js';
 import { environmentOf, prepareLaunch, programOf } from '../prepare/prepare-launch.js';
 import type { PreparedLaunch } from '../prepare/prepare-launch.js';
@@ -36,7 +36,7 @@ export async function conductAttempt(context: RunContext, plan: AttemptPlan): Pr
     prepared = await prepareLaunch(context, plan);
     changes = await watchFolder(plan.workdir, context.ports.data);
   } catch (error) {
-    return endUnstarted(context, plan, { verdict: 'not_started', reason: messageOf(error) });
+    return endUnstarted(context, plan, { verdict: 'not_started', reason: errorMessageOf(error) });
   }
   const { secrets } = prepared;
   const answer = new Answer(isHeldWhole(context) ? 'stdout' : 'messages');

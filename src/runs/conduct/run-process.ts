@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import type { CapturedChunk } from '../../audit/index.js';
 import { isRasp } from '../../events/index.js';
 import type { Emitted, Verdict } from '../../events/index.js';
+import { errorMessageOf } from '../../json/error-message.js';
 import type { AttemptRecord } from '../capture/attempt-record.js';
 import { captureOutput } from '../capture/capture-output.js';
 import { OutputGauge } from '../capture/output-gauge.js';
-import { messageOf } from '../message-of.js';
 import type { PreparedLaunch } from '../prepare/prepare-launch.js';
 import { endEscaped } from '../process/end-escaped.js';
 import { recordProcess } from '../process/process-record.js';
@@ -36,7 +36,7 @@ export async function runProcess(
     running = await startProcess({ command, cwd: workdir, env, ...input, terminal: spec.terminal ?? false });
   } catch (error) {
     await note.forget();
-    return { verdict: 'not_started', reason: prepared.secrets.maskText(messageOf(error)) };
+    return { verdict: 'not_started', reason: prepared.secrets.maskText(errorMessageOf(error)) };
   }
   try {
     await note.started(running.identity);
@@ -44,7 +44,7 @@ export async function runProcess(
     return { end: await running.ended, pid: running.identity.pid };
   } finally {
     await running.stop().catch((error: unknown) => {
-      ports.logger.warn('a process of the run could not be ended', { run_id: context.id, error: messageOf(error) });
+      ports.logger.warn('a process of the run could not be ended', { run_id: context.id, error: errorMessageOf(error) });
     });
     await endEscaped(runDir);
     await note.forget();

@@ -1,8 +1,8 @@
+import { errorMessageOf } from '../../json/error-message.js';
 import { isSluiceError, parseAsync } from '../../json/index.js';
 import type { ParseError, Repair, RepairLevel, SchemaIssue, StandardSchema, Warning } from '../../json/index.js';
 import { errorOfComment } from '../../json/parse.js';
 import { takeOffDoneMarker } from '../contract/done-marker-member.js';
-import { messageOf } from '../message-of.js';
 import type { RunContract } from '../spec/run-spec.js';
 
 /** What the contract says about an answer. */
@@ -85,5 +85,5 @@ function describeIssue({ path, message }: SchemaIssue): string {
 
 function describeThrown(error: unknown): string {
   if (isSluiceError(error)) return `[${error.code}] ${error.message}`;
-  return messageOf(error);
+  return errorMessageOf(error);
 }

@@ -1,8 +1,8 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { errorMessageOf } from '../../json/error-message.js';
 import { cacheKeyOf } from '../cache/cache-key.js';
 import type { RunContext } from '../conduct/run-context.js';
-import { messageOf } from '../message-of.js';
 import { endOrphans } from '../process/end-orphans.js';
 import { lockFolder } from '../workspace/folder-lock.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
@@ -30,7 +30,7 @@ export async function cacheKeyFor(context: RunContext, workdir: string): Promise
     const version = await engineVersion(launcher, programOf(context, launcher.program), environmentOf(context));
     return await cacheKeyOf({ ...spec, workdir }, version);
   } catch (error) {
-    throw new NotStarted(`The input files cannot be read: ${messageOf(error)}`);
+    throw new NotStarted(`The input files cannot be read: ${errorMessageOf(error)}`);
   }
 }
 
@@ -48,7 +48,7 @@ export async function occupyFolder(context: RunContext, workdir: string): Promis
   try {
     return await lockFolder(join(ports.data, 'locks'), workdir, { wait: true, signal: waiting.signal });
   } catch (error) {
-    throw new NotStarted(messageOf(error), { cause: error });
+    throw new NotStarted(errorMessageOf(error), { cause: error });
   } finally {
     clearTimeout(timer);
     takeBack();
@@ -62,7 +62,7 @@ async function sweepOnce({ ports: { data, logger } }: RunContext): Promise<void>
         logger.warn('ended a process that had outlived its run', { pid, run_dir: runDir });
       }
     } catch (error) {
-      logger.warn('processes of earlier runs could not be ended', { error: messageOf(error) });
+      logger.warn('processes of earlier runs could not be ended', { error: errorMessageOf(error) });
     }
   };
   const done = swept.get(data) ?? sweep();

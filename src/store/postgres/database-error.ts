@@ -1,4 +1,5 @@
 import { errorCodeOf } from '../../json/error-code.js';
+import { errorMessageOf } from '../../json/error-message.js';
 import { isSluiceError } from '../../json/sluice-error.js';
 import { StoreError } from '../store-error.js';
 
@@ -27,7 +28,7 @@ export function toStoreError(error: unknown, where: string): Error {
   if (isSluiceError(error)) return error;
   const state = sqlStateOf(error);
   if (isAddressRefused(error)) return addressRefused();
-  const said = error instanceof Error ? error.message : String(error);
+  const said = errorMessageOf(error);
   if (state === undefined || UNAVAILABLE.test(state)) {
     return new StoreError(
       'STORE_UNAVAILABLE',

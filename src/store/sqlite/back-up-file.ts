@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../../audit/files/make-folder.js';
 import { errorCodeOf } from '../../json/error-code.js';
+import { errorMessageOf } from '../../json/error-message.js';
 import type { Backup } from '../back-up-store.js';
 import { StoreError } from '../store-error.js';
 import { toStoreError } from './database-error.js';
@@ -31,7 +32,7 @@ export async function backUpFile(source: string, target: string): Promise<Backup
     return { file: to, bytes: (await lstat(to)).size };
   } catch (error) {
     if (error instanceof StoreError) throw error;
-    const said = error instanceof Error ? error.message : String(error);
+    const said = errorMessageOf(error);
     throw new StoreError(
       'BACKUP_FAILED',
       `the database ${from} could not be copied to ${to} (${said}); check the folder of the copy, its permissions and space`,

@@ -1,4 +1,5 @@
 import { errorCodeOf } from '../../json/error-code.js';
+import { errorMessageOf } from '../../json/error-message.js';
 import { isSluiceError } from '../../json/sluice-error.js';
 import { StoreError } from '../store-error.js';
 
@@ -25,7 +26,7 @@ export function isBusy(error: unknown): boolean {
 export function toStoreError(error: unknown, file: string): Error {
   if (isSluiceError(error)) return error;
   const code = resultCodeOf(error);
-  const said = error instanceof Error ? error.message : String(error);
+  const said = errorMessageOf(error);
   if (code === undefined ? isSystemError(error) : UNAVAILABLE.includes(code)) {
     return new StoreError(
       'STORE_UNAVAILABLE',
@@ -53,7 +54,7 @@ export function asDamaged(error: unknown, file: string): Error {
 
 /** The file is there, and what it holds is not what was written. */
 export function damaged(file: string, cause: unknown): StoreError {
-  const said = cause instanceof Error ? cause.message : String(cause);
+  const said = errorMessageOf(cause);
   return new StoreError(
     'STORE_DAMAGED',
     `the database ${file} cannot be read (${said}); restore it from a copy, or name another file`,

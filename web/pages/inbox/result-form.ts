@@ -1,3 +1,4 @@
+import { errorMessageOf } from '../../../src/json/error-message.js';
 import { isRecord, textOf } from '../../ui/read-unknown.js';
 
 /** A work result while a person corrects it. Issue, run and status are not among the fields: they are given. */
@@ -96,7 +97,7 @@ export function parseResult(
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? { result: value } : { wrong: 'A work result is an object.' };
   } catch (error) {
-    return { wrong: `This is not JSON: ${error instanceof Error ? error.message : ''}` };
+    return { wrong: `This is not JSON: ${errorMessageOf(error)}` };
   }
 }
 

@@ -1,3 +1,4 @@
+import { errorMessageOf } from '../../../src/json/error-message.js';
 import type { ByteSpan } from './byte-ranges.js';
 import { streamKey } from './byte-ranges.js';
 import { BYTES_BEFORE, decodeLastSpan, decodeSpan } from './decode-span.js';
@@ -68,7 +69,7 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
         isCut: before?.state === 'there' && bytes.length <= before.bytes.length,
       });
     } catch (error) {
-      keep(key, { state: 'failed', message: error instanceof Error ? error.message : String(error) });
+      keep(key, { state: 'failed', message: errorMessageOf(error) });
     }
     reading.delete(key);
     readNext();

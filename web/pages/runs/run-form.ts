@@ -1,4 +1,5 @@
 import type { Client } from '../../../src/client/index.js';
+import { errorMessageOf } from '../../../src/json/error-message.js';
 import type { Places } from '../../server/refusal.js';
 import { linesOf } from '../../ui/lines-of.js';
 
@@ -162,7 +163,7 @@ function readSchema(text: string): Readonly<Record<string, unknown>> | undefined
     }
     return 'A JSON Schema is an object: { "type": "object", … }.';
   } catch (error) {
-    return `This is not JSON: ${error instanceof Error ? error.message : ''}`;
+    return `This is not JSON: ${errorMessageOf(error)}`;
   }
 }
 

@@ -1,3 +1,4 @@
+import { errorMessageOf } from '../../../src/json/error-message.js';
 import { createTextReader } from './text-reader.js';
 import type { Numbered, WorkerAnswer, WorkerQuestion } from './worker-messages.js';
 
@@ -13,6 +14,6 @@ function answerTo(number: number, question: WorkerQuestion): WorkerAnswer {
   try {
     return reader.answer(number, question);
   } catch (error) {
-    return { kind: 'broken', message: error instanceof Error ? error.message : String(error) };
+    return { kind: 'broken', message: errorMessageOf(error) };
   }
 }

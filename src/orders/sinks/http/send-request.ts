@@ -3,7 +3,7 @@ import { request as requestPlain } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { messageOf } from '../../../runs/message-of.js';
+import { errorMessageOf } from '../../../json/error-message.js';
 import { SinkError } from '../sink-error.js';
 import { isPrivateAddress } from './private-address.js';
 
@@ -43,7 +43,7 @@ export async function sendRequest(request: HttpRequest): Promise<HttpAnswer> {
           cause: error,
         });
       }
-      const why = messageOf(error);
+      const why = errorMessageOf(error);
       throw new SinkError('SINK_UNREACHABLE', `${url.origin} cannot be reached: ${why}`, { cause: error });
     });
     const target = redirectOf(answer, url, request.method);

@@ -1,0 +1,10 @@
+/**
+ * What something that was thrown says to people, whatever it is. No part of what `sluice/json` offers: it stands here
+ * because every floor may import it.
+ *
+ * @example
+ * errorMessageOf(error) // 'EACCES: permission denied'
+ */
+export function errorMessageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
