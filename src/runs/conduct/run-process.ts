@@ -44,7 +44,10 @@ export async function runProcess(
     return { end: await running.ended, pid: running.identity.pid };
   } finally {
     await running.stop().catch((error: unknown) => {
-      ports.logger.warn('a process of the run could not be ended', { run_id: context.id, error: errorMessageOf(error) });
+      ports.logger.warn('a process of the run could not be ended', {
+        run_id: context.id,
+        error: errorMessageOf(error),
+      });
     });
     await endEscaped(runDir);
     await note.forget();
