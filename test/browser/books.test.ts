@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Page, Route } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { loseAnswer } from './lose-answer.js';
 import { settle } from './settle.js';
 import { until } from './start-site.js';
 import type { Site } from './start-site.js';
@@ -140,11 +141,7 @@ describe('the form of an order', () => {
   const countOrders = async (ref: string) => (await house.site.client.getIssue({ ref })).orders.length;
   /** The order reaches the server, and its answer reaches nobody. Returns the button that was pressed. */
   const giveUnanswered = async (page: Page) => {
-    const lose = async (route: Route) => {
-      await route.fetch();
-      await route.abort();
-    };
-    await page.route('**/v1/orders', lose, { times: 1 });
+    await loseAnswer(page, '/v1/orders');
     const give = page.getByRole('button', { name: 'Give the order' });
     await give.click();
     await page.getByText('it is given only once').waitFor();

@@ -5,6 +5,7 @@ import { seedHouse } from './seed-house.js';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { RUN_ENGINES } from '../../src/runs/launchers/run-engine.js';
 import { session } from './codex-lines.js';
+import { loseAnswer } from './lose-answer.js';
 import { settle } from './settle.js';
 import { useConsole } from './use-console.js';
 
@@ -118,6 +119,39 @@ describe('the form that starts a run', () => {
       spec: { command: [PROGRAM, '-e', 'console.log(JSON.stringify({ summary: "from a form" }))'] },
       result: { status: 'success', value: { summary: 'from a form' } },
     });
+  });
+
+  /** The run is started, and its answer reaches nobody. Returns the button that was pressed. */
+  const startUnanswered = async (page: Page, words: string) => {
+    await field(page, 'Engine').selectOption('command');
+    await field(page, 'Program').selectOption(PROGRAM);
+    await field(page, 'Arguments').fill(`-e\nconsole.log("${words}")`);
+    await loseAnswer(page, '/v1/runs');
+    const start = page.getByRole('button', { name: 'Start the run' });
+    await start.click();
+    await page.getByText('it is started only once').waitFor();
+    return start;
+  };
+  const countRuns = async () => (await house.site.client.listRuns({ query: { limit: 500 } })).items.length;
+
+  it('starts one run though the answer was lost and it is sent again, after a reload too', async () => {
+    const { page } = await house.open('/runs?start', { mayFail: /v1\/runs/ });
+    const before = await countRuns();
+    const start = await startUnanswered(page, 'once');
+    await page.reload();
+    await start.click();
+    await page.waitForURL(/\/runs\/[0-9A-Z]{26}$/);
+    expect(await countRuns()).toBe(before + 1);
+  });
+
+  it('starts another run once something in it was changed', async () => {
+    const { page } = await house.open('/runs?start', { mayFail: /v1\/runs/ });
+    const before = await countRuns();
+    const start = await startUnanswered(page, 'first');
+    await field(page, 'Arguments').fill('-e\nconsole.log("second")');
+    await start.click();
+    await page.waitForURL(/\/runs\/[0-9A-Z]{26}$/);
+    expect(await countRuns()).toBe(before + 2);
   });
 
   it('knows the engines though it was opened in a tab that nobody sees', async () => {

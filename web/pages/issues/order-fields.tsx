@@ -2,6 +2,7 @@ import { pathOf } from '../../app/route.js';
 import { navigate } from '../../app/router.js';
 import { may } from '../../app/session.js';
 import { client } from '../../server/client.js';
+import { newRequestId } from '../../server/new-request-id.js';
 import { useResource } from '../../server/use-resource.js';
 import { Choices, Field } from '../../ui/field.js';
 import { FormEnd } from '../../ui/form-end.js';
@@ -10,7 +11,6 @@ import { Notice } from '../../ui/notice.js';
 import { OfferFailure } from '../../ui/offer-failure.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { useForm } from '../../ui/use-form.js';
-import { newRequestId } from './new-request-id.js';
 import { checkOrderForm, ORDER_PLACES } from './order-form.js';
 import type { OrderForm } from './order-form.js';
 
@@ -27,9 +27,9 @@ export function OrderFields({ name, initial }: { readonly name: string; readonly
   };
   const { request, wrong: wrongHere } = checkOrderForm(fields);
   const form = useForm(wrongHere, ORDER_PLACES, async () => {
-    // Kept before it is sent: whoever sends the same form again, even after a reload, gets the same order.
+    // Kept as it is sent, and before: whoever sends the same form again, even after a reload, gets the same order.
     const requestId = fields.requestId || newRequestId();
-    change({ requestId });
+    change({ ...fields, requestId });
     const { issue_ref } = await client.submitOrder({ body: { ...request, request_id: requestId } });
     forget();
     navigate(pathOf({ page: 'issues', ref: issue_ref }));

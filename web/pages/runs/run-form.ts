@@ -29,6 +29,8 @@ export const EMPTY_RUN_FORM = {
   env: '',
   cache: 'off',
   inputFiles: '',
+  /** What the form was last sent under; empty once anything in it was changed. */
+  requestId: '',
 };
 
 /** See {@link EMPTY_RUN_FORM}. */

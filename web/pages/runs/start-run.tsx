@@ -2,6 +2,7 @@ import { pathOf } from '../../app/route.js';
 import { navigate } from '../../app/router.js';
 import { may } from '../../app/session.js';
 import { client } from '../../server/client.js';
+import { newRequestId } from '../../server/new-request-id.js';
 import { useResource } from '../../server/use-resource.js';
 import { FormEnd } from '../../ui/form-end.js';
 import { Loading } from '../../ui/loading.js';
@@ -29,12 +30,15 @@ export function StartRunForm() {
   };
   const { request, wrong: wrongHere } = checkRunForm(fields);
   const form = useForm(wrongHere, RUN_PLACES, async () => {
-    const { id } = await client.startRun({ body: request });
+    // Kept as it is sent, and before: whoever sends the same form again, even after a reload, gets the same run.
+    const requestId = fields.requestId || newRequestId();
+    change({ ...fields, requestId });
+    const { id } = await client.startRun({ body: { ...request, request_id: requestId } });
     forget();
     navigate(pathOf({ page: 'run', id }));
   });
   const edit = (changes: Partial<RunForm>): void => {
-    change(changes);
+    change({ ...changes, requestId: '' });
     form.touch();
   };
 
@@ -58,7 +62,7 @@ export function StartRunForm() {
       <FormEnd
         form={form}
         not="The run was not started"
-        unanswered="No answer came: look whether it was started before you send it again"
+        unanswered="No answer came: send it again, it is started only once"
         send="Start the run"
         sending="Starting …"
         empty="Empty the form"
