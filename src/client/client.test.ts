@@ -46,6 +46,21 @@ describe('a client', () => {
     expect(await client.health()).toEqual({ status: 'ok' });
   });
 
+  it('may ask again for a run whose answer was lost', async () => {
+    const { client, reach, work } = await openClient();
+    const loseAnswer: typeof fetch = async (input, init) => {
+      await reach(input, init);
+      throw new TypeError('the connection broke');
+    };
+    const body = { engine: 'codex', prompt: 'x', workdir: work, request_id: 'q1' } as const;
+    const unlucky = createClient({ url: 'http://localhost/', fetch: loseAnswer });
+    await expect(unlucky.startRun({ body })).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE' });
+    const { id } = await client.startRun({ body });
+    expect((await client.listRuns({})).items).toMatchObject([{ id }]);
+    const other = client.startRun({ body: { ...body, prompt: 'y' } });
+    await expect(other).rejects.toMatchObject({ code: 'REQUEST_ID_REUSED', status: 409 });
+  });
+
   it('reads what a run left behind, whole or in part', async () => {
     const { client, store, data } = await openClient();
     await startToldRun(store, 'run-1');
