@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, readFile, symlink } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { PROJECT } from '../../scripts/run-tool.js';
+import { bundleProgram } from '../bundle-program.js';
 import { makeFolder } from '../temporary-folder.js';
 import { makeSite } from './fresh-database.js';
 
@@ -25,25 +25,26 @@ export interface StartedWorker {
   readonly isReady: boolean;
 }
 
-const FIXTURES = join(PROJECT, 'test/postgres/fixtures');
+const PROGRAM = new URL('./fixtures/worker-program.ts', import.meta.url);
+const EFFECT_WORKER = join(PROJECT, 'test/postgres/fixtures/effect-worker.sh');
 
 /** Makes a site for the running test. */
 export async function makeWorkerSite(repositoryCount: number): Promise<WorkerSite> {
   const [url, folder] = [await makeSite(), await makeFolder({ effects: '' })];
-  const program = await bundleProgram(folder);
+  const program = await bundleProgram(PROGRAM);
   const repositories = Array.from({ length: repositoryCount }, (_, index) =>
     join(folder, 'repositories', String(index)),
   );
   for (const repository of repositories) await mkdir(repository, { recursive: true });
   const [data, effects] = [join(folder, 'data'), join(folder, 'effects')];
-  const args = [program, url, data, join(FIXTURES, 'effect-worker.sh'), effects];
+  const args = [url, data, EFFECT_WORKER, effects];
 
   return {
     url,
     data,
     repositories,
     startWorker() {
-      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = program.start(args);
       let isReady = false;
       child.stdout.once('data', () => {
         isReady = true;
@@ -60,24 +61,4 @@ export async function makeWorkerSite(repositoryCount: number): Promise<WorkerSit
       return (await readFile(effects, 'utf8')).split('\n').slice(0, -1);
     },
   };
-}
-
-/**
- * The program in one file, without types: workers are started often, and a second of starting would be a second of every
- * four they live. It stands as deep below the folder as a file of the package, which reads its own `package.json`.
- */
-async function bundleProgram(folder: string): Promise<string> {
-  const program = join(folder, 'dist', 'worker', 'program.mjs');
-  await build({
-    entryPoints: [join(FIXTURES, 'worker-program.ts')],
-    outfile: program,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    logLevel: 'error',
-  });
-  await copyFile(join(PROJECT, 'package.json'), join(folder, 'package.json'));
-  await symlink(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
-  return program;
 }

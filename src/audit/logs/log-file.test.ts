@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, readFile, stat } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { bundleProgram } from '../../../test/bundle-program.js';
 import type { AuditWarning } from '../audit-warning.js';
 import { lines, makeRunFolder } from '../fixtures/make-run-folder.js';
 import { openLogFile } from './log-file.js';
@@ -73,11 +71,10 @@ describe('a log file', () => {
   test('a process that is killed while it adds leaves no event that is not whole', { timeout: 60_000 }, async () => {
     const dir = await makeRunFolder({});
     const path = join(dir, 'log');
-    const tsx = createRequire(import.meta.url).resolve('tsx');
-    const program = fileURLToPath(new URL('../fixtures/append-forever.ts', import.meta.url));
+    const program = await bundleProgram(new URL('../fixtures/append-forever.ts', import.meta.url));
     for (let round = 1; round <= 4; round += 1) {
       const ready = join(dir, `ready.${round}`);
-      const child = spawn(process.execPath, ['--import', tsx, program, path, ready], { stdio: 'ignore' });
+      const child = program.start([path, ready]);
       const exited = once(child, 'exit');
       while ((await stat(ready).catch(() => undefined)) === undefined) await sleep(5);
       const { size } = await stat(path);

@@ -3,29 +3,22 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, writeFile, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { bundleProgram } from '../../../test/bundle-program.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { endOrphans } from './end-orphans.js';
 import { identifyOwnProcess, identifyProcess, readProcessStat } from './process-identity.js';
 import { recordProcess } from './process-record.js';
 
-const OWNER = fileURLToPath(new URL('fixtures/owner.mjs', import.meta.url));
-/** Starting a program through the TypeScript loader takes its time. */
-const SLOW = { timeout: 30_000 };
+const OWNER = new URL('fixtures/owner.mjs', import.meta.url);
 
 const isRunning = (pid: number): boolean => readProcessStat(pid)?.isZombie === false;
 
 /** Starts a Sluice that runs an agent: the owner, and the process numbers of agent, its child, and an escaped child. */
 async function startOwner(folder: string, ...args: string[]): Promise<{ owner: ChildProcess; agents: number[] }> {
-  const owner = spawn(
-    process.execPath,
-    ['--import', 'tsx', OWNER, join(folder, 'processes'), join(folder, 'run'), ...args],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
-  const [line] = (await once(owner.stdout ?? process.stdin, 'data')) as [Buffer];
+  const program = await bundleProgram(OWNER);
+  const owner = program.start([join(folder, 'processes'), join(folder, 'run'), ...args]);
+  const [line] = (await once(owner.stdout, 'data')) as [Buffer];
   const agents = JSON.parse(line.toString()) as number[];
   onTestFinished(() => {
     for (const pid of [owner.pid ?? 0, ...agents].filter(isRunning)) process.kill(pid, 'SIGKILL');
@@ -38,7 +31,7 @@ async function kill(owner: ChildProcess): Promise<void> {
   await once(owner, 'exit');
 }
 
-describe.runIf(process.platform === 'linux')('after kill -9 of Sluice', SLOW, () => {
+describe.runIf(process.platform === 'linux')('after kill -9 of Sluice', () => {
   it.each([[[]], [['unnoted']]])('its agents are found and ended, also those who left the group (%s)', async (args) => {
     const folder = await makeFolder({});
     const { owner, agents } = await startOwner(folder, ...args);

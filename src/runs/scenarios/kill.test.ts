@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { bundleProgram, type BundledProgram } from '../../../test/bundle-program.js';
 import { replayRunFolder, translateRunFolder } from '../../audit/index.js';
 import { codex } from '../../events/contract/translate-lines.contract.js';
 import type { Emitted } from '../../events/index.js';
@@ -12,7 +11,7 @@ import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
-const PROGRAM = fileURLToPath(new URL('./fixtures/run-forever.ts', import.meta.url));
+const PROGRAM = new URL('./fixtures/run-forever.ts', import.meta.url);
 
 /** `npm run torture` asks for more. */
 const KILLS = Number(process.env['RUN_KILLS'] ?? 4);
@@ -42,9 +41,10 @@ test(
       talk('{"__SKILL_DONE__": true, '),
       talk('{"a":1,"__SKILL_DONE__": true}'),
     );
+    const program = await bundleProgram(PROGRAM);
     let heard = 0;
     for (let kill = 0; kill < KILLS; kill += 1) {
-      const published = await runAndKill(site, 300 + Math.random() * 1500);
+      const published = await runAndKill(program, site, 300 + Math.random() * 1500);
       for (const [run, events] of published) {
         heard += events.length;
         await expectBegins(join(site.data, 'runs', run), events);
@@ -57,7 +57,7 @@ test(
     const pids = (await site.calls()).map(({ pid }) => pid);
     expect(pids.length).toBeGreaterThan(0);
     // The next start, in a process that has not looked yet.
-    await runAndKill(site, 0, 'first event');
+    await runAndKill(program, site, 0, 'first event');
     await site.script([{ print: 'last\n' }]);
     const { result } = await runToEnd({ engine: 'command', command: site.agent, workdir: site.workdir }, site);
     expect(result.status).toBe('success');
@@ -66,9 +66,13 @@ test(
 );
 
 /** Lets the program run, kills it, and gives what it had published, run by run. */
-async function runAndKill(site: Site, ms: number, until?: 'first event'): Promise<Map<string, Emitted[]>> {
-  const words = ['--import', 'tsx', PROGRAM, site.data, site.workdir, ...site.agent];
-  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+async function runAndKill(
+  program: BundledProgram,
+  site: Site,
+  ms: number,
+  until?: 'first event',
+): Promise<Map<string, Emitted[]>> {
+  const child = program.start([site.data, site.workdir, ...site.agent]);
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
     text += piece;

@@ -1,16 +1,15 @@
-import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { bundleProgram } from '../../../test/bundle-program.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { tryClaim } from './folder-claim.js';
 import { lockFolder } from './folder-lock.js';
 
-const HOLDER = fileURLToPath(new URL('fixtures/lock-holder.mjs', import.meta.url));
+const HOLDER = new URL('fixtures/lock-holder.mjs', import.meta.url);
 
 async function makePlaces(): Promise<{ locks: string; work: string }> {
   const folder = await makeFolder({ 'work/file': '' });
@@ -85,11 +84,8 @@ describe('lockFolder', () => {
 
 describe('between processes', { timeout: 30_000 }, () => {
   async function startHolder(locks: string, work: string): Promise<ChildProcess> {
-    const holder = spawn(process.execPath, ['--import', 'tsx', HOLDER, locks, work], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => void holder.kill('SIGKILL'));
-    if (holder.stdout !== null) await once(holder.stdout, 'data');
+    const holder = (await bundleProgram(HOLDER)).start([locks, work]);
+    await once(holder.stdout, 'data');
     return holder;
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { bundleProgram } from '../../../test/bundle-program.js';
 import { report } from '../../../test/report.js';
 import type { Store } from '../store.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
@@ -26,9 +27,10 @@ export function describeKill(makeSite: MakeSite): void {
       async () => {
         const url = await makeSite();
         const store = await openSite(url);
+        const program = await bundleProgram(PROGRAM);
         let count = 0;
         for (let round = 1; round <= KILLS; round++) {
-          const { child, lines, started } = startProgram(PROGRAM, [url, String(round)]);
+          const { child, lines, started } = startProgram(program, [url, String(round)]);
           await started;
           await sleep(Math.random() * 300);
           child.kill('SIGKILL');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { bundleProgram } from '../../../test/bundle-program.js';
 import { report } from '../../../test/report.js';
 import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
 import type { OutboxMessage } from '../../orders/ports/outbox-message.js';
@@ -19,7 +20,8 @@ export function describeRace(makeSite: MakeSite): void {
       const url = await makeSite();
       const store = await openSite(url);
       const roles = ['switch', 'settle', 'settle', 'settle'];
-      const programs = roles.map((role) => startProgram(PROGRAM, [role, url, String(SECONDS)]));
+      const program = await bundleProgram(PROGRAM);
+      const programs = roles.map((role) => startProgram(program, [role, url, String(SECONDS)]));
       const reports: RaceReport[] = [];
       for (const { lines } of programs) reports.push(JSON.parse((await lines).at(-1) ?? '') as RaceReport);
 
