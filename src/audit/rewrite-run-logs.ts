@@ -20,7 +20,10 @@ export async function* rewriteRunLogs(
 ): AsyncGenerator<Emitted> {
   const folder = await openRunFolder(dir);
   if ((await folder.attempts()).length === 0) {
-    throw new AuditError('RUN_FOLDER_EMPTY', `${folder.auditFolder} holds no run, so there is nothing to write.`);
+    throw new AuditError(
+      'RUN_FOLDER_EMPTY',
+      `${folder.auditFolder} holds no run, so there is nothing to write; give the folder of a run.`,
+    );
   }
   const logs = await replaceRunLogs(folder);
   try {

@@ -141,11 +141,11 @@ function startTime(meta: AttemptMeta, attempt: number, warn: (warning: AuditWarn
 async function checkAttempt(folder: RunFolder, { attempt, follow }: TranslateOptions): Promise<void> {
   const attempts = await folder.attempts();
   if (attempts.length === 0 && follow === undefined) {
-    const message = `${folder.auditFolder} holds no run: there is neither a stdout.N.log nor a meta.N.json.`;
+    const message = `${folder.auditFolder} holds no run: there is neither a stdout.N.log nor a meta.N.json; give the folder of a run that began.`;
     throw new AuditError('RUN_FOLDER_EMPTY', message);
   }
   if (attempt !== undefined && follow === undefined && !attempts.includes(attempt)) {
-    const message = `${folder.auditFolder} has no attempt ${attempt}; it has ${attempts.join(', ')}.`;
+    const message = `${folder.auditFolder} has no attempt ${attempt}; ask for one of ${attempts.join(', ')}.`;
     throw new AuditError('ATTEMPT_NOT_FOUND', message);
   }
 }

@@ -8,7 +8,7 @@ import { nameInput, readInput } from './read-input.js';
 export async function readJsonFile(file: string, io: CommandIo): Promise<unknown> {
   const input = await readInput(file, MAX_INPUT_BYTES, io);
   const name = nameInput(file);
-  if ('tooLong' in input) throw new MisuseError(`${name} is longer than ${MAX_INPUT_BYTES} bytes`);
+  if ('tooLong' in input) throw new MisuseError(`${name} is longer than ${MAX_INPUT_BYTES} bytes; cut it first`);
   try {
     return JSON.parse(input.text) as unknown;
   } catch (error) {

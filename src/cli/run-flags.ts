@@ -65,7 +65,9 @@ async function contractOf(flags: RunFlags, io: CommandIo): Promise<RunSpec['cont
   }
   const schema = await readSchemaFile(flags.schema, io);
   if (typeof schema === 'boolean')
-    throw new MisuseError(`${flags.schema}: a schema that is only true or false decides nothing`);
+    throw new MisuseError(
+      `${flags.schema}: a schema that is only true or false decides nothing; say what the answer must be, or leave it out`,
+    );
   return { schema: { ...schema }, ...rules };
 }
 
@@ -101,6 +103,8 @@ async function promptOf(
 async function readPrompt(file: string, io: CommandIo): Promise<string> {
   const input = await readInput(file, MAX_PROMPT_BYTES, io);
   if ('tooLong' in input)
-    throw new MisuseError(`the prompt (${nameInput(file)}) is longer than ${MAX_PROMPT_BYTES} bytes`);
+    throw new MisuseError(
+      `the prompt (${nameInput(file)}) is longer than ${MAX_PROMPT_BYTES} bytes; put the material into files of the working folder`,
+    );
   return input.text;
 }

@@ -134,8 +134,14 @@ function tellGap(gap: Gap, onGap: ((gap: Gap) => void) | undefined): void {
 /** A connection that breaks does so with whatever the platform throws. */
 function asClientError(error: unknown): ClientError {
   if (error instanceof ClientError) return error;
-  if (error instanceof RangeError) return new ClientError('ANSWER_UNREADABLE', error.message, { cause: error });
-  return new ClientError('SERVER_UNREACHABLE', 'The connection broke.', { cause: error });
+  if (error instanceof RangeError) {
+    return new ClientError('ANSWER_UNREADABLE', `${error.message} Look whether the address is that of Sluice.`, {
+      cause: error,
+    });
+  }
+  return new ClientError('SERVER_UNREACHABLE', 'The connection broke. Look whether the server runs, and where.', {
+    cause: error,
+  });
 }
 
 /** A server that is busy, starts anew or cannot be reached; what it refuses it would refuse again. */

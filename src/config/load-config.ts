@@ -90,7 +90,9 @@ async function readValue(file: string): Promise<unknown> {
     return typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
   } catch (error) {
     const why = errorMessageOf(error);
-    throw new SluiceError('INVALID_CONFIG', `${file} cannot be read: ${why}`, { cause: error });
+    throw new SluiceError('INVALID_CONFIG', `${file} cannot be read: ${why}. Correct it, or name another file.`, {
+      cause: error,
+    });
   }
 }
 

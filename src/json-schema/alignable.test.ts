@@ -128,7 +128,7 @@ describe('alignable', () => {
     expect(() => alignable(broken)).toThrow(
       expect.objectContaining({
         code: 'ALIGN_UNSUPPORTED',
-        message: 'this schema cannot be written as JSON Schema: no',
+        message: 'this schema cannot be written as JSON Schema: no; write one and use fromJsonSchema',
       }),
     );
   });

@@ -40,6 +40,10 @@ function exportOf(schema: StandardSchema): unknown {
   } catch (cause) {
     if (cause instanceof SluiceError) throw cause;
     const reason = errorMessageOf(cause);
-    throw new SluiceError('ALIGN_UNSUPPORTED', `this schema cannot be written as JSON Schema: ${reason}`, { cause });
+    throw new SluiceError(
+      'ALIGN_UNSUPPORTED',
+      `this schema cannot be written as JSON Schema: ${reason}; write one and use fromJsonSchema`,
+      { cause },
+    );
   }
 }

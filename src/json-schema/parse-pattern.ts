@@ -122,7 +122,7 @@ export function parsePattern(source: string, flags: string, location: string): P
   function refuse(): never {
     throw invalidSchema(
       location,
-      'look-around and back-references are not supported in the pattern of a schema from a stranger',
+      'look-around and back-references are not supported in the pattern of a schema from a stranger; write it without them',
     );
   }
 }

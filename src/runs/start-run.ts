@@ -163,7 +163,10 @@ async function carryOutOn(context: RunContext): Promise<RunResult> {
 
 function asStorageFailure(error: unknown): SluiceError {
   if (isSluiceError(error)) return error;
-  return new SluiceError('RUN_STORAGE_FAILED', `What the run does cannot be kept: ${errorMessageOf(error)}`, {
-    cause: error,
-  });
+  const why = errorMessageOf(error).replace(/[.\s]+$/, '');
+  return new SluiceError(
+    'RUN_STORAGE_FAILED',
+    `What the run does cannot be kept, so it was ended: ${why}. Check the data folder, its permissions and space, and the store; then run it again.`,
+    { cause: error },
+  );
 }

@@ -18,7 +18,7 @@ export async function checkRunRequest(
   if (program !== undefined && !commands.includes(program)) {
     throw new RequestError(
       'COMMAND_NOT_ALLOWED',
-      'Only programs that `commands` of the configuration lists can be started.',
+      'Only programs that `commands` of the configuration lists can be started: add it there.',
     );
   }
   if (spec.permissions === 'bypass' && !allowBypass) {
@@ -26,7 +26,10 @@ export async function checkRunRequest(
   }
   const variable = (spec.env ?? []).find((name) => !settings.env.includes(name));
   if (variable !== undefined) {
-    throw new RequestError('ENVIRONMENT_NOT_ALLOWED', `${variable} is not in \`server.env\` of the configuration.`);
+    throw new RequestError(
+      'ENVIRONMENT_NOT_ALLOWED',
+      `${variable} is not in \`server.env\` of the configuration: add it there, or leave it out.`,
+    );
   }
   return { ...spec, workdir: await allowedFolder(spec.workdir, { roots, data }) };
 }

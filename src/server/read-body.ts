@@ -60,5 +60,8 @@ function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Buff
 }
 
 function tooLarge(maxBytes: number): RequestError {
-  return new RequestError('BODY_TOO_LARGE', `A body has at most ${maxBytes} bytes here.`);
+  return new RequestError(
+    'BODY_TOO_LARGE',
+    `A body has at most ${maxBytes} bytes here. Send less, or raise server.limits.body_bytes.`,
+  );
 }

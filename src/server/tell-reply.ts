@@ -33,7 +33,10 @@ export async function tellReply({ store, ending, patienceMs }: TellReplyOptions,
       const run = await store.findRun(id);
       if ((await attemptAfter(store, id, attempt)) !== undefined) return status;
       if (run?.state === 'ended') {
-        throw new RequestError('RUN_NOT_WAITING', 'The run ended before it could be told the reply.');
+        throw new RequestError(
+          'RUN_NOT_WAITING',
+          'The run ended before it could be told the reply. Start another that holds question and answer.',
+        );
       }
       await waker.sleep(LOOK_MS);
     }

@@ -5,5 +5,8 @@ export function timeOf(moment: string | undefined): number | undefined {
   if (moment === undefined) return undefined;
   const time = Date.parse(moment);
   if (!Number.isNaN(time)) return time;
-  throw new RequestError('INVALID_QUERY', 'There is no such day, or no such moment of it.');
+  throw new RequestError(
+    'INVALID_QUERY',
+    'There is no such day, or no such moment of it. Give one such as 2026-11-15T08:00:00Z.',
+  );
 }

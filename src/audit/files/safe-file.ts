@@ -22,7 +22,9 @@ export async function openForReading(path: string): Promise<FileHandle | undefin
 export async function openForAppending(path: string): Promise<FileHandle> {
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW | NO_WAIT;
   const handle = await openRegular(path, flags);
-  if (handle === undefined) throw new AuditError('FILE_UNREADABLE', `${path} cannot be made: its folder is gone.`);
+  if (handle === undefined) {
+    throw new AuditError('FILE_UNREADABLE', `${path} cannot be made: its folder is gone; look at who deletes there.`);
+  }
   return handle;
 }
 
@@ -72,7 +74,7 @@ export async function readSmallFile(path: string, maxBytes: number): Promise<str
     if (length > maxBytes) {
       throw new AuditError(
         'FILE_TOO_LARGE',
-        `${path} is longer than ${maxBytes} bytes, more than such a file can need.`,
+        `${path} is longer than ${maxBytes} bytes, more than such a file can need; look at who wrote it.`,
       );
     }
     return buffer.toString('utf8', 0, length);

@@ -60,7 +60,9 @@ async function carryOut(request: unknown, house: House, io: CommandIo, interrupt
   }
   await lead.deliver();
   const record = await store.findOrder(name.issueRef, name.runId);
-  if (record === undefined) throw new MisuseError(`the order ${order.run_id} is gone from the database`);
+  if (record === undefined) {
+    throw new MisuseError(`the order ${order.run_id} is gone from the database; submit it again`);
+  }
   return record;
 }
 

@@ -145,8 +145,8 @@ function readOutcome(outcome: ResolveOutcome, id: string, decision: Decision): R
       throw new LeadError(
         'CONFLICT',
         outcome.resolution === null || outcome.resolution.action === 'superseded'
-          ? `Item ${id} is about a run that is not the active one any more (${outcome.activeRunId ?? 'none'} is): nothing was changed.`
-          : `Item ${id} is settled already: ${outcome.resolution.who} chose ${outcome.resolution.action}.`,
+          ? `Item ${id} is about a run that is not the active one any more (${outcome.activeRunId ?? 'none'} is): nothing was changed. Look at the inbox again.`
+          : `Item ${id} is settled already: ${outcome.resolution.who} chose ${outcome.resolution.action}. Look at the inbox again.`,
       );
   }
 }

@@ -32,7 +32,7 @@ export async function findComment(
   }
   throw new SinkError(
     'SINK_TOO_MANY_COMMENTS',
-    `${message.issue_ref} has more than ${MAX_PAGES} pages of comments: whether the comment is there cannot be told.`,
+    `${message.issue_ref} has more than ${MAX_PAGES} pages of comments: whether the comment is there cannot be told. Write it by hand, then resolve the item.`,
     { isPermanent: true },
   );
 }

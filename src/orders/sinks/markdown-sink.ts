@@ -50,7 +50,11 @@ export function createMarkdownSink(options: { readonly folder: string; readonly 
       } catch (error) {
         if (error instanceof SinkError) throw error;
         const why = errorMessageOf(error);
-        throw new SinkError('SINK_FILE_UNUSABLE', `${path} cannot be written: ${why}`, { cause: error });
+        throw new SinkError(
+          'SINK_FILE_UNUSABLE',
+          `${path} cannot be written: ${why}. Check its folder, permissions and space.`,
+          { cause: error },
+        );
       }
       return { deliveredTo: path };
     },
@@ -63,7 +67,9 @@ async function append(folder: string, path: string, message: NewOutboxMessage): 
   const handle = await open(path, flags, 0o666);
   try {
     const { size, isRegular } = await handle.stat().then((stat) => ({ size: stat.size, isRegular: stat.isFile() }));
-    if (!isRegular) throw new SinkError('SINK_FILE_UNUSABLE', `${path} is not a regular file.`, { isPermanent: true });
+    if (!isRegular) {
+      throw new SinkError('SINK_FILE_UNUSABLE', `${path} is not a regular file: take it away.`, { isPermanent: true });
+    }
     const entry = Buffer.from(`${withMarker(message)}\n`);
     const marker = Buffer.from(`\n${markerOf(message)}`);
     if (!(await contains(handle, size, marker))) {

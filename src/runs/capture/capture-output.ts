@@ -115,7 +115,7 @@ function watchIdleness(idleMs: number, stop: (stop: Stop) => void) {
     const silent = waitingSince === null ? 0 : performance.now() - waitingSince;
     // A timer may come a moment early.
     if (silent < idleMs - 1) return arm(Math.max(1, idleMs - silent));
-    const reason = `The agent printed nothing for longer than limits.idle_s, ${idleMs / 1000} s.`;
+    const reason = `The agent printed nothing for longer than limits.idle_s, ${idleMs / 1000} s; allow more, or look what it waits for.`;
     stop({ verdict: 'timed_out', reason });
   };
   arm(idleMs);

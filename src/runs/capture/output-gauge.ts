@@ -30,8 +30,8 @@ export class OutputGauge {
     if (length === bytes.length) return { kept: bytes, stop: null };
     const reason =
       length === tooMuch
-        ? `The agent printed more than limits.output_bytes, ${output_bytes} bytes.`
-        : `The agent printed a line longer than limits.line_bytes, ${line_bytes} bytes.`;
+        ? `The agent printed more than limits.output_bytes, ${output_bytes} bytes; allow more, or look for a loop.`
+        : `The agent printed a line longer than limits.line_bytes, ${line_bytes} bytes; allow longer ones, or let it print less.`;
     return { kept: bytes.subarray(0, length), stop: { verdict: 'limit', reason } };
   }
 

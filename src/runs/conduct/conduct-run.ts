@@ -62,7 +62,7 @@ async function nextStep(context: RunContext, plan: AttemptPlan, outcome: Attempt
 /** The run stays open until a person answers; the time for work stands still meanwhile. */
 async function waitForReply(context: RunContext): Promise<NextStep> {
   const { control, limits, launcher, progress } = context;
-  const reason = `Nobody answered within limits.wait_s, ${limits.wait_s} s.`;
+  const reason = `Nobody answered within limits.wait_s, ${limits.wait_s} s; start the run again when somebody can.`;
   const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason }), limits.wait_s * 1000);
   const answered = await control.answered();
   clearTimeout(timer);
@@ -73,7 +73,10 @@ async function waitForReply(context: RunContext): Promise<NextStep> {
   progress.replies += 1;
   if (sessionId !== null && launcher.canResume) return { prompt: text, sessionId, reply: text, isRetry: false };
   const why = launcher.canResume ? 'it never named its session' : 'it has no sessions';
-  const lost = { verdict: 'session_lost', reason: `${launcher.engine} cannot be given the reply: ${why}.` } as const;
+  const lost = {
+    verdict: 'session_lost',
+    reason: `${launcher.engine} cannot be given the reply: ${why}. Start a new run that holds question and answer.`,
+  } as const;
   const reply = createAttemptSecrets(environmentOf(context), context.ports.secretPatterns).maskText(text);
   return { ended: await endUnstarted(context, { sessionId, reply }, lost) };
 }

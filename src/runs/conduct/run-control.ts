@@ -50,7 +50,10 @@ export class RunControl {
   /** Hands over the answer of a person; throws `REPLY_NOT_EXPECTED` if nothing was asked. */
   reply(text: string): void {
     if (text.trim() === '' || text.length > LONGEST_REPLY) {
-      const problem = text.trim() === '' ? 'it is empty' : `it is longer than ${LONGEST_REPLY} characters`;
+      const problem =
+        text.trim() === ''
+          ? 'it is empty; say something'
+          : `it is longer than ${LONGEST_REPLY} characters; put material into files`;
       throw new SluiceError('INVALID_REPLY', `The reply cannot be handed on: ${problem}.`);
     }
     if (!this.#isAsking || this.#stop !== null) {

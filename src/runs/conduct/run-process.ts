@@ -90,9 +90,15 @@ async function keep(context: RunContext, record: AttemptRecord, chunks: readonly
   progress.fcmpSeq = record.fcmpSeq;
   countUsage(context, events);
   if (usage.tokens > limits.tokens) {
-    control.requestStop({ verdict: 'limit', reason: `The run used more than limits.tokens, ${limits.tokens}.` });
+    control.requestStop({
+      verdict: 'limit',
+      reason: `The run used more than limits.tokens, ${limits.tokens}; allow more or ask for less.`,
+    });
   } else if (usage.cost > limits.cost) {
-    control.requestStop({ verdict: 'limit', reason: `The run cost more than limits.cost, ${limits.cost} dollars.` });
+    control.requestStop({
+      verdict: 'limit',
+      reason: `The run cost more than limits.cost, ${limits.cost} dollars; allow more or ask for less.`,
+    });
   }
 }
 

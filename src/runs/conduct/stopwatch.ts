@@ -14,7 +14,7 @@ export function startStopwatch(seconds: number, control: RunControl): Stopwatch 
   return {
     go() {
       since = performance.now();
-      const reason = `The run worked longer than limits.time_s, ${seconds} s.`;
+      const reason = `The run worked longer than limits.time_s, ${seconds} s; allow more or ask for less.`;
       timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason }), Math.max(0, left));
     },
     rest() {

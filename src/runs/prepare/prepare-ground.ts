@@ -43,7 +43,7 @@ export async function occupyFolder(context: RunContext, workdir: string): Promis
   await sweepOnce(context);
   const waiting = new AbortController();
   const takeBack = control.onStop(() => waiting.abort());
-  const reason = `Another run works in ${workdir}; it was not free within limits.time_s, ${limits.time_s} s.`;
+  const reason = `Another run works in ${workdir}; it was not free within limits.time_s, ${limits.time_s} s; wait for it, or use a folder of its own.`;
   const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason }), limits.time_s * 1000);
   try {
     return await lockFolder(join(ports.data, 'locks'), workdir, { wait: true, signal: waiting.signal });

@@ -97,14 +97,17 @@ describe('the events of a run', () => {
     expect(Math.max(...lengths)).toBeLessThan(12_000);
   });
 
-  it('that cannot be kept end the run', async () => {
+  it('that cannot be kept end the run, which says what to look at', async () => {
     const site = await makeSite([{ print: 'one\n' }, { sleep: 60_000 }]);
     const append = async () => Promise.reject(new Error('database is gone'));
     const run = startRun(specOf(site), { ...site, eventLog: { ...createMemoryEventLog(), append } });
     await expect(collect(run.events)).rejects.toMatchObject({ code: 'RUN_STORAGE_FAILED' });
     expect(await run.result).toMatchObject({
       status: 'failed',
-      error: { code: 'RUN_STORAGE_FAILED', message: expect.stringContaining('database is gone') as string },
+      error: {
+        code: 'RUN_STORAGE_FAILED',
+        message: expect.stringMatching(/database is gone\. Check .* run it again\.$/) as string,
+      },
     });
   });
 

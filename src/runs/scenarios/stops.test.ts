@@ -106,7 +106,10 @@ describe('a limit', () => {
     const { result } = await runToEnd(spec, { ...site, programs: { codex: site.agent } });
     expect(result).toMatchObject({
       status: 'failed',
-      error: { code: 'RUN_LIMIT_EXCEEDED', message: 'The run used more than limits.tokens, 100.' },
+      error: {
+        code: 'RUN_LIMIT_EXCEEDED',
+        message: 'The run used more than limits.tokens, 100; allow more or ask for less.',
+      },
       usage: { input_tokens: 500 },
     });
   });

@@ -17,7 +17,7 @@ export function createRunExportHandlers({ store, data }: ServerContext): Pick<Ha
       if (found?.isDirectory() !== true) {
         throw new RequestError(
           'RAW_NOT_FOUND',
-          'The folder of this run is not on this machine: the run has not begun, or its worker is elsewhere.',
+          'The folder of this run is not on this machine: the run has not begun, or its worker is elsewhere. Ask later, or where that worker is.',
         );
       }
       const headers = {

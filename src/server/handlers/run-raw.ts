@@ -36,7 +36,7 @@ async function openRaw(folder: string, attempt: string, stream: string): Promise
   }
   throw new RequestError(
     'RAW_NOT_FOUND',
-    'This stream was not captured on this machine: the attempt has not begun, or its worker is elsewhere.',
+    'This stream was not captured on this machine: the attempt has not begun, or its worker is elsewhere. Ask later, or where that worker is.',
   );
 }
 

@@ -48,7 +48,10 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
         case 'not_found':
           throw runNotFound();
         case 'not_waiting':
-          throw new RequestError('RUN_NOT_WAITING', 'The run has asked nothing that is not answered yet.');
+          throw new RequestError(
+            'RUN_NOT_WAITING',
+            'The run has asked nothing that is not answered yet. Wait for user.input.required among its events.',
+          );
       }
     },
     async cancelRun({ params }) {

@@ -67,7 +67,7 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
     const token = findToken(sent);
     if (token !== undefined) return token;
     refusals.take(address);
-    throw new RequestError('TOKEN_REFUSED', 'This is none of the tokens of the configuration.');
+    throw new RequestError('TOKEN_REFUSED', 'This is none of the tokens of the configuration. Send one of them.');
   }
 
   function identify(context: Context): { readonly caller: Caller; readonly isAmbient: boolean } {
@@ -108,7 +108,10 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
       if (caller === NOBODY) {
         throw new RequestError('TOKEN_REFUSED', 'Send a token of the configuration as Authorization: Bearer.');
       }
-      throw new RequestError('SCOPE_MISSING', `The token ${caller.name} lacks the scope ${scope}.`);
+      throw new RequestError(
+        'SCOPE_MISSING',
+        `The token ${caller.name} lacks the scope ${scope}. Use another, or add the scope in the configuration.`,
+      );
     },
     openSession(context, sent) {
       const token = checkToken(context, sent);

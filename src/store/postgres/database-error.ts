@@ -43,9 +43,13 @@ export function toStoreError(error: unknown, where: string): Error {
       { cause: error },
     );
   }
-  return new StoreError('STORE_FAILED', `PostgreSQL at ${where} refused a statement (${said}); nothing was written`, {
-    cause: error,
-  });
+  return new StoreError(
+    'STORE_FAILED',
+    `PostgreSQL at ${where} refused a statement (${said}); nothing was written: if the command was right, report it`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** The driver could not read the address. */

@@ -60,8 +60,12 @@ export async function replaceRun(
     [issueRef, state, now],
   );
   const number = numbers[0]?.['last_run_number'];
-  if (typeof number !== 'number')
-    throw new StoreError('STORE_DAMAGED', 'a run was counted and its number not given back');
+  if (typeof number !== 'number') {
+    throw new StoreError(
+      'STORE_DAMAGED',
+      'a run was counted and its number not given back: restore the database from a backup',
+    );
+  }
 
   const runId = runIdOf(number);
   const { rows } = await transaction.query(
@@ -91,6 +95,11 @@ export async function replaceRun(
       request.priority ?? 0,
     ],
   );
-  if (rows[0] === undefined) throw new StoreError('STORE_DAMAGED', 'an order was written and not given back');
+  if (rows[0] === undefined) {
+    throw new StoreError(
+      'STORE_DAMAGED',
+      'an order was written and not given back: restore the database from a backup',
+    );
+  }
   return readOrder(rows[0]);
 }

@@ -40,9 +40,13 @@ export function toStoreError(error: unknown, file: string): Error {
   }
   if (isBusy(error)) return storeBusy(file, error);
   if (code === undefined) return error instanceof Error ? error : new Error(said, { cause: error });
-  return new StoreError('STORE_FAILED', `the database ${file} refused a statement (${said}); nothing was written`, {
-    cause: error,
-  });
+  return new StoreError(
+    'STORE_FAILED',
+    `the database ${file} refused a statement (${said}); nothing was written: if the command was right, report it`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** What is wrong with tables for which a statement of ours cannot be prepared, although they have the right version. */

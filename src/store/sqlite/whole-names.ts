@@ -9,7 +9,10 @@ export function withWholeNames(statement: Statement, sql: string): Statement {
   function isNobody(values: readonly SqlValue[]): boolean {
     if (!values.some(holdsNul)) return false;
     if (findsNothing) return true;
-    throw new StoreError('STORE_FAILED', 'a name holds a NUL, which the database cannot keep; nothing was written');
+    throw new StoreError(
+      'STORE_FAILED',
+      'a name holds a NUL, which the database cannot keep; nothing was written: leave it out',
+    );
   }
 
   return {
