@@ -17,10 +17,10 @@ export function RunsPage() {
 
 function RunList() {
   const offer = useResource('engines', async (signal) => client.listEngines({ signal }));
-  const asked = query.value.get('engine');
+  const chosen = query.value.get('engine');
   const known = offer.value?.engines.map(({ name }) => name) ?? [];
   // What the address asks for is shown as chosen before the answer is there, and if it is none of them.
-  const filters = runFilters([...new Set([...known, ...(asked === null ? [] : [asked])])]);
+  const filters = runFilters([...new Set([...known, ...(chosen === null ? [] : [chosen])])]);
   return (
     <ListPage
       title="Runs"
