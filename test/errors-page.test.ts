@@ -15,6 +15,7 @@ import { REPAIR_KINDS } from '../src/json/repair.js';
 import { WARNING_CODES } from '../src/json/warning.js';
 import { ORDERS_ERROR_CODES } from '../src/orders/orders-error.js';
 import { PROBLEM_CODES } from '../src/orders/shapes/problem-codes.js';
+import { RESULT_CODES } from '../src/orders/shapes/result-code.js';
 import { RUN_WARNING_CODES } from '../src/runs/result/run-warning.js';
 import { REQUEST_PROBLEMS } from '../src/server/request-error.js';
 import { STORE_ERROR_CODES } from '../src/store/store-error.js';
@@ -62,6 +63,7 @@ describe('docs/errors.md', () => {
     ['Store', [...STORE_ERROR_CODES]],
     ['Work requests and wrappers', [...ORDERS_ERROR_CODES]],
     ['Problems of work results', [...PROBLEM_CODES]],
+    ['Result codes of decisions', [...RESULT_CODES]],
     ['Leads', [...LEAD_ERROR_CODES]],
     ['Sinks', [...SINK_ERROR_CODES]],
     ['Lost runs', [...LOST_RUN_CODES]],
@@ -77,7 +79,7 @@ describe('docs/errors.md', () => {
   });
 
   it('has no section that nothing is compared with', () => {
-    expect(sections.size).toBe(18);
+    expect(sections.size).toBe(19);
   });
 
   it('would notice a code that is missing from the page', () => {
