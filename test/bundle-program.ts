@@ -15,8 +15,8 @@ export interface BundledProgram {
 /** In one text all files would have the same address; each keeps its own, by which it finds what lies beside it. */
 const ownAddresses: Plugin = {
   name: 'own addresses',
-  setup({ onLoad }) {
-    onLoad({ filter: /\.(?:ts|mjs)$/ }, async ({ path }) => {
+  setup(bundler) {
+    bundler.onLoad({ filter: /\.(?:ts|mjs)$/ }, async ({ path }) => {
       const address = JSON.stringify(pathToFileURL(path).href);
       const contents = (await readFile(path, 'utf8')).replaceAll('import.meta.url', address);
       return { contents, loader: path.endsWith('.ts') ? 'ts' : 'js' };
