@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../runs/logger/logger.js';
+import { itemOf } from '../../store/contract/fixtures/order-samples.js';
 import { openMemoryStore } from '../../store/memory/open.js';
 import type { NewOutboxMessage } from '../ports/outbox-message.js';
 import { SinkError } from '../sinks/sink-error.js';
@@ -8,7 +9,7 @@ import type { Sink } from '../sinks/sink.js';
 import { DEFAULT_BACKOFF, pauseAfter } from './backoff.js';
 import { deliverDue } from './deliver.js';
 import type { DeliveryPorts } from './deliver.js';
-import { makeItem, queueMessage } from './fixtures/queue-message.js';
+import { queueMessage } from './fixtures/queue-message.js';
 
 /** A sink in memory that can be searched, and does what the test says with the next messages. */
 function createScriptedSink(name = 'scripted') {
@@ -45,7 +46,10 @@ function setUp(sinks: readonly Sink[]) {
     backoff: { ...DEFAULT_BACKOFF, maxTries: 3 },
     logger: silentLogger,
     concurrency: 4,
-    itemOf: async ({ issue_ref, trigger }) => makeItem(issue_ref, trigger.slice('workrun:'.length)),
+    itemOf: async ({ issue_ref, trigger }) => {
+      const order = await store.findOrder(issue_ref, trigger.slice('workrun:'.length));
+      return order === undefined ? null : itemOf(order);
+    },
   };
   const pass = (ms: number) => {
     now += ms;
