@@ -7,20 +7,22 @@ export interface FieldControl {
   readonly 'aria-invalid': boolean;
 }
 
-/** A field of a form: its name, what it is for, and what is wrong with it, which takes the place of the help. */
+/** The words of a {@link Field}: its name, what it is for, and what is wrong with it, which takes the place of the help. */
+export interface FieldWords {
+  readonly id: string;
+  readonly label: string;
+  readonly help: ComponentChildren;
+  readonly wrong?: string | undefined;
+}
+
+/** A field of a form: its words, and the control they belong to. */
 export function Field({
   id,
   label,
   help,
   wrong,
   children,
-}: {
-  readonly id: string;
-  readonly label: string;
-  readonly help: ComponentChildren;
-  readonly wrong?: string | undefined;
-  readonly children: (control: FieldControl) => ComponentChildren;
-}) {
+}: FieldWords & { readonly children: (control: FieldControl) => ComponentChildren }) {
   const words = `${id}-words`;
   return (
     <div class="field">

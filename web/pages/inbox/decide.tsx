@@ -5,8 +5,9 @@ import { may, session } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { refusalOf } from '../../server/refusal.js';
 import type { Places, Refusal } from '../../server/refusal.js';
-import { Choices, Field } from '../../ui/field.js';
+import { Choices } from '../../ui/field.js';
 import { Notice } from '../../ui/notice.js';
+import { LineField, LinesField } from '../../ui/text-fields.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { CommentPreview } from './comment-preview.js';
 import { Confirm } from './confirm.js';
@@ -111,34 +112,27 @@ export function Decide({
       {action === 'edit' ? <ResultFields item={item} fields={fields} wrong={wrong} change={edit} /> : null}
       {words === undefined ? null : (
         <>
-          <Field id="why" label="Why" help="Quoted in the comment and kept in the audit." wrong={wrong.why}>
-            {(control) => (
-              <textarea
-                {...control}
-                rows={3}
-                maxLength={5000}
-                value={fields.why}
-                onInput={(event) => edit({ why: event.currentTarget.value })}
-              />
-            )}
-          </Field>
+          <LinesField
+            id="why"
+            label="Why"
+            help="Quoted in the comment and kept in the audit."
+            wrong={wrong.why}
+            rows={3}
+            maxLength={5000}
+            value={fields.why}
+            onWrite={(why) => edit({ why })}
+          />
           {isLocal ? (
-            <Field
+            <LineField
               id="who"
               label="Who decides"
               help="This server has no tokens, so it does not know you. Recorded as local if you say nothing."
-            >
-              {(control) => (
-                <input
-                  {...control}
-                  type="text"
-                  maxLength={200}
-                  autocomplete="name"
-                  value={name.fields.who}
-                  onInput={(event) => name.change({ who: event.currentTarget.value })}
-                />
-              )}
-            </Field>
+              type="text"
+              maxLength={200}
+              autocomplete="name"
+              value={name.fields.who}
+              onWrite={(who) => name.change({ who })}
+            />
           ) : (
             <p class="dim">Recorded as decided by {session.value.state === 'known' ? session.value.name : 'you'}.</p>
           )}

@@ -1,4 +1,5 @@
-import { Choices, Field } from '../../ui/field.js';
+import { Choices } from '../../ui/field.js';
+import { LineField, LinesField, ListField } from '../../ui/text-fields.js';
 import type { DecisionFields } from './decision-request.js';
 import { formOf, parseResult, printResult, resultOf } from './result-form.js';
 import type { ResultField } from './result-form.js';
@@ -16,17 +17,16 @@ export function ResultFields({
   readonly change: (changes: Partial<DecisionFields>) => void;
 }) {
   const text = (field: 'pr' | 'commit' | 'testCommand' | 'testEvidence', label: string, help: string) => (
-    <Field id={`result-${field}`} label={label} help={help} wrong={wrong[field]}>
-      {(control) => (
-        <input
-          {...control}
-          type="text"
-          spellcheck={false}
-          value={fields[field]}
-          onInput={(event) => change({ [field]: event.currentTarget.value })}
-        />
-      )}
-    </Field>
+    <LineField
+      id={`result-${field}`}
+      label={label}
+      help={help}
+      wrong={wrong[field]}
+      type="text"
+      spellcheck={false}
+      value={fields[field]}
+      onWrite={(value) => change({ [field]: value })}
+    />
   );
   const toJson = (): void => change({ view: 'json', json: printResult(resultOf(fields, item)) });
   const toFields = (): void => {
@@ -45,30 +45,28 @@ export function ResultFields({
         </button>
       </div>
       {fields.view === 'json' ? (
-        <Field id="result-json" label="WorkResult" help="Keys in either spelling: run_id or RunId." wrong={wrong.json}>
-          {(control) => (
-            <textarea
-              {...control}
-              class="mono"
-              rows={16}
-              spellcheck={false}
-              value={fields.json}
-              onInput={(event) => change({ json: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+        <LinesField
+          id="result-json"
+          label="WorkResult"
+          help="Keys in either spelling: run_id or RunId."
+          wrong={wrong.json}
+          class="mono"
+          rows={16}
+          spellcheck={false}
+          value={fields.json}
+          onWrite={(json) => change({ json })}
+        />
       ) : (
         <>
-          <Field id="result-summary" label="Summary" help="What was done and why, for people." wrong={wrong.summary}>
-            {(control) => (
-              <textarea
-                {...control}
-                rows={4}
-                value={fields.summary}
-                onInput={(event) => change({ summary: event.currentTarget.value })}
-              />
-            )}
-          </Field>
+          <LinesField
+            id="result-summary"
+            label="Summary"
+            help="What was done and why, for people."
+            wrong={wrong.summary}
+            rows={4}
+            value={fields.summary}
+            onWrite={(summary) => change({ summary })}
+          />
           <div class="pair">
             {text('pr', 'Pull request', 'Address or number. A pull request or a commit must be there.')}
             {text('commit', 'Commit', 'Its hash, in the repository of the order.')}
@@ -86,37 +84,30 @@ export function ResultFields({
           {fields.tests === 'n/a' ? null : (
             <div class="pair">
               {text('testCommand', 'Command', 'What was run.')}
-              <Field id="result-testResult" label="Result" help="How it went." wrong={wrong.testResult}>
-                {(control) => (
-                  <select
-                    {...control}
-                    value={fields.testResult}
-                    onChange={(event) => change({ testResult: event.currentTarget.value })}
-                  >
-                    <option>pass</option>
-                    <option>fail</option>
-                    <option>n/a</option>
-                  </select>
-                )}
-              </Field>
+              <ListField
+                id="result-testResult"
+                label="Result"
+                help="How it went."
+                wrong={wrong.testResult}
+                value={fields.testResult}
+                onWrite={(testResult) => change({ testResult })}
+              >
+                <option>pass</option>
+                <option>fail</option>
+                <option>n/a</option>
+              </ListField>
               {text('testEvidence', 'Evidence', 'A count, a log, an address.')}
             </div>
           )}
-          <Field
+          <LinesField
             id="result-questions"
             label="Open questions"
             help="One a line; may stay empty."
             wrong={wrong.questions}
-          >
-            {(control) => (
-              <textarea
-                {...control}
-                rows={2}
-                value={fields.questions}
-                onInput={(event) => change({ questions: event.currentTarget.value })}
-              />
-            )}
-          </Field>
+            rows={2}
+            value={fields.questions}
+            onWrite={(questions) => change({ questions })}
+          />
         </>
       )}
     </fieldset>

@@ -4,11 +4,12 @@ import { may } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { newRequestId } from '../../server/new-request-id.js';
 import { useResource } from '../../server/use-resource.js';
-import { Choices, Field } from '../../ui/field.js';
+import { Choices } from '../../ui/field.js';
 import { FormEnd } from '../../ui/form-end.js';
 import { Loading } from '../../ui/loading.js';
 import { Notice } from '../../ui/notice.js';
 import { OfferFailure } from '../../ui/offer-failure.js';
+import { LineField, LinesField, ListField } from '../../ui/text-fields.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { useForm } from '../../ui/use-form.js';
 import { checkOrderForm, ORDER_PLACES } from './order-form.js';
@@ -45,29 +46,27 @@ export function OrderFields({ name, initial }: { readonly name: string; readonly
     label: string,
     help: string,
   ) => (
-    <Field id={field} label={label} help={help} wrong={wrong[field]}>
-      {(control) => (
-        <input
-          {...control}
-          type="text"
-          spellcheck={false}
-          value={fields[field]}
-          onInput={(event) => edit({ [field]: event.currentTarget.value })}
-        />
-      )}
-    </Field>
+    <LineField
+      id={field}
+      label={label}
+      help={help}
+      wrong={wrong[field]}
+      type="text"
+      spellcheck={false}
+      value={fields[field]}
+      onWrite={(value) => edit({ [field]: value })}
+    />
   );
   const lines = (field: 'instructions' | 'constraints' | 'dependsOn', label: string, help: string, rows: number) => (
-    <Field id={field} label={label} help={help} wrong={wrong[field]}>
-      {(control) => (
-        <textarea
-          {...control}
-          rows={rows}
-          value={fields[field]}
-          onInput={(event) => edit({ [field]: event.currentTarget.value })}
-        />
-      )}
-    </Field>
+    <LinesField
+      id={field}
+      label={label}
+      help={help}
+      wrong={wrong[field]}
+      rows={rows}
+      value={fields[field]}
+      onWrite={(value) => edit({ [field]: value })}
+    />
   );
 
   if (!may('run')) {
@@ -85,22 +84,20 @@ export function OrderFields({ name, initial }: { readonly name: string; readonly
         {line('issueRef', 'Issue', 'owner/repo#12, group/project#12, or local#name.')}
         {line('role', 'Role', 'As whom it works: backend, qa. Part of the run’s name.')}
       </div>
-      <Field
+      <ListField
         id="worker"
         label="Worker"
         help="Who does it: an agent, or a wrapper of the server’s configuration."
         wrong={wrong.worker}
+        value={fields.worker}
+        onWrite={(worker) => edit({ worker })}
       >
-        {(control) => (
-          <select {...control} value={fields.worker} onChange={(event) => edit({ worker: event.currentTarget.value })}>
-            {workers.map((worker) => (
-              <option key={worker.name} value={worker.name}>
-                {worker.name === worker.type ? worker.name : `${worker.name} (${worker.type})`}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+        {workers.map((worker) => (
+          <option key={worker.name} value={worker.name}>
+            {worker.name === worker.type ? worker.name : `${worker.name} (${worker.type})`}
+          </option>
+        ))}
+      </ListField>
       {line(
         'repoDir',
         'Repository',

@@ -1,5 +1,6 @@
-import { Field, Switch } from '../../ui/field.js';
+import { Switch } from '../../ui/field.js';
 import { isProfile, PROFILES } from '../../ui/profile-words.js';
+import { LineField, LinesField, ListField } from '../../ui/text-fields.js';
 import type { FormPart } from './form-part.js';
 
 const EXAMPLE = `{
@@ -17,63 +18,45 @@ export function ContractFields({ fields, wrong, edit }: FormPart) {
         <strong>Contract</strong> <span class="dim">what the answer must be; without one a clean end is a success</span>
       </summary>
       <div class="stack">
-        <Field
+        <LinesField
           id="schema"
           label="JSON Schema"
           help="The agent is told it, and its answer only counts if it fits. Draft 2020-12."
           wrong={wrong.schema}
-        >
-          {(control) => (
-            <textarea
-              {...control}
-              class="mono"
-              rows={7}
-              spellcheck={false}
-              value={fields.schema}
-              onInput={(event) => edit({ schema: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+          class="mono"
+          rows={7}
+          spellcheck={false}
+          value={fields.schema}
+          onWrite={(schema) => edit({ schema })}
+        />
         <p>
           <button type="button" disabled={hasSchema} onClick={() => edit({ schema: EXAMPLE })}>
             Begin with an example
           </button>
         </p>
         <div class="pair">
-          <Field
+          <ListField
             id="profile"
             label="Profile"
             help={isProfile(fields.profile) ? PROFILES[fields.profile] : ''}
             wrong={wrong.profile}
+            value={fields.profile}
+            onWrite={(profile) => edit({ profile })}
           >
-            {(control) => (
-              <select
-                {...control}
-                value={fields.profile}
-                onChange={(event) => edit({ profile: event.currentTarget.value })}
-              >
-                {Object.keys(PROFILES).map((profile) => (
-                  <option key={profile}>{profile}</option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <Field
+            {Object.keys(PROFILES).map((profile) => (
+              <option key={profile}>{profile}</option>
+            ))}
+          </ListField>
+          <LineField
             id="max-retries"
             label="Retries"
             help="How often an answer that does not fit is sent back with what was wrong."
             wrong={wrong.maxRetries}
-          >
-            {(control) => (
-              <input
-                {...control}
-                inputMode="numeric"
-                size={6}
-                value={fields.maxRetries}
-                onInput={(event) => edit({ maxRetries: event.currentTarget.value })}
-              />
-            )}
-          </Field>
+            inputMode="numeric"
+            size={6}
+            value={fields.maxRetries}
+            onWrite={(maxRetries) => edit({ maxRetries })}
+          />
         </div>
         <Switch
           id="allow-partial"

@@ -1,4 +1,4 @@
-import { Field } from '../../ui/field.js';
+import { LineField, LinesField, ListField } from '../../ui/text-fields.js';
 import type { FormPart } from './form-part.js';
 
 /** What a run may cost, and what few need. */
@@ -10,17 +10,16 @@ export function LimitFields({
   isCommand,
 }: FormPart & { readonly allowedEnv: readonly string[] }) {
   const number = (field: 'timeS' | 'idleS' | 'waitS' | 'tokens' | 'cost', label: string, help: string) => (
-    <Field id={field} label={label} help={help} wrong={wrong[field]}>
-      {(control) => (
-        <input
-          {...control}
-          inputMode="decimal"
-          size={10}
-          value={fields[field]}
-          onInput={(event) => edit({ [field]: event.currentTarget.value })}
-        />
-      )}
-    </Field>
+    <LineField
+      id={field}
+      label={label}
+      help={help}
+      wrong={wrong[field]}
+      inputMode="decimal"
+      size={10}
+      value={fields[field]}
+      onWrite={(value) => edit({ [field]: value })}
+    />
   );
   const isTouched = NAMES.some((name) => wrong[name] !== undefined);
   return (
@@ -42,19 +41,18 @@ export function LimitFields({
           {number('tokens', 'Tokens', 'As many as the engine allows if you say nothing.')}
           {number('cost', 'Cost, in US dollars', 'As the engine reports it.')}
           {isCommand ? null : (
-            <Field id="model" label="Model" help="The engine’s own choice if you say nothing." wrong={wrong.model}>
-              {(control) => (
-                <input
-                  {...control}
-                  type="text"
-                  value={fields.model}
-                  onInput={(event) => edit({ model: event.currentTarget.value })}
-                />
-              )}
-            </Field>
+            <LineField
+              id="model"
+              label="Model"
+              help="The engine’s own choice if you say nothing."
+              wrong={wrong.model}
+              type="text"
+              value={fields.model}
+              onWrite={(model) => edit({ model })}
+            />
           )}
         </div>
-        <Field
+        <LineField
           id="env"
           label="Environment variables handed on"
           help={
@@ -63,49 +61,35 @@ export function LimitFields({
               : `Names, with spaces between. Allowed: ${allowedEnv.join(', ')}.`
           }
           wrong={wrong.env}
-        >
-          {(control) => (
-            <input
-              {...control}
-              type="text"
-              class="mono"
-              disabled={allowedEnv.length === 0 && fields.env === ''}
-              value={fields.env}
-              onInput={(event) => edit({ env: event.currentTarget.value })}
-            />
-          )}
-        </Field>
-        <Field
+          type="text"
+          class="mono"
+          disabled={allowedEnv.length === 0 && fields.env === ''}
+          value={fields.env}
+          onWrite={(env) => edit({ env })}
+        />
+        <ListField
           id="cache"
           label="Kept results"
           help="The result of an earlier run that was asked the same can be given again without starting anything."
           wrong={wrong.cache}
+          value={fields.cache}
+          onWrite={(cache) => edit({ cache })}
         >
-          {(control) => (
-            <select {...control} value={fields.cache} onChange={(event) => edit({ cache: event.currentTarget.value })}>
-              <option value="off">do not use them</option>
-              <option value="on">use one, or keep this one</option>
-              <option value="refresh">run anew and keep it</option>
-            </select>
-          )}
-        </Field>
+          <option value="off">do not use them</option>
+          <option value="on">use one, or keep this one</option>
+          <option value="refresh">run anew and keep it</option>
+        </ListField>
         {fields.cache === 'off' ? null : (
-          <Field
+          <LinesField
             id="input-files"
             label="Files the answer depends on"
             help="One a line, within the working folder. When one of them changes, a kept result does not count; empty if there are none."
             wrong={wrong.inputFiles}
-          >
-            {(control) => (
-              <textarea
-                {...control}
-                class="mono"
-                rows={3}
-                value={fields.inputFiles}
-                onInput={(event) => edit({ inputFiles: event.currentTarget.value })}
-              />
-            )}
-          </Field>
+            class="mono"
+            rows={3}
+            value={fields.inputFiles}
+            onWrite={(inputFiles) => edit({ inputFiles })}
+          />
         )}
       </div>
     </details>

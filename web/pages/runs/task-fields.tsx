@@ -1,4 +1,4 @@
-import { Field } from '../../ui/field.js';
+import { LineField, LinesField, ListField } from '../../ui/text-fields.js';
 import type { FormPart } from './form-part.js';
 
 /** Who does what, and where. */
@@ -17,24 +17,22 @@ export function TaskFields({
 }) {
   return (
     <>
-      <Field
+      <ListField
         id="engine"
         label="Engine"
         help="The agent that does the work. It has to be installed where the server runs."
         wrong={wrong.engine}
+        value={fields.engine}
+        onWrite={(engine) => edit({ engine })}
       >
-        {(control) => (
-          <select {...control} value={fields.engine} onChange={(event) => edit({ engine: event.currentTarget.value })}>
-            {engines.map((name) => (
-              <option key={name} value={name}>
-                {name === 'command' ? 'command: any other program' : name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+        {engines.map((name) => (
+          <option key={name} value={name}>
+            {name === 'command' ? 'command: any other program' : name}
+          </option>
+        ))}
+      </ListField>
       {isCommand ? <CommandFields fields={fields} wrong={wrong} edit={edit} commands={commands} /> : null}
-      <Field
+      <LinesField
         id="prompt"
         label={isCommand ? 'Input' : 'Prompt'}
         help={
@@ -43,17 +41,11 @@ export function TaskFields({
             : 'What the agent is asked to do, in your words.'
         }
         wrong={wrong.prompt}
-      >
-        {(control) => (
-          <textarea
-            {...control}
-            rows={6}
-            value={fields.prompt}
-            onInput={(event) => edit({ prompt: event.currentTarget.value })}
-          />
-        )}
-      </Field>
-      <Field
+        rows={6}
+        value={fields.prompt}
+        onWrite={(prompt) => edit({ prompt })}
+      />
+      <LineField
         id="workdir"
         label="Working folder"
         help={
@@ -63,19 +55,13 @@ export function TaskFields({
           </>
         }
         wrong={wrong.workdir}
-      >
-        {(control) => (
-          <input
-            {...control}
-            type="text"
-            class="mono"
-            list="roots"
-            spellcheck={false}
-            value={fields.workdir}
-            onInput={(event) => edit({ workdir: event.currentTarget.value })}
-          />
-        )}
-      </Field>
+        type="text"
+        class="mono"
+        list="roots"
+        spellcheck={false}
+        value={fields.workdir}
+        onWrite={(workdir) => edit({ workdir })}
+      />
       <datalist id="roots">
         {roots.map((root) => (
           <option key={root} value={root} />
@@ -93,7 +79,7 @@ function CommandFields({
 }: Omit<FormPart, 'isCommand'> & { readonly commands: readonly string[] }) {
   return (
     <>
-      <Field
+      <ListField
         id="program"
         label="Program"
         help={
@@ -107,35 +93,23 @@ function CommandFields({
           )
         }
         wrong={wrong.program}
+        value={fields.program}
+        onWrite={(program) => edit({ program })}
       >
-        {(control) => (
-          <select
-            {...control}
-            value={fields.program}
-            onChange={(event) => edit({ program: event.currentTarget.value })}
-          >
-            {commands.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Field
+        {commands.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </ListField>
+      <LinesField
         id="parameters"
         label="Arguments"
         help="One a line, as they stand: nothing needs quotes."
         wrong={wrong.parameters}
-      >
-        {(control) => (
-          <textarea
-            {...control}
-            class="mono"
-            rows={3}
-            value={fields.parameters}
-            onInput={(event) => edit({ parameters: event.currentTarget.value })}
-          />
-        )}
-      </Field>
+        class="mono"
+        rows={3}
+        value={fields.parameters}
+        onWrite={(parameters) => edit({ parameters })}
+      />
     </>
   );
 }
