@@ -2,7 +2,6 @@ export { backUpStore } from './back-up-store.js';
 export type { Backup } from './back-up-store.js';
 export { openStore } from './open-store.js';
 export type { StoreOptions } from './store-options.js';
-export type { CacheLimits } from '../runs/cache/cache-limits.js';
 export type { QueueWatch } from './queue-watch.js';
 export type { Store } from './store.js';
 export type { FigureSpan, InboxFigure, RunFigure, Statistics } from './statistics.js';
