@@ -60,8 +60,8 @@ describe('npm run requirements', () => {
   it('finds the tests that a table makes, and misses a planted one', async () => {
     const file = 'src/orders/decide/decide.test.ts';
     const page = [
-      row('000.1', file, 'row 8: fail > with the code ci_failed: blocked with ci_failed'),
-      row('000.2', file, 'row 8: fail > planted'),
+      row('000.1', file, 'row 9: fail > with the code ci_failed: blocked with ci_failed'),
+      row('000.2', file, 'row 9: fail > planted'),
       row('000.3', 'src/planted.test.ts', 'planted'),
     ];
     const folder = await makeFolder({ 'requirements.md': page.join('\n') });
@@ -72,7 +72,7 @@ describe('npm run requirements', () => {
     );
     expect(exitCode).toBe(1);
     expect(stderr.trim().split('\n')).toEqual([
-      `000.2: ${file} has no test "row 8: fail > planted"`,
+      `000.2: ${file} has no test "row 9: fail > planted"`,
       '000.3: src/planted.test.ts is gone or has no tests',
     ]);
   });
