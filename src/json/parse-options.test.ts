@@ -46,6 +46,7 @@ describe('rounds over all candidates: as they are, completed, aligned', () => {
     ['no key without a colon', '{"a": 1, "b"', { a: 1 }],
     ['no key that was cut', '{"a": 1, "some_ke', { a: 1 }],
     ['no half of an escape', '{"a": "x\\u00', { a: 'x' }],
+    ['no half of a character', '{"a": "x\\ud83d', { a: 'x' }],
     ['no lone backslash', '{"a": "x\\', { a: 'x' }],
     ['open containers, however deep', '{"a": [{"b": [[1, {"c": "d', { a: [{ b: [[1, { c: 'd' }]] }] }],
     ['an array whose literal was cut', '{"a": [true, fal', { a: [true] }],

@@ -14,7 +14,7 @@ export interface RepairJsonOptions {
 }
 
 /** Texts that begin like a value are read as one first; all others may be prose around one. */
-const BEGINS_LIKE_JSON = /^[\s\uFEFF]*(?:["'[{“”‘’´\\/#\d+.-]|`(?!``)|(?:true|false|null|True|False|None|undefined)\b)/;
+const BEGINS_LIKE_JSON = /^[\s\uFEFF]*(?:["'[{“”‘’´\\/#\d+.-]|`(?!``))/;
 
 /**
  * Turns broken JSON into JSON text, in the manner of the usual repair functions: truncation is closed, a missing value

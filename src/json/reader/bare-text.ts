@@ -12,13 +12,14 @@ export interface BareReading {
 }
 
 /** Words for values; those that JSON has no value for become `null`, as in `JSON.stringify`. */
-const LITERAL = /^(?:true|True|TRUE|false|False|FALSE|null|Null|NULL|None|nil|undefined|NaN|-?Infinity)$/;
+export const LITERAL_WORDS = 'true|True|TRUE|false|False|FALSE|null|Null|NULL|None|nil|undefined|NaN|-?Infinity';
+const LITERAL = new RegExp(`^(?:${LITERAL_WORDS})$`);
 
 /** Words, dates, addresses, paths: text without brackets, operators and calls. */
 const PLAIN_TEXT = /^[\p{L}\p{N}_@#/~.][\p{L}\p{N}\p{M}_@#%/~. :'+&-]*$/u;
-/** `process.env.HOME` and `new Date` are code; what holds `: ` is a member that lost its comma. */
+/** `process.env.HOME`, `new Date` and `b'x'` are code; what holds `: ` is a member that lost its comma. */
 const CODE =
-  /^[\p{L}_$][\w$]*(?:\.[\p{L}_$][\w$]*)+$|^(?:new|function|await|async|typeof|void|delete|class|this|return|lambda|not) |: |:$| [+&-] |\w\+\w|&&/u;
+  /^[\p{L}_$][\w$]*(?:\.[\p{L}_$][\w$]*)+$|^(?:new|function|await|async|typeof|void|delete|class|this|return|lambda|not) |^\w\w?'.*'$|: |:$| [+&-] |\w\+\w|&&/u;
 const PLAIN_KEY = /^[\p{L}\p{N}_$@][\p{L}\p{N}\p{M}_$@ ./-]{0,255}$/u;
 
 /** A literal or number that is complete as it stands; undefined if the token is other text. */

@@ -1,3 +1,5 @@
+import { LITERAL_WORDS } from './bare-text.js';
+
 /** What a quote inside a string is: its end, part of its content, or not yet decidable. */
 export type QuoteVerdict = 'ends' | 'content' | 'unknown';
 
@@ -19,7 +21,7 @@ const QUOTE = /["'`´‘’“”„＂＇]/.source;
 const COMMENT = /\/\/|\/\*|#|\/␃/.source;
 const BRACE = /[}｝]/.source;
 const BRACKET = /[\]］]/.source;
-const LITERAL = /(?:true|false|null|True|False|None|undefined|NaN|-?\d[\d.eE+-]{0,64})(?=[\s,\]}]|␃)/.source;
+const LITERAL = `(?:${LITERAL_WORDS}|-?\\d[\\d.eE+-]{0,64})(?=[\\s,\\]}]|␃)`;
 const QUOTED = /\\?(?:"(?:[^"\\\n]|\\.){0,256}"|'(?:[^'\\\n]|\\.){0,256}'|[“‘][^\n”’"]{0,256}[”’"])/.source;
 /** A key in quotes and its colon. */
 export const QUOTED_KEY = `${QUOTED}${SPACE}[:：=]`;

@@ -40,9 +40,10 @@ export function readValue(text: string, offset: number, policy: ReaderPolicy): R
   const reader = new Reader(policy, offset);
   reader.push(text);
   reader.end();
-  const { source, structure, value, offset: end } = reader;
+  const { source, structure, value } = reader;
   const { failure, repairs } = source;
   const { plausible, builder } = structure;
+  const end = source.base + source.at;
   if (failure !== undefined) return { ok: false, failure, plausible, end };
   const read: ReadValue = { value, repairs, duplicates: builder.duplicates, end };
   const last = repairs.at(-1);

@@ -1,4 +1,4 @@
-import { isBareKey, readBareText } from './bare-text.js';
+import { isBareKey, readBareText, type BareReading } from './bare-text.js';
 import { readBareToken, type BareToken } from './bare-token.js';
 import type { ReaderPolicy } from './reader-policy.js';
 import { CUT_OFF, Source } from './source.js';
@@ -29,11 +29,6 @@ export class Reader {
   /** The value so far. */
   get value(): unknown {
     return this.structure.builder.root;
-  }
-
-  /** Offset behind the last character that was read. */
-  get offset(): number {
-    return this.source.base + this.source.at;
   }
 
   /** Reads on. Stops early when the value is finished and the text behind it does not matter. */
@@ -88,11 +83,11 @@ export class Reader {
     this.#token = undefined;
     const isRoot = structure.role === 'root';
     // A root string that needs its quotes mended is a sentence with quotation marks.
-    const isNoString = string.isCode || (isRoot && (string.unescapedSeen || source.repairs.length > 0));
-    if (isNoString && !this.#policy.generous) source.fail();
+    const isNoString = string.isDoubtful || (isRoot && (string.unescapedSeen || source.repairs.length > 0));
+    if (isNoString && !this.#policy.generous) source.fail(string.offset - source.base);
     else if (progress === 'cut' && !this.#endCutString(string)) return true;
     if (structure.role === 'key') structure.placeKey(string.content, string.offset, false);
-    else structure.placeString(string.content);
+    else structure.placeScalar(progress === 'cut' ? string.shown : string.content);
     if (string.separator !== '') structure.passSeparator(string.separator);
     return true;
   }
@@ -142,7 +137,7 @@ export class Reader {
     this.#token = undefined;
     if (token === 'call') return true;
     if (token.quote === 'foreign' && !this.#policy.generous) {
-      source.fail();
+      source.fail(start);
     } else if (isKey) {
       this.#placeBareKey(token, start);
     } else {
@@ -154,34 +149,32 @@ export class Reader {
   #placeBareKey(token: BareToken, start: number): void {
     const { source, structure } = this;
     if (token.cut) source.repairEnd();
-    else if (!isBareKey(token.text, this.#policy)) source.fail();
+    else if (!isBareKey(token.text, this.#policy)) source.fail(start);
     else source.repair(token.quote === 'own' ? 'missing_quote' : 'unquoted_key', start);
     structure.placeKey(token.text, source.base + start, token.quote !== 'own');
   }
 
   #placeBareValue(token: BareToken, start: number): void {
     const { source, structure } = this;
-    if (token.quote === 'own') {
-      source.repair('missing_quote', start);
-      structure.placeString(token.text);
-      return;
-    }
-    const reading = readBareText(token.text, token.cut, this.#policy);
+    const reading: BareReading | undefined =
+      token.quote === 'own'
+        ? { value: token.text, repair: 'missing_quote' }
+        : readBareText(token.text, token.cut, this.#policy);
     if (reading === undefined) {
-      source.fail();
+      source.fail(start);
       return;
     }
     if (reading.cut === true) {
       source.repairEnd();
       // At the root nothing else is left, and only one literal begins like this.
       if (structure.builder.depth > 0) return;
-      if (!('value' in reading)) source.fail('TRUNCATED', CUT_OFF);
+      if (!('value' in reading)) source.fail(start, 'TRUNCATED', CUT_OFF);
     } else if (reading.repair !== undefined) {
       const prose = reading.repair === 'unquoted_string' && structure.role === 'root' && !this.#policy.generous;
-      if (prose) source.fail();
-      source.repair(reading.repair, start);
+      if (prose) source.fail(start);
+      if (reading.repair === 'truncated') source.repairEnd();
+      else source.repair(reading.repair, start);
     }
-    if (typeof reading.value === 'string') structure.placeString(reading.value);
-    else structure.placeScalar(reading.value);
+    structure.placeScalar(reading.value);
   }
 }

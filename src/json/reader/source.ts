@@ -76,8 +76,8 @@ export class Source {
     const offset = this.base + index;
     const message = this.allowed.get(kind);
     if (message === undefined) {
-      if (kind === 'truncated') this.fail('TRUNCATED', CUT_OFF, offset);
-      else this.fail('SYNTAX', `this is no JSON: ${kind.replaceAll('_', ' ')}`, offset);
+      if (kind === 'truncated') this.fail(index, 'TRUNCATED', CUT_OFF);
+      else this.fail(index, 'SYNTAX', `this is no JSON: ${kind.replaceAll('_', ' ')}`);
     } else if (this.#lastRepairEnd !== offset || this.repairs.at(-1)?.kind !== kind) {
       this.repairs.push(repairAt(kind, offset, message));
     }
@@ -89,8 +89,8 @@ export class Source {
     this.repair('truncated', this.text.length, 0);
   }
 
-  /** Gives up at the character under the position. */
-  fail(code: ReadFailure['code'] = 'SYNTAX', message = 'this is no JSON', offset = this.base + this.at): void {
-    this.failure ??= { code, message, offset };
+  /** Gives up because of what stands at an index of the text. */
+  fail(index = this.at, code: ReadFailure['code'] = 'SYNTAX', message = 'this is no JSON'): void {
+    this.failure ??= { code, message, offset: this.base + index };
   }
 }

@@ -11,6 +11,9 @@ const ESCAPE_LETTERS = '"\\/bfnrt';
 const ESCAPED = '"\\/\b\f\n\r\t';
 const CODE_ESCAPE = /\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|u\{([\da-fA-F]{1,5}|10[\da-fA-F]{4})\})/y;
 const CUT_ESCAPE = /\\(?:u[\da-fA-F]{0,3}|x[\da-fA-F]?|u\{[\da-fA-F]{0,6})?$/y;
+/** What escapes an escape once more where quotes are escaped: `\\n`, `\\\"`. */
+const ESCAPED_ESCAPE = /\\\\?(?=\\[^])/y;
+const LONGEST_ESCAPE = 12;
 /** What separates a string without end quote from the next quote, with the filler around it, in which nothing is escaped. */
 const SEPARATOR = /(?:\s|\/\*[^*\\]*\*\/)*([,+:]|\n)(?:\s|\/\*[^*\\]*\*\/)*$/;
 const SEPARATORS = { root: '+', key: ':', member: ',+\n', item: ',+' } as const;
@@ -22,6 +25,8 @@ const NEXT_TOKEN = {
 } as const;
 const NEXT_OPERAND = /.[^"\n]{0,256}"\s{0,64}(?:[,}\]]|$)/y;
 const NEXT_TOKEN_WINDOW = 512;
+/** A quote that closes before any has opened, with what tells. `24" wide` is a measure, `the boys' house` a genitive. */
+const END_OF_WORD = /^(?:\p{L}(?:[^'’] |. ')|[\p{L}\p{N}][^'’][,:;.])/u;
 
 /** A quoted string being read: it keeps its place when the text runs out in the middle, even inside an escape. */
 export class StringToken {
@@ -30,8 +35,8 @@ export class StringToken {
   /** The end quote was missing, and this separator behind the string was already passed. */
   separator = '';
   unescapedSeen = false;
-  /** `"x" or "y"`: the string seems to be an operand in code. */
-  #operatorSeen = false;
+  /** `"x" or "y"`, `"x", y"`: the string seems to have ended at its first unescaped quote, though nothing fits behind it. */
+  #endSeen = false;
   readonly #source: Source;
   readonly #style: QuoteStyle;
   readonly #escapedQuotes: boolean;
@@ -85,9 +90,9 @@ export class StringToken {
     return this.#content.text;
   }
 
-  /** An operand, or a template literal with a placeholder: code that would make a string. */
-  get isCode(): boolean {
-    return this.#operatorSeen || (this.#style.closers.includes('`') && this.content.includes('${'));
+  /** Its end is a guess, or it is a template literal with a placeholder: code that would make a string. */
+  get isDoubtful(): boolean {
+    return this.#endSeen || (this.#style.closers.includes('`') && this.content.includes('${'));
   }
 
   /** Ends the string at a line break before which its end quote is missing. */
@@ -126,14 +131,15 @@ export class StringToken {
     if (verdict === 'unknown') return 'more';
     if (this.#openBrackets === 0) {
       const ends = verdict === 'ends';
-      const missing = ends && !(around.role === 'key' && text[at - 1] === ':') ? 'on' : this.#endBefore(around);
+      const missing = ends && around.role !== 'key' ? 'on' : this.#endBefore(around);
       if (missing !== 'on') return missing;
       if (ends) return this.#end(1);
     }
     if (!this.unescapedSeen) {
       source.repair('unescaped_quote');
-      // `24" wide` is a measure; behind a letter a quote that closes before any has opened stands before an operator.
-      this.#operatorSeen = closers !== "'" && /\p{L}/u.test(text.charAt(at - 1)) && text[at + 1] === ' ';
+      // A key with a colon inside has swallowed its value.
+      this.#endSeen =
+        END_OF_WORD.test(text.slice(at - 1, at + 3)) || (around.role === 'key' && this.content.includes(':'));
       this.unescapedSeen = true;
       this.#countBrackets(this.content);
     }
@@ -170,16 +176,16 @@ export class StringToken {
 
   #takeEscape(): StringProgress | 'on' {
     const source = this.#source;
-    const { text, at } = source;
-    const next = source.char(1);
-    if (source.match(CUT_ESCAPE) !== -1 || (this.#escapedQuotes && !source.has(3))) {
-      if (source.final) source.at = text.length;
+    if (source.match(CUT_ESCAPE) !== -1 || (this.#escapedQuotes && !source.has(LONGEST_ESCAPE))) {
+      if (source.final) source.at = source.text.length;
       return source.final ? 'cut' : 'more';
     }
     if (this.#escapedQuotes) {
-      if (this.#style.closers.includes(next)) return this.#end(2);
-      if (next === '\\' && isQuote(source.char(2))) return this.#take(3, source.char(2));
+      if (this.#style.closers.includes(source.char(1))) return this.#end(2);
+      source.at += Math.max(0, source.match(ESCAPED_ESCAPE));
     }
+    const { text, at } = source;
+    const next = source.char(1);
     // Where other backslashes were meant as such, `\frac` and `\beta` hold no form feed and no backspace either.
     const isWord = this.#escapeSeen && /^[bf]\p{L}/u.test(text.slice(at + 1, at + 4));
     const simple = isWord ? -1 : ESCAPE_LETTERS.indexOf(next);

@@ -94,16 +94,12 @@ export class Structure implements StringSurroundings {
     this.#state = 'colon';
   }
 
-  placeString(content: string): void {
-    const first = this.#concatenating ? this.builder.last : '';
-    if (this.#concatenating) this.builder.reopenLast();
-    this.#concatenating = false;
-    this.placeScalar(String(first) + content);
-  }
-
   placeScalar(value: unknown): void {
     if (this.#source.failure !== undefined) return;
-    this.builder.place(value);
+    const joined = this.#concatenating ? String(this.builder.last) + String(value) : value;
+    if (this.#concatenating) this.builder.reopenLast();
+    this.#concatenating = false;
+    this.builder.place(joined);
     this.plausible = true;
     this.#endValue();
   }
@@ -128,7 +124,7 @@ export class Structure implements StringSurroundings {
   /** The text is over: closes what is open where the policy allows it. */
   finish(): void {
     if (this.complete) return;
-    if (this.#state === 'root') this.refuse();
+    if (this.#state === 'root') this.#refuse();
     const onlyWrapped =
       this.#rootsWrapped && this.builder.depth === 1 && (this.#state === 'item' || this.#state === 'after');
     if (!onlyWrapped) this.#source.repairEnd();
@@ -139,7 +135,7 @@ export class Structure implements StringSurroundings {
   }
 
   /** This is no JSON, and nothing the reader may mend. */
-  refuse(): Step {
+  #refuse(): Step {
     this.#source.fail();
     return 'wait';
   }
@@ -155,7 +151,7 @@ export class Structure implements StringSurroundings {
     if (!isKey && (char === '{' || char === '[')) return this.#openContainer(char === '[');
     if (!(isKey ? ':;({[,}]' : ':;(,}])').includes(char)) return this.#takePlainTokens() ? 'on' : this.#stepToken(char);
     if (isKey && char === '{' && this.builder.otherAbove) return this.#closeMissing();
-    if (!',}]'.includes(char) || this.#state === 'root') return this.refuse();
+    if (!',}]'.includes(char) || this.#state === 'root') return this.#refuse();
     if (this.#state === 'member') return this.#leaveValueOut();
     if (char !== ',') return this.#stepClose(char);
     this.#source.repair('extra_comma');
@@ -201,7 +197,7 @@ export class Structure implements StringSurroundings {
     if ((char === '\\' && !source.has(2)) || (char === '.' && !source.has(3))) return 'wait';
     // `\"`: the quotes of the whole value were escaped.
     if (isQuote(char === '\\' ? source.char(1) : char)) return 'string';
-    if (char === '\\') return this.refuse();
+    if (char === '\\') return this.#refuse();
     const dots = this.#dots(char);
     return dots === -1 ? 'bare' : this.#takeEllipsis(dots);
   }
@@ -213,7 +209,7 @@ export class Structure implements StringSurroundings {
       return this.#advance('member');
     }
     // Words before a bracket, a string or an equals sign are rather code or prose than a key.
-    if (',}];'.includes(char) || (this.#keyWasBare && !this.#policy.generous)) return this.refuse();
+    if (',}];'.includes(char) || (this.#keyWasBare && !this.#policy.generous)) return this.#refuse();
     if (char === '=' && !source.has(2)) return 'wait';
     source.repair('missing_colon');
     if (char !== '=') return this.#goTo('member');
@@ -237,7 +233,7 @@ export class Structure implements StringSurroundings {
     }
     if (isClosing(char)) return this.#stepClose(char);
     if (next === 'key' && char === '{' && this.builder.otherAbove) return this.#closeMissing();
-    if ((next === 'item' ? ':;' : ':{[').includes(char)) return this.refuse();
+    if ((next === 'item' ? ':;' : ':{[').includes(char)) return this.#refuse();
     if (this.#dots(char) === -1) this.#source.repair('missing_comma');
     return char === ';' ? this.#advance(next) : this.#goTo(next);
   }
@@ -254,7 +250,7 @@ export class Structure implements StringSurroundings {
       !source.allowed.has('several_values') ||
       !(this.#rootCommaSeen || source.text.slice(this.#rootEnd, source.at).includes('\n'))
     ) {
-      return this.refuse();
+      return this.#refuse();
     }
     source.repair('several_values');
     this.builder.wrapRoot();
@@ -264,7 +260,7 @@ export class Structure implements StringSurroundings {
 
   #openContainer(isArray: boolean): Step {
     if (this.builder.depth >= this.#policy.depth) {
-      this.#source.fail('LIMIT_EXCEEDED', tooDeep(this.#policy.depth));
+      this.#source.fail(this.#source.at, 'LIMIT_EXCEEDED', tooDeep(this.#policy.depth));
       return 'wait';
     }
     if (this.builder.depth > 0) this.plausible = true;
@@ -313,7 +309,7 @@ export class Structure implements StringSurroundings {
     if (source.at + length === source.text.length && !source.final) return 'wait';
     source.repair('ellipsis', source.at, length);
     source.at += length;
-    if (this.#state === 'root' || (this.#state === 'member' && !this.#policy.generous)) return this.refuse();
+    if (this.#state === 'root' || (this.#state === 'member' && !this.#policy.generous)) return this.#refuse();
     return this.#state === 'member' ? this.#leaveValueOut() : this.#goTo('dots');
   }
 
@@ -321,7 +317,7 @@ export class Structure implements StringSurroundings {
   #stepDots(char: string): Step {
     const closes = isClosing(char);
     const alone = closes && this.builder.last === undefined && !this.#policy.generous;
-    if (alone || (char !== ',' && !closes)) return this.refuse();
+    if (alone || (char !== ',' && !closes)) return this.#refuse();
     this.#state = 'after';
     return this.#stepAfter(char);
   }
@@ -329,13 +325,13 @@ export class Structure implements StringSurroundings {
   /** `"a" + "b"` */
   #stepConcatenation(): Step {
     const source = this.#source;
-    if (typeof this.builder.last !== 'string') return this.refuse();
+    if (typeof this.builder.last !== 'string') return this.#refuse();
     if (!source.final && source.match(/\+\s*$/y) !== -1) return 'wait';
     source.repair('concatenation');
     source.at++;
     const char = this.#filler.skip(this);
     if (isQuote(char)) this.#concatenate();
-    else if (!this.#policy.generous && char !== '') return this.refuse();
+    else if (!this.#policy.generous && char !== '') return this.#refuse();
     return 'on';
   }
 
