@@ -21,10 +21,8 @@ export const NO_TAG = 'the text has no <json> block';
 
 /** One error for all attempts: that of the candidate that came furthest, the first one of those. */
 export function failureOf(failed: readonly FailedAttempt[], label?: string): ParseFailure {
-  let furthest: FailedAttempt = { code: 'NO_JSON', message: 'the text holds no JSON' };
-  for (const attempt of failed) {
-    if (failed.length === 1 || stageOf(attempt) > stageOf(furthest)) furthest = attempt;
-  }
+  let furthest: FailedAttempt = failed[0] ?? { code: 'NO_JSON', message: 'the text holds no JSON' };
+  for (const attempt of failed) if (stageOf(attempt) > stageOf(furthest)) furthest = attempt;
   const attempts = failed.flatMap(({ candidate, code, message }) =>
     candidate === undefined ? [] : [{ candidate, code, message }],
   );

@@ -50,8 +50,8 @@ export class ParseError extends SluiceError<ParseErrorCode> {
   declare readonly value?: unknown;
   declare readonly attempts: readonly Attempt[];
 
-  constructor(code: ParseErrorCode, message: string, { cause, ...details }: ParseErrorDetails) {
-    super(code, message, cause === undefined ? undefined : { cause });
+  constructor(code: ParseErrorCode, message: string, details: ParseErrorDetails) {
+    super(code, message, details);
     Object.assign(this, details);
   }
 }

@@ -4,7 +4,15 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { errorOf, kindsOf, successOf, warningsOf } from './fixtures/outcome.js';
 import { withFields, withFieldsLater } from './fixtures/schemas.js';
-import { parse, parseAsync, parseOrThrow, PARSE_ERROR_CODES, type FinderName, type ParseOptions } from './index.js';
+import {
+  parse,
+  parseAsync,
+  parseOrThrow,
+  PARSE_ERROR_CODES,
+  type FinderName,
+  type ParseErrorCode,
+  type ParseOptions,
+} from './index.js';
 
 const A = withFields('a');
 
@@ -158,7 +166,7 @@ describe('the error is that of the furthest stage', () => {
     },
   ];
 
-  test.each<[string, string, ParseOptions]>([
+  const failing: readonly [ParseErrorCode, string, ParseOptions][] = [
     ['EMPTY_INPUT', '', {}],
     ['EMPTY_INPUT', ' \n\t', {}],
     ['NO_JSON', 'Nothing to see here.', {}],
@@ -173,7 +181,9 @@ describe('the error is that of the furthest stage', () => {
     ['NORMALIZER_FAILED', '{"a": 1}', { normalizers: broken }],
     ['LIMIT_EXCEEDED', '{"a": [[[1]]]}', { limits: { depth: 3 } }],
     ['LIMIT_EXCEEDED', 'x {"b": 1} y {"a": [[[1]]]}', { limits: { depth: 3 } }],
-  ])('%s: %j', (code, text, options) => {
+  ];
+
+  test.each(failing)('%s: %j', (code, text, options) => {
     expect(errorOf(parse(text, A, options)).code).toBe(code);
   });
 
@@ -199,8 +209,26 @@ describe('the error is that of the furthest stage', () => {
     expect(message).toContain('2 candidates');
   });
 
-  test('a syntax error says where it is', () => {
-    expect(errorOf(parse('{"a": f(1)}')).message).toMatch(/offset \d+/);
+  test.each([
+    ['a call', '{"a": ¦f(1)}'],
+    ['an operator', '{"a": ¦x && y}'],
+    ['a string in code', '{"n": 1, "a": ¦"x" or "y"}'],
+    ['a key that is none', '{"n": 1, ¦*a*: 1}'],
+    ['a colon too many', '{"a":¦: 1}'],
+  ])('a syntax error says where it is: %s', (_, marked) => {
+    expect(errorOf(parse(marked.replace('¦', ''))).message).toContain(`(offset ${marked.indexOf('¦')})`);
+  });
+
+  test('valid JSON that the schema refuses is one attempt', () => {
+    expect(errorOf(parse('{"b": 1}', A)).attempts).toHaveLength(1);
+    expect(errorOf(parse('"{\\"b\\": 1}"', A)).attempts).toHaveLength(2);
+  });
+
+  test('offsets inside the content of an envelope mean nothing: it is told where the envelope stands', () => {
+    const text = `x ${JSON.stringify({ response: '{"a": f(1)}' })}`;
+    const [, content] = errorOf(parse(text, withFields('b'))).attempts;
+    expect(content).toMatchObject({ candidate: { finder: 'envelope', start: 2, end: text.length } });
+    expect(content?.message).toContain('(offset 2)');
   });
 
   test('no message carries the whole text', () => {
@@ -219,19 +247,8 @@ describe('the error is that of the furthest stage', () => {
     }
   });
 
-  test('every code of the list is one that parse can give', () => {
-    expect([...PARSE_ERROR_CODES].toSorted()).toEqual(
-      [
-        'EMPTY_INPUT',
-        'LIMIT_EXCEEDED',
-        'NORMALIZER_FAILED',
-        'NO_JSON',
-        'ROOT_NOT_OBJECT',
-        'SCHEMA_MISMATCH',
-        'SYNTAX',
-        'TRUNCATED',
-      ].toSorted(),
-    );
+  test('there is no code that parse does not give', () => {
+    expect(new Set(failing.map(([code]) => code))).toEqual(new Set(PARSE_ERROR_CODES));
   });
 });
 

@@ -8,9 +8,12 @@ type ReadSettings = Pick<SearchSettings, 'needsOwnReader' | 'numbers' | 'limits'
 /** Reads a span that should be one value and nothing else. */
 export function readBlock(text: string, start: number, end: number, settings: SearchSettings): Reading {
   const block = text.slice(start, end);
-  return (
-    readStrict(block, start, settings) ?? readValue(block, start, cautiousPolicy(settings, settings.repairs, true))
-  );
+  return readStrict(block, start, settings) ?? readMending(block, start, settings);
+}
+
+/** Reads one value and nothing else that is no valid JSON. */
+export function readMending(block: string, offset: number, settings: SearchSettings): Reading {
+  return readValue(block, offset, cautiousPolicy(settings, settings.repairs, true));
 }
 
 /** Reads a value that begins at `start`; where it ends is for the reader to find out. */

@@ -18,7 +18,7 @@ export interface SearchSettings {
 
 export function resolveSettings(options: ParseOptions, hasSchema: boolean): SearchSettings {
   const profile = options.profile ?? 'default';
-  const repairs = REPAIRS[profile];
+  const repairs = REPAIRS[profile] ?? repairSets.syntax;
   const numbers = options.numbers ?? 'double';
   return {
     profile,
@@ -31,9 +31,8 @@ export function resolveSettings(options: ParseOptions, hasSchema: boolean): Sear
   };
 }
 
-const REPAIRS: Readonly<Record<Profile, RepairSet>> = {
-  default: repairSets.syntax,
+/** What the profiles mend that do not mend all slips of syntax. */
+const REPAIRS: Readonly<Partial<Record<Profile, RepairSet>>> = {
   generic: repairSets.none,
-  tagged: repairSets.syntax,
   unified: repairSets.controlCharacters,
 };

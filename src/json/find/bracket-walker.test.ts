@@ -28,11 +28,11 @@ describe('isInString', () => {
     expect(strings('a] "b" } ["c"]')).toBe('...........ss.');
   });
 
-  test('restartAt forgets what came before', () => {
-    const walker = new BracketWalker('<t>{"x</t>{"a"}');
-    expect(walker.isInString(0)).toBe(false);
-    walker.restartAt(10);
-    expect(walker.isInString(12)).toBe(true);
+  test('what stands before the place where it starts does not count', () => {
+    const text = '<t>{"x</t>{"a"}';
+    expect(new BracketWalker(text).isInString(10)).toBe(true);
+    expect(new BracketWalker(text, 10).isInString(10)).toBe(false);
+    expect(new BracketWalker(text, 10).isInString(12)).toBe(true);
   });
 });
 

@@ -7,7 +7,7 @@ const INTERESTING_IN_STRING = /["\\]/;
  * brackets, so that quotation marks in prose do not. Each character is looked at once, however often the walker is asked.
  */
 export class BracketWalker {
-  depth = 0;
+  #depth = 0;
   #at: number;
   #inString = false;
   readonly #text: string;
@@ -23,19 +23,12 @@ export class BracketWalker {
     return this.#inString;
   }
 
-  /** Goes on at `offset` as if nothing had come before. */
-  restartAt(offset: number): void {
-    this.#at = offset;
-    this.depth = 0;
-    this.#inString = false;
-  }
-
   /** Offset behind the bracket that closes the first one from here on; -1 if it is never closed. */
   findEnd(limit: number): number {
     for (;;) {
-      const before = this.depth;
+      const before = this.#depth;
       const end = this.#step(limit);
-      if (end === -1 || (before === 1 && this.depth === 0)) return end;
+      if (end === -1 || (before === 1 && this.#depth === 0)) return end;
     }
   }
 
@@ -50,8 +43,8 @@ export class BracketWalker {
     this.#at += distance + 1;
     const mark = this.#text.charAt(this.#at - 1);
     if (mark === '\\') this.#at++;
-    else if (mark === '"') this.#inString = !this.#inString && this.depth > 0;
-    else this.depth = Math.max(0, this.depth + (BRACKET.test(mark) ? 1 : -1));
+    else if (mark === '"') this.#inString = !this.#inString && this.#depth > 0;
+    else this.#depth = Math.max(0, this.#depth + (BRACKET.test(mark) ? 1 : -1));
     return this.#at;
   }
 }

@@ -6,10 +6,12 @@ import type { Region } from './survey.js';
 /** What kind of value a bracket may begin: checked before a reader is set to work, because prose is full of brackets. */
 const MAY_BEGIN =
   /\{\s{0,99}(?:["'“‘`,}/#\\]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
-/** Characters read in vain, as a multiple of the text, before the search is given up: keeps time linear. */
-const READING_FACTOR = 4;
-const READING_BASE = 65_536;
 const COST_OF_TRY = 16;
+
+/** Characters that may be read before a search is given up: values may overlap, and reading each to its end is not linear. */
+export function readingBudget({ length }: string): number {
+  return 4 * length + 65_536;
+}
 
 /** A value found in running text. */
 export interface ProseValue extends Region {
@@ -30,7 +32,7 @@ export function findProseValues(
 ): readonly ProseValue[] {
   const objects: ProseValue[] = [];
   const arrays: ProseValue[] = [];
-  let budget = READING_FACTOR * text.length + READING_BASE;
+  let budget = readingBudget(text);
   for (const region of regions) {
     let at = nextBracket(text, region.start, region.end);
     while (at !== -1 && objects.length < most && budget > 0) {

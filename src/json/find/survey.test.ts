@@ -25,6 +25,10 @@ describe('regions: what is left when thinking is set aside', () => {
     expect(visible(`a<${name}>b</${name}>c`)).toEqual(['a', 'c']);
   });
 
+  test.each(['THINK', 'think'])('[%s] is set aside', (name) => {
+    expect(visible(`a[${name}]b[/${name}]c`)).toEqual(['a', 'c']);
+  });
+
   test('several blocks are set aside, blank regions left out', () => {
     expect(visible(' <think>1</think>\n<think>2</think> x')).toEqual([' x']);
   });
@@ -126,10 +130,15 @@ describe('blocks: the content of <json> tags', () => {
     expect(blocks('<json>{"a": "</json>"}</json>')).toEqual(['{"a": "</json>"}']);
   });
 
-  test('an unbalanced quote does not hide the closing tag for good: the last one is told too', () => {
-    const text = '<json>{"a": "x}</json> and more';
+  test('an unbalanced quote does not hide the closing tag: where no other one comes, it counts', () => {
+    expect(blocks('<json>{"a": "x}</json> and more')).toEqual(['{"a": "x}']);
+  });
+
+  test('where a closing tag comes twice, the last one is told too: the first may stand in a string with a stray quote', () => {
+    const text = '<json>{"a": "x "y</json>"}</json> and more';
     const [block] = surveyText(text).blocks;
-    expect(text.slice(block?.start)).toMatch(/^\{"a": "x\}/);
+    expect(text.slice(block?.start, block?.end)).toBe('{"a": "x "y');
+    expect(text.slice(block?.start, block?.lastClose)).toBe('{"a": "x "y</json>"}');
   });
 });
 

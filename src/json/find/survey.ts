@@ -21,12 +21,15 @@ export interface Survey {
   readonly blocks: readonly TagBlock[];
 }
 
+/** A block while its end is looked for. */
+type OpenBlock = { -readonly [Field in keyof TagBlock]: TagBlock[Field] };
+
 /** Looks through the text once. A tag inside a JSON string is content. */
 export function surveyText(text: string): Survey {
   const regions: Region[] = [];
-  const blocks: { start: number; end: number; closed: boolean; lastClose: number }[] = [];
+  const blocks: OpenBlock[] = [];
   const whereabouts = new Whereabouts();
-  const walker = new BracketWalker(text);
+  let walker = new BracketWalker(text);
   let start = 0;
   const leaveRegion = (end: number): void => {
     if (!whereabouts.hidden && text.slice(start, end).trim() !== '') regions.push({ start, end });
@@ -45,7 +48,7 @@ export function surveyText(text: string): Survey {
     const event = whereabouts.pass(match);
     if (event === 'restart') regions.length = blocks.length = 0;
     if (event === 'open') {
-      if (last !== undefined) settle(last, index);
+      settle(last, index);
       blocks.push({ start: end, end: text.length, closed: false, lastClose: text.length });
     } else if (event === 'close' && last !== undefined) {
       if (!last.closed) last.end = index;
@@ -53,17 +56,16 @@ export function surveyText(text: string): Survey {
       last.lastClose = index;
     }
     if (!isTag) start = end;
-    walker.restartAt(end);
+    walker = new BracketWalker(text, end);
   }
-  const last = blocks.at(-1);
-  if (last !== undefined) settle(last, text.length);
+  settle(blocks.at(-1), text.length);
   leaveRegion(text.length);
   return { regions, blocks };
 }
 
 /** Nothing closed the block before `limit`: it ends with a closing tag inside a string, or at the limit. */
-function settle(block: { end: number; closed: boolean; lastClose: number }, limit: number): void {
-  if (block.closed) return;
+function settle(block: OpenBlock | undefined, limit: number): void {
+  if (block?.closed !== false) return;
   block.closed = block.lastClose < limit;
   block.end = block.lastClose = Math.min(block.lastClose, limit);
 }

@@ -1,51 +1,64 @@
 import { findFencedValues } from '../find/fence-finder.js';
 import { findNdjsonLines } from '../find/ndjson-finder.js';
-import { findProseValues } from '../find/prose-finder.js';
-import { mayHoldLandmarks } from '../find/landmarks.js';
+import { findProseValues, readingBudget } from '../find/prose-finder.js';
 import { surveyText, type Survey, type TagBlock } from '../find/survey.js';
-import { readBlock, readOpen, readStrict } from '../read-candidate.js';
-import { refused, untouched, type Reading } from '../reader/read-value.js';
-import { repairAt } from '../repair.js';
+import { readBlock, readMending, readOpen, readStrict } from '../read-candidate.js';
+import { untouched, type Reading } from '../reader/read-value.js';
+import { repairAt, type RepairSet } from '../repair.js';
 import type { Profile } from '../parse-options.js';
 import type { SearchSettings } from '../search-settings.js';
 import { found, type FoundCandidate } from './found-candidate.js';
 
-const NO_JSON: Reading = { ...refused('SYNTAX', '', 0, 0), plausible: false };
-
-/** The text as it is. What looks like thinking or tags may stand in a string of valid JSON. */
-export function wholeCandidate(text: string, settings: SearchSettings): FoundCandidate {
+/** The text as it is, and all it may hold, one after the other. `inEnvelopes`: what was rejected so far may hold more. */
+export function* findAnywhere(
+  text: string,
+  settings: SearchSettings,
+  inEnvelopes: () => Iterable<FoundCandidate> = () => [],
+): Generator<FoundCandidate> {
   const { length } = text;
-  const read = mayHoldLandmarks(text)
-    ? (): Reading => readStrict(text, 0, settings) ?? NO_JSON
-    : (): Reading => readBlock(text, 0, length, settings);
-  return found('whole', 0, length, read, true);
+  const valid = readStrict(text, 0, settings);
+  if (valid !== undefined) {
+    // What looks like thinking, tags or fences stands in its strings.
+    yield found('whole', 0, length, () => readBlock(text, 0, length, settings), true, valid);
+    return;
+  }
+  const survey = surveyText(text);
+  yield* findMarked(text, survey, settings);
+  yield* inEnvelopes();
+  yield* findUnmarked(text, survey, settings);
 }
 
 /** Where the answer is known to stand: all of the text but the thinking, a tag, a line of NDJSON. */
-export function* findMarked(text: string, survey: Survey, settings: SearchSettings): Generator<FoundCandidate> {
+function* findMarked(text: string, survey: Survey, settings: SearchSettings): Generator<FoundCandidate> {
   const { regions, blocks } = survey;
-  const block = (finder: 'whole' | 'ndjson', start: number, end: number): FoundCandidate =>
-    found(finder, start, end, () => readBlock(text, start, end, settings));
+  const block = (finder: 'whole' | 'ndjson', start: number, end: number, repairs: RepairSet): FoundCandidate =>
+    found(finder, start, end, () => readBlock(text, start, end, { ...settings, repairs }));
   const [only] = regions;
-  if (only !== undefined && regions.length === 1 && mayHoldLandmarks(text)) {
+  if (only !== undefined && regions.length === 1) {
     const content = text.slice(only.start, only.end);
     const start = only.start + content.length - content.trimStart().length;
-    yield { ...block('whole', start, start + content.trim().length), untouched: content.length === text.length };
+    // As a whole the text is known to be no valid JSON.
+    if (content.length === text.length)
+      yield found('whole', 0, text.length, () => readMending(text, 0, settings), true);
+    else yield block('whole', start, start + content.trim().length, settings.repairs);
   }
   for (const tag of blocks.toReversed()) yield tagCandidate(text, tag, settings);
   for (const { start, end } of findNdjsonLines(text, regions, settings.limits.candidates))
-    yield block('ndjson', start, end);
+    yield block('ndjson', start, end, settings.repairsInProse);
 }
 
 /** Where the answer must be looked for: behind fences and in running text. To find a value there is to read it. */
-export function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettings): Generator<FoundCandidate> {
+function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettings): Generator<FoundCandidate> {
   const open = (finder: 'fence' | 'prose', start: number, end: number, first?: Reading): FoundCandidate =>
     found(finder, start, end, () => readOpen(text, start, end, settings), false, first);
   const fenced = new Map<number, Reading>();
+  let budget = readingBudget(text);
   for (const { start, end } of findFencedValues(text, regions)) {
-    const block = text.slice(start, text.indexOf('```', start)).trimEnd();
-    const strict = readStrict(block, start, settings);
+    if (budget < 0) break;
+    const [block = ''] = text.slice(start, end).split('```', 1);
+    const strict = readStrict(block.trimEnd(), start, settings);
     const reading = strict?.ok === true ? strict : readOpen(text, start, end, settings);
+    budget -= reading.end - start;
     fenced.set(start, reading);
     yield open('fence', start, end, reading);
   }
@@ -62,14 +75,6 @@ export function* findUnmarked(text: string, { regions }: Survey, settings: Searc
     const isFinal = reading.ok ? reading.repairs.length === 0 : 'value' in reading;
     if (!fenced.has(start)) yield open('prose', start, end, isFinal ? reading : undefined);
   }
-}
-
-/** All of them, one after the other. */
-export function* findAnywhere(text: string, settings: SearchSettings): Generator<FoundCandidate> {
-  const survey = surveyText(text);
-  yield wholeCandidate(text, settings);
-  yield* findMarked(text, survey, settings);
-  yield* findUnmarked(text, survey, settings);
 }
 
 /** The words themselves, without the thinking: all an answer may consist of where a schema asks for a word or a number. */

@@ -26,6 +26,7 @@ export function found(
   read: FoundCandidate['read'],
   untouched = false,
   first?: Reading,
+  level = 0,
 ): FoundCandidate {
-  return { finder, start, end, read, untouched, first, level: 0 };
+  return { finder, start, end, read, untouched, first, level };
 }
