@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { fragments, splits } from '../fixtures/arbitraries.js';
 import { parse } from '../parse.js';
 import type { Path } from '../repair.js';
 import { createJsonStream, type JsonStreamOptions } from './json-stream.js';
@@ -9,12 +10,6 @@ import { createJsonStream, type JsonStreamOptions } from './json-stream.js';
 function states(pieces: readonly string[], options: JsonStreamOptions = {}): unknown[] {
   const stream = createJsonStream(undefined, options);
   return pieces.map((piece) => structuredClone(stream.push(piece).value));
-}
-
-/** Cuts a text at the given places. */
-function cut(text: string, places: readonly number[]): string[] {
-  const sorted = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
-  return [0, ...sorted].map((start, index) => text.slice(start, sorted[index] ?? text.length));
 }
 
 const modelTexts = [
@@ -185,9 +180,9 @@ describe('createJsonStream', () => {
 
   it.each(modelTexts)('ends as parse does, for every chunking: %s', (text) => {
     fc.assert(
-      fc.property(fc.array(fc.nat(), { maxLength: 12 }), fc.boolean(), (places, allowPartial) => {
+      fc.property(splits(text), fc.boolean(), (pieces, allowPartial) => {
         const stream = createJsonStream(undefined, { allowPartial });
-        for (const piece of cut(text, places)) stream.push(piece);
+        for (const piece of pieces) stream.push(piece);
         expect(stream.end()).toEqual(parse(text, undefined, { allowPartial }));
       }),
       { numRuns: 30 },
@@ -196,8 +191,8 @@ describe('createJsonStream', () => {
 
   it('shows the same last state however the text is cut', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...modelTexts), fc.array(fc.nat(), { maxLength: 20 }), (text, places) => {
-        expect(states(cut(text, places)).at(-1)).toEqual(states([...text]).at(-1));
+      fc.property(fc.constantFrom(...modelTexts).chain(splits), (pieces) => {
+        expect(states(pieces).at(-1)).toEqual(states([...pieces.join('')]).at(-1));
       }),
     );
   });
@@ -223,27 +218,8 @@ describe('createJsonStream', () => {
   });
 
   it('never throws, whatever text arrives', () => {
-    const fragment = fc.constantFrom(
-      '{',
-      '}',
-      '[',
-      ']',
-      '"',
-      ':',
-      ',',
-      '<think>',
-      '</think>',
-      '<json>',
-      '```',
-      '\\',
-      '\n',
-      'a',
-      '1',
-      '<|channel|>',
-      '...',
-    );
     fc.assert(
-      fc.property(fc.array(fc.oneof(fragment, fc.string({ maxLength: 5 })), { maxLength: 40 }), (pieces) => {
+      fc.property(fragments.chain(splits), (pieces) => {
         const stream = createJsonStream();
         for (const piece of pieces) stream.push(piece);
         expect(stream.end()).toEqual(parse(pieces.join('')));

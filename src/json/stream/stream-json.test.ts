@@ -5,6 +5,16 @@ import type { JsonSnapshot } from './json-stream.js';
 import { createJsonTransform, streamJson } from './stream-json.js';
 
 const schema = z.object({ items: z.array(z.number()) });
+type Items = z.infer<typeof schema>;
+/** Objects to a finished item that is no number. */
+const strict = {
+  '~standard': schema['~standard'],
+  '~sluice': {
+    align: (value: unknown) => ({ value, changes: [] }),
+    checkPart: (path: readonly (string | number)[], value: unknown) =>
+      path.length === 2 && typeof value !== 'number' ? [{ message: 'must be a number', path }] : [],
+  },
+};
 const pieces = ['Here: {"it', 'ems": [1, ', '2], }', ' done'];
 
 describe('streamJson', () => {
@@ -52,14 +62,6 @@ describe('streamJson', () => {
         yield '{"items": ["wrong", 1, ';
       }
     }
-    const strict = {
-      '~standard': schema['~standard'],
-      '~sluice': {
-        align: (value: unknown) => ({ value, changes: [] }),
-        checkPart: (path: readonly (string | number)[], value: unknown) =>
-          path.length === 2 && typeof value !== 'number' ? [{ message: 'must be a number', path }] : [],
-      },
-    };
     const snapshots = [];
     for await (const snapshot of streamJson(source(), strict, { validatePartial: true })) snapshots.push(snapshot);
     expect(read).toBe(1);
@@ -78,19 +80,36 @@ describe('streamJson', () => {
 });
 
 describe('createJsonTransform', () => {
+  /** What comes out of the transform when these texts go in. */
+  async function read(
+    texts: readonly string[],
+    ...[given, options]: Parameters<typeof createJsonTransform<Items>>
+  ): Promise<JsonSnapshot<Items>[]> {
+    const source = new ReadableStream<string>({
+      start(controller) {
+        for (const text of texts) controller.enqueue(text);
+        controller.close();
+      },
+    });
+    const snapshots: JsonSnapshot<Items>[] = [];
+    for await (const snapshot of source.pipeThrough(createJsonTransform(given, options))) snapshots.push(snapshot);
+    return snapshots;
+  }
+
   it('turns a stream of text into a stream of snapshots', async () => {
-    const transform = createJsonTransform(schema);
-    const writer = transform.writable.getWriter();
-    const written = Promise.all(pieces.map((piece) => writer.write(piece))).then(() => writer.close());
-    const snapshots: JsonSnapshot<{ items: number[] }>[] = [];
-    for (const reader = transform.readable.getReader(); ;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      snapshots.push(value);
-    }
-    await written;
-    const last = snapshots.at(-1);
-    expect(last?.complete).toBe(true);
-    expect(last?.result?.ok === true && last.result.value).toEqual({ items: [1, 2] });
+    const snapshots = await read(pieces, schema);
+    expect(snapshots).toHaveLength(pieces.length + 1);
+    expect(snapshots.at(-1)).toMatchObject({ complete: true, result: { ok: true, value: { items: [1, 2] } } });
+  });
+
+  it('ends when the value is complete and nothing else is wanted', async () => {
+    const snapshots = await read(['{"items": [1]}', ' {"items": [2]}'], schema, { stopWhenComplete: true });
+    expect(snapshots.map(({ result }) => result?.ok === true && result.value)).toEqual([false, { items: [1] }]);
+  });
+
+  it('ends as soon as a finished part breaks the schema, also where the value is complete with it', async () => {
+    const options = { stopWhenComplete: true, validatePartial: true };
+    const snapshots = await read(['{"items": ["wrong"]}', ' more'], strict, options);
+    expect(snapshots.map(({ result }) => result?.status)).toEqual(['failed']);
   });
 });

@@ -45,9 +45,10 @@ export function createJsonTransform<T>(
       const snapshot = stream.push(chunk);
       complete = snapshot.complete;
       controller.enqueue(snapshot);
-      if (snapshot.result !== undefined) controller.terminate();
-      if (!complete || options.stopWhenComplete !== true) return;
-      controller.enqueue(lastSnapshot(stream, complete));
+      if (snapshot.result === undefined) {
+        if (!complete || options.stopWhenComplete !== true) return;
+        controller.enqueue(lastSnapshot(stream, complete));
+      }
       controller.terminate();
     },
     flush(controller) {
