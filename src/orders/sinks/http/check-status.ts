@@ -9,8 +9,10 @@ export function checkStatus(answer: HttpAnswer, name: string, now: number): Http
   const { status } = answer;
   if (status >= 200 && status < 300) return answer;
   const said = answer.body.slice(0, 200).replaceAll(/\s+/g, ' ').trim();
-  throw new SinkError('SINK_REFUSED', `${name} answered ${status}${said === '' ? '.' : `: ${said}`}`, {
-    isPermanent: isPermanent(answer),
+  const isFinal = isPermanent(answer);
+  const advice = isFinal ? 'check its token, rights and address' : 'it is asked again';
+  throw new SinkError('SINK_REFUSED', `${name} answered ${status}; ${advice}${said === '' ? '.' : `: ${said}`}`, {
+    isPermanent: isFinal,
     retryAfterMs: pauseOf(answer, now),
   });
 }

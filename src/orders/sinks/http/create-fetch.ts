@@ -35,9 +35,13 @@ export function createFetch(bounds: FetchBounds): typeof globalThis.fetch {
     try {
       JSON.parse(answer.body);
     } catch (error) {
-      throw new SinkError('SINK_ANSWER_UNREADABLE', `${name} answered with something that is not JSON.`, {
-        cause: error,
-      });
+      throw new SinkError(
+        'SINK_ANSWER_UNREADABLE',
+        `${name} answered with something that is not JSON. Is the base URL that of an API?`,
+        {
+          cause: error,
+        },
+      );
     }
     return new Response(answer.body, {
       status: answer.status,

@@ -39,12 +39,18 @@ export async function sendRequest(request: HttpRequest): Promise<HttpAnswer> {
     const answer = await exchange({ ...request, signal }, url).catch((error: unknown) => {
       if (error instanceof SinkError) throw error;
       if (signal.aborted) {
-        throw new SinkError('SINK_TIMED_OUT', `${url.origin} did not answer within ${request.timeoutMs} ms.`, {
-          cause: error,
-        });
+        throw new SinkError(
+          'SINK_TIMED_OUT',
+          `${url.origin} did not answer within ${request.timeoutMs} ms; it is asked again.`,
+          {
+            cause: error,
+          },
+        );
       }
       const why = errorMessageOf(error);
-      throw new SinkError('SINK_UNREACHABLE', `${url.origin} cannot be reached: ${why}`, { cause: error });
+      throw new SinkError('SINK_UNREACHABLE', `${url.origin} cannot be reached and is asked again: ${why}`, {
+        cause: error,
+      });
     });
     const target = redirectOf(answer, url, request.method);
     if (target === undefined || redirects === MAX_REDIRECTS) return answer;
@@ -93,7 +99,10 @@ async function readAnswer(incoming: IncomingMessage, maxBytes: number): Promise<
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > maxBytes) {
-      throw new SinkError('SINK_ANSWER_UNREADABLE', `The answer is longer than ${maxBytes} bytes.`);
+      throw new SinkError(
+        'SINK_ANSWER_UNREADABLE',
+        `The answer is longer than ${maxBytes} bytes. Is the address that of an API?`,
+      );
     }
     chunks.push(chunk);
   }
