@@ -53,8 +53,8 @@ describe('the list of runs', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('SHED paint');
     const rows = page.getByRole('table').getByRole('link');
+    await expect.poll(() => new URL(page.url()).searchParams.get('search')).toBe('SHED paint');
     await expect.poll(async () => rows.allInnerTexts()).toEqual(['Paint the shed.']);
-    expect(new URL(page.url()).searchParams.get('search')).toBe('SHED paint');
     await page.reload();
     await expect.poll(async () => rows.allInnerTexts()).toEqual(['Paint the shed.']);
     await page.getByRole('button', { name: 'Clear' }).click();

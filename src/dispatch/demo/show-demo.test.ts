@@ -48,8 +48,9 @@ describe('the demo of an empty store', { timeout: 90_000 }, () => {
   });
 
   it('is one set of orders for two servers that begin at once, each with a folder of its own', async () => {
-    const { data, store, lead } = await openStage();
+    // Made first, so that it is removed last: the worker of the stage works in it.
     const elsewhere = await makeFolder({});
+    const { data, store, lead } = await openStage();
     const demos = await Promise.all([data, elsewhere].map(async (folder) => showDemo({ store, lead, data: folder })));
     for (const demo of demos) await demo?.stop();
     expect(demos).not.toContain(undefined);
