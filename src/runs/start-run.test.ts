@@ -85,7 +85,7 @@ describe('a program that is run', () => {
         code: 'OUTPUT_NOT_VALIDATED',
         message: expect.stringContaining('SCHEMA_MISMATCH') as string,
         issues: [{ path: ['line'] }],
-        tried: [{ finder: 'whole', code: 'SCHEMA_MISMATCH' }, { finder: 'prose' }],
+        tried: [{ finder: 'whole', code: 'SCHEMA_MISMATCH' }],
       },
     });
     expect(result).not.toHaveProperty('value');
