@@ -65,7 +65,7 @@ export function* runPipeline(
     const truncation = round % 2 === 1;
     const aligns = round > 1;
     if ((truncation && options.allowPartial !== true) || (aligns && align === undefined)) continue;
-    const rest = round < LAST_ROUND ? seen : findSpokenText(raw, profile);
+    const rest = round < LAST_ROUND ? seen : profile === 'default' ? findSpokenText(raw) : [];
     for (const found of isFirst ? findCandidates(raw, settings, options.prefer, rejected) : rest) {
       if (winner !== undefined) {
         if (++rivals > MOST_RIVALS) return successOf(winner);
@@ -161,17 +161,17 @@ function successOf(winner: Attempted, rival?: number): ParseResult<unknown> {
   const cutOut = !found.untouched && reading.repairs[0]?.kind !== 'extracted';
   const repairs = cutOut ? [repairAt('extracted', candidate.start), ...reading.repairs] : reading.repairs;
   const warnings: Warning[] = [];
-  const warn = (code: Warning['code'], message: string, offset?: number): void => {
-    warnings.push(offset === undefined ? { code, message } : { code, message, offset });
+  const warn = (code: Warning['code'], message: string, place?: { readonly offset: number }): void => {
+    warnings.push({ code, message, ...place });
   };
   const kinds: RepairKind[] = [];
   for (const { kind } of repairs) if (!kinds.includes(kind)) kinds.push(kind);
   const last = repairs.at(-1);
   if (repairs.length > 0) warn('OUTPUT_REPAIRED_GENERIC', `repaired: ${kinds.join(', ')}`);
   if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `changes to fit the schema: ${changes.length}`);
-  if (last?.kind === 'truncated') warn('PARTIAL_VALUE', CUT_OFF, last.offset);
+  if (last?.kind === 'truncated') warn('PARTIAL_VALUE', CUT_OFF, { offset: last.offset });
   warnings.push(...reading.duplicates);
-  if (rival !== undefined) warn('AMBIGUOUS_CANDIDATES', 'another value passes', rival);
+  if (rival !== undefined) warn('AMBIGUOUS_CANDIDATES', 'another value passes', { offset: rival });
   const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
   return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
 }

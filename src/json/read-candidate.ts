@@ -1,29 +1,36 @@
 import { isDeeperThan } from './limits.js';
 import { readValue, refused, untouched, type Reading } from './reader/read-value.js';
 import { cautiousPolicy, repairSets, tooDeep } from './reader/reader-policy.js';
+import type { RepairSet } from './repair.js';
 import type { SearchSettings } from './search-settings.js';
 
 type ReadSettings = Pick<SearchSettings, 'needsOwnReader' | 'numbers' | 'limits'>;
 
 /** Reads a span that should be one value and nothing else. */
-export function readBlock(text: string, start: number, end: number, settings: SearchSettings): Reading {
+export function readBlock(
+  text: string,
+  start: number,
+  end: number,
+  settings: SearchSettings,
+  repairs = settings.repairs,
+): Reading {
   const block = text.slice(start, end);
-  return readStrict(block, start, settings) ?? readMending(block, start, settings);
+  return readStrict(block, start, settings) ?? readMending(block, start, settings, repairs);
 }
 
 /** Reads one value and nothing else that is no valid JSON. */
-export function readMending(block: string, offset: number, settings: SearchSettings): Reading {
-  return readValue(block, offset, cautiousPolicy(settings, settings.repairs, true));
+export function readMending(block: string, offset: number, settings: SearchSettings, repairs: RepairSet): Reading {
+  return readValue(block, offset, cautiousPolicy(settings, repairs, true));
 }
 
 /** Reads a value that begins at `start`; where it ends is for the reader to find out. */
 export function readOpen(text: string, start: number, limit: number, settings: SearchSettings): Reading {
   const policy = cautiousPolicy(settings, settings.repairsInProse, false);
   const reading = readValue(text.slice(start, limit), start, policy);
-  // Where quotes had to be guessed and structure goes on behind the value, it probably ended too early.
-  const doubtful =
-    reading.ok && reading.repairs.some(({ kind }) => kind === 'unescaped_quote' || kind === 'missing_quote');
-  if (!doubtful || !/^\s*["',:}\]]/.test(text.slice(reading.end, reading.end + 64))) return reading;
+  // Where structure goes on behind the value, it ended too early; where its end was guessed, it takes less to say so.
+  const guessed = reading.ok && reading.repairs.some(({ kind }) => /quote$|missing_bracket/.test(kind));
+  const goesOn = guessed ? /^[\s}\]]*["',:]/ : /^[\s}\]]*,\s*"[^"\n]*"\s*[:\]]/;
+  if (!reading.ok || !goesOn.test(text.slice(reading.end, reading.end + 99))) return reading;
   return refused('SYNTAX', 'the end is in doubt', reading.end, reading.end);
 }
 

@@ -56,6 +56,6 @@ function messageOf(kind: RepairKind): string {
 /** Kinds of repairs that are allowed, with the message of each. */
 export type RepairSet = ReadonlyMap<RepairKind, string>;
 
-export function repairSet(kinds: Iterable<RepairKind>): RepairSet {
-  return new Map(Array.from(kinds, (kind) => [kind, messageOf(kind)]));
+export function repairSet(kinds: readonly RepairKind[]): RepairSet {
+  return new Map(kinds.map((kind) => [kind, messageOf(kind)]));
 }

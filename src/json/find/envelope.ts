@@ -4,7 +4,7 @@ import { isContainer } from '../limits.js';
 const TEXT_FIELDS = 'structured_output response result output content text message arguments input'.split(' ');
 /** Fields that only lead to those above. */
 const WRAPPER_FIELDS = 'item part parts data delta choices candidates tool_calls function messages event'.split(' ');
-const FOREIGN_ROLES: ReadonlySet<unknown> = new Set('user system tool developer tool_result function'.split(' '));
+const FOREIGN_ROLES: readonly unknown[] = 'user system tool developer tool_result function'.split(' ');
 /** Containers looked into per envelope, and how deep. */
 const MOST_CONTAINERS = 64;
 const DEEPEST = 8;
@@ -28,7 +28,7 @@ function collect(value: unknown, depth: number, contents: unknown[], seen: { con
     for (const item of value.toReversed()) collect(item, depth + 1, contents, seen);
     return;
   }
-  if (FOREIGN_ROLES.has(value['role']) || FOREIGN_ROLES.has(value['type'])) return;
+  if (FOREIGN_ROLES.includes(value['role']) || FOREIGN_ROLES.includes(value['type'])) return;
   for (const name of TEXT_FIELDS) {
     const content = Object.hasOwn(value, name) ? value[name] : undefined;
     if (typeof content === 'string') contents.push(content);

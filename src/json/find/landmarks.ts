@@ -10,11 +10,6 @@ export const LANDMARKS_AND_BRACKETS = new RegExp(`${LANDMARK}|[[{]`, 'gi');
 /** The beginning of a landmark whose rest has not arrived. */
 export const CUT_LANDMARK = /<(?:[^<>]{0,99}|\|channel\|>[^{["]{0,120})$/i;
 
-/** A plain search is many times faster than the pattern on long texts without any landmark. */
-export function mayHoldLandmarks(text: string): boolean {
-  return text.includes('<') || /think]/i.test(text);
-}
-
 /**
  * Keeps track of where in a text an answer may stand: not in thinking, and not in harmony's analysis channel. An unclosed
  * think tag reaches to the end of the text.

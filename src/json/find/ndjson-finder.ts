@@ -1,7 +1,7 @@
 import type { Region } from './survey.js';
 
 /** A line that may hold a value, and one that could only stand inside a value written over several lines, or in a fence. */
-const VALUE_LINE = /^\s*(?:\{[^]*\}|\[[^]*\])\s*$/;
+const VALUE_LINE = /^\s*(?:\{[^]*}|\[[^]*])\s*$/;
 const INSIDE_LINE = /^\s*(?:[}\]"]|```|[[{]\s*$)/;
 
 /**

@@ -62,11 +62,12 @@ function readAt(
     const value = strict && isNoAnswer(text, start, reading.value) ? undefined : { start, end: reading.end, reading };
     return [reading.end, reading.end, value];
   }
-  // A cut value that has begun with a quote is one, even before its first colon.
-  const cut = reading.failure.code === 'TRUNCATED' && /^.\s{0,64}["']/.test(text.slice(start, start + 66));
-  if (!reading.plausible && !cut) return [start + 1, reading.end];
+  // What begins with a quote is a value, even if it ends before its first colon.
+  if (!reading.plausible && !/^.\s{0,64}["']/.test(text.slice(start, start + 99))) return [start + 1, reading.end];
   const end = reading.failure.code === 'SYNTAX' ? new BracketWalker(text, start).findEnd(limit) : -1;
-  return [end, Math.max(reading.end, end), { start, end: end === -1 ? limit : end, reading }];
+  // What goes on behind it, up to a blank line, is a part of it too.
+  const next = /^[\s}\]]*,\s*["'{[]/.test(text.slice(end, end + 99)) ? text.indexOf('\n\n', end) : end;
+  return [next, Math.max(reading.end, end), { start, end: end === -1 ? limit : end, reading }];
 }
 
 /** `{}`, `a[0]` and `[1, 2]` in the middle of a sentence. Behind a colon, or at the beginning of a line, they are answers. */

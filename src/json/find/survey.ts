@@ -1,5 +1,5 @@
 import { BracketWalker } from './bracket-walker.js';
-import { LANDMARKS, mayHoldLandmarks, Whereabouts } from './landmarks.js';
+import { LANDMARKS, Whereabouts } from './landmarks.js';
 
 /** A part of the text, by offsets. */
 export interface Region {
@@ -34,7 +34,8 @@ export function surveyText(text: string): Survey {
   const leaveRegion = (end: number): void => {
     if (!whereabouts.hidden && text.slice(start, end).trim() !== '') regions.push({ start, end });
   };
-  for (const match of mayHoldLandmarks(text) ? text.matchAll(LANDMARKS) : []) {
+  // A plain search is many times faster than the pattern on long texts without any landmark.
+  for (const match of text.includes('<') || /think]/i.test(text) ? text.matchAll(LANDMARKS) : []) {
     const { index } = match;
     const end = index + match[0].length;
     const last = blocks.at(-1);

@@ -4,8 +4,7 @@ import { findProseValues, readingBudget } from '../find/prose-finder.js';
 import { surveyText, type Survey, type TagBlock } from '../find/survey.js';
 import { readBlock, readMending, readOpen, readStrict } from '../read-candidate.js';
 import { untouched, type Reading } from '../reader/read-value.js';
-import { repairAt, type RepairSet } from '../repair.js';
-import type { Profile } from '../parse-options.js';
+import { repairAt } from '../repair.js';
 import type { SearchSettings } from '../search-settings.js';
 import { found, type FoundCandidate } from './found-candidate.js';
 
@@ -31,20 +30,19 @@ export function* findAnywhere(
 /** Where the answer is known to stand: all of the text but the thinking, a tag, a line of NDJSON. */
 function* findMarked(text: string, survey: Survey, settings: SearchSettings): Generator<FoundCandidate> {
   const { regions, blocks } = survey;
-  const block = (finder: 'whole' | 'ndjson', start: number, end: number, repairs: RepairSet): FoundCandidate =>
-    found(finder, start, end, () => readBlock(text, start, end, { ...settings, repairs }));
   const [only] = regions;
   if (only !== undefined && regions.length === 1) {
     const content = text.slice(only.start, only.end);
     const start = only.start + content.length - content.trimStart().length;
+    const end = start + content.trim().length;
     // As a whole the text is known to be no valid JSON.
     if (content.length === text.length)
-      yield found('whole', 0, text.length, () => readMending(text, 0, settings), true);
-    else yield block('whole', start, start + content.trim().length, settings.repairs);
+      yield found('whole', 0, text.length, () => readMending(text, 0, settings, settings.repairs), true);
+    else yield found('whole', start, end, () => readBlock(text, start, end, settings));
   }
   for (const tag of blocks.toReversed()) yield tagCandidate(text, tag, settings);
   for (const { start, end } of findNdjsonLines(text, regions, settings.limits.candidates))
-    yield block('ndjson', start, end, settings.repairsInProse);
+    yield found('ndjson', start, end, () => readBlock(text, start, end, settings, settings.repairsInProse));
 }
 
 /** Where the answer must be looked for: behind fences and in running text. To find a value there is to read it. */
@@ -78,9 +76,8 @@ function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettin
 }
 
 /** The words themselves, without the thinking: all an answer may consist of where a schema asks for a word or a number. */
-export function findSpokenText(text: string, profile: Profile): readonly FoundCandidate[] {
-  const { regions } = profile === 'default' ? surveyText(text) : { regions: [] };
-  return regions.map(({ start, end }) => {
+export function findSpokenText(text: string): readonly FoundCandidate[] {
+  return surveyText(text).regions.map(({ start, end }) => {
     const value = text.slice(start, end).trim();
     return found('whole', start, end, () => untouched(value, end));
   });

@@ -56,9 +56,7 @@ function block(
   const read = (): Reading => {
     const reading = readBlock(text, start, end, settings);
     // What begins with a bracket was meant as JSON, however early a reader that mends nothing gives up.
-    return reading.ok
-      ? reading
-      : { ...reading, plausible: reading.plausible || /^\s*[[{]/.test(text.slice(start, end)) };
+    return reading.ok ? reading : { ...reading, plausible: /^\s*[[{]/.test(text.slice(start, end)) };
   };
   return found(finder, start, end, read, untouched);
 }

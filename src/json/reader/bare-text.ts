@@ -12,8 +12,7 @@ export interface BareReading {
 }
 
 /** Words for values; those that JSON has no value for become `null`, as in `JSON.stringify`. */
-export const LITERAL_WORDS = 'true|True|TRUE|false|False|FALSE|null|Null|NULL|None|nil|undefined|NaN|-?Infinity';
-const LITERAL = new RegExp(`^(?:${LITERAL_WORDS})$`);
+const LITERAL = /^(?:true|True|TRUE|false|False|FALSE|null|Null|NULL|None|nil|undefined|NaN|-?Infinity)$/;
 
 /** Words, dates, addresses, paths: text without brackets, operators and calls. */
 const PLAIN_TEXT = /^[\p{L}\p{N}_@#/~.][\p{L}\p{N}\p{M}_@#%/~. :'+&-]*$/u;

@@ -79,7 +79,7 @@ export class Filler {
 
   #passFence({ due, rootMustEnd }: Whereabouts): 'passed' | 'token' | 'more' {
     const source = this.#source;
-    if (!source.startsWith('```')) return source.has(3) ? 'token' : 'more';
+    if (!source.text.startsWith('```', source.at)) return source.has(3) ? 'token' : 'more';
     if (due === 'first') {
       source.fail();
       return 'token';

@@ -1,5 +1,3 @@
-import { LITERAL_WORDS } from './bare-text.js';
-
 /** What a quote inside a string is: its end, part of its content, or not yet decidable. */
 export type QuoteVerdict = 'ends' | 'content' | 'unknown';
 
@@ -21,7 +19,7 @@ const QUOTE = /["'`´‘’“”„＂＇]/.source;
 const COMMENT = /\/\/|\/\*|#|\/␃/.source;
 const BRACE = /[}｝]/.source;
 const BRACKET = /[\]］]/.source;
-const LITERAL = `(?:${LITERAL_WORDS}|-?\\d[\\d.eE+-]{0,64})(?=[\\s,\\]}]|␃)`;
+const LITERAL = /(?:true|false|null|True|False|None|undefined|NaN|-?\d[\d.eE+-]{0,64})(?=[\s,\]}]|␃)/.source;
 const QUOTED = /\\?(?:"(?:[^"\\\n]|\\.){0,256}"|'(?:[^'\\\n]|\\.){0,256}'|[“‘][^\n”’"]{0,256}[”’"])/.source;
 /** A key in quotes and its colon. */
 export const QUOTED_KEY = `${QUOTED}${SPACE}[:：=]`;
@@ -85,7 +83,7 @@ function followers({ role, builder: { depth, otherAbove }, rootMustEnd, insideCa
   const closingOther = (bracket: string): string => (otherAbove ? closing(bracket, depth - 2) : `${bracket}${SPACE}␃`);
   switch (role) {
     case 'key':
-      return `[:：=,，、}｝\\]］{[\\\\]|${QUOTE}|${LITERAL}|${NO_KEY_END}{0,256}(?:\\n|␃)|${NO_KEY_END}{256}|${anywhere}`;
+      return `[:：=,，、}｝\\]］{[\\\\]|${QUOTE}${SPACE}(?:␃|[^\\s:：])|${LITERAL}|${NO_KEY_END}{0,256}(?:\\n|␃)|${NO_KEY_END}{256}|${anywhere}`;
     case 'member':
       return [
         closing(BRACE, depth - 1),

@@ -81,11 +81,10 @@ export class Reader {
     const progress = string.read(structure);
     if (progress === 'more') return false;
     this.#token = undefined;
-    const isRoot = structure.role === 'root';
     // A root string that needs its quotes mended is a sentence with quotation marks.
-    const isNoString = string.isDoubtful || (isRoot && (string.unescapedSeen || source.repairs.length > 0));
-    if (isNoString && !this.#policy.generous) source.fail(string.offset - source.base);
-    else if (progress === 'cut' && !this.#endCutString(string)) return true;
+    const isSentence = structure.role === 'root' && (string.unescapedSeen || source.repairs.length > 0);
+    if (progress === 'cut' && !this.#endCutString(string)) return true;
+    if ((isSentence || string.isDoubtful) && !this.#policy.generous) source.fail(string.offset - source.base);
     if (structure.role === 'key') structure.placeKey(string.content, string.offset, false);
     else structure.placeScalar(progress === 'cut' ? string.shown : string.content);
     if (string.separator !== '') structure.passSeparator(string.separator);
@@ -113,12 +112,11 @@ export class Reader {
    */
   #findLostLineEnd(opened: number): number {
     const { text } = this.source;
-    const tail = /\n[\s}\]]*$/.exec(
-      text.slice(Math.max(opened, -1) + 1).slice(-2 * LONGEST_TAIL - 2 * this.structure.builder.depth),
-    );
     const { role, builder } = this.structure;
-    const closes = tail?.[0].replace(/\s+/g, '') === builder.closingBrackets;
-    return tail !== null && closes && (role === 'member' || role === 'item') ? text.length - tail[0].length : -1;
+    const rest = text.slice(Math.max(opened, -1) + 1).slice(-2 * LONGEST_TAIL - 2 * builder.depth);
+    const [tail = ''] = /\n[\s}\]]*$/.exec(rest) ?? [];
+    const closes = tail.replace(/\s/g, '').length === builder.depth;
+    return closes && (role === 'member' || role === 'item') ? text.length - tail.length : -1;
   }
 
   /** A string whose end quote is missing, read up to the next delimiter instead of to the end of the text. */

@@ -59,10 +59,6 @@ export class Source {
     return this.text.charAt(this.at + ahead);
   }
 
-  startsWith(word: string): boolean {
-    return this.text.startsWith(word, this.at);
-  }
-
   /** Length of what the sticky pattern matches under the position, or behind it; -1 if it does not. */
   match(pattern: RegExp, ahead = 0): number {
     pattern.lastIndex = this.at + ahead;

@@ -17,7 +17,7 @@ const LONGEST_ESCAPE = 12;
 /** What separates a string without end quote from the next quote, with the filler around it, in which nothing is escaped. */
 const SEPARATOR = /(?:\s|\/\*[^*\\]*\*\/)*([,+:]|\n)(?:\s|\/\*[^*\\]*\*\/)*$/;
 const SEPARATORS = { root: '+', key: ':', member: ',+\n', item: ',+' } as const;
-const KEY_END = /.\s{0,64}[:：=]/y;
+const KEY_END = /.\s{0,64}(?:[:：=]|$)/y;
 /** A quote that opens the next key, item or operand. */
 const NEXT_TOKEN = {
   member: /.[^"\n]{0,256}"\s{0,64}:/y,
@@ -26,7 +26,7 @@ const NEXT_TOKEN = {
 const NEXT_OPERAND = /.[^"\n]{0,256}"\s{0,64}(?:[,}\]]|$)/y;
 const NEXT_TOKEN_WINDOW = 512;
 /** A quote that closes before any has opened, with what tells. `24" wide` is a measure, `the boys' house` a genitive. */
-const END_OF_WORD = /^(?:\p{L}(?:[^'’] |. ')|[\p{L}\p{N}][^'’][,:;.])/u;
+const END_OF_WORD = /^(?:[\p{L}.!?)](?:[^'’][ "]|. ')|[\p{L}\p{N}.!?)][^'’][,:;.])/u;
 
 /** A quoted string being read: it keeps its place when the text runs out in the middle, even inside an escape. */
 export class StringToken {
@@ -35,7 +35,7 @@ export class StringToken {
   /** The end quote was missing, and this separator behind the string was already passed. */
   separator = '';
   unescapedSeen = false;
-  /** `"x" or "y"`, `"x", y"`: the string seems to have ended at its first unescaped quote, though nothing fits behind it. */
+  /** `"x" or "y"`, `"x", y"`: the string seems to have ended before its end, though nothing fits behind it. */
   #endSeen = false;
   readonly #source: Source;
   readonly #style: QuoteStyle;
@@ -92,6 +92,7 @@ export class StringToken {
 
   /** Its end is a guess, or it is a template literal with a placeholder: code that would make a string. */
   get isDoubtful(): boolean {
+    if (this.unescapedSeen && /^"[^"]*$/.test(this.content)) return true;
     return this.#endSeen || (this.#style.closers.includes('`') && this.content.includes('${'));
   }
 
@@ -112,12 +113,12 @@ export class StringToken {
   #takeQuote(quote: string, around: StringSurroundings): StringProgress | 'on' {
     const source = this.#source;
     const { text, at } = source;
-    const { closers } = this.#style;
+    const isKey = around.role === 'key';
     if (this.#triple) {
       if (!source.has(3)) return 'more';
-      return source.startsWith(quote.repeat(3)) ? this.#end(3) : this.#take(1);
+      return text.startsWith(quote.repeat(3), at) ? this.#end(3) : this.#take(1);
     }
-    if (this.content === '' && closers === quote) {
+    if (this.content === '' && this.#style.closers === quote) {
       if (!source.has(2)) return 'more';
       // Three quotes in a row, as Python writes long strings.
       if (text[at + 1] === quote && text[at - 1] === quote) {
@@ -131,15 +132,18 @@ export class StringToken {
     if (verdict === 'unknown') return 'more';
     if (this.#openBrackets === 0) {
       const ends = verdict === 'ends';
-      const missing = ends && around.role !== 'key' ? 'on' : this.#endBefore(around);
+      const missing = ends && !isKey ? 'on' : this.#endBefore(around);
       if (missing !== 'on') return missing;
-      if (ends) return this.#end(1);
+      if (ends) {
+        // A key with a colon inside has swallowed its value, if it was mended or no other colon follows.
+        const swallows = isKey && this.content.includes(':');
+        this.#endSeen ||= swallows && (this.unescapedSeen || source.match(KEY_END) === -1);
+        return this.#end(1);
+      }
     }
     if (!this.unescapedSeen) {
       source.repair('unescaped_quote');
-      // A key with a colon inside has swallowed its value.
-      this.#endSeen =
-        END_OF_WORD.test(text.slice(at - 1, at + 3)) || (around.role === 'key' && this.content.includes(':'));
+      this.#endSeen = END_OF_WORD.test(text.slice(at - 1, at + 3));
       this.unescapedSeen = true;
       this.#countBrackets(this.content);
     }
@@ -154,7 +158,11 @@ export class StringToken {
     const [filler = '', separator = ''] = SEPARATOR.exec(text.slice(Math.max(0, at - LOOK_BEHIND), at)) ?? [];
     if (separator === '' || !SEPARATORS[role].includes(separator) || source.match(KEY_END) !== -1) return 'on';
     const next = separator === '+' || role === 'key' || role === 'root' ? NEXT_OPERAND : NEXT_TOKEN[role];
-    if (source.match(next) === -1) return source.final || text.length - at > NEXT_TOKEN_WINDOW ? 'on' : 'more';
+    const length = source.match(next);
+    // More may come behind the end of the text so far.
+    const isOpen = length === -1 ? text.length - at <= NEXT_TOKEN_WINDOW : at + length === text.length;
+    if (isOpen && !source.final) return 'more';
+    if (length === -1) return 'on';
     source.repair('missing_quote');
     this.separator = separator.trim();
     this.#cut(filler.length);
@@ -169,9 +177,14 @@ export class StringToken {
 
   /** Takes back what was read behind the end. */
   #cut(length: number): void {
-    const { content } = this;
+    // A quote of the other kind was meant to end it; lines of structure are no part of it.
+    const content = this.content
+      .slice(0, -length)
+      .trimEnd()
+      .replace(/^([^'"]*)['"]$/, '$1');
+    this.#endSeen ||= /\n\s*["'}\]]/.test(content);
     this.#content = new GrowingText();
-    this.#content.append(content.slice(0, -length).trimEnd());
+    this.#content.append(content);
   }
 
   #takeEscape(): StringProgress | 'on' {
@@ -196,7 +209,7 @@ export class StringToken {
       source.repair('invalid_escape');
       this.#escapeSeen = true;
     }
-    if (escape !== '') return this.#take(escape.length, String.fromCodePoint(Number.parseInt(codes.join(''), 16)));
+    if (escape !== '') return this.#take(escape.length, String.fromCodePoint(Number(`0x${codes.join('')}`)));
     // An escaped quote or line break loses its backslash; any other backslash was meant as one: `C:\dir`, `\d+`, `\alpha`.
     return this.#take(2, isQuote(next) || next === '\n' ? next : `\\${next}`);
   }

@@ -150,7 +150,8 @@ export class Structure implements StringSurroundings {
     this.role = isKey ? 'key' : this.#valueRole;
     if (!isKey && (char === '{' || char === '[')) return this.#openContainer(char === '[');
     if (!(isKey ? ':;({[,}]' : ':;(,}])').includes(char)) return this.#takePlainTokens() ? 'on' : this.#stepToken(char);
-    if (isKey && char === '{' && this.builder.otherAbove) return this.#closeMissing();
+    if (isKey && char === '{' && this.builder.otherAbove && (this.#state === 'key' || this.#policy.generous))
+      return this.#closeMissing();
     if (!',}]'.includes(char) || this.#state === 'root') return this.#refuse();
     if (this.#state === 'member') return this.#leaveValueOut();
     if (char !== ',') return this.#stepClose(char);

@@ -50,11 +50,6 @@ export function pathOf(place: Place): Path {
   return path;
 }
 
-/** The length of a place's path. */
-export function depthOf({ container }: Place): number {
-  return container?.depth ?? 0;
-}
-
 /** More duplicate keys than this are not reported one by one. */
 const MOST_DUPLICATES = 100;
 
@@ -88,14 +83,6 @@ export class ValueBuilder {
   /** A container of the other kind is open around the innermost one. */
   get otherAbove(): boolean {
     return this.#top.otherAbove;
-  }
-
-  /** The brackets that would close all that is open. */
-  get closingBrackets(): string {
-    let brackets = '';
-    for (let frame = this.#top; frame.container !== undefined; frame = frame.container)
-      brackets += frame.isArray ? ']' : '}';
-    return brackets;
   }
 
   open(isArray: boolean): void {

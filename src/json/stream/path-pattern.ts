@@ -1,4 +1,4 @@
-import { depthOf, pathOf, type Place } from '../reader/value-builder.js';
+import { pathOf, type Place } from '../reader/value-builder.js';
 
 /** Whether a place fits a pattern such as `items.*.name`; `*` stands for one key or index. */
 export type PathPattern = (place: Place) => boolean;
@@ -7,7 +7,7 @@ export type PathPattern = (place: Place) => boolean;
 export function compilePattern(pattern: string): PathPattern {
   const steps = pattern === '' ? [] : pattern.split('.');
   return (place) => {
-    if (depthOf(place) !== steps.length) return false;
+    if (place.container?.depth !== steps.length) return false;
     const path = pathOf(place);
     return steps.every((step, index) => step === '*' || step === String(path[index]));
   };
