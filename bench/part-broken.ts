@@ -4,7 +4,7 @@ import { makeFindings, makePlaces } from './findings.js';
 import { judgePeers, type JudgedPeer } from './judge-peers.js';
 import { compare, type Timing } from './measure.js';
 import { atMost, milliseconds, times, type BarGroup, type PartResult, type Target } from './part-result.js';
-import { loadPeers, PEERS, type Peer } from './peers.js';
+import { availablePeers, loadPeers, type Peer } from './peers.js';
 import { parse, repairJson } from './product.js';
 import { Random } from './random.js';
 
@@ -45,7 +45,8 @@ interface Outcome {
 
 /** Broken JSON: what a repair costs. */
 export async function runBroken(): Promise<PartResult> {
-  const peers = await loadPeers(Object.keys(PEERS));
+  const names = await availablePeers();
+  const peers = await loadPeers(names);
   const jsonrepair = peers.filter((peer) => peer.name === 'jsonrepair');
   const outcomes: Outcome[] = [];
   for (const sample of MIXES) outcomes.push(await runSample(sample, peers));
@@ -58,7 +59,7 @@ export async function runBroken(): Promise<PartResult> {
       {
         title: 'Broken 100 KB, multiples of JSON.parse on the corrected text',
         columns: ['', ...mixes.map(({ sample }) => sample.name)],
-        rows: ['JSON.parse', 'parse', 'repairJson', ...Object.keys(PEERS)].map((tool) => [
+        rows: ['JSON.parse', 'parse', 'repairJson', ...names].map((tool) => [
           toolName(tool),
           ...mixes.map((outcome) => describe(outcome, tool)),
         ]),

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compare } from './measure.js';
 import { atMost, milliseconds, times, type BarGroup, type PartResult, type Target } from './part-result.js';
-import { PEERS } from './peers.js';
+import { availablePeers } from './peers.js';
 import { parse } from './product.js';
 import { VERDICT } from './prose.js';
 import { runTrial } from './run-trial.js';
@@ -11,9 +11,10 @@ const LIMIT = 5;
 
 /** One unfenced object in a long text: finding it may cost little more than looking at every character. */
 export async function runProse(): Promise<PartResult> {
+  const peers = await availablePeers();
   const targets: Target[] = [];
   const groups: BarGroup[] = [];
-  const rows: string[][] = [['**Sluice `parse`**'], ...Object.keys(PEERS).map((peer) => [peer])];
+  const rows: string[][] = [['**Sluice `parse`**'], ...peers.map((peer) => [peer])];
   for (const name of PROSE_TRIALS) {
     const text = TRIAL_TEXTS.get(name)?.make() ?? '';
     const result = parse(text);
@@ -41,7 +42,7 @@ export async function runProse(): Promise<PartResult> {
     rows[0]?.push(
       `${found ? 'found' : 'not found'}, ${times(ratio)} (${milliseconds(own?.milliseconds ?? Number.NaN)})`,
     );
-    for (const [index, peer] of Object.keys(PEERS).entries()) {
+    for (const [index, peer] of peers.entries()) {
       const outcome = await runTrial(peer, name);
       rows[index + 1]?.push(outcome === 'ok' ? 'found' : outcome === 'wrong' ? 'another value' : outcome);
     }

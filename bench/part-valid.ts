@@ -2,7 +2,7 @@ import { makeFindings } from './findings.js';
 import { judgePeers } from './judge-peers.js';
 import { compare, type Timing } from './measure.js';
 import { atMost, milliseconds, times, type PartResult } from './part-result.js';
-import { loadPeers, PEERS, type Peer } from './peers.js';
+import { availablePeers, loadPeers, type Peer } from './peers.js';
 import { parse } from './product.js';
 
 const SIZES = [
@@ -16,7 +16,8 @@ const SLOWEST_FOR_LARGE = 200;
 
 /** Valid JSON: what it costs to have `parse` in the way. */
 export async function runValid(): Promise<PartResult> {
-  let peers: readonly Peer[] = await loadPeers(Object.keys(PEERS));
+  const names = await availablePeers();
+  let peers: readonly Peer[] = await loadPeers(names);
   const timings = new Map<string, ReadonlyMap<string, Timing>>();
   for (const { name, bytes } of SIZES) {
     const value = makeFindings(bytes, 1, JSON.stringify);
@@ -42,7 +43,7 @@ export async function runValid(): Promise<PartResult> {
       {
         title: 'Valid JSON, multiples of JSON.parse',
         columns: ['', ...SIZES.map((size) => size.name)],
-        rows: ['JSON.parse', 'parse', ...Object.keys(PEERS)].map((tool) => [
+        rows: ['JSON.parse', 'parse', ...names].map((tool) => [
           tool === 'parse' ? '**Sluice `parse`**' : tool,
           ...SIZES.map(({ name }) => describe(timings.get(name)?.get(tool), tool)),
         ]),

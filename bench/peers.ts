@@ -12,7 +12,7 @@ export interface Peer {
 type Call = (...args: unknown[]) => unknown;
 
 /** Names of the peers, with the package each comes from. */
-export const PEERS: Readonly<Record<string, string>> = {
+const PACKAGES: Readonly<Record<string, string>> = {
   jsonrepair: 'jsonrepair',
   'llm-json-repair': 'llm-json-repair',
   'partial-json': 'partial-json',
@@ -36,6 +36,20 @@ export function versionOf(name: string): string {
     : 'unknown';
 }
 
+/** Names of the peers that can be loaded here: BAML is a native program, which is not published for every machine. */
+export async function availablePeers(): Promise<string[]> {
+  const names: string[] = [];
+  for (const [name, package_] of Object.entries(PACKAGES)) {
+    try {
+      await loadModule(package_);
+      names.push(name);
+    } catch {
+      console.error(`${name} cannot be loaded on ${process.platform} ${process.arch}: it is left out`);
+    }
+  }
+  return names;
+}
+
 /** Loads peers by name, in the order given. */
 export async function loadPeers(names: readonly string[]): Promise<Peer[]> {
   const peers: Peer[] = [];
@@ -44,7 +58,7 @@ export async function loadPeers(names: readonly string[]): Promise<Peer[]> {
 }
 
 async function loadPeer(name: string): Promise<Peer> {
-  const exported = await loadModule(PEERS[name] ?? name);
+  const exported = await loadModule(PACKAGES[name] ?? name);
   if (name === 'jsonrepair') {
     const run = functionOf(exported['jsonrepair']);
     return { name, read: (text) => JSON.parse(String(run(text))) as unknown, run };
