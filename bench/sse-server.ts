@@ -3,6 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type * as CreateLead from '../src/orders/lead/create-lead.js';
+import { runResultOf } from '../src/runs/result/fixtures/run-result-of.js';
 import type * as CreateServer from '../src/server/create-server.js';
 import type * as Listen from '../src/server/listen.js';
 import type * as Store from '../src/store/index.js';
@@ -90,20 +91,12 @@ async function serveSluice(folder: string) {
   const { url } = await listen(server, { host: '127.0.0.1', port: 0 });
   const spec = { engine: 'codex', prompt: 'talk', workdir: folder } as const;
   await store.createRun({ id: RUN, spec, state: 'running', workerId: RUN, leaseMs: 3_600_000, now: Date.now() });
-  const result = {
-    status: 'success',
-    repair_level: 'none',
-    warnings: [],
-    artifacts: { created: [], modified: [], deleted: [] },
-    attempts: 1,
-    session_id: null,
-  } as const;
   return {
     url: `${url}/v1/runs/${RUN}/events`,
     emit: async (events: readonly object[]) =>
       store.append(RUN, events.map((event) => ({ protocol: 'fcmp', event })) as never),
     end: async () => {
-      await store.endRun({ id: RUN, workerId: RUN, result, now: Date.now() });
+      await store.endRun({ id: RUN, workerId: RUN, result: runResultOf(), now: Date.now() });
     },
   };
 }

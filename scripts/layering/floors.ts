@@ -32,6 +32,7 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
   store: {
     imports: ['audit'],
     types: ['events', 'runs', 'orders'],
+    // Rules that a store shares with the run folders: how a log is read, and how much a cache keeps.
     files: ['src/runs/cache/cache-limits.ts', 'src/runs/ports/event-range.ts'],
     packages: 'any',
   },

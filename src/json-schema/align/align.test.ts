@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ALIGNMENT_CASES } from '../fixtures/alignment-cases.js';
+import { ALIGNMENT_CASES } from '../fixtures/alignment-cases/all-cases.js';
 import { replayChanges } from '../fixtures/replay-changes.js';
 import { fromJsonSchema } from '../from-json-schema.js';
 

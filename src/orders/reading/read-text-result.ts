@@ -7,6 +7,7 @@ import { readResultFields } from './result-fields.js';
 
 const HEADER_LINES = 100;
 const HEADER = /^([A-Za-z][A-Za-z0-9_-]*)[ \t]*:(.*)$/;
+// Control characters are what it looks for.
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029]/;
 const NAMES = [
