@@ -59,5 +59,7 @@ function resultOf(random: Random): RunResult {
     return { ...rest, status: 'failed', repair_level: 'none', error };
   }
   if (random.chance(0.05)) return { ...rest, status: 'canceled', repair_level: 'none' };
-  return { ...rest, status: 'success', repair_level: random.chance(0.3) ? 'deterministic_generic' : 'none' };
+  const repair_level = random.chance(0.3) ? 'deterministic_generic' : 'none';
+  const drift = random.chance(0.1) ? { drift: { unknown_types: 1, unknown_fields: 2 } } : {};
+  return { ...rest, status: 'success', repair_level, ...drift };
 }
