@@ -4,8 +4,8 @@ import { SlowFirst } from './test/slow-first.js';
 
 export default defineConfig({
   test: {
-    // One more than there are cores: tests of programs, servers and pages wait as much as they work.
-    maxWorkers: availableParallelism() + 1,
+    // The default leaves one core to nobody, which is half of a small machine.
+    maxWorkers: availableParallelism(),
     sequence: { sequencer: SlowFirst },
     coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text-summary', 'html'] },
     projects: [

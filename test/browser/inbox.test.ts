@@ -34,6 +34,13 @@ async function waiting(site: Site, instructions: Instructions): Promise<InboxIte
 const preview = async (page: Page): Promise<string | null> =>
   page.getByLabel('Comment', { exact: true }).locator('pre').textContent();
 
+/** Opens an item, and waits until all of it is there: what is clicked while a page is built up may move away. */
+async function openItem(id: string): Promise<Page> {
+  const { page } = await house.open(`/inbox/${id}`);
+  await settle(page);
+  return page;
+}
+
 /** Confirms what was chosen, and waits until it is settled. */
 async function confirm(page: Page): Promise<string> {
   await page.getByText('Word for word.').waitFor();
@@ -71,7 +78,7 @@ describe('the inbox', () => {
 
   it('shows why it waits, what to do, the evidence and what was printed', async () => {
     const item = await waiting(house.site, { raw: SLIPPED, print: 'All done.', complain: 'the cache is cold' });
-    const { page } = await house.open(`/inbox/${item.id}`);
+    const page = await openItem(item.id);
     await page.getByText(item.reason).first().waitFor();
     await page.getByRole('article').getByText(item.next).waitFor();
     expect(await page.getByRole('article').innerText()).toContain('RESULT_NOT_JSON');
@@ -81,7 +88,7 @@ describe('the inbox', () => {
 
   it('delivers exactly the comment it showed when a result is edited and accepted', async () => {
     const item = await waiting(house.site, { raw: SLIPPED });
-    const { page } = await house.open(`/inbox/${item.id}`);
+    const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Edit and accept/ }).check();
     expect(await page.getByLabel('Summary').inputValue()).toBe('Keeps the order.');
     await page.getByLabel('Summary').fill('Keeps the order of the list, also on later pages. “Quotes”, <tags> & all.');
@@ -99,7 +106,7 @@ describe('the inbox', () => {
 
   it('accepts a result that can be read, after asking once', async () => {
     const item = await waiting(house.site, { result: {}, exit: 3 });
-    const { page } = await house.open(`/inbox/${item.id}`);
+    const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Accept/ }).check();
     await page.getByLabel('Why').fill('The exit code is that of the linter.');
     await page.getByText('Word for word.').waitFor();
@@ -112,7 +119,7 @@ describe('the inbox', () => {
 
   it('does not offer to accept what could not be read', async () => {
     const item = await waiting(house.site, { print: 'Trust me.' });
-    const { page } = await house.open(`/inbox/${item.id}`);
+    const page = await openItem(item.id);
     const accept = page.getByRole('radio', { name: /^Accept/ });
     await accept.waitFor();
     expect(await accept.isDisabled()).toBe(true);
@@ -120,7 +127,7 @@ describe('the inbox', () => {
 
   it('rejects: the issue is blocked, and the comment says why', async () => {
     const item = await waiting(house.site, { print: 'Trust me.' });
-    const { page } = await house.open(`/inbox/${item.id}`);
+    const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
     await page.getByLabel('Why').fill('There is no evidence.');
     const shown = await confirm(page);
@@ -132,7 +139,7 @@ describe('the inbox', () => {
 
   it('retries: the order goes out again as a new run', async () => {
     const item = await waiting(house.site, { print: 'Trust me.' });
-    const { page } = await house.open(`/inbox/${item.id}`);
+    const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Retry/ }).check();
     await page.getByLabel('Why').fill('Perhaps it was the network.');
     const shown = await confirm(page);
@@ -143,7 +150,7 @@ describe('the inbox', () => {
 
   it('asks for a reason before anything else', async () => {
     const item = await waiting(house.site, { print: 'Trust me.' });
-    const { page } = await house.open(`/inbox/${item.id}`);
+    const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
     await page.getByRole('button', { name: 'Reject and write the comment' }).click();
     await expect.poll(async () => page.getByLabel('Why').getAttribute('aria-invalid')).toBe('true');
@@ -152,7 +159,7 @@ describe('the inbox', () => {
 
   it('says calmly that somebody else was quicker, and keeps what was written', async () => {
     const item = await waiting(house.site, { print: 'Trust me.' });
-    const { page } = await house.open(`/inbox/${item.id}`);
+    const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
     await page.getByLabel('Why').fill('My long reason.');
     await page.getByText('Word for word.').waitFor();
@@ -164,7 +171,7 @@ describe('the inbox', () => {
 
   it('keeps a half-written reason over a reload', async () => {
     const item = await waiting(house.site, { print: 'Trust me.' });
-    const { page } = await house.open(`/inbox/${item.id}`);
+    const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
     await page.getByLabel('Why').fill('Because the');
     await page.reload();
@@ -173,7 +180,7 @@ describe('the inbox', () => {
 
   it('is settled with the keyboard alone', async () => {
     const item = await waiting(house.site, { print: 'Trust me.' });
-    const { page } = await house.open(`/inbox/${item.id}`);
+    const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Retry/ }).focus();
     await page.keyboard.press('ArrowDown');
     await page.getByLabel('Why').waitFor();
