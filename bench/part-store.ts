@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { executionOf, messageOf, settlementOf, submissionOf } from '../src/store/contract/fixtures/order-samples.js';
-import type { OrderRecord } from '../src/orders/ports/order-record.js';
+import type { OrderRecord } from '../src/records/order-record.js';
 import type { Connection } from '../src/store/sqlite/driver.js';
 import type { Store } from '../src/store/store.js';
 import { compare, type Subject } from './measure.js';

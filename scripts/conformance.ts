@@ -6,7 +6,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { errorMessageOf } from '../src/json/error-message.js';
+import { errorMessageOf } from '../src/base/error-message.js';
 import { readCases } from './conformance/conformance-case.js';
 import { renderScore } from './conformance/render-score.js';
 import { runCases } from './conformance/run-cases.js';

@@ -7,7 +7,7 @@ import { gzippedSize } from './package/gzipped-size.js';
 const AIM = 15_000;
 const LIMIT = 17_900;
 
-const size = await gzippedSize('src/json/index.ts');
+const size = await gzippedSize('src/entries/json.ts');
 console.log(
   `sluice/json: ${(size / 1000).toFixed(2)} kB minified and gzipped, limit ${LIMIT / 1000} kB, aim ${AIM / 1000} kB`,
 );

@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
-import { AUDIT_ERROR_CODES } from '../src/audit/audit-error.js';
-import { AUDIT_WARNING_CODES } from '../src/audit/audit-warning.js';
+import { RUN_FOLDER_ERROR_CODES } from '../src/run-folder/run-folder-error.js';
+import { RUN_FOLDER_WARNING_CODES } from '../src/run-folder/run-folder-warning.js';
+import { FILE_ERROR_CODES } from '../src/files/file-error.js';
 import { CLIENT_ERROR_CODES } from '../src/client/client-error.js';
 import { REASON_CODES } from '../src/events/protocol/completion.js';
 import { DIAGNOSTIC_CODES } from '../src/events/protocol/diagnostic-codes.js';
@@ -14,9 +15,9 @@ import { PARSE_ERROR_CODES } from '../src/json/parse-error.js';
 import { REPAIR_KINDS } from '../src/json/repair.js';
 import { WARNING_CODES } from '../src/json/warning.js';
 import { ORDERS_ERROR_CODES } from '../src/orders/orders-error.js';
-import { PROBLEM_CODES } from '../src/orders/shapes/problem-codes.js';
-import { RESULT_CODES } from '../src/orders/shapes/result-code.js';
-import { RUN_WARNING_CODES } from '../src/runs/result/run-warning.js';
+import { PROBLEM_CODES } from '../src/records/problem-codes.js';
+import { RESULT_CODES } from '../src/records/result-code.js';
+import { RUN_WARNING_CODES } from '../src/records/run-warning.js';
 import { REQUEST_PROBLEMS } from '../src/server/request-error.js';
 import { STORE_ERROR_CODES } from '../src/store/store-error.js';
 
@@ -58,8 +59,8 @@ describe('docs/errors.md', () => {
     ['Warnings of runs', [...RUN_WARNING_CODES]],
     ['Diagnostics of events', Object.keys(DIAGNOSTIC_CODES)],
     ["Reasons of an attempt's end", Object.keys(REASON_CODES)],
-    ['Run folders', [...AUDIT_ERROR_CODES]],
-    ['Warnings of run folders', [...AUDIT_WARNING_CODES]],
+    ['Run folders', [...RUN_FOLDER_ERROR_CODES, ...FILE_ERROR_CODES]],
+    ['Warnings of run folders', [...RUN_FOLDER_WARNING_CODES]],
     ['Store', [...STORE_ERROR_CODES]],
     ['Work requests and wrappers', [...ORDERS_ERROR_CODES]],
     ['Problems of work results', [...PROBLEM_CODES]],

@@ -36,7 +36,7 @@ describe('the entries of the package', () => {
 
   it.each(entries)('$name exports when built what its source lists', async ({ name, built }) => {
     const source = readFileSync(join(PROJECT, built.replace('./dist/', 'src/').replace(/\.js$/, '.ts')), 'utf8');
-    const listed = name === '.' ? readFileSync(join(PROJECT, 'src/json/index.ts'), 'utf8') : source;
+    const listed = name === '.' ? readFileSync(join(PROJECT, 'src/entries/json.ts'), 'utf8') : source;
     const loaded = (await import(join(PROJECT, built))) as object;
     expect(Object.keys(loaded).toSorted()).toEqual(listNames(listed).filter((text) => !text.startsWith('type ')));
   });

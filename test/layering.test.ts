@@ -24,18 +24,24 @@ describe('npm run layering', () => {
     expect(await runGate(files)).toEqual({ exitCode: 0, violations: '' });
   });
 
-  it('lets every floor have the base of all errors, code and message of any, and nothing else from there', async () => {
+  it('lets every floor stand on the ground floor', async () => {
     const files = {
-      'src/json/sluice-error.ts': 'export class SluiceError extends Error {}',
-      'src/json/error-code.ts': 'export const errorCodeOf = 1;',
-      'src/json/error-message.ts': 'export const errorMessageOf = 1;',
-      'src/json/index.ts': `export { SluiceError } from './sluice-error.js';`,
-      'src/audit/base.ts': `import { SluiceError } from '../json/sluice-error.js'; export class A extends SluiceError {}`,
-      'src/audit/code.ts': `import { errorCodeOf } from '../json/error-code.js'; export const code = errorCodeOf;`,
-      'src/audit/message.ts': `import { errorMessageOf } from '../json/error-message.js'; export const say = errorMessageOf;`,
-      'src/audit/entry.ts': `import { SluiceError } from '../json/index.js'; export class B extends SluiceError {}`,
+      'src/base/index.ts': 'export class SluiceError extends Error {}',
+      'src/json/error.ts': `import { SluiceError } from '../base/index.js'; export class A extends SluiceError {}`,
+      'src/base/up.ts': `import { a } from '../json/index.js'; export const b = a;`,
+      ...lower,
     };
-    expect(await findViolations(files)).toEqual(['src/audit/entry.ts → src/json/index.ts: audit may not import json']);
+    expect(await findViolations(files)).toEqual(['src/base/up.ts → src/json/index.ts: base may not import json']);
+  });
+
+  it('enters another floor through its index only', async () => {
+    const files = {
+      'src/json/parse.ts': 'export const parse = 1;',
+      'src/events/deep.ts': `import { parse } from '../json/parse.js'; export const a = parse;`,
+    };
+    expect(await findViolations(files)).toEqual([
+      'src/events/deep.ts → src/json/parse.ts: json is entered through its index.ts',
+    ]);
   });
 
   it('refuses imports that go up, in every form', async () => {
@@ -55,26 +61,12 @@ describe('npm run layering', () => {
 
   it('lets only types through where the house says so', async () => {
     const files = {
-      'src/runs/index.ts': 'export type A = 1; export const a = 1;',
-      'src/store/type.ts': `import type { A } from '../runs/index.js'; export type B = A;`,
-      'src/store/value.ts': `import { a, type A } from '../runs/index.js'; export const b: A = a;`,
+      'src/orders/index.ts': 'export type A = 1; export const a = 1;',
+      'src/store/type.ts': `import type { A } from '../orders/index.js'; export type B = A;`,
+      'src/store/value.ts': `import { a, type A } from '../orders/index.js'; export const b: A = a;`,
     };
     expect(await findViolations(files)).toEqual([
-      'src/store/value.ts → src/runs/index.ts: store may import only types of runs',
-    ]);
-  });
-
-  it('lets a store have the rules of a port, and nothing else from there', async () => {
-    const files = {
-      'src/runs/ports/event-range.ts': 'export const rangeOf = 1;',
-      'src/runs/ports/run-ports.ts': 'export const decidePorts = 1;',
-      'src/store/rule.ts': `import { rangeOf } from '../runs/ports/event-range.js'; export const a = rangeOf;`,
-      'src/store/other.ts': `import { decidePorts } from '../runs/ports/run-ports.js'; export const a = decidePorts;`,
-      'src/events/rule.ts': `import { rangeOf } from '../runs/ports/event-range.js'; export const a = rangeOf;`,
-    };
-    expect(await findViolations(files)).toEqual([
-      'src/events/rule.ts → src/runs/ports/event-range.ts: events may not import runs',
-      'src/store/other.ts → src/runs/ports/run-ports.ts: store may import only types of runs',
+      'src/store/value.ts → src/orders/index.ts: store may import only types of orders',
     ]);
   });
 
@@ -93,12 +85,12 @@ describe('npm run layering', () => {
   it('holds the console to the same rules', async () => {
     const files = {
       ...lower,
-      'src/runs/index.ts': 'export type A = 1; export const a = 1;',
-      'web/good.tsx': `import { a } from '../src/json/index.js'; import type { A } from '../src/runs/index.js'; export const b: A = a;`,
-      'web/value.tsx': `import { a } from '../src/runs/index.js'; export const b = <p>{a}</p>;`,
+      'src/events/index.ts': 'export type A = 1; export const a = 1;',
+      'web/good.tsx': `import { a } from '../src/json/index.js'; import type { A } from '../src/events/index.js'; export const b: A = a;`,
+      'web/value.tsx': `import { a } from '../src/events/index.js'; export const b = <p>{a}</p>;`,
     };
     expect(await findViolations(files)).toEqual([
-      'web/value.tsx → src/runs/index.ts: web may import only types of runs',
+      'web/value.tsx → src/events/index.ts: web may import only types of events',
     ]);
   });
 

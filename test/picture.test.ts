@@ -28,7 +28,7 @@ describe('the picture of the imports', () => {
   });
 
   it('shows floors only: no packages, no imports inside a floor, not what every floor has', () => {
-    const base = { ...code('audit', 'json'), to: 'src/json/sluice-error.ts' };
+    const base = code('run-folder', 'base');
     const files = [{ ...code('a', 'b'), kind: 'package' as const }, code('a', 'a'), base];
     expect(draw(...files, { ...code('x', 'json'), from: 'web/main.tsx' })).toEqual(['  web --> json']);
   });

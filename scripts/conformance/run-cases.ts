@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { errorMessageOf } from '../../src/json/error-message.js';
-import { isSluiceError, parseOrThrow, repairJson } from '../../src/json/index.js';
+import { errorMessageOf } from '../../src/base/error-message.js';
+import { isSluiceError } from '../../src/base/index.js';
+import { parseOrThrow, repairJson } from '../../src/json/index.js';
 import { fromJsonSchema } from '../../src/json-schema/index.js';
 import type { ConformanceCase } from './conformance-case.js';
 

@@ -1,5 +1,5 @@
 import { floorOf } from './floor-of.js';
-import { ERROR_FILES, FLOORS } from './floors.js';
+import { FLOORS } from './floors.js';
 import type { ImportEdge, ImportGraph } from './import-graph.js';
 
 /** Every import that the house does not allow, as a sentence. */
@@ -26,8 +26,9 @@ function objectTo({ from, to, kind, typeOnly }: ImportEdge): string | undefined 
       return floor.packages === 'any' || floor.packages.includes(packageOf(to)) ? undefined : `${name} may not use it`;
     case 'file': {
       const target = floorOf(to);
-      if (target === name || floor.imports.includes(target)) return undefined;
-      if (ERROR_FILES.includes(to) || floor.files?.includes(to) === true) return undefined;
+      if (target === name) return undefined;
+      if (!/^src\/[^/]+\/index\.ts$/.test(to)) return `${target} is entered through its index.ts`;
+      if (floor.imports.includes(target)) return undefined;
       if (floor.types?.includes(target) !== true) return `${name} may not import ${target}`;
       return typeOnly ? undefined : `${name} may import only types of ${target}`;
     }

@@ -1,5 +1,5 @@
 import { floorOf } from './floor-of.js';
-import { ERROR_FILES } from './floors.js';
+import { GROUND } from './floors.js';
 import type { ImportGraph } from './import-graph.js';
 
 /** What a floor takes from another: code, or only types. */
@@ -21,7 +21,7 @@ export function renderPicture({ edges }: ImportGraph): string {
   for (const { from, to, kind, typeOnly } of edges) {
     const [upper, lower] = [floorOf(from), floorOf(to)];
     // What every floor has says nothing about any.
-    if (kind !== 'file' || ERROR_FILES.includes(to) || upper === '' || lower === '' || upper === lower) continue;
+    if (kind !== 'file' || lower === GROUND || upper === 'entries' || upper === lower) continue;
     const targets = arrows.get(upper) ?? new Map<string, Strength>();
     if (!typeOnly || !targets.has(lower)) targets.set(lower, typeOnly ? 'types' : 'code');
     arrows.set(upper, targets);

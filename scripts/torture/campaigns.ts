@@ -122,7 +122,7 @@ export function makeCampaigns({ damages, rounds, seconds }: CampaignLength): rea
     {
       name: 'writers of the run folder, killed',
       project: 'source',
-      files: ['src/audit/logs/log-file', 'src/audit/attempt/attempt-chunks'],
+      files: ['src/run-folder/logs/log-file', 'src/run-folder/attempt/attempt-chunks'],
       rounds,
       settings: {},
     },

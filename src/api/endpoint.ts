@@ -1,4 +1,4 @@
-import type { FromSchema, Schema } from '../events/protocol/schema-type.js';
+import type { FromSchema, Schema } from '../base/index.js';
 
 /** What a token must be allowed to do; `none` is for everyone. */
 export type Scope = 'none' | 'read' | 'run' | 'decide';

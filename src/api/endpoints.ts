@@ -1,5 +1,5 @@
-import { anything, name, object, oneOf, text } from '../events/protocol/schema-type.js';
-import { WORK_REQUEST_SCHEMA } from '../orders/shapes/work-order.js';
+import { anything, name, object, oneOf, text } from '../base/index.js';
+import { WORK_REQUEST_SCHEMA } from '../records/index.js';
 import { created, endpoint, json } from './endpoint.js';
 import type { Endpoint } from './endpoint.js';
 import { runFilesSchema } from './shapes/files.js';

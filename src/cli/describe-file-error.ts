@@ -1,4 +1,4 @@
-import { errorCodeOf } from '../json/error-code.js';
+import { errorCodeOf } from '../base/index.js';
 
 const SENTENCES: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',

@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
-import { createSinks } from '../config/create-sinks.js';
-import type { Config } from '../config/config.js';
-import { loadConfig } from '../config/load-config.js';
-import type { Lead } from '../orders/lead/create-lead.js';
-import type { Wrappers } from '../orders/wrappers/read-wrappers.js';
-import { silentLogger } from '../runs/logger/logger.js';
-import type { Logger } from '../runs/logger/logger.js';
-import type { Store } from '../store/store.js';
-import { present } from '../server/present.js';
+import { createSinks, loadConfig } from '../config/index.js';
+import type { Config } from '../config/index.js';
+import type { Lead, Wrappers } from '../orders/index.js';
+import { silentLogger } from '../base/index.js';
+import type { Logger } from '../base/index.js';
+import type { Store } from '../store/index.js';
+import { present } from '../server/index.js';
 
 /** Where a command finds its orders. */
 export interface HouseFlags {
@@ -49,9 +47,9 @@ export async function inHouse<T>(
 ): Promise<T> {
   // Loaded only here: databases and clients of forges are none of the other commands' business.
   const [{ createLead }, { openStore }, { demoWrappersIn }] = await Promise.all([
-    import('../orders/lead/create-lead.js'),
-    import('../store/open-store.js'),
-    import('../dispatch/demo/demo-workers.js'),
+    import('../orders/index.js'),
+    import('../store/index.js'),
+    import('../dispatch/index.js'),
   ]);
   const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
   // Those of the configuration come before workers of the same name that a command brings along or a demo has left.

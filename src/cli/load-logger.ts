@@ -1,7 +1,7 @@
-import type { Config } from '../config/config.js';
-import type { Logger } from '../runs/logger/logger.js';
+import type { Config } from '../config/index.js';
+import type { Logger } from '../base/index.js';
 import type { CommandIo } from './command-io.js';
-import { present } from '../server/present.js';
+import { present } from '../server/index.js';
 
 /**
  * What makes the logger of a long command from its configuration: a line of JSON each on stderr, with everything hidden
@@ -9,8 +9,8 @@ import { present } from '../server/present.js';
  */
 export async function loadLogger(io: CommandIo): Promise<(config: Config) => Logger> {
   const [{ createJsonLogger }, { readSecrets }] = await Promise.all([
-    import('../runs/logger/json-logger.js'),
-    import('../config/read-secrets.js'),
+    import('../base/index.js'),
+    import('../config/index.js'),
   ]);
   return (config) => {
     const secrets = readSecrets(config, process.env);

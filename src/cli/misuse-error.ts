@@ -1,4 +1,4 @@
-import { SluiceError } from '../json/index.js';
+import { SluiceError } from '../base/index.js';
 
 /** A command that was called wrongly: an unknown option, a file that cannot be read, a schema that is none. */
 export class MisuseError extends SluiceError<'MISUSE'> {

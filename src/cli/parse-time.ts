@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { FORMATS } from '../json-schema/formats.js';
+import { FORMATS } from '../json-schema/index.js';
 
 /**
  * Reads a day or a moment off the command line, as records have it: they are compared as text.

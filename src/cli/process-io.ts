@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { isatty } from 'node:tty';
-import { errorCodeOf } from '../json/error-code.js';
+import { errorCodeOf } from '../base/index.js';
 import type { CommandIo, InputStream, OutputStream } from './command-io.js';
 
 /** The real surroundings: this process's streams and the file system. */

@@ -1,4 +1,4 @@
-import { errorMessageOf } from '../json/error-message.js';
+import { errorMessageOf } from '../base/index.js';
 import type { CommandIo } from './command-io.js';
 import { MAX_INPUT_BYTES } from './input-limit.js';
 import { MisuseError } from './misuse-error.js';

@@ -1,4 +1,4 @@
-import type { Listed, Page } from '../orders/ports/order-store.js';
+import type { Listed, Page } from '../orders/index.js';
 
 const PAGE = 200;
 

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import type { Profile } from '../json/index.js';
-import type { RunSpec } from '../runs/index.js';
-import type { RunEngine } from '../runs/launchers/run-engine.js';
+import type { RunEngine, RunSpec } from '../records/index.js';
 import type { CommandIo } from './command-io.js';
-import { present } from '../server/present.js';
+import { present } from '../server/index.js';
 import { MisuseError } from './misuse-error.js';
 import { nameInput, readInput } from './read-input.js';
 import { readSchemaFile } from './read-schema.js';

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
-import type { AuditWarning } from '../audit/audit-warning.js';
-import { ENGINE_NAMES } from '../events/protocol/engine-names.js';
+import type { RunFolderWarning } from '../run-folder/index.js';
+import { ENGINE_NAMES } from '../events/index.js';
 import { tellLine } from './tell-line.js';
 
 /** The option that names an engine, for the commands that read run folders. */
@@ -13,7 +13,7 @@ export function engineOption(): Option {
 const MAX_WARNINGS = 20;
 
 /** Collects what a folder's reading has to say, for stderr. */
-export function collectWarnings(): { readonly add: (warning: AuditWarning) => void; readonly text: () => string } {
+export function collectWarnings(): { readonly add: (warning: RunFolderWarning) => void; readonly text: () => string } {
   const lines: string[] = [];
   let more = 0;
   return {

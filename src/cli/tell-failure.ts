@@ -1,5 +1,4 @@
-import { errorMessageOf } from '../json/error-message.js';
-import { isSluiceError, SluiceError } from '../json/index.js';
+import { SluiceError, errorMessageOf, isSluiceError } from '../base/index.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { MisuseError } from './misuse-error.js';
 import { tellLine } from './tell-line.js';

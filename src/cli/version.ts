@@ -1,1 +1,1 @@
-export { VERSION } from '../runs/package-version.js';
+export { VERSION } from '../files/index.js';

@@ -1,4 +1,4 @@
-import { pictureOf, UNSEEN_CHARACTERS } from '../json/unseen-characters.js';
+import { UNSEEN_CHARACTERS, pictureOf } from '../base/index.js';
 
 /**
  * Makes text from an agent safe for a terminal and for the eye: what would move the cursor, change colours, hide or turn

@@ -1,4 +1,4 @@
-import { present } from '../server/present.js';
+import { present } from '../server/index.js';
 import type { House } from './house.js';
 
 /** What a worker in this house takes from the configuration. */

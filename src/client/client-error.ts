@@ -1,5 +1,5 @@
-import type { Problem } from '../api/shapes/problem.js';
-import { SluiceError } from '../json/index.js';
+import type { Problem } from '../api/index.js';
+import { SluiceError } from '../base/index.js';
 
 /** What can go wrong beside what the server refuses. A closed list: `docs/errors.md` says what to do. */
 export const CLIENT_ERROR_CODES = ['SERVER_UNREACHABLE', 'ANSWER_UNREADABLE', 'STREAM_LOST', 'EVENTS_MISSING'] as const;

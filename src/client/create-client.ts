@@ -1,7 +1,6 @@
-import type { AnswerOf, BodyOf, Endpoint, ParametersOf } from '../api/endpoint.js';
-import { ENDPOINTS } from '../api/endpoints.js';
-import type { EndpointName } from '../api/endpoints.js';
-import type { FromSchema, Schema } from '../events/protocol/schema-type.js';
+import { ENDPOINTS } from '../api/index.js';
+import type { AnswerOf, BodyOf, Endpoint, EndpointName, ParametersOf } from '../api/index.js';
+import type { FromSchema, Schema } from '../base/index.js';
 import { followRun } from './follow-run.js';
 import type { FollowInput, ProtocolEvents } from './follow-run.js';
 import { createSendRequest, readJson } from './send-request.js';

@@ -1,4 +1,4 @@
-import { ENDPOINTS } from '../api/endpoints.js';
+import { ENDPOINTS } from '../api/index.js';
 import type { AcpSessionNotification, AgUiEvent, FcmpEvent, RaspEvent } from '../events/index.js';
 import { ClientError } from './client-error.js';
 import { readSse } from './read-sse.js';

@@ -1,5 +1,4 @@
-import type { Endpoint } from '../api/endpoint.js';
-import type { Problem } from '../api/shapes/problem.js';
+import type { Endpoint, Problem } from '../api/index.js';
 import { ClientError } from './client-error.js';
 
 /** Where the server is and how to reach it. */

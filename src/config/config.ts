@@ -1,7 +1,7 @@
-import { count, flag, name, object, oneOf } from '../events/protocol/schema-type.js';
-import type { FromSchema } from '../events/protocol/schema-type.js';
-import { RUN_ENGINES } from '../runs/launchers/run-engine.js';
-import { WRAPPER_SCHEMA } from '../orders/wrappers/wrapper.js';
+import { count, flag, name, object, oneOf } from '../base/index.js';
+import type { FromSchema } from '../base/index.js';
+import { RUN_ENGINES } from '../records/index.js';
+import { WRAPPER_SCHEMA } from '../orders/index.js';
 
 const names = { type: 'array', items: name } as const;
 

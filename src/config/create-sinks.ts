@@ -1,10 +1,7 @@
 import { join } from 'node:path';
-import { SluiceError } from '../json/index.js';
-import { createGitHubSink } from '../orders/sinks/github-sink.js';
-import { createGitLabSink } from '../orders/sinks/gitlab-sink.js';
-import { createMarkdownSink } from '../orders/sinks/markdown-sink.js';
-import type { Sink } from '../orders/sinks/sink.js';
-import { createWebhookSink } from '../orders/sinks/webhook-sink.js';
+import { SluiceError } from '../base/index.js';
+import { createGitHubSink, createGitLabSink, createMarkdownSink, createWebhookSink } from '../orders/index.js';
+import type { Sink } from '../orders/index.js';
 import type { Config, SinkConfig } from './config.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,10 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { errorMessageOf } from '../json/error-message.js';
-import { SluiceError } from '../json/index.js';
+import { SluiceError, errorCodeOf, errorMessageOf } from '../base/index.js';
 import { fromJsonSchema } from '../json-schema/index.js';
-import { errorCodeOf } from '../json/error-code.js';
 import { configFileSchema } from './config.js';
 import type { Config, ConfigFile } from './config.js';
 import { knownKeys } from './known-keys.js';

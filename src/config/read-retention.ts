@@ -1,4 +1,4 @@
-import type { RetentionSettings } from '../dispatch/retention/retention-settings.js';
+import type { RetentionSettings } from '../dispatch/index.js';
 import type { Config } from './config.js';
 
 const DAY_MS = 86_400_000;

@@ -1,4 +1,4 @@
-import { SluiceError } from '../json/index.js';
+import { SluiceError } from '../base/index.js';
 import { fromJsonSchema } from '../json-schema/index.js';
 import { configFileSchema } from './config.js';
 import type { Config, TokenConfig } from './config.js';

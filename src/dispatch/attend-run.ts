@@ -1,8 +1,7 @@
-import { untilDone } from '../orders/lead/until-done.js';
-import type { Logger } from '../runs/logger/logger.js';
-import type { RunRecords } from '../runs/ports/run-records.js';
-import type { RunResult } from '../runs/result/run-result.js';
-import type { Run } from '../runs/start-run.js';
+import { untilDone } from '../orders/index.js';
+import type { Logger } from '../base/index.js';
+import type { Run, RunRecords } from '../runs/index.js';
+import type { RunResult } from '../records/index.js';
 
 /** A run under way and the claim it is done under. */
 export interface AttendedRun {

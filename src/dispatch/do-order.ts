@@ -1,7 +1,5 @@
-import type { OrderRun, StartOrderRun } from '../orders/lead/run-worker.js';
-import type { Settlement } from '../orders/lead/settle.js';
-import type { ClaimedOrder } from '../orders/ports/order-store.js';
-import { startRun } from '../runs/start-run.js';
+import type { ClaimedOrder, OrderRun, Settlement, StartOrderRun } from '../orders/index.js';
+import { startRun } from '../runs/index.js';
 import { attendRun } from './attend-run.js';
 import type { WorkContext } from './work-context.js';
 

@@ -1,11 +1,8 @@
-import { errorMessageOf } from '../json/error-message.js';
-import { isSluiceError } from '../json/sluice-error.js';
-import { untilDone } from '../orders/lead/until-done.js';
-import type { RunRecord } from '../runs/ports/run-records.js';
-import { failedResult } from '../runs/result/failed-result.js';
-import type { RunResult } from '../runs/result/run-result.js';
-import { startRun } from '../runs/start-run.js';
-import type { Run } from '../runs/start-run.js';
+import { errorMessageOf, isSluiceError } from '../base/index.js';
+import { untilDone } from '../orders/index.js';
+import type { RunRecord, RunResult } from '../records/index.js';
+import { failedResult, startRun } from '../runs/index.js';
+import type { Run } from '../runs/index.js';
 import { attendRun } from './attend-run.js';
 import type { LostRunCode } from './lost-run-codes.js';
 import type { WorkContext } from './work-context.js';

@@ -1,6 +1,6 @@
-import { isInProgress } from '../orders/lead/claims-in-progress.js';
-import type { RunRecords } from '../runs/ports/run-records.js';
-import { failedResult } from '../runs/result/failed-result.js';
+import { isInProgress } from '../orders/index.js';
+import { failedResult } from '../runs/index.js';
+import type { RunRecords } from '../runs/index.js';
 import type { LostRunCode } from './lost-run-codes.js';
 
 const GONE: LostRunCode = 'WORKER_GONE';

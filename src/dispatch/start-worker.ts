@@ -1,9 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { whileInProgress } from '../orders/lead/claims-in-progress.js';
-import { identifyWorker } from '../orders/lead/lead-context.js';
-import { silentLogger } from '../runs/logger/logger.js';
-import { createUlids } from '../runs/ulid.js';
+import { identifyWorker, whileInProgress } from '../orders/index.js';
+import { createUlids, silentLogger } from '../base/index.js';
 import { doOrder } from './do-order.js';
 import { doRun } from './do-run.js';
 import { endLostRuns } from './end-lost-runs.js';

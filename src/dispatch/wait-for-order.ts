@@ -1,5 +1,5 @@
-import type { OrderRecord } from '../orders/ports/order-record.js';
-import type { Store } from '../store/store.js';
+import type { OrderRecord } from '../records/index.js';
+import type { Store } from '../store/index.js';
 import { createWaker } from './waker.js';
 
 /** How late the end of an order is noticed if the store does not tell. */

@@ -1,7 +1,7 @@
-import type { Lead } from '../orders/lead/create-lead.js';
-import type { Logger } from '../runs/logger/logger.js';
-import type { RunPorts } from '../runs/ports/run-ports.js';
-import type { Store } from '../store/store.js';
+import type { Lead } from '../orders/index.js';
+import type { Logger } from '../base/index.js';
+import type { RunPorts } from '../runs/index.js';
+import type { Store } from '../store/index.js';
 
 /** What all work of one worker shares. */
 export interface WorkContext {

@@ -17,7 +17,7 @@ export {
 export type { Correlation } from './protocol/correlation.js';
 export type { ByteRange, Coverage, StreamCoverage } from './protocol/coverage.js';
 export { DIAGNOSTIC_CODES, type DiagnosticCode } from './protocol/diagnostic-codes.js';
-export type { DriftSummary } from './protocol/drift-summary.js';
+export { type DriftSummary, driftSummarySchema } from './protocol/drift-summary.js';
 export type { Emitted } from './protocol/emitted.js';
 export { ENGINE_NAMES, isEngineName, type EngineName, type ParserName } from './protocol/engine-names.js';
 export { FCMP_TYPES, fcmpSchema, type FcmpData, type FcmpEvent, type FcmpType } from './protocol/fcmp-event.js';
@@ -25,3 +25,6 @@ export type { FsDiff } from './protocol/fs-diff.js';
 export { RASP_TYPES, isRasp, raspSchema, type RaspData, type RaspEvent, type RaspType } from './protocol/rasp-event.js';
 export { STREAMS, type RawRef, type StreamName } from './protocol/raw-ref.js';
 export type { Usage } from './protocol/usage.js';
+export { isRecord, arrayField, countField } from './reading/record-fields.js';
+export { comparePositions, LOG_END, positionOf, type LogPosition, LOG_START, readPosition } from './log-position.js';
+export { UsageTotals, sumUsage } from './attempt/usage-totals.js';

@@ -1,4 +1,4 @@
-import { SluiceError } from '../json/index.js';
+import { SluiceError } from '../base/index.js';
 import type { AttemptEnd } from './end/attempt-end.js';
 import type { Engine } from './engines/engine.js';
 import { genericEngine } from './engines/generic/generic-engine.js';

@@ -1,7 +1,5 @@
-import type { AlignableSchema } from '../json/alignable-schema.js';
-import { errorMessageOf } from '../json/error-message.js';
-import { SluiceError } from '../json/sluice-error.js';
-import type { StandardSchema } from '../json/standard-schema.js';
+import type { AlignableSchema, StandardSchema } from '../json/index.js';
+import { SluiceError, errorMessageOf } from '../base/index.js';
 import { exportJsonSchema } from './export-json-schema.js';
 import { compileSchema } from './interpreter/compile-schema.js';
 import { compileNativePattern } from './patterns.js';

@@ -1,5 +1,4 @@
-import type { Path } from '../json/repair.js';
-import type { SchemaIssue } from '../json/standard-schema.js';
+import type { Path, SchemaIssue } from '../json/index.js';
 import { schemasOfKey } from './align/alignment-view.js';
 import type { AlignmentView, Conjunction } from './align/alignment-view.js';
 import type { SchemaViews } from './align/schema-views.js';

@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { errorMessageOf } from '../json/error-message.js';
+import { errorMessageOf } from '../base/index.js';
 import { FORMATS } from './formats.js';
 import { invalidSchema } from './invalid-schema.js';
 import { hasUniqueItems } from './json-equality.js';

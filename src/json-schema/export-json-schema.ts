@@ -1,5 +1,5 @@
-import { SluiceError } from '../json/sluice-error.js';
-import type { StandardSchema } from '../json/standard-schema.js';
+import { SluiceError } from '../base/index.js';
+import type { StandardSchema } from '../json/index.js';
 import { isJsonObject } from './json-schema.js';
 
 const VALIBOT_PACKAGE = '@valibot/to-json-schema';

@@ -1,4 +1,4 @@
-import type { AlignableSchema } from '../json/alignable-schema.js';
+import type { AlignableSchema } from '../json/index.js';
 import { compileWithAjv } from './compile-with-ajv.js';
 import type { Verdict } from './compile-with-ajv.js';
 import { compileSchema } from './interpreter/compile-schema.js';

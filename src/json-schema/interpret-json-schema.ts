@@ -1,4 +1,4 @@
-import type { AlignableSchema } from '../json/alignable-schema.js';
+import type { AlignableSchema } from '../json/index.js';
 import { compileSchema } from './interpreter/compile-schema.js';
 import type { JsonSchema } from './json-schema.js';
 import { compileSafePattern } from './patterns.js';

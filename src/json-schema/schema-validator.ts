@@ -1,4 +1,4 @@
-import type { SchemaIssue, StandardResult } from '../json/standard-schema.js';
+import type { SchemaIssue, StandardResult } from '../json/index.js';
 import type { CheckRun, CompiledSchema } from './interpreter/check.js';
 
 /** Checks a value: itself, or the issues. Never throws, never changes the value. */

@@ -1,5 +1,4 @@
-import type { AlignableSchema } from '../json/alignable-schema.js';
-import type { StandardResult } from '../json/standard-schema.js';
+import type { AlignableSchema, StandardResult } from '../json/index.js';
 import { createAligner } from './align/create-aligner.js';
 import type { ViewSource } from './align/alignment-view.js';
 import { createViews } from './align/schema-views.js';

@@ -1,5 +1,5 @@
 import type { Path } from './repair.js';
-import { SluiceError } from './sluice-error.js';
+import { SluiceError } from '../base/index.js';
 import type { SchemaIssue, StandardSchema } from './standard-schema.js';
 
 /** One change the aligner made to bring a value into the schema's shape. */

@@ -1,4 +1,4 @@
-import { SluiceError } from './sluice-error.js';
+import { SluiceError } from '../base/index.js';
 import type { Candidate } from './candidate.js';
 import type { SchemaIssue } from './standard-schema.js';
 

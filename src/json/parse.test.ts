@@ -5,10 +5,10 @@ import { z } from 'zod';
 import { errorOf, kindsOf, successOf, warningsOf } from './fixtures/outcome.js';
 import { withFields, withFieldsLater } from './fixtures/schemas.js';
 import {
+  PARSE_ERROR_CODES,
   parse,
   parseAsync,
   parseOrThrow,
-  PARSE_ERROR_CODES,
   type FinderName,
   type ParseErrorCode,
   type ParseOptions,

@@ -4,7 +4,7 @@ import type { ParseError } from './parse-error.js';
 import type { ParseOptions } from './parse-options.js';
 import type { ParseResult } from './parse-result.js';
 import { runPipeline, type Aligner, type CheckAnswer } from './pipeline.js';
-import { SluiceError } from './sluice-error.js';
+import { SluiceError } from '../base/index.js';
 import type { StandardIssue, StandardResult, StandardSchema } from './standard-schema.js';
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isSluiceError, ParseError, repairJson, type RepairJsonOptions } from './index.js';
+import { isSluiceError } from '../base/index.js';
+import { ParseError, repairJson, type RepairJsonOptions } from './index.js';
 import { generousRepairs, tolerantRepairs } from './fixtures/repair-cases.js';
 import { validCases } from './fixtures/cases/valid-cases.js';
 

@@ -1,9 +1,5 @@
-import type { Decision } from './decide/decision.js';
-import type { ExecutionRecord } from './ports/execution-record.js';
-import type { InboxItem } from './ports/inbox-item.js';
-import type { Reading } from './reading/reading.js';
-import { isIncompleteCode } from './shapes/problem-codes.js';
-import type { WorkOrder } from './shapes/work-order.js';
+import { isIncompleteCode } from '../records/index.js';
+import type { Decision, ExecutionRecord, InboxItem, Reading, WorkOrder } from '../records/index.js';
 
 /** Names the rules by which results are read: a change of them changes this. */
 export const READER_VERSION = 'work-result/1';

@@ -1,5 +1,5 @@
-import { SluiceError } from '../json/index.js';
-import type { Problem } from './reading/reading.js';
+import { SluiceError } from '../base/index.js';
+import type { Problem } from '../records/index.js';
 
 /** What can be wrong with what a lead asks for. A closed list: `docs/errors.md` says what to do about each. */
 export const ORDERS_ERROR_CODES = [

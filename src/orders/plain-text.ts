@@ -1,4 +1,4 @@
-import { UNSEEN_CHARACTERS } from '../json/unseen-characters.js';
+import { UNSEEN_CHARACTERS } from '../base/index.js';
 
 /*
  * What a worker wrote is shown to people in comments, terminals and the inbox. Characters that change how the rest is

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { makeSite } from './scenarios/fixtures/make-site.js';
 import type { Site } from './scenarios/fixtures/make-site.js';
 import { runToEnd } from './scenarios/run.contract.js';
-import type { RunSpec } from './spec/run-spec.js';
+import type { RunSpec } from '../records/run-spec.js';
 import { startRun } from './start-run.js';
 
 /** Processes are started, on a machine that may have other things to do. */

@@ -1,8 +1,7 @@
 import { realpath } from 'node:fs/promises';
-import { createRunFolder, openRunLogs } from '../audit/index.js';
+import { createRunFolder, openRunLogs, runFolderPath } from '../run-folder/index.js';
 import type { Emitted } from '../events/index.js';
-import { errorMessageOf } from '../json/error-message.js';
-import { isSluiceError, SluiceError } from '../json/index.js';
+import { SluiceError, errorMessageOf, isSluiceError } from '../base/index.js';
 import { findKeptResult, keepResult } from './cache/kept-results.js';
 import { tellCachedResult } from './cache/tell-cached-result.js';
 import { createRunJournal } from './capture/run-journal.js';
@@ -19,13 +18,11 @@ import { cacheKeyFor, findWorkdir, NotStarted, occupyFolder } from './prepare/pr
 import { buildResult } from './result/build-result.js';
 import { failedResult } from './result/failed-result.js';
 import { NO_CHANGES } from './result/merge-fs-diffs.js';
-import type { RunResult } from './result/run-result.js';
-import { makeFolder } from './run-folder/make-folder.js';
-import { runFolderPath } from './run-folder/run-folder-path.js';
+import type { RunResult, RunSpec } from '../records/index.js';
+import { makeFolder } from '../files/index.js';
 import type { CheckedSpec } from './spec/check-run-spec.js';
 import { checkRunSpec } from './spec/check-run-spec.js';
 import { decideLimits } from './spec/run-limits.js';
-import type { RunSpec } from './spec/run-spec.js';
 import type { FolderLock } from './workspace/folder-lock.js';
 
 /** A run that was started. */

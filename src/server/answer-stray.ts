@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
-import type { Endpoint } from '../api/endpoint.js';
-import { ENDPOINTS } from '../api/endpoints.js';
+import { ENDPOINTS } from '../api/index.js';
+import type { Endpoint } from '../api/index.js';
 import { answerProblem } from './answer.js';
 import { answerPreflight } from './cross-origin.js';
 import { RequestError } from './request-error.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SluiceError } from '../json/index.js';
-import { createJsonLogger } from '../runs/logger/json-logger.js';
+import { SluiceError } from '../base/index.js';
+import { createJsonLogger } from '../base/json-logger.js';
 import { jsonOf, openServer } from './fixtures/open-server.js';
 import { DEFAULT_LIMITS as LIMITS } from './server-settings.js';
 

@@ -1,8 +1,7 @@
 import { Hono } from 'hono';
 import type { Context } from 'hono';
-import type { Endpoint } from '../api/endpoint.js';
-import { ENDPOINTS } from '../api/endpoints.js';
-import type { EndpointName } from '../api/endpoints.js';
+import { ENDPOINTS } from '../api/index.js';
+import type { Endpoint, EndpointName } from '../api/index.js';
 import { answerProblem } from './answer.js';
 import { createHandlers } from './create-handlers.js';
 import { createRoute } from './create-route.js';

@@ -1,5 +1,5 @@
-import { checkRunSpec } from '../runs/spec/check-run-spec.js';
-import type { RunSpec } from '../runs/spec/run-spec.js';
+import { checkRunSpec } from '../runs/index.js';
+import type { RunSpec } from '../records/index.js';
 import { RequestError } from './request-error.js';
 import { allowedFolder } from './security/allowed-folder.js';
 import type { ServerContext } from './server-context.js';

@@ -1,6 +1,5 @@
 import type { Context } from 'hono';
-import type { Endpoint } from '../api/endpoint.js';
-import type { EndpointName } from '../api/endpoints.js';
+import type { Endpoint, EndpointName } from '../api/index.js';
 import { answerJson, answerProblem, completeAnswer } from './answer.js';
 import { allowOrigin } from './cross-origin.js';
 import type { Deadlines } from './deadlines.js';

@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Hono } from 'hono';
-import { SluiceError } from '../json/index.js';
-import type { Lead } from '../orders/lead/create-lead.js';
-import type { Wrappers } from '../orders/wrappers/read-wrappers.js';
-import { silentLogger } from '../runs/logger/logger.js';
-import type { Logger } from '../runs/logger/logger.js';
-import { createUlids } from '../runs/ulid.js';
-import type { Store } from '../store/store.js';
+import { SluiceError, createUlids, silentLogger } from '../base/index.js';
+import type { Lead, Wrappers } from '../orders/index.js';
+import type { Logger } from '../base/index.js';
+import type { Store } from '../store/index.js';
 import { createApp } from './app.js';
 import { readConsole } from './console/read-console.js';
 import { present } from './present.js';

@@ -1,4 +1,5 @@
-import type { RunRecord, RunRecords } from '../runs/ports/run-records.js';
+import type { RunRecord } from '../records/index.js';
+import type { RunRecords } from '../runs/index.js';
 import { RequestError } from './request-error.js';
 
 /** A run that a request names; throws `RUN_NOT_FOUND`. */

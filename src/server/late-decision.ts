@@ -1,4 +1,4 @@
-import { LeadError } from '../orders/lead/lead-error.js';
+import { LeadError } from '../orders/index.js';
 
 /** That an answer came too late, with the run that counts now. */
 export class LateDecision extends LeadError {

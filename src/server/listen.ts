@@ -1,7 +1,7 @@
 import { createServer as createHttpServer } from 'node:http';
 import type { Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { SluiceError } from '../json/index.js';
+import { SluiceError } from '../base/index.js';
 import type { SluiceServer } from './create-server.js';
 import { urlOf } from './security/address.js';
 

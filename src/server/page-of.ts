@@ -1,4 +1,4 @@
-import type { Page } from '../orders/ports/order-store.js';
+import type { Page } from '../orders/index.js';
 
 const DEFAULT_SIZE = 50;
 

@@ -1,7 +1,5 @@
-import { createLead } from '../orders/lead/create-lead.js';
-import type { ResolveRequest } from '../orders/lead/resolve.js';
-import type { ItemResolution, ResolveOutcome } from '../orders/ports/order-store.js';
-import type { Sink } from '../orders/sinks/sink.js';
+import { createLead } from '../orders/index.js';
+import type { ItemResolution, ResolveOutcome, ResolveRequest, Sink } from '../orders/index.js';
 import type { ServerContext } from './server-context.js';
 
 /** The comment that a person's answer would write. */

@@ -1,8 +1,8 @@
-import type { Problem } from '../api/shapes/problem.js';
-import { isSluiceError } from '../json/index.js';
-import type { SluiceError } from '../json/index.js';
-import { OrdersError } from '../orders/orders-error.js';
-import { RunSpecError } from '../runs/spec/check-run-spec.js';
+import type { Problem } from '../api/index.js';
+import { isSluiceError } from '../base/index.js';
+import type { SluiceError } from '../base/index.js';
+import { OrdersError } from '../orders/index.js';
+import { RunSpecError } from '../runs/index.js';
 import { LateDecision } from './late-decision.js';
 import { REQUEST_PROBLEMS, RequestError } from './request-error.js';
 import type { ProblemExtra } from './request-error.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
-import { errorMessageOf } from '../json/error-message.js';
+import { errorMessageOf } from '../base/index.js';
 import { headerOf } from './header-of.js';
 import { incomingOf } from './incoming-of.js';
 import { RequestError } from './request-error.js';

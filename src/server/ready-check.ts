@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../runs/run-folder/make-folder.js';
-import type { Store } from '../store/store.js';
+import { makeFolder } from '../files/index.js';
+import type { Store } from '../store/index.js';
 import { RequestError } from './request-error.js';
 
 /** What must be in order for new work to be done. */

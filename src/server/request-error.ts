@@ -1,5 +1,5 @@
-import type { Problem } from '../api/shapes/problem.js';
-import { SluiceError } from '../json/index.js';
+import type { Problem } from '../api/index.js';
+import { SluiceError } from '../base/index.js';
 
 /** What the server itself refuses, and the status that says so. A closed list: `docs/errors.md` says what to do. */
 export const REQUEST_PROBLEMS = {

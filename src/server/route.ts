@@ -1,6 +1,5 @@
 import type { Context } from 'hono';
-import type { AnswerOf, BodyOf, Endpoint, ParametersOf } from '../api/endpoint.js';
-import type { EndpointName, ENDPOINTS } from '../api/endpoints.js';
+import type { AnswerOf, BodyOf, ENDPOINTS, Endpoint, EndpointName, ParametersOf } from '../api/index.js';
 import type { StandardSchema } from '../json/index.js';
 import { fromJsonSchema } from '../json-schema/index.js';
 import { RequestError } from './request-error.js';

@@ -1,4 +1,4 @@
-import type { Worker } from '../dispatch/worker-options.js';
+import type { Worker } from '../dispatch/index.js';
 import { CONSOLE_FOLDER } from './console/read-console.js';
 import type { ServerOptions, SluiceServer } from './create-server.js';
 import { createServer, DEFAULT_HOST } from './create-server.js';

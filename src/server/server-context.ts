@@ -1,7 +1,6 @@
-import type { Lead } from '../orders/lead/create-lead.js';
-import type { Wrappers } from '../orders/wrappers/read-wrappers.js';
-import type { Logger } from '../runs/logger/logger.js';
-import type { Store } from '../store/store.js';
+import type { Lead, Wrappers } from '../orders/index.js';
+import type { Logger } from '../base/index.js';
+import type { Store } from '../store/index.js';
 import type { ConsoleFiles } from './console/read-console.js';
 import type { Guard } from './security/guard.js';
 import type { ServerMeter } from './server-meter.js';

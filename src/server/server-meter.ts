@@ -1,4 +1,4 @@
-import type { EndpointName } from '../api/endpoints.js';
+import type { EndpointName } from '../api/index.js';
 import type { ParseResult } from '../json/index.js';
 
 /** Told of everything the server does, for its figures. */

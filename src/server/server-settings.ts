@@ -1,4 +1,4 @@
-import type { Token } from '../config/read-tokens.js';
+import type { Token } from '../config/index.js';
 
 /** What can be chosen about a server. */
 export interface ServerSettings {

@@ -1,5 +1,5 @@
-import type { Config } from '../config/config.js';
-import { readTokens } from '../config/read-tokens.js';
+import { readTokens } from '../config/index.js';
+import type { Config } from '../config/index.js';
 import { DEFAULT_LIMITS } from './server-settings.js';
 import type { ServerLimits, ServerSettings } from './server-settings.js';
 import { present } from './present.js';

@@ -1,5 +1,5 @@
-import { createWaker } from '../dispatch/waker.js';
-import type { Store } from '../store/store.js';
+import { createWaker } from '../dispatch/index.js';
+import type { Store } from '../store/index.js';
 import { RequestError } from './request-error.js';
 
 /** What handing a reply over needs. */

@@ -1,4 +1,4 @@
-import type { RunResult } from '../runs/result/run-result.js';
+import type { RunResult } from '../records/index.js';
 
 /** What comes of a run that is canceled before anyone has taken it: it is over at once. */
 export const CANCELED_IN_QUEUE: RunResult = {

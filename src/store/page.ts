@@ -1,4 +1,4 @@
-import type { Listed } from '../orders/ports/order-store.js';
+import type { Listed } from '../orders/index.js';
 import { invalidCursor } from './refusals.js';
 
 const DEFAULT_SIZE = 100;

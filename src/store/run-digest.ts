@@ -1,5 +1,4 @@
-import type { RunRecord } from '../runs/ports/run-records.js';
-import type { RunResult } from '../runs/result/run-result.js';
+import type { RunRecord, RunResult } from '../records/index.js';
 
 /**
  * What is counted of a run that has ended. Specs and results may be of any size; those who count thousands of runs read

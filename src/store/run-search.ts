@@ -1,4 +1,4 @@
-import type { RunFilter } from '../runs/ports/run-records.js';
+import type { RunFilter } from '../runs/index.js';
 import { searchWords } from './run-digest.js';
 import { readPage } from './page.js';
 import type { PageWindow } from './page.js';

@@ -1,7 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { RunRecord } from '../runs/ports/run-records.js';
-import type { RunSpec } from '../runs/spec/run-spec.js';
-import type { WorkOrder, WorkRequest } from '../orders/shapes/work-order.js';
+import type { RunRecord, RunSpec, WorkOrder, WorkRequest } from '../records/index.js';
 import { requestIdReused } from './refusals.js';
 
 /** Refuses a request under the id of another one: whoever sent it would take the old order for the new work. */

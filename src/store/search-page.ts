@@ -1,4 +1,4 @@
-import type { Listed } from '../orders/ports/order-store.js';
+import type { Listed } from '../orders/index.js';
 import { toListed } from './page.js';
 import type { PageWindow } from './page.js';
 

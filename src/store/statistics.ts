@@ -1,4 +1,4 @@
-import type { InboxItem } from '../orders/ports/inbox-item.js';
+import type { InboxItem } from '../records/index.js';
 import type { RunDigest } from './run-digest.js';
 
 /** What figures over time are made from. Every method looks at a bounded number of rows, found by an index. */

@@ -1,4 +1,4 @@
-import { SluiceError } from '../json/sluice-error.js';
+import { SluiceError } from '../base/index.js';
 
 /** What can go wrong with a store. A closed list: `docs/errors.md` says what to do about each. */
 export const STORE_ERROR_CODES = [

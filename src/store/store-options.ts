@@ -1,4 +1,4 @@
-import type { CacheLimits } from '../runs/cache/cache-limits.js';
+import type { CacheLimits } from '../runs/index.js';
 
 /** What can be chosen about a store. */
 export interface StoreOptions {

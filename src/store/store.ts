@@ -1,8 +1,5 @@
-import type { OrderStore } from '../orders/ports/order-store.js';
-import type { OutboxStore } from '../orders/ports/outbox-store.js';
-import type { WatchableEventLog } from '../runs/ports/event-log.js';
-import type { ResultCache } from '../runs/ports/result-cache.js';
-import type { RunRecords } from '../runs/ports/run-records.js';
+import type { OrderStore, OutboxStore } from '../orders/index.js';
+import type { ResultCache, RunRecords, WatchableEventLog } from '../runs/index.js';
 import type { QueueWatch } from './queue-watch.js';
 import type { Statistics } from './statistics.js';
 import type { Upkeep } from './upkeep.js';

@@ -1,4 +1,4 @@
-import type { RunSpec } from '../runs/spec/run-spec.js';
+import type { RunSpec } from '../records/index.js';
 import { StoreError } from './store-error.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { Superseded } from '../orders/ports/inbox-item.js';
+import type { Superseded } from '../records/index.js';
 
 /** How what waited for a person is settled when a new order takes the place of the run it was about. */
 export function supersededBy(runId: string, now: number): Superseded {

@@ -1,6 +1,5 @@
-import type { Listed } from '../orders/ports/order-store.js';
-import type { RunRecord, RunState } from '../runs/ports/run-records.js';
-import type { OrderState } from '../orders/ports/order-record.js';
+import type { Listed } from '../orders/index.js';
+import type { OrderState, RunRecord, RunState } from '../records/index.js';
 
 /** What keeps a store in shape and tells how it is. Every method looks at a bounded number of rows, found by an index. */
 export interface Upkeep {

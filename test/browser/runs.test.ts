@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { seedHouse } from './seed-house.js';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
-import { RUN_ENGINES } from '../../src/runs/launchers/run-engine.js';
+import { RUN_ENGINES } from '../../src/records/run-engine.js';
 import { session } from './codex-lines.js';
 import { loseAnswer } from './lose-answer.js';
 import { settle } from './settle.js';

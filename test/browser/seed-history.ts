@@ -1,8 +1,8 @@
 import { createTranslator } from '../../src/events/index.js';
 import type { Emitted } from '../../src/events/index.js';
 import { codex, toBytes } from '../../src/events/contract/translate-lines.contract.js';
-import type { RunResult } from '../../src/runs/result/run-result.js';
-import { createUlids } from '../../src/runs/ulid.js';
+import type { RunResult } from '../../src/records/run-result.js';
+import { createUlids } from '../../src/base/ulid.js';
 import { openStore } from '../../src/store/open-store.js';
 import { Random } from '../../bench/random.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isSluiceError } from '../../src/json/sluice-error.js';
+import { isSluiceError } from '../../src/base/sluice-error.js';
 import { fcmpOf } from '../../src/store/contract/fixtures/run-samples.js';
 import { settlementOf, submissionOf } from '../../src/store/contract/fixtures/order-samples.js';
 import { openStore, type Store } from '../../src/store/index.js';

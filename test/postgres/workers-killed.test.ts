@@ -3,7 +3,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { OrderRecord } from '../../src/orders/index.js';
+import type { OrderRecord } from '../../src/records/index.js';
 import { createLead } from '../../src/orders/index.js';
 import { openStore, type Store } from '../../src/store/index.js';
 import { report } from '../report.js';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { replayRunFolder } from '../../src/audit/index.js';
+import { replayRunFolder } from '../../src/run-folder/index.js';
 import type { Played, Stage } from './stage.js';
 
 /** What holds for every run: numbers without gaps, one end, nothing left behind, and a folder that tells the same again. */

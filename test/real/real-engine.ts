@@ -1,4 +1,4 @@
-import type { RunEngine } from '../../src/runs/launchers/run-engine.js';
+import type { RunEngine } from '../../src/records/run-engine.js';
 import type { ToolCall } from './scripted-model.js';
 
 /** What the suite has to know about a program to drive it against the scripted model. */

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { errorMessageOf } from '../../src/json/error-message.js';
-import { isSluiceError } from '../../src/json/index.js';
+import { errorMessageOf, isSluiceError } from '../../src/base/index.js';
 
 /** Something that is asked of the server: not there yet, there, or refused; what was there stays while it is asked again. */
 export interface Resource<Value> {

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../src/api/shapes/run.js';
+import type { RunSummary } from '../../src/api/index.js';
 
 /** How far a text had to be changed, as the wire has it. */
 export type RepairLevelName = NonNullable<RunSummary['result']>['repair_level'];

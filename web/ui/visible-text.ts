@@ -1,4 +1,4 @@
-import { pictureOf, UNSEEN_CHARACTERS } from '../../src/json/unseen-characters.js';
+import { UNSEEN_CHARACTERS, pictureOf } from '../../src/base/index.js';
 
 /** A stretch of a text: as it is, or a character that would act or hide, with what to show instead. */
 export type Piece = string | { readonly shown: string; readonly name: string };

@@ -1,4 +1,4 @@
-import { count, name, object, oneOf } from '../../events/protocol/schema-type.js';
+import { count, name, object, oneOf } from '../../base/index.js';
 import { orNull } from './lists.js';
 
 /** What a run left behind. */

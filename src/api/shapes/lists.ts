@@ -1,5 +1,5 @@
-import { name, object } from '../../events/protocol/schema-type.js';
-import type { ObjectSchema, Schema } from '../../events/protocol/schema-type.js';
+import { name, object } from '../../base/index.js';
+import type { ObjectSchema, Schema } from '../../base/index.js';
 
 /** How many items a page has; `cursor` is what the last page gave as `next_cursor`. */
 export const pageQuery = {

@@ -1,4 +1,4 @@
-import { flag, name, object, oneOf } from '../../events/protocol/schema-type.js';
+import { flag, name, object, oneOf } from '../../base/index.js';
 
 const names = { type: 'array', items: name } as const;
 

@@ -1,5 +1,5 @@
-import { anything, count, flag, name, object, oneOf, text, timestamp } from '../../events/protocol/schema-type.js';
-import type { FromSchema } from '../../events/protocol/schema-type.js';
+import { anything, count, flag, name, object, oneOf, text, timestamp } from '../../base/index.js';
+import type { FromSchema } from '../../base/index.js';
 import { orNull } from './lists.js';
 
 /** The words that filters take too: what was decided, where an issue stands, how far a comment has come. */

@@ -1,4 +1,4 @@
-import { anything, count, flag, name, object, oneOf, text } from '../../events/protocol/schema-type.js';
+import { anything, count, flag, name, object, oneOf, text } from '../../base/index.js';
 import { repairLevel } from './run.js';
 
 /** What is to be read, and how: as `sluice parse` takes it. */

@@ -1,5 +1,5 @@
-import { name, object, text } from '../../events/protocol/schema-type.js';
-import type { FromSchema } from '../../events/protocol/schema-type.js';
+import { name, object, text } from '../../base/index.js';
+import type { FromSchema } from '../../base/index.js';
 
 /** Why a request was not carried out: RFC 9457 problem details with our code. */
 export const problemSchema = object(

@@ -1,7 +1,6 @@
-import { anything, count, flag, name, object, oneOf, text, timestamp } from '../../events/protocol/schema-type.js';
-import type { FromSchema } from '../../events/protocol/schema-type.js';
-import { REQUEST_ID } from '../../orders/shapes/work-order.js';
-import { runSpecSchema } from '../../runs/spec/run-spec-schema.js';
+import { anything, count, flag, name, object, oneOf, text, timestamp } from '../../base/index.js';
+import type { FromSchema } from '../../base/index.js';
+import { REQUEST_ID, runSpecSchema } from '../../records/index.js';
 import { orNull } from './lists.js';
 
 /** A run that is asked for: its spec, and what the request itself is called. */

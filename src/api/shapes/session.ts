@@ -1,4 +1,4 @@
-import { flag, name, object, oneOf } from '../../events/protocol/schema-type.js';
+import { flag, name, object, oneOf } from '../../base/index.js';
 
 /**
  * What the cookie of a session is called. Behind https the prefix makes browsers refuse it from any other host or path, and

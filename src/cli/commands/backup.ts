@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { loadConfig } from '../../config/load-config.js';
+import { loadConfig } from '../../config/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { withHouseOptions } from '../house.js';
@@ -18,7 +18,7 @@ export function addBackupCommand(program: Command, io: CommandIo, end: (code: Ex
 }
 
 async function runBackup(file: string, flags: HouseFlags, io: CommandIo): Promise<ExitCode> {
-  const { backUpStore } = await import('../../store/back-up-store.js');
+  const { backUpStore } = await import('../../store/index.js');
   const { database } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
   const backup = await backUpStore(database, file);
   await printJson(backup, io);

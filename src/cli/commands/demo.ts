@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { DemoReport } from '../../dispatch/index.js';
-import { loadConfig } from '../../config/load-config.js';
+import { loadConfig } from '../../config/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { withHouseOptions } from '../house.js';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { loadConfig } from '../../config/load-config.js';
+import { loadConfig } from '../../config/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { present } from '../../server/present.js';
+import { present } from '../../server/index.js';
 import { isJsonDue, printJson } from '../print-json.js';
 import { visibleText } from '../visible-text.js';
 

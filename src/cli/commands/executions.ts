@@ -1,11 +1,9 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { Decision } from '../../orders/decide/decision.js';
-import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
+import type { Decision, ExecutionRecord } from '../../records/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { executionHeading, executionRow } from '../../server/export/execution-csv.js';
-import { present } from '../../server/present.js';
+import { executionHeading, executionRow, present } from '../../server/index.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { HouseFlags } from '../house.js';
 import { limitOption } from '../limit-option.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { loadConfig } from '../../config/load-config.js';
-import { runFolderPath } from '../../runs/run-folder/run-folder-path.js';
+import { loadConfig } from '../../config/index.js';
+import { runFolderPath } from '../../run-folder/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { withHouseOptions } from '../house.js';
@@ -20,7 +20,7 @@ export function addExportCommand(program: Command, io: CommandIo, end: (code: Ex
 }
 
 async function runExport(run: string, target: string, flags: HouseFlags, io: CommandIo): Promise<ExitCode> {
-  const { exportRunFolder } = await import('../../server/export/export-run-folder.js');
+  const { exportRunFolder } = await import('../../server/index.js');
   const { data } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
   const exported = await exportRunFolder(runFolderPath(data, run), target);
   await printJson(exported, io);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { OrderRecord } from '../../orders/ports/order-record.js';
+import type { OrderRecord } from '../../records/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { inHouse, withHouseOptions } from '../house.js';

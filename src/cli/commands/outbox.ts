@@ -1,9 +1,9 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { OutboxMessage } from '../../orders/ports/outbox-message.js';
+import type { OutboxMessage } from '../../records/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { present } from '../../server/present.js';
+import { present } from '../../server/index.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { HouseFlags } from '../house.js';
 import { limitOption } from '../limit-option.js';

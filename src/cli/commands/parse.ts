@@ -1,11 +1,12 @@
 import { Option, type Command } from 'commander';
-import { parse, ParseError, type ParseOptions, type ParseResult, type StandardSchema } from '../../json/index.js';
+import { ParseError, parse } from '../../json/index.js';
+import type { ParseOptions, ParseResult, StandardSchema } from '../../json/index.js';
 import type { CommandIo } from '../command-io.js';
 import { describeFileError } from '../describe-file-error.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { MAX_INPUT_BYTES } from '../input-limit.js';
 import { MisuseError } from '../misuse-error.js';
-import { toParseOutput } from '../../api/parse-output.js';
+import { toParseOutput } from '../../api/index.js';
 import { readInput } from '../read-input.js';
 import { readSchemaFile } from '../read-schema.js';
 import { printJson } from '../print-json.js';

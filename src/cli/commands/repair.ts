@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { isSluiceError, repairJson } from '../../json/index.js';
+import { isSluiceError } from '../../base/index.js';
+import { repairJson } from '../../json/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { MAX_INPUT_BYTES } from '../input-limit.js';

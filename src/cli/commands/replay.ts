@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { replayRunFolder } from '../../audit/replay-run-folder.js';
-import type { ReplayResult } from '../../audit/replay-run-folder.js';
-import type { EngineName } from '../../events/protocol/engine-names.js';
+import { replayRunFolder } from '../../run-folder/index.js';
+import type { ReplayResult } from '../../run-folder/index.js';
+import type { EngineName } from '../../events/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { MisuseError } from '../misuse-error.js';

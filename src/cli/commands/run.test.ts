@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { replayRunFolder } from '../../audit/index.js';
+import { replayRunFolder } from '../../run-folder/index.js';
 import type { CommandIo } from '../command-io.js';
 import { createMemoryIo } from '../fixtures/memory-io.js';
 import { run } from '../run.js';

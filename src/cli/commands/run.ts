@@ -1,13 +1,13 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import { loadConfig } from '../../config/load-config.js';
-import { isSluiceError } from '../../json/index.js';
-import { RUN_ENGINES } from '../../runs/launchers/run-engine.js';
+import { loadConfig } from '../../config/index.js';
+import { isSluiceError } from '../../base/index.js';
+import { RUN_ENGINES } from '../../records/index.js';
 import type { Run } from '../../runs/index.js';
 import type { CommandIo } from '../command-io.js';
 import { createEventTeller } from '../event-teller.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { present } from '../../server/present.js';
+import { present } from '../../server/index.js';
 import { listenForInterruption } from '../interruption.js';
 import { printJson } from '../print-json.js';
 import { escapeControls } from '../render-json.js';

@@ -1,10 +1,10 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import type { ShownDemo } from '../../dispatch/demo/show-demo.js';
-import type { Metrics } from '../../server/metrics/create-metrics.js';
+import type { ShownDemo } from '../../dispatch/index.js';
+import { present } from '../../server/index.js';
+import type { Metrics } from '../../server/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { present } from '../../server/present.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { House, HouseFlags } from '../house.js';
 import { listenForInterruption, untilInterrupted } from '../interruption.js';
@@ -44,7 +44,7 @@ async function runServe(flags: ServeFlags, io: CommandIo): Promise<ExitCode> {
   const interruption = listenForInterruption();
   try {
     // Its workers are known as long as there may be orders for them.
-    const wrappers = flags.demo ? (await import('../../dispatch/demo/demo-workers.js')).demoWrappers() : {};
+    const wrappers = flags.demo ? (await import('../../dispatch/index.js')).demoWrappers() : {};
     const createLogger = await loadLogger(io);
     return await inHouse(flags, async (house) => serveHouse(house, { flags, io, interruption }), {
       wrappers,
@@ -63,10 +63,10 @@ interface Serving {
 
 async function serveHouse(house: House, { flags, io, interruption }: Serving): Promise<ExitCode> {
   const [{ runServer }, { settingsFromConfig }, { createMetrics }, { openTracing }] = await Promise.all([
-    import('../../server/run-server.js'),
-    import('../../server/settings-from-config.js'),
-    import('../../server/metrics/create-metrics.js'),
-    import('../../server/tracing/open-tracing.js'),
+    import('../../server/index.js'),
+    import('../../server/index.js'),
+    import('../../server/index.js'),
+    import('../../server/index.js'),
   ]);
   const { config, wrappers, store, lead, logger } = house;
   const { data, server: told = {} } = config;
@@ -113,10 +113,10 @@ interface Helping {
 /** What goes on beside the server: work, forgetting, and the demo. */
 async function startHelp(house: House, { flags, metrics }: Helping) {
   const [{ startWorker }, { startRetention }, { showDemo }, { readRetention }] = await Promise.all([
-    import('../../dispatch/start-worker.js'),
-    import('../../dispatch/retention/start-retention.js'),
-    import('../../dispatch/demo/show-demo.js'),
-    import('../../config/read-retention.js'),
+    import('../../dispatch/index.js'),
+    import('../../dispatch/index.js'),
+    import('../../dispatch/index.js'),
+    import('../../config/index.js'),
   ]);
   const { config, store, lead, logger } = house;
   const { data } = config;

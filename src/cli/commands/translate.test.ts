@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMemoryIo } from '../fixtures/memory-io.js';
 import { run } from '../run.js';
 
-const RECORDED = fileURLToPath(new URL('../../audit/fixtures/codex-resumed', import.meta.url));
+const RECORDED = fileURLToPath(new URL('../../run-folder/fixtures/codex-resumed', import.meta.url));
 
 async function command(...args: readonly string[]) {
   const io = createMemoryIo({});

@@ -1,13 +1,9 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import { rewriteRunLogs } from '../../audit/rewrite-run-logs.js';
-import { translateRunFolder } from '../../audit/translate-run-folder.js';
-import type { TranslateOptions } from '../../audit/translate-run-folder.js';
-import { createAcpProjection } from '../../events/projections/acp/acp.js';
-import { createAgUiProjection } from '../../events/projections/ag-ui/ag-ui.js';
-import type { Projection } from '../../events/projections/projection.js';
-import type { Emitted } from '../../events/protocol/emitted.js';
-import type { EngineName } from '../../events/protocol/engine-names.js';
+import { rewriteRunLogs, translateRunFolder } from '../../run-folder/index.js';
+import type { TranslateOptions } from '../../run-folder/index.js';
+import { createAcpProjection, createAgUiProjection } from '../../events/index.js';
+import type { Emitted, EngineName, Projection } from '../../events/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { listenForInterruption } from '../interruption.js';

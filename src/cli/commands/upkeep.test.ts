@@ -3,7 +3,7 @@ import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { createRunFolder } from '../../audit/open-run-folder.js';
+import { createRunFolder } from '../../run-folder/open-run-folder.js';
 import { openSite } from '../../store/contract/fixtures/open-site.js';
 import { submissionOf } from '../../store/contract/fixtures/order-samples.js';
 import { createMemoryIo } from '../fixtures/memory-io.js';

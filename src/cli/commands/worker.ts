@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { present } from '../../server/present.js';
+import { present } from '../../server/index.js';
 import { describeDatabase } from '../describe-database.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { House, HouseFlags } from '../house.js';
@@ -45,8 +45,8 @@ async function runWorker(flags: WorkerFlags, io: CommandIo): Promise<ExitCode> {
 async function workInHouse(house: House, flags: WorkerFlags, interruption: Interruption): Promise<ExitCode> {
   const [{ startWorker }, { startRetention }, { readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),
-    import('../../dispatch/retention/start-retention.js'),
-    import('../../config/read-retention.js'),
+    import('../../dispatch/index.js'),
+    import('../../config/index.js'),
   ]);
   const { config, store, lead, logger } = house;
   const worker = startWorker({

@@ -1,7 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runGit } from '../../orders/evidence/run-git.js';
-import { makeFolder } from '../../runs/run-folder/make-folder.js';
+import { runGit } from '../../orders/index.js';
+import { makeFolder } from '../../files/index.js';
 
 const IDENTITY = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@example.org', '-c', 'commit.gpgsign=false'];
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import type { WorkRequest } from '../../orders/shapes/work-order.js';
-import type { Wrappers } from '../../orders/wrappers/read-wrappers.js';
+import type { WorkRequest } from '../../records/index.js';
+import type { Wrappers } from '../../orders/index.js';
 import { hasDemoRepository } from './demo-repository.js';
 
 /** The workers of the demo, in the order they get their orders. */

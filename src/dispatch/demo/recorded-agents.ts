@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { RunSpec } from '../../runs/spec/run-spec.js';
+import type { RunSpec } from '../../records/index.js';
 
 /** Real agents, recorded; what each was to answer with. */
 const AGENTS = {

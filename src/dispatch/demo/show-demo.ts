@@ -1,12 +1,10 @@
 import { join, resolve } from 'node:path';
-import { errorCodeOf } from '../../json/error-code.js';
-import { whileInProgress } from '../../orders/lead/claims-in-progress.js';
-import type { Lead } from '../../orders/lead/create-lead.js';
-import { silentLogger } from '../../runs/logger/logger.js';
-import type { Logger } from '../../runs/logger/logger.js';
-import { makeFolder } from '../../runs/run-folder/make-folder.js';
-import { createUlids } from '../../runs/ulid.js';
-import type { Store } from '../../store/store.js';
+import { createUlids, errorCodeOf, silentLogger } from '../../base/index.js';
+import type { Logger } from '../../base/index.js';
+import { whileInProgress } from '../../orders/index.js';
+import type { Lead } from '../../orders/index.js';
+import { makeFolder } from '../../files/index.js';
+import type { Store } from '../../store/index.js';
 import { doRun } from '../do-run.js';
 import { DEFAULT_LEASE_MS } from '../worker-options.js';
 import { makeDemoRepository } from './demo-repository.js';

@@ -1,5 +1,5 @@
 import { setImmediate as giveWay } from 'node:timers/promises';
-import type { Upkeep } from '../../store/upkeep.js';
+import type { Upkeep } from '../../store/index.js';
 
 /** Events that one transaction lets go: few enough that nobody waits for it. */
 const EVENTS_AT_ONCE = 1000;

@@ -1,6 +1,6 @@
-import { silentLogger } from '../../runs/logger/logger.js';
-import type { Logger } from '../../runs/logger/logger.js';
-import type { Upkeep } from '../../store/upkeep.js';
+import { silentLogger } from '../../base/index.js';
+import type { Logger } from '../../base/index.js';
+import type { Upkeep } from '../../store/index.js';
 import { forgetRuns } from './forget-runs.js';
 import type { RetentionSettings } from './retention-settings.js';
 import { sweepFolders } from './sweep-folders.js';

@@ -1,7 +1,7 @@
 import { opendir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCodeOf } from '../../json/error-code.js';
-import type { Upkeep } from '../../store/upkeep.js';
+import { errorCodeOf } from '../../base/index.js';
+import type { Upkeep } from '../../store/index.js';
 
 /** Names that one question to the store has. */
 const NAMES_AT_ONCE = 500;

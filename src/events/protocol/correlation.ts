@@ -1,5 +1,5 @@
-import { name, object } from './schema-type.js';
-import type { FromSchema } from './schema-type.js';
+import { name, object } from '../../base/index.js';
+import type { FromSchema } from '../../base/index.js';
 
 /** What an event belongs to. A key that is not known yet, or never, is absent. */
 export const correlationSchema = object(

@@ -1,6 +1,6 @@
 import { ENGINE_NAMES } from './engine-names.js';
-import { count, name, object, oneOf, ordinal } from './schema-type.js';
-import type { FromSchema } from './schema-type.js';
+import { count, name, object, oneOf, ordinal } from '../../base/index.js';
+import type { FromSchema } from '../../base/index.js';
 
 const counts = { type: 'object', additionalProperties: count } as const;
 

@@ -1,4 +1,4 @@
-import { keysOf } from './schema-type.js';
+import { keysOf } from '../../base/index.js';
 
 /**
  * Every engine with the parsers that may read it, the usual one first. A closed list: these are the only values of

@@ -1,7 +1,7 @@
 import { ERROR_CATEGORIES, FAILURE_CODES } from './completion.js';
 import { DIAGNOSTIC_CODES } from './diagnostic-codes.js';
-import { anything, confidence, flag, keysOf, name, object, oneOf, text } from './schema-type.js';
-import type { FromSchema } from './schema-type.js';
+import { anything, confidence, flag, keysOf, name, object, oneOf, text } from '../../base/index.js';
+import type { FromSchema } from '../../base/index.js';
 
 /*
  * The parts of `data` that RASP and FCMP share. A sub-agent's events carry `parent_tool_call_id`, the call that

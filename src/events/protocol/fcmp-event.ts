@@ -13,8 +13,8 @@ import {
   reasoning,
 } from './event-data.js';
 import { rawRefSchema } from './raw-ref.js';
-import { anything, confidence, keysOf, name, object, oneOf, ordinal, text, timestamp } from './schema-type.js';
-import type { FromSchema, ObjectSchema, Schema } from './schema-type.js';
+import { anything, confidence, keysOf, name, object, oneOf, ordinal, text, timestamp } from '../../base/index.js';
+import type { FromSchema, ObjectSchema, Schema } from '../../base/index.js';
 import { usageSchema } from './usage.js';
 
 /** The last event of an attempt also tells what was used so far. */

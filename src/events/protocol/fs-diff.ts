@@ -1,5 +1,5 @@
-import { name, object } from './schema-type.js';
-import type { FromSchema } from './schema-type.js';
+import { name, object } from '../../base/index.js';
+import type { FromSchema } from '../../base/index.js';
 
 const paths = { type: 'array', items: name } as const;
 

@@ -26,8 +26,8 @@ import {
   ordinal,
   text,
   timestamp,
-} from './schema-type.js';
-import type { FromSchema } from './schema-type.js';
+} from '../../base/index.js';
+import type { FromSchema } from '../../base/index.js';
 import { usageSchema } from './usage.js';
 
 const exitCode = { type: ['integer', 'null'] } as const;

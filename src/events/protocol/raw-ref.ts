@@ -1,5 +1,5 @@
-import { count, object, oneOf, ordinal } from './schema-type.js';
-import type { FromSchema } from './schema-type.js';
+import { count, object, oneOf, ordinal } from '../../base/index.js';
+import type { FromSchema } from '../../base/index.js';
 
 /** The streams of an agent whose bytes are kept, in the order in which they are read where no timing is known. */
 export const STREAMS = ['stdout', 'stderr', 'pty'] as const;

@@ -1,5 +1,5 @@
-import { count, name, object, oneOf } from './schema-type.js';
-import type { FromSchema } from './schema-type.js';
+import { count, name, object, oneOf } from '../../base/index.js';
+import type { FromSchema } from '../../base/index.js';
 
 /**
  * Tokens and money. `scope` says of what: one `turn`, or the `total` so far, which is that of the session if the engine

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../json-schema.js';
-import type { AlignmentChange } from '../../json/alignable-schema.js';
+import type { AlignmentChange } from '../../json/index.js';
 import type { AlignmentView, Conjunction } from './alignment-view.js';
 import type { Aligning, Place } from './aligning.js';
 import { chooseBySpelling } from './choice-text.js';

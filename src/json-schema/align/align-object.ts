@@ -1,5 +1,5 @@
 import { isJsonObject, ownValue, setOwnValue } from '../json-schema.js';
-import type { AlignmentChange } from '../../json/alignable-schema.js';
+import type { AlignmentChange } from '../../json/index.js';
 import { schemasOfKey } from './alignment-view.js';
 import type { AlignmentView } from './alignment-view.js';
 import type { Aligning, Place } from './aligning.js';

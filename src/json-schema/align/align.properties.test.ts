@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isSluiceError } from '../../json/sluice-error.js';
+import { isSluiceError } from '../../base/sluice-error.js';
 import { randomDocument, randomValue } from '../fixtures/random-schemas.js';
 import { replayChanges } from '../fixtures/replay-changes.js';
 import { interpretJsonSchema } from '../interpret-json-schema.js';

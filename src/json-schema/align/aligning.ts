@@ -1,4 +1,4 @@
-import type { Path } from '../../json/repair.js';
+import type { Path } from '../../json/index.js';
 import type { AlignmentView, Conjunction } from './alignment-view.js';
 import type { Outcome } from './rules.js';
 

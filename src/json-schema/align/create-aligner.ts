@@ -1,4 +1,4 @@
-import type { Alignment } from '../../json/alignable-schema.js';
+import type { Alignment } from '../../json/index.js';
 import type { CheckRun } from '../interpreter/check.js';
 import type { SchemaChecks } from '../interpreter/compile-schema.js';
 import { alignArray } from './align-array.js';

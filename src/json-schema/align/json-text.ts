@@ -1,4 +1,4 @@
-import { parse } from '../../json/parse.js';
+import { parse } from '../../json/index.js';
 
 /** Longest text that is read as JSON a second time. */
 const LONGEST = 1_000_000;

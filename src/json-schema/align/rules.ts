@@ -1,5 +1,4 @@
-import type { AlignmentChange } from '../../json/alignable-schema.js';
-import type { Path } from '../../json/repair.js';
+import type { AlignmentChange, Path } from '../../json/index.js';
 
 /**
  * Every rule, and what applying it once costs. Where several readings are possible the cheapest wins, so the weights

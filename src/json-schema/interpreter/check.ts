@@ -1,4 +1,4 @@
-import type { SchemaIssue } from '../../json/standard-schema.js';
+import type { SchemaIssue } from '../../json/index.js';
 
 /** Most issues one validation reports; after that it stops. */
 const MOST_ISSUES = 32;

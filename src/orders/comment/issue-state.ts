@@ -1,6 +1,4 @@
-import type { Decision } from '../decide/decision.js';
-import type { Resolution } from '../ports/inbox-item.js';
-import type { IssueState } from '../ports/issue-record.js';
+import type { Decision, IssueState, Resolution } from '../../records/index.js';
 
 /**
  * Where a decision puts the issue; undefined where it stays as it is. Never `done`: that is for a person to say.

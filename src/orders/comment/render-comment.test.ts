@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decideByPerson } from '../decide/decide-by-person.js';
 import { decide } from '../decide/decide.js';
 import { order, readingOf, result } from '../fixtures/order.js';
-import type { Reading } from '../reading/reading.js';
+import type { Reading } from '../../records/reading.js';
 import { renderComment, triggerOf } from './render-comment.js';
 
 const HEADER = [

@@ -1,10 +1,6 @@
 import { basename } from 'node:path';
-import type { Decision } from '../decide/decision.js';
-import type { Resolution } from '../ports/inbox-item.js';
-import type { Reading } from '../reading/reading.js';
-import { repositoryOf } from '../shapes/issue-ref.js';
-import type { WorkOrder } from '../shapes/work-order.js';
-import type { WorkResult } from '../shapes/work-result.js';
+import { repositoryOf } from '../../records/index.js';
+import type { Decision, Reading, Resolution, WorkOrder, WorkResult } from '../../records/index.js';
 import { inline, none, quote } from './comment-text.js';
 import { stateOf, stateOfResolution } from './issue-state.js';
 

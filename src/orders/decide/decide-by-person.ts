@@ -1,6 +1,5 @@
 import { showLine } from '../plain-text.js';
-import type { Resolution } from '../ports/inbox-item.js';
-import type { Decision } from './decision.js';
+import type { Decision, Resolution } from '../../records/index.js';
 
 /**
  * What a person's word makes of an order. A retry archives what the old run left; the new run is decided by itself.

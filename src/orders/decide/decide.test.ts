@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { order, readingOf, result } from '../fixtures/order.js';
-import type { Reading } from '../reading/reading.js';
-import { PROBLEM_CODES } from '../shapes/problem-codes.js';
-import { RESULT_CODES } from '../shapes/result-code.js';
-import type { WorkResult } from '../shapes/work-result.js';
+import type { Reading } from '../../records/reading.js';
+import { PROBLEM_CODES } from '../../records/problem-codes.js';
+import { RESULT_CODES } from '../../records/result-code.js';
+import type { WorkResult } from '../../records/work-result.js';
 import { decide } from './decide.js';
 import type { DecisionCase } from './decide.js';
 

@@ -1,10 +1,7 @@
 import { findMissingEvidence } from '../evidence/missing-evidence.js';
 import { showLine } from '../plain-text.js';
-import type { Reading } from '../reading/reading.js';
-import { isIncompleteCode } from '../shapes/problem-codes.js';
-import type { ResultCode } from '../shapes/result-code.js';
-import type { WorkOrder } from '../shapes/work-order.js';
-import type { WorkResult } from '../shapes/work-result.js';
+import { isIncompleteCode } from '../../records/index.js';
+import type { Decision, Reading, ResultCode, WorkOrder, WorkResult } from '../../records/index.js';
 import {
   death,
   described,
@@ -17,7 +14,6 @@ import {
   told,
 } from './decision-words.js';
 import type { End } from './decision-words.js';
-import type { Decision } from './decision.js';
 
 /** Everything a decision depends on. */
 export interface DecisionCase {

@@ -1,8 +1,6 @@
 import { showLine } from '../plain-text.js';
-import type { Problem } from '../reading/reading.js';
-import { RESULT_CODES } from '../shapes/result-code.js';
-import type { ResultCode } from '../shapes/result-code.js';
-import type { WorkResult } from '../shapes/work-result.js';
+import { RESULT_CODES } from '../../records/index.js';
+import type { Problem, ResultCode, WorkResult } from '../../records/index.js';
 
 /*
  * The wording of reasons. Whatever comes from a worker is put on one line, cut and made visible.

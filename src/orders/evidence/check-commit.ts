@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isThere } from '../is-there.js';
-import type { Problem } from '../reading/reading.js';
+import type { Problem } from '../../records/index.js';
 import { runGit } from './run-git.js';
 import type { GitEnd } from './run-git.js';
 

@@ -1,5 +1,4 @@
-import type { Problem } from '../reading/reading.js';
-import type { WorkResult } from '../shapes/work-result.js';
+import type { Problem, WorkResult } from '../../records/index.js';
 
 /**
  * What `ok` and `fail` must show and this result does not. `blocked` needs no evidence.

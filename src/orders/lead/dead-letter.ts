@@ -1,8 +1,5 @@
-import type { Decision } from '../decide/decision.js';
+import type { Decision, InboxItem, OutboxMessage, Reading } from '../../records/index.js';
 import { itemOf } from '../execution.js';
-import type { InboxItem } from '../ports/inbox-item.js';
-import type { OutboxMessage } from '../ports/outbox-message.js';
-import type { Reading } from '../reading/reading.js';
 import type { LeadContext } from './lead-context.js';
 
 /**

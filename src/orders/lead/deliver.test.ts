@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { silentLogger } from '../../runs/logger/logger.js';
+import { silentLogger } from '../../base/logger.js';
 import { itemOf } from '../../store/contract/fixtures/order-samples.js';
 import { openMemoryStore } from '../../store/memory/open.js';
-import type { NewOutboxMessage } from '../ports/outbox-message.js';
+import type { NewOutboxMessage } from '../../records/outbox-message.js';
 import { SinkError } from '../sinks/sink-error.js';
 import type { Sink } from '../sinks/sink.js';
 import { DEFAULT_BACKOFF, pauseAfter } from './backoff.js';

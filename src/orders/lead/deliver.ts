@@ -1,7 +1,6 @@
-import { errorMessageOf } from '../../json/error-message.js';
-import type { Logger } from '../../runs/logger/logger.js';
-import type { InboxItem } from '../ports/inbox-item.js';
-import type { OutboxMessage } from '../ports/outbox-message.js';
+import { errorMessageOf } from '../../base/index.js';
+import type { Logger } from '../../base/index.js';
+import type { InboxItem, OutboxMessage } from '../../records/index.js';
 import type { OutboxStore } from '../ports/outbox-store.js';
 import { SinkError } from '../sinks/sink-error.js';
 import type { Delivery, Sink } from '../sinks/sink.js';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { runResultOf } from '../../runs/result/fixtures/run-result-of.js';
-import type { RunResult } from '../../runs/result/run-result.js';
+import type { RunResult } from '../../records/run-result.js';
 import { openMemoryStore } from '../../store/memory/open.js';
 import { StoreError } from '../../store/store-error.js';
 import type { Store } from '../../store/store.js';

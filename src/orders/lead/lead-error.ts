@@ -1,4 +1,4 @@
-import { SluiceError } from '../../json/sluice-error.js';
+import { SluiceError } from '../../base/index.js';
 
 /** What a lead refuses; `docs/errors.md` says what to do. */
 export const LEAD_ERROR_CODES = [

@@ -1,4 +1,4 @@
-import type { NewOutboxMessage } from '../ports/outbox-message.js';
+import type { NewOutboxMessage } from '../../records/index.js';
 import type { LeadContext } from './lead-context.js';
 
 /** One message for every sink that takes issues of this kind. */

@@ -1,5 +1,5 @@
-import { errorMessageOf } from '../../json/error-message.js';
-import type { OrderRecord } from '../ports/order-record.js';
+import { errorMessageOf } from '../../base/index.js';
+import type { OrderRecord } from '../../records/index.js';
 import { injectionOf } from '../wrappers/injection.js';
 import type { Injection } from '../wrappers/injection.js';
 import { wrapperOf } from '../wrappers/read-wrappers.js';

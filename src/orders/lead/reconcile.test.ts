@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { identifyProcess } from '../../runs/process/process-identity.js';
-import type { WorkerIdentity } from '../ports/order-record.js';
-import type { WorkRequest } from '../shapes/work-order.js';
+import type { WorkerIdentity } from '../../records/order-record.js';
+import type { WorkRequest } from '../../records/work-order.js';
 import { whileInProgress } from './claims-in-progress.js';
 import { goodResult, makeRequest, startLead } from './fixtures/lead-at-work.js';
 

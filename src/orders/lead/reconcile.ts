@@ -1,9 +1,8 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { endOrphans } from '../../runs/process/end-orphans.js';
-import { stateOfProcess } from '../../runs/process/process-identity.js';
-import { readLastAttempt } from '../../runs/run-folder/read-last-attempt.js';
-import type { OrderRecord } from '../ports/order-record.js';
+import { endOrphans, stateOfProcess } from '../../runs/index.js';
+import { readLastAttempt } from '../../run-folder/index.js';
+import type { OrderRecord } from '../../records/index.js';
 import { STREAM_BYTES } from '../reading/read-streams.js';
 import { isInProgress } from './claims-in-progress.js';
 import { identifyWorker } from './lead-context.js';

@@ -1,15 +1,11 @@
 import { stateOfResolution } from '../comment/issue-state.js';
 import { renderComment, triggerOf } from '../comment/render-comment.js';
 import { decideByPerson } from '../decide/decide-by-person.js';
-import type { Decision } from '../decide/decision.js';
+import { formatRunId } from '../../records/index.js';
+import type { Decision, InboxItem, OrderRecord, Resolution, WorkOrder, WorkResult } from '../../records/index.js';
 import { executionOf } from '../execution.js';
-import type { InboxItem, Resolution } from '../ports/inbox-item.js';
-import type { OrderRecord } from '../ports/order-record.js';
 import type { ItemResolution, ResolveOutcome } from '../ports/order-store.js';
 import { readResultValue } from '../reading/read-result-value.js';
-import { formatRunId } from '../shapes/run-id.js';
-import type { WorkOrder } from '../shapes/work-order.js';
-import type { WorkResult } from '../shapes/work-result.js';
 import { wrapperOf } from '../wrappers/read-wrappers.js';
 import type { LeadContext } from './lead-context.js';
 import { LeadError } from './lead-error.js';

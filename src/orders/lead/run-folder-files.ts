@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { makeFolder } from '../../runs/run-folder/make-folder.js';
-import { replaceFile } from '../../runs/run-folder/replace-file.js';
+import { makeFolder, replaceFile } from '../../files/index.js';
 import { isThere } from '../is-there.js';
 import type { PackFile } from '../wrappers/context-pack.js';
 

@@ -1,8 +1,6 @@
-import { errorMessageOf } from '../../json/error-message.js';
-import type { RunResult } from '../../runs/result/run-result.js';
-import { readLastAttempt } from '../../runs/run-folder/read-last-attempt.js';
-import type { RunSpec } from '../../runs/spec/run-spec.js';
-import type { OrderRecord } from '../ports/order-record.js';
+import { errorMessageOf } from '../../base/index.js';
+import type { OrderRecord, RunResult, RunSpec } from '../../records/index.js';
+import { readLastAttempt } from '../../run-folder/index.js';
 import { STREAM_BYTES } from '../reading/read-streams.js';
 import { RESULT_FILES } from '../reading/result-file.js';
 import { collectResult } from '../wrappers/collect.js';

@@ -1,7 +1,6 @@
-import type { OrderRecord } from '../ports/order-record.js';
+import { formatRunId } from '../../records/index.js';
+import type { OrderRecord, WorkOrder } from '../../records/index.js';
 import { readWorkRequest } from '../shapes/read-work-request.js';
-import { formatRunId } from '../shapes/run-id.js';
-import type { WorkOrder } from '../shapes/work-order.js';
 import { wrapperOf } from '../wrappers/read-wrappers.js';
 import type { LeadContext } from './lead-context.js';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isSluiceError } from '../../json/sluice-error.js';
-import type { Logger } from '../../runs/logger/logger.js';
+import { isSluiceError } from '../../base/index.js';
+import type { Logger } from '../../base/index.js';
 
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;

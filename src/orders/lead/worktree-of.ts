@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { WorkOrder } from '../shapes/work-order.js';
+import type { WorkOrder } from '../../records/index.js';
 import type { Worktree } from './worktree.js';
 
 /** Where an order that asks for a worktree has it; undefined for those that work in the repository itself. */

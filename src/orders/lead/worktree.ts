@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { makeFolder } from '../../runs/run-folder/make-folder.js';
+import { makeFolder } from '../../files/index.js';
 import { runGit } from '../evidence/run-git.js';
 import { isThere } from '../is-there.js';
 

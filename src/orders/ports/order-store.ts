@@ -1,11 +1,17 @@
-import type { Decision } from '../decide/decision.js';
-import type { WorkRequest } from '../shapes/work-order.js';
-import type { WorkResult } from '../shapes/work-result.js';
-import type { ExecutionRecord } from './execution-record.js';
-import type { InboxItem, Resolution } from './inbox-item.js';
-import type { IssueRecord, IssueState } from './issue-record.js';
-import type { OrderRecord, OrderState, WorkerIdentity } from './order-record.js';
-import type { NewOutboxMessage } from './outbox-message.js';
+import type {
+  Decision,
+  ExecutionRecord,
+  InboxItem,
+  IssueRecord,
+  IssueState,
+  NewOutboxMessage,
+  OrderRecord,
+  OrderState,
+  Resolution,
+  WorkRequest,
+  WorkResult,
+  WorkerIdentity,
+} from '../../records/index.js';
 
 /**
  * What the lead's rules ask of a store: each method is one transaction, done or not done. Times are milliseconds since

@@ -1,6 +1,5 @@
-import type { InboxItem } from './inbox-item.js';
+import type { InboxItem, OutboxMessage } from '../../records/index.js';
 import type { Listed, Page } from './order-store.js';
-import type { OutboxMessage } from './outbox-message.js';
 
 /** The queue of comments. Each method is one transaction; one message per issue and sink is on its way at a time. */
 export interface OutboxStore {

@@ -1,4 +1,4 @@
-import type { Problem } from './reading.js';
+import type { Problem } from '../../records/index.js';
 
 /** The text of a result file, or why it is none. */
 export type DecodedText =

@@ -1,8 +1,6 @@
-import { isIssueRef } from '../shapes/issue-ref.js';
-import { parseRunId } from '../shapes/run-id.js';
+import { RESULT_STATUSES, isIssueRef, parseRunId } from '../../records/index.js';
+import type { Reading } from '../../records/index.js';
 import { foldKey } from '../shapes/spelling.js';
-import { RESULT_STATUSES } from '../shapes/work-result.js';
-import type { Reading } from './reading.js';
 
 // `IssueRef: acme/shop#12`, `"run_id": "…"`, `status=ok`; bounded, so that hostile output costs no more than its length.
 const ANCHOR = /\b(issue_?ref|run_?id|status)["'`]?[ \t]{0,8}[:=][ \t]{0,8}["'`]?([^\s"'`,;}]{1,200})/gi;

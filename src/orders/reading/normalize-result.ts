@@ -1,11 +1,10 @@
 import { findMissingEvidence, isNoneLike } from '../evidence/missing-evidence.js';
 import { invalidValue } from '../shapes/check-shape.js';
 import type { SpelledFields } from '../shapes/spelling.js';
-import { RESULT_STATUSES } from '../shapes/work-result.js';
-import type { WorkResult } from '../shapes/work-result.js';
+import { RESULT_STATUSES } from '../../records/index.js';
+import type { Problem, WorkResult } from '../../records/index.js';
 import { readChanges } from './read-changes.js';
 import { readTests } from './read-tests.js';
-import type { Problem } from './reading.js';
 
 /** A result in Sluice's own spelling, as far as there is one, and what speaks against it. */
 export interface NormalizedResult {

@@ -1,7 +1,6 @@
 import { isNoneLike } from '../evidence/missing-evidence.js';
 import { invalidValue } from '../shapes/check-shape.js';
-import type { WorkResult } from '../shapes/work-result.js';
-import type { Problem } from './reading.js';
+import type { Problem, WorkResult } from '../../records/index.js';
 import { isFields, readResultFields } from './result-fields.js';
 
 /** What a worker says it changed, and what is wrong with how it says it. */

@@ -1,9 +1,9 @@
-import { errorMessageOf } from '../../json/error-message.js';
+import { errorMessageOf } from '../../base/index.js';
 import { parse } from '../../json/index.js';
 import { showLine } from '../plain-text.js';
 import { draftFromFields, draftFromText } from './draft-result.js';
 import { normalizeResult } from './normalize-result.js';
-import type { Problem, Reading } from './reading.js';
+import type { Problem, Reading } from '../../records/index.js';
 import { isFields, readResultFields } from './result-fields.js';
 
 /** What an encoding gives a reading. */

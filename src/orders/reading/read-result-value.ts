@@ -1,9 +1,7 @@
 import { refuse } from '../orders-error.js';
 import { invalidValue } from '../shapes/check-shape.js';
-import type { WorkOrder } from '../shapes/work-order.js';
-import type { WorkResult } from '../shapes/work-result.js';
+import type { Problem, WorkOrder, WorkResult } from '../../records/index.js';
 import { normalizeResult } from './normalize-result.js';
-import type { Problem } from './reading.js';
 import { isFields, readResultFields } from './result-fields.js';
 
 /**

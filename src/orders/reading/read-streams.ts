@@ -1,6 +1,6 @@
 import { draftFromText } from './draft-result.js';
 import { findAnchors } from './find-anchors.js';
-import type { Reading } from './reading.js';
+import type { Reading } from '../../records/index.js';
 
 /** How much of a stream is looked at, from its end: a result is what comes last. */
 export const STREAM_BYTES = 256 * 1024;

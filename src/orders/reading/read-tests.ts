@@ -1,8 +1,7 @@
 import { isNoneLike } from '../evidence/missing-evidence.js';
 import { invalidValue } from '../shapes/check-shape.js';
-import { TEST_RESULTS } from '../shapes/work-result.js';
-import type { WorkResult } from '../shapes/work-result.js';
-import type { Problem } from './reading.js';
+import { TEST_RESULTS } from '../../records/index.js';
+import type { Problem, WorkResult } from '../../records/index.js';
 import { isFields, readResultFields } from './result-fields.js';
 
 /** What was said about tests; neither key where nothing was. */

@@ -2,7 +2,7 @@ import { showLine } from '../plain-text.js';
 import { draftFromFields } from './draft-result.js';
 import { normalizeResult } from './normalize-result.js';
 import type { ResultReading } from './read-json-result.js';
-import type { Problem } from './reading.js';
+import type { Problem } from '../../records/index.js';
 import { readResultFields } from './result-fields.js';
 
 const HEADER_LINES = 100;

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { checkCommit } from '../evidence/check-commit.js';
 import { isThere } from '../is-there.js';
-import type { WorkOrder } from '../shapes/work-order.js';
+import type { Problem, Reading, WorkOrder } from '../../records/index.js';
 import { decodeText } from './decode-text.js';
 import { readJsonResult } from './read-json-result.js';
 import type { ResultReading } from './read-json-result.js';
 import { readStreams } from './read-streams.js';
 import { readTextResult } from './read-text-result.js';
-import type { Problem, Reading } from './reading.js';
 import { readResultFile } from './result-file.js';
 
 /** Where a result may be. */

@@ -2,9 +2,9 @@ import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isSluiceError } from '../../json/index.js';
-import { openForReading } from '../../runs/run-folder/safe-file.js';
-import type { Problem } from './reading.js';
+import { isSluiceError } from '../../base/index.js';
+import { openForReading } from '../../files/index.js';
+import type { Problem } from '../../records/index.js';
 
 /** The names under which a worker may leave its result, in the order of trust. */
 export const RESULT_FILES = ['work_result.json', 'work_result.txt'] as const;

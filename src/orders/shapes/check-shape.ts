@@ -1,5 +1,5 @@
 import type { StandardSchema } from '../../json/index.js';
-import type { Problem } from '../reading/reading.js';
+import type { Problem } from '../../records/index.js';
 
 /** The value as its schema sees it, or everything that is wrong with it. */
 export type CheckedShape<T> =

@@ -3,13 +3,10 @@ import { fromJsonSchema } from '../../json-schema/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import { refuse } from '../orders-error.js';
 import type { OrdersErrorCode } from '../orders-error.js';
-import type { Problem } from '../reading/reading.js';
+import { WORK_ORDER_SCHEMA, WORK_REQUEST_SCHEMA, describeIssueRef, parseRunId } from '../../records/index.js';
+import type { Problem, WorkOrder, WorkRequest } from '../../records/index.js';
 import { checkShape, invalidValue } from './check-shape.js';
-import { describeIssueRef } from './issue-ref.js';
-import { parseRunId } from './run-id.js';
 import { readSpellings } from './spelling.js';
-import { WORK_ORDER_SCHEMA, WORK_REQUEST_SCHEMA } from './work-order.js';
-import type { WorkOrder, WorkRequest } from './work-order.js';
 
 const requestSchema = fromJsonSchema<WorkRequest>(WORK_REQUEST_SCHEMA);
 const orderSchema = fromJsonSchema<WorkOrder>(WORK_ORDER_SCHEMA);

@@ -1,4 +1,4 @@
-import type { Problem } from '../reading/reading.js';
+import type { Problem } from '../../records/index.js';
 
 /** An object's fields under the one name each has inside Sluice, and what has no such name. */
 export interface SpelledFields {

@@ -1,4 +1,4 @@
-import type { NewOutboxMessage } from '../ports/outbox-message.js';
+import type { NewOutboxMessage } from '../../records/index.js';
 import { markerOf } from './marker.js';
 import { SinkError } from './sink-error.js';
 import type { Delivery } from './sink.js';

@@ -1,4 +1,4 @@
-import { SluiceError } from '../../json/sluice-error.js';
+import { SluiceError } from '../../base/index.js';
 
 /** Loads a package that users install only if they need it, or says how to get it. */
 export async function loadPeer<T>(packageName: string, load: () => Promise<T>): Promise<T> {

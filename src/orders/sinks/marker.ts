@@ -1,4 +1,4 @@
-import type { NewOutboxMessage } from '../ports/outbox-message.js';
+import type { NewOutboxMessage } from '../../records/index.js';
 
 const OPENING = '<!-- sluice:';
 

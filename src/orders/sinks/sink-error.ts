@@ -1,4 +1,4 @@
-import { SluiceError } from '../../json/sluice-error.js';
+import { SluiceError } from '../../base/index.js';
 
 /** Why a message did not reach its sink; `docs/errors.md` says what to do. */
 export const SINK_ERROR_CODES = [

@@ -1,4 +1,4 @@
-import type { NewOutboxMessage } from '../ports/outbox-message.js';
+import type { NewOutboxMessage } from '../../records/index.js';
 
 /**
  * Where comments go. A sink sends once and never repeats by itself: the outbox does that, after it has looked for the

@@ -1,5 +1,5 @@
-import { SluiceError } from '../../json/sluice-error.js';
-import type { NewOutboxMessage } from '../ports/outbox-message.js';
+import { SluiceError } from '../../base/index.js';
+import type { NewOutboxMessage } from '../../records/index.js';
 import { checkStatus } from './http/check-status.js';
 import { sendRequest } from './http/send-request.js';
 import type { Sink } from './sink.js';

@@ -1,4 +1,4 @@
-import type { RunResult } from '../../runs/result/run-result.js';
+import type { RunResult } from '../../records/index.js';
 import type { PackFile } from './context-pack.js';
 
 /** What a run's own result adds to what its worker left in the run folder. */

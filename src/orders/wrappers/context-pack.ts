@@ -1,4 +1,4 @@
-import type { WorkOrder } from '../shapes/work-order.js';
+import type { WorkOrder } from '../../records/index.js';
 
 /** A file for the run folder, its name relative to it. */
 export interface PackFile {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkRunSpec } from '../../runs/spec/check-run-spec.js';
 import { order } from '../fixtures/order.js';
-import { WORK_RESULT_SCHEMA } from '../shapes/work-result.js';
+import { WORK_RESULT_SCHEMA } from '../../records/work-result.js';
 import { injectionOf } from './injection.js';
 import { WORKER_TYPES } from './worker-types.js';
 

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import type { RunSpec } from '../../runs/spec/run-spec.js';
+import { WORK_RESULT_SCHEMA } from '../../records/index.js';
+import type { RunSpec, WorkOrder } from '../../records/index.js';
 import { OrdersError } from '../orders-error.js';
-import type { WorkOrder } from '../shapes/work-order.js';
-import { WORK_RESULT_SCHEMA } from '../shapes/work-result.js';
 import { contextPackOf } from './context-pack.js';
 import type { PackFile } from './context-pack.js';
 import { renderPrompt } from './render-prompt.js';

@@ -1,8 +1,8 @@
 import { fromJsonSchema } from '../../json-schema/index.js';
 import { OrdersError, refuse } from '../orders-error.js';
-import type { Problem } from '../reading/reading.js';
+import { WORKER_NAME } from '../../records/index.js';
+import type { Problem } from '../../records/index.js';
 import { checkShape, invalidValue } from '../shapes/check-shape.js';
-import { WORKER_NAME } from '../shapes/work-order.js';
 import { WORKER_TYPES, agentEngineOf } from './worker-types.js';
 import { WRAPPER_SCHEMA } from './wrapper.js';
 import type { Wrapper } from './wrapper.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { WorkOrder } from '../shapes/work-order.js';
+import type { WorkOrder } from '../../records/index.js';
 import type { PackFile } from './context-pack.js';
 
 /** What an agent is told: its order, where its files are, and how to report. */

@@ -1,4 +1,4 @@
-import type { RunEngine } from '../../runs/launchers/run-engine.js';
+import type { RunEngine } from '../../records/index.js';
 
 /** The kinds of workers Sluice knows, and the engine that runs each when its wrapper names no command of its own. */
 export const WORKER_TYPES: Readonly<Record<string, RunEngine>> = {

@@ -1,6 +1,5 @@
-import { runSpecSchema } from '../../runs/spec/run-spec-schema.js';
-import type { RunSpec } from '../../runs/spec/run-spec.js';
-import { WORKER_NAME } from '../shapes/work-order.js';
+import { WORKER_NAME, runSpecSchema } from '../../records/index.js';
+import type { RunSpec } from '../../records/index.js';
 
 /** How a kind of worker is given its order and started. Data only; it comes from the configuration, never from a request. */
 export interface Wrapper {

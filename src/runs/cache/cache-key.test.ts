@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import type { RunSpec } from '../spec/run-spec.js';
+import type { RunSpec } from '../../records/run-spec.js';
 import { cacheKeyOf } from './cache-key.js';
 
 async function makeSpec(): Promise<RunSpec> {

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { openForReading } from '../../audit/files/safe-file.js';
+import { VERSION, openForReading } from '../../files/index.js';
 import { jsonSchemaOf } from '../contract/contract-schema.js';
-import { VERSION } from '../package-version.js';
-import type { RunSpec } from '../spec/run-spec.js';
+import type { RunSpec } from '../../records/index.js';
 
 /**
  * The key under which a result is kept: everything the answer depends on. Runs that differ in any of it do not share

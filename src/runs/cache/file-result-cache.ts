@@ -1,8 +1,6 @@
 import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../../audit/files/make-folder.js';
-import { replaceFile } from '../../audit/files/replace-file.js';
-import { readSmallFile } from '../../audit/files/safe-file.js';
+import { makeFolder, readSmallFile, replaceFile } from '../../files/index.js';
 import type { ResultCache } from '../ports/result-cache.js';
 import { readCacheEntry, writeCacheEntry } from './cache-entry.js';
 import { CACHE_LIMITS } from './cache-limits.js';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { errorMessageOf } from '../../json/error-message.js';
+import { errorMessageOf } from '../../base/index.js';
 import type { RunContext } from '../conduct/run-context.js';
 import type { CachedResult } from '../ports/result-cache.js';
 import { hasChanges } from '../result/merge-fs-diffs.js';
-import type { RunResult } from '../result/run-result.js';
+import type { RunResult } from '../../records/index.js';
 
 /**
  * The kept result of a run that was asked the same; undefined if there is none that still counts. Its value must pass

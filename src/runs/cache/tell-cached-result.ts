@@ -3,7 +3,7 @@ import type { RunContext } from '../conduct/run-context.js';
 import { modeOf } from '../conduct/run-context.js';
 import { Answer } from '../judge/answer.js';
 import type { CachedResult } from '../ports/result-cache.js';
-import type { RunResult } from '../result/run-result.js';
+import type { RunResult } from '../../records/index.js';
 
 /**
  * Tells a kept result as if it had just been said: an attempt without a process, whose output is the value. It is

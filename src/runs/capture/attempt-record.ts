@@ -1,5 +1,5 @@
-import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from '../../audit/index.js';
-import type { AttemptCapture, AttemptMeta, CapturedChunk, RunFolder } from '../../audit/index.js';
+import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from '../../run-folder/index.js';
+import type { AttemptCapture, AttemptMeta, CapturedChunk, RunFolder } from '../../run-folder/index.js';
 import { createTranslator, isRasp } from '../../events/index.js';
 import type {
   AttemptEnd,

@@ -1,6 +1,6 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { CapturedChunk } from '../../audit/index.js';
+import type { CapturedChunk } from '../../run-folder/index.js';
 import type { Stop } from '../conduct/run-control.js';
 import type { OutputChunk } from '../process/output-queue.js';
 import { decideLimits } from '../spec/run-limits.js';

@@ -1,4 +1,4 @@
-import type { CapturedChunk } from '../../audit/index.js';
+import type { CapturedChunk } from '../../run-folder/index.js';
 import type { StreamName } from '../../events/index.js';
 import type { Stop } from '../conduct/run-control.js';
 import type { OutputChunk } from '../process/output-queue.js';

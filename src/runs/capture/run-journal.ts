@@ -1,4 +1,4 @@
-import type { RunLogs } from '../../audit/index.js';
+import type { RunLogs } from '../../run-folder/index.js';
 import type { DriftSummary, Emitted } from '../../events/index.js';
 import type { EventFeed } from '../feed/event-feed.js';
 import type { EventLog } from '../ports/event-log.js';

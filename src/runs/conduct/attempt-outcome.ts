@@ -1,7 +1,6 @@
 import type { DriftSummary, FcmpEvent, FsDiff } from '../../events/index.js';
 import type { JudgedOutput } from '../judge/judge-output.js';
-import type { RunProcess } from '../result/run-result.js';
-import type { RunWarning } from '../result/run-warning.js';
+import type { RunProcess, RunWarning } from '../../records/index.js';
 
 /** How an attempt ended. */
 export interface AttemptOutcome {

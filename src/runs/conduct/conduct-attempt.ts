@@ -1,5 +1,5 @@
 import type { Emitted, FcmpEvent } from '../../events/index.js';
-import { errorMessageOf } from '../../json/error-message.js';
+import { errorMessageOf } from '../../base/index.js';
 import { AttemptRecord } from '../capture/attempt-record.js';
 import { Answer } from '../judge/answer.js';
 import { decideVerdict, isAsking } from '../judge/decide-verdict.js';

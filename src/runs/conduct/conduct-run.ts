@@ -4,7 +4,7 @@ import { firstPrompt, retryPrompt } from '../prepare/prompts.js';
 import { addDrift } from '../result/add-drift.js';
 import { buildResult } from '../result/build-result.js';
 import { mergeFsDiffs, NO_CHANGES } from '../result/merge-fs-diffs.js';
-import type { RunDrift, RunResult } from '../result/run-result.js';
+import type { RunDrift, RunResult } from '../../records/index.js';
 import { createAttemptSecrets } from '../secrets/attempt-secrets.js';
 import type { AttemptOutcome } from './attempt-outcome.js';
 import { conductAttempt, endUnstarted } from './conduct-attempt.js';

@@ -1,10 +1,10 @@
-import type { RunFolder } from '../../audit/index.js';
+import type { RunFolder } from '../../run-folder/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import type { RunJournal } from '../capture/run-journal.js';
 import type { Launcher } from '../launchers/launcher.js';
 import type { DecidedPorts } from '../ports/run-ports.js';
 import type { DecidedLimits } from '../spec/run-limits.js';
-import type { RunSpec } from '../spec/run-spec.js';
+import type { RunSpec } from '../../records/index.js';
 import type { RunControl } from './run-control.js';
 import type { RunUsage } from './run-usage.js';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { CapturedChunk } from '../../audit/index.js';
+import type { CapturedChunk } from '../../run-folder/index.js';
 import { isRasp } from '../../events/index.js';
 import type { Emitted, Verdict } from '../../events/index.js';
-import { errorMessageOf } from '../../json/error-message.js';
+import { errorMessageOf } from '../../base/index.js';
 import type { AttemptRecord } from '../capture/attempt-record.js';
 import { captureOutput } from '../capture/capture-output.js';
 import { OutputGauge } from '../capture/output-gauge.js';

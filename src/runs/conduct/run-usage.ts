@@ -1,4 +1,4 @@
-import { UsageTotals, sumUsage } from '../../events/attempt/usage-totals.js';
+import { UsageTotals, sumUsage } from '../../events/index.js';
 import type { Usage } from '../../events/index.js';
 
 /** Adds up what all attempts of a run have used. An engine tells the total of its session, whatever attempt it is in. */

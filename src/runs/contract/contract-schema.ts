@@ -1,7 +1,6 @@
-import { exportJsonSchema } from '../../json-schema/export-json-schema.js';
-import { isJsonObject } from '../../json-schema/json-schema.js';
+import { exportJsonSchema, isJsonObject } from '../../json-schema/index.js';
 import type { StandardSchema } from '../../json/index.js';
-import type { RunContract } from '../spec/run-spec.js';
+import type { RunContract } from '../../records/index.js';
 
 /** What a contract may hold the output against: a JSON Schema as data, or a schema of a library. */
 export type ContractSchema = NonNullable<RunContract['schema']>;

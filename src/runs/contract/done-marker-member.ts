@@ -1,4 +1,4 @@
-import { isJsonObject, ownValue } from '../../json-schema/json-schema.js';
+import { isJsonObject, ownValue } from '../../json-schema/index.js';
 import { jsonSchemaOf, type ContractSchema } from './contract-schema.js';
 
 /** The member of the result that says the work is finished. */

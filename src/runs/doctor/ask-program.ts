@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isSluiceError } from '../../json/index.js';
+import { isSluiceError } from '../../base/index.js';
 import { startProcess } from '../process/start-process.js';
 
 /** What a program printed when asked, or why it gave no answer. */

@@ -1,5 +1,6 @@
 import { LAUNCHERS } from '../launchers/launchers.js';
-import { RUN_ENGINES, type RunEngine } from '../launchers/run-engine.js';
+import { RUN_ENGINES } from '../../records/index.js';
+import type { RunEngine } from '../../records/index.js';
 import { isVersionIn } from '../launchers/version-range.js';
 import { findProgram } from '../process/find-program.js';
 import { askProgram } from './ask-program.js';

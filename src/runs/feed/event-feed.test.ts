@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { toBytes } from '../../events/contract/translate-lines.contract.js';
 import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
-import { SluiceError } from '../../json/index.js';
+import { SluiceError } from '../../base/index.js';
 import { createMemoryEventLog } from '../ports/memory-event-log.js';
 import { EventFeed } from './event-feed.js';
 

@@ -1,5 +1,5 @@
 import type { Emitted } from '../../events/index.js';
-import { SluiceError } from '../../json/index.js';
+import { SluiceError } from '../../base/index.js';
 import type { EventLog } from '../ports/event-log.js';
 import { ProtocolOrder } from './protocol-order.js';
 import { RecentEvents } from './recent-events.js';

@@ -1,9 +1,8 @@
-import { errorMessageOf } from '../../json/error-message.js';
-import { isSluiceError, parseAsync } from '../../json/index.js';
+import { errorMessageOf, isSluiceError } from '../../base/index.js';
+import { errorOfComment, parseAsync } from '../../json/index.js';
 import type { ParseError, Repair, RepairLevel, SchemaIssue, StandardSchema, Warning } from '../../json/index.js';
-import { errorOfComment } from '../../json/parse.js';
 import { takeOffDoneMarker } from '../contract/done-marker-member.js';
-import type { RunContract } from '../spec/run-spec.js';
+import type { RunContract } from '../../records/index.js';
 
 /** What the contract says about an answer. */
 export type JudgedOutput =

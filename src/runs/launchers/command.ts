@@ -1,4 +1,4 @@
-import { SluiceError } from '../../json/index.js';
+import { SluiceError } from '../../base/index.js';
 import type { Launcher } from './launcher.js';
 
 /**

@@ -1,6 +1,5 @@
 import type { EngineName } from '../../events/index.js';
-import type { RunSpec } from '../spec/run-spec.js';
-import type { RunEngine } from './run-engine.js';
+import type { RunEngine, RunSpec } from '../../records/index.js';
 
 /**
  * What an agent may do. `safe`: read, nothing else. `workspace`: also edit the working folder and the run folder.

@@ -1,10 +1,10 @@
 import { isAbsolute, relative } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSluiceError } from '../../json/index.js';
+import { isSluiceError } from '../../base/index.js';
 import type { LaunchRequest, Permissions } from './launcher.js';
 import { launcherOf, LAUNCHERS } from './launchers.js';
-import { RUN_ENGINES, type RunEngine } from './run-engine.js';
+import { RUN_ENGINES, type RunEngine } from '../../records/run-engine.js';
 
 const AGENTS = RUN_ENGINES.filter((engine) => engine !== 'command');
 const READ_THEIR_INPUT = AGENTS.filter((engine) => engine !== 'iflow');

@@ -1,4 +1,4 @@
-import { SluiceError } from '../../json/index.js';
+import { SluiceError } from '../../base/index.js';
 import { claudeLauncher } from './claude.js';
 import { codexLauncher } from './codex.js';
 import { commandLauncher } from './command.js';
@@ -7,7 +7,8 @@ import { iflowLauncher } from './iflow.js';
 import type { Launcher } from './launcher.js';
 import { opencodeLauncher } from './opencode.js';
 import { qwenLauncher } from './qwen.js';
-import { RUN_ENGINES, type RunEngine } from './run-engine.js';
+import { RUN_ENGINES } from '../../records/index.js';
+import type { RunEngine } from '../../records/index.js';
 
 /** Every launcher by the name of its engine. Adding one: a file, a name in `run-engine.ts`, a line here. */
 export const LAUNCHERS: Readonly<Record<RunEngine, Launcher>> = {

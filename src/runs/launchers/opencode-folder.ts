@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { SluiceError } from '../../json/index.js';
+import { SluiceError } from '../../base/index.js';
 
 /** Folders whose files OpenCode loads as programs. */
 const PROGRAM_FOLDERS = ['plugin', 'plugins', 'tool', 'tools'].map((name) => join('.opencode', name));

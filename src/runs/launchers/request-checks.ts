@@ -1,4 +1,4 @@
-import { SluiceError } from '../../json/index.js';
+import { SluiceError } from '../../base/index.js';
 
 /** Linux refuses a single argument of 128 KiB; a flag before the prompt needs room too. */
 const LONGEST_ARGUMENT = 128 * 1024 - 64;

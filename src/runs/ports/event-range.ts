@@ -1,5 +1,5 @@
-import { LOG_END, LOG_START, readPosition } from '../../audit/logs/log-position.js';
-import type { LogPosition } from '../../audit/logs/log-position.js';
+import { LOG_END, LOG_START, readPosition } from '../../events/index.js';
+import type { LogPosition } from '../../events/index.js';
 import type { EventQuery } from './event-log.js';
 
 /** The part of a log a query asks for: behind one position, up to and including another. */

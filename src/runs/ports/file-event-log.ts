@@ -1,12 +1,9 @@
 import { resolve } from 'node:path';
-import { createRunFolder, openRunFolder, openRunLogs } from '../../audit/index.js';
-import { openEventPages } from '../../audit/logs/event-pages.js';
-import type { EventPages } from '../../audit/logs/event-pages.js';
-import { comparePositions, LOG_START, positionOf } from '../../audit/logs/log-position.js';
-import type { LogPosition } from '../../audit/logs/log-position.js';
-import type { Emitted } from '../../events/index.js';
-import { isSluiceError } from '../../json/index.js';
-import { runFolderPath } from '../run-folder/run-folder-path.js';
+import { createRunFolder, openEventPages, openRunFolder, openRunLogs, runFolderPath } from '../../run-folder/index.js';
+import type { EventPages } from '../../run-folder/index.js';
+import { LOG_START, comparePositions, positionOf } from '../../events/index.js';
+import type { Emitted, LogPosition } from '../../events/index.js';
+import { isSluiceError } from '../../base/index.js';
 import type { EventLog, EventQuery } from './event-log.js';
 import { rangeOf } from './event-range.js';
 

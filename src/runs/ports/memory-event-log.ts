@@ -1,7 +1,6 @@
-import { firstIndexThat } from '../../audit/logs/first-index.js';
-import { comparePositions, positionOf } from '../../audit/logs/log-position.js';
-import type { LogPosition } from '../../audit/logs/log-position.js';
-import type { Emitted } from '../../events/index.js';
+import { firstIndexThat } from '../../base/index.js';
+import { comparePositions, positionOf } from '../../events/index.js';
+import type { Emitted, LogPosition } from '../../events/index.js';
 import type { EventQuery, WatchableEventLog } from './event-log.js';
 import { rangeOf } from './event-range.js';
 

@@ -1,4 +1,4 @@
-import type { RunResult } from '../result/run-result.js';
+import type { RunResult } from '../../records/index.js';
 
 /** Results of whole successes that changed no files, by key. */
 export interface ResultCache {

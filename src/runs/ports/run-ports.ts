@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import { createFileResultCache } from '../cache/file-result-cache.js';
-import type { RunEngine } from '../launchers/run-engine.js';
-import { silentLogger } from '../logger/logger.js';
-import type { Logger } from '../logger/logger.js';
-import { createUlids } from '../ulid.js';
+import type { RunEngine } from '../../records/index.js';
+import { createUlids, silentLogger } from '../../base/index.js';
+import type { Logger } from '../../base/index.js';
 import type { EventLog } from './event-log.js';
 import { createFileEventLog } from './file-event-log.js';
 import type { ResultCache } from './result-cache.js';

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { errorMessageOf } from '../../json/error-message.js';
+import { errorMessageOf } from '../../base/index.js';
 import { cacheKeyOf } from '../cache/cache-key.js';
 import type { RunContext } from '../conduct/run-context.js';
 import { endOrphans } from '../process/end-orphans.js';

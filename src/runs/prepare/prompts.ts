@@ -1,7 +1,7 @@
+import { renderRetryPrompt } from '../../json/index.js';
 import type { ParseError } from '../../json/index.js';
-import { renderRetryPrompt } from '../../json/retry-prompt.js';
 import { renderContract } from '../contract/render-contract.js';
-import type { RunSpec } from '../spec/run-spec.js';
+import type { RunSpec } from '../../records/index.js';
 
 /**
  * What the agent is asked first: the prompt, then the contract. An agent that may ask must be told how to say that it

@@ -1,8 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { openNew, requireOwnFolder } from '../../audit/files/safe-file.js';
-import { AuditError } from '../../audit/index.js';
-import { errorCodeOf } from '../../json/error-code.js';
+import { FileError, openNew, requireOwnFolder } from '../../files/index.js';
+import { errorCodeOf } from '../../base/index.js';
 import type { LaunchFile } from '../launchers/launcher.js';
 
 /**
@@ -24,7 +23,7 @@ export async function writeSettings(runDir: string, files: readonly LaunchFile[]
 
 async function makeFolders(runDir: string, folder: string): Promise<void> {
   const steps = relative(runDir, folder).split(sep);
-  if (steps[0] === '..') throw new AuditError('UNSAFE_FILE', `${folder} is not in the run folder.`);
+  if (steps[0] === '..') throw new FileError('UNSAFE_FILE', `${folder} is not in the run folder.`);
   let path = runDir;
   for (const step of steps) {
     path = join(path, step);

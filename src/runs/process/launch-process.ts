@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import type { StreamName } from '../../events/protocol/raw-ref.js';
+import type { StreamName } from '../../events/index.js';
 import type { LaunchedProcess, OutputSink } from './launched-process.js';
 import { explainNotStarted } from './not-started.js';
 import { openTerminal } from './open-terminal.js';

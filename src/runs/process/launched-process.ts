@@ -1,4 +1,4 @@
-import type { StreamName } from '../../events/protocol/raw-ref.js';
+import type { StreamName } from '../../events/index.js';
 import type { ProcessIdentity } from './process-identity.js';
 import type { ProcessEnd } from './running-process.js';
 

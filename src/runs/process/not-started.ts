@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { errorCodeOf } from '../../json/error-code.js';
-import { SluiceError } from '../../json/sluice-error.js';
+import { SluiceError, errorCodeOf } from '../../base/index.js';
 import type { ProcessCommand } from './process-command.js';
 
 /** Says why a program could not be started, and what to do. */

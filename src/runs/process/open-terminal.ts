@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, readdirSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { SluiceError } from '../../json/sluice-error.js';
+import { SluiceError } from '../../base/index.js';
 
 /** A terminal, before a program runs in it. */
 export interface Terminal {

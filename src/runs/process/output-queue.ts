@@ -1,4 +1,4 @@
-import type { StreamName } from '../../events/protocol/raw-ref.js';
+import type { StreamName } from '../../events/index.js';
 
 /** Bytes of one stream, in the order in which they came over all streams. */
 export interface OutputChunk {

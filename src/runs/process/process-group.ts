@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { SluiceError } from '../../json/sluice-error.js';
+import { SluiceError } from '../../base/index.js';
 import { answersToSignals, readProcessStat } from './process-identity.js';
 
 /** How long a killed process may take to vanish before it counts as stuck in the kernel. */

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { errorCodeOf } from '../../json/error-code.js';
+import { errorCodeOf } from '../../base/index.js';
 
 /** A process that cannot be mistaken for a later one with the same number. */
 export interface ProcessIdentity {

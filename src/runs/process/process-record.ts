@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../../audit/files/make-folder.js';
+import { makeFolder } from '../../files/index.js';
 import type { ProcessIdentity } from './process-identity.js';
 import { identifyOwnProcess } from './process-identity.js';
 

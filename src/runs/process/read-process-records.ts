@@ -1,7 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseJson } from '../../audit/files/parse-json.js';
-import { readSmallFile } from '../../audit/files/safe-file.js';
+import { parseJson, readSmallFile } from '../../files/index.js';
 import type { ProcessIdentity } from './process-identity.js';
 import { RECORD_ENDING } from './process-record.js';
 

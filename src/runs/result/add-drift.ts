@@ -1,5 +1,5 @@
 import type { DriftSummary } from '../../events/index.js';
-import type { RunDrift } from './run-result.js';
+import type { RunDrift } from '../../records/index.js';
 
 /** What a run has met so far that no reader knows, with one more attempt; undefined as long as there is nothing. */
 export function addDrift(before: RunDrift | undefined, attempt: DriftSummary | null): RunDrift | undefined {

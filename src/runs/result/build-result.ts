@@ -1,8 +1,8 @@
-import type { FcmpEvent, FsDiff, Usage } from '../../events/index.js';
 import { REASON_CODES } from '../../events/index.js';
+import type { FcmpEvent, FsDiff, Usage } from '../../events/index.js';
 import type { AttemptOutcome } from '../conduct/attempt-outcome.js';
 import type { JudgedOutput } from '../judge/judge-output.js';
-import type { RunDrift, RunFailure, RunResult } from './run-result.js';
+import type { RunDrift, RunFailure, RunResult } from '../../records/index.js';
 
 /** What is known of a run beside its last attempt. */
 export interface RunTotals {

@@ -1,5 +1,5 @@
 import { NO_CHANGES } from './merge-fs-diffs.js';
-import type { RunResult } from './run-result.js';
+import type { RunResult } from '../../records/index.js';
 
 /** The result of a run that could not be done, or of which nothing could be kept. */
 export function failedResult(code: string, message: string): RunResult {

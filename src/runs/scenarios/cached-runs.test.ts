@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { createMemoryResultCache } from '../cache/memory-result-cache.js';
-import type { RunSpec } from '../spec/run-spec.js';
+import type { RunSpec } from '../../records/run-spec.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { codex, DONE } from '../../events/contract/translate-lines.contract.js';
-import type { RunSpec } from '../spec/run-spec.js';
+import type { RunSpec } from '../../records/run-spec.js';
 import { startRun } from '../start-run.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';

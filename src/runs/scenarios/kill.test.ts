@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { bundleProgram, type BundledProgram } from '../../../test/bundle-program.js';
-import { replayRunFolder, translateRunFolder } from '../../audit/index.js';
+import { replayRunFolder, translateRunFolder } from '../../run-folder/index.js';
 import { codex } from '../../events/contract/translate-lines.contract.js';
 import type { Emitted } from '../../events/index.js';
 import { makeSite } from './fixtures/make-site.js';

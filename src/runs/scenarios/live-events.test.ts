@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Emitted } from '../../events/index.js';
 import { createFileEventLog } from '../ports/file-event-log.js';
 import { createMemoryEventLog } from '../ports/memory-event-log.js';
-import type { RunSpec } from '../spec/run-spec.js';
+import type { RunSpec } from '../../records/run-spec.js';
 import { startRun } from '../start-run.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site } from './fixtures/make-site.js';

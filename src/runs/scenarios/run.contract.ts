@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { replayRunFolder } from '../../audit/index.js';
+import { replayRunFolder } from '../../run-folder/index.js';
 import { expectOrderly, expectValid, fcmpOf } from '../../events/contract/emitted-invariants.contract.js';
 import type { Emitted, FcmpEvent } from '../../events/index.js';
 import type { RunPorts } from '../ports/run-ports.js';
-import type { RunResult } from '../result/run-result.js';
-import type { RunSpec } from '../spec/run-spec.js';
+import type { RunResult } from '../../records/run-result.js';
+import type { RunSpec } from '../../records/run-spec.js';
 import { startRun } from '../start-run.js';
 import type { Run } from '../start-run.js';
 

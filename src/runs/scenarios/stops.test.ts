@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { findMarkedProcesses } from '../process/marked-processes.js';
-import type { RunLimits, RunSpec } from '../spec/run-spec.js';
+import type { RunLimits, RunSpec } from '../../records/run-spec.js';
 import { startRun } from '../start-run.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';

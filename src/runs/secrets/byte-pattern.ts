@@ -1,7 +1,6 @@
-import { SluiceError } from '../../json/sluice-error.js';
-import { compilePatternProgram } from '../../json-schema/pattern-program.js';
-import type { PatternInstruction } from '../../json-schema/pattern-program.js';
-import { toRegExp } from '../../json-schema/patterns.js';
+import { SluiceError } from '../../base/index.js';
+import { compilePatternProgram, toRegExp } from '../../json-schema/index.js';
+import type { PatternInstruction } from '../../json-schema/index.js';
 
 /** Each byte may cost as many steps as the patterns have instructions; this bounds it. */
 const MOST_INSTRUCTIONS = 500;

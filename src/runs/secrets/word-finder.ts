@@ -1,4 +1,4 @@
-import { SluiceError } from '../../json/sluice-error.js';
+import { SluiceError } from '../../base/index.js';
 
 /** Twenty bytes of memory each. */
 const MOST_BYTES = 1024 * 1024;

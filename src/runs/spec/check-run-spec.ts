@@ -1,11 +1,10 @@
-import { isArtifactPath } from '../../audit/attempt/read-fs-diff.js';
-import { fromJsonSchema, interpretJsonSchema } from '../../json-schema/index.js';
-import { isJsonObject } from '../../json-schema/json-schema.js';
-import { isSluiceError, SluiceError } from '../../json/index.js';
+import { isArtifactPath } from '../../run-folder/index.js';
+import { fromJsonSchema, interpretJsonSchema, isJsonObject } from '../../json-schema/index.js';
+import { SluiceError, isSluiceError } from '../../base/index.js';
 import type { SchemaIssue, StandardSchema } from '../../json/index.js';
 import { isStandardSchema, jsonSchemaOf } from '../contract/contract-schema.js';
-import { runSpecSchema } from './run-spec-schema.js';
-import type { RunContract, RunSpec } from './run-spec.js';
+import { runSpecSchema } from '../../records/index.js';
+import type { RunContract, RunSpec } from '../../records/index.js';
 
 /**
  * What was asked for cannot be run: every objection with its place.

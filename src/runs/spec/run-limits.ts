@@ -1,4 +1,4 @@
-import type { RunLimits } from './run-spec.js';
+import type { RunLimits } from '../../records/index.js';
 
 /** The limits of a run, all of them decided. */
 export type DecidedLimits = Readonly<Record<keyof RunLimits, number>>;

@@ -1,4 +1,4 @@
-import type { FsDiff } from '../../events/protocol/fs-diff.js';
+import type { FsDiff } from '../../events/index.js';
 import type { Snapshot } from './snapshot.js';
 import { STAMP_SIZE } from './snapshot.js';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../../audit/files/make-folder.js';
-import { errorCodeOf } from '../../json/error-code.js';
+import { makeFolder } from '../../files/index.js';
+import { errorCodeOf } from '../../base/index.js';
 import type { ProcessIdentity } from '../process/process-identity.js';
 import { identifyOwnProcess, stateOfProcess } from '../process/process-identity.js';
 

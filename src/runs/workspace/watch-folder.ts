@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import type { FsDiff } from '../../events/index.js';
-import type { RunWarning } from '../result/run-warning.js';
+import type { RunWarning } from '../../records/index.js';
 import { differenceOf } from './difference.js';
 import { takeSnapshot } from './snapshot.js';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SluiceError } from '../../json/index.js';
+import { SluiceError } from '../../base/index.js';
 
 /** One file of the console. */
 export interface ConsoleFile {

@@ -1,4 +1,4 @@
-import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
+import type { ExecutionRecord } from '../../records/index.js';
 import { csvCell } from './csv-cell.js';
 
 /** The columns, in the order in which people look at them. */

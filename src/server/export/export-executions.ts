@@ -1,4 +1,4 @@
-import type { ExecutionFilter, OrderStore } from '../../orders/ports/order-store.js';
+import type { ExecutionFilter, OrderStore } from '../../orders/index.js';
 import { executionHeading, executionRow } from './execution-csv.js';
 
 /** How the audit is taken away. */

@@ -2,9 +2,9 @@ import { constants, createWriteStream } from 'node:fs';
 import { copyFile, lstat, mkdir, opendir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { openRunFolder } from '../../audit/open-run-folder.js';
-import { SluiceError } from '../../json/index.js';
-import { makeFolder } from '../../runs/run-folder/make-folder.js';
+import { openRunFolder } from '../../run-folder/index.js';
+import { SluiceError } from '../../base/index.js';
+import { makeFolder } from '../../files/index.js';
 import { DEEPEST_FOLDER, tarFolder } from './tar-folder.js';
 
 /** What was taken away, and where it is. */

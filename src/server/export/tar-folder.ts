@@ -2,8 +2,8 @@ import type { Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSluiceError } from '../../json/index.js';
-import { openForReading } from '../../runs/run-folder/safe-file.js';
+import { isSluiceError } from '../../base/index.js';
+import { openForReading } from '../../files/index.js';
 import { padding, TAR_END, tarHeader } from './tar-header.js';
 
 const CHUNK = 64 * 1024;

@@ -1,9 +1,8 @@
-import { openRunFolder } from '../../audit/index.js';
-import { isArtifactPath, readFsDiff } from '../../audit/attempt/read-fs-diff.js';
+import { isArtifactPath, openRunFolder, readFsDiff } from '../../run-folder/index.js';
 import type { FsDiff } from '../../events/index.js';
-import { isSluiceError } from '../../json/index.js';
-import { mergeFsDiffs, NO_CHANGES } from '../../runs/result/merge-fs-diffs.js';
-import type { RunRecord } from '../../runs/ports/run-records.js';
+import { isSluiceError } from '../../base/index.js';
+import { NO_CHANGES, mergeFsDiffs } from '../../runs/index.js';
+import type { RunRecord } from '../../records/index.js';
 
 /** A file that a run has changed in its working folder. */
 export interface Artifact {

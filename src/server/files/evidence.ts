@@ -1,9 +1,9 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { attemptFileName, openRunFolder, RUN_LOGS } from '../../audit/index.js';
-import type { AttemptFile, RunFolder } from '../../audit/index.js';
-import { isSluiceError } from '../../json/index.js';
-import { RESULT_FILES } from '../../orders/reading/result-file.js';
+import { RUN_LOGS, attemptFileName, openRunFolder } from '../../run-folder/index.js';
+import type { AttemptFile, RunFolder } from '../../run-folder/index.js';
+import { isSluiceError } from '../../base/index.js';
+import { RESULT_FILES } from '../../orders/index.js';
 
 /** A file that tells what happened in a run. */
 export interface EvidenceFile {

@@ -1,10 +1,9 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSluiceError } from '../../json/index.js';
-import { openForReading } from '../../runs/run-folder/safe-file.js';
+import { errorCodeOf, isSluiceError } from '../../base/index.js';
+import { openForReading } from '../../files/index.js';
 import { isWithin } from '../security/is-within.js';
-import { errorCodeOf } from '../../json/error-code.js';
 
 /**
  * Opens a file of a folder that an agent may write to; undefined if it is not there, or leads out. The agent may exchange a

@@ -7,7 +7,7 @@ import {
   settlementOf,
   submissionOf,
 } from '../../store/contract/fixtures/order-samples.js';
-import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
+import type { ExecutionRecord } from '../../records/execution-record.js';
 import { csvCell } from '../export/csv-cell.js';
 import { openServer } from '../fixtures/open-server.js';
 

@@ -1,6 +1,6 @@
-import { agentEngineOf, WORKER_TYPES } from '../../orders/wrappers/worker-types.js';
-import type { Wrappers } from '../../orders/wrappers/read-wrappers.js';
-import { LAUNCHERS } from '../../runs/launchers/launchers.js';
+import { WORKER_TYPES, agentEngineOf } from '../../orders/index.js';
+import type { Wrappers } from '../../orders/index.js';
+import { LAUNCHERS } from '../../runs/index.js';
 import type { Handlers } from '../route.js';
 import type { ServerContext } from '../server-context.js';
 

@@ -1,7 +1,7 @@
-import { isSluiceError } from '../../json/index.js';
-import { LeadError } from '../../orders/lead/lead-error.js';
-import type { ResolveRequest } from '../../orders/lead/resolve.js';
-import type { InboxItem } from '../../orders/ports/inbox-item.js';
+import { isSluiceError } from '../../base/index.js';
+import { LeadError } from '../../orders/index.js';
+import type { ResolveRequest } from '../../orders/index.js';
+import type { InboxItem } from '../../records/index.js';
 import { LateDecision } from '../late-decision.js';
 import { pageOf } from '../page-of.js';
 import { present } from '../present.js';

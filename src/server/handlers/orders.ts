@@ -1,4 +1,4 @@
-import type { IssueState } from '../../orders/ports/issue-record.js';
+import type { IssueState } from '../../records/index.js';
 import { pageOf } from '../page-of.js';
 import { present } from '../present.js';
 import { RequestError } from '../request-error.js';

@@ -1,4 +1,4 @@
-import { toParseOutput } from '../../api/parse-output.js';
+import { toParseOutput } from '../../api/index.js';
 import { parse } from '../../json/index.js';
 import { createSchemaShelf } from '../schema-shelf.js';
 import { RequestError } from '../request-error.js';

@@ -1,6 +1,5 @@
-import type { Decision } from '../../orders/decide/decision.js';
-import type { ExecutionFilter } from '../../orders/ports/order-store.js';
-import type { OutboxMessage } from '../../orders/ports/outbox-message.js';
+import type { Decision, OutboxMessage } from '../../records/index.js';
+import type { ExecutionFilter } from '../../orders/index.js';
 import { exportExecutions } from '../export/export-executions.js';
 import type { ExportFormat } from '../export/export-executions.js';
 import { pageOf } from '../page-of.js';

@@ -12,7 +12,7 @@ import { createStreamHub } from '../stream/stream-hub.js';
 import type { StartStream } from '../stream/stream-hub.js';
 import { positionFrom, protocolOf } from '../stream/stream-protocol.js';
 import { createWebOutlet } from '../stream/web-outlet.js';
-import type { ENDPOINTS } from '../../api/endpoints.js';
+import type { ENDPOINTS } from '../../api/index.js';
 
 /** The events of a run: live, and as history. */
 export function createRunEventHandlers(

@@ -1,5 +1,5 @@
 import { lstat } from 'node:fs/promises';
-import { runFolderPath } from '../../runs/run-folder/run-folder-path.js';
+import { runFolderPath } from '../../run-folder/index.js';
 import { tarFolder } from '../export/tar-folder.js';
 import { findRun } from '../find-run.js';
 import { RequestError } from '../request-error.js';

@@ -1,5 +1,5 @@
-import { runFolderPath } from '../../runs/run-folder/run-folder-path.js';
-import { openForReading } from '../../runs/run-folder/safe-file.js';
+import { runFolderPath } from '../../run-folder/index.js';
+import { openForReading } from '../../files/index.js';
 import { answerFile } from '../files/answer-file.js';
 import { artifactsOf } from '../files/artifacts.js';
 import { listEvidence } from '../files/evidence.js';

@@ -1,10 +1,9 @@
 import type { FileHandle } from 'node:fs/promises';
-import { openRunFolder } from '../../audit/index.js';
-import { isSluiceError } from '../../json/index.js';
+import { openRunFolder, runFolderPath } from '../../run-folder/index.js';
+import { isSluiceError } from '../../base/index.js';
 import { STREAMS } from '../../events/index.js';
 import type { StreamName } from '../../events/index.js';
-import { runFolderPath } from '../../runs/run-folder/run-folder-path.js';
-import { openForReading } from '../../runs/run-folder/safe-file.js';
+import { openForReading } from '../../files/index.js';
 import { answerFile } from '../files/answer-file.js';
 import { findRun } from '../find-run.js';
 import { RequestError } from '../request-error.js';

@@ -1,6 +1,4 @@
-import type { RunState } from '../../runs/ports/run-records.js';
-import type { RunResult } from '../../runs/result/run-result.js';
-import type { RunSpec } from '../../runs/spec/run-spec.js';
+import type { RunResult, RunSpec, RunState } from '../../records/index.js';
 import { checkRunRequest } from '../check-run-request.js';
 import { findRun, runNotFound } from '../find-run.js';
 import { pageOf } from '../page-of.js';

@@ -1,5 +1,4 @@
-import type { AnswerOf } from '../../api/endpoint.js';
-import type { ENDPOINTS } from '../../api/endpoints.js';
+import type { AnswerOf, ENDPOINTS } from '../../api/index.js';
 import { answerJson } from '../answer.js';
 import type { Handlers } from '../route.js';
 import type { Caller } from '../security/tokens.js';

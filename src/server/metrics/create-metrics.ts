@@ -1,8 +1,8 @@
 import type { Emitted } from '../../events/index.js';
 import type { ParseResult } from '../../json/index.js';
-import { silentLogger } from '../../runs/logger/logger.js';
-import type { Logger } from '../../runs/logger/logger.js';
-import type { Store } from '../../store/store.js';
+import { silentLogger } from '../../base/index.js';
+import type { Logger } from '../../base/index.js';
+import type { Store } from '../../store/index.js';
 import type { ServerMeter } from '../server-meter.js';
 import type { Tracing } from '../tracing/tracing.js';
 import { createFigures } from './figures.js';

@@ -1,4 +1,4 @@
-import type { StoreFigures } from '../../store/upkeep.js';
+import type { StoreFigures } from '../../store/index.js';
 import type { Gauge } from './figures.js';
 
 /** What the store holds at this moment, over all machines. */

@@ -1,4 +1,4 @@
-import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
+import type { ExecutionRecord } from '../../records/index.js';
 import type { Figures } from './figures.js';
 
 /** Counts decisions, by the rules and by people: what came of orders, and why a person had to be asked. */

@@ -1,9 +1,8 @@
-import { openForReading } from '../../audit/files/safe-file.js';
-import { openRunFolder } from '../../audit/open-run-folder.js';
-import { driftSummarySchema } from '../../events/protocol/drift-summary.js';
-import type { DriftSummary } from '../../events/protocol/drift-summary.js';
+import { openForReading } from '../../files/index.js';
+import { openRunFolder, runFolderPath } from '../../run-folder/index.js';
+import { driftSummarySchema } from '../../events/index.js';
+import type { DriftSummary } from '../../events/index.js';
 import { fromJsonSchema } from '../../json-schema/index.js';
-import { runFolderPath } from '../../runs/run-folder/run-folder-path.js';
 
 const schema = fromJsonSchema<DriftSummary>(driftSummarySchema);
 

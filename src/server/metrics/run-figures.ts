@@ -1,5 +1,5 @@
-import type { Logger } from '../../runs/logger/logger.js';
-import type { RunRecord } from '../../runs/ports/run-records.js';
+import type { Logger } from '../../base/index.js';
+import type { RunRecord } from '../../records/index.js';
 import type { Figures } from './figures.js';
 import { readDrift } from './read-drift.js';
 

@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
-import { createOpenApi } from '../../api/openapi.js';
-import { VERSION } from '../../runs/package-version.js';
+import { createOpenApi } from '../../api/index.js';
+import { VERSION } from '../../files/index.js';
 import { answerJson, answerProblem } from '../answer.js';
 import { addConsole } from '../console/add-console.js';
 import { PAGE_HEADERS, SECURITY_HEADERS } from '../security/headers.js';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Endpoint } from '../../api/endpoint.js';
-import { ENDPOINTS } from '../../api/endpoints.js';
-import type { OpenApi } from '../../api/openapi.js';
+import { ENDPOINTS } from '../../api/index.js';
+import type { Endpoint, OpenApi } from '../../api/index.js';
 import { escapeHtml } from './escape-html.js';
 
 /** A page and what a browser may load for it. */

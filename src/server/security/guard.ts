@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { Endpoint } from '../../api/endpoint.js';
+import type { Endpoint } from '../../api/index.js';
 import { headerOf } from '../header-of.js';
 import { incomingOf } from '../incoming-of.js';
 import { RequestError } from '../request-error.js';

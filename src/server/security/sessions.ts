@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { sessionCookieOf } from '../../api/shapes/session.js';
-import type { Token } from '../../config/read-tokens.js';
+import { sessionCookieOf } from '../../api/index.js';
+import type { Token } from '../../config/index.js';
 import { callerOf } from './tokens.js';
 import type { Caller } from './tokens.js';
 

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Scope } from '../../api/endpoint.js';
-import type { Token } from '../../config/read-tokens.js';
+import type { Scope } from '../../api/index.js';
+import type { Token } from '../../config/index.js';
 
 /** Who asks, and what they may do. */
 export interface Caller {

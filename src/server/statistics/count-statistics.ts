@@ -1,5 +1,5 @@
-import type { StatisticsView } from '../../api/shapes/statistics.js';
-import type { InboxFigure, RunFigure } from '../../store/statistics.js';
+import type { StatisticsView } from '../../api/index.js';
+import type { InboxFigure, RunFigure } from '../../store/index.js';
 import { groupBy } from './group-by.js';
 import { createOther } from './other.js';
 import { percentile } from './percentile.js';

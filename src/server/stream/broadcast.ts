@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LogPosition } from '../../audit/logs/log-position.js';
-import { createWaker } from '../../dispatch/waker.js';
-import type { Logger } from '../../runs/logger/logger.js';
+import type { LogPosition } from '../../events/index.js';
+import { createWaker } from '../../dispatch/index.js';
+import type { Logger } from '../../base/index.js';
 import type { Outlet } from './outlet.js';
 import type { Passage } from './passage.js';
 import { createRecentPassages } from './recent-passages.js';

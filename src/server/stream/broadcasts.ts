@@ -1,5 +1,5 @@
-import type { Logger } from '../../runs/logger/logger.js';
-import type { Store } from '../../store/store.js';
+import type { Logger } from '../../base/index.js';
+import type { Store } from '../../store/index.js';
 import { createBroadcast } from './broadcast.js';
 import type { Broadcast } from './broadcast.js';
 import type { StreamProtocol } from './stream-protocol.js';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
-import { silentLogger } from '../../runs/logger/logger.js';
+import { silentLogger } from '../../base/logger.js';
 import { openStore } from '../../store/open-store.js';
 import type { Store } from '../../store/store.js';
 import { startToldRun } from '../fixtures/told-run.js';

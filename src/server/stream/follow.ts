@@ -1,5 +1,5 @@
-import { comparePositions } from '../../audit/logs/log-position.js';
-import type { EventLog } from '../../runs/ports/event-log.js';
+import { comparePositions } from '../../events/index.js';
+import type { EventLog } from '../../runs/index.js';
 import type { Broadcast, Reader } from './broadcast.js';
 import type { Broadcasts, RunEnd } from './broadcasts.js';
 import { drainedInTime } from './drained-in-time.js';

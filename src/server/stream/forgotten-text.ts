@@ -1,5 +1,5 @@
-import type { LogPosition } from '../../audit/logs/log-position.js';
-import type { EventLog } from '../../runs/ports/event-log.js';
+import type { LogPosition } from '../../events/index.js';
+import type { EventLog } from '../../runs/index.js';
 import { gapText } from './sse-text.js';
 import { following, logOf } from './stream-protocol.js';
 import type { StreamProtocol } from './stream-protocol.js';

@@ -1,6 +1,5 @@
-import { positionOf } from '../../audit/logs/log-position.js';
-import type { LogPosition } from '../../audit/logs/log-position.js';
-import type { Emitted } from '../../events/index.js';
+import { positionOf } from '../../events/index.js';
+import type { Emitted, LogPosition } from '../../events/index.js';
 import { gapText, groupText } from './sse-text.js';
 import { following, isNext, preceding, wordOf } from './stream-protocol.js';
 import type { StreamProtocol } from './stream-protocol.js';

@@ -1,9 +1,8 @@
-import { comparePositions, LOG_START, positionOf } from '../../audit/logs/log-position.js';
-import type { LogPosition } from '../../audit/logs/log-position.js';
-import type { AnswerOf } from '../../api/endpoint.js';
-import type { ENDPOINTS } from '../../api/endpoints.js';
-import type { EventLog } from '../../runs/ports/event-log.js';
-import type { RunRecord } from '../../runs/ports/run-records.js';
+import { LOG_START, comparePositions, positionOf } from '../../events/index.js';
+import type { LogPosition } from '../../events/index.js';
+import type { AnswerOf, ENDPOINTS } from '../../api/index.js';
+import type { EventLog } from '../../runs/index.js';
+import type { RunRecord } from '../../records/index.js';
 import { following, logOf, positionFrom, preceding, protocolOf, wordOf } from './stream-protocol.js';
 import { createTeller } from './teller.js';
 

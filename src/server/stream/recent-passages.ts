@@ -1,5 +1,5 @@
-import { comparePositions } from '../../audit/logs/log-position.js';
-import type { LogPosition } from '../../audit/logs/log-position.js';
+import { comparePositions } from '../../events/index.js';
+import type { LogPosition } from '../../events/index.js';
 import type { Passage } from './passage.js';
 
 /** The last passages that were sent, for readers who missed a little. */

@@ -1,4 +1,4 @@
-import type { LogPosition } from '../../audit/logs/log-position.js';
+import type { LogPosition } from '../../events/index.js';
 import { wordOf } from './stream-protocol.js';
 import type { StreamProtocol } from './stream-protocol.js';
 

@@ -1,8 +1,8 @@
-import type { LogPosition } from '../../audit/logs/log-position.js';
-import { SluiceError } from '../../json/index.js';
-import type { Logger } from '../../runs/logger/logger.js';
-import type { RunRecord } from '../../runs/ports/run-records.js';
-import type { Store } from '../../store/store.js';
+import type { LogPosition } from '../../events/index.js';
+import { SluiceError } from '../../base/index.js';
+import type { Logger } from '../../base/index.js';
+import type { RunRecord } from '../../records/index.js';
+import type { Store } from '../../store/index.js';
 import type { Reader } from './broadcast.js';
 import { createBroadcasts } from './broadcasts.js';
 import { follow } from './follow.js';

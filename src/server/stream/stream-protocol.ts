@@ -1,6 +1,6 @@
-import { LOG_START, readPosition } from '../../audit/logs/log-position.js';
-import type { LogPosition } from '../../audit/logs/log-position.js';
-import type { EventQuery } from '../../runs/ports/event-log.js';
+import { LOG_START, readPosition } from '../../events/index.js';
+import type { LogPosition } from '../../events/index.js';
+import type { EventQuery } from '../../runs/index.js';
 
 /** In whose words the events of a run are told. */
 export type StreamProtocol = 'fcmp' | 'rasp' | 'agui' | 'acp';

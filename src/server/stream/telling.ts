@@ -1,6 +1,6 @@
-import { comparePositions, LOG_START, positionOf } from '../../audit/logs/log-position.js';
-import type { LogPosition } from '../../audit/logs/log-position.js';
-import type { EventLog } from '../../runs/ports/event-log.js';
+import { LOG_START, comparePositions, positionOf } from '../../events/index.js';
+import type { LogPosition } from '../../events/index.js';
+import type { EventLog } from '../../runs/index.js';
 import { encodePassage } from './passage.js';
 import type { Passage } from './passage.js';
 import { groupText } from './sse-text.js';

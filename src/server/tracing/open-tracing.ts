@@ -1,6 +1,6 @@
 import type { Attributes, Context, PropagationAPI, TraceAPI, Tracer } from '@opentelemetry/api';
-import type { Logger } from '../../runs/logger/logger.js';
-import { VERSION } from '../../runs/package-version.js';
+import type { Logger } from '../../base/index.js';
+import { VERSION } from '../../files/index.js';
 import type { Tracing } from './tracing.js';
 
 /** What this uses of the package, which only those have who want traces. */

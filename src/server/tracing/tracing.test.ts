@@ -2,7 +2,7 @@ import { trace } from '@opentelemetry/api';
 import type { Span, SpanOptions, Tracer } from '@opentelemetry/api';
 import * as openTelemetry from '@opentelemetry/api';
 import { afterEach, describe, expect, it } from 'vitest';
-import { silentLogger } from '../../runs/logger/logger.js';
+import { silentLogger } from '../../base/logger.js';
 import { executionOf, decisionOf, submissionOf } from '../../store/contract/fixtures/order-samples.js';
 import { runResultOf, specOf } from '../../store/contract/fixtures/run-samples.js';
 import { openServer } from '../fixtures/open-server.js';

@@ -1,5 +1,4 @@
-import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
-import type { RunRecord } from '../../runs/ports/run-records.js';
+import type { ExecutionRecord, RunRecord } from '../../records/index.js';
 import type { AnsweredRequest } from '../server-meter.js';
 
 /** Told of what is over, for traces. */

@@ -1,8 +1,5 @@
-import type { InboxItemView, IssueView, OrderView, OutboxMessageView } from '../../api/shapes/order.js';
-import type { InboxItem } from '../../orders/ports/inbox-item.js';
-import type { IssueRecord } from '../../orders/ports/issue-record.js';
-import type { OrderRecord } from '../../orders/ports/order-record.js';
-import type { OutboxMessage } from '../../orders/ports/outbox-message.js';
+import type { InboxItemView, IssueView, OrderView, OutboxMessageView } from '../../api/index.js';
+import type { InboxItem, IssueRecord, OrderRecord, OutboxMessage } from '../../records/index.js';
 
 /** An order as its caller sees it. */
 export function viewOrder(record: OrderRecord): OrderView {

@@ -1,6 +1,5 @@
-import type { RunSummary, RunView } from '../../api/shapes/run.js';
-import type { RunRecord } from '../../runs/ports/run-records.js';
-import type { RunResult } from '../../runs/result/run-result.js';
+import type { RunSummary, RunView } from '../../api/index.js';
+import type { RunRecord, RunResult } from '../../records/index.js';
 import { present } from '../present.js';
 
 /** A run as its caller sees it. */

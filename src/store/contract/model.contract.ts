@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSluiceError } from '../../json/sluice-error.js';
+import { isSluiceError } from '../../base/sluice-error.js';
 import { openMemoryStore } from '../memory/open.js';
 import { openStore } from '../open-store.js';
 import type { Store } from '../store.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NewOutboxMessage } from '../../orders/ports/outbox-message.js';
+import type { NewOutboxMessage } from '../../records/outbox-message.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { itemOf, messageOf, NOW, settlementOf, submissionOf } from './fixtures/order-samples.js';
 import { HOSTILE_TEXT } from './fixtures/run-samples.js';

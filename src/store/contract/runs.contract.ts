@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunSpec } from '../../runs/spec/run-spec.js';
+import type { RunSpec } from '../../records/run-spec.js';
 import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
 import { NOW, submissionOf } from './fixtures/order-samples.js';
 import { HOSTILE_TEXT, runResultOf, specOf } from './fixtures/run-samples.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunResult } from '../../runs/result/run-result.js';
+import type { RunResult } from '../../records/run-result.js';
 import type { Store } from '../store.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { itemOf, NOW, resolutionOf, settlementOf, submissionOf } from './fixtures/order-samples.js';

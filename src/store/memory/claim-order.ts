@@ -1,5 +1,5 @@
-import type { OrderRecord } from '../../orders/ports/order-record.js';
-import type { OrderStore } from '../../orders/ports/order-store.js';
+import type { OrderRecord } from '../../records/index.js';
+import type { OrderStore } from '../../orders/index.js';
 import { checkOpen, copyOf, replaceOrder, type Row, type Tables } from './tables.js';
 
 /** Gives out orders to those who do them. */

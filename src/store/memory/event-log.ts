@@ -1,7 +1,8 @@
-import { firstIndexThat } from '../../audit/logs/first-index.js';
-import { comparePositions, positionOf, type LogPosition } from '../../audit/logs/log-position.js';
-import type { WatchableEventLog } from '../../runs/ports/event-log.js';
-import { rangeOf } from '../../runs/ports/event-range.js';
+import { firstIndexThat } from '../../base/index.js';
+import { comparePositions, positionOf } from '../../events/index.js';
+import type { LogPosition } from '../../events/index.js';
+import { rangeOf } from '../../runs/index.js';
+import type { WatchableEventLog } from '../../runs/index.js';
 import { checkOpen, copyOf, type KeptEvent, type Tables } from './tables.js';
 
 /** The events of all runs, each protocol of a run in its order. */

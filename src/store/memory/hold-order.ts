@@ -1,5 +1,5 @@
-import type { OrderRecord } from '../../orders/ports/order-record.js';
-import type { OrderHold, OrderStore } from '../../orders/ports/order-store.js';
+import type { OrderRecord } from '../../records/index.js';
+import type { OrderHold, OrderStore } from '../../orders/index.js';
 import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
 import { QUEUE } from '../wakers.js';
 import { checkOpen, copyOf, orderKey, replaceOrder, type Row, type Tables } from './tables.js';

@@ -1,4 +1,4 @@
-import type { OrderStore } from '../../orders/ports/order-store.js';
+import type { OrderStore } from '../../orders/index.js';
 import { readIssueSearch } from '../issue-search.js';
 import { listExecutions } from './list-executions.js';
 import { listRows } from './list-rows.js';

@@ -1,4 +1,4 @@
-import type { OutboxStore } from '../../orders/ports/outbox-store.js';
+import type { OutboxStore } from '../../orders/index.js';
 import { QUEUE } from '../wakers.js';
 import { listRows } from './list-rows.js';
 import { addItem } from './settle-order.js';

@@ -1,4 +1,4 @@
-import type { OrderStore } from '../../orders/ports/order-store.js';
+import type { OrderStore } from '../../orders/index.js';
 import { QUEUE } from '../wakers.js';
 import { addExecution, addMessages } from './settle-order.js';
 import { replaceRun } from './submit-order.js';

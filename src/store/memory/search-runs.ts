@@ -1,5 +1,5 @@
-import type { Listed } from '../../orders/ports/order-store.js';
-import type { RunRecord } from '../../runs/ports/run-records.js';
+import type { Listed } from '../../orders/index.js';
+import type { RunRecord } from '../../records/index.js';
 import { nextFloor } from '../run-search.js';
 import type { RunSearch } from '../run-search.js';
 import { toSearched } from '../search-page.js';

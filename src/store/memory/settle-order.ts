@@ -1,7 +1,5 @@
-import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
-import type { InboxItem } from '../../orders/ports/inbox-item.js';
-import type { OrderStore } from '../../orders/ports/order-store.js';
-import type { NewOutboxMessage } from '../../orders/ports/outbox-message.js';
+import type { ExecutionRecord, InboxItem, NewOutboxMessage } from '../../records/index.js';
+import type { OrderStore } from '../../orders/index.js';
 import { orderNotFound } from '../refusals.js';
 import { QUEUE } from '../wakers.js';
 import { checkOpen, copyOf, orderKey, replaceOrder, type Tables } from './tables.js';

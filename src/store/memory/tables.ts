@@ -1,11 +1,12 @@
-import type { LogPosition } from '../../audit/logs/log-position.js';
-import type { Emitted } from '../../events/index.js';
-import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
-import type { InboxItem } from '../../orders/ports/inbox-item.js';
-import type { IssueRecord } from '../../orders/ports/issue-record.js';
-import type { OrderRecord } from '../../orders/ports/order-record.js';
-import type { OutboxMessage } from '../../orders/ports/outbox-message.js';
-import type { RunRecord } from '../../runs/ports/run-records.js';
+import type { Emitted, LogPosition } from '../../events/index.js';
+import type {
+  ExecutionRecord,
+  InboxItem,
+  IssueRecord,
+  OrderRecord,
+  OutboxMessage,
+  RunRecord,
+} from '../../records/index.js';
 import { storeClosed } from '../refusals.js';
 import { createWakers, type Wakers } from '../wakers.js';
 

@@ -1,4 +1,4 @@
-import type { OrderStore } from '../../orders/ports/order-store.js';
+import type { OrderStore } from '../../orders/index.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
 import { readOrder } from './order-rows.js';

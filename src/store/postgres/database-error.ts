@@ -1,6 +1,4 @@
-import { errorCodeOf } from '../../json/error-code.js';
-import { errorMessageOf } from '../../json/error-message.js';
-import { isSluiceError } from '../../json/sluice-error.js';
+import { errorCodeOf, errorMessageOf, isSluiceError } from '../../base/index.js';
 import { StoreError } from '../store-error.js';
 
 /** Errors of PostgreSQL that say: somebody else was faster, do it again from the beginning. */

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isSluiceError } from '../../json/sluice-error.js';
+import { isSluiceError } from '../../base/index.js';
 import { holdsNul, isLookUp } from '../holds-nul.js';
 import { storeClosed } from '../refusals.js';
 import { isRepeatable, leavesConnection, toStoreError } from './database-error.js';

@@ -1,4 +1,4 @@
-import type { OrderStore } from '../../orders/ports/order-store.js';
+import type { OrderStore } from '../../orders/index.js';
 import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
 import type { Context } from './context.js';
 import { readOrder } from './order-rows.js';

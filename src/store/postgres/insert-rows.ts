@@ -1,6 +1,4 @@
-import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
-import type { InboxItem } from '../../orders/ports/inbox-item.js';
-import type { NewOutboxMessage } from '../../orders/ports/outbox-message.js';
+import type { ExecutionRecord, InboxItem, NewOutboxMessage } from '../../records/index.js';
 
 /**
  * Rows that are written once. Each insert takes its values as parameters from number `first` on, happens once for each

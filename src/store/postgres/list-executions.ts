@@ -1,5 +1,5 @@
-import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
-import type { ExecutionFilter, Listed, Page } from '../../orders/ports/order-store.js';
+import type { ExecutionRecord } from '../../records/index.js';
+import type { ExecutionFilter, Listed, Page } from '../../orders/index.js';
 import { executionCursor, readExecutionPage } from '../execution-page.js';
 import { toListed } from '../page.js';
 import { columnsOf } from './columns.js';

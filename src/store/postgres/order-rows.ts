@@ -1,9 +1,13 @@
-import type { Decision } from '../../orders/decide/decision.js';
-import type { InboxItem } from '../../orders/ports/inbox-item.js';
-import type { IssueRecord, IssueState } from '../../orders/ports/issue-record.js';
-import type { OrderRecord, OrderState } from '../../orders/ports/order-record.js';
-import type { WorkOrder } from '../../orders/shapes/work-order.js';
-import type { WorkResult } from '../../orders/shapes/work-result.js';
+import type {
+  Decision,
+  InboxItem,
+  IssueRecord,
+  IssueState,
+  OrderRecord,
+  OrderState,
+  WorkOrder,
+  WorkResult,
+} from '../../records/index.js';
 import { columnsOf } from './columns.js';
 import type { Row } from './driver.js';
 

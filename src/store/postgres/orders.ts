@@ -1,4 +1,4 @@
-import type { OrderStore } from '../../orders/ports/order-store.js';
+import type { OrderStore } from '../../orders/index.js';
 import { createClaimOrder } from './claim-order.js';
 import type { Context } from './context.js';
 import { createHoldOrder } from './hold-order.js';

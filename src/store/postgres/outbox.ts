@@ -1,5 +1,5 @@
-import type { OutboxMessage } from '../../orders/ports/outbox-message.js';
-import type { OutboxStore } from '../../orders/ports/outbox-store.js';
+import type { OutboxMessage } from '../../records/index.js';
+import type { OutboxStore } from '../../orders/index.js';
 import { columnsOf } from './columns.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';

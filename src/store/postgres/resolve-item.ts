@@ -1,6 +1,5 @@
-import type { InboxItem, Resolution } from '../../orders/ports/inbox-item.js';
-import type { ItemResolution, OrderStore, ResolveOutcome } from '../../orders/ports/order-store.js';
-import type { OrderRecord } from '../../orders/ports/order-record.js';
+import type { InboxItem, OrderRecord, Resolution } from '../../records/index.js';
+import type { ItemResolution, OrderStore, ResolveOutcome } from '../../orders/index.js';
 import { columnsOf } from './columns.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';

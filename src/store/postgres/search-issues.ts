@@ -1,5 +1,5 @@
-import type { IssueRecord } from '../../orders/ports/issue-record.js';
-import type { Listed } from '../../orders/ports/order-store.js';
+import type { IssueRecord } from '../../records/index.js';
+import type { Listed } from '../../orders/index.js';
 import type { IssueSearch } from '../issue-search.js';
 import { toSearched } from '../search-page.js';
 import { columnsOf } from './columns.js';

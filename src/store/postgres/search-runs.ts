@@ -1,4 +1,4 @@
-import type { Listed } from '../../orders/ports/order-store.js';
+import type { Listed } from '../../orders/index.js';
 import { nextFloor } from '../run-search.js';
 import type { RunSearch } from '../run-search.js';
 import { toSearched } from '../search-page.js';

@@ -1,5 +1,5 @@
-import type { Decision } from '../../orders/decide/decision.js';
-import type { OrderSettlement, OrderStore } from '../../orders/ports/order-store.js';
+import type { Decision } from '../../records/index.js';
+import type { OrderSettlement, OrderStore } from '../../orders/index.js';
 import { orderNotFound } from '../refusals.js';
 import { columnsOf } from './columns.js';
 import type { Context } from './context.js';

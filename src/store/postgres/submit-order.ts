@@ -1,6 +1,5 @@
-import type { IssueState } from '../../orders/ports/issue-record.js';
-import type { OrderRecord } from '../../orders/ports/order-record.js';
-import type { OrderStore, OrderSubmission } from '../../orders/ports/order-store.js';
+import type { IssueState, OrderRecord } from '../../records/index.js';
+import type { OrderStore, OrderSubmission } from '../../orders/index.js';
 import { checkSameOrder } from '../same-request.js';
 import { StoreError } from '../store-error.js';
 import { supersededBy } from '../superseded.js';

@@ -1,4 +1,4 @@
-import type { OrderStore } from '../../orders/ports/order-store.js';
+import type { OrderStore } from '../../orders/index.js';
 import type { Database } from './database.js';
 import { readOrder } from './order-row.js';
 import { readInteger, readText } from './row-reader.js';

@@ -4,7 +4,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { isSluiceError } from '../../json/sluice-error.js';
+import { isSluiceError } from '../../base/sluice-error.js';
 import { messageOf, settlementOf, submissionOf } from '../contract/fixtures/order-samples.js';
 import { fcmpOf } from '../contract/fixtures/run-samples.js';
 import { openStore } from '../open-store.js';

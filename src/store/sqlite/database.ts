@@ -2,7 +2,7 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { makeFolder } from '../../audit/files/make-folder.js';
+import { makeFolder } from '../../files/index.js';
 import { storeClosed } from '../refusals.js';
 import { fileReplaced, isBusy, storeBusy, toStoreError } from './database-error.js';
 import type { Connection, Statement } from './driver.js';

@@ -1,7 +1,7 @@
-import { positionOf } from '../../audit/logs/log-position.js';
+import { positionOf } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
-import type { WatchableEventLog } from '../../runs/ports/event-log.js';
-import { rangeOf } from '../../runs/ports/event-range.js';
+import { rangeOf } from '../../runs/index.js';
+import type { WatchableEventLog } from '../../runs/index.js';
 import type { Wakers } from '../wakers.js';
 import type { Database } from './database.js';
 import type { Poller } from './poller.js';

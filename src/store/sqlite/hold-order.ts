@@ -1,4 +1,4 @@
-import type { OrderHold, OrderStore } from '../../orders/ports/order-store.js';
+import type { OrderHold, OrderStore } from '../../orders/index.js';
 import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
 import { QUEUE, type Wakers } from '../wakers.js';
 import type { Database } from './database.js';

@@ -1,4 +1,4 @@
-import type { Listed, Page } from '../../orders/ports/order-store.js';
+import type { Listed, Page } from '../../orders/index.js';
 import { readPage, toListed } from '../page.js';
 import type { Database } from './database.js';
 import type { SqlRow, SqlValue } from './driver.js';

@@ -1,4 +1,4 @@
-import { CACHE_LIMITS } from '../../runs/cache/cache-limits.js';
+import { CACHE_LIMITS } from '../../runs/index.js';
 import type { Store } from '../store.js';
 import { SEARCH_WINDOW } from '../search-page.js';
 import type { StoreOptions } from '../store-options.js';

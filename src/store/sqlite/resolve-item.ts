@@ -1,5 +1,5 @@
-import type { InboxItem, Resolution } from '../../orders/ports/inbox-item.js';
-import type { ItemResolution, OrderStore, ResolveOutcome } from '../../orders/ports/order-store.js';
+import type { InboxItem, Resolution } from '../../records/index.js';
+import type { ItemResolution, OrderStore, ResolveOutcome } from '../../orders/index.js';
 import { QUEUE, type Wakers } from '../wakers.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';

@@ -1,5 +1,4 @@
-import type { CacheLimits } from '../../runs/cache/cache-limits.js';
-import type { CachedResult, ResultCache } from '../../runs/ports/result-cache.js';
+import type { CacheLimits, CachedResult, ResultCache } from '../../runs/index.js';
 import type { Database } from './database.js';
 import { readInteger, readJson } from './row-reader.js';
 

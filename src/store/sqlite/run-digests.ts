@@ -1,4 +1,4 @@
-import type { RunResult } from '../../runs/result/run-result.js';
+import type { RunResult } from '../../records/index.js';
 import { digestOf } from '../run-digest.js';
 import type { Database } from './database.js';
 

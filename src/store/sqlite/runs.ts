@@ -1,6 +1,5 @@
-import type { RunRecord, RunRecords, RunState } from '../../runs/ports/run-records.js';
-import type { RunResult } from '../../runs/result/run-result.js';
-import type { RunSpec } from '../../runs/spec/run-spec.js';
+import type { RunRecord, RunResult, RunSpec, RunState } from '../../records/index.js';
+import type { RunRecords } from '../../runs/index.js';
 import { CANCELED_IN_QUEUE } from '../canceled-result.js';
 import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
 import { searchTextOf } from '../run-digest.js';

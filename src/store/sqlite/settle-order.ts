@@ -1,8 +1,5 @@
-import type { Decision } from '../../orders/decide/decision.js';
-import type { ExecutionRecord } from '../../orders/ports/execution-record.js';
-import type { InboxItem } from '../../orders/ports/inbox-item.js';
-import type { OrderStore } from '../../orders/ports/order-store.js';
-import type { NewOutboxMessage } from '../../orders/ports/outbox-message.js';
+import type { Decision, ExecutionRecord, InboxItem, NewOutboxMessage } from '../../records/index.js';
+import type { OrderStore } from '../../orders/index.js';
 import { orderNotFound } from '../refusals.js';
 import { QUEUE, type Wakers } from '../wakers.js';
 import type { Database } from './database.js';

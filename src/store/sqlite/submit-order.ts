@@ -1,7 +1,5 @@
-import type { IssueState } from '../../orders/ports/issue-record.js';
-import type { OrderRecord } from '../../orders/ports/order-record.js';
-import type { OrderStore, OrderSubmission } from '../../orders/ports/order-store.js';
-import type { WorkOrder } from '../../orders/shapes/work-order.js';
+import type { IssueState, OrderRecord, WorkOrder } from '../../records/index.js';
+import type { OrderStore, OrderSubmission } from '../../orders/index.js';
 import { checkSameOrder } from '../same-request.js';
 import { supersededBy } from '../superseded.js';
 import { QUEUE, type Wakers } from '../wakers.js';

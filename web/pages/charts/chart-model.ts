@@ -1,4 +1,4 @@
-import type { StatisticsView } from '../../../src/api/shapes/statistics.js';
+import type { StatisticsView } from '../../../src/api/index.js';
 import { LEVEL_WORDS } from '../../ui/level-words.js';
 import { lengthOf } from '../../ui/time.js';
 

@@ -1,5 +1,5 @@
 import { useMemo, useRef } from 'preact/hooks';
-import type { StatisticsView } from '../../../src/api/shapes/statistics.js';
+import type { StatisticsView } from '../../../src/api/index.js';
 import { query, setQuery } from '../../app/router.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';

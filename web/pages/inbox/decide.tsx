@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import type { InboxItemView } from '../../../src/api/shapes/order.js';
+import type { InboxItemView } from '../../../src/api/index.js';
 import { may, session } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { refusalOf } from '../../server/refusal.js';

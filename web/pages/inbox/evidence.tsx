@@ -1,4 +1,4 @@
-import type { InboxItemView } from '../../../src/api/shapes/order.js';
+import type { InboxItemView } from '../../../src/api/index.js';
 import { Badge } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { Notes } from '../../ui/notes.js';

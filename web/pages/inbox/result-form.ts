@@ -1,4 +1,4 @@
-import { errorMessageOf } from '../../../src/json/error-message.js';
+import { errorMessageOf } from '../../../src/base/index.js';
 import { isRecord, textOf } from '../../ui/read-unknown.js';
 
 /** A work result while a person corrects it. Issue, run and status are not among the fields: they are given. */

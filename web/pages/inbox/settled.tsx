@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { InboxItemView } from '../../../src/api/shapes/order.js';
+import type { InboxItemView } from '../../../src/api/index.js';
 import { pathOf } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';

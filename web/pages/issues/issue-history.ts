@@ -1,4 +1,4 @@
-import type { InboxItemView, OrderView, OutboxMessageView } from '../../../src/api/shapes/order.js';
+import type { InboxItemView, OrderView, OutboxMessageView } from '../../../src/api/index.js';
 import { readTrigger } from '../../ui/read-trigger.js';
 
 /** An order with everything that came of it. */

@@ -1,4 +1,4 @@
-import type { InboxItemView, OrderView, OutboxMessageView } from '../../../src/api/shapes/order.js';
+import type { InboxItemView, OrderView, OutboxMessageView } from '../../../src/api/index.js';
 import { pathOf } from '../../app/route.js';
 import { Badge } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';

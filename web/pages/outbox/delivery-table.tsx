@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact';
-import type { OutboxMessageView } from '../../../src/api/shapes/order.js';
+import type { OutboxMessageView } from '../../../src/api/index.js';
 import { pathOf } from '../../app/route.js';
 import { Badge } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/copy-button.js';

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { RunView } from '../../../src/api/shapes/run.js';
+import type { RunView } from '../../../src/api/index.js';
 import { may } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { asFailure } from '../../server/use-resource.js';

@@ -1,4 +1,4 @@
-import { errorMessageOf } from '../../../src/json/error-message.js';
+import { errorMessageOf } from '../../../src/base/index.js';
 import type { ByteSpan } from './byte-ranges.js';
 import { streamKey } from './byte-ranges.js';
 import { BYTES_BEFORE, decodeLastSpan, decodeSpan } from './decode-span.js';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { RunView } from '../../../src/api/shapes/run.js';
+import type { RunView } from '../../../src/api/index.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Moment } from '../../ui/time.js';
 import { RunResultView } from './run-result.js';

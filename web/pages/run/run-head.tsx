@@ -1,4 +1,4 @@
-import type { RunView } from '../../../src/api/shapes/run.js';
+import type { RunView } from '../../../src/api/index.js';
 import { pathOf } from '../../app/route.js';
 import { Badge } from '../../ui/badge.js';
 import { RepairLevel } from '../../ui/repair-level.js';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { RunView } from '../../../src/api/shapes/run.js';
+import type { RunView } from '../../../src/api/index.js';
 import { pathOf } from '../../app/route.js';
 import { Badge } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/copy-button.js';

@@ -1,5 +1,5 @@
 import type { Client } from '../../../src/client/index.js';
-import { errorMessageOf } from '../../../src/json/error-message.js';
+import { errorMessageOf } from '../../../src/base/index.js';
 import type { Places } from '../../server/refusal.js';
 import { linesOf } from '../../ui/lines-of.js';
 

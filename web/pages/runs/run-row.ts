@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../../src/api/shapes/run.js';
+import type { RunSummary } from '../../../src/api/index.js';
 
 /** What a row says of a run. */
 export interface RunRow {

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact';
-import type { RunSummary } from '../../../src/api/shapes/run.js';
+import type { RunSummary } from '../../../src/api/index.js';
 import { pathOf } from '../../app/route.js';
 import { Badge } from '../../ui/badge.js';
 import { RepairLevel } from '../../ui/repair-level.js';

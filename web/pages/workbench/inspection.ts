@@ -1,4 +1,4 @@
-import type { FinderName, ParseErrorCode, Profile, RepairLevel, Repair, Warning } from '../../../src/json/index.js';
+import type { FinderName, ParseErrorCode, Profile, Repair, RepairLevel, Warning } from '../../../src/json/index.js';
 
 /** What is to be read, and how. */
 export interface InspectionInput {

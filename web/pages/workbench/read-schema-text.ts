@@ -1,4 +1,5 @@
-import { isSluiceError, parse } from '../../../src/json/index.js';
+import { isSluiceError } from '../../../src/base/index.js';
+import { parse } from '../../../src/json/index.js';
 import type { AlignableSchema } from '../../../src/json/index.js';
 import { interpretJsonSchema } from '../../../src/json-schema/index.js';
 import type { SchemaProblem } from './inspection.js';

@@ -1,4 +1,4 @@
-import { errorMessageOf } from '../../../src/json/error-message.js';
+import { errorMessageOf } from '../../../src/base/index.js';
 import { createTextReader } from './text-reader.js';
 import type { Numbered, WorkerAnswer, WorkerQuestion } from './worker-messages.js';
 

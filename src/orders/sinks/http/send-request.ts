@@ -3,7 +3,7 @@ import { request as requestPlain } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { errorMessageOf } from '../../../json/error-message.js';
+import { errorMessageOf } from '../../../base/index.js';
 import { SinkError } from '../sink-error.js';
 import { isPrivateAddress } from './private-address.js';
 

@@ -1,0 +1,16 @@
+export {
+  createClient,
+  type Client,
+  type FilePreview,
+  type InputOf,
+  type PreviewInput,
+  type RawInput,
+  CLIENT_ERROR_CODES,
+  ClientError,
+  type ClientErrorCode,
+  type ClientErrorDetails,
+  type FollowInput,
+  type Gap,
+  type ProtocolEvents,
+  type ClientOptions,
+} from '../client/index.js';

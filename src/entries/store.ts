@@ -1,0 +1,17 @@
+export {
+  backUpStore,
+  type Backup,
+  openStore,
+  type StoreOptions,
+  type QueueWatch,
+  type Store,
+  type FigureSpan,
+  type InboxFigure,
+  type RunFigure,
+  type Statistics,
+  type StoreFigures,
+  type Upkeep,
+  STORE_ERROR_CODES,
+  StoreError,
+  type StoreErrorCode,
+} from '../store/index.js';

@@ -1,0 +1,35 @@
+import type { Emitted } from './protocol/emitted.js';
+import { SluiceError } from '../base/index.js';
+
+/** Where an event stands in its log: by number for FCMP, by attempt and number for RASP. */
+export interface LogPosition {
+  /** 0 for FCMP, which counts through all attempts. */
+  readonly attempt: number;
+  readonly seq: number;
+}
+
+/** The place before the first event. */
+export const LOG_START: LogPosition = { attempt: 0, seq: 0 };
+
+/** The place behind the last event there can be; databases hold it as an ordinary integer. */
+export const LOG_END: LogPosition = { attempt: 2_147_483_647, seq: 2_147_483_647 };
+
+/** Where an event stands. */
+export function positionOf({ protocol, event }: Emitted): LogPosition {
+  return protocol === 'rasp' ? { attempt: event.attempt_number, seq: event.seq } : { attempt: 0, seq: event.seq };
+}
+
+/** Reads a position as it is written, `17` or for RASP `1:17`; throws `INVALID_POSITION` for what is none. */
+export function readPosition(protocol: Emitted['protocol'], word: string | number): LogPosition {
+  const [, attempt, seq] = /^(?:([0-9]{1,9}):)?([0-9]{1,9})$/.exec(String(word)) ?? [];
+  if (seq !== undefined && (attempt === undefined) === (protocol === 'fcmp')) {
+    return { attempt: Number(attempt ?? 0), seq: Number(seq) };
+  }
+  const form = protocol === 'fcmp' ? 'a number such as 17' : 'attempt and number such as 1:17';
+  throw new SluiceError('INVALID_POSITION', `${JSON.stringify(word)} is no place in ${protocol} events; give ${form}.`);
+}
+
+/** Below zero if the first comes before the second. */
+export function comparePositions(one: LogPosition, other: LogPosition): number {
+  return one.attempt - other.attempt || one.seq - other.seq;
+}

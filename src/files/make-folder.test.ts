@@ -1,0 +1,33 @@
+import { stat, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { closedPlace } from '../../test/closed-place.js';
+import { makeFolder as makeTestFolder } from '../../test/temporary-folder.js';
+import { makeFolder } from './make-folder.js';
+
+it('makes a folder and those above it', async () => {
+  const folder = join(await makeTestFolder({}), 'a', 'b', 'c');
+  await makeFolder(folder);
+  await makeFolder(folder);
+  expect((await stat(folder)).isDirectory()).toBe(true);
+});
+
+it('takes a link to a folder for one', async () => {
+  const root = await makeTestFolder({ 'real/x': '' });
+  await symlink(join(root, 'real'), join(root, 'link'));
+  await makeFolder(join(root, 'link'));
+  await makeFolder(join(root, 'link', 'deeper'));
+  expect((await stat(join(root, 'real', 'deeper'))).isDirectory()).toBe(true);
+});
+
+it('fails at once where a file or a link to nothing is in the way', async () => {
+  const root = await makeTestFolder({ file: '' });
+  await symlink(join(root, 'gone', 'disk'), join(root, 'unmounted'));
+  for (const path of ['file', 'file/a', 'file/a/b', 'unmounted', 'unmounted/a/b']) {
+    await expect(makeFolder(join(root, path))).rejects.toThrow(/EEXIST|ENOTDIR|ENOENT/);
+  }
+});
+
+it('fails at once where nothing can be made', async () => {
+  await expect(makeFolder(join(await closedPlace(), 'a', 'b'))).rejects.toThrow(/ENOENT|EEXIST|ENOTDIR/);
+});

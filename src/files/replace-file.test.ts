@@ -1,0 +1,33 @@
+import { readdir, readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makeRunFolder } from '../run-folder/fixtures/make-run-folder.js';
+import { beginReplacement, replaceFile } from './replace-file.js';
+
+test('the old content stays until the new is whole', async () => {
+  const dir = await makeRunFolder({ log: 'old' });
+  const replacement = await beginReplacement(join(dir, 'log'));
+  await replacement.file.appendFile('new');
+  expect(await readFile(join(dir, 'log'), 'utf8')).toBe('old');
+  await replacement.commit();
+  await replacement.discard();
+  expect(await readFile(join(dir, 'log'), 'utf8')).toBe('new');
+  expect(await readdir(dir)).toEqual(['log']);
+});
+
+test('a replacement that is given up leaves nothing behind', async () => {
+  const dir = await makeRunFolder({ log: 'old' });
+  const replacement = await beginReplacement(join(dir, 'log'));
+  await replacement.file.appendFile('half');
+  await replacement.discard();
+  expect(await readFile(join(dir, 'log'), 'utf8')).toBe('old');
+  expect(await readdir(dir)).toEqual(['log']);
+});
+
+test('a link in the way is replaced, not followed', async () => {
+  const dir = await makeRunFolder({ elsewhere: 'theirs' });
+  await symlink(join(dir, 'elsewhere'), join(dir, 'log'));
+  await replaceFile(join(dir, 'log'), 'ours');
+  expect(await readFile(join(dir, 'elsewhere'), 'utf8')).toBe('theirs');
+  expect(await readFile(join(dir, 'log'), 'utf8')).toBe('ours');
+});

@@ -1,0 +1,84 @@
+import { constants } from 'node:fs';
+import { lstat, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { errorCodeOf } from '../base/index.js';
+import { FileError } from './file-error.js';
+
+/*
+ * A worker can write into its run folder, so a name there may be a link to somewhere else or a pipe that never ends.
+ * Links are not followed and only regular files are opened.
+ */
+
+// Windows has neither; links there need rights that workers do not have.
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+const NO_WAIT = constants.O_NONBLOCK ?? 0;
+
+/** Opens a regular file for reading; undefined if there is none. */
+export async function openForReading(path: string): Promise<FileHandle | undefined> {
+  return openRegular(path, constants.O_RDONLY | NO_FOLLOW | NO_WAIT);
+}
+
+/** Opens a regular file for reading and for appending, and makes it if there is none. */
+export async function openForAppending(path: string): Promise<FileHandle> {
+  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW | NO_WAIT;
+  const handle = await openRegular(path, flags);
+  if (handle === undefined) {
+    throw new FileError('FILE_UNREADABLE', `${path} cannot be made: its folder is gone; look at who deletes there.`);
+  }
+  return handle;
+}
+
+/** Makes a new file for writing; it is an error if the name is taken. */
+export async function openNew(path: string): Promise<FileHandle> {
+  return open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, 0o666);
+}
+
+async function openRegular(path: string, flags: number): Promise<FileHandle | undefined> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, flags, 0o666);
+  } catch (error) {
+    const code = errorCodeOf(error);
+    if (code === 'ENOENT') return undefined;
+    if (code === 'ELOOP')
+      throw new FileError('UNSAFE_FILE', `${path} is a link, and links are not followed; put the file itself there.`, {
+        cause: error,
+      });
+    const message = `${path} cannot be opened (${String(code)}); look at its permissions and the disk.`;
+    throw new FileError('FILE_UNREADABLE', message, { cause: error });
+  }
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw new FileError('UNSAFE_FILE', `${path} is not a regular file; take it away.`);
+}
+
+/** Throws unless a folder is one itself: a link in its place would choose where files are written. */
+export async function requireOwnFolder(path: string): Promise<void> {
+  if ((await lstat(path)).isDirectory()) return;
+  throw new FileError('UNSAFE_FILE', `${path} is not a folder of its own, and links are not followed; take it away.`);
+}
+
+/** Reads a whole small file as text; undefined if there is none. */
+export async function readSmallFile(path: string, maxBytes: number): Promise<string | undefined> {
+  const handle = await openForReading(path);
+  if (handle === undefined) return undefined;
+  try {
+    // One byte more than allowed is asked for, because a file may grow after its size was taken.
+    const buffer = Buffer.alloc(Math.min((await handle.stat()).size, maxBytes) + 1);
+    let length = 0;
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+      length += bytesRead;
+      if (bytesRead === 0 || length === buffer.length) break;
+    }
+    if (length > maxBytes) {
+      throw new FileError(
+        'FILE_TOO_LARGE',
+        `${path} is longer than ${maxBytes} bytes, more than such a file can need; look at who wrote it.`,
+      );
+    }
+    return buffer.toString('utf8', 0, length);
+  } finally {
+    await handle.close();
+  }
+}

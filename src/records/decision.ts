@@ -1,0 +1,11 @@
+import type { ResultCode } from './result-code.js';
+
+/** What becomes of an order. */
+export interface Decision {
+  readonly action: 'advance' | 'archive' | 'needs-human' | 'blocked';
+  /** A sentence for people: why. */
+  readonly reason: string;
+  readonly resultCode: ResultCode;
+  /** A sentence for people: what to do now. */
+  readonly next: string;
+}

@@ -1,0 +1,110 @@
+import type { FromSchema } from '../base/index.js';
+import { ISSUE_REF_LENGTH, ISSUE_REF_PATTERN } from './issue-ref.js';
+import { ROLE_LENGTH, ROLE_PATTERN, RUN_ID_LENGTH, RUN_ID_PATTERN } from './run-id.js';
+
+const NO_CONTROLS = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$';
+const line = { type: 'string', maxLength: 500, pattern: NO_CONTROLS } as const;
+const issueRef = { type: 'string', maxLength: ISSUE_REF_LENGTH, pattern: ISSUE_REF_PATTERN } as const;
+
+// Fits into one environment variable, whatever the alphabet: 30,000 characters are at most 120,000 bytes of 131,072.
+const INSTRUCTIONS_LENGTH = 30_000;
+
+/** What a worker and its type are called: orders, wrappers and configuration take the same names. */
+export const WORKER_NAME = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' } as const;
+
+/** What a request may be called, so that it can be sent again: one for an order, one for a run. */
+export const REQUEST_ID = { ...line, maxLength: 200 } as const;
+
+const fields = {
+  issue_ref: {
+    ...issueRef,
+    description: 'owner/repo#12, group/sub/project#12 or local#id, as people write it.',
+  },
+  role: {
+    type: 'string',
+    maxLength: ROLE_LENGTH,
+    pattern: ROLE_PATTERN,
+    description: 'Who does it: backend, qa. Part of the run id.',
+  },
+  repo_dir: { type: 'string', maxLength: 4096, pattern: NO_CONTROLS, description: 'Where the work is done; absolute.' },
+  worker: {
+    ...WORKER_NAME,
+    description: 'The name of a wrapper in the configuration, or a built-in one such as codex-cli.',
+  },
+  instructions: {
+    type: 'string',
+    maxLength: INSTRUCTIONS_LENGTH,
+    pattern: '^[^\\u0000]*$',
+    description: 'What is to be done. Longer texts belong into spec_snapshot.',
+  },
+  constraints: {
+    type: 'array',
+    maxItems: 100,
+    items: { type: 'string', minLength: 1, maxLength: 2000, pattern: '^[^\\u0000]*$' },
+    description: 'What must be kept to.',
+  },
+  spec_ref: { ...line, description: 'Where the specification is.' },
+  spec_snapshot: {
+    type: 'string',
+    maxLength: 500_000,
+    pattern: '^[^\\u0000]*$',
+    description: 'The specification itself, as it was when the order was given.',
+  },
+  contracts_ref: { ...line, description: 'Where the contracts the work must keep to are.' },
+  links: { type: 'array', maxItems: 100, items: line, description: 'Further places to look at.' },
+  depends_on: {
+    type: 'array',
+    maxItems: 100,
+    items: issueRef,
+    description: 'Issues that must be in review or done before this one may start.',
+  },
+  request_id: {
+    ...REQUEST_ID,
+    description:
+      'The same request under the same id gives the same order, however often it is sent; another one is refused.',
+  },
+  priority: { type: 'integer', minimum: -1000, maximum: 1000, description: 'Higher goes first; 0 by default.' },
+  isolation: {
+    enum: ['repository', 'worktree'],
+    description:
+      'worktree: a git worktree of its own, so that several orders of one repository can run at once; repository by default.',
+  },
+} as const;
+
+const required = ['issue_ref', 'role', 'repo_dir', 'worker', 'instructions'] as const;
+
+/** What a lead asks for, as JSON Schema. */
+export const WORK_REQUEST_SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:sluice:schema:work-request:1.0',
+  title: 'WorkRequest',
+  type: 'object',
+  properties: fields,
+  required,
+  additionalProperties: false,
+} as const;
+
+/** What a worker is given, as JSON Schema; published as `sluice/schemas/work-order.json`. */
+export const WORK_ORDER_SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:sluice:schema:work-order:1.0',
+  title: 'WorkOrder',
+  type: 'object',
+  properties: {
+    ...fields,
+    run_id: {
+      type: 'string',
+      maxLength: RUN_ID_LENGTH,
+      pattern: RUN_ID_PATTERN,
+      description: 'YYYY-MM-DD-role-NNNN: a new one for every spawn, retry and switch.',
+    },
+  },
+  required: [...required, 'run_id'],
+  additionalProperties: false,
+} as const;
+
+/** What a lead asks for: an order that has no run yet. */
+export type WorkRequest = FromSchema<typeof WORK_REQUEST_SCHEMA>;
+
+/** A request with its run: what a worker is given. */
+export type WorkOrder = FromSchema<typeof WORK_ORDER_SCHEMA>;

@@ -1,0 +1,67 @@
+import type { FromSchema } from '../base/index.js';
+import { RESULT_CODES } from './result-code.js';
+
+const text = { type: 'string' } as const;
+const texts = { type: 'array', items: text } as const;
+
+/** What a worker can say of its work, and of its tests. */
+export const RESULT_STATUSES = ['ok', 'fail', 'blocked'] as const;
+export const TEST_RESULTS = ['pass', 'fail', 'n/a'] as const;
+
+const testReport = {
+  type: 'object',
+  properties: {
+    command: { ...text, description: 'What was run.' },
+    result: { enum: TEST_RESULTS },
+    evidence: { ...text, description: 'What shows it: a count, a log, an address.' },
+  },
+  required: ['command', 'result', 'evidence'],
+} as const;
+
+/**
+ * What a worker says it did, as JSON Schema; published as `sluice/schemas/work-result.json`. It is what agents are
+ * asked for; `readWorkResult` also takes PascalCase.
+ */
+export const WORK_RESULT_SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:sluice:schema:work-result:1.0',
+  title: 'WorkResult',
+  type: 'object',
+  properties: {
+    issue_ref: { ...text, description: 'As in the work order.' },
+    run_id: { ...text, description: 'As in the work order.' },
+    status: {
+      enum: RESULT_STATUSES,
+      description: 'ok: done. fail: tried and not done. blocked: cannot go on without somebody else.',
+    },
+    changes: {
+      type: 'object',
+      properties: {
+        pr: { ...text, description: 'The address or number of the pull or merge request.' },
+        commit: { ...text, description: 'The hash of the commit, in the repository of the order.' },
+      },
+      required: [],
+      description: 'At least one of them, unless the status is blocked.',
+    },
+    tests: {
+      anyOf: [testReport, { const: 'n/a' }],
+      description: 'Needed unless the status is blocked. n/a is the only way to say that there are none.',
+    },
+    summary: { ...text, description: 'What was done and why, for people.' },
+    result_code: { ...text, description: `Why it did not go through: one of ${RESULT_CODES.join(', ')}.` },
+    blocked_by: { ...texts, description: 'Issues or things that must come first.' },
+    questions: { ...texts, description: 'What a person has to answer.' },
+  },
+  required: ['issue_ref', 'run_id', 'status', 'changes', 'summary'],
+  if: { properties: { status: { enum: ['ok', 'fail'] } } },
+  then: { required: ['tests'] },
+} as const;
+
+/**
+ * What a worker says it did, in one spelling whatever it wrote. What it did not say is not there: `tests` is missing
+ * where nothing was said about tests, and `n/a` only where the worker wrote that.
+ */
+export type WorkResult = FromSchema<typeof WORK_RESULT_SCHEMA>;
+
+/** What was tested, and how it went. */
+export type TestReport = FromSchema<typeof testReport>;

@@ -1,0 +1,116 @@
+import type { FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { FsDiff, StreamName } from '../../events/index.js';
+import type { AttemptFile } from '../file-names.js';
+import { openForAppending, replaceFile, requireOwnFolder } from '../../files/index.js';
+import type { RunFolder } from '../open-run-folder.js';
+import type { AttemptMeta } from './attempt-meta.js';
+
+/** Bytes of a stream and when they came, in milliseconds since the attempt began. */
+export interface CapturedChunk {
+  readonly stream: StreamName;
+  readonly bytes: Uint8Array;
+  readonly ms: number;
+}
+
+/** Writes down what an attempt prints, as it comes. */
+export interface AttemptCapture {
+  /** Keeps bytes in the order in which they came, with one write a file; they are in the files when this resolves. */
+  write(chunks: readonly CapturedChunk[]): Promise<void>;
+  /** Keeps what was given to the agent. */
+  writeInput(bytes: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the raw logs of an attempt. The bytes are written before their timing, so that timing never speaks of bytes
+ * that are not there. Replayed with the same start, the events get the times they had.
+ *
+ * @example
+ * const capture = await openAttemptCapture(folder, 1)
+ */
+export async function openAttemptCapture(folder: RunFolder, attempt: number): Promise<AttemptCapture> {
+  const timing = await openForAppending(folder.attemptPath('timing', attempt));
+  const files = new Map<AttemptFile, OpenLog>();
+  let last: Promise<void> = Promise.resolve();
+
+  /** Opened with the first byte; what an earlier process wrote stays and counts. */
+  async function append(name: AttemptFile, parts: readonly Uint8Array[]): Promise<number> {
+    let log = files.get(name);
+    if (log === undefined) {
+      const file = await openForAppending(folder.attemptPath(name, attempt));
+      log = { file, length: (await file.stat()).size };
+      files.set(name, log);
+    }
+    const offset = log.length;
+    const [only] = parts;
+    const bytes = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+    await log.file.appendFile(bytes);
+    log.length += bytes.length;
+    return offset;
+  }
+
+  /** Each stream's bytes in one write, then all their timing in one. */
+  async function appendAll(chunks: readonly CapturedChunk[]): Promise<void> {
+    const offsets = new Map<StreamName, number>();
+    for (const stream of new Set(chunks.map((chunk) => chunk.stream))) {
+      const parts = chunks.filter((chunk) => chunk.stream === stream).map((chunk) => chunk.bytes);
+      offsets.set(stream, await append(stream, parts));
+    }
+    let lines = '';
+    for (const { stream, bytes, ms } of chunks) {
+      const offset = offsets.get(stream) ?? 0;
+      lines += `${JSON.stringify({ ms, stream, offset, bytes: bytes.length })}\n`;
+      offsets.set(stream, offset + bytes.length);
+    }
+    await timing.appendFile(lines);
+  }
+
+  function inTurn(step: () => Promise<void>): Promise<void> {
+    last = last.then(step);
+    return last;
+  }
+
+  return {
+    write: async (chunks) => (chunks.length === 0 ? last : inTurn(async () => appendAll(chunks))),
+    writeInput: async (bytes) =>
+      inTurn(async () => {
+        await append('stdin', [bytes]);
+      }),
+    async close() {
+      await last.catch(() => undefined);
+      await Promise.all([timing, ...[...files.values()].map((log) => log.file)].map(async (file) => file.close()));
+    },
+  };
+}
+
+interface OpenLog {
+  readonly file: FileHandle;
+  length: number;
+}
+
+/**
+ * Writes an attempt's meta, whole: once when it starts, once more when it has ended.
+ *
+ * @example
+ * await writeAttemptMeta(folder, 1, { engine: 'codex', started_at: '2026-11-15T08:00:00.000Z' })
+ */
+export async function writeAttemptMeta(folder: RunFolder, attempt: number, meta: AttemptMeta): Promise<void> {
+  await writeJson(folder.attemptPath('meta', attempt), meta);
+}
+
+/**
+ * Writes what an attempt changed in its working folder.
+ *
+ * @example
+ * await writeFsDiff(folder, 1, { created: ['out/a.md'], modified: [], deleted: [] })
+ */
+export async function writeFsDiff(folder: RunFolder, attempt: number, diff: FsDiff): Promise<void> {
+  await writeJson(folder.attemptPath('fsDiff', attempt), diff);
+}
+
+async function writeJson(path: string, value: object): Promise<void> {
+  // A worker can write in its run folder, and put a link in the place of `.audit`.
+  await requireOwnFolder(dirname(path));
+  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`);
+}

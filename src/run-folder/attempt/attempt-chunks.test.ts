@@ -1,0 +1,145 @@
+import { appendFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { RunFolderWarning } from '../run-folder-warning.js';
+import { lines, makeRunFolder } from '../fixtures/make-run-folder.js';
+import { openRunFolder } from '../open-run-folder.js';
+import { attemptChunks } from './attempt-chunks.js';
+import type { Chunk } from './attempt-chunks.js';
+
+/** Chunks as `stream@ms:text`, and the codes of the warnings. */
+async function read(files: Readonly<Record<string, string>>): Promise<{ chunks: string[]; warnings: string[] }> {
+  const folder = await openRunFolder(await makeRunFolder({ 'meta.1.json': '{}', ...files }));
+  const warnings: RunFolderWarning[] = [];
+  const chunks: Chunk[] = [];
+  for await (const chunk of attemptChunks(folder, 1, (warning) => warnings.push(warning))) chunks.push(chunk);
+  return { chunks: chunks.map(show), warnings: warnings.map((warning) => warning.code) };
+}
+
+function show({ ms, stream, bytes }: Chunk): string {
+  return `${stream}@${ms}:${Buffer.from(bytes).toString()}`;
+}
+
+describe('attemptChunks', () => {
+  test('interleaves the streams as the timing says', async () => {
+    expect(
+      await read({
+        'stdout.1.log': 'aabb',
+        'stderr.1.log': 'ee',
+        'timing.1.jsonl': lines(
+          { ms: 1, stream: 'stdout', offset: 0, bytes: 2 },
+          { ms: 2, stream: 'stderr', offset: 0, bytes: 2 },
+          { ms: 3, stream: 'stdout', offset: 2, bytes: 2 },
+        ),
+      }),
+    ).toEqual({ chunks: ['stdout@1:aa', 'stderr@2:ee', 'stdout@3:bb'], warnings: [] });
+  });
+
+  test('without timing: stdout, stderr, terminal, and a warning', async () => {
+    expect(await read({ 'stdout.1.log': 'out', 'stderr.1.log': 'err', 'pty-output.1.log': 'pty' })).toEqual({
+      chunks: ['stdout@null:out', 'stderr@null:err', 'pty@null:pty'],
+      warnings: ['INTERLEAVING_UNKNOWN'],
+    });
+  });
+
+  test('an attempt that printed nothing needs no warning', async () => {
+    expect(await read({})).toEqual({ chunks: [], warnings: [] });
+  });
+
+  test('a terminal that the timing does not mention comes at the end, without a warning', async () => {
+    expect(
+      await read({
+        'stdout.1.log': 'out',
+        'pty-output.1.log': 'pty',
+        'timing.1.jsonl': lines({ ms: 1, stream: 'stdout', offset: 0, bytes: 3 }),
+      }),
+    ).toEqual({ chunks: ['stdout@1:out', 'pty@null:pty'], warnings: [] });
+  });
+
+  test('timing of more bytes than there are is used as far as it fits', async () => {
+    expect(
+      await read({
+        'stdout.1.log': 'abcd',
+        'timing.1.jsonl': lines(
+          { ms: 1, stream: 'stdout', offset: 0, bytes: 3 },
+          { ms: 2, stream: 'stdout', offset: 3, bytes: 90 },
+        ),
+      }),
+    ).toEqual({ chunks: ['stdout@1:abc', 'stdout@2:d'], warnings: [] });
+  });
+
+  test('what the timing does not cover, and lines that say nothing, are told', async () => {
+    expect(
+      await read({
+        'stdout.1.log': 'abcd',
+        'stderr.1.log': 'e',
+        'timing.1.jsonl': `nonsense\n\n${lines({ ms: 1, stream: 'stdout', offset: 0, bytes: 3 })}`,
+      }),
+    ).toEqual({ chunks: ['stdout@1:abc', 'stdout@null:d', 'stderr@null:e'], warnings: ['TIMING_INCONSISTENT'] });
+  });
+
+  test('whatever the timing says, each stream comes whole, once and in order', async () => {
+    const entry = fc.record({
+      ms: fc.nat(100),
+      stream: fc.constantFrom('stdout', 'stderr', 'pty'),
+      offset: fc.nat(12),
+      bytes: fc.nat(12),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(entry, { maxLength: 8 }), async (entries) => {
+        const logs = { stdout: 'abcdefgh', stderr: '12345', pty: 'XYZ' };
+        const { chunks } = await read({
+          'stdout.1.log': logs.stdout,
+          'stderr.1.log': logs.stderr,
+          'pty-output.1.log': logs.pty,
+          'timing.1.jsonl': lines(...entries),
+        });
+        for (const [stream, log] of Object.entries(logs)) {
+          const own = chunks.filter((chunk) => chunk.startsWith(`${stream}@`));
+          expect(own.map((chunk) => chunk.slice(chunk.indexOf(':') + 1)).join('')).toBe(log);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('following', () => {
+  test('gives bytes as they come and the rest when the attempt has ended', async () => {
+    const dir = await makeRunFolder({
+      'stdout.1.log': 'ab',
+      'timing.1.jsonl': lines({ ms: 1, stream: 'stdout', offset: 0, bytes: 2 }),
+    });
+    const folder = await openRunFolder(dir);
+    let ended = false;
+    const following = { signal: new AbortController().signal, hasEnded: async () => ended };
+    const chunks = attemptChunks(folder, 1, () => undefined, following);
+    expect(show((await chunks.next()).value as Chunk)).toBe('stdout@1:ab');
+    const next = chunks.next();
+    await appendFile(join(dir, 'stdout.1.log'), 'cd');
+    await appendFile(join(dir, 'timing.1.jsonl'), lines({ ms: 5, stream: 'stdout', offset: 2, bytes: 2 }));
+    expect(show((await next).value as Chunk)).toBe('stdout@5:cd');
+    await writeFile(join(dir, 'stderr.1.log'), 'late');
+    ended = true;
+    expect(show((await chunks.next()).value as Chunk)).toBe('stderr@null:late');
+    expect((await chunks.next()).done).toBe(true);
+  });
+
+  test('without timing, gives what is there', async () => {
+    const folder = await openRunFolder(await makeRunFolder({ 'stdout.1.log': 'ab' }));
+    const following = { signal: new AbortController().signal, hasEnded: async () => false };
+    const chunks = attemptChunks(folder, 1, () => undefined, following);
+    expect(show((await chunks.next()).value as Chunk)).toBe('stdout@null:ab');
+    await chunks.return(undefined);
+  });
+
+  test('stops when it is told to', async () => {
+    const folder = await openRunFolder(await makeRunFolder({ 'stdout.1.log': '' }));
+    const stop = new AbortController();
+    const chunks = attemptChunks(folder, 1, () => undefined, { signal: stop.signal, hasEnded: async () => false });
+    const next = chunks.next();
+    stop.abort();
+    expect((await next).done).toBe(true);
+  });
+});

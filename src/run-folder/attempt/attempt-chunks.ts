@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { STREAMS } from '../../events/index.js';
+import type { StreamName } from '../../events/index.js';
+import type { RunFolderWarning } from '../run-folder-warning.js';
+import { openFileTail, openLineTail } from '../../files/index.js';
+import type { FileTail } from '../../files/index.js';
+import type { RunFolder } from '../open-run-folder.js';
+import { parseTimingLine, TIMING_LINE_BYTES } from './timing.js';
+
+/** Bytes of a stream, and when they came, in milliseconds since the attempt began; null if nothing tells. */
+export interface Chunk {
+  readonly ms: number | null;
+  readonly stream: StreamName;
+  readonly bytes: Uint8Array;
+}
+
+/** What the reading of an attempt's bytes may have to say: it becomes an event too. */
+export interface ChunkWarning extends RunFolderWarning {
+  readonly code: 'INTERLEAVING_UNKNOWN' | 'TIMING_INCONSISTENT';
+}
+
+/** How to wait for bytes that are still to come. */
+export interface Following {
+  /** Asked when nothing new is there; true once nothing more will come. */
+  hasEnded(): Promise<boolean>;
+  readonly signal: AbortSignal;
+}
+
+/** How often a folder that grows is looked at: a person does not notice it, and a folder that rests costs little. */
+export const POLL_MS = 100;
+
+/**
+ * The recorded bytes of an attempt, each once, interleaved as `timing.N.jsonl` says. Its offsets are hints: whatever
+ * they say, each stream comes whole and in order, and what they do not cover comes at the end. Without timing: stdout,
+ * stderr, terminal. Memory does not grow with the logs.
+ */
+export async function* attemptChunks(
+  folder: RunFolder,
+  attempt: number,
+  warn: (warning: ChunkWarning) => void,
+  following?: Following,
+): AsyncGenerator<Chunk> {
+  const timing = openLineTail(folder.attemptPath('timing', attempt), TIMING_LINE_BYTES);
+  const tails = {
+    stdout: openFileTail(folder.attemptPath('stdout', attempt)),
+    stderr: openFileTail(folder.attemptPath('stderr', attempt)),
+    pty: openFileTail(folder.attemptPath('pty', attempt)),
+  };
+  try {
+    const known = new Set<StreamName>();
+    let unusable = 0;
+    let passes = 0;
+    for (;;) {
+      const isOver = following === undefined || (await following.hasEnded());
+      for (let line = await timing.next(); line !== undefined; line = await timing.next()) {
+        if (line.text?.trim() === '') continue;
+        const entry = parseTimingLine(line.text ?? '');
+        if (entry === undefined) {
+          unusable += 1;
+          continue;
+        }
+        known.add(entry.stream);
+        yield* upTo(tails[entry.stream], entry.offset + entry.bytes, entry.stream, entry.ms);
+      }
+      if (isOver || following.signal.aborted) break;
+      // Who records timing makes its file first; the second look is for those who make it with the first line.
+      passes += 1;
+      if (!timing.isThere && passes > 1) yield* everything(tails);
+      await sleep(POLL_MS, undefined, { signal: following.signal }).catch(() => undefined);
+    }
+    if (following?.signal.aborted === true) return;
+    yield* remainder(tails, { known, isTimed: timing.isThere, unusable, attempt, warn });
+  } finally {
+    await Promise.all([timing.close(), tails.stdout.close(), tails.stderr.close(), tails.pty.close()]);
+  }
+}
+
+interface Account {
+  readonly known: ReadonlySet<StreamName>;
+  readonly isTimed: boolean;
+  readonly unusable: number;
+  readonly attempt: number;
+  readonly warn: (warning: ChunkWarning) => void;
+}
+
+/** What no timing covers, and a word about why. */
+async function* remainder(tails: Record<StreamName, FileTail>, account: Account): AsyncGenerator<Chunk> {
+  const { attempt, warn, unusable } = account;
+  let uncovered = 0;
+  for await (const chunk of everything(tails)) {
+    // A terminal without any timing is compared with stdout at the end, wherever its bytes stand.
+    if (chunk.stream !== 'pty' || account.known.has('pty')) uncovered += chunk.bytes.length;
+    yield chunk;
+  }
+  if (!account.isTimed) {
+    if (STREAMS.every((stream) => tails[stream].position === 0)) return;
+    const message = `Attempt ${attempt} has no timing: stdout, stderr and terminal are read one after the other.`;
+    warn({ code: 'INTERLEAVING_UNKNOWN', attempt, message });
+  } else if (uncovered + unusable > 0) {
+    const message =
+      `The timing of attempt ${attempt} does not cover ${uncovered} bytes and has ${unusable} unusable lines; ` +
+      'it is used as far as it fits.';
+    warn({ code: 'TIMING_INCONSISTENT', attempt, message });
+  }
+}
+
+async function* everything(tails: Record<StreamName, FileTail>): AsyncGenerator<Chunk> {
+  for (const stream of STREAMS) yield* upTo(tails[stream], Number.MAX_SAFE_INTEGER, stream, null);
+}
+
+async function* upTo(tail: FileTail, end: number, stream: StreamName, ms: number | null): AsyncGenerator<Chunk> {
+  while (tail.position < end) {
+    const bytes = await tail.take(end - tail.position);
+    if (bytes === undefined) return;
+    yield { ms, stream, bytes };
+  }
+}

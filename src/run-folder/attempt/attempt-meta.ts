@@ -1,0 +1,74 @@
+import { VERDICTS, isRecord } from '../../events/index.js';
+import type { Verdict } from '../../events/index.js';
+
+/** What `meta.N.json` says about an attempt. Files of older versions and of other programs may lack any of it. */
+export interface AttemptMeta {
+  readonly run_id?: string;
+  readonly engine?: string;
+  /** The version the engine reports. */
+  readonly version?: string;
+  readonly command?: readonly string[];
+  readonly mode?: 'auto' | 'interactive';
+  readonly started_at?: string;
+  /** Only there once the attempt has ended. */
+  readonly finished_at?: string;
+  readonly exit_code?: number | null;
+  readonly signal?: string | null;
+  readonly verdict?: Verdict;
+  /** What whoever ran it has to say to the verdict: which limit, what could not be started, what the schema refused. */
+  readonly reason?: string;
+  /** How it was judged: the reason code of its completion state. */
+  readonly reason_code?: string;
+  /** The process, as the system numbered it. */
+  readonly pid?: number;
+  /** The session that this attempt resumes; null if it began one of its own. */
+  readonly session_id?: string | null;
+  /** What the person answered, if the attempt resumes after a question. */
+  readonly reply?: string;
+  /** The run whose kept result this attempt repeats; no process was started. */
+  readonly cached_from?: string;
+}
+
+/**
+ * Takes from a parsed `meta.N.json` what is there in the right shape, and names what is not. Other fields are left
+ * alone: they belong to whoever wrote them.
+ */
+export function readAttemptMeta(value: unknown): { readonly meta: AttemptMeta; readonly ignored: readonly string[] } {
+  if (!isRecord(value)) return { meta: {}, ignored: ['the whole file'] };
+  const ignored: string[] = [];
+  const meta: Record<string, unknown> = {};
+  for (const [key, isRight] of Object.entries(SHAPES)) {
+    const given: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+    if (given === undefined) continue;
+    if (isRight(given)) meta[key] = given;
+    else if (given !== null) ignored.push(key);
+  }
+  return { meta, ignored };
+}
+
+/** Tells whether an attempt has ended. */
+export function hasEnded(meta: AttemptMeta): boolean {
+  return meta.finished_at !== undefined || typeof meta.exit_code === 'number' || typeof meta.signal === 'string';
+}
+
+const isText = (field: unknown): boolean => typeof field === 'string' && field !== '';
+const isTime = (field: unknown): boolean => typeof field === 'string' && !Number.isNaN(Date.parse(field));
+
+const SHAPES: Readonly<Record<keyof AttemptMeta, (field: unknown) => boolean>> = {
+  run_id: isText,
+  engine: isText,
+  version: isText,
+  command: (field) => Array.isArray(field) && field.every((word) => typeof word === 'string'),
+  mode: (field) => field === 'auto' || field === 'interactive',
+  started_at: isTime,
+  finished_at: isTime,
+  exit_code: (field) => field === null || Number.isInteger(field),
+  signal: (field) => field === null || isText(field),
+  verdict: (field) => VERDICTS.some((verdict) => verdict === field),
+  reason: (field) => typeof field === 'string',
+  reason_code: isText,
+  pid: (field) => Number.isSafeInteger(field),
+  session_id: (field) => field === null || isText(field),
+  reply: (field) => typeof field === 'string',
+  cached_from: isText,
+};

@@ -1,0 +1,35 @@
+import { arrayField, isRecord } from '../../events/index.js';
+import type { FsDiff } from '../../events/index.js';
+import type { RunFolderWarning } from '../run-folder-warning.js';
+import { AUDIT_FOLDER } from '../file-names.js';
+import { parseJson, readSmallFile } from '../../files/index.js';
+import type { RunFolder } from '../open-run-folder.js';
+
+/** Paths of a hundred thousand files fit. */
+const FS_DIFF_BYTES = 16 * 1024 * 1024;
+
+/** What an attempt changed in its working folder, without Sluice's own files; undefined if it is not recorded. */
+export async function readFsDiff(
+  folder: RunFolder,
+  attempt: number,
+  warn: (warning: RunFolderWarning) => void,
+): Promise<FsDiff | undefined> {
+  const path = folder.attemptPath('fsDiff', attempt);
+  const text = await readSmallFile(path, FS_DIFF_BYTES);
+  if (text === undefined) return undefined;
+  const value = parseJson(text);
+  if (!isRecord(value)) {
+    warn({ code: 'FS_DIFF_IGNORED', attempt, message: `${path} is not a JSON object: changed files are not told.` });
+    return undefined;
+  }
+  const take = (key: keyof FsDiff): string[] => arrayField(value, key).filter(isArtifactPath);
+  return { created: take('created'), modified: take('modified'), deleted: take('deleted') };
+}
+
+/** A file below the working folder that the agent may have made; `.audit` is ours. */
+export function isArtifactPath(path: unknown): path is string {
+  if (typeof path !== 'string' || path === '' || path.includes('\0')) return false;
+  if (path.startsWith('/') || path.startsWith('\\') || /^[A-Za-z]:/.test(path)) return false;
+  const parts = path.split(/[/\\]/);
+  return !parts.includes('..') && !parts.includes(AUDIT_FOLDER);
+}

@@ -1,0 +1,46 @@
+import type { StreamName } from '../events/index.js';
+
+/** The folder of a run that holds what happened; the rest of a run folder belongs to the worker. */
+export const AUDIT_FOLDER = '.audit';
+
+/** What is kept of each attempt, by the name of its file. */
+const ATTEMPT_FILES = {
+  meta: ['meta', 'json'],
+  stdin: ['stdin', 'log'],
+  stdout: ['stdout', 'log'],
+  stderr: ['stderr', 'log'],
+  pty: ['pty-output', 'log'],
+  timing: ['timing', 'jsonl'],
+  fsDiff: ['fs-diff', 'json'],
+} as const;
+
+/** A file of an attempt. */
+export type AttemptFile = keyof typeof ATTEMPT_FILES;
+
+/** What is kept of a run over all its attempts. */
+export const RUN_LOGS = {
+  rasp: 'events.jsonl',
+  fcmp: 'fcmp.jsonl',
+  diagnostics: 'parser_diagnostics.jsonl',
+} as const;
+
+/** A log of a run. */
+export type RunLog = keyof typeof RUN_LOGS;
+
+/**
+ * The name of an attempt's file.
+ *
+ * @example
+ * attemptFileName('pty', 2) // 'pty-output.2.log'
+ */
+export function attemptFileName(file: AttemptFile | StreamName, attempt: number): string {
+  const [stem, extension] = ATTEMPT_FILES[file];
+  return `${stem}.${attempt}.${extension}`;
+}
+
+/** The attempt that a file name shows to have happened: one that left output or a meta. */
+export function attemptOf(fileName: string): number | undefined {
+  const match = /^(?:(?:stdout|stderr|pty-output)\.([1-9]\d{0,5})\.log|meta\.([1-9]\d{0,5})\.json)$/.exec(fileName);
+  const digits = match?.[1] ?? match?.[2];
+  return digits === undefined ? undefined : Number(digits);
+}

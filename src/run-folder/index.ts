@@ -1,0 +1,21 @@
+export { RUN_FOLDER_ERROR_CODES, RunFolderError, type RunFolderErrorCode } from './run-folder-error.js';
+export { RUN_FOLDER_WARNING_CODES, type RunFolderWarning } from './run-folder-warning.js';
+export { AUDIT_FOLDER, RUN_LOGS, attemptFileName, type AttemptFile, type RunLog } from './file-names.js';
+export type { AttemptMeta } from './attempt/attempt-meta.js';
+export { createRunFolder, openRunFolder, type RunFolder } from './open-run-folder.js';
+export {
+  openAttemptCapture,
+  writeAttemptMeta,
+  writeFsDiff,
+  type AttemptCapture,
+  type CapturedChunk,
+} from './attempt/attempt-capture.js';
+export { openRunLogs, type RunLogs } from './logs/run-logs.js';
+export { readLogFile, type LoggedRow } from './logs/read-log-file.js';
+export { translateRunFolder, type TranslateOptions } from './translate-run-folder.js';
+export { rewriteRunLogs } from './rewrite-run-logs.js';
+export { replayRunFolder, type LogDifference, type ReplayResult } from './replay-run-folder.js';
+export { runFolderPath } from './run-folder-path.js';
+export { readLastAttempt } from './read-last-attempt.js';
+export { openEventPages, type EventPages } from './logs/event-pages.js';
+export { isArtifactPath, readFsDiff } from './attempt/read-fs-diff.js';

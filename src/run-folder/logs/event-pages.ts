@@ -1,0 +1,92 @@
+import { LOG_END, comparePositions, countField, isRecord, positionOf } from '../../events/index.js';
+import type { Emitted, LogPosition } from '../../events/index.js';
+import { openLineTail, parseJson } from '../../files/index.js';
+import type { FileLine } from '../../files/index.js';
+import type { RunFolder } from '../open-run-folder.js';
+import { firstIndexThat } from '../../base/index.js';
+import { ROW_BYTES } from './read-log-file.js';
+
+/** Reads a run's events of one protocol page by page, also while they are being written. */
+export interface EventPages {
+  /**
+   * The events after a position, up to another and at most `limit`; fewer if they are large. None means that there
+   * are no more, for now.
+   */
+  read(query: { readonly after: LogPosition; readonly to?: LogPosition; readonly limit: number }): Promise<Emitted[]>;
+}
+
+/** One remembered place per so many lines: a page is found without reading the log from its start. */
+const STRIDE = 256;
+
+/** A page ends after so much text: a single event may hold megabytes. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+/** An event's place in the log, and where its line begins. */
+interface Place {
+  readonly position: LogPosition;
+  readonly offset: number;
+}
+
+/** Opens the log of a protocol. Places are remembered from page to page; a line that is no event is passed over. */
+export function openEventPages(folder: RunFolder, protocol: Emitted['protocol']): EventPages {
+  const path = folder.logPath(protocol);
+  const places: Place[] = [];
+
+  function placeBefore(after: LogPosition): Place | undefined {
+    return places[firstIndexThat(places, ({ position }) => comparePositions(position, after) > 0) - 1];
+  }
+
+  /** Places are remembered in the order of the log only: a page further back adds none. */
+  function remember(position: LogPosition, offset: number): void {
+    const last = places.at(-1);
+    if (last === undefined || offset > last.offset) places.push({ position, offset });
+  }
+
+  function standsAt({ position }: Place, line: FileLine | undefined): boolean {
+    const emitted = toEmitted(protocol, line?.text);
+    return emitted !== undefined && comparePositions(positionOf(emitted), position) === 0;
+  }
+
+  const read: EventPages['read'] = async (query) => {
+    const { after, to = LOG_END, limit } = query;
+    const page: Emitted[] = [];
+    let bytes = 0;
+    const place = placeBefore(after);
+    const lines = openLineTail(path, ROW_BYTES, place?.offset ?? 0);
+    try {
+      let line = await lines.next();
+      if (place !== undefined && !standsAt(place, line)) {
+        // The log was written anew: nothing that is remembered of it counts.
+        places.length = 0;
+        return await read(query);
+      }
+      for (; line !== undefined; line = await lines.next()) {
+        const emitted = toEmitted(protocol, line.text);
+        if (emitted === undefined) continue;
+        const position = positionOf(emitted);
+        if (line.number % STRIDE === 1) remember(position, line.offset);
+        if (comparePositions(position, after) <= 0) continue;
+        if (comparePositions(position, to) > 0) break;
+        page.push(emitted);
+        bytes += line.text?.length ?? 0;
+        if (page.length >= limit || bytes >= PAGE_BYTES) break;
+      }
+      return page;
+    } finally {
+      await lines.close();
+    }
+  };
+
+  return { read };
+}
+
+/**
+ * A line is taken for what it says, as long as it says where it stands: a worker can write into the folder, and a line
+ * without a place would be read again and again.
+ */
+function toEmitted(protocol: Emitted['protocol'], text: string | undefined): Emitted | undefined {
+  const event = text === undefined ? undefined : parseJson(text);
+  if (!isRecord(event) || countField(event, 'seq') === null) return undefined;
+  if (protocol === 'rasp' && countField(event, 'attempt_number') === null) return undefined;
+  return { protocol, event } as Emitted;
+}

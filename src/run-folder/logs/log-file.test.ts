@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { appendFile, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { bundleProgram } from '../../../test/bundle-program.js';
+import type { RunFolderWarning } from '../run-folder-warning.js';
+import { lines, makeRunFolder } from '../fixtures/make-run-folder.js';
+import { openLogFile } from './log-file.js';
+import { readLogFile } from './read-log-file.js';
+
+async function read(path: string): Promise<{ rows: object[]; warnings: string[] }> {
+  const warnings: RunFolderWarning[] = [];
+  const rows: object[] = [];
+  for await (const row of readLogFile(path, (warning) => warnings.push(warning))) rows.push(row.value);
+  return { rows, warnings: warnings.map((warning) => warning.message) };
+}
+
+describe('a log file', () => {
+  test('holds what was added, one line each, in the order of the calls', async () => {
+    const path = join(await makeRunFolder({}), 'log');
+    const log = await openLogFile(path);
+    await Promise.all([
+      log.append([{ seq: 1 }, { seq: 2, text: 'line\nbreak' }]),
+      log.append([]),
+      log.append([{ seq: 3 }]),
+    ]);
+    await log.sync();
+    await log.close();
+    expect(await readFile(path, 'utf8')).toBe('{"seq":1}\n{"seq":2,"text":"line\\nbreak"}\n{"seq":3}\n');
+    expect(await read(path)).toEqual({ rows: [{ seq: 1 }, { seq: 2, text: 'line\nbreak' }, { seq: 3 }], warnings: [] });
+  });
+
+  test('goes on after what an earlier process wrote', async () => {
+    const path = join(await makeRunFolder({ log: lines({ seq: 1 }) }), 'log');
+    const log = await openLogFile(path);
+    await log.append([{ seq: 2 }]);
+    await log.close();
+    expect((await read(path)).rows).toEqual([{ seq: 1 }, { seq: 2 }]);
+  });
+
+  test.each([
+    ['{"seq":1}\n{"seq":2,"te', 1],
+    ['{"seq":1}\n{"seq":2}', 1],
+    ['{"se', 0],
+    [`{"seq":1}\n{"text":"${'x'.repeat(200_000)}`, 1],
+  ])('a torn last line is never returned, and cut off before the next is added', async (content, whole) => {
+    const path = join(await makeRunFolder({ log: content }), 'log');
+    const before = await read(path);
+    expect(before.rows).toHaveLength(whole);
+    expect(before.warnings).toEqual([expect.stringContaining('never finished')]);
+    const log = await openLogFile(path);
+    await log.append([{ seq: 'next' }]);
+    await log.close();
+    const after = await read(path);
+    expect(after.rows).toEqual([...before.rows, { seq: 'next' }]);
+    expect(after.warnings).toEqual([]);
+  });
+
+  test('a damaged line in the middle is passed over with a warning', async () => {
+    const path = join(await makeRunFolder({ log: '{"seq":1}\n\0\0\0\n[1]\n{"seq":2}\n' }), 'log');
+    const { rows, warnings } = await read(path);
+    expect(rows).toEqual([{ seq: 1 }, { seq: 2 }]);
+    expect(warnings).toEqual([expect.stringContaining(':2 '), expect.stringContaining(':3 ')]);
+  });
+
+  test('a log that is not there has no rows', async () => {
+    expect(await read(join(await makeRunFolder({}), 'none'))).toEqual({ rows: [], warnings: [] });
+  });
+
+  test('a process that is killed while it adds leaves no event that is not whole', { timeout: 60_000 }, async () => {
+    const dir = await makeRunFolder({});
+    const path = join(dir, 'log');
+    const program = await bundleProgram(new URL('../fixtures/append-forever.ts', import.meta.url));
+    for (let round = 1; round <= 4; round += 1) {
+      const ready = join(dir, `ready.${round}`);
+      const child = program.start([path, ready]);
+      const exited = once(child, 'exit');
+      while ((await stat(ready).catch(() => undefined)) === undefined) await sleep(5);
+      const { size } = await stat(path);
+      while ((await stat(path)).size < size + 1_000_000) await sleep(1);
+      child.kill('SIGKILL');
+      expect(await exited).toEqual([null, 'SIGKILL']);
+      // A kill between two lines tears nothing; this one tears for certain.
+      await appendFile(path, '{"seq":1,"text":"xxx');
+      const { rows } = await read(path);
+      expect(rows.length).toBeGreaterThan(0);
+      for (const row of rows) expect(row).toEqual({ seq: expect.any(Number), text: 'x'.repeat(200_000) });
+    }
+  });
+});

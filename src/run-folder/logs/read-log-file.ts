@@ -1,0 +1,42 @@
+import { isRecord } from '../../events/index.js';
+import type { RunFolderWarning } from '../run-folder-warning.js';
+import { openLineTail, parseJson } from '../../files/index.js';
+
+/** A line of a log that holds a JSON object. */
+export interface LoggedRow {
+  readonly line: number;
+  readonly text: string;
+  readonly value: object;
+}
+
+/** An event holds at most a whole message, and that a frame of 64 MiB, escaped. */
+export const ROW_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Reads a log of one JSON object a line. A last line without its newline was torn by a crash or is still being
+ * written: it is never returned. Another line that is no object is passed over with a warning.
+ *
+ * @example
+ * for await (const row of readLogFile('run/.audit/fcmp.jsonl', console.warn)) console.log(row)
+ */
+export async function* readLogFile(
+  path: string,
+  warn: (warning: RunFolderWarning) => void,
+): AsyncGenerator<LoggedRow, undefined> {
+  const lines = openLineTail(path, ROW_BYTES);
+  try {
+    for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
+      const value = line.text === undefined ? undefined : parseJson(line.text);
+      if (line.text !== undefined && isRecord(value)) yield { line: line.number, text: line.text, value };
+      else
+        warn({ code: 'LOG_LINE_DAMAGED', message: `${path}:${line.number} is not a JSON object; it is passed over.` });
+    }
+    if (lines.unfinished() > 0) {
+      const message = `${path} ends in a line of ${lines.unfinished()} bytes that was never finished; it is passed over.`;
+      warn({ code: 'LOG_LINE_DAMAGED', message });
+    }
+    return undefined;
+  } finally {
+    await lines.close();
+  }
+}

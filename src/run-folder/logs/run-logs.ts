@@ -1,0 +1,52 @@
+import type { DriftSummary, Emitted } from '../../events/index.js';
+import { keysOf } from '../../base/index.js';
+import { RUN_LOGS } from '../file-names.js';
+import type { RunLog } from '../file-names.js';
+import type { RunFolder } from '../open-run-folder.js';
+import { logsOf } from './event-rows.js';
+import { openLogFile } from './log-file.js';
+import type { LogFile } from './log-file.js';
+
+/** The logs of a run that is going on: they only grow. */
+export interface RunLogs {
+  /** Adds events, each to the logs it belongs to; they are in the files when this resolves. */
+  append(events: readonly Emitted[]): Promise<void>;
+  /** Adds the count of what an attempt met and this version does not know. */
+  appendDrift(summary: DriftSummary): Promise<void>;
+  /** Makes what was added survive a loss of power. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the three logs of a run for adding to them. What a crash tore is cut off first.
+ *
+ * @example
+ * const logs = await openRunLogs(folder)
+ * await logs.append(translator.push('stdout', bytes))
+ */
+export async function openRunLogs(folder: RunFolder): Promise<RunLogs> {
+  const logs = new Map<RunLog, LogFile>();
+  for (const log of keysOf(RUN_LOGS)) logs.set(log, await openLogFile(folder.logPath(log)));
+
+  /** One pass and one text a log: this is on the way of every event. */
+  async function append(events: readonly Emitted[]): Promise<void> {
+    const lines: Record<RunLog, string> = { rasp: '', fcmp: '', diagnostics: '' };
+    for (const emitted of events) {
+      const line = `${JSON.stringify(emitted.event)}\n`;
+      for (const log of logsOf(emitted)) lines[log] += line;
+    }
+    await Promise.all([...logs].map(async ([name, log]) => log.appendLines(lines[name])));
+  }
+
+  async function each(step: (log: LogFile) => Promise<void>): Promise<void> {
+    await Promise.all([...logs.values()].map(step));
+  }
+
+  return {
+    append,
+    appendDrift: async (summary) => logs.get('diagnostics')?.append([summary]),
+    sync: async () => each(async (log) => log.sync()),
+    close: async () => each(async (log) => log.close()),
+  };
+}

@@ -1,0 +1,72 @@
+import { mkdir, realpath, symlink } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { RunFolderWarning } from './run-folder-warning.js';
+import { makeRunFolder } from './fixtures/make-run-folder.js';
+import { createRunFolder, openRunFolder } from './open-run-folder.js';
+
+describe('openRunFolder', () => {
+  test('finds the files in .audit, or in the folder itself', async () => {
+    const outer = await makeRunFolder({ '.audit/stdout.1.log': '', 'stdout.7.log': '' });
+    const inner = await makeRunFolder({ 'stderr.2.log': '', 'meta.1.json': '{}', 'notes.txt': '' });
+    expect(await (await openRunFolder(outer)).attempts()).toEqual([1]);
+    expect(await (await openRunFolder(inner)).attempts()).toEqual([1, 2]);
+    expect((await openRunFolder(inner)).logPath('diagnostics')).toBe(
+      join(await realpath(inner), 'parser_diagnostics.jsonl'),
+    );
+  });
+
+  test('an empty .audit does not hide files that lie beside it', async () => {
+    const dir = await makeRunFolder({ '.audit/notes.txt': '', 'stdout.7.log': '' });
+    expect(await (await openRunFolder(dir)).attempts()).toEqual([7]);
+  });
+
+  // Where there is no such place, it cannot be made either.
+  test('fails at once where it cannot be made', async () => {
+    await expect(createRunFolder('/proc/runs/r-1')).rejects.toThrow(/ENOENT|EACCES|EPERM|EROFS/);
+  });
+
+  test('is made for a new run, with an .audit of its own', async () => {
+    const dir = join(await makeRunFolder({}), 'runs', 'r-1');
+    const folder = await createRunFolder(dir);
+    expect(folder.auditFolder).toBe(join(await realpath(dir), '.audit'));
+    expect(await folder.attempts()).toEqual([]);
+  });
+
+  test('is named after the run folder, also when .audit itself is opened', async () => {
+    const dir = await makeRunFolder({ '.audit/stdout.1.log': '' });
+    expect((await openRunFolder(dir)).name).toBe(basename(dir));
+    expect((await openRunFolder(join(dir, '.audit'))).name).toBe(basename(dir));
+  });
+
+  test('lists attempts by number, not by letter', async () => {
+    const dir = await makeRunFolder({ 'stdout.10.log': '', 'stdout.9.log': '', 'stdout.1.log': '' });
+    expect(await (await openRunFolder(dir)).attempts()).toEqual([1, 9, 10]);
+  });
+
+  test('a folder that is not there, or a file, is a typed error', async () => {
+    const dir = await makeRunFolder({ file: '' });
+    await expect(openRunFolder(join(dir, 'none'))).rejects.toMatchObject({ code: 'RUN_FOLDER_NOT_FOUND' });
+    await expect(openRunFolder(join(dir, 'file'))).rejects.toMatchObject({ code: 'RUN_FOLDER_NOT_FOUND' });
+  });
+
+  test('an .audit that links elsewhere is not followed', async () => {
+    const elsewhere = await makeRunFolder({ 'stdout.1.log': 'secret' });
+    const dir = await makeRunFolder({});
+    await mkdir(join(dir, 'x'));
+    await symlink(elsewhere, join(dir, '.audit'));
+    await expect(openRunFolder(dir)).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
+  });
+
+  test('a meta that cannot be read is empty, with a warning; one that is missing is empty', async () => {
+    const warnings: RunFolderWarning[] = [];
+    const folder = await openRunFolder(
+      await makeRunFolder({ 'meta.1.json': '{"engine":', 'meta.2.json': '{"engine":"qwen"}' }),
+    );
+    const warn = (warning: RunFolderWarning): void => void warnings.push(warning);
+    expect(await folder.meta(1, warn)).toEqual({});
+    expect(await folder.meta(2, warn)).toEqual({ engine: 'qwen' });
+    expect(await folder.meta(3, warn)).toEqual({});
+    expect(warnings).toMatchObject([{ code: 'META_IGNORED', attempt: 1 }]);
+  });
+});

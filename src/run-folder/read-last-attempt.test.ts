@@ -1,0 +1,42 @@
+import { mkdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../test/temporary-folder.js';
+import { readLastAttempt } from './read-last-attempt.js';
+
+const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8');
+
+describe('readLastAttempt', () => {
+  it('reads the ends of the last attempt, and what was started', async () => {
+    const dir = await makeFolder({
+      '.audit/stdout.1.log': 'the first',
+      '.audit/stdout.2.log': 'the second attempt',
+      '.audit/stderr.2.log': 'oops',
+      '.audit/meta.2.json': '{"command": ["worker", "-x"], "version": "1.2", "started_at": "2026-11-15T08:00:00.000Z"}',
+    });
+    const remains = await readLastAttempt(dir, 7);
+    expect(textOf(remains.stdout)).toBe('attempt');
+    expect(textOf(remains.stderr)).toBe('oops');
+    expect(remains).toMatchObject({ command: ['worker', '-x'], version: '1.2', startedAt: '2026-11-15T08:00:00.000Z' });
+  });
+
+  it('takes the output of a terminal where there is no other', async () => {
+    const dir = await makeFolder({ '.audit/pty-output.1.log': 'typed' });
+    expect(textOf((await readLastAttempt(dir, 100)).stdout)).toBe('typed');
+  });
+
+  it('is empty for a folder without a run, and for none', async () => {
+    const dir = await makeFolder({});
+    for (const folder of [dir, join(dir, 'gone')]) {
+      expect(await readLastAttempt(folder, 100)).toMatchObject({ command: [], startedAt: null });
+    }
+  });
+
+  it('does not follow links and does not mind folders in the place of files', async () => {
+    const dir = await makeFolder({ secret: 'do not read', '.audit/stderr.1.log': 'seen', '.audit/meta.1.json': 'no' });
+    await symlink(join(dir, 'secret'), join(dir, '.audit/stdout.1.log'));
+    await mkdir(join(dir, '.audit/pty-output.1.log'));
+    const remains = await readLastAttempt(dir, 100);
+    expect([textOf(remains.stdout), textOf(remains.stderr)]).toEqual(['', 'seen']);
+  });
+});

@@ -1,0 +1,61 @@
+import type { AttemptMeta } from './attempt/attempt-meta.js';
+import { openForReading } from '../files/index.js';
+import { openRunFolder } from './open-run-folder.js';
+
+/** What the last attempt of a run left in its folder. The worker could write there: it shows, it does not prove. */
+export interface AttemptRemains {
+  /** The ends of what it printed; a terminal's output counts as stdout. */
+  readonly stdout: Uint8Array;
+  readonly stderr: Uint8Array;
+  readonly startedAt: string | null;
+  readonly command: readonly string[];
+  readonly version: string | null;
+}
+
+const NOTHING: AttemptRemains = {
+  stdout: new Uint8Array(),
+  stderr: new Uint8Array(),
+  startedAt: null,
+  command: [],
+  version: null,
+};
+
+/**
+ * Reads the ends of the output of a run's last attempt, and what was started. A folder that cannot be read, or that a
+ * worker has spoilt, gives what there is.
+ *
+ * @example
+ * const { stdout } = await readLastAttempt('data/runs/01J…', 65_536)
+ */
+export async function readLastAttempt(dir: string, maxBytes: number): Promise<AttemptRemains> {
+  try {
+    const folder = await openRunFolder(dir);
+    const attempt = (await folder.attempts()).at(-1);
+    if (attempt === undefined) return NOTHING;
+    const read = async (stream: 'stdout' | 'stderr' | 'pty') => readEnd(folder.attemptPath(stream, attempt), maxBytes);
+    const [stdout, stderr, pty] = await Promise.all([read('stdout'), read('stderr'), read('pty')]);
+    const meta: AttemptMeta = await folder.meta(attempt).catch(() => ({}));
+    return {
+      stdout: stdout.length > 0 ? stdout : pty,
+      stderr,
+      startedAt: meta.started_at ?? null,
+      command: meta.command ?? [],
+      version: meta.version ?? null,
+    };
+  } catch {
+    return NOTHING;
+  }
+}
+
+async function readEnd(path: string, maxBytes: number): Promise<Uint8Array> {
+  const handle = await openForReading(path).catch(() => undefined);
+  if (handle === undefined) return new Uint8Array();
+  try {
+    const { size } = await handle.stat();
+    const end = Buffer.alloc(Math.min(size, maxBytes));
+    const { bytesRead } = await handle.read(end, 0, end.length, Math.max(0, size - end.length));
+    return end.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,185 @@
+import { appendFile, cp, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import type { Emitted } from '../events/protocol/emitted.js';
+import type { FcmpEvent } from '../events/protocol/fcmp-event.js';
+import { openAttemptCapture, writeAttemptMeta } from './attempt/attempt-capture.js';
+import type { RunFolderWarning } from './run-folder-warning.js';
+import { lines, makeRunFolder } from './fixtures/make-run-folder.js';
+import { openRunFolder } from './open-run-folder.js';
+import { translateRunFolder } from './translate-run-folder.js';
+import type { TranslateOptions } from './translate-run-folder.js';
+
+const RECORDED = fileURLToPath(new URL('./fixtures/codex-resumed', import.meta.url));
+const MESSAGE = { type: 'item.completed', item: { id: 'item_0', type: 'agent_message', text: 'Hello.' } };
+const TURN = lines({ type: 'thread.started', thread_id: 't-1' }, { type: 'turn.started' }, MESSAGE, {
+  type: 'turn.completed',
+  usage: { input_tokens: 1, output_tokens: 1 },
+});
+
+async function translate(dir: string, options: TranslateOptions = {}) {
+  const all: Emitted[] = [];
+  const warnings: RunFolderWarning[] = [];
+  for await (const emitted of translateRunFolder(dir, { onWarning: (warning) => warnings.push(warning), ...options })) {
+    all.push(emitted);
+  }
+  return { all, fcmp: all.flatMap(fcmpOf), warnings: warnings.map((warning) => warning.code) };
+}
+
+function fcmpOf(emitted: Emitted): FcmpEvent[] {
+  return emitted.protocol === 'fcmp' ? [emitted.event] : [];
+}
+
+describe('translateRunFolder', () => {
+  test('tells a recorded run, its attempts one after the other, numbered through', async () => {
+    const { fcmp, warnings } = await translate(RECORDED);
+    expect(warnings).toEqual([]);
+    expect(fcmp.map(({ seq }) => seq)).toEqual(fcmp.map((_, index) => index + 1));
+    expect(new Set(fcmp.map(({ run_id }) => run_id))).toEqual(new Set(['codex-resumed']));
+    expect(
+      fcmp.filter(({ type }) => /conversation|final|required/.test(type)).map(({ type, meta }) => [meta.attempt, type]),
+    ).toEqual([
+      [1, 'conversation.started'],
+      [1, 'assistant.message.final'],
+      [1, 'user.input.required'],
+      [2, 'conversation.started'],
+      [2, 'assistant.message.final'],
+      [2, 'conversation.completed'],
+    ]);
+  });
+
+  test('dates events by the start in the meta and the timing', async () => {
+    const { fcmp } = await translate(RECORDED);
+    const final = fcmp.find(({ type }) => type === 'assistant.message.final');
+    const folder = await openRunFolder(RECORDED);
+    const { started_at = '' } = await folder.meta(1);
+    const ms = Date.parse(final?.ts ?? '') - Date.parse(started_at);
+    expect(ms).toBeGreaterThan(0);
+    expect((await translate(RECORDED)).fcmp).toEqual(fcmp);
+  });
+
+  test('one attempt alone is told as it is told among the others', async () => {
+    const { fcmp } = await translate(RECORDED);
+    const alone = await translate(RECORDED, { attempt: 2 });
+    expect(alone.fcmp).toEqual(fcmp.filter(({ meta }) => meta.attempt === 2));
+    expect(alone.fcmp[0]?.seq).toBeGreaterThan(1);
+  });
+
+  test('a session that the meta does not tell is handed on, one that it denies is not', async () => {
+    const meta = { engine: 'codex', started_at: '2026-01-01T00:00:00.000Z', exit_code: 0 };
+    const other = TURN.replace('t-1', 't-2');
+    const codes = async (second: object) => {
+      const dir = await makeRunFolder({
+        'stdout.1.log': TURN,
+        'meta.1.json': JSON.stringify(meta),
+        'stdout.2.log': other,
+        'meta.2.json': JSON.stringify({ ...meta, ...second }),
+      });
+      const { fcmp } = await translate(dir);
+      return fcmp.flatMap((event) => (event.type === 'diagnostic.warning' ? [event.data.code] : []));
+    };
+    expect(await codes({})).toContain('SESSION_ID_CHANGED');
+    expect(await codes({ session_id: null })).not.toContain('SESSION_ID_CHANGED');
+  });
+
+  test('without meta and timing the name is the folder’s, and warnings say what is not known', async () => {
+    const dir = await makeRunFolder({ 'stdout.1.log': TURN, 'stderr.1.log': 'note\n' });
+    const { fcmp, warnings } = await translate(dir, { engine: 'codex' });
+    expect(fcmp[0]).toMatchObject({ run_id: basename(dir), ts: '1970-01-01T00:00:00.000Z' });
+    expect(warnings).toEqual(['START_TIME_UNKNOWN', 'INTERLEAVING_UNKNOWN']);
+    expect(fcmp.flatMap((event) => (event.type === 'diagnostic.warning' ? [event.data.code] : []))).toEqual([
+      'INTERLEAVING_UNKNOWN',
+    ]);
+  });
+
+  test('files that changed become artifacts, ours do not', async () => {
+    const dir = await makeRunFolder({
+      '.audit/stdout.1.log': TURN,
+      '.audit/fs-diff.1.json': JSON.stringify({
+        created: ['out/a.md', '.audit/events.jsonl'],
+        modified: [],
+        deleted: [],
+      }),
+    });
+    const { fcmp } = await translate(dir, { engine: 'codex' });
+    expect(fcmp.flatMap((event) => (event.type === 'artifact.created' ? [event.data.path] : []))).toEqual(['out/a.md']);
+  });
+
+  test('what was captured live is told again with the same times', async () => {
+    const dir = await makeRunFolder({});
+    const folder = await openRunFolder(dir);
+    const start = Date.parse('2026-01-01T00:00:00.000Z');
+    await writeAttemptMeta(folder, 1, {
+      run_id: 'r-1',
+      engine: 'codex',
+      started_at: new Date(start).toISOString(),
+      exit_code: 0,
+    });
+    const capture = await openAttemptCapture(folder, 1);
+    await capture.write([{ stream: 'stdout', bytes: Buffer.from(TURN.slice(0, 100)), ms: 10 }]);
+    await capture.write([{ stream: 'stdout', bytes: Buffer.from(TURN.slice(100)), ms: 250 }]);
+    await capture.close();
+    const { fcmp } = await translate(dir);
+    expect(fcmp.find(({ type }) => type === 'conversation.started')?.ts).toBe('2026-01-01T00:00:00.010Z');
+    expect(fcmp.find(({ type }) => type === 'assistant.message.final')?.ts).toBe('2026-01-01T00:00:00.250Z');
+  });
+
+  test('a folder without a run, an attempt that is not there and an engine nobody names are typed errors', async () => {
+    await expect(translate(await makeRunFolder({ 'notes.txt': '' }))).rejects.toMatchObject({
+      code: 'RUN_FOLDER_EMPTY',
+    });
+    await expect(translate(RECORDED, { attempt: 3 })).rejects.toMatchObject({
+      code: 'ATTEMPT_NOT_FOUND',
+      message: expect.stringContaining('1, 2'),
+    });
+    await expect(translate(await makeRunFolder({ 'stdout.1.log': '' }))).rejects.toMatchObject({
+      code: 'ENGINE_NOT_NAMED',
+    });
+  });
+
+  test('a plain program’s run is read as text', async () => {
+    const dir = await makeRunFolder({ 'stdout.1.log': 'hello\n', 'meta.1.json': '{"engine":"command","exit_code":0}' });
+    expect((await translate(dir)).fcmp[0]?.engine).toBe('generic');
+  });
+});
+
+describe('following', () => {
+  test('tells what comes until the meta says that the attempt has ended, the same as afterwards', async () => {
+    const dir = await makeRunFolder({});
+    await cp(RECORDED, dir, { recursive: true });
+    await rm(join(dir, 'meta.2.json'));
+    await rm(join(dir, 'stdout.2.log'));
+    await rm(join(dir, 'stderr.2.log'));
+    const folder = await openRunFolder(dir);
+    const meta = await folder.meta(1);
+    const { finished_at: _finished, exit_code: _code, ...running } = meta;
+    await writeFile(join(dir, 'meta.1.json'), JSON.stringify(running));
+
+    const events = translateRunFolder(dir, { follow: new AbortController().signal });
+    const told: FcmpEvent[] = [];
+    const done = (async () => {
+      for await (const emitted of events) told.push(...fcmpOf(emitted));
+    })();
+    while (!told.some(({ type }) => type === 'assistant.message.final')) await sleep(10);
+    expect(told.some(({ type }) => type === 'user.input.required')).toBe(false);
+    await writeAttemptMeta(folder, 1, meta);
+    await done;
+    expect(told).toEqual((await translate(dir)).fcmp);
+    expect(told.at(-1)?.type).toBe('user.input.required');
+  });
+
+  test('waits for the first attempt and stops when it is told to, without an end that nobody knows', async () => {
+    const dir = await makeRunFolder({});
+    const stop = new AbortController();
+    const events = translateRunFolder(dir, { engine: 'codex', follow: stop.signal });
+    const first = events.next();
+    await appendFile(join(dir, 'stdout.1.log'), TURN);
+    expect((await first).done).toBe(false);
+    stop.abort();
+    const rest: Emitted[] = [];
+    for await (const emitted of events) rest.push(emitted);
+    expect(rest.flatMap(fcmpOf).some(({ type }) => type === 'user.input.required')).toBe(false);
+  });
+});

@@ -1,0 +1,159 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ENGINE_NAMES, createTranslator, isEngineName } from '../events/index.js';
+import type { DriftSummary, Emitted, EngineName } from '../events/index.js';
+import { attemptChunks, POLL_MS } from './attempt/attempt-chunks.js';
+import type { ChunkWarning, Following } from './attempt/attempt-chunks.js';
+import { hasEnded } from './attempt/attempt-meta.js';
+import type { AttemptMeta } from './attempt/attempt-meta.js';
+import { readFsDiff } from './attempt/read-fs-diff.js';
+import { RunFolderError } from './run-folder-error.js';
+import type { RunFolderWarning } from './run-folder-warning.js';
+import { openRunFolder } from './open-run-folder.js';
+import type { RunFolder } from './open-run-folder.js';
+
+/** How to translate a run folder. */
+export interface TranslateOptions {
+  /** The engine that printed the bytes, or `auto`; by default the one the meta names. */
+  readonly engine?: EngineName | 'auto';
+  /** Only this attempt; by default all. */
+  readonly attempt?: number;
+  /** Waits for what is still to come, until the meta says that the attempt has ended or this signal aborts. */
+  readonly follow?: AbortSignal;
+  readonly onWarning?: (warning: RunFolderWarning) => void;
+  /** Told after the events of an attempt in which something unknown was met. */
+  readonly onDrift?: (summary: DriftSummary) => void;
+}
+
+/** What one attempt leaves to the next. */
+interface Handover {
+  readonly fcmpSeq: number;
+  readonly sessionId: string | null;
+}
+
+/**
+ * Tells the recorded bytes of a run as events, from the first attempt to the last. Nothing is kept in memory but
+ * what is open, so a log may be of any length.
+ *
+ * @example
+ * for await (const { protocol, event } of translateRunFolder('runs/01J…')) console.log(protocol, event.seq)
+ */
+export async function* translateRunFolder(dir: string, options: TranslateOptions = {}): AsyncGenerator<Emitted> {
+  const folder = await openRunFolder(dir);
+  for await (const events of translateFolder(folder, options)) for (const emitted of events) yield emitted;
+}
+
+/** The same for a folder that is open, in lists of the events that came together: waiting costs, per event, too much. */
+export async function* translateFolder(folder: RunFolder, options: TranslateOptions): AsyncGenerator<Emitted[]> {
+  await checkAttempt(folder, options);
+  let handover: Handover = { fcmpSeq: 0, sessionId: null };
+  let runId: string | undefined;
+  let attempt = await nextAttempt(folder, 0, options.follow);
+  while (attempt !== undefined && attempt <= (options.attempt ?? Number.POSITIVE_INFINITY)) {
+    const meta = await folder.meta(attempt, options.onWarning);
+    runId ??= meta.run_id ?? folder.name;
+    for await (const events of translateAttempt(folder, { attempt, meta, runId, handover }, options)) {
+      handover = follows(handover, events);
+      // Earlier attempts are read all the same: they decide the numbers and the session of this one.
+      if (options.attempt === undefined || options.attempt === attempt) yield events;
+    }
+    if (options.follow?.aborted === true) return;
+    attempt = await nextAttempt(folder, attempt);
+  }
+}
+
+async function* translateAttempt(
+  folder: RunFolder,
+  start: { readonly attempt: number; readonly meta: AttemptMeta; readonly runId: string; readonly handover: Handover },
+  options: TranslateOptions,
+): AsyncGenerator<Emitted[]> {
+  const { attempt, meta, handover } = start;
+  const warn = options.onWarning ?? ignore;
+  const aboutBytes: ChunkWarning[] = [];
+  const startedAt = startTime(meta, attempt, warn);
+  let now = startedAt;
+  const sessionId = meta.session_id === undefined ? handover.sessionId : meta.session_id;
+  const translator = createTranslator({
+    engine: engineOf(options, meta, attempt),
+    runId: start.runId,
+    attempt,
+    fcmpSeq: handover.fcmpSeq,
+    clock: () => now,
+    ...(meta.mode === undefined ? {} : { mode: meta.mode }),
+    ...(sessionId === null ? {} : { sessionId }),
+    ...(meta.reply === undefined ? {} : { reply: meta.reply }),
+    ...(meta.cached_from === undefined ? {} : { cachedFrom: meta.cached_from }),
+  });
+  const following: Following | undefined =
+    options.follow === undefined
+      ? undefined
+      : { signal: options.follow, hasEnded: async () => hasEnded(await folder.meta(attempt)) };
+  const chunks = attemptChunks(folder, attempt, (warning) => aboutBytes.push(warning), following);
+  for await (const { ms, stream, bytes } of chunks) {
+    // Clocks may be set back between two chunks; the time of events is not.
+    if (ms !== null) now = Math.max(now, startedAt + ms);
+    yield translator.push(stream, bytes);
+  }
+  if (options.follow?.aborted === true) return;
+  for (const warning of aboutBytes) warn(warning);
+
+  const last = following === undefined ? meta : await folder.meta(attempt, warn);
+  if (last.finished_at !== undefined) now = Math.max(now, Date.parse(last.finished_at));
+  const fsDiff = await readFsDiff(folder, attempt, warn);
+  yield translator.end({
+    exitCode: last.exit_code ?? null,
+    signal: last.signal ?? null,
+    ...(fsDiff === undefined ? {} : { fsDiff }),
+    ...(last.verdict === undefined ? {} : { verdict: last.verdict }),
+    ...(last.reason === undefined ? {} : { reason: last.reason }),
+    warnings: aboutBytes,
+  });
+  const drift = translator.drift();
+  if (drift !== null) options.onDrift?.(drift);
+}
+
+function follows(handover: Handover, events: readonly Emitted[]): Handover {
+  const last = events.findLast(({ protocol }) => protocol === 'fcmp');
+  if (last?.protocol !== 'fcmp') return handover;
+  return { fcmpSeq: last.event.seq, sessionId: last.event.correlation.session_id ?? handover.sessionId };
+}
+
+function engineOf(options: TranslateOptions, meta: AttemptMeta, attempt: number): EngineName | 'auto' {
+  if (options.engine !== undefined) return options.engine;
+  // A plain program is read as text; `command` is what a run calls it.
+  if (meta.engine === 'command') return 'generic';
+  if (isEngineName(meta.engine)) return meta.engine;
+  const said = meta.engine === undefined ? 'names no engine' : `names ${JSON.stringify(meta.engine)}, which is none`;
+  const message = `The meta of attempt ${attempt} ${said}: give one of ${ENGINE_NAMES.join(', ')}, or auto.`;
+  throw new RunFolderError('ENGINE_NOT_NAMED', message);
+}
+
+/** Without a start the events still get times that are the same on each reading. */
+function startTime(meta: AttemptMeta, attempt: number, warn: (warning: RunFolderWarning) => void): number {
+  if (meta.started_at !== undefined) return Date.parse(meta.started_at);
+  const message = `Nothing says when attempt ${attempt} started: its events are dated from 1970.`;
+  warn({ code: 'START_TIME_UNKNOWN', attempt, message });
+  return 0;
+}
+
+async function checkAttempt(folder: RunFolder, { attempt, follow }: TranslateOptions): Promise<void> {
+  const attempts = await folder.attempts();
+  if (attempts.length === 0 && follow === undefined) {
+    const message = `${folder.auditFolder} holds no run: there is neither a stdout.N.log nor a meta.N.json; give the folder of a run that began.`;
+    throw new RunFolderError('RUN_FOLDER_EMPTY', message);
+  }
+  if (attempt !== undefined && follow === undefined && !attempts.includes(attempt)) {
+    const message = `${folder.auditFolder} has no attempt ${attempt}; ask for one of ${attempts.join(', ')}.`;
+    throw new RunFolderError('ATTEMPT_NOT_FOUND', message);
+  }
+}
+
+/** The attempt after another; with a signal, waits until there is one. */
+async function nextAttempt(folder: RunFolder, after: number, wait?: AbortSignal): Promise<number | undefined> {
+  for (;;) {
+    const next = (await folder.attempts()).find((attempt) => attempt > after);
+    if (next !== undefined || wait === undefined || wait.aborted) return next;
+    await sleep(POLL_MS, undefined, { signal: wait }).catch(ignore);
+  }
+}
+
+function ignore(): void {}
