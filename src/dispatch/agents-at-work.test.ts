@@ -60,7 +60,7 @@ describe('an agent as a worker', { timeout: 30_000 }, () => {
 
   it('that only talks is put before a person', async () => {
     const { record } = await orderFrom(answer('All done, trust me.'));
-    expect(record?.decision).toMatchObject({ action: 'needs-human', resultCode: 'output_unparseable' });
+    expect(record?.decision).toMatchObject({ action: 'needs-human', result_code: 'output_unparseable' });
   });
 });
 

@@ -41,15 +41,15 @@ describe('a worker', { timeout: 30_000 }, () => {
   it('lists the run of an order, with its events and its end', async () => {
     const { start, submit, settled, store } = await openWorkshop();
     const worker = start();
-    const { runUlid, order, ...rest } = await submit('local#1', { print: 'hello', result: 'ok' });
-    await settled({ runUlid, order, ...rest });
+    const { run, order, ...rest } = await submit('local#1', { print: 'hello', result: 'ok' });
+    await settled({ run, order, ...rest });
     await worker.stop();
-    expect(await store.findRun(runUlid)).toMatchObject({
+    expect(await store.findRun(run)).toMatchObject({
       state: 'ended',
       order: { issue_ref: 'local#1', run_id: order.run_id },
       result: { status: 'success', process: { exit_code: 0 } },
     });
-    const events = await store.read({ runId: runUlid, protocol: 'fcmp', limit: 100 });
+    const events = await store.read({ runId: run, protocol: 'fcmp', limit: 100 });
     expect(events.map(({ event }) => event.seq)).toEqual(events.map((_, index) => index + 1));
     expect(events.length).toBeGreaterThan(1);
   });
@@ -98,7 +98,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     const old = await submit('local#1', { sleep: 60_000, result: 'ok' });
     await expect.poll(effects, { timeout: 10_000 }).toHaveLength(1);
     const current = await submit('local#1', { result: 'ok' });
-    expect(await settled(old)).toMatchObject({ decision: { action: 'archive', resultCode: 'stale_run' } });
+    expect(await settled(old)).toMatchObject({ decision: { action: 'archive', result_code: 'stale_run' } });
     expect(await settled(current)).toMatchObject({ decision: { action: 'advance' } });
     expect(await store.findIssue('local#1')).toMatchObject({ state: 'review', active_run_id: current.order.run_id });
   });
@@ -144,7 +144,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     const { start, submit, settled, effects } = await openWorkshop();
     start();
     const order = await submit('local#2', { result: 'ok' }, { depends_on: ['local#1'] });
-    expect(await settled(order)).toMatchObject({ decision: { action: 'blocked', resultCode: 'dep_unresolved' } });
+    expect(await settled(order)).toMatchObject({ decision: { action: 'blocked', result_code: 'dep_unresolved' } });
     expect(await effects()).toEqual([]);
   });
 
@@ -154,7 +154,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     });
     start();
     expect(await settled(await submit('local#1', {}))).toMatchObject({
-      decision: { action: 'needs-human', resultCode: 'env_unavailable', reason: expect.stringContaining('/no/such') },
+      decision: { action: 'needs-human', result_code: 'env_unavailable', reason: expect.stringContaining('/no/such') },
     });
   });
 
@@ -249,9 +249,9 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
     const records = await Promise.all(orders.map(settled));
     expect(records).toMatchObject([{ decision: { action: 'advance' } }, { decision: { action: 'advance' } }]);
     expect((await effects()).map((line) => line.split(' ')[2])).toEqual(['start', 'start', 'end', 'end']);
-    for (const { runUlid, order } of orders) {
-      expect(existsSync(worktreeOf(runUlid))).toBe(false);
-      expect(git('branch', '--list', `sluice/${order.run_id}-${runUlid}`)).not.toBe('');
+    for (const { run, order } of orders) {
+      expect(existsSync(worktreeOf(run))).toBe(false);
+      expect(git('branch', '--list', `sluice/${order.run_id}-${run}`)).not.toBe('');
     }
     expect(git('status', '--porcelain')).toBe('');
   });
@@ -261,7 +261,7 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
     start();
     const order = await submit('local#1', { result: 'ok' }, { isolation: 'worktree' });
     await settled(order);
-    expect(existsSync(worktreeOf(order.runUlid))).toBe(false);
+    expect(existsSync(worktreeOf(order.run))).toBe(false);
     expect(git('branch', '--list', 'sluice/*')).toBe('');
   });
 
@@ -270,8 +270,8 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
     start();
     const order = await submit('local#1', { write: 'unsaved.txt', result: 'ok' }, { isolation: 'worktree' });
     const record = await settled(order);
-    expect(existsSync(join(worktreeOf(order.runUlid), 'unsaved.txt'))).toBe(true);
-    expect(record?.decision?.next).toContain(worktreeOf(order.runUlid));
+    expect(existsSync(join(worktreeOf(order.run), 'unsaved.txt'))).toBe(true);
+    expect(record?.decision?.next).toContain(worktreeOf(order.run));
   });
 
   it('needs a repository', async () => {
@@ -281,7 +281,7 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
     expect(await settled(order)).toMatchObject({
       decision: {
         action: 'needs-human',
-        resultCode: 'env_unavailable',
+        result_code: 'env_unavailable',
         reason: expect.stringContaining('git repository'),
       },
     });

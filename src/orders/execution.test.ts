@@ -6,7 +6,7 @@ import { order, readingOf } from './fixtures/order.js';
 const end = { exitCode: 0, signal: null };
 const reading = readingOf();
 const decision = decide({ order, reading, activeRunId: order.run_id, ...end });
-const settled = { id: 'e1', order, runUlid: '01KA3RUN', reading, decision, at: '2026-11-15T10:00:05.000Z', ...end };
+const settled = { id: 'e1', order, run: '01KA3RUN', reading, decision, at: '2026-11-15T10:00:05.000Z', ...end };
 
 describe('executionOf', () => {
   test('keeps what was run, how it ended, what was read and what was decided', () => {
@@ -23,7 +23,7 @@ describe('executionOf', () => {
       id: 'e1',
       issue_ref: order.issue_ref,
       run_id: order.run_id,
-      run_ulid: '01KA3RUN',
+      run: '01KA3RUN',
       worker: 'codex-cli',
       worker_type: 'codex-cli',
       command: ['codex', 'exec'],
@@ -83,7 +83,7 @@ test('an item has the reason, the next step and everything that was read', () =>
     id: 'i1',
     issue_ref: order.issue_ref,
     run_id: order.run_id,
-    run_ulid: '01KA3RUN',
+    run: '01KA3RUN',
     reason: asked.reason,
     next: asked.next,
     result_code: 'output_unparseable',

@@ -8,7 +8,7 @@ export const READER_VERSION = 'work-result/1';
 export interface Execution {
   readonly id: string;
   readonly order: Pick<WorkOrder, 'issue_ref' | 'run_id' | 'worker'>;
-  readonly runUlid: string;
+  readonly run: string;
   readonly workerType: string;
   /** What was started; empty if nothing was. */
   readonly command?: readonly string[];
@@ -37,7 +37,7 @@ export function executionOf(execution: Execution): ExecutionRecord {
     id: execution.id,
     issue_ref: order.issue_ref,
     run_id: order.run_id,
-    run_ulid: execution.runUlid,
+    run: execution.run,
     worker: order.worker,
     worker_type: execution.workerType,
     command: execution.command ?? [],
@@ -52,7 +52,7 @@ export function executionOf(execution: Execution): ExecutionRecord {
     parse_status: parseStatusOf(reading),
     problems: [...reading.problems, ...(reading.notices ?? [])],
     decision: decision.action,
-    result_code: decision.resultCode,
+    result_code: decision.result_code,
     reason: decision.reason,
     who: execution.who ?? null,
     at: execution.at,
@@ -82,20 +82,20 @@ export function parseStatusOf({ source, result, problems }: Reading): ExecutionR
  * What a person finds in the inbox about an execution the rules could not settle.
  *
  * @example
- * if (decision.action === 'needs-human') inbox.push(itemOf({ id, order, runUlid, exitCode, signal, reading, decision, at }))
+ * if (decision.action === 'needs-human') inbox.push(itemOf({ id, order, run, exitCode, signal, reading, decision, at }))
  */
 export function itemOf(
-  execution: Pick<Execution, 'id' | 'order' | 'runUlid' | 'exitCode' | 'signal' | 'reading' | 'decision' | 'at'>,
+  execution: Pick<Execution, 'id' | 'order' | 'run' | 'exitCode' | 'signal' | 'reading' | 'decision' | 'at'>,
 ): InboxItem {
   const { order, decision } = execution;
   return {
     id: execution.id,
     issue_ref: order.issue_ref,
     run_id: order.run_id,
-    run_ulid: execution.runUlid,
+    run: execution.run,
     reason: decision.reason,
     next: decision.next,
-    result_code: decision.resultCode,
+    result_code: decision.result_code,
     reading: execution.reading,
     exit_code: execution.exitCode,
     signal: execution.signal,

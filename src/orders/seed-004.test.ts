@@ -81,7 +81,7 @@ test('FR-2.7-04: where JSON and text are both there JSON counts, and the source 
 
 test('FR-2.7-05: the result of a run that is not active is archived and moves nothing', async () => {
   const { decision } = await settle({ files: asJson(result), activeRunId: '2026-11-15-backend-0002' });
-  expect(decision).toMatchObject({ action: 'archive', resultCode: 'stale_run' });
+  expect(decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
   expect(stateOf(decision)).toBeUndefined();
 });
 
@@ -120,7 +120,7 @@ test('FR-2.7-08: an execution records worker type, time, exit code, encoding and
   const record = executionOf({
     id: '1',
     order,
-    runUlid: '01KA3RUN',
+    run: '01KA3RUN',
     workerType: 'codex-cli',
     durationMs: 1200,
     exitCode: 0,
@@ -161,14 +161,14 @@ describe('AC-2.7-03: a missing field never leads to review or done', () => {
 
 test('AC-2.7-04: a late result of an old run does not become the active one’s', async () => {
   const late = await settle({ files: asJson({ ...result, run_id: '2026-11-14-backend-0001' }) });
-  expect(late.decision).toMatchObject({ action: 'needs-human', resultCode: 'stale_run' });
+  expect(late.decision).toMatchObject({ action: 'needs-human', result_code: 'stale_run' });
   expect(late.comment).not.toContain('git:1a2b3c4d');
 });
 
 test('AC-2.7-05: a record tells how a result was read and why it was decided so', async () => {
   const { reading, decision } = await settle({ files: { 'work_result.json': 'not JSON', ...asText(text) } });
   const end = { exitCode: 0, signal: null, at: '2026-11-15T10:00:00.000Z' };
-  const record = executionOf({ id: '1', order, runUlid: '1', workerType: 'script', reading, decision, ...end });
+  const record = executionOf({ id: '1', order, run: '1', workerType: 'script', reading, decision, ...end });
   expect(record).toMatchObject({
     result_encoding: 'json',
     parse_path: 'work_result.json',

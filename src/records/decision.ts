@@ -5,7 +5,7 @@ export interface Decision {
   readonly action: 'advance' | 'archive' | 'needs-human' | 'blocked';
   /** A sentence for people: why. */
   readonly reason: string;
-  readonly resultCode: ResultCode;
+  readonly result_code: ResultCode;
   /** A sentence for people: what to do now. */
   readonly next: string;
 }

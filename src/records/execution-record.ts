@@ -6,7 +6,7 @@ export interface ExecutionRecord {
   readonly id: string;
   readonly issue_ref: string;
   readonly run_id: string;
-  readonly run_ulid: string;
+  readonly run: string;
   readonly worker: string;
   readonly worker_type: string;
   readonly command: readonly string[];

@@ -7,7 +7,7 @@ export interface InboxItem {
   readonly id: string;
   readonly issue_ref: string;
   readonly run_id: string;
-  readonly run_ulid: string;
+  readonly run: string;
   readonly reason: string;
   readonly next: string;
   readonly result_code: string;

@@ -19,7 +19,7 @@ export interface WorkerIdentity {
 export interface OrderRecord {
   readonly order: WorkOrder;
   /** The ULID of the run: names the run folder. */
-  readonly run_ulid: string;
+  readonly run: string;
   readonly worker_type: string;
   readonly state: OrderState;
   readonly owner: WorkerIdentity | null;

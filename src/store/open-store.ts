@@ -15,7 +15,7 @@ import type { StoreOptions } from './store-options.js';
  *
  * @example
  * const store = await openStore('sqlite:.sluice/sluice.db')
- * const { record } = await store.submitOrder({ request, workerType: 'script', runUlid, runIdOf, now: Date.now() })
+ * const { record } = await store.submitOrder({ request, workerType: 'script', run, runIdOf, now: Date.now() })
  * await store.close()
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {

@@ -96,7 +96,7 @@ export const executionSchema = object({
   id: name,
   issue_ref: name,
   run_id: name,
-  run_ulid: name,
+  run: name,
   worker: name,
   worker_type: name,
   command: { type: 'array', items: text },

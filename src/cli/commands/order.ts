@@ -67,7 +67,7 @@ async function carryOut(request: unknown, house: House, io: CommandIo, interrupt
 }
 
 /** What is printed: the decision, and where its comment went. */
-async function summarize({ order, state, decision, run_ulid }: OrderRecord, { store }: House): Promise<object> {
+async function summarize({ order, state, decision, run }: OrderRecord, { store }: House): Promise<object> {
   const { issue_ref, run_id, worker } = order;
   const [execution] = (await store.listExecutions({ issueRef: issue_ref, runId: run_id, limit: 1 })).items;
   const messages = await store.listOutbox({ issueRef: issue_ref });
@@ -76,11 +76,11 @@ async function summarize({ order, state, decision, run_ulid }: OrderRecord, { st
     issue_ref,
     run_id,
     worker,
-    run: run_ulid,
+    run,
     state,
     action: decision?.action ?? null,
     reason: decision?.reason ?? null,
-    result_code: decision?.resultCode ?? null,
+    result_code: decision?.result_code ?? null,
     next: decision?.next ?? null,
     source: execution?.result_encoding ?? 'none',
     comments: mine.map(({ sink, state: delivery, delivered_to }) => ({ sink, state: delivery, delivered_to })),

@@ -4,7 +4,7 @@ import type { Decision, IssueState, Resolution } from '../../records/index.js';
  * Where a decision puts the issue; undefined where it stays as it is. Never `done`: that is for a person to say.
  *
  * @example
- * stateOf({ action: 'advance', reason: '…', resultCode: 'none', next: '…' }) // 'review'
+ * stateOf({ action: 'advance', reason: '…', result_code: 'none', next: '…' }) // 'review'
  */
 export function stateOf(decision: Pick<Decision, 'action'>): IssueState | undefined {
   switch (decision.action) {

@@ -32,7 +32,7 @@ export function renderComment(content: CommentContent): string {
     ContractsRef: order.contracts_ref,
     Action: actionOf(decision, resolved),
     Status: resolved === undefined ? stateOf(decision) : stateOfResolution(resolved.resolution.action),
-    ResultCode: decision.resultCode,
+    ResultCode: decision.result_code,
     ReadUpTo: undefined,
     Trigger: triggerOf(order, resolved?.id),
   };

@@ -14,28 +14,28 @@ export function decideByPerson({ action, who, why }: Pick<Resolution, 'action' |
     case 'accept':
       return {
         action: 'advance',
-        resultCode: 'none',
+        result_code: 'none',
         reason: `${name} accepted the result${because}`,
         next: 'Review the change.',
       };
     case 'edit':
       return {
         action: 'advance',
-        resultCode: 'none',
+        result_code: 'none',
         reason: `${name} corrected the result and accepted it${because}`,
         next: 'Review the change.',
       };
     case 'reject':
       return {
         action: 'blocked',
-        resultCode: 'manual_intervention',
+        result_code: 'manual_intervention',
         reason: `${name} rejected the result${because}`,
         next: 'Change the order and submit it again.',
       };
     case 'retry':
       return {
         action: 'archive',
-        resultCode: 'manual_intervention',
+        result_code: 'manual_intervention',
         reason: `${name} sent the order out again${because}`,
         next: 'Wait for the new run.',
       };

@@ -28,7 +28,7 @@ describe('row 1: the order is not the active run', () => {
   ])('%s: archive, whatever the result', (_, activeRunId, because) => {
     expect(decideWith({ activeRunId })).toEqual({
       action: 'archive',
-      resultCode: 'stale_run',
+      result_code: 'stale_run',
       reason: `${because}, so the result of 2026-11-15-backend-0001 is kept and changes nothing.`,
       next: 'Nothing to do.',
     });
@@ -43,7 +43,7 @@ describe('row 2: the worker was not started', () => {
   test('an issue it depends on is not there yet: blocked', () => {
     expect(decideWith({ unresolved: ['acme/shop#11', 'local#setup'], reading: withoutResult() })).toEqual({
       action: 'blocked',
-      resultCode: 'dep_unresolved',
+      result_code: 'dep_unresolved',
       reason: 'The worker was not started: acme/shop#11, local#setup must come first.',
       next: 'Submit it again when these are in review or done.',
     });
@@ -53,7 +53,7 @@ describe('row 2: the worker was not started', () => {
     const startError = 'codex is not installed.';
     expect(decideWith({ startError, exitCode: null, reading: withoutResult() })).toEqual({
       action: 'needs-human',
-      resultCode: 'env_unavailable',
+      result_code: 'env_unavailable',
       reason: 'The worker could not be started: codex is not installed.',
       next: 'Set up what is missing, then retry.',
     });
@@ -67,7 +67,7 @@ describe('row 3: the result names another run or issue', () => {
   ])('another %s: it is archived and a person is asked', (_, changes, named) => {
     expect(decideWith({ reading: readingOf(changes) })).toEqual({
       action: 'needs-human',
-      resultCode: 'stale_run',
+      result_code: 'stale_run',
       reason: `The result names ${named} instead of acme/shop#12 2026-11-15-backend-0001; it is archived and counts for neither.`,
       next: 'Find out what the worker did, then retry, or enter the result by hand.',
     });
@@ -110,7 +110,7 @@ describe('row 4: the worker died and left no result', () => {
   ])('%s: a person is told so, and asked', (_, changes, reason) => {
     expect(decideWith({ reading: withoutResult(), ...changes })).toEqual({
       action: 'needs-human',
-      resultCode: 'output_unparseable',
+      result_code: 'output_unparseable',
       reason,
       next: 'Look at what it printed last, then retry or enter the result by hand.',
     });
@@ -155,10 +155,10 @@ describe('row 5: there is no result to go by', () => {
       'manual_intervention',
       'status: it is missing',
     ],
-  ])('%s: a person is asked', (_, reading, resultCode, because) => {
+  ])('%s: a person is asked', (_, reading, result_code, because) => {
     expect(decideWith({ reading })).toEqual({
       action: 'needs-human',
-      resultCode,
+      result_code,
       reason: `The worker's result cannot be used: ${because}. Its process exited with code 0.`,
       next: 'Look at the output, then enter the result by hand or retry.',
     });
@@ -192,14 +192,14 @@ describe('row 6: the result lacks what it has to show', () => {
     ],
   ])('ok with %s: a person is asked', (_, changes, because) => {
     const decision = decideWith({ reading: readingOf(changes) });
-    expect(decision).toMatchObject({ action: 'needs-human', resultCode: 'manual_intervention' });
+    expect(decision).toMatchObject({ action: 'needs-human', result_code: 'manual_intervention' });
     expect(decision.reason).toContain(`The worker reports ok, but ${because}`);
   });
 
   test.each(['ok', 'fail'] as const)('%s without a word about tests: a person is asked', (status) => {
     const { tests: _, ...untested } = result;
     const decision = decideWith({ reading: { ...readingOf(), result: { ...untested, status } } });
-    expect(decision).toMatchObject({ action: 'needs-human', resultCode: 'manual_intervention' });
+    expect(decision).toMatchObject({ action: 'needs-human', result_code: 'manual_intervention' });
     expect(decision.reason).toContain('where there are none it has to say n/a');
   });
 
@@ -209,7 +209,7 @@ describe('row 6: the result lacks what it has to show', () => {
     ];
     expect(decideWith({ reading: { ...readingOf(), problems } })).toEqual({
       action: 'needs-human',
-      resultCode: 'manual_intervention',
+      result_code: 'manual_intervention',
       reason:
         'The worker reports ok, but changes.commit: the repository has no commit 1a2b3c4d. Its process exited with code 0.',
       next: 'Check what was done, then accept it, complete the result, or retry.',
@@ -226,7 +226,7 @@ describe('row 7: nobody saw the process end', () => {
   test.each(['ok', 'fail', 'blocked'] as const)('%s: a person is asked', (status) => {
     expect(decideWith({ reading: readingOf({ status }), exitCode: null, signal: null })).toEqual({
       action: 'needs-human',
-      resultCode: 'manual_intervention',
+      result_code: 'manual_intervention',
       reason: `The worker reports ${status}, but nobody saw its process end.`,
       next: 'Check that the work is whole, then accept it or retry.',
     });
@@ -248,7 +248,7 @@ describe('row 8: something contradicts ok', () => {
   ])('%s: a person is asked, and both are named', (_, changes, because) => {
     expect(decideWith(changes)).toEqual({
       action: 'needs-human',
-      resultCode: 'manual_intervention',
+      result_code: 'manual_intervention',
       reason: `The worker reports ok, but ${because}.`,
       next: 'Find out which of the two is true, then accept, reject or retry.',
     });
@@ -262,9 +262,9 @@ describe('row 9: fail', () => {
     ['ci_failed', 'ci_failed'],
     ['review_changes_requested', 'review_changes_requested'],
     ['of_my_own', 'test_failed'],
-  ])('with the code %s: blocked with %s', (code, resultCode) => {
+  ])('with the code %s: blocked with %s', (code, result_code) => {
     const changes = { status: 'fail' as const, summary: 'It does not compile.', ...(code && { result_code: code }) };
-    expect(decideWith({ reading: readingOf(changes), exitCode: 1 })).toMatchObject({ action: 'blocked', resultCode });
+    expect(decideWith({ reading: readingOf(changes), exitCode: 1 })).toMatchObject({ action: 'blocked', result_code });
   });
 
   test('the reason has the worker’s words, its code, how it ended, and tests that say otherwise', () => {
@@ -284,9 +284,9 @@ describe('row 10: blocked', () => {
     ['with what it waits for', { blocked_by: ['acme/shop#3'] }, 'dep_unresolved'],
     ['with a code', { result_code: 'permission_denied', blocked_by: ['acme/shop#3'] }, 'permission_denied'],
     ['with the code none', { result_code: 'none' }, 'manual_intervention'],
-  ])('%s: blocked, without any evidence', (_name, changes, resultCode) => {
+  ])('%s: blocked, without any evidence', (_name, changes, result_code) => {
     const reading = { ...readingOf(), result: { ...bare, ...changes } };
-    expect(decideWith({ reading })).toMatchObject({ action: 'blocked', resultCode });
+    expect(decideWith({ reading })).toMatchObject({ action: 'blocked', result_code });
   });
 
   test('the reason is the worker’s', () => {
@@ -308,7 +308,7 @@ describe('row 11: ok with evidence and explicit tests', () => {
   ])('%s: advance to review', (_, changes) => {
     expect(decideWith({ reading: readingOf(changes) })).toEqual({
       action: 'advance',
-      resultCode: 'none',
+      result_code: 'none',
       reason: 'The worker reports ok, with evidence, and nothing contradicts it.',
       next: 'Review the change.',
     });
@@ -396,8 +396,8 @@ describe('for every case', () => {
         expect(decision.reason).toMatch(/^[A-Z].*\.$/u);
         expect(decision.next).toMatch(/^[A-Z].*\.$/u);
         expect(decision.reason.length).toBeLessThan(3000);
-        expect(RESULT_CODES).toContain(decision.resultCode);
-        expect(decision.resultCode === 'none').toBe(decision.action === 'advance');
+        expect(RESULT_CODES).toContain(decision.result_code);
+        expect(decision.result_code === 'none').toBe(decision.action === 'advance');
         expect(decide(given)).toEqual(decision);
       }),
       { numRuns: 1000 },

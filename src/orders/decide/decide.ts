@@ -63,7 +63,7 @@ const ROWS: readonly Row[] = [
       : 'No run of the issue is active';
     return {
       action: 'archive',
-      resultCode: 'stale_run',
+      result_code: 'stale_run',
       reason: `${active}, so the result of ${order.run_id} is kept and changes nothing.`,
       next: 'Nothing to do.',
     };
@@ -73,7 +73,7 @@ const ROWS: readonly Row[] = [
     if (unresolved.length === 0) return undefined;
     return {
       action: 'blocked',
-      resultCode: 'dep_unresolved',
+      result_code: 'dep_unresolved',
       reason: `The worker was not started: ${listed(unresolved)} must come first.`,
       next: 'Submit it again when these are in review or done.',
     };
@@ -161,14 +161,14 @@ function decideByStatus({ reading: { result }, ...end }: EndedCase): Decision {
     case 'fail':
       return {
         action: 'blocked',
-        resultCode: code ?? 'test_failed',
+        result_code: code ?? 'test_failed',
         reason: `The worker reports fail${told(result)}.${waits} ${ending(end)}${disagreement(result)}`,
         next: 'Look at what failed, then change the order or submit it again.',
       };
     case 'blocked':
       return {
         action: 'blocked',
-        resultCode: code ?? (blockedBy.length > 0 ? 'dep_unresolved' : 'manual_intervention'),
+        result_code: code ?? (blockedBy.length > 0 ? 'dep_unresolved' : 'manual_intervention'),
         reason: `The worker reports blocked${told(result)}.${waits} ${ending(end)}`,
         next:
           blockedBy.length > 0
@@ -178,7 +178,7 @@ function decideByStatus({ reading: { result }, ...end }: EndedCase): Decision {
     case 'ok':
       return {
         action: 'advance',
-        resultCode: 'none',
+        result_code: 'none',
         reason: 'The worker reports ok, with evidence, and nothing contradicts it.',
         next: 'Review the change.',
       };
@@ -202,6 +202,6 @@ function objectionsTo(result: WorkResult, end: End): string[] {
   return objections;
 }
 
-function needsHuman(resultCode: ResultCode, reason: string, next: string): Decision {
-  return { action: 'needs-human', resultCode, reason, next };
+function needsHuman(result_code: ResultCode, reason: string, next: string): Decision {
+  return { action: 'needs-human', result_code, reason, next };
 }

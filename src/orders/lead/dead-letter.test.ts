@@ -35,7 +35,7 @@ describe('a comment that cannot be delivered', () => {
     expect(await inbox()).toMatchObject([
       {
         run_id: submitted.order.run_id,
-        run_ulid: submitted.runUlid,
+        run: submitted.run,
         result_code: 'env_unavailable',
         reason: expect.stringContaining('forge answered 401'),
         reading: { source: 'json', result: { status: 'ok' } },

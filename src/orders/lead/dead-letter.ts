@@ -24,14 +24,14 @@ export async function deadLetterOf(
   };
   const decision: Decision = {
     action: 'needs-human',
-    resultCode: 'env_unavailable',
+    result_code: 'env_unavailable',
     reason: `The comment ${trigger} could not be delivered to ${sink}: ${error}`,
     next: 'Put the sink right. Accepting or rejecting then writes a new comment; retry starts a new run.',
   };
   return itemOf({
     id: newId(),
     order: record.order,
-    runUlid: record.run_ulid,
+    run: record.run,
     exitCode: execution?.exit_code ?? null,
     signal: execution?.signal ?? null,
     reading,

@@ -52,7 +52,7 @@ describe('executing an order', () => {
       return { result: Promise.resolve(ENDED), cancel: () => undefined };
     });
     expect(settlement?.decision.action).toBe('advance');
-    expect(seen).toEqual([submitted.runUlid, `${data}/runs/${submitted.runUlid}`]);
+    expect(seen).toEqual([submitted.run, `${data}/runs/${submitted.run}`]);
   });
 
   it('does not touch an order that somebody else holds by now', async () => {
@@ -89,7 +89,7 @@ describe('executing an order', () => {
       return run;
     });
     expect(isCanceled()).toBe(true);
-    expect(settlement?.decision).toMatchObject({ action: 'archive', resultCode: 'stale_run' });
+    expect(settlement?.decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
     expect(await stateOf()).toBe('doing');
   });
 
@@ -111,7 +111,7 @@ describe('executing an order', () => {
     expect(settlement?.decision.reason).toMatch(
       /^The worker died before it left a result: its process was ended by SIGTERM after [\d.]+ s\. The run took longer than 30 s\.$/,
     );
-    expect(settlement?.decision.next).toContain(`(runs/${submitted.runUlid}/.audit in the data folder)`);
+    expect(settlement?.decision.next).toContain(`(runs/${submitted.run}/.audit in the data folder)`);
   });
 
   it('tells of a worker that was killed only what the system says', async () => {
@@ -154,7 +154,7 @@ describe('executing an order', () => {
   it('does not say that a worker started which waits for other issues', async () => {
     const { execute, executions } = await withClaim({ request: { depends_on: ['acme/shop#1'] } });
     const settlement = await execute(() => startEndless().run);
-    expect(settlement?.decision).toMatchObject({ action: 'blocked', resultCode: 'dep_unresolved' });
+    expect(settlement?.decision).toMatchObject({ action: 'blocked', result_code: 'dep_unresolved' });
     expect(await executions()).toMatchObject([{ started_at: null, duration_ms: null, command: [] }]);
   });
 
@@ -165,7 +165,7 @@ describe('executing an order', () => {
     });
     expect(settlement?.decision).toMatchObject({
       action: 'needs-human',
-      resultCode: 'env_unavailable',
+      result_code: 'env_unavailable',
       reason: expect.stringContaining('no such thing'),
     });
   });

@@ -35,7 +35,7 @@ export async function executeOrder(
   const { order } = record;
   const { store, clock, logger } = context;
   const hold = { issueRef: order.issue_ref, runId: order.run_id, workerId: ports.workerId };
-  const worktree = worktreeOf(context.data, order, record.run_ulid);
+  const worktree = worktreeOf(context.data, order, record.run);
   return whileInProgress(ports.workerId, async () => {
     const watch = watchHold({ context, hold, leaseMs: ports.leaseMs, signal: ports.signal });
     try {

@@ -46,7 +46,7 @@ export interface LeadContext extends Required<Omit<LeadOptions, 'backoff' | 'env
   readonly secrets: Secrets;
   /** Unique per lead. */
   readonly leadId: string;
-  readonly runFolderOf: (runUlid: string) => string;
+  readonly runFolderOf: (run: string) => string;
 }
 
 const DELIVERIES_AT_ONCE = 8;
@@ -71,7 +71,7 @@ export function createLeadContext(options: LeadOptions): LeadContext {
     newId,
     random: options.random ?? Math.random,
     leadId: newId(),
-    runFolderOf: (runUlid) => runFolderPath(data, runUlid),
+    runFolderOf: (run) => runFolderPath(data, run),
   };
 }
 

@@ -9,7 +9,7 @@ const environment = { SERVICE_API_KEY: SECRET, PATH: '/bin' };
 async function startSecretLead() {
   const site = await startLead({ environment, secrets: { patterns: ['hunter[0-9]+'] } });
   const submitted = await site.lead.submit(makeRequest());
-  const place = (name: string) => join(site.data, 'runs', submitted.runUlid, name);
+  const place = (name: string) => join(site.data, 'runs', submitted.run, name);
   return { ...site, submitted, place };
 }
 

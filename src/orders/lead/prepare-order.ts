@@ -11,11 +11,11 @@ import type { Worktree } from './worktree.js';
 /** Everything that must be there before the worker starts; a message if something cannot be. */
 export async function prepareOrder(
   context: LeadContext,
-  { order, run_ulid }: OrderRecord,
+  { order, run }: OrderRecord,
   worktree: Worktree | undefined,
 ): Promise<Injection | { readonly startError: string }> {
   try {
-    const runDir = context.runFolderOf(run_ulid);
+    const runDir = context.runFolderOf(run);
     const wrapper = wrapperOf(order.worker, context.wrappers);
     const injection = injectionOf(wrapper, order, runDir, worktree?.folder ?? order.repo_dir);
     if (worktree !== undefined) {

@@ -114,7 +114,7 @@ describe('reconcile', () => {
     await lead.submit(makeRequest());
     pass(60_001);
     await lead.reconcile();
-    expect((await record())?.decision).toMatchObject({ action: 'archive', resultCode: 'stale_run' });
+    expect((await record())?.decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
     expect(await stateOf()).toBe('doing');
     expect(await inbox()).toEqual([]);
   });
@@ -127,7 +127,7 @@ describe('reconcile', () => {
     git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '--quiet', '-m', 'Begin');
     const request = { repo_dir: repository, isolation: 'worktree' } as const;
     const { lead, pass, data, submitted, record } = await withClaim(await makeDeadWorker(), true, request);
-    const folder = join(data, 'worktrees', submitted.runUlid);
+    const folder = join(data, 'worktrees', submitted.run);
     git('worktree', 'add', '--quiet', '--detach', folder);
     await writeFile(join(folder, 'unsaved.txt'), 'work');
     pass(60_001);

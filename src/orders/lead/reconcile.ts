@@ -37,9 +37,9 @@ export async function reconcile(context: LeadContext): Promise<Reconciliation> {
   for (;;) {
     const { requeued, ghosts } = await store.releaseExpired(clock(), await identifyWorker(leadId));
     report.requeued += requeued;
-    const fresh = ghosts.filter(({ run_ulid }) => !left.has(run_ulid));
+    const fresh = ghosts.filter(({ run }) => !left.has(run));
     if (fresh.length === 0) return report;
-    for (const ghost of fresh) left.add(ghost.run_ulid);
+    for (const ghost of fresh) left.add(ghost.run);
     const outcomes = await Promise.allSettled(fresh.map(async (ghost) => settleUnlessHeld(context, ghost)));
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') throw outcome.reason;
@@ -62,9 +62,9 @@ async function isHeld({ owner }: OrderRecord): Promise<boolean> {
   return (await stateOfProcess({ pid: owner.pid, started: owner.pid_started })) === 'alive';
 }
 
-async function settleGhost(context: LeadContext, { order, run_ulid }: OrderRecord): Promise<void> {
-  const { stdout, stderr, command, version } = await readLastAttempt(context.runFolderOf(run_ulid), STREAM_BYTES);
-  const note = await putAwayWorktree(worktreeOf(context.data, order, run_ulid));
+async function settleGhost(context: LeadContext, { order, run }: OrderRecord): Promise<void> {
+  const { stdout, stderr, command, version } = await readLastAttempt(context.runFolderOf(run), STREAM_BYTES);
+  const note = await putAwayWorktree(worktreeOf(context.data, order, run));
   await settle(context, {
     issueRef: order.issue_ref,
     runId: order.run_id,

@@ -61,7 +61,7 @@ export async function resolveItem(context: LeadContext, request: ResolveRequest)
     execution: executionOf({
       id: newId(),
       order,
-      runUlid: record.run_ulid,
+      run: record.run,
       workerType: record.worker_type,
       startedAt: record.started_at,
       exitCode: item.exit_code,
@@ -122,7 +122,7 @@ function retryOf(
   return {
     request,
     workerType: wrapperOf(request.worker, wrappers).type,
-    runUlid: newId(),
+    run: newId(),
     runIdOf: (number) => formatRunId(now, request.role, number),
   };
 }

@@ -35,7 +35,7 @@ export async function runWorker(
 ): Promise<WorkerEnd> {
   let run: OrderRun;
   try {
-    run = await startRun({ id: record.run_ulid, spec, env, record });
+    run = await startRun({ id: record.run, spec, env, record });
   } catch (error) {
     return { ...NOT_SEEN, startError: errorMessageOf(error) };
   }
@@ -44,7 +44,7 @@ export async function runWorker(
   stop.addEventListener('abort', cancel, { once: true });
   const result = await run.result;
   stop.removeEventListener('abort', cancel);
-  const runDir = context.runFolderOf(record.run_ulid);
+  const runDir = context.runFolderOf(record.run);
   const { file, draft } = collectResult(result);
   if (file !== undefined) await keepAbsentFile(runDir, file, RESULT_FILES);
   const { stdout, stderr } = await readLastAttempt(runDir, STREAM_BYTES);

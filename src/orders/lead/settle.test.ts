@@ -57,7 +57,7 @@ describe('a lead that settles', () => {
     const current = await lead.submit(makeRequest());
     await report(old, 'work_result.json', goodResult(old));
     const { decision } = await lead.settle(cleanEnd(old));
-    expect(decision).toMatchObject({ action: 'archive', resultCode: 'stale_run' });
+    expect(decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
     expect(await stateOf()).toBe('doing');
     expect((await store.findIssue('acme/shop#12'))?.active_run_id).toBe(current.order.run_id);
     expect(await outbox()).toEqual([]);
@@ -214,7 +214,7 @@ describe('a lead that hands out orders', () => {
       '2026-11-15-backend-0002',
     ]);
     expect((await store.findIssue('acme/shop#12'))?.active_run_id).toBe('2026-11-15-backend-0002');
-    expect(first.runUlid).not.toBe(second.runUlid);
+    expect(first.run).not.toBe(second.run);
   });
 
   it('gives the same order for the same request id', async () => {
@@ -222,7 +222,7 @@ describe('a lead that hands out orders', () => {
     const first = await lead.submit(makeRequest({ request_id: 'r-1' }));
     expect(await lead.submit(makeRequest({ request_id: 'r-1' }))).toMatchObject({
       order: first.order,
-      runUlid: first.runUlid,
+      run: first.run,
       repeated: true,
     });
   });

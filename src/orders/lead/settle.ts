@@ -65,12 +65,12 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
   const { order } = record;
   const startedAt = wasStarted(end) ? (end.startedAt ?? record.started_at) : null;
   const durationMs = startedAt === null ? null : Math.max(0, now - Date.parse(startedAt));
-  const printedIn = `${relative(context.data, context.runFolderOf(record.run_ulid))}/.audit`;
+  const printedIn = `${relative(context.data, context.runFolderOf(record.run))}/.audit`;
   const given = { order, reading, exitCode, signal, durationMs, printedIn, ...whatElseIsKnown(end) };
   const row = (decision: Decision): Execution => ({
     id: newId(),
     order,
-    runUlid: record.run_ulid,
+    run: record.run,
     workerType: record.worker_type,
     command: end.command ?? [],
     workerVersion: end.workerVersion ?? null,
@@ -113,7 +113,7 @@ async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd
   // A worker that was not started has nothing to report; what stands in the folder is somebody else's.
   if (!wasStarted(end)) return { source: 'none', problems: [] };
   const startedAt = end.startedAt ?? record.started_at;
-  const dir = end.dir ?? context.runFolderOf(record.run_ulid);
+  const dir = end.dir ?? context.runFolderOf(record.run);
   await maskResultFiles(context, dir);
   const reading = await readWorkResult({
     dir,

@@ -8,7 +8,7 @@ import type { LeadContext } from './lead-context.js';
 export interface SubmittedOrder {
   readonly order: WorkOrder;
   /** Names the run folder. */
-  readonly runUlid: string;
+  readonly run: string;
   /** The same request had been made before: this is its order. */
   readonly repeated: boolean;
   readonly record: OrderRecord;
@@ -21,9 +21,9 @@ export async function submit(context: LeadContext, request: unknown): Promise<Su
   const { record, repeated } = await context.store.submitOrder({
     request: checked,
     workerType: wrapperOf(checked.worker, context.wrappers).type,
-    runUlid: context.newId(),
+    run: context.newId(),
     runIdOf: (number) => formatRunId(now, checked.role, number),
     now,
   });
-  return { order: record.order, runUlid: record.run_ulid, repeated, record };
+  return { order: record.order, run: record.run, repeated, record };
 }

@@ -92,7 +92,7 @@ export interface ExecutionFilter {
 export interface OrderSubmission {
   readonly request: WorkRequest;
   readonly workerType: string;
-  readonly runUlid: string;
+  readonly run: string;
   /** Makes a run id of the number the store hands out: `2026-11-15-backend-0001`. */
   readonly runIdOf: (number: number) => string;
   readonly now: number;

@@ -23,7 +23,7 @@ const COLUMNS = [
   'parse_status',
   'problems',
   'parser_version',
-  'run_ulid',
+  'run',
   'id',
 ] as const satisfies readonly (keyof ExecutionRecord)[];
 

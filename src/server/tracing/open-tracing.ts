@@ -46,11 +46,11 @@ function createTracing({ trace, propagation, ROOT_CONTEXT }: OpenTelemetry): Tra
       const [from, to] = [Date.parse(started_at ?? created_at), Date.parse(ended_at ?? '')];
       record(tracer, { name: `sluice.run ${spec.engine}`, from, to, attributes, parent: ROOT_CONTEXT });
     },
-    execution({ issue_ref, run_id, run_ulid, worker, decision, result_code, who, started_at, duration_ms, at }) {
+    execution({ issue_ref, run_id, run, worker, decision, result_code, who, started_at, duration_ms, at }) {
       const attributes = {
         'sluice.issue_ref': issue_ref,
         'sluice.order_run_id': run_id,
-        'sluice.run_id': run_ulid,
+        'sluice.run_id': run,
         'sluice.worker': worker,
         'sluice.decision': decision,
         'sluice.result_code': result_code,

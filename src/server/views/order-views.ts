@@ -3,11 +3,11 @@ import type { InboxItem, IssueRecord, OrderRecord, OutboxMessage } from '../../r
 
 /** An order as its caller sees it. */
 export function viewOrder(record: OrderRecord): OrderView {
-  const { order, run_ulid, worker_type, state, created_at, started_at, settled_at, decision, result } = record;
+  const { order, run, worker_type, state, created_at, started_at, settled_at, decision, result } = record;
   return {
     issue_ref: order.issue_ref,
     run_id: order.run_id,
-    run: run_ulid,
+    run,
     worker: order.worker,
     worker_type,
     state,
@@ -18,7 +18,7 @@ export function viewOrder(record: OrderRecord): OrderView {
     decision:
       decision === null
         ? null
-        : { action: decision.action, reason: decision.reason, result_code: decision.resultCode, next: decision.next },
+        : { action: decision.action, reason: decision.reason, result_code: decision.result_code, next: decision.next },
     result: result === null ? null : { ...result },
   };
 }
@@ -29,10 +29,9 @@ export function viewIssue({ issue_ref, state, active_run_id, updated_at }: Issue
 }
 
 /** What waits for a person, with the evidence. */
-export function viewItem({ run_ulid, reading, resolution, ...item }: InboxItem): InboxItemView {
+export function viewItem({ reading, resolution, ...item }: InboxItem): InboxItemView {
   return {
     ...item,
-    run: run_ulid,
     reading: { ...reading },
     resolution: resolution === null ? null : { ...resolution },
   };

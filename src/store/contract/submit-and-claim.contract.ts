@@ -13,7 +13,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect(repeated).toBe(false);
       expect(record).toEqual({
         order: { ...submission.request, run_id: '2026-11-15-backend-0001' },
-        run_ulid: submission.runUlid,
+        run: submission.run,
         worker_type: 'script',
         state: 'queued',
         owner: null,

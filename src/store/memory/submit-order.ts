@@ -27,7 +27,7 @@ export function createSubmitOrder(tables: Tables): Pick<OrderStore, 'submitOrder
 
 /** Makes a new run the active one of its issue and asks those before it to stop. */
 export function replaceRun(tables: Tables, submission: OrderSubmission, state: IssueState): OrderRecord {
-  const { request, workerType, runUlid, now } = submission;
+  const { request, workerType, run, now } = submission;
   const issueRef = request.issue_ref;
   const issue = tables.issues.get(issueRef);
   const number = (issue?.record.last_run_number ?? 0) + 1;
@@ -46,7 +46,7 @@ export function replaceRun(tables: Tables, submission: OrderSubmission, state: I
 
   const record: OrderRecord = {
     order: { ...copyOf(request), run_id: runId },
-    run_ulid: runUlid,
+    run,
     worker_type: workerType,
     state: 'queued',
     owner: null,

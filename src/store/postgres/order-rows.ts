@@ -29,7 +29,7 @@ export function readOrder(row: Row): OrderRecord {
   const workerId = textOrNull('worker_id');
   return {
     order: json('work_order') as WorkOrder,
-    run_ulid: text('run_ulid'),
+    run: text('run_ulid'),
     worker_type: text('worker_type'),
     state: text('state') as OrderState,
     owner:

@@ -39,7 +39,7 @@ describe('the queue of work', () => {
     // The same ULID twice: the transaction fails after the issue's number was counted up.
     const failing = store.submitOrder({
       ...submissionOf({ issue_ref: 'local#2' }),
-      runUlid: record.run_ulid,
+      run: record.run,
     });
     expect(await codeOf(failing)).toBe('STORE_FAILED');
     expect(await listJobs(database)).toEqual(jobs);

@@ -48,7 +48,7 @@ export async function replaceRun(
   submission: OrderSubmission,
   state: IssueState,
 ): Promise<OrderRecord> {
-  const { request, workerType, runUlid, runIdOf, now } = submission;
+  const { request, workerType, run, runIdOf, now } = submission;
   const issueRef = request.issue_ref;
   const { rows: numbers } = await transaction.query(
     `INSERT INTO sluice.issues AS issue (issue_ref, state, last_run_number, updated_at)
@@ -85,7 +85,7 @@ export async function replaceRun(
       issueRef,
       runId,
       now,
-      runUlid,
+      run,
       request.request_id ?? null,
       JSON.stringify({ ...request, run_id: runId }),
       workerType,

@@ -24,7 +24,7 @@ export function readOrder(row: SqlRow): OrderRecord {
   const workerId = readTextOrNull(row, 'worker_id');
   return {
     order: readJson(row, 'work_order') as WorkOrder,
-    run_ulid: readText(row, 'run_ulid'),
+    run: readText(row, 'run_ulid'),
     worker_type: readText(row, 'worker_type'),
     state: readText(row, 'state') as OrderState,
     owner:

@@ -50,7 +50,7 @@ export function createReplaceRun(database: Database): (submission: OrderSubmissi
   const insert = database.prepare(`
     INSERT INTO orders (issue_ref, run_id, run_ulid, request_id, worker_type, repo_dir, isolation, priority, work_order, state, created_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?) RETURNING *`);
-  return ({ request, workerType, runUlid, runIdOf, now }, state) => {
+  return ({ request, workerType, run, runIdOf, now }, state) => {
     const issueRef = request.issue_ref;
     const counted = countRun.get(issueRef, state, now) ?? {};
     const runId = runIdOf(readInteger(counted, 'last_run_number'));
@@ -60,7 +60,7 @@ export function createReplaceRun(database: Database): (submission: OrderSubmissi
     const row = insert.get(
       issueRef,
       runId,
-      runUlid,
+      run,
       request.request_id ?? null,
       workerType,
       request.repo_dir,

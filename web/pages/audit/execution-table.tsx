@@ -78,7 +78,7 @@ function Details({ execution }: { readonly execution: ExecutionView }) {
     <Facts
       facts={{
         Issue: <a href={pathOf({ page: 'issues', ref: execution.issue_ref })}>{execution.issue_ref}</a>,
-        Run: <a href={pathOf({ page: 'run', id: execution.run_ulid })}>{execution.run_id}</a>,
+        Run: <a href={pathOf({ page: 'run', id: execution.run })}>{execution.run_id}</a>,
         Reason: <SafeText text={execution.reason} />,
         'Result code': <SafeText text={execution.result_code} />,
         'Decided by': execution.who === null ? 'the rules' : <SafeText text={execution.who} />,
