@@ -128,11 +128,14 @@ function openRecord(
 
 /** A question is open before anyone hears of it: who hears it may answer at once. */
 async function tellEnd(
-  { control, progress }: RunContext,
+  { control, progress, ports }: RunContext,
   record: AttemptRecord,
   { events, last }: { readonly events: readonly Emitted[]; readonly last: FcmpEvent },
 ): Promise<void> {
-  if (last.type === 'user.input.required') control.ask();
+  if (last.type === 'user.input.required') {
+    control.ask();
+    await ports.onQuestion();
+  }
   await record.tellEnd(events);
   progress.fcmpSeq = record.fcmpSeq;
 }

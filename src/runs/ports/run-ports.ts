@@ -3,6 +3,7 @@ import { createFileResultCache } from '../cache/file-result-cache.js';
 import type { RunEngine } from '../../records/index.js';
 import { createUlids, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
+import type { FolderLock } from '../workspace/folder-lock.js';
 import type { EventLog } from './event-log.js';
 import { createFileEventLog } from './file-event-log.js';
 import type { ResultCache } from './result-cache.js';
@@ -26,10 +27,15 @@ export interface RunPorts {
   readonly programs?: Readonly<Partial<Record<RunEngine, string | readonly string[]>>>;
   /** Patterns of what must never be written down, beside the values of sensitive environment variables. */
   readonly secrets?: { readonly patterns?: readonly string[] };
+  /** The lock on the working folder, where the caller already holds it; the run releases it. By default the run waits for it. */
+  readonly folderLock?: FolderLock;
+  /** Called before `user.input.required` is published, so that whoever sees the question can answer at once. */
+  readonly onQuestion?: () => Promise<void>;
 }
 
 /** The ports of a run, all of them decided. */
-export interface DecidedPorts extends Omit<Required<RunPorts>, 'secrets'> {
+export interface DecidedPorts extends Omit<Required<RunPorts>, 'secrets' | 'folderLock'> {
+  readonly folderLock: FolderLock | undefined;
   readonly secretPatterns: readonly string[];
   /** Null where the run folder's own logs are the event log. */
   readonly otherLog: EventLog | null;
@@ -52,5 +58,7 @@ export function decidePorts(ports: RunPorts): DecidedPorts {
     environment: ports.environment ?? process.env,
     programs: ports.programs ?? {},
     secretPatterns: ports.secrets?.patterns ?? [],
+    folderLock: ports.folderLock,
+    onQuestion: ports.onQuestion ?? (async () => undefined),
   };
 }

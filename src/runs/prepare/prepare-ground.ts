@@ -41,6 +41,7 @@ const swept = new Map<string, Promise<void>>();
 export async function occupyFolder(context: RunContext, workdir: string): Promise<FolderLock> {
   const { control, limits, ports } = context;
   await sweepOnce(context);
+  if (ports.folderLock !== undefined) return ports.folderLock;
   const waiting = new AbortController();
   const takeBack = control.onStop(() => waiting.abort());
   const reason = `Another run works in ${workdir}; it was not free within limits.time_s, ${limits.time_s} s; wait for it, or use a folder of its own.`;
