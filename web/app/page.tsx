@@ -1,7 +1,6 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Loading } from '../ui/loading.js';
-import { Notice } from '../ui/notice.js';
+import { Loading, Notice } from '../ui/notice.js';
 import type { Route } from './route.js';
 
 type PageName = Exclude<Route['page'], 'unknown'>;
@@ -13,7 +12,7 @@ const PAGES: Readonly<Record<PageName, { readonly title: string; readonly load: 
   inbox: { title: 'Inbox', load: async () => (await import('../pages/inbox/inbox-page.js')).InboxPage },
   issues: { title: 'Issues', load: async () => (await import('../pages/issues/issues-page.js')).IssuesPage },
   outbox: { title: 'Outbox', load: async () => (await import('../pages/outbox/outbox-page.js')).OutboxPage },
-  audit: { title: 'Audit', load: async () => (await import('../pages/audit/audit-page.js')).AuditPage },
+  audit: { title: 'Audit', load: async () => (await import('../pages/executions/executions-page.js')).ExecutionsPage },
   workbench: {
     title: 'Workbench',
     load: async () => (await import('../pages/workbench/workbench-page.js')).WorkbenchPage,

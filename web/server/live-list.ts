@@ -1,3 +1,121 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { asFailure } from './use-resource.js';
+import type { Failure } from './use-resource.js';
+
+/** What a list is asked with. */
+export interface PageInput {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+/** A list of the server, as it is shown. */
+export interface ShownList<Item> {
+  /** Null until the first answer. */
+  readonly list: LiveList<Item> | null;
+  readonly failure: Failure | null;
+  /** The rows are those of the question before; the answer to this one is on its way. */
+  readonly isOld: boolean;
+  readonly isLoadingMore: boolean;
+  /** There may be more, and the page can hold them. */
+  readonly hasMore: boolean;
+  readonly more: () => void;
+  /** Asks again now and shows what is new. */
+  readonly refresh: () => void;
+}
+
+const EVERY_MS = 2000;
+const PAGE_SIZE = 50;
+/** How much of what is shown is kept up to date. */
+const MOST_LIVE = 200;
+/** A page with more rows than this is slow, and nobody reads them: a filter finds what is looked for. */
+const MOST_SHOWN = 1000;
+
+/**
+ * Asks for a list and goes on asking while the page is seen. `question` says what is asked for; the rows of the question
+ * before stay until the answer is there. While `isRead` says that somebody is reading, rows keep their place.
+ *
+ * @example
+ * const runs = useLiveList(`engine ${engine}`, (page, signal) => client.listRuns({ query: { ...page, engine }, signal }), (run) => run.id)
+ */
+export function useLiveList<Item>(
+  question: string,
+  load: (page: PageInput, signal: AbortSignal) => Promise<Page<Item>>,
+  keyOf: KeyOf<Item>,
+  isRead: () => boolean = () => false,
+): ShownList<Item> {
+  const known = useSignal<{ readonly question: string; readonly list: LiveList<Item> } | null>(null);
+  const failure = useSignal<Failure | null>(null);
+  const isLoadingMore = useSignal(false);
+  const asking = useRef<(hold: boolean) => void>(() => undefined);
+  const control = useRef(new AbortController());
+
+  useEffect(() => {
+    const turn = new AbortController();
+    control.current = turn;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const ask = async (hold: boolean): Promise<void> => {
+      clearTimeout(timer);
+      if (!document.hidden) {
+        const before = known.peek();
+        const list = before?.question === question ? before.list : null;
+        const limit = Math.min(Math.max(list?.items.length ?? 0, PAGE_SIZE), MOST_LIVE);
+        try {
+          const page = await load({ limit }, turn.signal);
+          if (turn.signal.aborted) return;
+          // Older pages may have come meanwhile.
+          const present = known.peek();
+          const current = present?.question === question ? present.list : null;
+          known.value = { question, list: takeHead(current, page, keyOf, { hold: hold && isRead() }) };
+          failure.value = null;
+        } catch (error) {
+          if (turn.signal.aborted) return;
+          failure.value = asFailure(error);
+        }
+      }
+      clearTimeout(timer);
+      timer = setTimeout(() => void ask(true), EVERY_MS);
+    };
+    asking.current = (hold) => void ask(hold);
+    isLoadingMore.value = false;
+    void ask(true);
+    return () => {
+      turn.abort();
+      clearTimeout(timer);
+    };
+  }, [question]);
+
+  const more = async (): Promise<void> => {
+    const { signal } = control.current;
+    const cursor = known.peek()?.list.next;
+    if (cursor === undefined || cursor === null || isLoadingMore.peek()) return;
+    isLoadingMore.value = true;
+    try {
+      const page = await load({ limit: PAGE_SIZE, cursor }, signal);
+      const current = known.peek();
+      if (signal.aborted || current === null || current.list.next !== cursor) return;
+      known.value = { question: current.question, list: takeMore(current.list, page, keyOf) };
+      failure.value = null;
+    } catch (error) {
+      if (!signal.aborted) failure.value = asFailure(error);
+    } finally {
+      if (!signal.aborted) isLoadingMore.value = false;
+    }
+  };
+
+  const current = known.value;
+  const shown = current?.list.items.length ?? 0;
+  return {
+    list: current?.list ?? null,
+    failure: failure.value,
+    isOld: current !== null && current.question !== question,
+    isLoadingMore: isLoadingMore.value,
+    hasMore: current !== null && current.list.next !== null && shown < MOST_SHOWN,
+    more: () => void more(),
+    refresh: () => asking.current(false),
+  };
+}
+
 /** A list as far as it is known: its head is asked for again and again, older pages are added when asked for. */
 export interface LiveList<Item> {
   readonly items: readonly Item[];

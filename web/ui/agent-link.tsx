@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { SafeText } from './safe-text.js';
-import { webAddress } from './web-address.js';
 
 /**
  * A link in the words of an agent: its text and its address, both as text. It leads nowhere until one asks for it and sees
@@ -45,4 +44,18 @@ export function AgentLink({ address, children }: { readonly address: string; rea
 function leave(target: string, done: () => void): void {
   window.open(target, '_blank', 'noopener,noreferrer');
   done();
+}
+
+/**
+ * Where an address really leads, as the browser reads it, so that a host that looks like another one shows its true letters;
+ * null for everything that is no page of the web.
+ *
+ * @example
+ * webAddress('https://еxample.com') // 'https://xn--xample-2of.com/'
+ * webAddress('javascript:alert(1)') // null
+ */
+export function webAddress(address: string): string | null {
+  if (!URL.canParse(address)) return null;
+  const { protocol, href } = new URL(address);
+  return protocol === 'http:' || protocol === 'https:' ? href : null;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amountOf } from './amount.js';
+import { amountOf, sizeOf, usageText } from './amount.js';
 
 test.each([
   [0, '0'],
@@ -19,4 +19,22 @@ test('agrees with the formatter of the platform', () => {
       expect(amountOf(count)).toBe(count.toLocaleString('en'));
     }),
   );
+});
+
+test.each([
+  [0, '0 bytes'],
+  [1, '1 byte'],
+  [999, '999 bytes'],
+  [1000, '1.0 kB'],
+  [3_450_000, '3.5 MB'],
+  [2_000_000_000_000, '2000.0 GB'],
+])('%d bytes are %s', (bytes, expected) => {
+  expect(sizeOf(bytes)).toBe(expected);
+});
+
+test('tells what is known and leaves out the rest', () => {
+  expect(usageText({ input_tokens: 1200, output_tokens: 40, cost: 0.0123 })).toBe('1,200 in · 40 out · $0.0123');
+  expect(usageText({ input_tokens: 5, cached_input_tokens: 3, output_tokens: 0 })).toBe('5 in · 3 cached · 0 out');
+  expect(usageText({ input_tokens: 'many' })).toBe('');
+  expect(usageText(undefined)).toBe('');
 });

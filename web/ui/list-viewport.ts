@@ -1,12 +1,8 @@
-import { chooseRows } from './choose-rows.js';
-import type { RowRange } from './choose-rows.js';
-import { scaleOf } from './list-scale.js';
-import type { ListScale } from './list-scale.js';
 import { createRowHeights } from './row-heights.js';
 import { rowTurns } from './row-turns.js';
 
 /** What is seen of a long list: keeps heights, place and end, and moves the scroller where it should be. */
-export interface ListViewport {
+interface ListViewport {
   /** Begins to look at a scroller; returns what ends it. */
   readonly attach: (scroller: HTMLElement) => () => void;
   /** A row that came into the page. */
@@ -186,5 +182,86 @@ export function createListViewport(estimate: number, draw: () => void): ListView
     },
     place: (index) => scale().place(heights.top(index), scrolled()),
     pageHeight: () => scale().pageHeight,
+  };
+}
+
+/** Rows from one to another, both included. */
+type RowRange = readonly [from: number, to: number];
+
+/** What to draw of a list: rows in their order, and how many are left for later. */
+interface ChosenRows {
+  readonly rows: readonly number[];
+  readonly missing: number;
+}
+
+/**
+ * Chooses the rows to draw: those of `around` that are in the page already, and of the others as many as `take` grants, the
+ * ones that are seen before those beside them.
+ *
+ * @example
+ * chooseRows({ seen: [10, 12], around: [8, 14], isThere: () => false, take: () => 4 })
+ * // { rows: [8, 10, 11, 12], missing: 3 }
+ */
+export function chooseRows({
+  seen,
+  around,
+  isThere,
+  take,
+}: {
+  readonly seen: RowRange;
+  readonly around: RowRange;
+  readonly isThere: (index: number) => boolean;
+  readonly take: (wanted: number) => number;
+}): ChosenRows {
+  const all = indexesOf(around);
+  const isSeen = (index: number): boolean => index >= seen[0] && index <= seen[1];
+  const fresh = all.filter((index) => !isThere(index));
+  const wanted = [...fresh.filter(isSeen), ...fresh.filter((index) => !isSeen(index))];
+  const granted = new Set(wanted.slice(0, take(wanted.length)));
+  return {
+    rows: all.filter((index) => isThere(index) || granted.has(index)),
+    missing: wanted.length - granted.size,
+  };
+}
+
+function indexesOf([from, to]: RowRange): readonly number[] {
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+}
+
+/** How far the bar of a long list goes, and how far its rows. */
+interface ListScale {
+  /** How high the scrolled element is. */
+  readonly pageHeight: number;
+  /** Where in the list one is when the page is scrolled so far. */
+  readonly toList: (scrollTop: number) => number;
+  /** How far to scroll in order to be there. */
+  readonly toPage: (offset: number) => number;
+  /** Where in the scrolled element a row has to stand to be seen at its place. */
+  readonly place: (offset: number, scrollTop: number) => number;
+}
+
+/** Browsers draw no element much higher than twice this. */
+const HIGHEST_PX = 15_000_000;
+
+/**
+ * Of a list that is higher than a browser can draw, the bar moves over more than it shows; of every other one pixel is one
+ * pixel.
+ */
+export function scaleOf(total: number, view: number, highest = HIGHEST_PX): ListScale {
+  if (total <= highest) {
+    return {
+      pageHeight: total,
+      toList: (scrollTop) => scrollTop,
+      toPage: (offset) => Math.max(0, offset),
+      place: (offset) => offset,
+    };
+  }
+  const ratio = (total - view) / (highest - view);
+  const toList = (scrollTop: number): number => scrollTop * ratio;
+  return {
+    pageHeight: highest,
+    toList,
+    toPage: (offset) => Math.max(0, offset / ratio),
+    place: (offset, scrollTop) => scrollTop + offset - toList(scrollTop),
   };
 }

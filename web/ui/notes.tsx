@@ -1,5 +1,5 @@
-import type { NoteView } from './read-notes.js';
 import { SafeText } from './safe-text.js';
+import { isRecord, textOf } from './read-unknown.js';
 
 /** More of them say nothing new. */
 const MOST = 50;
@@ -16,4 +16,22 @@ export function Notes({ notes }: { readonly notes: readonly NoteView[] }) {
       {notes.length > MOST ? <li class="dim">and {notes.length - MOST} more</li> : null}
     </ul>
   );
+}
+
+/** Something that was noticed about a result. */
+export interface NoteView {
+  readonly code: string;
+  readonly message: string;
+  /** Where in the result; empty if it is about the whole. */
+  readonly path: string;
+}
+
+/** Reads a list of problems or notices. What is none of them is left out, not trusted. */
+export function readNotes(value: unknown): readonly NoteView[] {
+  if (!Array.isArray(value)) return [];
+  return value.filter(isRecord).map(({ code, message, path }) => ({
+    code: textOf(code),
+    message: textOf(message),
+    path: textOf(path),
+  }));
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import type { Failure, Resource } from '../server/use-resource.js';
 
 /** How a message is meant. */
 export type Tone = 'plain' | 'good' | 'warn' | 'bad';
@@ -25,5 +26,70 @@ export function Notice({
         </button>
       )}
     </div>
+  );
+}
+
+/** Something could not be read: why, the code to look it up by, a way to try again, and where else to go. */
+export function FailureNotice({
+  title,
+  failure,
+  reload,
+  children,
+}: {
+  readonly title: string;
+  readonly failure: Failure;
+  readonly reload: () => void;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <Notice tone="bad" title={title} action={{ label: 'Try again', run: reload }}>
+      {failure.message} <code>{failure.code}</code> {children}
+    </Notice>
+  );
+}
+
+/** A form does not know what the server offers to choose from; what was written in it stays. */
+export function OfferFailure({ offer: { failure, reload } }: { readonly offer: Resource<unknown> }) {
+  if (failure === null) return null;
+  return (
+    <FailureNotice title="What the server offers could not be read" failure={failure} reload={reload}>
+      What you write here stays.
+    </FailureNotice>
+  );
+}
+
+/** Something is on its way: calm words in the room it will take. */
+export function Loading({ isList = false }: { readonly isList?: boolean }) {
+  return (
+    <p class={isList ? 'loading list-waiting' : 'loading'} aria-busy="true">
+      Loading …
+    </p>
+  );
+}
+
+/** Whether what is shown is still news: what is shown stays while the server is away, and it is asked again. */
+export function UpToDate({ failure, live = '' }: { readonly failure: Failure | null; readonly live?: string }) {
+  return (
+    <span class="dim" role="status">
+      {failure === null ? (
+        live
+      ) : (
+        <span class="away" title={failure.message}>
+          Not up to date ({failure.code}). Trying again …
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** A part of an item that could not be read, where it would stand. */
+export function NotRead({ failure, reload }: { readonly failure: Failure; readonly reload: () => void }) {
+  return (
+    <p class="wrong" role="alert">
+      {failure.message}{' '}
+      <button type="button" class="link" onClick={reload}>
+        Try again
+      </button>
+    </p>
   );
 }

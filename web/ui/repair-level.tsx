@@ -1,7 +1,5 @@
-import { Badge } from './badge.js';
-import { LEVEL_WORDS } from './level-words.js';
-import type { RepairLevelName } from './level-words.js';
-import { toneOf } from './state-tone.js';
+import { Badge, toneOf } from './badge.js';
+import type { RunSummary } from '../../src/api/index.js';
 
 /** How far a text had to be changed, in a word; the pointer tells the name it has elsewhere. */
 export function RepairLevel({ level }: { readonly level: RepairLevelName }) {
@@ -12,3 +10,13 @@ export function RepairLevel({ level }: { readonly level: RepairLevelName }) {
     </Badge>
   );
 }
+
+/** How far a text had to be changed, as the wire has it. */
+type RepairLevelName = NonNullable<RunSummary['result']>['repair_level'];
+
+/** The same for people, wherever the console speaks of it. */
+export const LEVEL_WORDS: Readonly<Record<RepairLevelName, string>> = {
+  none: 'as it came',
+  deterministic_generic: 'repaired',
+  schema_aligned: 'aligned',
+};

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lengthOf, shortMoment } from './time.js';
+import { lengthOf, shortMoment, waitOf } from './time.js';
 
 test.each([
   [0, '0 ms'],
@@ -16,4 +16,15 @@ test('a moment of today is its time, another one has its day', () => {
   const now = new Date(2026, 10, 15, 12, 0, 0);
   expect(shortMoment(new Date(2026, 10, 15, 9, 5, 7).toISOString(), now)).toBe('09:05:07');
   expect(shortMoment(new Date(2026, 10, 14, 9, 5, 7).toISOString(), now)).toBe('2026-11-14 09:05');
+});
+
+test.each([
+  [-5, '< 1 min'],
+  [59_999, '< 1 min'],
+  [60_000, '1 min'],
+  [3_600_000, '1 h'],
+  [47 * 3_600_000, '47 h'],
+  [72 * 3_600_000, '3 d'],
+])('%d ms is %s', (ms, expected) => {
+  expect(waitOf(ms)).toBe(expected);
 });

@@ -1,10 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { readDraft } from './read-draft.js';
-import type { DraftFields } from './read-draft.js';
 
 /** Something half written, and what changes it. */
-export interface Draft<Fields extends DraftFields> {
+interface Draft<Fields extends DraftFields> {
   readonly fields: Fields;
   readonly change: (changes: Partial<Fields>) => void;
   /** Begins anew: it was sent, or is not wanted. */
@@ -55,4 +53,26 @@ function write(key: string, text: string | null): void {
   } catch {
     // A browser may forbid storage, or it is full; then the draft lasts as long as the page.
   }
+}
+
+/** What a form holds while it is written. */
+type DraftFields = Readonly<Record<string, string | boolean>>;
+
+/** What was kept, as far as it fits: fields of another kind or name are as in the beginning. */
+export function readDraft<Fields extends DraftFields>(text: string | null, initial: Fields): Fields {
+  if (text === null) return initial;
+  let kept: unknown;
+  try {
+    kept = JSON.parse(text);
+  } catch {
+    return initial;
+  }
+  if (typeof kept !== 'object' || kept === null) return initial;
+  const found = new Map<string, unknown>(Object.entries(kept));
+  const fitting = Object.entries(initial).map(([name, value]) => {
+    const was = found.get(name);
+    return [name, typeof was === typeof value ? was : value];
+  });
+  // Name by name the same kinds as before.
+  return Object.fromEntries(fitting) as Fields;
 }

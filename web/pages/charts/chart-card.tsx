@@ -1,10 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { CopyButton } from '../../ui/copy-button.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { figureOf, hasFigures, summaryOf } from './chart-model.js';
+import { figureOf, hasFigures, summaryOf, toFiguresText } from './chart-model.js';
 import type { ChartModel } from './chart-model.js';
-import { toFiguresText } from './figures-text.js';
-import { readColours } from './theme-colours.js';
+import { readColours } from './draw-chart.js';
 
 /** One chart, its lines in words, and the same figures as a table. `look` changes when the colours do. */
 export function ChartCard({ chart, look }: { readonly chart: ChartModel; readonly look: string }) {

@@ -1,7 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { StatisticsView } from '../../../src/api/shapes/statistics.js';
-import { enginesOf, figureOf, hasFigures, summaryOf, toCharts } from './chart-model.js';
-import { toFiguresText } from './figures-text.js';
+import { enginesOf, figureOf, hasFigures, summaryOf, toCharts, toFiguresText, lonePoints } from './chart-model.js';
 
 type Bucket = StatisticsView['buckets'][number];
 
@@ -115,4 +114,16 @@ it('a line is summed up by what it means: a total, the longest, or where it stan
     ['age', 'now 5.0 s'],
     ['causes'],
   ]);
+});
+
+test.each([
+  [[], []],
+  [[7], [0]],
+  [[1, 2], []],
+  [
+    [null, 0, null, 1, 2, null, 3],
+    [1, 6],
+  ],
+])('of %j alone stand %j', (values, expected) => {
+  expect(lonePoints(values)).toEqual(expected);
 });

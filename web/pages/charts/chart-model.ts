@@ -1,5 +1,5 @@
 import type { StatisticsView } from '../../../src/api/index.js';
-import { LEVEL_WORDS } from '../../ui/level-words.js';
+import { LEVEL_WORDS } from '../../ui/repair-level.js';
 import { lengthOf } from '../../ui/time.js';
 
 type Bucket = StatisticsView['buckets'][number];
@@ -9,7 +9,7 @@ type Figures = Bucket['runs'][number];
 export type SeriesTone = 'good' | 'warn' | 'bad' | 'accent' | 'dim' | 'text';
 
 /** One line of a chart; null where there is nothing to tell. */
-export interface Series {
+interface Series {
   readonly label: string;
   readonly tone: SeriesTone;
   readonly values: readonly (number | null)[];
@@ -190,4 +190,31 @@ function largest(totals: ReadonlyMap<string, number>, most: number): readonly st
     .sort(([one, first], [other, second]) => second - first || one.localeCompare(other))
     .slice(0, most)
     .map(([name]) => name);
+}
+
+/**
+ * Where a line has a figure between two gaps: there is nothing to draw a line to, so a point has to stand for it.
+ *
+ * @example
+ * lonePoints([1, 2, null, 3, null]) // [3]
+ */
+export function lonePoints(values: readonly (number | null)[]): number[] {
+  const isThere = (index: number): boolean => (values[index] ?? null) !== null;
+  return values.flatMap((_, index) => (isThere(index) && !isThere(index - 1) && !isThere(index + 1) ? [index] : []));
+}
+
+/** The figures of a chart for a spreadsheet: columns between tabs, exact numbers, one line a step. */
+export function toFiguresText({ times, series }: ChartModel): string {
+  const head = ['time', ...series.map(({ label }) => cell(label))];
+  const lines = times.map((time, index) => [
+    new Date(time * 1000).toISOString(),
+    ...series.map(({ values }) => String(values[index] ?? '')),
+  ]);
+  return `${[head, ...lines].map((columns) => columns.join('\t')).join('\n')}\n`;
+}
+
+/** Names come from engines: no tab or line of theirs makes a cell, and none is a formula. */
+function cell(label: string): string {
+  const flat = label.replace(/\s+/g, ' ');
+  return /^[=+\-@]/.test(flat) ? `'${flat}` : flat;
 }

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { RANGES, readRange, spanOf } from './chart-range.js';
+import { expect, it, test } from 'vitest';
+import { RANGES, readRange, spanOf, timeMark } from './chart-range.js';
 
 it.each([
   ['week', 'week'],
@@ -18,4 +18,11 @@ it('a span begins at a whole step and stays there until the next one', () => {
 it('every range has some dozens of steps', () => {
   const steps = Object.values(RANGES).map(({ lengthS, stepS }) => lengthS / stepS);
   expect(steps).toEqual([60, 48, 56, 60]);
+});
+
+test('a day is told where it begins, the time of the day elsewhere', () => {
+  const mark = (...parts: [number, number, number, number, number]) => timeMark(new Date(...parts).getTime() / 1000);
+  expect(mark(2026, 0, 5, 0, 0)).toBe('01-05');
+  expect(mark(2026, 10, 15, 9, 5)).toBe('09:05');
+  expect(mark(2026, 10, 15, 0, 30)).toBe('00:30');
 });

@@ -1,18 +1,17 @@
-import { useMemo, useRef } from 'preact/hooks';
+import { useMemo, useRef, useEffect } from 'preact/hooks';
 import type { StatisticsView } from '../../../src/api/index.js';
 import { query, setQuery } from '../../app/router.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
-import { FailureNotice } from '../../ui/failure-notice.js';
+import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
 import { FilterChoice } from '../../ui/filter-field.js';
-import { Loading } from '../../ui/loading.js';
-import { Notice } from '../../ui/notice.js';
 import { ChartCard } from './chart-card.js';
 import { enginesOf, hasFigures, toCharts } from './chart-model.js';
 import { RANGES, readRange, spanOf } from './chart-range.js';
 import type { Range } from './chart-range.js';
-import { useLook } from './use-look.js';
 import './charts.css';
+import { useSignal } from '@preact/signals';
+import { theme } from '../../app/theme.js';
 
 const NAMES: readonly Range[] = ['hour', 'day', 'week', 'month'];
 
@@ -80,4 +79,19 @@ export function ChartsPage() {
       )}
     </div>
   );
+}
+
+/** A word that changes whenever the colours of the page do: by the person's choice, or by the system's. */
+function useLook(): string {
+  const system = useSignal('');
+  useEffect(() => {
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    const note = (): void => {
+      system.value = dark.matches ? 'dark' : 'light';
+    };
+    note();
+    dark.addEventListener('change', note);
+    return () => dark.removeEventListener('change', note);
+  }, []);
+  return `${theme.value} ${system.value}`;
 }

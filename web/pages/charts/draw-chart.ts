@@ -1,9 +1,7 @@
 import UPlot from 'uplot';
-import { figureOf } from './chart-model.js';
-import type { ChartModel } from './chart-model.js';
-import { lonePoints } from './lone-points.js';
-import type { Colours } from './theme-colours.js';
-import { timeMark } from './time-mark.js';
+import { figureOf, lonePoints } from './chart-model.js';
+import type { ChartModel, SeriesTone } from './chart-model.js';
+import { timeMark } from './chart-range.js';
 import 'uplot/dist/uPlot.min.css';
 
 const HEIGHT = 200;
@@ -62,4 +60,28 @@ export function drawChart(box: HTMLElement, chart: ChartModel, colours: Colours)
     watch.disconnect();
     plot.destroy();
   };
+}
+
+/** The colours of the theme in use, as a canvas takes them. */
+type Colours = Readonly<Record<SeriesTone | 'line', string>>;
+
+/** Reads the tokens through an element: a canvas does not know `light-dark()`. */
+export function readColours(within: HTMLElement): Colours {
+  const probe = document.createElement('span');
+  within.append(probe);
+  const read = (token: string): string => {
+    probe.style.color = `var(--${token})`;
+    return getComputedStyle(probe).color;
+  };
+  const colours = {
+    good: read('good'),
+    warn: read('warn'),
+    bad: read('bad'),
+    accent: read('accent'),
+    dim: read('dim'),
+    text: read('text'),
+    line: read('line'),
+  };
+  probe.remove();
+  return colours;
 }

@@ -5,20 +5,17 @@ import { may, session } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { refusalOf } from '../../server/refusal.js';
 import type { Places, Refusal } from '../../server/refusal.js';
-import { Choices } from '../../ui/field.js';
+import { Choices, LineField, LinesField } from '../../ui/fields.js';
 import { Notice } from '../../ui/notice.js';
-import { LineField, LinesField } from '../../ui/text-fields.js';
 import { useDraft } from '../../ui/use-draft.js';
-import { CommentPreview } from './comment-preview.js';
-import { Confirm } from './confirm.js';
-import { actionOf, EMPTY_DECISION, readDecision } from './decision-request.js';
-import type { DecisionField } from './decision-request.js';
+import { CommentPreview, usePreview } from './comment-preview.js';
+import { actionOf, EMPTY_DECISION, readDecision, ACTIONS } from './decision-request.js';
+import type { DecisionField, ActionWords } from './decision-request.js';
 import { isAcceptable } from './reading-view.js';
 import type { ReadingView } from './reading-view.js';
-import { ACTIONS } from './resolution-actions.js';
 import { ResultFields } from './result-fields.js';
 import { formOf, RESULT_PLACES } from './result-form.js';
-import { usePreview } from './use-preview.js';
+import type { RefObject } from 'preact';
 
 /** Where a person decides: what each choice does, why, and the comment exactly as it will be delivered. */
 export function Decide({
@@ -189,5 +186,35 @@ function WrittenInVain({
     <Notice tone="plain" title="This was settled meanwhile" action={{ label: 'Throw away what I wrote', run: forget }}>
       {refusal?.message ?? 'What counts now stands above.'} You had written: <q>{why}</q>
     </Notice>
+  );
+}
+
+/** The last question before something that cannot be taken back. */
+function Confirm({
+  dialog,
+  words,
+  issueRef,
+  send,
+}: {
+  readonly dialog: RefObject<HTMLDialogElement>;
+  readonly words: ActionWords;
+  readonly issueRef: string;
+  readonly send: () => void;
+}) {
+  return (
+    <dialog ref={dialog} aria-labelledby="confirm-question">
+      <div class="stack">
+        <h2 id="confirm-question">{words.question}</h2>
+        <p>{words.outcome(issueRef)} The comment is delivered as it is shown. This cannot be taken back.</p>
+        <div class="row">
+          <button type="button" class="primary" onClick={send}>
+            Yes, {words.label.toLowerCase()}
+          </button>
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Not yet
+          </button>
+        </div>
+      </div>
+    </dialog>
   );
 }

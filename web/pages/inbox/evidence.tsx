@@ -2,9 +2,12 @@ import type { InboxItemView } from '../../../src/api/index.js';
 import { Badge } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { Notes } from '../../ui/notes.js';
-import type { NoteView } from '../../ui/read-notes.js';
+import type { NoteView } from '../../ui/notes.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { CommitCheck, ReadingView } from './reading-view.js';
+import { client } from '../../server/client.js';
+import { useResource } from '../../server/use-resource.js';
+import { NotRead } from '../../ui/notice.js';
 
 /** What is known of how the worker ended and of what it left. */
 export function Evidence({ item, reading }: { readonly item: InboxItemView; readonly reading: ReadingView }) {
@@ -69,5 +72,41 @@ function Claims({ title, value }: { readonly title: string; readonly value: unkn
         <SafeText text={JSON.stringify(value, null, 2)} />
       </pre>
     </div>
+  );
+}
+
+/** What the worker was asked to do: without it a result cannot be judged. */
+export function OrderTold({ issueRef, runId }: { readonly issueRef: string; readonly runId: string }) {
+  const issue = useResource(`issue ${issueRef}`, async (signal) => client.getIssue({ ref: issueRef, signal }));
+  const order = issue.value?.orders.find((one) => one.run_id === runId);
+  const text = (name: string) => {
+    const value = order?.order[name];
+    if (typeof value === 'string') return <SafeText text={value} />;
+    return Array.isArray(value) && value.length > 0 ? <SafeText text={value.map(String).join('\n')} /> : undefined;
+  };
+  return (
+    <details class="card">
+      <summary>
+        <strong>What the worker was asked</strong>
+      </summary>
+      {issue.value === null && issue.failure !== null ? (
+        <NotRead failure={issue.failure} reload={issue.reload} />
+      ) : order === undefined ? (
+        <p class="dim">{issue.value === null ? 'Loading …' : 'The order is older than what is shown here.'}</p>
+      ) : (
+        <Facts
+          facts={{
+            Worker: `${order.worker} (${order.worker_type})`,
+            Role: text('role'),
+            Repository: text('repo_dir'),
+            Instructions: text('instructions'),
+            Constraints: text('constraints'),
+            Specification: text('spec_ref'),
+            Contracts: text('contracts_ref'),
+            'Depends on': text('depends_on'),
+          }}
+        />
+      )}
+    </details>
   );
 }

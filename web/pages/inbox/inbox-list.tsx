@@ -2,13 +2,13 @@ import { useRef } from 'preact/hooks';
 import type { InboxItemView } from '../../../src/api/index.js';
 import { pathOf } from '../../app/route.js';
 import { client } from '../../server/client.js';
-import { useLiveList } from '../../server/use-live-list.js';
+import { useLiveList } from '../../server/live-list.js';
 import { Badge } from '../../ui/badge.js';
-import { ListFrame } from '../../ui/list-frame.js';
+import { ListFrame } from '../../ui/list-page.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { isReading, ROW, useRowKeys } from '../../ui/use-row-keys.js';
-import { AskingRuns } from './asking-runs.js';
-import { waitOf } from './wait-of.js';
+import { waitOf } from '../../ui/time.js';
+import { useResource } from '../../server/use-resource.js';
 
 /** What waits, the oldest first: it has waited longest. Or what is settled, the newest first. */
 export function InboxList({
@@ -97,5 +97,40 @@ function Entry({
         </code>
       </a>
     </li>
+  );
+}
+
+/** More than these are found in the list of runs. */
+const MOST = 10;
+
+/** Runs whose agent has asked something: they too wait for a person, and are answered on their own page. */
+function AskingRuns() {
+  const runs = useResource(
+    'asking',
+    async (signal) => client.listRuns({ query: { state: 'waiting', limit: MOST }, signal }),
+    { live: true },
+  );
+  const { items = [], next_cursor: next = null } = runs.value ?? {};
+  if (items.length === 0) return null;
+  return (
+    <section class="asking" aria-label="Runs that ask">
+      <h2>Runs that ask</h2>
+      <ul class="inbox-rows">
+        {items.map((run) => (
+          <li key={run.id}>
+            <a href={pathOf({ page: 'run', id: run.id })}>
+              <span class="row">
+                <strong>{run.engine}</strong>
+                <span class="dim end">began {waitOf(Date.now() - Date.parse(run.created_at))} ago</span>
+              </span>
+              <span class="clip">
+                <SafeText text={run.spec.prompt ?? run.id} limit={300} />
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {next === null ? null : <a href="/runs?state=waiting">All of them</a>}
+    </section>
   );
 }

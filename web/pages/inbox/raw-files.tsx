@@ -3,9 +3,8 @@ import { pathOf } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { isTelling } from './is-telling.js';
-import { NotRead } from './not-read.js';
-import { sizeOf } from './size-of.js';
+import { NotRead } from '../../ui/notice.js';
+import { sizeOf } from '../../ui/amount.js';
 
 /** What the run left: what it was given, what it reported, what it printed, byte for byte. */
 export function RawFiles({ run }: { readonly run: string }) {
@@ -69,3 +68,8 @@ function Content({ run, name }: { readonly run: string; readonly name: string })
 
 /** What the server gives of a file that is asked for as a whole. */
 const SHOWN_BYTES = 1024 * 1024;
+
+/** Whether a file is of the worker or of what it was given; others are what Sluice wrote down about it. */
+export function isTelling(name: string): boolean {
+  return /^(?:work_(?:order|result)\.|stdout\.|stderr\.|pty-output\.)/.test(name);
+}

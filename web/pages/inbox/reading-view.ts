@@ -1,5 +1,5 @@
-import { readNotes } from '../../ui/read-notes.js';
-import type { NoteView } from '../../ui/read-notes.js';
+import { readNotes } from '../../ui/notes.js';
+import type { NoteView } from '../../ui/notes.js';
 import { isRecord } from '../../ui/read-unknown.js';
 
 /** What was found of a worker's result, ready to be shown. */

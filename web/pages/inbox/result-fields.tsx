@@ -1,5 +1,4 @@
-import { Choices } from '../../ui/field.js';
-import { LineField, LinesField, ListField } from '../../ui/text-fields.js';
+import { Choices, LineField, LinesField, ListField } from '../../ui/fields.js';
 import type { DecisionFields } from './decision-request.js';
 import { formOf, parseResult, printResult, resultOf } from './result-form.js';
 import type { ResultField } from './result-form.js';

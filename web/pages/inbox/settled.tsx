@@ -3,13 +3,12 @@ import type { InboxItemView } from '../../../src/api/index.js';
 import { pathOf } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
-import { Badge } from '../../ui/badge.js';
+import { Badge, toneOf } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { toneOf } from '../../ui/state-tone.js';
 import { Moment } from '../../ui/time.js';
-import { NotRead } from './not-read.js';
-import { wordsOfResolution } from './resolution-actions.js';
+import { NotRead } from '../../ui/notice.js';
+import { wordsOfResolution } from './decision-request.js';
 
 /** What was decided, by whom and why, and where the comment is. */
 export function Settled({

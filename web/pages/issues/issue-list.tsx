@@ -2,12 +2,11 @@ import { pathOf } from '../../app/route.js';
 import { query } from '../../app/router.js';
 import { may } from '../../app/session.js';
 import { client } from '../../server/client.js';
-import { Badge } from '../../ui/badge.js';
+import { Badge, toneOf } from '../../ui/badge.js';
 import { FilterChoice, FilterText } from '../../ui/filter-field.js';
 import { ListPage } from '../../ui/list-page.js';
 import { RowTable } from '../../ui/row-table.js';
 import type { Column } from '../../ui/row-table.js';
-import { toneOf } from '../../ui/state-tone.js';
 import { Moment } from '../../ui/time.js';
 import { ROW } from '../../ui/use-row-keys.js';
 

@@ -2,13 +2,9 @@ import { pathOf } from '../../app/route.js';
 import { may } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
-import { Badge } from '../../ui/badge.js';
-import { FailureNotice } from '../../ui/failure-notice.js';
-import { Loading } from '../../ui/loading.js';
-import { Notice } from '../../ui/notice.js';
-import { toneOf } from '../../ui/state-tone.js';
+import { Badge, toneOf } from '../../ui/badge.js';
+import { FailureNotice, Loading, Notice, UpToDate } from '../../ui/notice.js';
 import { Moment } from '../../ui/time.js';
-import { UpToDate } from '../../ui/up-to-date.js';
 import { historyOf } from './issue-history.js';
 import { OrderCard } from './order-card.js';
 

@@ -1,9 +1,8 @@
 import type { InboxItemView, OrderView, OutboxMessageView } from '../../../src/api/index.js';
 import { pathOf } from '../../app/route.js';
-import { Badge } from '../../ui/badge.js';
+import { Badge, toneOf } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { toneOf } from '../../ui/state-tone.js';
 import { lengthOf, Moment } from '../../ui/time.js';
 import type { OrderHistory } from './issue-history.js';
 

@@ -1,10 +1,145 @@
 import { pathOf } from '../../app/route.js';
-import { client } from '../../server/client.js';
+import { navigate } from '../../app/router.js';
+import { may } from '../../app/session.js';
+import { client, newRequestId } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
-import { FailureNotice } from '../../ui/failure-notice.js';
-import { Loading } from '../../ui/loading.js';
-import { EMPTY_ORDER_FORM, orderFormOf } from './order-form.js';
-import { OrderFields } from './order-fields.js';
+import { Choices, LineField, LinesField, ListField } from '../../ui/fields.js';
+import { FormEnd, useForm } from '../../ui/form.js';
+import { Loading, Notice, OfferFailure, FailureNotice } from '../../ui/notice.js';
+import { useDraft } from '../../ui/use-draft.js';
+import { checkOrderForm, ORDER_PLACES, EMPTY_ORDER_FORM, orderFormOf } from './order-form.js';
+import type { OrderForm } from './order-form.js';
+
+/** Asks for everything an order needs, and says what each thing is for. What was written is kept until it is sent. */
+function OrderFields({ name, initial }: { readonly name: string; readonly initial: OrderForm }) {
+  const { fields: written, change, forget } = useDraft(name, initial);
+  const offer = useResource('engines', async (signal) => client.listEngines({ signal }));
+  const workers = offer.value?.workers ?? [];
+  const roots = offer.value?.roots ?? [];
+  const fields = {
+    ...written,
+    worker: written.worker || (workers[0]?.name ?? ''),
+    repoDir: written.repoDir || (roots[0] ?? ''),
+  };
+  const { request, wrong: wrongHere } = checkOrderForm(fields);
+  const form = useForm(wrongHere, ORDER_PLACES, async () => {
+    // Kept as it is sent, and before: whoever sends the same form again, even after a reload, gets the same order.
+    const requestId = fields.requestId || newRequestId();
+    change({ ...fields, requestId });
+    const { issue_ref } = await client.submitOrder({ body: { ...request, request_id: requestId } });
+    forget();
+    navigate(pathOf({ page: 'issues', ref: issue_ref }));
+  });
+  const { wrong } = form;
+  const edit = (changes: Partial<OrderForm>): void => {
+    change({ ...changes, requestId: '' });
+    form.touch();
+  };
+
+  const line = (
+    field: 'issueRef' | 'role' | 'repoDir' | 'specRef' | 'contractsRef' | 'priority',
+    label: string,
+    help: string,
+  ) => (
+    <LineField
+      id={field}
+      label={label}
+      help={help}
+      wrong={wrong[field]}
+      type="text"
+      spellcheck={false}
+      value={fields[field]}
+      onWrite={(value) => edit({ [field]: value })}
+    />
+  );
+  const lines = (field: 'instructions' | 'constraints' | 'dependsOn', label: string, help: string, rows: number) => (
+    <LinesField
+      id={field}
+      label={label}
+      help={help}
+      wrong={wrong[field]}
+      rows={rows}
+      value={fields[field]}
+      onWrite={(value) => edit({ [field]: value })}
+    />
+  );
+
+  if (!may('run')) {
+    return (
+      <Notice tone="warn" title="You may look, not give orders">
+        A token with the scope <code>run</code> may.
+      </Notice>
+    );
+  }
+  if (offer.value === null && offer.failure === null) return <Loading />;
+  return (
+    <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit}>
+      <OfferFailure offer={offer} />
+      <div class="pair">
+        {line('issueRef', 'Issue', 'owner/repo#12, group/project#12, or local#name.')}
+        {line('role', 'Role', 'As whom it works: backend, qa. Part of the run’s name.')}
+      </div>
+      <ListField
+        id="worker"
+        label="Worker"
+        help="Who does it: an agent, or a wrapper of the server’s configuration."
+        wrong={wrong.worker}
+        value={fields.worker}
+        onWrite={(worker) => edit({ worker })}
+      >
+        {workers.map((worker) => (
+          <option key={worker.name} value={worker.name}>
+            {worker.name === worker.type ? worker.name : `${worker.name} (${worker.type})`}
+          </option>
+        ))}
+      </ListField>
+      {line(
+        'repoDir',
+        'Repository',
+        `Where the work is done, on the machine of the server. It must lie under ${roots.length === 0 ? 'one of the roots' : roots.join(' or ')}.`,
+      )}
+      {lines('instructions', 'Instructions', 'What is to be done, in your words.', 8)}
+      {lines('constraints', 'Constraints', 'What must be kept to, one a line; may stay empty.', 3)}
+      <details class="card">
+        <summary>
+          <strong>References and order of work</strong>
+        </summary>
+        <div class="stack">
+          <div class="pair">
+            {line('specRef', 'Specification', 'Where it is: an address or a path.')}
+            {line('contractsRef', 'Contracts', 'Where those that the work must keep to are.')}
+            {line('priority', 'Priority', 'Higher goes first; 0 is usual.')}
+          </div>
+          {lines('dependsOn', 'Depends on', 'Issues that must be in review or done first, one a line.', 2)}
+          <Choices
+            name="isolation"
+            legend="Isolation"
+            value={fields.isolation}
+            onChange={(isolation) => edit({ isolation })}
+            options={[
+              { value: 'repository', label: 'repository', help: 'It works in the folder itself; one order at a time.' },
+              {
+                value: 'worktree',
+                label: 'worktree',
+                help: 'A git worktree of its own, so that several orders can run at once.',
+              },
+            ]}
+          />
+        </div>
+      </details>
+      <FormEnd
+        form={form}
+        not="The order was not given"
+        unanswered="No answer came: send it again, it is given only once"
+        send="Give the order"
+        sending="Giving the order …"
+        empty="Begin anew"
+        onEmpty={forget}
+        then="Its run becomes the one that counts; one that still works for this issue is stopped."
+      />
+    </form>
+  );
+}
 
 /** The form of an order: a new one, or the last one of an issue to be changed and given again. */
 export function OrderFormPage({ issueRef }: { readonly issueRef: string | null }) {

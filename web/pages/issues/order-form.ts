@@ -1,6 +1,6 @@
 import type { Client } from '../../../src/client/index.js';
 import type { Places } from '../../server/refusal.js';
-import { linesOf } from '../../ui/lines-of.js';
+import { linesOf } from '../../ui/fields.js';
 
 /** What `POST /v1/orders` takes. */
 export type OrderRequest = Parameters<Client['submitOrder']>[0]['body'];

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import type { OutboxMessageView } from '../../../src/api/index.js';
 import { pathOf } from '../../app/route.js';
-import { Badge } from '../../ui/badge.js';
+import { Badge, toneOf } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Facts } from '../../ui/facts.js';
 import { OpenableRow } from '../../ui/openable-row.js';
@@ -9,7 +9,6 @@ import { readTrigger } from '../../ui/read-trigger.js';
 import { RowTable } from '../../ui/row-table.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { toneOf } from '../../ui/state-tone.js';
 import { Moment } from '../../ui/time.js';
 
 const COLUMNS: readonly Column[] = [

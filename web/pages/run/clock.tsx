@@ -1,3 +1,5 @@
+import type { OpenRun } from './open-run.js';
+
 /** A moment of a run as the time since it began: `0:07.250`. The pointer is told the time of day. */
 export function Clock({ at, start }: { readonly at: number | null; readonly start: number }) {
   if (at === null) return <span class="clock">·</span>;
@@ -17,4 +19,15 @@ export function offsetOf(ms: number): string {
   const seconds = (whole % 60_000) / 1000;
   const tail = seconds.toFixed(3).padStart(6, '0');
   return hours === 0 ? `${minutes}:${tail}` : `${hours}:${String(minutes).padStart(2, '0')}:${tail}`;
+}
+
+/** When a run began, as its events tell it; times are shown from there. */
+export function startOf({ lenses: { conversation, list } }: OpenRun): number {
+  return Math.min(list.times[0] ?? Number.POSITIVE_INFINITY, conversation.times[0] ?? Number.POSITIVE_INFINITY);
+}
+
+/** When the last event came; the same as the beginning before there are any. */
+export function endOf(run: OpenRun): number {
+  const { conversation, list } = run.lenses;
+  return Math.max(list.times.at(-1) ?? Number.NEGATIVE_INFINITY, conversation.times.at(-1) ?? startOf(run));
 }

@@ -7,8 +7,7 @@ import { lengthOf } from '../../ui/time.js';
 import { ArtifactPreview } from './artifact-preview.js';
 import { Clock } from './clock.js';
 import type { ItemView } from './describe-item.js';
-import { ToolCall } from './tool-call.js';
-import { usageText } from './usage-text.js';
+import { usageText } from '../../ui/amount.js';
 import { ValueText } from './value-text.js';
 
 /** One thing of a conversation: a line that chooses it, and what it says. */
@@ -189,4 +188,32 @@ function Words({ text, isWhole }: { readonly text: string; readonly isWhole: boo
 function firstLine(text: string): string {
   const [line = ''] = text.trim().split('\n', 1);
   return line.length > 100 ? `${line.slice(0, 100)}…` : line;
+}
+
+/** What a tool was asked and what it gave back. */
+function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }> }) {
+  return (
+    <>
+      {view.input === undefined ? null : <ValueText value={plainInput(view.input)} limit={300} />}
+      {view.error === null ? null : (
+        <p class="tool-error">
+          <SafeText text={view.error} limit={1000} />
+        </p>
+      )}
+      {view.output === undefined || view.output === '' ? null : (
+        <details>
+          <summary>Output</summary>
+          <ValueText value={view.output} limit={2000} />
+        </details>
+      )}
+    </>
+  );
+}
+
+/** What has one field that is a text is read as that text: `npm test` says as much as `{ "command": "npm test" }`. */
+function plainInput(input: unknown): unknown {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
+  const values = Object.values<unknown>({ ...input });
+  const [only] = values;
+  return values.length === 1 && typeof only === 'string' ? only : input;
 }

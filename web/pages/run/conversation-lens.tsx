@@ -5,7 +5,7 @@ import { describeItem } from './describe-item.js';
 import type { OpenRun } from './open-run.js';
 import { createRowCache } from './row-cache.js';
 import { firstAbove } from './sorted-search.js';
-import { startOf } from './start-of.js';
+import { startOf } from './clock.js';
 
 /** What was said and done, as a person would tell it. */
 export function ConversationLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {

@@ -5,7 +5,7 @@ import { createConversation } from './conversation.js';
 import type { Conversation } from './conversation.js';
 import { describeItem } from './describe-item.js';
 import { fcmpEvent } from './events.fixture.js';
-import { openQuestion } from './open-question.js';
+import { openQuestion } from './reply-box.js';
 
 function tell(...events: FcmpEvent[]): Conversation {
   const conversation = createConversation();

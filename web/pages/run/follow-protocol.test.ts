@@ -3,7 +3,7 @@ import { ClientError } from '../../../src/client/index.js';
 import type { Client } from '../../../src/client/index.js';
 import type { FcmpEvent } from '../../../src/events/index.js';
 import { fcmpEvent } from './events.fixture.js';
-import { createFollower } from './follow-protocol.js';
+import { createFollower, weightOf, takeEvents } from './follow-protocol.js';
 
 /** Where each connection begins and what comes on it; one that has no end stays open until it is stopped. */
 function serve(connections: readonly { readonly seqs: readonly number[]; readonly then: 'end' | 'open' | 'lost' }[]) {
@@ -80,4 +80,53 @@ test('a connection that is lost says why, and can be tried again', async () => {
   await follower.follow(new AbortController().signal);
   expect(follower.state.value).toEqual({ state: 'ended' });
   expect(begun).toEqual([undefined, '1']);
+});
+
+const weigh = (data: object): number => weightOf({ data }) - weightOf({ data: {} });
+
+test('an event weighs what it says', () => {
+  expect(weigh({ text: 'x'.repeat(1000) })).toBe(1000);
+  expect(weigh({ input: { command: 'x'.repeat(500) } })).toBe(508);
+});
+
+test('what a tool gave back counts however deep it stands', () => {
+  expect(weigh({ output: { content: [{ type: 'text', text: 'x'.repeat(1000) }] } })).toBeGreaterThanOrEqual(1000);
+  let deep: unknown = 'x'.repeat(1000);
+  for (let depth = 0; depth < 10_000; depth += 1) deep = [deep];
+  expect(weigh({ output: deep })).toBeGreaterThanOrEqual(1000);
+  expect(weigh({ output: Array.from({ length: 1000 }, () => []) })).toBeGreaterThanOrEqual(1000);
+});
+
+async function* count(to: number): AsyncGenerator<number> {
+  for (let index = 0; index < to; index += 1) yield index;
+}
+
+test('takes every event once and in order, to the end', async () => {
+  const taken: number[] = [];
+  const how = await takeEvents(count(10), (event) => {
+    taken.push(event);
+    return 'more';
+  });
+  expect(how).toBe('ended');
+  expect(taken).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+test('ends when there is enough, and lets the stream go', async () => {
+  let isClosed = false;
+  async function* endless(): AsyncGenerator<number> {
+    try {
+      for (let index = 0; ; index += 1) yield index;
+    } finally {
+      isClosed = true;
+    }
+  }
+  expect(await takeEvents(endless(), (event) => (event === 5 ? 'enough' : 'more'))).toBe('enough');
+  expect(isClosed).toBe(true);
+});
+
+test('lets others have a turn while many events are there at once', async () => {
+  let hadTurn = false;
+  setTimeout(() => (hadTurn = true), 0);
+  // No machine takes a million in one slice.
+  expect(await takeEvents(count(1_000_000), () => (hadTurn ? 'enough' : 'more'))).toBe('enough');
 });

@@ -3,11 +3,9 @@ import type { ReadonlySignal } from '@preact/signals';
 import type { Client, Gap, ProtocolEvents } from '../../../src/client/index.js';
 import { asFailure } from '../../server/use-resource.js';
 import type { StreamState } from './connection.js';
-import { weightOf } from './event-weight.js';
-import { takeEvents } from './take-events.js';
 
 /** The events of one protocol on their way into the page. */
-export interface Follower {
+interface Follower {
   readonly state: ReadonlySignal<StreamState>;
   /** Goes on behind the last event until there are no more, a connection is lost or it is told to stop. */
   readonly follow: (stop: AbortSignal) => Promise<void>;
@@ -18,7 +16,7 @@ export interface Follower {
 }
 
 /** What to follow, and what becomes of it. */
-export interface FollowerInput<Protocol extends 'fcmp' | 'rasp'> {
+interface FollowerInput<Protocol extends 'fcmp' | 'rasp'> {
   readonly client: Pick<Client, 'followRun'>;
   readonly id: string;
   readonly protocol: Protocol;
@@ -76,4 +74,49 @@ export function createFollower<Protocol extends 'fcmp' | 'rasp'>(input: Follower
       }
     },
   };
+}
+
+/** What an event costs beside its words. */
+const ENVELOPE = 400;
+/** What a value costs that is no text. */
+const VALUE = 8;
+
+/**
+ * About how many characters an event keeps in memory: those of its data, however deep they stand. A page holds a bounded
+ * number of them, and an agent may print megabytes in one.
+ */
+export function weightOf({ data }: { readonly data: object }): number {
+  let weight = ENVELOPE;
+  const waiting: unknown[] = Object.values(data);
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    weight += typeof value === 'string' ? value.length : VALUE;
+    if (typeof value !== 'object' || value === null) continue;
+    const inners: readonly unknown[] = Object.values(value);
+    for (const inner of inners) waiting.push(inner);
+  }
+  return weight;
+}
+
+/** Work in one go; a frame has 16 ms, and drawing needs its share. */
+const SLICE_MS = 6;
+
+/**
+ * Takes events as they come, and lets the page draw and listen in between: fifty thousand that are there at once are taken in
+ * slices. Ends when `take` has had enough.
+ */
+export async function takeEvents<Event>(
+  events: AsyncIterable<Event>,
+  take: (event: Event) => 'more' | 'enough',
+): Promise<'ended' | 'enough'> {
+  let began = performance.now();
+  for await (const event of events) {
+    if (take(event) === 'enough') return 'enough';
+    if (performance.now() - began < SLICE_MS) continue;
+    await new Promise((resolve) => {
+      setTimeout(resolve, 0);
+    });
+    began = performance.now();
+  }
+  return 'ended';
 }

@@ -4,7 +4,6 @@ import { amountOf } from '../../ui/amount.js';
 import { ConversationLens } from './conversation-lens.js';
 import { EventsLens } from './events-lens.js';
 import { LensDivider } from './lens-divider.js';
-import { isNarrow } from './is-narrow.js';
 import type { OpenRun } from './open-run.js';
 import { RawLens } from './raw-lens.js';
 
@@ -105,3 +104,10 @@ export function Lenses({ run, isLive }: { readonly run: OpenRun; readonly isLive
     </div>
   );
 }
+
+const query = matchMedia('(max-width: 64rem)');
+
+/** Whether there is room for one lens only. */
+const isNarrow = signal(query.matches);
+
+query.addEventListener('change', ({ matches }) => (isNarrow.value = matches));

@@ -8,13 +8,10 @@ import { createConversation } from './conversation.js';
 import { createEventList } from './event-list.js';
 import { createFollower } from './follow-protocol.js';
 import { lightUp } from './light-up.js';
-import type { Light, RunLenses } from './light-up.js';
-import type { Place } from './place.js';
-import { createPulse } from './pulse.js';
+import type { Light, RunLenses, Place } from './light-up.js';
 import { createRawBlocks } from './raw-blocks.js';
 import type { RawBlocks } from './raw-blocks.js';
-import { createRawRows } from './raw-rows.js';
-import { streamSizes } from './stream-sizes.js';
+import { createRawRows, streamSizes } from './raw-rows.js';
 
 /** A run that is looked at: what has come of it, and what somebody has chosen. */
 export interface OpenRun {
@@ -125,5 +122,33 @@ export function openRun(id: string, at: Place | null): OpenRun {
       clearTimeout(hiding);
       control.abort();
     },
+  };
+}
+
+/** More often than this nobody sees a difference, and drawing costs. */
+const EVERY_MS = 80;
+
+/**
+ * Makes what asks for the beats to come soon. However often it is called, they come at most twelve times a second, one after
+ * the other, each in a frame of its own: what three lenses draw would be long in one.
+ */
+function createPulse(beats: readonly (() => void)[]): () => void {
+  let isDue = false;
+  let last = Number.NEGATIVE_INFINITY;
+  function step(index: number): void {
+    requestAnimationFrame((now) => {
+      // What comes from now on is for the next round.
+      if (index === 0) {
+        isDue = false;
+        last = now;
+      }
+      beats[index]?.();
+      if (index + 1 < beats.length) step(index + 1);
+    });
+  }
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    setTimeout(() => step(0), Math.max(0, last + EVERY_MS - performance.now()));
   };
 }

@@ -2,13 +2,12 @@ import { useState } from 'preact/hooks';
 import { amountOf } from '../../ui/amount.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { VirtualList } from '../../ui/virtual-list.js';
-import { Clock } from './clock.js';
+import { Clock, startOf } from './clock.js';
 import type { OpenRun } from './open-run.js';
 import type { RawText } from './raw-blocks.js';
 import { ROW_BYTES } from './raw-rows.js';
 import type { RawRow } from './raw-rows.js';
 import { createRowCache } from './row-cache.js';
-import { startOf } from './start-of.js';
 
 /** Of a row that is not chosen, so many bytes are shown. */
 const GLANCE_BYTES = 240;

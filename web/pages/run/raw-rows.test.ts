@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RaspEvent } from '../../../src/events/index.js';
-import { ROW_BYTES, createRawRows } from './raw-rows.js';
+import { ROW_BYTES, createRawRows, streamSizes } from './raw-rows.js';
 import type { RawRows } from './raw-rows.js';
 import { raspEvent } from './events.fixture.js';
 
@@ -78,4 +78,12 @@ test('at a moment there are the rows that had come by then', () => {
   rows.take(behind(0, 10), 1000);
   rows.take(behind(10, 20), 2000);
   expect([rows.countAt(999), rows.countAt(1000), rows.countAt(1999), rows.countAt(2000)]).toEqual([0, 1, 1, 2]);
+});
+
+test('files of streams are told by their names, others are not streams', () => {
+  const files = ['stdout.1.log', 'pty-output.2.log', 'meta.1.json', 'stdin.1.log', 'work_result.json', 'stdout.x.log'];
+  expect(streamSizes(files.map((name) => ({ name, size: 7 })))).toEqual([
+    { name: { attempt_number: 1, stream: 'stdout' }, size: 7 },
+    { name: { attempt_number: 2, stream: 'pty' }, size: 7 },
+  ]);
 });

@@ -5,8 +5,7 @@ import { asFailure } from '../../server/use-resource.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { useDraft } from '../../ui/use-draft.js';
 import type { OpenRun } from './open-run.js';
-import { openQuestion } from './open-question.js';
-import type { OpenQuestion } from './open-question.js';
+import type { FcmpEvent } from '../../../src/events/index.js';
 
 /** The answer to an agent that waits. It comes when the question does; the focus stays where it is, and the question is announced. */
 export function ReplyBox({ run, isEnded }: { readonly run: OpenRun; readonly isEnded: boolean }) {
@@ -88,4 +87,19 @@ function ReplyForm({ id, question }: { readonly id: string; readonly question: O
       </div>
     </form>
   );
+}
+
+/** A question that an agent waits with. */
+interface OpenQuestion {
+  readonly interactionId: string;
+  readonly prompt: string;
+  readonly options: readonly string[];
+}
+
+/** The question the last events end with: whatever comes behind one says that it is not waiting any more. */
+export function openQuestion(events: readonly FcmpEvent[]): OpenQuestion | null {
+  const last = events.at(-1);
+  if (last?.type !== 'user.input.required') return null;
+  const { interaction_id, prompt, options = [] } = last.data;
+  return { interactionId: interaction_id, prompt, options };
 }

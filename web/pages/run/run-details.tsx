@@ -3,8 +3,7 @@ import type { RunView } from '../../../src/api/index.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Moment } from '../../ui/time.js';
 import { RunResultView } from './run-result.js';
-import { ValueText } from './value-text.js';
-import { writeValue } from './write-value.js';
+import { ValueText, writeValue } from './value-text.js';
 
 /** What a run was asked, and what came of it; both folded to one line. */
 export function RunDetails({ run }: { readonly run: RunView }) {

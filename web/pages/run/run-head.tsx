@@ -1,12 +1,14 @@
 import type { RunView } from '../../../src/api/index.js';
 import { pathOf } from '../../app/route.js';
-import { Badge } from '../../ui/badge.js';
+import { Badge, toneOf } from '../../ui/badge.js';
 import { RepairLevel } from '../../ui/repair-level.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { toneOf } from '../../ui/state-tone.js';
 import { lengthOf } from '../../ui/time.js';
-import { CancelRun } from './cancel-run.js';
-import { usageText } from './usage-text.js';
+import { usageText } from '../../ui/amount.js';
+import { useSignal } from '@preact/signals';
+import { may } from '../../app/session.js';
+import { client } from '../../server/client.js';
+import { asFailure } from '../../server/use-resource.js';
 
 /** What a run is and how it stands, in two lines. */
 export function RunHead({ run, onChange }: { readonly run: RunView; readonly onChange: () => void }) {
@@ -45,4 +47,40 @@ function durationText(startedAt: string | null, endedAt: string | null): string 
   if (startedAt === null) return 'not started yet';
   const end = endedAt === null ? Date.now() : Date.parse(endedAt);
   return lengthOf(Math.max(0, end - Date.parse(startedAt)));
+}
+
+/** Ends a run, after asking whether that is meant. */
+function CancelRun({ run, onChange }: { readonly run: RunView; readonly onChange: () => void }) {
+  const isAsked = useSignal(false);
+  const refusal = useSignal<string | null>(null);
+  if (run.state === 'ended' || !may('run')) return null;
+  if (run.cancel_requested) return <span class="dim">asked to end …</span>;
+  const cancel = async (): Promise<void> => {
+    try {
+      await client.cancelRun({ id: run.id });
+      refusal.value = null;
+      isAsked.value = false;
+    } catch (error) {
+      refusal.value = asFailure(error).message;
+    }
+    onChange();
+  };
+  if (!isAsked.value) {
+    return (
+      <button type="button" onClick={() => (isAsked.value = true)}>
+        Cancel run
+      </button>
+    );
+  }
+  return (
+    <span class="row" role="group" aria-label="Cancel the run">
+      <span>{refusal.value ?? 'The run ends as canceled.'}</span>
+      <button type="button" class="danger" onClick={() => void cancel()}>
+        Stop it
+      </button>
+      <button type="button" onClick={() => (isAsked.value = false)}>
+        Keep it
+      </button>
+    </span>
+  );
 }

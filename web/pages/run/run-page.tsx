@@ -1,15 +1,14 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { query, route, setQuery } from '../../app/router.js';
-import { FailureNotice } from '../../ui/failure-notice.js';
-import { Loading } from '../../ui/loading.js';
+import { FailureNotice, Loading } from '../../ui/notice.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
-import { ConnectionBadge, ConnectionNotices } from './connection-badge.js';
+import { ConnectionBadge, ConnectionNotices } from './connection.js';
 import { LensSwitch, Lenses } from './lenses.js';
 import { openRun } from './open-run.js';
 import type { OpenRun } from './open-run.js';
-import { readPlace, writePlace } from './place.js';
+import { readPlace, writePlace } from './light-up.js';
 import { ReplayBar } from './replay-bar.js';
 import { ReplyBox } from './reply-box.js';
 import { RunDetails } from './run-details.js';

@@ -5,9 +5,8 @@ import { Badge } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { wordsOfRepair } from '../../ui/repair-words.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { ChangedFiles } from './changed-files.js';
-import { RunFailureView } from './run-failure.js';
 import { ValueText } from './value-text.js';
+import { ArtifactPreview } from './artifact-preview.js';
 
 /** What came of a run: the value, where its text had to be changed, what went wrong and what it left. */
 export function RunResultView({
@@ -94,4 +93,109 @@ function Told({
       </ul>
     </Part>
   );
+}
+
+/** Most of what is wrong is seen in the first lines. */
+const MOST_LINES = 50;
+
+/** Why a run failed: the code, where the schema was not met, and what was tried. */
+function RunFailureView({ error }: { readonly error: Readonly<Record<string, unknown>> }) {
+  const { category, code, message, issues, tried, ...rest } = error;
+  return (
+    <section>
+      <h2>Error</h2>
+      <p>
+        <Badge tone="bad">{scalarText(code)}</Badge> <span class="dim">{scalarText(category)}</span>{' '}
+        <SafeText text={scalarText(message)} limit={4000} />
+      </p>
+      <Lines title="What the schema says" lines={issues} tell={issueText} />
+      <Lines title="What was tried" lines={tried} tell={triedText} />
+      {Object.keys(rest).length === 0 ? null : <ValueText value={rest} />}
+    </section>
+  );
+}
+
+function Lines({
+  title,
+  lines,
+  tell,
+}: {
+  readonly title: string;
+  readonly lines: unknown;
+  readonly tell: (line: ReadonlyMap<string, unknown>) => string;
+}) {
+  if (!Array.isArray(lines) || lines.length === 0) return null;
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul class="plain">
+        {lines.slice(0, MOST_LINES).map((line: unknown, index) => (
+          <li key={index}>
+            <SafeText text={tell(fieldsOf(line))} limit={500} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function issueText(issue: ReadonlyMap<string, unknown>): string {
+  const path = issue.get('path');
+  const place = Array.isArray(path) && path.length > 0 ? path.map(scalarText).join('.') : '(the whole value)';
+  return `${place}: ${scalarText(issue.get('message'))}`;
+}
+
+function triedText(one: ReadonlyMap<string, unknown>): string {
+  return `${scalarText(one.get('finder'))} ${scalarText(one.get('start'))}–${scalarText(one.get('end'))}: ${scalarText(one.get('code'))} ${scalarText(one.get('message'))}`;
+}
+
+function fieldsOf(value: unknown): ReadonlyMap<string, unknown> {
+  return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
+}
+
+function scalarText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+/** More files than this are in the export. */
+const MOST_FILES = 100;
+
+/** The files a run made, changed and deleted; those that are there can be looked at. */
+function ChangedFiles({
+  runId,
+  artifacts,
+}: {
+  readonly runId: string;
+  readonly artifacts: Readonly<Record<string, unknown>>;
+}) {
+  const files = (['created', 'modified', 'deleted'] as const).flatMap((change) =>
+    pathsOf(artifacts[change]).map((path) => ({ change, path })),
+  );
+  if (files.length === 0) return null;
+  return (
+    <section>
+      <h2>Files</h2>
+      <ul class="plain">
+        {files.slice(0, MOST_FILES).map(({ change, path }) => (
+          <li key={`${change} ${path}`}>
+            {change === 'deleted' ? (
+              <span class="row">
+                <span class="dim">deleted</span>
+                <code>
+                  <SafeText text={path} limit={400} />
+                </code>
+              </span>
+            ) : (
+              <ArtifactPreview runId={runId} path={path} note={change} />
+            )}
+          </li>
+        ))}
+      </ul>
+      {files.length > MOST_FILES ? <p class="dim">and {files.length - MOST_FILES} more</p> : null}
+    </section>
+  );
+}
+
+function pathsOf(list: unknown): readonly string[] {
+  return Array.isArray(list) ? list.filter((path) => typeof path === 'string') : [];
 }

@@ -1,5 +1,5 @@
 import type { Client } from '../../../src/client/index.js';
-import { LEVEL_WORDS } from '../../ui/level-words.js';
+import { LEVEL_WORDS } from '../../ui/repair-level.js';
 
 type RunQuery = NonNullable<NonNullable<Parameters<Client['listRuns']>[0]>['query']>;
 

@@ -1,7 +1,7 @@
 import type { Client } from '../../../src/client/index.js';
 import { errorMessageOf } from '../../../src/base/index.js';
 import type { Places } from '../../server/refusal.js';
-import { linesOf } from '../../ui/lines-of.js';
+import { linesOf } from '../../ui/fields.js';
 
 /** What `POST /v1/runs` takes. */
 export type RunRequest = Parameters<Client['startRun']>[0]['body'];

@@ -6,7 +6,7 @@ import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { FilterChoice, FilterText } from '../../ui/filter-field.js';
 import { ListPage } from '../../ui/list-page.js';
-import { Loading } from '../../ui/loading.js';
+import { Loading } from '../../ui/notice.js';
 import { readRunFilter, runFilters } from './run-filter.js';
 import { RunTable } from './run-table.js';
 

@@ -1,21 +1,15 @@
 import { pathOf } from '../../app/route.js';
 import { navigate } from '../../app/router.js';
 import { may } from '../../app/session.js';
-import { client } from '../../server/client.js';
-import { newRequestId } from '../../server/new-request-id.js';
+import { client, newRequestId } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
-import { FormEnd } from '../../ui/form-end.js';
-import { Loading } from '../../ui/loading.js';
-import { Notice } from '../../ui/notice.js';
-import { OfferFailure } from '../../ui/offer-failure.js';
+import { FormEnd, useForm } from '../../ui/form.js';
+import { Loading, Notice, OfferFailure } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
-import { useForm } from '../../ui/use-form.js';
-import { ContractFields } from './contract-fields.js';
-import { LimitFields } from './limit-fields.js';
-import { RightsFields } from './rights-fields.js';
+import { ContractFields, LimitFields } from './contract-fields.js';
+import { RightsFields, TaskFields } from './run-fields.js';
 import { checkRunForm, EMPTY_RUN_FORM, RUN_PLACES } from './run-form.js';
 import type { RunForm } from './run-form.js';
-import { TaskFields } from './task-fields.js';
 
 /** Asks for everything a run needs, and says what each thing is for. What was written is kept until it is sent. */
 export function StartRunForm() {

@@ -3,9 +3,10 @@ import type { ComponentChildren } from 'preact';
 import { Badge } from '../../ui/badge.js';
 import { REPAIR_WORDS } from '../../ui/repair-words.js';
 import { SafeText } from '../../ui/safe-text.js';
-import type { Inspection, PlaceNote, Span } from './inspection.js';
-import { FINDER_WORDS, STATE_WORDS } from './words.js';
+import type { Inspection, PlaceNote, Span, CandidateState } from './inspection.js';
 import { choose, chosen } from './workbench-state.js';
+import type { FinderName } from '../../../src/json/index.js';
+import type { Tone } from '../../ui/notice.js';
 
 /** A longer list is drawn to its end only when somebody wants it: hundreds of entries take the page a moment. */
 const FIRST_SHOWN = 25;
@@ -109,3 +110,21 @@ function Entry({ span, children }: { readonly span: Span | null; readonly childr
     </li>
   );
 }
+
+/** How a candidate was found. */
+const FINDER_WORDS: Readonly<Record<FinderName, string>> = {
+  whole: 'the whole text, without thinking',
+  tag: 'inside <json> tags',
+  ndjson: 'a line of its own',
+  envelope: 'inside a field of a JSON document',
+  fence: 'behind a fence',
+  prose: 'in running text',
+};
+
+/** What became of it. */
+const STATE_WORDS: Readonly<Record<CandidateState, { readonly word: string; readonly tone: Tone }>> = {
+  taken: { word: 'taken', tone: 'good' },
+  refused: { word: 'refused', tone: 'bad' },
+  rival: { word: 'passes too', tone: 'warn' },
+  spare: { word: 'not tried', tone: 'plain' },
+};

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { locatePath } from './locate-path.js';
+import { locatePath, lineAndColumn } from './locate-path.js';
 
 const at = (text: string, ...path: (string | number)[]): string | null => {
   const span = locatePath(text, 0, path);
@@ -51,3 +51,12 @@ function* placesOf(value: unknown, path: (string | number)[] = []): Generator<[(
   for (const [key, part] of Object.entries(value))
     yield* placesOf(part, [...path, Array.isArray(value) ? Number(key) : key]);
 }
+
+it.each([
+  ['a\nbc', 0, 'line 1, column 1'],
+  ['a\nbc', 3, 'line 2, column 2'],
+  ['a\r\nb', 3, 'line 2, column 1'],
+  ['abc', 9, 'line 1, column 10'],
+])('%j at %d is %s', (text, offset, expected) => {
+  expect(lineAndColumn(text, offset)).toBe(expected);
+});

@@ -1,6 +1,5 @@
-import { Badge } from '../../ui/badge.js';
+import { Badge, toneOf } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { toneOf } from '../../ui/state-tone.js';
 import { lengthOf } from '../../ui/time.js';
 import type { InspectionOutcome } from './inspection.js';
 import type { InspectionState } from './use-inspection.js';

@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
 import { SCHEMA_EXAMPLES } from './examples.js';
 import type { SchemaProblem } from './inspection.js';
-import { lineAndColumn } from './line-and-column.js';
+import { lineAndColumn } from './locate-path.js';
 import { schemaText } from './workbench-state.js';
 
 /** The JSON Schema, as text, with what is wrong with it and where. */

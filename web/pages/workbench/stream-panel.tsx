@@ -1,11 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { Badge } from '../../ui/badge.js';
+import { Badge, toneOf } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { toneOf } from '../../ui/state-tone.js';
-import { paceOf } from './stream-pace.js';
+import { paceOf } from './stream-session.js';
 import { ValueRowsView } from './value-rows-view.js';
-import type { StreamView } from './stream-view.js';
+import type { StreamView } from './stream-session.js';
 import type { TextReading } from './text-reading.js';
 
 /** Speeds to choose from, in characters a second: from a slow model to a fast file. */

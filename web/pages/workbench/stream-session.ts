@@ -1,9 +1,8 @@
 import { createJsonStream } from '../../../src/json/index.js';
 import type { AlignableSchema, ParseResult } from '../../../src/json/index.js';
 import { toParseOptions } from './inspect.js';
-import type { WorkbenchOptions } from './inspection.js';
+import type { WorkbenchOptions, ValueView } from './inspection.js';
 import { placeOf, toValueRows } from './value-rows.js';
-import type { StreamView } from './stream-view.js';
 
 const TAIL = 600;
 const MOST_CHANGED = 8;
@@ -59,4 +58,37 @@ function endOf(result: ParseResult<unknown>): NonNullable<StreamView['ended']> {
     case 'comment':
       return { status: 'comment', words: 'no tag: the text is handed on as a comment' };
   }
+}
+
+/** A page is not drawn more often than this, however fast the text comes. */
+const FASTEST_MS = 33;
+
+/**
+ * How often to go on, and with how many pieces at a time, to read so many characters a second.
+ *
+ * @example
+ * paceOf(100, 4) // { everyMs: 40, pieces: 1 }
+ */
+export function paceOf(
+  charactersPerSecond: number,
+  piece: number,
+): { readonly everyMs: number; readonly pieces: number } {
+  const everyMs = (piece / charactersPerSecond) * 1000;
+  if (everyMs >= FASTEST_MS) return { everyMs, pieces: 1 };
+  return { everyMs: FASTEST_MS, pieces: Math.max(1, Math.round(FASTEST_MS / everyMs)) };
+}
+
+/** How far a text that is read in pieces has come. */
+export interface StreamView {
+  /** Characters read, of `length`. */
+  readonly taken: number;
+  readonly length: number;
+  /** The end of what was read. */
+  readonly tail: string;
+  readonly value: ValueView | null;
+  /** Where the last pieces changed something. */
+  readonly changed: readonly string[];
+  readonly complete: boolean;
+  /** Once everything was read. */
+  readonly ended: { readonly status: 'success' | 'failed' | 'comment'; readonly words: string } | null;
 }

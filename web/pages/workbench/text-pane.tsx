@@ -2,8 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { EXAMPLES } from './examples.js';
 import { MarkedText } from './marked-text.js';
-import { readFile } from './read-file.js';
-import { sayTooLong } from './text-limit.js';
+import { readFile, sayTooLong } from './read-file.js';
 import type { TextReading } from './text-reading.js';
 import { isEditing, isKept, openExample, setText, text } from './workbench-state.js';
 

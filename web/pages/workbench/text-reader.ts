@@ -1,16 +1,15 @@
 import type { AlignableSchema } from '../../../src/json/index.js';
 import { inspect } from './inspect.js';
-import type { InspectionInput } from './inspection.js';
+import type { InspectionInput, Inspection, SchemaProblem } from './inspection.js';
 import { readSchemaText } from './read-schema-text.js';
 import { startStream } from './stream-session.js';
-import type { StreamSession } from './stream-session.js';
-import type { WorkerAnswer, WorkerQuestion } from './worker-messages.js';
+import type { StreamSession, StreamView } from './stream-session.js';
 
 /** The value of a longer text is written on one line: with indents it could take many times the room of the text. */
 const LONGEST_INDENTED = 1_000_000;
 
 /** Answers one question after the other, and keeps the last reading for what is asked about it. */
-export interface TextReader {
+interface TextReader {
   answer(number: number, question: WorkerQuestion): WorkerAnswer;
 }
 
@@ -59,4 +58,29 @@ export function createTextReader(now: () => number): TextReader {
 
 function writeValue(value: unknown, length: number): string {
   return JSON.stringify(value, null, length > LONGEST_INDENTED ? 0 : 2) ?? '';
+}
+
+/** What the page asks of its worker. A reading goes by the number of the question that asked for it. */
+export type WorkerQuestion =
+  | { readonly kind: 'read'; readonly input: InspectionInput }
+  /** The whole value of a reading, as JSON text. */
+  | { readonly kind: 'write'; readonly reading: number }
+  /** Begins to read its text anew, piece by piece. */
+  | { readonly kind: 'stream'; readonly reading: number }
+  | { readonly kind: 'push'; readonly reading: number; readonly characters: number; readonly pieces: number };
+
+/** What the worker answers. */
+export type WorkerAnswer =
+  | { readonly kind: 'read'; readonly inspection: Inspection; readonly tookMs: number }
+  | { readonly kind: 'schema'; readonly problem: SchemaProblem }
+  | { readonly kind: 'written'; readonly text: string }
+  | { readonly kind: 'streamed'; readonly view: StreamView }
+  /** Another text was read since: there is nothing to say about the one before. */
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'broken'; readonly message: string };
+
+/** A question or an answer on its way; an answer has the number of its question. */
+export interface Numbered<Message> {
+  readonly number: number;
+  readonly message: Message;
 }

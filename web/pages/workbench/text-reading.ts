@@ -1,7 +1,7 @@
 import type { Inspection, InspectionInput, SchemaProblem } from './inspection.js';
-import type { StreamView } from './stream-view.js';
+import type { StreamView } from './stream-session.js';
 import type { WorkerLink } from './worker-link.js';
-import type { WorkerAnswer, WorkerQuestion } from './worker-messages.js';
+import type { WorkerAnswer, WorkerQuestion } from './text-reader.js';
 
 /** A text that was read: what the page shows of it, and what can be asked for as long as no other text is read. */
 export interface TextReading {

@@ -1,6 +1,6 @@
 import { errorMessageOf } from '../../../src/base/index.js';
 import { createTextReader } from './text-reader.js';
-import type { Numbered, WorkerAnswer, WorkerQuestion } from './worker-messages.js';
+import type { Numbered, WorkerAnswer, WorkerQuestion } from './text-reader.js';
 
 const reader = createTextReader(() => performance.now());
 

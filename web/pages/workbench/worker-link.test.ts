@@ -5,7 +5,7 @@ import { createTextReader } from './text-reader.js';
 import { readText } from './text-reading.js';
 import { openWorker } from './worker-link.js';
 import type { WorkerLink } from './worker-link.js';
-import type { Numbered, WorkerAnswer, WorkerQuestion } from './worker-messages.js';
+import type { Numbered, WorkerAnswer, WorkerQuestion } from './text-reader.js';
 
 /** A worker as the browser gives it to a page, which answers when it is told to. */
 class HandWorker extends EventTarget {

@@ -1,4 +1,4 @@
-import type { Numbered, WorkerAnswer, WorkerQuestion } from './worker-messages.js';
+import type { Numbered, WorkerAnswer, WorkerQuestion } from './text-reader.js';
 
 /** The part of a worker that is used here. */
 export type WorkerLike = Pick<Worker, 'postMessage' | 'terminate' | 'addEventListener'>;

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { exportAddress, readAuditFilter } from './execution-filter.js';
+
+const read = (text: string) => readAuditFilter(new URLSearchParams(text));
+
+test('an address without filters asks for everything', () => {
+  expect(read('row=1&decision=&worker=+')).toEqual({});
+});
+
+test('every filter is asked for', () => {
+  expect(read('issue_ref=acme/shop%237&run_id=r&worker=codex-cli&decision=blocked')).toEqual({
+    issue_ref: 'acme/shop#7',
+    run_id: 'r',
+    worker: 'codex-cli',
+    decision: 'blocked',
+  });
+});
+
+test('days are those of whoever looks, from the first moment of one to the last of the other', () => {
+  expect(read('from=2026-11-14&to=2026-11-15')).toEqual({
+    since: new Date(2026, 10, 14).toISOString(),
+    until: new Date(2026, 10, 16).toISOString(),
+  });
+});
+
+test.each(['from=yesterday', 'to=2026-11', 'from=0000-01-01', 'decision=maybe'])('%s asks for nothing', (text) => {
+  expect(read(text)).toEqual({});
+});
+
+test('the same rows can be had as a file', () => {
+  expect(exportAddress(read('issue_ref=acme/shop%237'), 'csv')).toBe(
+    '/v1/executions/export?format=csv&issue_ref=acme%2Fshop%237',
+  );
+});

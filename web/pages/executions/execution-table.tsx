@@ -1,0 +1,104 @@
+import type { RefObject } from 'preact';
+import type { Client } from '../../../src/client/index.js';
+import { pathOf } from '../../app/route.js';
+import { Badge, toneOf } from '../../ui/badge.js';
+import { Facts } from '../../ui/facts.js';
+import { Notes, readNotes } from '../../ui/notes.js';
+import { OpenableRow } from '../../ui/openable-row.js';
+import { RowTable } from '../../ui/row-table.js';
+import type { Column } from '../../ui/row-table.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { lengthOf, Moment } from '../../ui/time.js';
+
+/** One row of the audit. */
+type ExecutionView = Awaited<ReturnType<Client['listExecutions']>>['items'][number];
+
+const COLUMNS: readonly Column[] = [
+  { name: 'Decision', width: '8.5rem' },
+  { name: 'Issue' },
+  { name: 'Worker', width: '8rem' },
+  { name: 'Read', width: '7.5rem' },
+  { name: 'Took', width: '7rem', isNumber: true },
+  { name: 'Decided', width: '9.5rem' },
+];
+
+/** Executions, one a row. */
+export function ExecutionTable({
+  executions,
+  list,
+}: {
+  readonly executions: readonly ExecutionView[];
+  readonly list: RefObject<HTMLTableElement>;
+}) {
+  return (
+    <RowTable columns={COLUMNS} list={list}>
+      {executions.map((execution) => (
+        <OpenableRow
+          key={execution.id}
+          id={execution.id}
+          columns={COLUMNS.length}
+          details={() => <Details execution={execution} />}
+          cells={(opener) => (
+            <>
+              <td>
+                <Badge tone={toneOf(execution.decision)}>{execution.decision}</Badge>
+              </td>
+              <td class="wide">
+                {opener(
+                  <>
+                    {execution.issue_ref} <span class="dim">{execution.run_id}</span>
+                  </>,
+                )}
+                <span class="below clip">
+                  <SafeText text={execution.reason} limit={300} />
+                </span>
+              </td>
+              <td>{execution.worker}</td>
+              <td>
+                {execution.parse_status}
+                <span class="below">{execution.result_encoding}</span>
+              </td>
+              <td class="number">{execution.duration_ms === null ? '' : lengthOf(execution.duration_ms)}</td>
+              <td class="nowrap">
+                <Moment at={execution.at} />
+                <span class="below">{execution.who === null ? 'by the rules' : <SafeText text={execution.who} />}</span>
+              </td>
+            </>
+          )}
+        />
+      ))}
+    </RowTable>
+  );
+}
+
+function Details({ execution }: { readonly execution: ExecutionView }) {
+  return (
+    <Facts
+      facts={{
+        Issue: <a href={pathOf({ page: 'issues', ref: execution.issue_ref })}>{execution.issue_ref}</a>,
+        Run: <a href={pathOf({ page: 'run', id: execution.run })}>{execution.run_id}</a>,
+        Reason: <SafeText text={execution.reason} />,
+        'Result code': <SafeText text={execution.result_code} />,
+        'Decided by': execution.who === null ? 'the rules' : <SafeText text={execution.who} />,
+        Worker: `${execution.worker} (${execution.worker_type})`,
+        'Worker’s version':
+          execution.worker_version === null ? undefined : <SafeText text={execution.worker_version} />,
+        Command:
+          execution.command.length === 0 ? (
+            'nothing was started'
+          ) : (
+            <code>
+              <SafeText text={execution.command.join('\n')} />
+            </code>
+          ),
+        Started: <Moment at={execution.started_at} />,
+        'Exit code': execution.exit_code === null ? undefined : String(execution.exit_code),
+        Signal: execution.signal ?? undefined,
+        'Read from':
+          execution.parse_path === null ? execution.result_encoding : <SafeText text={execution.parse_path} />,
+        'Rules of reading': execution.parser_version,
+        Problems: execution.problems.length === 0 ? undefined : <Notes notes={readNotes(execution.problems)} />,
+      }}
+    />
+  );
+}

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { summarizeEvent } from './events-lens.js';
+import { raspEvent } from './events.fixture.js';
+
+test.each<[string, object, string]>([
+  ['words', { message_id: 'm', text: 'Hello\n  world' }, 'Hello world'],
+  [
+    'a tool and what it was asked',
+    { tool_call_id: 't', name: 'shell', input: { command: 'ls' } },
+    'shell: { "command": "ls" }',
+  ],
+  ['a tool alone', { tool_call_id: 't', name: 'shell' }, 'shell'],
+  ['why a run failed', { error: { category: 'process', code: 'X', message: 'exit 1' }, exit_code: 1 }, 'exit 1'],
+  ['a file', { path: 'src/a.ts', made_by: null }, 'src/a.ts'],
+  [
+    'an error whose message is no text',
+    { error: { message: { toString: 1 } } },
+    '{ "error": { "message": { "toString": 1 } } }',
+  ],
+  ['what nobody knows', { novel: [1, 2] }, '{ "novel": [ 1, 2 ] }'],
+])('tells %s', (_what, data, expected) => {
+  expect(summarizeEvent(raspEvent({ data: data as never }))).toBe(expected);
+});
+
+test('a long text is told by its beginning', () => {
+  expect(summarizeEvent(raspEvent({ data: { text: 'x'.repeat(100_000) } })).length).toBeLessThan(260);
+});

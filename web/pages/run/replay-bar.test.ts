@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { advance, longerOf, sliderMoment, sliderStep } from './replay-bar.js';
+
+test('time goes by at the speed', () => {
+  expect(advance([0, 100, 5000], 0, 50, 1)).toBe(50);
+  expect(advance([0, 1000, 5000], 0, 50, 10)).toBe(500);
+});
+
+test('silence is cut short', () => {
+  expect(advance([0, 600_000], 0, 16, 1)).toBe(600_000 - 1500);
+});
+
+test('it ends with the last event', () => {
+  expect(advance([0, 100], 90, 50, 1)).toBe(100);
+  expect(advance([0, 100], 100, 50, 1)).toBe(100);
+  expect(advance([], 7, 50, 1)).toBe(7);
+});
+
+test('it goes forward and reaches the end', () => {
+  const gaps = fc.array(fc.nat(5000), { minLength: 1, maxLength: 40 });
+  fc.assert(
+    fc.property(gaps, fc.constantFrom(1, 5, 100), (list, speed) => {
+      let sum = 0;
+      const times = list.map((gap) => (sum += gap));
+      let moment = 0;
+      let turns = 0;
+      while (moment < sum && turns < 100_000) {
+        const next = advance(times, moment, 16, speed);
+        expect(next).toBeGreaterThan(moment);
+        moment = next;
+        turns += 1;
+      }
+      expect(moment).toBe(sum);
+    }),
+  );
+});
+
+test('it goes by the lens that has come further', () => {
+  expect(longerOf([1, 2], [1, 5])).toEqual([1, 5]);
+  expect(longerOf([1, 5], [1, 2])).toEqual([1, 5]);
+  expect(longerOf([], [3])).toEqual([3]);
+});
+
+test('the last stop of the slider is the end, every other one a moment before it', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 100_000_000 }), (length) => {
+      const step = sliderStep(length);
+      const last = length - (length % step);
+      expect(sliderMoment(last, 5000, 5000 + length)).toBeNull();
+      expect(sliderMoment(last - step, 5000, 5000 + length)).toBe(5000 + last - step);
+    }),
+  );
+});

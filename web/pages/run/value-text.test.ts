@@ -1,0 +1,29 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { writeValue } from './value-text.js';
+
+test('a value that is short enough is written as JSON.stringify writes it', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+      const expected = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+      expect(writeValue(value, 1_000_000)).toEqual({ text: expected, isCut: false });
+    }),
+  );
+});
+
+test('a longer one is cut at the limit, and says so', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 5 }), fc.integer({ min: 1, max: 40 }), (value, limit) => {
+      const whole = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+      const { text, isCut } = writeValue(value, limit);
+      expect(isCut).toBe(whole.length > limit);
+      expect(text).toBe(whole.slice(0, limit));
+    }),
+  );
+});
+
+test('what is nested very deep ends in dots', () => {
+  let value: unknown = 1;
+  for (let depth = 0; depth < 10_000; depth += 1) value = [value];
+  expect(writeValue(value, 1_000_000).text).toContain('…');
+});

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import type { RunSummary } from '../../../src/api/shapes/run.js';
+import { rowOf } from './run-table.js';
+
+const run: RunSummary = {
+  id: '01',
+  engine: 'codex',
+  state: 'running',
+  order: null,
+  cancel_requested: false,
+  created_at: '2026-11-15T09:00:00.000Z',
+  started_at: '2026-11-15T09:00:01.000Z',
+  ended_at: null,
+  spec: { prompt: ' Fix\n\tthe  test. ' },
+  result: null,
+};
+const NOW = Date.parse('2026-11-15T09:00:05.000Z');
+
+test('a run that goes on has taken the time until now', () => {
+  expect(rowOf(run, NOW)).toEqual({
+    state: 'running',
+    isLive: true,
+    title: 'Fix the test.',
+    failure: null,
+    tookMs: 4000,
+  });
+});
+
+test('a run that has ended says what came of it', () => {
+  const ended: RunSummary = {
+    ...run,
+    state: 'ended',
+    ended_at: '2026-11-15T09:00:03.500Z',
+    result: {
+      status: 'failed',
+      repair_level: 'none',
+      attempts: 1,
+      error: { category: 'output', code: 'OUTPUT_NOT_VALIDATED', message: 'No\nJSON.' },
+    },
+  };
+  expect(rowOf(ended, NOW)).toMatchObject({
+    state: 'failed',
+    isLive: false,
+    failure: { code: 'OUTPUT_NOT_VALIDATED', message: 'No JSON.' },
+    tookMs: 2500,
+  });
+});
+
+test('a run that is asked to end says so until it has', () => {
+  expect(rowOf({ ...run, cancel_requested: true }, NOW).state).toBe('canceling');
+});
+
+test('a queued run has taken no time, and a clock that is behind makes none below zero', () => {
+  expect(rowOf({ ...run, state: 'queued', started_at: null }, NOW).tookMs).toBeNull();
+  expect(rowOf(run, NOW - 60_000).tookMs).toBe(0);
+});
+
+test('without a prompt the order or the program names the run', () => {
+  const order = { issue_ref: 'acme/shop#7', run_id: '2026-11-15-dev-0001' };
+  expect(rowOf({ ...run, order, spec: { program: 'make' } }, NOW).title).toBe('Order 2026-11-15-dev-0001');
+  expect(rowOf({ ...run, spec: { program: 'make' } }, NOW).title).toBe('make');
+  expect(rowOf({ ...run, spec: { prompt: ' ' } }, NOW).title).toBe('no prompt');
+});

@@ -1,7 +1,0 @@
-import { expect, test } from 'vitest';
-import { newRequestId } from './new-request-id.js';
-
-test('says where it comes from, and is another each time', () => {
-  expect(newRequestId()).toMatch(/^console-[\da-f]{32}$/);
-  expect(newRequestId()).not.toBe(newRequestId());
-});

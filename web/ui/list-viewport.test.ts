@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { chooseRows, scaleOf } from './list-viewport.js';
+
+const none = (): boolean => false;
+
+test('rows that are seen come before those beside them', () => {
+  const chosen = chooseRows({ seen: [10, 12], around: [8, 14], isThere: none, take: () => 4 });
+  expect(chosen).toEqual({ rows: [8, 10, 11, 12], missing: 3 });
+});
+
+test('rows in the page stay, and are not asked for again', () => {
+  const asked: number[] = [];
+  const take = (wanted: number): number => {
+    asked.push(wanted);
+    return 0;
+  };
+  const chosen = chooseRows({ seen: [10, 12], around: [8, 14], isThere: (index) => index < 12, take });
+  expect(chosen).toEqual({ rows: [8, 9, 10, 11], missing: 3 });
+  expect(asked).toEqual([3]);
+});
+
+test('a list without rows has none to draw', () => {
+  expect(chooseRows({ seen: [0, -1], around: [0, -1], isThere: none, take: (wanted) => wanted })).toEqual({
+    rows: [],
+    missing: 0,
+  });
+});
+
+test('however few are granted at a time, all rows are drawn in the end, in order', () => {
+  const numbers = fc.record({
+    from: fc.nat(50),
+    length: fc.nat(40),
+    beside: fc.nat(3),
+    most: fc.integer({ min: 1, max: 9 }),
+  });
+  fc.assert(
+    fc.property(numbers, ({ from, length, beside, most }) => {
+      const there = new Set<number>();
+      const around = [Math.max(0, from - beside), from + length + beside] as const;
+      for (let missing = Number.POSITIVE_INFINITY; missing > 0;) {
+        const chosen = chooseRows({
+          seen: [from, from + length],
+          around,
+          isThere: (index) => there.has(index),
+          take: (wanted) => Math.min(wanted, most),
+        });
+        expect(chosen.rows.length - there.size).toBeLessThanOrEqual(most);
+        expect(chosen.missing).toBeLessThan(missing);
+        ({ missing } = chosen);
+        for (const index of chosen.rows) there.add(index);
+        expect([...chosen.rows]).toEqual([...there].toSorted((one, other) => one - other));
+      }
+      expect(there.size).toBe(around[1] - around[0] + 1);
+    }),
+  );
+});
+
+test('a list that can be drawn is drawn as it is', () => {
+  const scale = scaleOf(1000, 100);
+  expect([scale.pageHeight, scale.toList(40), scale.toPage(40), scale.place(70, 40)]).toEqual([1000, 40, 40, 70]);
+});
+
+test('the ends of a list that is too high are the ends of the bar', () => {
+  const scale = scaleOf(1_000_000, 100, 10_000);
+  expect(scale.pageHeight).toBe(10_000);
+  expect(scale.toList(0)).toBe(0);
+  expect(scale.toList(10_000 - 100)).toBe(1_000_000 - 100);
+});
+
+test('a row of such a list stands as far from the edge as it is from where one is', () => {
+  const scale = scaleOf(1_000_000, 100, 10_000);
+  const scrollTop = scale.toPage(500_000);
+  expect(scale.toList(scrollTop)).toBeCloseTo(500_000);
+  expect(scale.place(500_030, scrollTop) - scrollTop).toBeCloseTo(30);
+});

@@ -1,0 +1,27 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readDraft } from './use-draft.js';
+
+const initial = { why: '', sure: false };
+
+test('what was kept comes back', () => {
+  expect(readDraft('{"why":"wrong branch","sure":true}', initial)).toEqual({ why: 'wrong branch', sure: true });
+});
+
+test.each([null, '', 'null', '[]', '7', '{'])('%j is the beginning', (text) => {
+  expect(readDraft(text, initial)).toEqual(initial);
+});
+
+test('a field of another kind is as in the beginning, and others are not taken', () => {
+  expect(readDraft('{"why":7,"sure":true,"more":1,"__proto__":{"why":"x"}}', initial)).toEqual({ why: '', sure: true });
+});
+
+test('whatever was kept, the fields are those of the form', () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      const read = readDraft(text, initial);
+      expect(Object.keys(read)).toEqual(['why', 'sure']);
+      expect([typeof read.why, typeof read.sure]).toEqual(['string', 'boolean']);
+    }),
+  );
+});
