@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AUDIT_FOLDER, attemptFileName } from '../../src/run-folder/index.js';
-import { parseTimingLine } from '../../src/run-folder/attempt/timing.js';
+import { parseTimingLine } from '../../src/run-folder/attempt/attempt-chunks.js';
 import { scrub, type Scrubbed } from './scrub.js';
 
 /** What a recording says about itself beside what the run folder tells. */

@@ -1,6 +1,6 @@
 export { createTranslator, type Translator, type TranslatorOptions } from './translator.js';
 export type { AttemptEnd } from './end/attempt-end.js';
-export type { Drained } from './translate/drained.js';
+export type { Drained } from './protocol/translator-output.js';
 export { createAcpProjection, toAcp } from './projections/acp/acp.js';
 export type { AcpSessionNotification, AcpUpdate } from './projections/acp/acp-update.js';
 export { createAgUiProjection, toAgUi } from './projections/ag-ui/ag-ui.js';
@@ -14,17 +14,17 @@ export {
   type ReasonCode,
   type Verdict,
 } from './protocol/completion.js';
-export type { Correlation } from './protocol/correlation.js';
-export type { ByteRange, Coverage, StreamCoverage } from './protocol/coverage.js';
+export type { Correlation } from './protocol/event-parts.js';
+export type { ByteRange, Coverage, StreamCoverage } from './protocol/translator-output.js';
 export { DIAGNOSTIC_CODES, type DiagnosticCode } from './protocol/diagnostic-codes.js';
-export { type DriftSummary, driftSummarySchema } from './protocol/drift-summary.js';
-export type { Emitted } from './protocol/emitted.js';
+export { type DriftSummary, driftSummarySchema } from './protocol/translator-output.js';
+export type { Emitted } from './protocol/translator-output.js';
 export { ENGINE_NAMES, isEngineName, type EngineName, type ParserName } from './protocol/engine-names.js';
 export { FCMP_TYPES, fcmpSchema, type FcmpData, type FcmpEvent, type FcmpType } from './protocol/fcmp-event.js';
-export type { FsDiff } from './protocol/fs-diff.js';
+export type { FsDiff } from './end/attempt-end.js';
 export { RASP_TYPES, isRasp, raspSchema, type RaspData, type RaspEvent, type RaspType } from './protocol/rasp-event.js';
-export { STREAMS, type RawRef, type StreamName } from './protocol/raw-ref.js';
-export type { Usage } from './protocol/usage.js';
+export { STREAMS, type RawRef, type StreamName } from './protocol/event-parts.js';
+export type { Usage } from './protocol/event-parts.js';
 export { isRecord, arrayField, countField } from './reading/record-fields.js';
 export { comparePositions, LOG_END, positionOf, type LogPosition, LOG_START, readPosition } from './log-position.js';
 export { UsageTotals, sumUsage } from './attempt/usage-totals.js';

@@ -1,5 +1,5 @@
-import type { Emitted } from './protocol/emitted.js';
 import { SluiceError } from '../base/index.js';
+import type { Emitted } from './protocol/translator-output.js';
 
 /** Where an event stands in its log: by number for FCMP, by attempt and number for RASP. */
 export interface LogPosition {

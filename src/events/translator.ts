@@ -3,14 +3,11 @@ import type { AttemptEnd } from './end/attempt-end.js';
 import type { Engine } from './engines/engine.js';
 import { genericEngine } from './engines/generic/generic-engine.js';
 import { ENGINES } from './engines/index.js';
-import type { Coverage } from './protocol/coverage.js';
-import type { DriftSummary } from './protocol/drift-summary.js';
-import type { Emitted } from './protocol/emitted.js';
+import type { Coverage, DriftSummary, Emitted, Drained } from './protocol/translator-output.js';
 import { isEngineName } from './protocol/engine-names.js';
 import type { EngineName } from './protocol/engine-names.js';
-import type { StreamName } from './protocol/raw-ref.js';
+import type { StreamName } from './protocol/event-parts.js';
 import { DetectingTranslator } from './translate/detecting-translator.js';
-import type { Drained } from './translate/drained.js';
 import { StreamTranslator } from './translate/stream-translator.js';
 
 /** What is translated, and how. */

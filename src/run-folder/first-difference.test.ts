@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { firstDifference } from './first-difference.js';
+import { firstDifference } from './replay-run-folder.js';
 
 test('equal values do not differ, whatever the order of their keys', () => {
   expect(firstDifference({ a: 1, b: [null, 'x'] }, { b: [null, 'x'], a: 1 })).toBeUndefined();

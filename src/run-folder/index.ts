@@ -1,5 +1,5 @@
 export { RUN_FOLDER_ERROR_CODES, RunFolderError, type RunFolderErrorCode } from './run-folder-error.js';
-export { RUN_FOLDER_WARNING_CODES, type RunFolderWarning } from './run-folder-warning.js';
+export { RUN_FOLDER_WARNING_CODES, type RunFolderWarning } from './run-folder-error.js';
 export { AUDIT_FOLDER, RUN_LOGS, attemptFileName, type AttemptFile, type RunLog } from './file-names.js';
 export type { AttemptMeta } from './attempt/attempt-meta.js';
 export { createRunFolder, openRunFolder, type RunFolder } from './open-run-folder.js';
@@ -15,7 +15,7 @@ export { readLogFile, type LoggedRow } from './logs/read-log-file.js';
 export { translateRunFolder, type TranslateOptions } from './translate-run-folder.js';
 export { rewriteRunLogs } from './rewrite-run-logs.js';
 export { replayRunFolder, type LogDifference, type ReplayResult } from './replay-run-folder.js';
-export { runFolderPath } from './run-folder-path.js';
+export { runFolderPath } from './open-run-folder.js';
 export { readLastAttempt } from './read-last-attempt.js';
 export { openEventPages, type EventPages } from './logs/event-pages.js';
 export { isArtifactPath, readFsDiff } from './attempt/read-fs-diff.js';

@@ -1,7 +1,7 @@
 import { mkdir, realpath, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { RunFolderWarning } from './run-folder-warning.js';
+import type { RunFolderWarning } from './run-folder-error.js';
 import { makeRunFolder } from './fixtures/make-run-folder.js';
 import { createRunFolder, openRunFolder } from './open-run-folder.js';
 

@@ -1,12 +1,13 @@
 import { lstat, opendir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { makeFolder, parseJson, readSmallFile, requireOwnFolder } from '../files/index.js';
+import { SluiceError } from '../base/index.js';
 import { readAttemptMeta } from './attempt/attempt-meta.js';
 import type { AttemptMeta } from './attempt/attempt-meta.js';
 import { RunFolderError } from './run-folder-error.js';
-import type { RunFolderWarning } from './run-folder-warning.js';
+import type { RunFolderWarning } from './run-folder-error.js';
 import { AUDIT_FOLDER, attemptFileName, attemptOf, RUN_LOGS } from './file-names.js';
 import type { AttemptFile, RunLog } from './file-names.js';
-import { makeFolder, parseJson, readSmallFile, requireOwnFolder } from '../files/index.js';
 
 /** A run folder that is there, and where its files are. */
 export interface RunFolder {
@@ -97,4 +98,16 @@ async function listAttempts(auditFolder: string): Promise<number[]> {
     if (attempt !== undefined) attempts.add(attempt);
   }
   return [...attempts].toSorted((a, b) => a - b);
+}
+
+/** A name for a folder, and nothing that leads out of it. */
+const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** Where the folder of a run is; throws `INVALID_RUN_ID` for what can be none. */
+export function runFolderPath(data: string, runId: string): string {
+  if (!RUN_ID.test(runId)) {
+    const message = `${JSON.stringify(runId.slice(0, 128))} cannot be the id of a run: give letters, digits, dots and dashes.`;
+    throw new SluiceError('INVALID_RUN_ID', message);
+  }
+  return join(data, 'runs', runId);
 }

@@ -3,7 +3,7 @@ import { openForReading } from '../files/index.js';
 import { openRunFolder } from './open-run-folder.js';
 
 /** What the last attempt of a run left in its folder. The worker could write there: it shows, it does not prove. */
-export interface AttemptRemains {
+interface AttemptRemains {
   /** The ends of what it printed; a terminal's output counts as stdout. */
   readonly stdout: Uint8Array;
   readonly stderr: Uint8Array;

@@ -1,12 +1,10 @@
 import { keysOf } from '../base/index.js';
-import type { RunFolderWarning } from './run-folder-warning.js';
+import { openForReading } from '../files/index.js';
+import type { RunFolderWarning } from './run-folder-error.js';
 import { RUN_LOGS } from './file-names.js';
 import type { RunLog } from './file-names.js';
-import { openForReading } from '../files/index.js';
-import { firstDifference } from './first-difference.js';
-import type { Difference } from './first-difference.js';
-import { rowOfDrift, rowsOf } from './logs/event-rows.js';
-import type { Row } from './logs/event-rows.js';
+import { rowOfDrift, rowsOf } from './logs/run-logs.js';
+import type { Row } from './logs/run-logs.js';
 import { readLogFile } from './logs/read-log-file.js';
 import type { LoggedRow } from './logs/read-log-file.js';
 import { openRunFolder } from './open-run-folder.js';
@@ -99,4 +97,46 @@ async function firstLeftOver(stored: Map<RunLog, StoredLog>): Promise<LogDiffere
       return { log: RUN_LOGS[log], row: rows + 1, path: [], stored: row.value, rebuilt: undefined };
   }
   return undefined;
+}
+
+/** Where two values first differ, and what each has there; undefined where it has nothing. */
+interface Difference {
+  readonly path: readonly (string | number)[];
+  readonly stored: unknown;
+  readonly rebuilt: unknown;
+}
+
+/**
+ * The first difference of two JSON values, undefined if they are equal. The order of keys does not matter.
+ *
+ * @example
+ * firstDifference({ data: { text: 'a' } }, { data: { text: 'b' } }) // { path: ['data', 'text'], stored: 'a', rebuilt: 'b' }
+ */
+export function firstDifference(stored: unknown, rebuilt: unknown): Difference | undefined {
+  // A stack of its own: agents nest values as deep as they like.
+  const open: Difference[] = [{ path: [], stored, rebuilt }];
+  for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
+    if (pair.stored === pair.rebuilt) continue;
+    if (!isContainer(pair.stored) || !isContainer(pair.rebuilt)) return pair;
+    if (Array.isArray(pair.stored) !== Array.isArray(pair.rebuilt)) return pair;
+    for (const member of members(pair).toReversed()) open.push(member);
+  }
+  return undefined;
+}
+
+function members({ path, stored, rebuilt }: Difference): Difference[] {
+  const keys = new Set([...Object.keys(stored ?? {}), ...Object.keys(rebuilt ?? {})]);
+  return [...keys].map((key) => ({
+    path: [...path, Array.isArray(stored) ? Number(key) : key],
+    stored: own(stored, key),
+    rebuilt: own(rebuilt, key),
+  }));
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function own(value: unknown, key: string): unknown {
+  return isContainer(value) && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }

@@ -7,7 +7,7 @@ import { hasEnded } from './attempt/attempt-meta.js';
 import type { AttemptMeta } from './attempt/attempt-meta.js';
 import { readFsDiff } from './attempt/read-fs-diff.js';
 import { RunFolderError } from './run-folder-error.js';
-import type { RunFolderWarning } from './run-folder-warning.js';
+import type { RunFolderWarning } from './run-folder-error.js';
 import { openRunFolder } from './open-run-folder.js';
 import type { RunFolder } from './open-run-folder.js';
 

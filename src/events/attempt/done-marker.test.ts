@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DONE, codex, tell } from '../contract/translate-lines.contract.js';
-import { hasDoneMarker } from './done-marker.js';
+import { hasDoneMarker } from './messages.js';
 
 describe('the done marker', () => {
   it.each([

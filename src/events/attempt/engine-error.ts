@@ -1,8 +1,7 @@
 import type { EngineErrorReport } from '../engines/report.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { RaspData } from '../protocol/rasp-event.js';
-import { omitMissing } from '../reading/omit-missing.js';
-import { beginningOf } from './text-beginning.js';
+import { omitMissing } from '../reading/record-fields.js';
 
 /** Longest message passed on; engines print whole responses there. */
 const MAX_MESSAGE = 4096;
@@ -51,4 +50,17 @@ function codeOf(
   if (retrying) return 'ENGINE_RETRYING';
   if (/\bdeprecat/iu.test(message)) return 'ENGINE_DEPRECATION_WARNING';
   return severity === 'warning' ? 'ENGINE_WARNING' : 'ENGINE_ERROR';
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/**
+ * The first characters of a text, as a copy: a slice would keep the whole text in memory for as long as it lives.
+ *
+ * @example
+ * beginningOf('abc', 2) // 'ab'
+ */
+export function beginningOf(text: string, length: number): string {
+  return text.length <= length ? text : decoder.decode(encoder.encode(text.slice(0, length)));
 }

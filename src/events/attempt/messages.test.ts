@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { expectCovered } from '../contract/emitted-invariants.contract.js';
 import { toBytes } from '../contract/translate-lines.contract.js';
-import type { Emitted } from '../protocol/emitted.js';
+import type { Emitted } from '../protocol/translator-output.js';
 import { createTranslator } from '../translator.js';
 
 const MIB = 1024 * 1024;

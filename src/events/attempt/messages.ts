@@ -1,8 +1,7 @@
 import type { MessageOptions } from '../engines/report.js';
 import type { EventWriter } from '../mapping/event-writer.js';
-import { MAX_MESSAGE_LENGTH } from '../reading/message-limit.js';
-import { hasDoneMarker } from './done-marker.js';
-import { structuredPayload } from './structured-payload.js';
+import { MAX_MESSAGE_LENGTH } from '../reading/line-message.js';
+import { parse } from '../../json/index.js';
 
 interface OpenMessage {
   readonly id: string;
@@ -111,4 +110,52 @@ export class Messages {
 
 function withParent({ parent }: { readonly parent: string | null }): { parent_tool_call_id: string } | undefined {
   return parent === null || parent === '' ? undefined : { parent_tool_call_id: parent };
+}
+
+/** A fenced block that begins like JSON. */
+const FENCED_JSON = /```(?:json|jsonc|json5)?[ \t]*\r?\n\s*[{[]/iu;
+
+/** Longer messages are not searched: whoever wants their value has the text. */
+const MAX_LENGTH = 4 * 1024 * 1024;
+
+/**
+ * The JSON object or array a message holds: the whole text, a `<json>` block or a fenced one; undefined if there is
+ * none. Every message passes here and most are plain text, so only those that show one are read.
+ *
+ * @example
+ * structuredPayload('Done.\n```json\n{"ok":true}\n```') // { ok: true }
+ */
+export function structuredPayload(text: string): unknown {
+  return mayHoldPayload(text) ? findPayload(text) : undefined;
+}
+
+/** The same for a text that may have its JSON anywhere, also glued to the words before it. */
+export function findPayload(text: string): unknown {
+  if (text.length > MAX_LENGTH || !/[{[]/u.test(text)) return undefined;
+  // Strictly: a payload is shown beside the text, and a wrong one is worse than none.
+  const result = parse(text, undefined, { profile: text.includes('<json>') ? 'tagged' : 'generic' });
+  return result.ok && typeof result.value === 'object' && result.value !== null ? result.value : undefined;
+}
+
+function mayHoldPayload(text: string): boolean {
+  const first = text.trimStart().charAt(0);
+  if (first === '{' || first === '[') return true;
+  return text.includes('<json>') || (text.includes('```') && FENCED_JSON.test(text));
+}
+
+/** The marker as JSON, and as JSON inside of a JSON string. Old agents print it in lower case. */
+const MARKER = /\\?"__(?:SKILL_DONE|skill_done)__\\?"\s*:\s*true\b/u;
+
+/** An agent that shows the skill it follows quotes the marker without meaning it; an unclosed quote reaches to the end. */
+const QUOTED_SKILL = /<skill_content\b[^]*?(?:<\/skill_content>|$)/gu;
+
+/**
+ * Whether the agent says in this text that it has finished. Give it only the agent's own words.
+ *
+ * @example
+ * hasDoneMarker('{"__SKILL_DONE__": true}') // true
+ */
+export function hasDoneMarker(text: string): boolean {
+  if (!text.includes('__SKILL_DONE__') && !text.includes('__skill_done__')) return false;
+  return MARKER.test(text.replaceAll(QUOTED_SKILL, ''));
 }

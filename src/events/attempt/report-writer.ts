@@ -8,22 +8,23 @@ import type {
   ToolFailureReport,
   ToolReport,
 } from '../engines/report.js';
-import type { Frame } from '../framing/frame.js';
+import type { Frame, BlankFrame, JsonFrame, TextFrame } from '../framing/frame.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import type { EndSignal } from '../protocol/completion.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { ParserName } from '../protocol/engine-names.js';
-import type { Usage } from '../protocol/usage.js';
-import { omitMissing } from '../reading/omit-missing.js';
+import type { Usage } from '../protocol/event-parts.js';
+import { omitMissing } from '../reading/record-fields.js';
+import type { Engine, Reader } from '../engines/engine.js';
 import { engineErrorData, shorten } from './engine-error.js';
-import type { FrameEvents } from './frame-events.js';
 import { Messages } from './messages.js';
 import { Session } from './session.js';
 import { ToolCalls } from './tool-calls.js';
 import { UsageTotals } from './usage-totals.js';
+import { FrameEvents } from './frame-events.js';
 
 /** What the end of an attempt depends on: the last word of each kind. */
-export interface Outcome {
+interface Outcome {
   readonly endSignal: EndSignal | null;
   readonly runtimeError: string | null;
   readonly lastError: string | null;
@@ -208,5 +209,49 @@ export class ReportWriter implements Report {
   parser(name: ParserName): void {
     this.#isPlainText = name === 'generic_text';
     this.#writer.parser = name;
+  }
+}
+
+/** Reads the frames of one attempt with its engine. */
+export class Attempt {
+  readonly #frames: FrameEvents;
+  readonly #reader: Reader;
+  /** What the reader has said of the frames. */
+  readonly report: ReportWriter;
+
+  constructor(engine: Engine, writer: EventWriter) {
+    this.#frames = new FrameEvents(writer);
+    this.report = new ReportWriter(writer, this.#frames);
+    this.#reader = engine.createReader(this.report);
+  }
+
+  get drift(): FrameEvents['drift'] {
+    return this.#frames.drift;
+  }
+
+  read(frame: JsonFrame | TextFrame): void {
+    this.#frames.open(frame);
+    if (frame.kind === 'json') this.#reader.json(frame);
+    else this.#reader.text(frame);
+    this.#frames.close(frame);
+  }
+
+  /** A blank line: no event, but readers that put text together again want it. */
+  readBlank(frame: BlankFrame): void {
+    this.#reader.blank?.(frame);
+  }
+
+  /** A frame that is no business of the engine: kept as raw, without a warning. */
+  setAside(frame: Frame): void {
+    this.#frames.open(frame);
+    this.#frames.noise();
+  }
+
+  /** All frames were read. */
+  endReading(): void {
+    this.#reader.end();
+    this.report.messages.closeAll();
+    this.#frames.leave();
+    this.report.tools.endAll();
   }
 }

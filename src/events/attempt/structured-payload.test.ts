@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { structuredPayload } from './structured-payload.js';
+import { structuredPayload } from './messages.js';
 
 describe('the payload of a message', () => {
   it.each([

@@ -1,4 +1,4 @@
-import type { Usage } from '../protocol/usage.js';
+import type { Usage } from '../protocol/event-parts.js';
 
 const COUNTS = [
   'input_tokens',

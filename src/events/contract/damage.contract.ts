@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Fixture, RecordedPush } from './engine-fixture.contract.js';
 
 /** One harm done to a recording. Positions are shares of its length, so they fit every recording. */
-export type Damage =
+type Damage =
   | { readonly kind: 'truncate'; readonly at: number }
   | { readonly kind: 'delete'; readonly at: number; readonly length: number }
   | { readonly kind: 'repeat'; readonly at: number; readonly length: number }
@@ -10,7 +10,7 @@ export type Damage =
   | { readonly kind: 'insert'; readonly at: number; readonly bytes: Uint8Array }
   | { readonly kind: 'swap streams' };
 
-export type Cut = (bytes: Uint8Array) => readonly Uint8Array[];
+type Cut = (bytes: Uint8Array) => readonly Uint8Array[];
 
 export const cutByByte: Cut = (bytes) => Array.from(bytes, (byte) => Uint8Array.of(byte));
 

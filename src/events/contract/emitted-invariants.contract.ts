@@ -1,7 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
-import type { Coverage } from '../protocol/coverage.js';
-import type { Emitted } from '../protocol/emitted.js';
+import type { Coverage, Emitted } from '../protocol/translator-output.js';
 import type { FcmpEvent } from '../protocol/fcmp-event.js';
 import { fcmpSchema } from '../protocol/fcmp-event.js';
 import type { RaspEvent } from '../protocol/rasp-event.js';

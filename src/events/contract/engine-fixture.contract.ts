@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { AttemptEnd } from '../end/attempt-end.js';
-import type { Emitted } from '../protocol/emitted.js';
-import type { FsDiff } from '../protocol/fs-diff.js';
+import type { AttemptEnd, FsDiff } from '../end/attempt-end.js';
+import type { Emitted } from '../protocol/translator-output.js';
 import { createTranslator } from '../translator.js';
 import type { Translator, TranslatorOptions } from '../translator.js';
 
@@ -14,7 +13,7 @@ export interface RecordedPush {
 }
 
 /** One recorded execution of an agent. */
-export interface RecordedAttempt {
+interface RecordedAttempt {
   readonly number: number;
   readonly pushes: readonly RecordedPush[];
   readonly terminal: Uint8Array;

@@ -1,12 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import fc from 'fast-check';
-import type { Emitted } from '../protocol/emitted.js';
+import type { Emitted } from '../protocol/translator-output.js';
 import type { EngineName } from '../protocol/engine-names.js';
 import { createTranslator } from '../translator.js';
 import { applyDamage, arbitraryCut, arbitraryDamage, cutByByte, cutByLine } from './damage.contract.js';
 import { expectCovered, expectOrderly, expectValid, fcmpOf, raspOf } from './emitted-invariants.contract.js';
 import { readFixtures, translateFixture } from './engine-fixture.contract.js';
+
+import fc from 'fast-check';
 
 /** Random damages an engine has to bear; `npm run torture` has the long form. */
 const DAMAGE_RUNS = Number(process.env['DAMAGE_RUNS'] ?? 60);

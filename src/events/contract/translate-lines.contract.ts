@@ -1,9 +1,9 @@
 import type { AttemptEnd } from '../end/attempt-end.js';
-import type { Emitted } from '../protocol/emitted.js';
+import type { Emitted } from '../protocol/translator-output.js';
 import type { FcmpData, FcmpEvent, FcmpType } from '../protocol/fcmp-event.js';
 import type { RaspData, RaspType } from '../protocol/rasp-event.js';
 import { isRasp } from '../protocol/rasp-event.js';
-import type { StreamName } from '../protocol/raw-ref.js';
+import type { StreamName } from '../protocol/event-parts.js';
 import { createTranslator } from '../translator.js';
 import type { Translator, TranslatorOptions } from '../translator.js';
 import { fcmpOf, raspOf } from './emitted-invariants.contract.js';

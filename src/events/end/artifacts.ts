@@ -1,7 +1,6 @@
-import type { FileTouches } from '../attempt/file-touches.js';
+import type { FileTouches, Touch } from '../attempt/tool-calls.js';
 import type { EventWriter } from '../mapping/event-writer.js';
-import type { FsDiff } from '../protocol/fs-diff.js';
-import { findMakers } from './find-makers.js';
+import type { FsDiff } from './attempt-end.js';
 
 const CHANGES = ['created', 'modified', 'deleted'] as const;
 
@@ -19,4 +18,98 @@ export function writeArtifacts(writer: EventWriter, touches: FileTouches, fsDiff
 
 function plain(path: string): string {
   return path.replaceAll('\\', '/').replace(/^\.\//u, '');
+}
+
+/** Who made a file. */
+interface MadeBy {
+  readonly tool_call_id: string;
+  readonly name: string;
+}
+
+/** Longer ones are not compared: their every end would be looked up. */
+const MAX_OWN_PATH = 1024;
+
+/** Texts searched for all files together: a hostile agent could mention every part of every path in every call. */
+const MAX_SEARCHES = 1_000_000;
+
+/** What a name consists of: a path stands in a text as a whole if none of this is around it. */
+const NAME_PART = /[\w.-]/u;
+const WORDS = /[\w.-]+/gu;
+
+/**
+ * Tells which call changed each of these files. One that names the file as its own counts before one that only mentions
+ * it: the first for a new file, the last for others. Of those that mention it the first counts, later ones may only
+ * look. Calls and files may be thousands each, so each is looked at once and not each with each.
+ */
+export function findMakers(
+  touches: readonly Touch[],
+  paths: ReadonlySet<string>,
+): (path: string, change: keyof FsDiff) => MadeBy | null {
+  const owners = findOwners(touches, paths);
+  const speakers = findSpeakers(touches, paths);
+  let searches = MAX_SEARCHES;
+
+  function findMention(path: string): Touch | undefined {
+    for (const touch of rarest(path, speakers) ?? touches) {
+      searches -= 1;
+      if (searches < 0) return undefined;
+      if (mentions(touch.mention, path)) return touch;
+    }
+    return undefined;
+  }
+
+  return (path, change) => {
+    const own = owners.get(path);
+    const maker = (change === 'created' ? own?.first : own?.last) ?? findMention(path);
+    return maker === undefined ? null : { tool_call_id: maker.toolCallId, name: maker.name };
+  };
+}
+
+/** The first and the last call that name a file as their own, by the whole path or by its end. */
+function findOwners(
+  touches: readonly Touch[],
+  paths: ReadonlySet<string>,
+): ReadonlyMap<string, { readonly first: Touch; readonly last: Touch }> {
+  const owners = new Map<string, { readonly first: Touch; readonly last: Touch }>();
+  for (const touch of touches) {
+    for (const own of touch.paths) {
+      if (own.length > MAX_OWN_PATH) continue;
+      for (let start = 0, slash = 0; slash >= 0; start = slash + 1) {
+        const path = own.slice(start);
+        if (paths.has(path)) owners.set(path, { first: owners.get(path)?.first ?? touch, last: touch });
+        slash = own.indexOf('/', start);
+      }
+    }
+  }
+  return owners;
+}
+
+/** The calls that say a word, for the words of which the paths consist. */
+function findSpeakers(touches: readonly Touch[], paths: ReadonlySet<string>): ReadonlyMap<string, Touch[]> {
+  const speakers = new Map<string, Touch[]>();
+  for (const path of paths) for (const word of wordsOf(path)) speakers.set(word, []);
+  for (const touch of touches) for (const word of wordsOf(touch.mention)) speakers.get(word)?.push(touch);
+  return speakers;
+}
+
+/** The calls that say the rarest word of a path; undefined if it has none. A text that mentions it says all of them. */
+function rarest(path: string, speakers: ReadonlyMap<string, Touch[]>): readonly Touch[] | undefined {
+  let fewest: readonly Touch[] | undefined;
+  for (const word of wordsOf(path)) {
+    const calls = speakers.get(word) ?? [];
+    if (fewest === undefined || calls.length < fewest.length) fewest = calls;
+  }
+  return fewest;
+}
+
+function wordsOf(text: string): ReadonlySet<string> {
+  return new Set(text.match(WORDS));
+}
+
+/** The path stands in the text as a whole: `a.md` is not in `data.md`, but in `/w/a.md`. */
+function mentions(text: string, path: string): boolean {
+  for (let at = text.indexOf(path); at >= 0; at = text.indexOf(path, at + 1)) {
+    if (!NAME_PART.test(text.charAt(at - 1)) && !NAME_PART.test(text.charAt(at + path.length))) return true;
+  }
+  return false;
 }

@@ -1,6 +1,6 @@
 import { FAILURE_CODES } from '../protocol/completion.js';
 import type { CompletedReason, CompletionState, EndSignal, ReasonCode, Verdict } from '../protocol/completion.js';
-import type { Failure } from '../protocol/event-data.js';
+import type { Failure } from '../protocol/event-parts.js';
 
 /** Everything that speaks about how an attempt ended. */
 export interface Evidence {

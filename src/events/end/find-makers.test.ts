@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Touch } from '../attempt/file-touches.js';
-import { findMakers } from './find-makers.js';
+import type { Touch } from '../attempt/tool-calls.js';
+import { findMakers } from './artifacts.js';
 
 const touch = (toolCallId: string, mention: string, paths: readonly string[] = []): Touch => ({
   toolCallId,

@@ -2,7 +2,7 @@ import type { Frame } from '../framing/frame.js';
 import type { EndSignal } from '../protocol/completion.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { ParserName } from '../protocol/engine-names.js';
-import type { Usage } from '../protocol/usage.js';
+import type { Usage } from '../protocol/event-parts.js';
 
 /** What a status event may carry besides the engine's word for it. */
 export interface StatusReport {

@@ -1,4 +1,4 @@
-import type { RAW_ENCODINGS, StreamName } from '../protocol/raw-ref.js';
+import type { RAW_ENCODINGS, StreamName } from '../protocol/event-parts.js';
 
 /** What is wrong with a piece of text that began like a value and is none. */
 export type FrameProblem = 'truncated' | 'too_deep' | 'too_long';
@@ -27,7 +27,7 @@ export interface TextFrame extends Span {
 }
 
 /** The header or footer that `script` writes around a terminal recording. */
-export interface ScriptFrame extends Span {
+interface ScriptFrame extends Span {
   readonly kind: 'script';
   readonly text: string;
 }

@@ -1,14 +1,13 @@
-import type { StreamName } from '../protocol/raw-ref.js';
+import type { StreamName } from '../protocol/event-parts.js';
 import type { Frame } from './frame.js';
-import { isTooDeep } from './lenient-json.js';
-import { LinePiece } from './line-piece.js';
-import { createLineSplitter } from './line-splitter.js';
+import { isTooDeep, isBlank, segmentLine, readJson } from './segment-line.js';
+import { LinePiece } from './decode-line.js';
+import { createLineSplitter, MAX_LINE_BYTES } from './line-splitter.js';
 import type { Line } from './line-splitter.js';
-import { MultiLineValue } from './multi-line-value.js';
-import { isBlank, segmentLine } from './segment-line.js';
+import type { JsonScanner } from './json-scanner.js';
 
 /** How a stream is cut into frames. */
-export interface FramerOptions {
+interface FramerOptions {
   readonly stream: StreamName;
   /** `json`: values and what is between them. `text`: one frame a line, whatever it holds. */
   readonly framing: 'json' | 'text';
@@ -158,4 +157,58 @@ function isIndivisible({ tooLong, isUtf8, bytes }: Line): boolean {
 /** The pieces of a value that came to nothing: the first cannot begin one again, the others may. */
 function givenUp(pieces: readonly LinePiece[]): readonly LinePiece[] {
   return pieces.map((piece, index) => piece.withHolds(index === 0 ? MAX_HOLDS : piece.holds + 1));
+}
+
+/**
+ * A string that goes on over more lines than this is taken for a torn one. Until then everything behind a torn
+ * string that has no quote in it waits.
+ */
+const MAX_STRING_LINES = 10_000;
+
+/** A JSON value that began on one line and goes on on the next ones. */
+class MultiLineValue {
+  readonly #pieces: LinePiece[] = [];
+  readonly #valueStart: number;
+  readonly #scanner: JsonScanner;
+  #bytes: number;
+  #stringLines = 0;
+
+  /** The value begins at a position of the first piece, and `scanner` has read that. */
+  constructor(first: LinePiece, valueStart: number, scanner: JsonScanner) {
+    this.#pieces.push(first);
+    this.#valueStart = valueStart;
+    this.#bytes = first.bytes;
+    this.#scanner = scanner;
+  }
+
+  /** The pieces read so far, the first one being where the value began. */
+  get pieces(): readonly LinePiece[] {
+    return this.#pieces;
+  }
+
+  get from(): number {
+    return this.#pieces[0]?.from ?? 0;
+  }
+
+  /**
+   * Reads on. `open`: more is needed. `broken`: this is no value, and the piece was not taken. Otherwise the value,
+   * its text, and where in the piece it ends.
+   */
+  add(piece: LinePiece): 'open' | 'broken' | { value: object; text: string; end: number } {
+    this.#bytes += piece.bytes;
+    this.#stringLines = this.#scanner.inString ? this.#stringLines + 1 : 0;
+    if (this.#bytes > MAX_LINE_BYTES || this.#stringLines > MAX_STRING_LINES) return 'broken';
+    if (this.#scanner.scan('\n', 0).kind === 'broken') return 'broken';
+    const scan = this.#scanner.scan(piece.plain, 0);
+    if (scan.kind === 'broken') return 'broken';
+    if (scan.kind === 'open') {
+      this.#pieces.push(piece);
+      return 'open';
+    }
+    const lines = this.#pieces.map((line) => line.plain);
+    lines.push(piece.plain.slice(0, scan.end));
+    const text = lines.join('\n').slice(this.#valueStart);
+    const value = readJson(text);
+    return value === null ? 'broken' : { value, text, end: scan.end };
+  }
 }

@@ -2,7 +2,7 @@
 export const MAX_DEPTH = 1000;
 
 /** What a scan found out. `end` is the position after the value. */
-export type Scan =
+type Scan =
   | { readonly kind: 'complete'; readonly end: number }
   | { readonly kind: 'open' }
   | { readonly kind: 'broken'; readonly tooDeep: boolean };

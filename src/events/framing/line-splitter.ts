@@ -1,6 +1,5 @@
-import { judgeLine } from './decode-line.js';
+import { judgeLine, LONG_LINE_BYTES, decodeLine } from './decode-line.js';
 import type { DecodedLine } from './decode-line.js';
-import { PendingLine } from './pending-line.js';
 
 /** A line as it stands in its stream; its text is without its line feed, but with a carriage return before that. */
 export interface Line extends DecodedLine {
@@ -112,4 +111,104 @@ export function createLineSplitter(
       if (pending.length > 0) emitPending(0);
     },
   };
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/**
+ * A line whose end has not come yet. A long one is decoded as it comes: then a line of any length is in memory once
+ * as text, and once more when its pieces are joined.
+ */
+export class PendingLine {
+  readonly #bytes = new PendingBytes();
+  #pieces: string[] = [];
+  #decoded = 0;
+
+  get length(): number {
+    return this.#decoded + this.#bytes.length;
+  }
+
+  /** Copies the bytes: the caller may reuse its buffer. */
+  append(bytes: Uint8Array): void {
+    this.#bytes.append(bytes);
+    if (this.#bytes.length < LONG_LINE_BYTES) return;
+    const block = this.#bytes.take();
+    // Neither with a streaming decoder nor in large blocks: in Node.js both make two bytes of every ASCII character.
+    const end = characterBoundary(block);
+    this.#pieces.push(decoder.decode(block.subarray(0, end)));
+    this.#decoded += end;
+    this.#bytes.append(block.subarray(end));
+  }
+
+  /** Hands out the line and starts anew. */
+  take(): DecodedLine {
+    const rest = this.#bytes.take();
+    if (this.#decoded === 0) return decodeLine(rest);
+    this.#pieces.push(decoder.decode(rest));
+    const text = this.#pieces.join('');
+    this.#pieces = [];
+    this.#decoded = 0;
+    return { text, isUtf8: !text.includes('\uFFFD'), bytes: null };
+  }
+}
+
+/** Where bytes can be parted without parting a character: before one that has begun and not ended. */
+function characterBoundary(bytes: Uint8Array): number {
+  for (let index = bytes.length - 1; index >= bytes.length - 3; index--) {
+    const byte = bytes[index] ?? 0;
+    if (byte >= 0xc0) return index;
+    if (byte < 0x80) break;
+  }
+  return bytes.length;
+}
+
+const PENDING_BLOCK_BYTES = 64 * 1024;
+
+/**
+ * The bytes of a line whose end has not come yet. Small pushes share blocks, so a stream that comes byte by byte
+ * costs no more than one that comes whole; nothing is copied twice before {@link PendingBytes.take}.
+ */
+class PendingBytes {
+  #blocks: Uint8Array[] = [];
+  #lastUsed = 0;
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Copies the bytes: the caller may reuse its buffer. */
+  append(bytes: Uint8Array): void {
+    const last = this.#blocks.at(-1);
+    const room = last === undefined ? 0 : last.length - this.#lastUsed;
+    const head = Math.min(room, bytes.length);
+    if (last !== undefined && head > 0) {
+      last.set(bytes.subarray(0, head), this.#lastUsed);
+      this.#lastUsed += head;
+    }
+    const rest = bytes.length - head;
+    if (rest > 0) {
+      const block = new Uint8Array(Math.max(rest, PENDING_BLOCK_BYTES));
+      block.set(bytes.subarray(head));
+      this.#blocks.push(block);
+      this.#lastUsed = rest;
+    }
+    this.#length += bytes.length;
+  }
+
+  /** Hands out everything as one array and starts anew. */
+  take(): Uint8Array {
+    const blocks = this.#blocks;
+    const whole = new Uint8Array(this.#length);
+    let at = 0;
+    for (const [index, block] of blocks.entries()) {
+      const used = index === blocks.length - 1 ? block.subarray(0, this.#lastUsed) : block;
+      whole.set(used, at);
+      at += used.length;
+    }
+    this.#blocks = [];
+    this.#lastUsed = 0;
+    this.#length = 0;
+    return whole;
+  }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LONG_LINE_BYTES } from './decode-line.js';
-import { PendingLine } from './pending-line.js';
+import { PendingLine } from './line-splitter.js';
 
 const encoder = new TextEncoder();
 

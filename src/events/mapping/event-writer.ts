@@ -1,17 +1,15 @@
-import type { Correlation } from '../protocol/correlation.js';
+import type { Correlation, RawRef, Usage } from '../protocol/event-parts.js';
 import { DIAGNOSTIC_CODES } from '../protocol/diagnostic-codes.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
-import type { Emitted } from '../protocol/emitted.js';
+import type { Emitted } from '../protocol/translator-output.js';
 import type { EngineName, ParserName } from '../protocol/engine-names.js';
 import type { FcmpData, FcmpEvent, FcmpType } from '../protocol/fcmp-event.js';
 import { RASP_TYPES, categoryOf } from '../protocol/rasp-event.js';
 import type { RaspData, RaspEvent, RaspSource, RaspType } from '../protocol/rasp-event.js';
-import type { RawRef } from '../protocol/raw-ref.js';
-import type { Usage } from '../protocol/usage.js';
 import { toFcmp } from './fcmp-mapping.js';
 
 /** The one thing an event is about, besides its session. */
-export type Subject = Omit<Correlation, 'session_id'>;
+type Subject = Omit<Correlation, 'session_id'>;
 
 const NO_SUBJECT: Subject = {};
 
@@ -170,4 +168,17 @@ export class EventWriter {
   #sourceWith(confidence: number): RaspSource {
     return { engine: this.#engine, parser: this.#parser, parser_version: this.#parserVersion, confidence };
   }
+}
+
+/** The last moment that has a year of four digits. */
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/**
+ * A time as events carry it. Clocks come from outside: one that is out of its mind gives the nearest time there is.
+ *
+ * @example
+ * toTimestamp(0) // '1970-01-01T00:00:00.000Z'
+ */
+export function toTimestamp(ms: number): string {
+  return new Date(Number.isFinite(ms) ? Math.min(Math.max(0, ms), LAST_MS) : 0).toISOString();
 }

@@ -2,7 +2,7 @@ import type { FcmpData, FcmpEvent, FcmpType } from '../protocol/fcmp-event.js';
 import type { RaspData, RaspEvent } from '../protocol/rasp-event.js';
 
 /** An FCMP event without its envelope. */
-export interface FcmpFact {
+interface FcmpFact {
   readonly type: FcmpType;
   readonly data: FcmpEvent['data'];
 }

@@ -1,4 +1,4 @@
-import type { FcmpEvent } from '../protocol/fcmp-event.js';
+import type { FcmpEvent, FcmpData } from '../protocol/fcmp-event.js';
 
 /**
  * FCMP told in the words of another protocol, one event at a time. `push` gives what an event becomes, which may be
@@ -16,4 +16,68 @@ export function projectAll<Told>(projection: Projection<Told>, events: Iterable<
   for (const event of events) told.push(projection.push(event));
   told.push(projection.end());
   return told.flat();
+}
+
+/** What a whole text adds to the pieces of it that were streamed before. */
+interface Remainder {
+  /** What is still to be told; empty where the pieces told it all. */
+  readonly rest: string;
+  /** The whole text does not begin with the pieces, so they cannot be completed, only corrected. */
+  readonly diverged: boolean;
+}
+
+/**
+ * Remembers the texts that are being streamed, so that the whole text that follows is not told twice. It holds the
+ * text of open messages only.
+ *
+ * @example
+ * const texts = createStreamedTexts()
+ * texts.append('m_1_1', 'Hel')
+ * texts.finish('m_1_1', 'Hello') // { rest: 'lo', diverged: false }
+ */
+export function createStreamedTexts(): StreamedTexts {
+  const open = new Map<string, string>();
+  return {
+    append(id, piece) {
+      open.set(id, (open.get(id) ?? '') + piece);
+    },
+    finish(id, whole) {
+      const streamed = open.get(id) ?? '';
+      open.delete(id);
+      if (whole.startsWith(streamed)) return { rest: whole.slice(streamed.length), diverged: false };
+      // Engines trim the whole text but not its pieces.
+      return { rest: '', diverged: whole.trim() !== streamed.trim() };
+    },
+    clear() {
+      open.clear();
+    },
+  };
+}
+
+interface StreamedTexts {
+  append(id: string, piece: string): void;
+  finish(id: string, whole: string): Remainder;
+  clear(): void;
+}
+
+/** Engines number their calls anew in each attempt; a conversation needs ids that stay apart. */
+export function toolCallIdOf(id: string, attempt: number): string {
+  return attempt === 1 ? id : `${attempt}:${id}`;
+}
+
+/** A thought that came whole has no id of its own. */
+export function reasoningIdOf(
+  { reasoning_id }: { readonly reasoning_id?: string },
+  { attempt, seq }: { readonly attempt: number; readonly seq: number },
+): string {
+  return `reasoning_${attempt}_${reasoning_id ?? seq}`;
+}
+
+/** What a tool returned, as text: strings as they are, other values as JSON, an error first. */
+export function toolResultText(call: FcmpData<'assistant.tool_call'>): string {
+  const parts: string[] = [];
+  if (call.error !== undefined) parts.push(call.error);
+  if (call.output !== undefined)
+    parts.push(typeof call.output === 'string' ? call.output : JSON.stringify(call.output));
+  return parts.join('\n');
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createStreamedTexts } from './streamed-text.js';
+import { createStreamedTexts } from './projection.js';
 
 test('a whole text adds what its pieces lack', () => {
   const texts = createStreamedTexts();

@@ -4,7 +4,7 @@ import { keysOf } from '../../base/index.js';
  * Every engine with the parsers that may read it, the usual one first. A closed list: these are the only values of
  * `engine` and `source.parser` on the wire.
  */
-export const ENGINE_PARSERS = {
+const ENGINE_PARSERS = {
   codex: ['codex_ndjson', 'generic_text'],
   gemini: ['gemini_json', 'gemini_stream_json', 'generic_text'],
   iflow: ['iflow_text'],

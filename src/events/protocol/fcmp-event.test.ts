@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { FCMP_TYPES, fcmpSchema } from './fcmp-event.js';
 import type { FcmpEvent } from './fcmp-event.js';
-import type { Usage } from './usage.js';
+import type { Usage } from './event-parts.js';
 
 const validate = new Ajv2020({ strict: true, strictRequired: false }).compile(fcmpSchema);
 

@@ -1,7 +1,8 @@
+import { anything, confidence, keysOf, name, object, oneOf, ordinal, text, timestamp } from '../../base/index.js';
+import type { FromSchema, ObjectSchema, Schema } from '../../base/index.js';
 import { COMPLETED_REASONS } from './completion.js';
-import { correlationSchema } from './correlation.js';
-import { ENGINE_NAMES } from './engine-names.js';
 import {
+  correlationSchema,
   artifact,
   diagnostic,
   failure,
@@ -11,11 +12,10 @@ import {
   messageFinal,
   raw,
   reasoning,
-} from './event-data.js';
-import { rawRefSchema } from './raw-ref.js';
-import { anything, confidence, keysOf, name, object, oneOf, ordinal, text, timestamp } from '../../base/index.js';
-import type { FromSchema, ObjectSchema, Schema } from '../../base/index.js';
-import { usageSchema } from './usage.js';
+  rawRefSchema,
+  usageSchema,
+} from './event-parts.js';
+import { ENGINE_NAMES } from './engine-names.js';
 
 /** The last event of an attempt also tells what was used so far. */
 function withUsage<R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
@@ -25,7 +25,7 @@ function withUsage<R extends Readonly<Record<string, Schema>>, O extends Readonl
 }
 
 /** What each type of FCMP event says: the one place where types and their data are listed. */
-export const FCMP_DATA = {
+const FCMP_DATA = {
   /** `session_id` is null where the engine has not told one. */
   'conversation.started': object({ session_id: { anyOf: [name, { type: 'null' }] } }),
   'assistant.message.delta': messageDelta,

@@ -1,19 +1,3 @@
-import { COMPLETION_STATES, END_SIGNALS, REASON_CODES, VERDICTS } from './completion.js';
-import { correlationSchema } from './correlation.js';
-import { ENGINE_NAMES, PARSER_NAMES } from './engine-names.js';
-import {
-  artifact,
-  diagnostic,
-  diagnosticCode,
-  failure,
-  inputReplied,
-  inputRequired,
-  messageDelta,
-  messageFinal,
-  raw,
-  reasoning,
-} from './event-data.js';
-import { rawRefSchema } from './raw-ref.js';
 import {
   anything,
   confidence,
@@ -28,7 +12,23 @@ import {
   timestamp,
 } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
-import { usageSchema } from './usage.js';
+import { COMPLETION_STATES, END_SIGNALS, REASON_CODES, VERDICTS } from './completion.js';
+import {
+  correlationSchema,
+  artifact,
+  diagnostic,
+  diagnosticCode,
+  failure,
+  inputReplied,
+  inputRequired,
+  messageDelta,
+  messageFinal,
+  raw,
+  reasoning,
+  rawRefSchema,
+  usageSchema,
+} from './event-parts.js';
+import { ENGINE_NAMES, PARSER_NAMES } from './engine-names.js';
 
 const exitCode = { type: ['integer', 'null'] } as const;
 const signal = { type: ['string', 'null'] } as const;
@@ -36,7 +36,7 @@ const reasonCode = oneOf(keysOf(REASON_CODES));
 const toolCall = { input: anything, parent_tool_call_id: name } as const;
 
 /** What each type of RASP event says: the one place where types and their data are listed. */
-export const RASP_DATA = {
+const RASP_DATA = {
   /** `cached_from` is the run whose kept result this one repeats. */
   'lifecycle.run.started': object({ mode: oneOf(['auto', 'interactive']), resumed: flag }, { cached_from: name }),
   /** `status` is the engine's own word for what happened (`thread.started`, `step_finish`, `init`). */

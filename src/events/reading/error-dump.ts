@@ -1,4 +1,4 @@
-import type { StreamName } from '../protocol/raw-ref.js';
+import type { StreamName } from '../protocol/event-parts.js';
 
 /** Indented, or the closing brackets of something indented. */
 const CONTINUATION = /^(?:\s|[\])}]+[,;)]?\s*$)/u;

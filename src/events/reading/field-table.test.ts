@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fieldTable } from './field-table.js';
+import { fieldTable } from './record-fields.js';
 
 it('gives each type its fields and those all have', () => {
   const table = fieldTable(['type'], { error: ['message'], ping: [] });

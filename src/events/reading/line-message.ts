@@ -1,7 +1,11 @@
 import type { Report } from '../engines/report.js';
 import type { TextFrame } from '../framing/frame.js';
-import { LOW_CONFIDENCE } from './low-confidence.js';
-import { MAX_MESSAGE_LENGTH } from './message-limit.js';
+
+/** Longest message that is put together from pieces; a program that never stops talking gets several. */
+export const MAX_MESSAGE_LENGTH = 8 * 1024 * 1024;
+
+/** Under this a reading is a guess: its text is told as raw too, with a warning. */
+export const LOW_CONFIDENCE = 0.5;
 
 /** What a whole text turns out to be. */
 export interface MessageJudgement {

@@ -61,3 +61,35 @@ export function arrayField(record: object, key: string): readonly unknown[] {
 export function isRecord(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/**
+ * The fields that have a value. On the wire a field that is not known is absent, never null.
+ *
+ * @example
+ * omitMissing({ model: 'm', reason: null }) // { model: 'm' }
+ */
+export function omitMissing<Fields extends object>(
+  fields: Fields,
+): { [Key in keyof Fields]?: Exclude<Fields[Key], null | undefined> } {
+  const kept: { [Key in keyof Fields]?: Exclude<Fields[Key], null | undefined> } = {};
+  for (const key in fields) {
+    const value = fields[key];
+    if (value !== null && value !== undefined) kept[key] = value as Exclude<Fields[typeof key], null | undefined>;
+  }
+  return kept;
+}
+
+/** The fields each type of record may have; a hostile type like `constructor` finds nothing. */
+export type FieldTable = Readonly<Record<string, ReadonlySet<string>>>;
+
+/**
+ * Makes a table of the fields each type of record may have, besides those that all have.
+ *
+ * @example
+ * fieldTable(['type'], { error: ['message'] })['error'] // Set { 'type', 'message' }
+ */
+export function fieldTable(common: readonly string[], table: Readonly<Record<string, readonly string[]>>): FieldTable {
+  const fields: Record<string, ReadonlySet<string>> = Object.create(null) as Record<string, ReadonlySet<string>>;
+  for (const [type, own] of Object.entries(table)) fields[type] = new Set([...common, ...own]);
+  return fields;
+}

@@ -1,6 +1,6 @@
 import type { Report } from '../engines/report.js';
 import type { BlankFrame, Frame, JsonFrame, TextFrame } from '../framing/frame.js';
-import { LOW_CONFIDENCE } from './low-confidence.js';
+import { LOW_CONFIDENCE } from './line-message.js';
 import { stringField } from './record-fields.js';
 
 /** Held at most; then what is held is settled as if the program had ended. */

@@ -1,12 +1,11 @@
-import { Attempt } from '../attempt/attempt.js';
+import { Attempt } from '../attempt/report-writer.js';
 import type { Engine } from '../engines/engine.js';
-import type { Frame } from '../framing/frame.js';
+import type { Frame, JsonFrame, TextFrame } from '../framing/frame.js';
 import { EventWriter } from '../mapping/event-writer.js';
+import { readJson } from '../framing/segment-line.js';
+import type { Report } from '../engines/report.js';
 import { align } from './align.js';
-import { MainLines } from './main-lines.js';
-import { MergeTally } from './merge-tally.js';
-import { waitingFrame } from './waiting-frame.js';
-import type { WaitingFrame } from './waiting-frame.js';
+import { MainLines, textKey } from './main-lines.js';
 
 /** Frames and bytes of the terminal that may wait; then what can be told is told. */
 const MAX_WAITING = 2048;
@@ -142,4 +141,70 @@ function takeOne(counts: Map<string, number>, key: string): boolean {
   const count = counts.get(key) ?? 0;
   counts.set(key, count - 1);
   return count > 0;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** A frame of the terminal that waits to be compared. Its text is copied: a slice would keep its whole chunk. */
+interface WaitingFrame {
+  readonly key: string;
+  readonly kind: Frame['kind'];
+  readonly bytes: number;
+  /** The frame again. */
+  wake(): Frame;
+}
+
+/** Puts a frame to sleep. */
+function waitingFrame(frame: Frame): WaitingFrame {
+  const { kind, stream, from, to, encoding } = frame;
+  const text = encoder.encode(frame.text);
+  const problem = frame.kind === 'text' ? frame.problem : null;
+  return {
+    key: textKey(frame.text),
+    kind,
+    bytes: to - from,
+    wake() {
+      const span = { stream, from, to, encoding };
+      const source = decoder.decode(text);
+      if (kind === 'blank') return { ...span, kind, text: '' };
+      if (kind === 'script') return { ...span, kind, text: source };
+      const value = kind === 'json' ? readJson(source) : null;
+      if (value !== null) return { ...span, kind: 'json', value, text: source } satisfies JsonFrame;
+      return { ...span, kind: 'text', text: source, problem } satisfies TextFrame;
+    },
+  };
+}
+
+/** Counts the records of a terminal that the streams had lost, and those that could not be compared. */
+class MergeTally {
+  #restored = 0;
+  #first: Frame | null = null;
+  #last: Frame | null = null;
+  #setAside = 0;
+
+  get hasRestored(): boolean {
+    return this.#restored > 0;
+  }
+
+  addRestored(frame: Frame): void {
+    this.#restored += 1;
+    this.#first ??= frame;
+    this.#last = frame;
+  }
+
+  addSetAside(): void {
+    this.#setAside += 1;
+  }
+
+  /** Tells both; `why` records were set aside is asked only if some were. */
+  tell(report: Pick<Report, 'spanning' | 'warning'>, why: () => string): void {
+    if (this.#first !== null && this.#last !== null) {
+      report.spanning(this.#first, this.#last);
+      const message = `Restored ${this.#restored} records from the terminal that stdout had lost.`;
+      report.warning('PTY_STREAM_MISMATCH', message);
+    }
+    if (this.#setAside === 0) return;
+    report.warning('PTY_STREAM_MISMATCH', `Set ${this.#setAside} records of the terminal aside: ${why()}.`);
+  }
 }

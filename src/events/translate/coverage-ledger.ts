@@ -1,4 +1,4 @@
-import type { ByteRange, StreamCoverage } from '../protocol/coverage.js';
+import type { ByteRange, StreamCoverage } from '../protocol/translator-output.js';
 
 /**
  * The account of one stream: bytes that came against bytes that frames claim. It trusts neither the framer nor its

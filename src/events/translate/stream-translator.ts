@@ -1,21 +1,16 @@
-import { Attempt } from '../attempt/attempt.js';
+import { Attempt } from '../attempt/report-writer.js';
 import { endAttempt } from '../end/attempt-end.js';
 import type { AttemptEnd } from '../end/attempt-end.js';
 import type { Engine } from '../engines/engine.js';
 import type { Frame } from '../framing/frame.js';
 import { createFramer } from '../framing/framer.js';
 import type { Framer } from '../framing/framer.js';
-import { EventWriter } from '../mapping/event-writer.js';
-import type { Coverage } from '../protocol/coverage.js';
-import type { DriftSummary } from '../protocol/drift-summary.js';
-import type { Emitted } from '../protocol/emitted.js';
-import type { StreamName } from '../protocol/raw-ref.js';
+import { EventWriter, toTimestamp } from '../mapping/event-writer.js';
+import type { Coverage, DriftSummary, Emitted, Drained } from '../protocol/translator-output.js';
+import type { StreamName } from '../protocol/event-parts.js';
 import { RecentBytes } from '../terminal/recent-bytes.js';
 import { TerminalMerge } from '../terminal/terminal-merge.js';
 import { CoverageLedger } from './coverage-ledger.js';
-import type { Drained } from './drained.js';
-import { EngineMismatch } from './engine-mismatch.js';
-import { toTimestamp } from './timestamp.js';
 
 /** Which attempt is translated. */
 export interface AttemptStart {
@@ -184,5 +179,40 @@ export class StreamTranslator {
     else if (frame.kind === 'script') this.#attempt.setAside(frame);
     else this.#attempt.readBlank(frame);
     this.#terminal?.main.add(frame);
+  }
+}
+
+/** From here on a value is another program's. */
+const SURE = 0.9;
+
+/** Values looked at; by then a program has shown what it is. */
+const MAX_VALUES = 200;
+
+/** Notices output that comes from another program than it is said to come from. */
+class EngineMismatch {
+  readonly #engine: Engine;
+  readonly #engines: readonly Engine[];
+  #other: Engine | null = null;
+  #left = MAX_VALUES;
+
+  constructor(engine: Engine, engines: readonly Engine[]) {
+    this.#engine = engine;
+    this.#engines = engines;
+  }
+
+  /** The engine that prints what this one does not; null once a single value was its own. */
+  get other(): Engine | null {
+    return this.#other;
+  }
+
+  look(value: object): void {
+    if (this.#left === 0) return;
+    if (this.#engine.detect(value) > 0) {
+      this.#left = 0;
+      this.#other = null;
+      return;
+    }
+    this.#left -= 1;
+    this.#other ??= this.#engines.find((engine) => engine.detect(value) >= SURE) ?? null;
   }
 }

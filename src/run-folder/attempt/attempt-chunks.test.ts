@@ -1,12 +1,13 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RunFolderWarning } from '../run-folder-warning.js';
+import type { RunFolderWarning } from '../run-folder-error.js';
 import { lines, makeRunFolder } from '../fixtures/make-run-folder.js';
 import { openRunFolder } from '../open-run-folder.js';
 import { attemptChunks } from './attempt-chunks.js';
 import type { Chunk } from './attempt-chunks.js';
+
+import fc from 'fast-check';
 
 /** Chunks as `stream@ms:text`, and the codes of the warnings. */
 async function read(files: Readonly<Record<string, string>>): Promise<{ chunks: string[]; warnings: string[] }> {

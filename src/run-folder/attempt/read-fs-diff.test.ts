@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunFolderWarning } from '../run-folder-warning.js';
+import type { RunFolderWarning } from '../run-folder-error.js';
 import { makeRunFolder } from '../fixtures/make-run-folder.js';
 import { openRunFolder } from '../open-run-folder.js';
 import { isArtifactPath, readFsDiff } from './read-fs-diff.js';

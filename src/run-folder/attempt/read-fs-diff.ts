@@ -1,6 +1,6 @@
 import { arrayField, isRecord } from '../../events/index.js';
 import type { FsDiff } from '../../events/index.js';
-import type { RunFolderWarning } from '../run-folder-warning.js';
+import type { RunFolderWarning } from '../run-folder-error.js';
 import { AUDIT_FOLDER } from '../file-names.js';
 import { parseJson, readSmallFile } from '../../files/index.js';
 import type { RunFolder } from '../open-run-folder.js';

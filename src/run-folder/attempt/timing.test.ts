@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseTimingLine } from './timing.js';
+import { parseTimingLine } from './attempt-chunks.js';
 
 test('a line says which bytes came when', () => {
   const entry = { ms: 12.5, stream: 'pty', offset: 3, bytes: 4 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { bundleProgram } from '../../../test/bundle-program.js';
-import type { RunFolderWarning } from '../run-folder-warning.js';
+import type { RunFolderWarning } from '../run-folder-error.js';
 import { lines, makeRunFolder } from '../fixtures/make-run-folder.js';
 import { openLogFile } from './log-file.js';
 import { readLogFile } from './read-log-file.js';

@@ -1,5 +1,5 @@
 import { isRecord } from '../../events/index.js';
-import type { RunFolderWarning } from '../run-folder-warning.js';
+import type { RunFolderWarning } from '../run-folder-error.js';
 import { openLineTail, parseJson } from '../../files/index.js';
 
 /** A line of a log that holds a JSON object. */

@@ -3,7 +3,6 @@ import { keysOf } from '../../base/index.js';
 import { RUN_LOGS } from '../file-names.js';
 import type { RunLog } from '../file-names.js';
 import type { RunFolder } from '../open-run-folder.js';
-import { logsOf } from './event-rows.js';
 import { openLogFile } from './log-file.js';
 import type { LogFile } from './log-file.js';
 
@@ -49,4 +48,30 @@ export async function openRunLogs(folder: RunFolder): Promise<RunLogs> {
     sync: async () => each(async (log) => log.sync()),
     close: async () => each(async (log) => log.close()),
   };
+}
+
+/** A line of a run's log, before it is text. */
+export interface Row {
+  readonly log: RunLog;
+  readonly value: object;
+}
+
+const FCMP_ONLY: readonly RunLog[] = ['fcmp'];
+const RASP_ONLY: readonly RunLog[] = ['rasp'];
+const RASP_AND_DIAGNOSTICS: readonly RunLog[] = ['rasp', 'diagnostics'];
+
+/** Where an event is kept: RASP and FCMP each in its log, diagnostics once more in theirs. */
+function logsOf({ protocol, event }: Emitted): readonly RunLog[] {
+  if (protocol === 'fcmp') return FCMP_ONLY;
+  return event.event.category === 'diagnostic' ? RASP_AND_DIAGNOSTICS : RASP_ONLY;
+}
+
+/** An event as the rows it is kept in. */
+export function rowsOf(emitted: Emitted): Row[] {
+  return logsOf(emitted).map((log) => ({ log, value: emitted.event }));
+}
+
+/** Where the count of an attempt's drift is kept. */
+export function rowOfDrift(summary: DriftSummary): Row {
+  return { log: 'diagnostics', value: summary };
 }

@@ -9,7 +9,7 @@ import {
   stringField,
 } from '../../reading/record-fields.js';
 import type { Conversation } from './conversation.js';
-import { readUsage } from './usage.js';
+import { readUsage } from './read-result.js';
 
 /** Reads an `assistant` record: one block of a message, or a whole message. */
 export function readAssistant(record: object, conversation: Conversation): void {

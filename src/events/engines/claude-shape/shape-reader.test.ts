@@ -17,7 +17,7 @@ import {
   toolResult,
   toolUse,
   user,
-} from './records.contract.js';
+} from './shape.contract.js';
 
 /* What both programs of the family have in common, told with claude. */
 

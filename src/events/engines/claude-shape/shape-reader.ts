@@ -1,5 +1,13 @@
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
-import { isRecord, nameField, objectField, stringField } from '../../reading/record-fields.js';
+import {
+  isRecord,
+  nameField,
+  objectField,
+  stringField,
+  omitMissing,
+  booleanField,
+  field,
+} from '../../reading/record-fields.js';
 import { TextAnswer } from '../../reading/text-answer.js';
 import type { Reader } from '../engine.js';
 import type { EngineErrorReport, Report } from '../report.js';
@@ -8,7 +16,6 @@ import type { Dialect } from './dialect.js';
 import { readAssistant, readUser } from './read-message.js';
 import { readResult } from './read-result.js';
 import { readStreamEvent } from './read-stream-event.js';
-import { detailOf, readSystem } from './read-system.js';
 
 /** How sure it is that plain lines on stdout are the answer. */
 const TEXT_CONFIDENCE = 0.4;
@@ -134,4 +141,75 @@ function readLog(frame: TextFrame, { report, dialect }: Conversation): void {
   const error = dialect.logError(frame.text);
   if (error === null) report.noise();
   else report.engineError(error);
+}
+
+/** Fields every record has; they are no detail of one. */
+const ENVELOPE: ReadonlySet<string> = new Set(['type', 'subtype', 'uuid', 'session_id', 'parent_tool_use_id']);
+
+/** Reads a `system` record. Only `init` names the session: hooks before it may carry an id that is thrown away. */
+function readSystem(record: object, conversation: Conversation): void {
+  const { report, dialect } = conversation;
+  const subtype = stringField(record, 'subtype');
+  const known = subtype === null ? undefined : dialect.tables.system[subtype];
+  if (subtype === null || known === undefined) return report.unknownType(`system ${subtype ?? 'without a subtype'}`);
+  report.checkFields(record, known, `system(${subtype})`);
+  if (subtype === 'init') return readInit(record, conversation);
+  const error = dialect.systemError(subtype, record);
+  if (error === null) return report.status({ status: subtype, detail: detailOf(record) });
+  // What is printed next is a new answer, not the rest of the one that broke off.
+  const keepsText = booleanField(objectField(record, 'data') ?? {}, 'preserveText') === true;
+  if (error.retrying === true && !keepsText) conversation.agent.discard();
+  report.engineError(error);
+}
+
+function readInit(record: object, conversation: Conversation): void {
+  const { report, dialect } = conversation;
+  conversation.startsTurn();
+  report.engineVersion(nameField(record, dialect.versionField));
+  report.status({
+    status: 'init',
+    session_id: nameField(record, 'session_id'),
+    model: nameField(record, 'model'),
+    detail: omitMissing({
+      cwd: field(record, 'cwd'),
+      permission_mode: field(record, dialect.permissionField),
+      tools: field(record, 'tools'),
+      mcp_servers: field(record, 'mcp_servers'),
+      plugin_errors: field(record, 'plugin_errors'),
+      mcp_server_errors: field(record, 'mcp_server_errors'),
+    }),
+  });
+}
+
+/** A record as the program printed it, without what all records have. */
+function detailOf(record: object): object {
+  return Object.fromEntries(Object.entries(record).filter(([key]) => !ENVELOPE.has(key)));
+}
+
+/** Elements of an array that are looked at. */
+const MAX_LOOKED_AT = 4;
+
+/** How surely a value is a program's: a record of its own, or an array that begins with such records. */
+export function detectShape(value: object, detectRecord: (record: object) => number): number {
+  if (!Array.isArray(value)) return hasSession(value) ? detectRecord(value) : 0;
+  const records = value.slice(0, MAX_LOOKED_AT);
+  if (records.length === 0 || !records.every((one) => isRecord(one) && hasSession(one))) return 0;
+  return Math.max(...records.map(detectRecord));
+}
+
+/** The session of a record that speaks for the agent; hooks and sub-agents do not. Of an array, that of the last one. */
+export function sessionOfShape(value: object): string | null {
+  if (!Array.isArray(value)) return sessionOfRecord(value);
+  const last: unknown = value.at(-1);
+  return isRecord(last) ? sessionOfRecord(last) : null;
+}
+
+function sessionOfRecord(record: object): string | null {
+  const type = stringField(record, 'type');
+  const isOther = type === null || (type === 'system' && stringField(record, 'subtype') !== 'init');
+  return isOther || nameField(record, 'parent_tool_use_id') !== null ? null : nameField(record, 'session_id');
+}
+
+function hasSession(record: object): boolean {
+  return nameField(record, 'session_id') !== null;
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { describeEngineContract } from '../../contract/engine.contract.js';
 import { tell } from '../../contract/translate-lines.contract.js';
 import type { Told } from '../../contract/translate-lines.contract.js';
-import { describeShapeRecordings } from '../claude-shape/recordings.contract.js';
 import {
+  describeShapeRecordings,
   assistant,
   init,
   messageStart,
@@ -14,7 +14,7 @@ import {
   toolResult,
   toolUse,
   user,
-} from '../claude-shape/records.contract.js';
+} from '../claude-shape/shape.contract.js';
 import { claudeEngine } from './claude-engine.js';
 import { CLAUDE_TABLES } from './records.js';
 

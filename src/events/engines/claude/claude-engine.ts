@@ -6,13 +6,15 @@ import {
   numberField,
   objectField,
   stringField,
+  omitMissing,
+  isRecord,
 } from '../../reading/record-fields.js';
-import { detectShape, sessionOfShape } from '../claude-shape/detect-shape.js';
+import { detectShape, sessionOfShape, createShapeReader } from '../claude-shape/shape-reader.js';
 import type { Dialect } from '../claude-shape/dialect.js';
-import { createShapeReader } from '../claude-shape/shape-reader.js';
 import type { Engine } from '../engine.js';
-import type { EngineErrorReport } from '../report.js';
-import { claudeTotalUsage } from './claude-usage.js';
+import type { EngineErrorReport, Report } from '../report.js';
+import type { Usage } from '../../protocol/event-parts.js';
+import { readUsage } from '../claude-shape/read-result.js';
 import { CLAUDE_TABLES } from './records.js';
 
 /** Claude Code: `claude -p --output-format stream-json --verbose`, or one document with `json`. All of it on stdout. */
@@ -106,4 +108,37 @@ function logError(text: string): EngineErrorReport | null {
   if (error === null) return null;
   const status = error[1];
   return { message: text, httpStatus: status === undefined ? null : Number(status) };
+}
+
+/**
+ * The tokens and the cost of the session so far. `usage` of a result counts this invocation alone, `modelUsage` and
+ * `total_cost_usd` count the whole session, also over resumed attempts.
+ */
+function claudeTotalUsage(result: object, report: Report): Usage | null {
+  const usage = objectField(result, 'usage');
+  if (usage !== null) report.checkFields(usage, CLAUDE_TABLES.usage, 'usage');
+  const cost = numberField(result, 'total_cost_usd');
+  const models: readonly [string, unknown][] = Object.entries(objectField(result, 'modelUsage') ?? {});
+  if (models.length === 0) return readUsage(usage, { scope: 'total', inputIncludesCache: false, cost });
+  const counts = models.map(([, model]) => model).filter(isRecord);
+  const sum = (key: string): number => counts.reduce((total, model) => total + (countField(model, key) ?? 0), 0);
+  const cached = sum('cacheReadInputTokens');
+  const written = sum('cacheCreationInputTokens');
+  return {
+    scope: 'total',
+    input_tokens: sum('inputTokens') + cached + written,
+    output_tokens: sum('outputTokens'),
+    cached_input_tokens: cached,
+    cache_write_tokens: written,
+    reasoning_tokens: sum('thinkingTokens'),
+    ...omitMissing({
+      cost: cost === null || cost < 0 ? null : cost,
+      model: onlyName(models),
+    }),
+  };
+}
+
+/** The one model there is; null if there are several, or it has no name. */
+function onlyName([first, ...others]: readonly [string, unknown][]): string | null {
+  return first === undefined || others.length > 0 || first[0] === '' ? null : first[0];
 }

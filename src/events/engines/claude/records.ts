@@ -1,6 +1,6 @@
-import { fieldTable } from '../../reading/field-table.js';
+import { fieldTable } from '../../reading/record-fields.js';
 import type { RecordTables } from '../claude-shape/dialect.js';
-import { BLOCK_FIELDS, DELTA_FIELDS, EVENT_FIELDS } from '../claude-shape/message-tables.js';
+import { BLOCK_FIELDS, DELTA_FIELDS, EVENT_FIELDS } from '../claude-shape/dialect.js';
 
 /*
  * The records of `claude -p --output-format stream-json`: which there are and which fields they may have.

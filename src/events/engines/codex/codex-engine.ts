@@ -1,7 +1,10 @@
-import { nameField, objectField, stringField } from '../../reading/record-fields.js';
-import type { Engine } from '../engine.js';
-import { createCodexReader } from './codex-reader.js';
-import { ITEM_FIELDS, RECORD_FIELDS } from './records.js';
+import { nameField, objectField, stringField, countField } from '../../reading/record-fields.js';
+import type { Engine, Reader } from '../engine.js';
+import type { Usage } from '../../protocol/event-parts.js';
+import { TextAnswer } from '../../reading/text-answer.js';
+import type { Report } from '../report.js';
+import { ITEM_FIELDS, RECORD_FIELDS, readItem, USAGE_FIELDS } from './codex-items.js';
+import { readErrorMessage, CodexLog } from './codex-log.js';
 
 /** OpenAI Codex: `codex exec --json` prints one record a line on stdout; without it the answer as plain text. */
 export const codexEngine: Engine = {
@@ -27,4 +30,82 @@ function detect(value: object): number {
   // Other programs print `error` too, and theirs has more fields.
   if (type === 'error') return Object.keys(value).length === 2 && stringField(value, 'message') !== null ? 0.3 : 0;
   return 0.8;
+}
+
+/** How sure it is that plain lines on stdout are the answer, if the header of the text mode was printed. */
+const TEXT_CONFIDENCE = 0.6;
+
+/** A piece of a torn record: never an answer in plain text. */
+const TORN = /"type":"(?:thread|turn|item)\./u;
+
+/** Reads what `codex exec` prints, as records (`--json`) or as plain text. */
+function createCodexReader(report: Report): Reader {
+  const log = new CodexLog(report);
+  const answer = new TextAnswer(report, () => (log.hasHeader ? TEXT_CONFIDENCE : null));
+
+  return {
+    json(frame) {
+      const type = stringField(frame.value, 'type');
+      const isRecord = type !== null && RECORD_FIELDS[type] !== undefined;
+      if (isRecord) answer.ruleOut(frame);
+      else if (frame.stream === 'stdout' && answer.isPossible && type === null) return answer.hold(frame);
+      // The log of the text mode shows what the agent and its tools say.
+      else if (frame.stream === 'stderr' && log.hasHeader) return report.noise();
+      readRecord(frame.value, report);
+    },
+    text(frame) {
+      if (frame.stream !== 'stdout' && frame.problem === null) return log.read(frame);
+      if (frame.encoding === 'binary' || TORN.test(frame.text)) answer.ruleOut(frame);
+      if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
+      else report.unparsed();
+    },
+    blank: (frame) => answer.blank(frame),
+    end: () => answer.end(),
+  };
+}
+
+function readRecord(record: object, report: Report): void {
+  const type = stringField(record, 'type');
+  const known = type === null ? undefined : RECORD_FIELDS[type];
+  if (type === null || known === undefined) return report.unknownType(type ?? 'a record without a type');
+  report.checkFields(record, known, type);
+  switch (type) {
+    case 'thread.started':
+      return report.status({ status: type, session_id: nameField(record, 'thread_id') });
+    case 'turn.started':
+      report.turnStarted();
+      return report.status({ status: type });
+    case 'turn.completed':
+      report.status({ status: type, usage: readUsage(record, report) });
+      return report.endSignal('CODEX_TURN_COMPLETED');
+    case 'turn.failed': {
+      const message = stringField(objectField(record, 'error') ?? {}, 'message') ?? 'The turn failed.';
+      report.engineError({ message });
+      return report.runtimeError(message);
+    }
+    case 'error': {
+      const message = stringField(record, 'message');
+      if (message === null) return report.unparsed('MALFORMED_RECORD', 'An error record has no message.');
+      return readErrorMessage(message, report);
+    }
+    default:
+      return readItem(type.slice('item.'.length), record, report);
+  }
+}
+
+function readUsage(record: object, report: Report): Usage | null {
+  const usage = objectField(record, 'usage');
+  if (usage === null) return null;
+  report.checkFields(usage, USAGE_FIELDS, 'turn.completed.usage');
+  const cached = countField(usage, 'cached_input_tokens');
+  const cacheWrite = countField(usage, 'cache_write_input_tokens');
+  const reasoning = countField(usage, 'reasoning_output_tokens');
+  return {
+    scope: 'total',
+    input_tokens: countField(usage, 'input_tokens') ?? 0,
+    output_tokens: countField(usage, 'output_tokens') ?? 0,
+    ...(cached === null ? undefined : { cached_input_tokens: cached }),
+    ...(cacheWrite === null ? undefined : { cache_write_tokens: cacheWrite }),
+    ...(reasoning === null ? undefined : { reasoning_tokens: reasoning }),
+  };
 }

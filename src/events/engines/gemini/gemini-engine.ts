@@ -1,9 +1,12 @@
 import { field, nameField, objectField, stringField } from '../../reading/record-fields.js';
-import type { Engine } from '../engine.js';
-import { isDocument } from './gemini-document.js';
-import { isGeminiLogLine } from './gemini-log.js';
-import { createGeminiReader } from './gemini-reader.js';
-import { isStreamRecord } from './gemini-stream.js';
+import type { Engine, Reader } from '../engine.js';
+import type { JsonFrame, TextFrame } from '../../framing/frame.js';
+import type { ParserName } from '../../protocol/engine-names.js';
+import { TextAnswer } from '../../reading/text-answer.js';
+import type { Report } from '../report.js';
+import { isDocument, readDocument } from './gemini-document.js';
+import { isGeminiLogLine, GeminiLog } from './gemini-log.js';
+import { isStreamRecord, GeminiStream } from './gemini-stream.js';
 
 /** Google's Gemini CLI: one document, a record a line, or plain text, on whichever stream. */
 export const geminiEngine: Engine = {
@@ -41,4 +44,77 @@ function detect(value: object): number {
 function sessionOf(value: object): string | null {
   const isNaming = isDocument(value) || (stringField(value, 'type') === 'init' && field(value, 'model') !== undefined);
   return isNaming ? nameField(value, 'session_id') : null;
+}
+
+/** How sure it is that plain lines on stdout are the answer: with signs of Gemini around them, and without. */
+const TEXT_CONFIDENCE = 0.6;
+const GUESS_CONFIDENCE = 0.4;
+
+/** A piece of a torn record, or a line of a torn document: never an answer in plain text. */
+const TORN = /"(?:timestamp|role|session_id|tool_id|tool_name|severity)":"|^ {2}"(?:session_id|response|stats)": /u;
+
+/** Reads what Gemini prints in any of its formats; which one it is shows in the bytes. */
+function createGeminiReader(report: Report): Reader {
+  const log = new GeminiLog(report);
+  const stream = new GeminiStream(report);
+  const answer = new TextAnswer(report, (first) => {
+    if (log.isGemini) return TEXT_CONFIDENCE;
+    return first.kind === 'text' ? GUESS_CONFIDENCE : null;
+  });
+  let parser: ParserName = 'gemini_json';
+  let hasDrifted = false;
+
+  function speak(name: ParserName, frame: JsonFrame): void {
+    answer.ruleOut(frame);
+    log.endDump(frame.stream);
+    if (name === parser) return;
+    parser = name;
+    report.parser(name);
+  }
+
+  function expectOn(expected: 'stdout' | 'stderr', frame: JsonFrame): void {
+    if (hasDrifted || frame.stream === 'pty' || frame.stream === expected) return;
+    hasDrifted = true;
+    report.warning('STREAM_DRIFT_OBSERVED', `What Gemini prints on ${expected} came on ${frame.stream}.`);
+  }
+
+  return {
+    json(frame) {
+      const { value } = frame;
+      if (isStreamRecord(value)) {
+        speak('gemini_stream_json', frame);
+        stream.read(frame);
+        return expectOn('stdout', frame);
+      }
+      // In a dump, what the server answered may look like anything.
+      if (log.isDumping(frame.stream) && !isNamedDocument(value)) return report.noise();
+      if (isDocument(value)) {
+        speak('gemini_json', frame);
+        readDocument(value, report);
+        return expectOn(stringField(value, 'response') === null ? 'stderr' : 'stdout', frame);
+      }
+      if (frame.stream === 'stdout' && answer.isPossible) return answer.hold(frame);
+      report.unknownType(stringField(value, 'type') ?? 'a value without a type');
+    },
+    text(frame) {
+      if (log.read(frame)) return;
+      if (frame.stream !== 'stdout' && frame.problem === null) return report.noise();
+      if (isTorn(frame)) answer.ruleOut(frame);
+      if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
+      else report.unparsed();
+    },
+    blank: (frame) => answer.blank(frame),
+    end() {
+      answer.end();
+      stream.closeMessage();
+    },
+  };
+}
+
+function isNamedDocument(value: object): boolean {
+  return isDocument(value) && stringField(value, 'session_id') !== null;
+}
+
+function isTorn({ text, encoding }: TextFrame): boolean {
+  return encoding === 'binary' || TORN.test(text);
 }

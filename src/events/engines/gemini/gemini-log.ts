@@ -1,8 +1,7 @@
 import type { TextFrame } from '../../framing/frame.js';
-import type { StreamName } from '../../protocol/raw-ref.js';
+import type { StreamName } from '../../protocol/event-parts.js';
 import { ErrorDump } from '../../reading/error-dump.js';
 import type { Report } from '../report.js';
-import { readRetryLine } from './retry-line.js';
 
 const API_ERROR = /^(?:Error when talking to Gemini API|\[API Error: )/u;
 const TOOL_ERROR = /^Error executing tool /u;
@@ -78,4 +77,26 @@ export class GeminiLog {
     this.#dump.begin(stream);
     return true;
   }
+}
+
+/** `Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {…}`, then a dump of many lines. */
+const RETRY = /^Attempt (\d{1,6}) failed(?: with status (\d{3}))?[.:].*\bRetrying (?:with backoff|after)\b/u;
+
+/** A retry as the log of the Gemini CLI tells it, and that of programs made from it. */
+export interface Retry {
+  readonly attempt: number;
+  readonly httpStatus: number | null;
+}
+
+/**
+ * Reads the first line of a retry; null if it is none.
+ *
+ * @example
+ * readRetryLine('Attempt 2 failed with status 429. Retrying with backoff...') // { attempt: 2, httpStatus: 429 }
+ */
+export function readRetryLine(line: string): Retry | null {
+  const retry = RETRY.exec(line);
+  if (retry === null) return null;
+  const [, attempt, status] = retry;
+  return { attempt: Number(attempt), httpStatus: status === undefined ? null : Number(status) };
 }

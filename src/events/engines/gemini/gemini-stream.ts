@@ -1,6 +1,6 @@
 import type { JsonFrame } from '../../framing/frame.js';
-import type { Usage } from '../../protocol/usage.js';
-import { MAX_MESSAGE_LENGTH } from '../../reading/message-limit.js';
+import type { Usage } from '../../protocol/event-parts.js';
+import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
 import { booleanField, countField, field, nameField, objectField, stringField } from '../../reading/record-fields.js';
 import type { Report } from '../report.js';
 import { readFatalError } from './gemini-document.js';

@@ -1,5 +1,5 @@
-import { fieldTable } from '../../reading/field-table.js';
-import type { FieldTable } from '../../reading/field-table.js';
+import { fieldTable } from '../../reading/record-fields.js';
+import type { FieldTable } from '../../reading/record-fields.js';
 
 /*
  * What `gemini --output-format stream-json` and `json` print, and which fields it may have. Everything else is drift.

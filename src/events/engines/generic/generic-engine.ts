@@ -1,5 +1,6 @@
-import type { Engine } from '../engine.js';
-import { createGenericReader } from './generic-reader.js';
+import type { Engine, Reader } from '../engine.js';
+import { LineMessage } from '../../reading/line-message.js';
+import type { Report } from '../report.js';
 
 /** Any program: stdout is what it says, stderr is its log. Nothing tells when it has ended, or in which session. */
 export const genericEngine: Engine = {
@@ -12,3 +13,21 @@ export const genericEngine: Engine = {
   sessionOf: () => null,
   createReader: createGenericReader,
 };
+
+/** How sure it is that a line of an unknown program is the agent speaking. */
+const CONFIDENCE = 0.6;
+
+/** Reads plain text: the lines of stdout are one message, told line by line and as a whole at the end. */
+function createGenericReader(report: Report): Reader {
+  const message = new LineMessage(report, () => ({ confidence: CONFIDENCE }));
+  return {
+    // Framed as text, the engine meets no JSON.
+    json: () => report.unparsed(),
+    text(frame) {
+      if (frame.stream === 'stderr') return report.noise();
+      if (frame.text.trim() === '') message.skip(frame.text);
+      else message.say(frame, frame.text, CONFIDENCE);
+    },
+    end: () => message.close(),
+  };
+}

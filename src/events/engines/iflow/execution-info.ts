@@ -1,9 +1,8 @@
 import type { TextFrame } from '../../framing/frame.js';
-import { readJson } from '../../framing/lenient-json.js';
-import type { Usage } from '../../protocol/usage.js';
+import { readJson } from '../../framing/segment-line.js';
+import type { Usage } from '../../protocol/event-parts.js';
 import { countField, field, isRecord, nameField, objectField } from '../../reading/record-fields.js';
 import type { Report } from '../report.js';
-import { findSessionId } from './iflow-lines.js';
 
 /** How sure a reading by a JSON block, by a regular expression, and of a broken block is. */
 const BLOCK_CONFIDENCE = 0.8;
@@ -92,4 +91,9 @@ function readTokens(info: object, report: Report): Usage | null {
     output_tokens: countField(tokens, 'output') ?? 0,
     ...(total === null ? undefined : { total_tokens: total }),
   };
+}
+
+/** The session in a block that cannot be read as JSON. */
+function findSessionId(text: string): string | null {
+  return /"session-id"\s*:\s*"([\w-]{1,200})"/u.exec(text)?.[1] ?? null;
 }

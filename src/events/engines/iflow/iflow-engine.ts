@@ -1,5 +1,12 @@
-import type { Engine } from '../engine.js';
-import { createIflowReader } from './iflow-reader.js';
+import type { Engine, Reader } from '../engine.js';
+import type { TextFrame } from '../../framing/frame.js';
+import type { StreamName } from '../../protocol/event-parts.js';
+import { ErrorDump } from '../../reading/error-dump.js';
+import type { Report } from '../report.js';
+import { readRetryLine } from '../gemini/gemini-log.js';
+import type { Retry } from '../gemini/gemini-log.js';
+import { ExecutionInfo } from './execution-info.js';
+import { IflowWords } from './iflow-words.js';
 
 /** iFlow CLI: plain text on stdout, then an `<Execution Info>` block on stderr; both have been seen on either stream. */
 export const iflowEngine: Engine = {
@@ -13,3 +20,146 @@ export const iflowEngine: Engine = {
   sessionOf: () => null,
   createReader: createIflowReader,
 };
+
+/** How sure a reading by a regular expression is. */
+const REGEX_CONFIDENCE = 0.7;
+
+const TAG = /<(\/?)Execution Info>/gu;
+
+/** Text has none of these; a line with one is damage. */
+const CONTROLS = new RegExp(String.raw`[\u0000-\u0008\u000e-\u001a\u001c-\u001f]`, 'u');
+
+/**
+ * Reads what iFlow prints in three layers: lines it can be known by, JSON blocks, and what is left as the words of the
+ * agent. Each has its own confidence.
+ */
+function createIflowReader(report: Report): Reader {
+  const blocks: Record<StreamName, ExecutionInfo | null> = { stdout: null, stderr: null, pty: null };
+  const hasEnded: Record<StreamName, boolean> = { stdout: false, stderr: false, pty: false };
+  const dump = new ErrorDump();
+  let hasBlock = false;
+  /** Known from the block, or from the first line that named it: what the agent says later does not count. */
+  let hasSession = false;
+  let hasDrifted = false;
+  let isToldOn = false;
+  const words = new IflowWords(report, () => hasBlock);
+
+  function openBlock(frame: TextFrame): void {
+    const { stream } = frame;
+    hasBlock = true;
+    // The block before it was never closed: a quote, or cut off.
+    blocks[stream]?.giveUp(report);
+    words.close(stream === 'stderr' ? 'stderr' : 'stdout');
+    blocks[stream] = new ExecutionInfo(frame);
+  }
+
+  function closeBlock(frame: TextFrame): void {
+    const { stream } = frame;
+    hasSession = true;
+    (blocks[stream] ?? new ExecutionInfo(frame)).close(frame, report);
+    blocks[stream] = null;
+    hasEnded[stream] = true;
+    if (stream !== 'stdout' || hasDrifted) return;
+    hasDrifted = true;
+    report.warning('STREAM_DRIFT_OBSERVED', 'The <Execution Info> block came on stdout; iFlow prints it on stderr.', {
+      subject: 'execution_info',
+    });
+  }
+
+  /** A line without tags, or what stands before, between or behind them. */
+  function readPiece(frame: TextFrame, text: string): void {
+    const { stream } = frame;
+    const block = blocks[stream];
+    if (block !== null) {
+      report.hold();
+      if (block.add(frame, `${text}\n`)) return;
+      block.giveUp(report);
+      blocks[stream] = null;
+      return;
+    }
+    if (dump.continues(stream, text)) return report.noise();
+    const meaning = readIflowLine(text, stream);
+    if (meaning !== null && !(hasSession && 'sessionId' in meaning)) return tellLine(frame, text, meaning);
+    words.add(frame, text);
+    if (!hasEnded[stream] || isToldOn || stream === 'stderr' || text.trim() === '') return;
+    isToldOn = true;
+    report.warning('OUTPUT_AFTER_END', 'iFlow went on after its <Execution Info> block.');
+  }
+
+  function tellLine(frame: TextFrame, text: string, meaning: LineMeaning): void {
+    report.spanning(frame, frame);
+    report.confidence(REGEX_CONFIDENCE);
+    switch (meaning.kind) {
+      case 'resuming':
+      case 'session':
+        hasSession = true;
+        return report.status({
+          status: meaning.kind === 'resuming' ? 'resuming_session' : 'session_id',
+          session_id: meaning.sessionId,
+        });
+      case 'retry': {
+        const { attempt, httpStatus } = meaning;
+        report.engineError({ message: text, retrying: true, attempt, httpStatus });
+        break;
+      }
+      case 'error':
+        report.engineError({ message: text, severity: meaning.severity });
+        break;
+    }
+    dump.begin(frame.stream);
+  }
+
+  return {
+    // Framed as text, the engine meets no JSON.
+    json: () => report.unparsed(),
+    text(frame) {
+      if (frame.problem !== null || frame.encoding === 'binary' || CONTROLS.test(frame.text)) return report.unparsed();
+      let at = 0;
+      for (const tag of frame.text.matchAll(TAG)) {
+        report.hold();
+        const before = frame.text.slice(at, tag.index);
+        if (before.trim() !== '') readPiece(frame, before);
+        at = tag.index + tag[0].length;
+        if (tag[1] === '/') closeBlock(frame);
+        else openBlock(frame);
+      }
+      const rest = frame.text.slice(at);
+      if (at === 0 || rest.trim() !== '') readPiece(frame, rest);
+    },
+    end() {
+      words.end();
+      for (const block of Object.values(blocks)) block?.giveUp(report);
+    },
+  };
+}
+
+/** What a line says of itself, by its wording alone. */
+type LineMeaning =
+  | { readonly kind: 'resuming' | 'session'; readonly sessionId: string }
+  | ({ readonly kind: 'retry' } & Retry)
+  | { readonly kind: 'error'; readonly severity: 'warning' | 'error' };
+
+const RESUMING = /^\s*Resuming session:?\s+["']?([\w-]{1,200})/u;
+const SESSION = /^\s*"?session-id"?\s*[:=]\s*"?([\w-]{1,200})"?,?\s*$/u;
+/** Nobody but iFlow begins a line like this, so it counts on either stream. */
+const ENGINE_ERROR = /^(?:Error when talking to iFlow API|Generate data error|\[API Error: )/iu;
+/** On stdout the agent itself may begin a line like this. */
+const LOGGED_ERROR = /^\W{0,8}(?:Error\b|Uncaught\b|Unhandled\b|Failed to\b|Error executing tool\b|错误|失败)/iu;
+
+/**
+ * The regular expressions of the first layer; null if a line is nothing they know. iFlow shares its retry log with the
+ * Gemini CLI, from which it was made.
+ *
+ * @example
+ * readIflowLine('Resuming session session-1', 'stdout') // { kind: 'resuming', sessionId: 'session-1' }
+ */
+function readIflowLine(text: string, stream: StreamName): LineMeaning | null {
+  const resuming = RESUMING.exec(text)?.[1];
+  if (resuming !== undefined) return { kind: 'resuming', sessionId: resuming };
+  const session = SESSION.exec(text)?.[1];
+  if (session !== undefined) return { kind: 'session', sessionId: session };
+  const retry = readRetryLine(text);
+  if (retry !== null) return { kind: 'retry', ...retry };
+  if (ENGINE_ERROR.test(text)) return { kind: 'error', severity: 'error' };
+  return stream === 'stderr' && LOGGED_ERROR.test(text) ? { kind: 'error', severity: 'warning' } : null;
+}

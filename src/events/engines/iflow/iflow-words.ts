@@ -1,4 +1,4 @@
-import { findPayload } from '../../attempt/structured-payload.js';
+import { findPayload } from '../../attempt/messages.js';
 import type { TextFrame } from '../../framing/frame.js';
 import { LineMessage } from '../../reading/line-message.js';
 import type { MessageJudgement } from '../../reading/line-message.js';

@@ -1,7 +1,27 @@
-import { nameField, numberField, stringField } from '../../reading/record-fields.js';
-import type { Engine } from '../engine.js';
-import { TEXT_HEADER, createOpencodeReader } from './opencode-reader.js';
-import { RECORD_FIELDS } from './records.js';
+import {
+  nameField,
+  numberField,
+  stringField,
+  objectField,
+  booleanField,
+  countField,
+  field,
+  isRecord,
+} from '../../reading/record-fields.js';
+import type { Engine, Reader } from '../engine.js';
+import type { TextFrame } from '../../framing/frame.js';
+import { TextAnswer } from '../../reading/text-answer.js';
+import type { Report } from '../report.js';
+import {
+  RECORD_FIELDS,
+  readReasoning,
+  readStepFinish,
+  readText,
+  readTool,
+  PART_FIELDS,
+  ERROR_FIELDS,
+  ERROR_NAMES,
+} from './opencode-parts.js';
 
 /** OpenCode: `opencode run --format json` prints a record a line on stdout; without the option plain text. */
 export const opencodeEngine: Engine = {
@@ -20,4 +40,113 @@ function detect(value: object): number {
   const type = stringField(value, 'type');
   if (type === null || nameField(value, 'sessionID') === null || numberField(value, 'timestamp') === null) return 0;
   return RECORD_FIELDS[type] === undefined ? 0.5 : 1;
+}
+
+/** How sure it is that plain lines on stdout are the answer, if the header of the text mode was printed. */
+const TEXT_CONFIDENCE = 0.6;
+
+/** `> build · gpt-5`: agent and model, printed on stderr by the text mode alone. */
+const TEXT_HEADER = /^> \S+ · \S/u;
+
+const TEXT_ERROR = /^Error: /u;
+
+/** A piece of a torn record: never an answer in plain text. */
+const TORN = /"(?:sessionID|messageID|callID)":"|"timestamp":\d{13}/u;
+
+/** Reads what `opencode run` prints, as records or as plain text. */
+function createOpencodeReader(report: Report): Reader {
+  let hasHeader = false;
+  const answer = new TextAnswer(report, () => (hasHeader ? TEXT_CONFIDENCE : null));
+
+  return {
+    json(frame) {
+      const { value } = frame;
+      if (isRecordLike(value)) {
+        answer.ruleOut(frame);
+        return readRecord(value, report);
+      }
+      if (frame.stream === 'stdout' && answer.isPossible) return answer.hold(frame);
+      report.unknownType(stringField(value, 'type') ?? 'a value without a type');
+    },
+    text(frame) {
+      if (frame.stream !== 'stdout' && frame.problem === null) {
+        hasHeader ||= TEXT_HEADER.test(frame.text);
+        return TEXT_ERROR.test(frame.text) ? readTextError(frame, report) : report.noise();
+      }
+      if (isTorn(frame)) answer.ruleOut(frame);
+      if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
+      else report.unparsed();
+    },
+    blank: (frame) => answer.blank(frame),
+    end: () => answer.end(),
+  };
+}
+
+function isRecordLike(value: object): boolean {
+  return stringField(value, 'type') !== null && nameField(value, 'sessionID') !== null;
+}
+
+function isTorn({ text, encoding }: TextFrame): boolean {
+  return encoding === 'binary' || TORN.test(text);
+}
+
+function readRecord(record: object, report: Report): void {
+  const type = stringField(record, 'type') ?? '';
+  const known = RECORD_FIELDS[type];
+  if (known === undefined) return report.unknownType(type);
+  report.checkFields(record, known, type);
+  const sessionId = nameField(record, 'sessionID');
+  if (type === 'error') {
+    report.session(sessionId);
+    return readError(record, report);
+  }
+  const part = objectField(record, 'part');
+  if (part === null) return report.unparsed('MALFORMED_RECORD', `A record of type ${type} has no part.`);
+  report.checkFields(part, PART_FIELDS[type] ?? NOTHING, `${type}.part`);
+  if (type === 'step_start') {
+    report.turnStarted();
+    return report.status({ status: type, session_id: sessionId });
+  }
+  if (type === 'step_finish') return readStepFinish(part, sessionId, report);
+  report.session(sessionId);
+  if (type === 'text') return readText(part, report);
+  return type === 'reasoning' ? readReasoning(part, report) : readTool(part, report);
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** The text mode prints an error only when it gives up. */
+function readTextError({ text }: TextFrame, report: Report): void {
+  const message = text.slice('Error: '.length).trim();
+  report.engineError({ message });
+  report.runtimeError(message);
+}
+
+/**
+ * Reads the error of a session. OpenCode retries in silence and prints an error only when it has given up, also one
+ * that could be tried again (`isRetryable`). If it goes on all the same, the next step takes the failure back.
+ */
+function readError(record: object, report: Report): void {
+  const error = field(record, 'error');
+  if (!isRecord(error)) {
+    if (typeof error !== 'string') return report.unparsed('MALFORMED_RECORD', 'An error record has no error.');
+    report.engineError({ message: error });
+    return report.runtimeError(error);
+  }
+  report.checkFields(error, ERROR_FIELDS, 'error.error');
+  const name = nameField(error, 'name') ?? 'an error without a name';
+  const data = objectField(error, 'data') ?? error;
+  const message = stringField(data, 'message') ?? name;
+  report.engineError({
+    message,
+    ...(name === 'ProviderAuthError' ? { code: 'ENGINE_AUTH_HINT' as const } : undefined),
+    httpStatus: countField(data, 'statusCode'),
+    detail: { name, is_retryable: booleanField(data, 'isRetryable'), response_body: field(data, 'responseBody') },
+  });
+  if (!ERROR_NAMES.has(name)) {
+    report.warning('UNKNOWN_FIELD', `OpenCode named the unknown error ${name}; it is told as it is.`, {
+      subject: name,
+    });
+  }
+  report.runtimeError(message);
 }

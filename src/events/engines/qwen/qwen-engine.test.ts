@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { describeEngineContract } from '../../contract/engine.contract.js';
 import { DONE, tell } from '../../contract/translate-lines.contract.js';
 import type { Told } from '../../contract/translate-lines.contract.js';
-import { describeShapeRecordings } from '../claude-shape/recordings.contract.js';
 import {
+  describeShapeRecordings,
   assistant,
   blockStop,
   init,
@@ -17,7 +17,7 @@ import {
   toolResult,
   toolUse,
   user,
-} from '../claude-shape/records.contract.js';
+} from '../claude-shape/shape.contract.js';
 import { qwenEngine } from './qwen-engine.js';
 import { QWEN_TABLES } from './records.js';
 

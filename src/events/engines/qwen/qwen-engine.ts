@@ -1,9 +1,8 @@
-import type { Usage } from '../../protocol/usage.js';
+import type { Usage } from '../../protocol/event-parts.js';
 import { countField, nameField, numberField, objectField, stringField } from '../../reading/record-fields.js';
-import { detectShape, sessionOfShape } from '../claude-shape/detect-shape.js';
+import { detectShape, sessionOfShape, createShapeReader } from '../claude-shape/shape-reader.js';
 import type { Dialect } from '../claude-shape/dialect.js';
-import { createShapeReader } from '../claude-shape/shape-reader.js';
-import { readUsage } from '../claude-shape/usage.js';
+import { readUsage } from '../claude-shape/read-result.js';
 import type { Engine } from '../engine.js';
 import type { EngineErrorReport, Report } from '../report.js';
 import { QWEN_TABLES } from './records.js';

@@ -1,4 +1,4 @@
-import type { ToolKind } from './tool-kind.js';
+import type { ToolKind } from './acp.js';
 
 /** A `session/update` notification's parameters, as ACP version 1 has them; the tests check them with its schemas. */
 export interface AcpSessionNotification {
@@ -6,7 +6,7 @@ export interface AcpSessionNotification {
   readonly update: AcpUpdate;
 }
 
-export interface AcpText {
+interface AcpText {
   readonly type: 'text';
   readonly text: string;
 }
@@ -22,7 +22,7 @@ export interface AcpMeta {
   readonly sluice: Readonly<Record<string, unknown>>;
 }
 
-export interface AcpToolContent {
+interface AcpToolContent {
   readonly type: 'content';
   readonly content: AcpText;
 }

@@ -1,11 +1,7 @@
 import type { FcmpData, FcmpEvent } from '../../protocol/fcmp-event.js';
-import { reasoningIdOf, toolCallIdOf } from '../part-ids.js';
-import { projectAll } from '../projection.js';
+import { reasoningIdOf, toolCallIdOf, projectAll, createStreamedTexts, toolResultText } from '../projection.js';
 import type { Projection } from '../projection.js';
-import { createStreamedTexts } from '../streamed-text.js';
-import { toolResultText } from '../tool-text.js';
 import type { AcpMeta, AcpSessionNotification, AcpUpdate } from './acp-update.js';
-import { toolKind } from './tool-kind.js';
 
 /**
  * Tells FCMP events as the session updates of the Agent Client Protocol, version 1. A Sluice run is a session.
@@ -159,3 +155,36 @@ function title(data: FcmpData<'assistant.tool_call'>): string {
 }
 
 const TITLE_LENGTH = 200;
+
+/** The kinds of tool that ACP's clients have pictures for. */
+export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'other';
+
+const KIND_BY_NAME: ReadonlyMap<string, ToolKind> = new Map(
+  Object.entries({
+    execute: ['bash', 'shell', 'command_execution', 'run_shell_command', 'exec', 'execute'],
+    read: ['read', 'read_file', 'read_many_files', 'notebookread'],
+    edit: [
+      'write',
+      'write_file',
+      'edit',
+      'multiedit',
+      'replace',
+      'file_change',
+      'patch',
+      'apply_patch',
+      'notebookedit',
+    ],
+    search: ['grep', 'glob', 'ls', 'list', 'list_directory', 'search_file_content', 'grep_search', 'codesearch'],
+    fetch: ['web_search', 'websearch', 'web_fetch', 'webfetch', 'google_web_search', 'fetch'],
+    think: ['think', 'todo_list', 'todowrite', 'todo_write', 'write_todos', 'task', 'agent', 'collab_tool_call'],
+    delete: ['delete', 'delete_file'],
+    move: ['move', 'move_file'],
+  } satisfies Partial<Record<ToolKind, readonly string[]>>).flatMap(([kind, names]) =>
+    names.map((name) => [name, kind as ToolKind] as const),
+  ),
+);
+
+/** The kind of a tool by the name its engine gives it. */
+export function toolKind(name: string): ToolKind {
+  return KIND_BY_NAME.get(name.toLowerCase()) ?? 'other';
+}

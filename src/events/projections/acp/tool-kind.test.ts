@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toolKind } from './tool-kind.js';
+import { toolKind } from './acp.js';
 
 test.each([
   ['Bash', 'execute'],

@@ -27,7 +27,7 @@ export interface AgUiUsage {
   readonly cacheWriteInputTokens?: number;
 }
 
-export interface AgUiInterrupt {
+interface AgUiInterrupt {
   readonly id: string;
   readonly reason: string;
   readonly message?: string;
@@ -39,7 +39,7 @@ export type AgUiOutcome =
   | { readonly type: 'cancelled' }
   | { readonly type: 'interrupt'; readonly interrupts: readonly AgUiInterrupt[] };
 
-export type AgUiRunEvent = Timed &
+type AgUiRunEvent = Timed &
   (
     | {
         readonly type: 'RUN_STARTED';
@@ -62,14 +62,14 @@ export type AgUiRunEvent = Timed &
       }
   );
 
-export type AgUiTextEvent = Attributed &
+type AgUiTextEvent = Attributed &
   (
     | { readonly type: 'TEXT_MESSAGE_START'; readonly messageId: string; readonly role: 'assistant' | 'user' }
     | { readonly type: 'TEXT_MESSAGE_CONTENT'; readonly messageId: string; readonly delta: string }
     | { readonly type: 'TEXT_MESSAGE_END'; readonly messageId: string }
   );
 
-export type AgUiToolEvent = Attributed &
+type AgUiToolEvent = Attributed &
   (
     | { readonly type: 'TOOL_CALL_START'; readonly toolCallId: string; readonly toolCallName: string }
     | { readonly type: 'TOOL_CALL_ARGS'; readonly toolCallId: string; readonly delta: string }
@@ -84,7 +84,7 @@ export type AgUiToolEvent = Attributed &
       }
   );
 
-export type AgUiReasoningEvent = Attributed &
+type AgUiReasoningEvent = Attributed &
   (
     | { readonly type: 'REASONING_START'; readonly messageId: string }
     | { readonly type: 'REASONING_MESSAGE_START'; readonly messageId: string; readonly role: 'reasoning' }
@@ -93,7 +93,7 @@ export type AgUiReasoningEvent = Attributed &
     | { readonly type: 'REASONING_END'; readonly messageId: string }
   );
 
-export type AgUiSubagentEvent = Timed &
+type AgUiSubagentEvent = Timed &
   (
     | {
         readonly type: 'SUBAGENT_STARTED';
@@ -107,7 +107,7 @@ export type AgUiSubagentEvent = Timed &
   );
 
 /** What AG-UI has no word for: Sluice's own event under its own name, or raw bytes as text. */
-export type AgUiOpenEvent = Attributed &
+type AgUiOpenEvent = Attributed &
   (
     | { readonly type: 'CUSTOM'; readonly name: string; readonly value: unknown }
     | { readonly type: 'RAW'; readonly event: unknown; readonly source: string }

@@ -1,12 +1,9 @@
 import type { FcmpData, FcmpEvent } from '../../protocol/fcmp-event.js';
-import type { Usage } from '../../protocol/usage.js';
+import type { Usage } from '../../protocol/event-parts.js';
 import { projectAll } from '../projection.js';
 import type { Projection } from '../projection.js';
 import type { AgUiEvent, AgUiOutcome, AgUiUsage } from './ag-ui-event.js';
-import { OpenParts } from './open-parts.js';
-import { SpokenParts } from './spoken-parts.js';
-import { Subagents } from './subagents.js';
-import { ToolCallParts } from './tool-call-parts.js';
+import { OpenParts, SpokenParts, Subagents, ToolCallParts } from './ag-ui-parts.js';
 
 /**
  * Tells FCMP events as AG-UI 1.0 events. A Sluice run is a thread, each of its attempts a run of that thread: a turn

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toTimestamp } from './timestamp.js';
+import { toTimestamp } from './event-writer.js';
 
 it.each([
   [0, '1970-01-01T00:00:00.000Z'],

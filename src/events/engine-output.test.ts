@@ -3,10 +3,7 @@ import { raspOf } from './contract/emitted-invariants.contract.js';
 import { DONE, codex, tell } from './contract/translate-lines.contract.js';
 import type { Story, Told } from './contract/translate-lines.contract.js';
 
-/*
- * The source document that says how the output of each engine becomes RASP and FCMP, sentence by sentence. What goes
- * beyond it is tested beside each engine.
- */
+/* How the output of each engine becomes RASP and FCMP. Details of one engine are tested beside it. */
 
 const gemini = (response: string) => ({ session_id: 'g-1', response, stats: { models: {}, tools: {}, files: {} } });
 
@@ -44,7 +41,7 @@ const ENDED: Readonly<Record<string, (answer: string) => Story>> = {
 };
 const ENGINES = Object.entries(ENDED);
 
-describe('seed 002, 2: codex_ndjson', () => {
+describe('codex NDJSON', () => {
   const told = tell({
     stdout: [
       codex.thread('t-1'),
@@ -78,7 +75,7 @@ describe('seed 002, 2: codex_ndjson', () => {
   });
 });
 
-describe('seed 002, 3: gemini_json', () => {
+describe('gemini JSON', () => {
   const told = tell({ engine: 'gemini', stderr: [gemini('Done.\n```json\n{"ok": true}\n```')] });
 
   test('the document is read from stderr: session, response and stats', () => {
@@ -109,7 +106,7 @@ describe('seed 002, 3: gemini_json', () => {
   });
 });
 
-describe('seed 002, 4: iflow_text', () => {
+describe('iflow text', () => {
   test('layer 1: session id, resuming and errors are found by pattern', () => {
     const told = tell({ engine: 'iflow', stderr: ['Resuming session s-1', 'Error: no such model'] });
     expect(told.of('conversation.started')).toEqual([{ session_id: 's-1' }]);
@@ -130,7 +127,7 @@ describe('seed 002, 4: iflow_text', () => {
   });
 });
 
-describe('seed 002, 5: opencode_ndjson', () => {
+describe('opencode NDJSON', () => {
   test('steps are statuses, and the first sessionID starts the conversation', () => {
     const told = tell({ engine: 'opencode', stdout: [openStart, openText('Hello.'), openStop()] });
     expect(told.rasp('lifecycle.run.status')).toHaveLength(2);
@@ -159,7 +156,7 @@ describe('seed 002, 5: opencode_ndjson', () => {
   });
 });
 
-describe('seed 002, 6: artifacts', () => {
+describe('artifacts', () => {
   test.each(ENGINES)('of %s are the new files, our own records aside', (_, story) => {
     const fsDiff = { created: ['artifacts/text.md', '.audit/stdout.1.log'], modified: ['a'], deleted: ['b'] };
     const told = tell({ ...story('Hello.'), end: { fsDiff } });
@@ -169,7 +166,7 @@ describe('seed 002, 6: artifacts', () => {
   });
 });
 
-describe('seed 002, 7: how it ended', () => {
+describe('how an attempt ends', () => {
   test.each(ENGINES)('%s: the end signal without the marker asks the user', (_, story) => {
     expect(tell(story('Which one?')).types.at(-1)).toBe('user.input.required');
   });
@@ -196,7 +193,7 @@ describe('seed 002, 7: how it ended', () => {
   });
 });
 
-describe('seed 002, 8: when in doubt', () => {
+describe('unreadable output', () => {
   test.each(['stdout', 'stderr'] as const)(
     'a line of %s that cannot be read is a raw event with its bytes',
     (stream) => {

@@ -1,7 +1,7 @@
+import { anything, confidence, flag, keysOf, name, object, oneOf, text, count, ordinal } from '../../base/index.js';
+import type { FromSchema } from '../../base/index.js';
 import { ERROR_CATEGORIES, FAILURE_CODES } from './completion.js';
 import { DIAGNOSTIC_CODES } from './diagnostic-codes.js';
-import { anything, confidence, flag, keysOf, name, object, oneOf, text } from '../../base/index.js';
-import type { FromSchema } from '../../base/index.js';
 
 /*
  * The parts of `data` that RASP and FCMP share. A sub-agent's events carry `parent_tool_call_id`, the call that
@@ -52,3 +52,61 @@ export const raw = object({ text }, { shortened: flag });
 
 /** What the reading has to say. `subject` is the type, field or id it is about. */
 export const diagnostic = object({ code: diagnosticCode, message: text }, { confidence, subject: text });
+
+/** What an event belongs to. A key that is not known yet, or never, is absent. */
+export const correlationSchema = object(
+  {},
+  {
+    session_id: name,
+    tool_call_id: name,
+    message_id: name,
+    interaction_id: name,
+  },
+);
+
+/** What an event belongs to: a session, a tool call, a message, a question. */
+export type Correlation = FromSchema<typeof correlationSchema>;
+
+/** The streams of an agent whose bytes are kept, in the order in which they are read where no timing is known. */
+export const STREAMS = ['stdout', 'stderr', 'pty'] as const;
+
+/** One of {@link STREAMS}. */
+export type StreamName = (typeof STREAMS)[number];
+
+/** How the bytes behind an event read: `binary` where they are not valid UTF-8, so the text shows substitutes. */
+export const RAW_ENCODINGS = ['utf-8', 'binary'] as const;
+
+/** Where in which stream the bytes of an event's frame are: `byte_from` to `byte_to`, the end not included. */
+export const rawRefSchema = object({
+  attempt_number: ordinal,
+  stream: oneOf(STREAMS),
+  byte_from: count,
+  byte_to: count,
+  encoding: oneOf(RAW_ENCODINGS),
+});
+
+/** The bytes behind an event: which stream, from where to where. */
+export type RawRef = FromSchema<typeof rawRefSchema>;
+
+/**
+ * Tokens and money. `scope` says of what: one `turn`, or the `total` so far, which is that of the session if the engine
+ * counts it and otherwise that of the attempt. `input_tokens` includes what came from a cache; `cost` is in US dollars as the engine reports it.
+ */
+export const usageSchema = object(
+  {
+    scope: oneOf(['turn', 'total']),
+    input_tokens: count,
+    output_tokens: count,
+  },
+  {
+    cached_input_tokens: count,
+    cache_write_tokens: count,
+    reasoning_tokens: count,
+    total_tokens: count,
+    cost: { type: 'number', minimum: 0 },
+    model: name,
+  },
+);
+
+/** Tokens and cost, of a turn or so far. */
+export type Usage = FromSchema<typeof usageSchema>;

@@ -1,0 +1,282 @@
+import type { FcmpData } from '../../protocol/fcmp-event.js';
+import { reasoningIdOf, createStreamedTexts, toolCallIdOf, toolResultText } from '../projection.js';
+import type { AgUiEvent } from './ag-ui-event.js';
+
+/** When an event happened, and which attempt it belongs to. */
+export interface Moment {
+  readonly attempt: number;
+  readonly seq: number;
+  readonly timestamp: number;
+}
+
+/** The sub-agent that speaks or acts; empty for the agent itself. */
+export type Attribution = { readonly subagentRunId?: string };
+
+/** A message, a thought, a tool call or a sub-agent that was opened in a run and must be closed before the run ends. */
+interface OpenPart {
+  /** Whose it is. */
+  readonly by: Attribution;
+  /** The sub-agent it is. */
+  readonly subagentRunId?: string;
+  /** The tool that is called. */
+  readonly toolName?: string;
+  close(timestamp: number): AgUiEvent[];
+}
+
+/** What is open in an AG-UI run. Each part is opened once and closed once; whatever an engine leaves open, `closeAll` closes. */
+export class OpenParts {
+  readonly #parts = new Map<string, OpenPart>();
+
+  get(key: string): OpenPart | undefined {
+    return this.#parts.get(key);
+  }
+
+  open(key: string, part: OpenPart): void {
+    this.#parts.set(key, part);
+  }
+
+  /** A part that is open no more, and still to be closed by who takes it. */
+  take(key: string): OpenPart | undefined {
+    const part = this.#parts.get(key);
+    this.#parts.delete(key);
+    return part;
+  }
+
+  close(key: string, timestamp: number): AgUiEvent[] {
+    return this.take(key)?.close(timestamp) ?? [];
+  }
+
+  /** Closes what belongs to a sub-agent, and to the sub-agents it started; the last first. */
+  closeThoseOf(subagentRunId: string, timestamp: number): AgUiEvent[] {
+    const members = new Set([subagentRunId]);
+    const keys: string[] = [];
+    for (const [key, { by, subagentRunId: started }] of this.#parts) {
+      if (by.subagentRunId === undefined || !members.has(by.subagentRunId)) continue;
+      if (started !== undefined) members.add(started);
+      keys.push(key);
+    }
+    return keys.toReversed().flatMap((key) => this.close(key, timestamp));
+  }
+
+  closeAll(timestamp: number): AgUiEvent[] {
+    return [...this.#parts.keys()].toReversed().flatMap((key) => this.close(key, timestamp));
+  }
+}
+
+/** The messages and thoughts of one AG-UI run. */
+export class SpokenParts {
+  readonly #open: OpenParts;
+  readonly #subagents: Subagents;
+  readonly #texts = createStreamedTexts();
+
+  constructor(open: OpenParts, subagents: Subagents) {
+    this.#open = open;
+    this.#subagents = subagents;
+  }
+
+  messageDelta(data: FcmpData<'assistant.message.delta'>, at: Moment): AgUiEvent[] {
+    const out: AgUiEvent[] = [];
+    if (data.text === '') return out;
+    const by = this.#openMessage(data.message_id, data.parent_tool_call_id, at, out);
+    const { timestamp } = at;
+    out.push({ type: 'TEXT_MESSAGE_CONTENT', timestamp, messageId: data.message_id, delta: data.text, ...by });
+    this.#texts.append(messageKey(data.message_id), data.text);
+    return out;
+  }
+
+  messageFinal(data: FcmpData<'assistant.message.final'>, at: Moment): AgUiEvent[] {
+    const out: AgUiEvent[] = [];
+    const { timestamp } = at;
+    const messageId = data.message_id;
+    const key = messageKey(messageId);
+    const by = this.#openMessage(messageId, data.parent_tool_call_id, at, out);
+    const { rest, diverged } = this.#texts.finish(key, data.text);
+    if (rest !== '') out.push({ type: 'TEXT_MESSAGE_CONTENT', timestamp, messageId, delta: rest, ...by });
+    out.push(...this.#open.close(key, timestamp));
+    if (diverged || data.structured_payload !== undefined) {
+      out.push({ type: 'CUSTOM', timestamp, name: 'assistant.message.final', value: data, ...by });
+    }
+    return out;
+  }
+
+  reasoning(data: FcmpData<'assistant.reasoning'>, at: Moment): AgUiEvent[] {
+    const out: AgUiEvent[] = [];
+    const { timestamp } = at;
+    const isPiece = data.partial === true;
+    if (isPiece && data.text === '') return out;
+    const messageId = reasoningIdOf(data, at);
+    const key = reasoningKey(messageId);
+    const by = this.#openReasoning(messageId, data.parent_tool_call_id, at, out);
+    if (isPiece) this.#texts.append(key, data.text);
+    const delta = isPiece ? data.text : this.#texts.finish(key, data.text).rest;
+    if (delta !== '') out.push({ type: 'REASONING_MESSAGE_CONTENT', timestamp, messageId, delta, ...by });
+    if (!isPiece) out.push(...this.#open.close(key, timestamp));
+    return out;
+  }
+
+  #openMessage(messageId: string, parentCall: string | undefined, at: Moment, out: AgUiEvent[]): Attribution {
+    const part = this.#open.get(messageKey(messageId));
+    if (part !== undefined) return part.by;
+    const by = this.#subagents.attribute(parentCall, at, out);
+    out.push({ type: 'TEXT_MESSAGE_START', timestamp: at.timestamp, messageId, role: 'assistant', ...by });
+    this.#open.open(messageKey(messageId), {
+      by,
+      close: (timestamp) => [{ type: 'TEXT_MESSAGE_END', timestamp, messageId, ...by }],
+    });
+    return by;
+  }
+
+  #openReasoning(messageId: string, parentCall: string | undefined, at: Moment, out: AgUiEvent[]): Attribution {
+    const part = this.#open.get(reasoningKey(messageId));
+    if (part !== undefined) return part.by;
+    const by = this.#subagents.attribute(parentCall, at, out);
+    const start = { timestamp: at.timestamp, messageId, ...by };
+    out.push({ type: 'REASONING_START', ...start }, { type: 'REASONING_MESSAGE_START', role: 'reasoning', ...start });
+    this.#open.open(reasoningKey(messageId), {
+      by,
+      close: (timestamp) => [
+        { type: 'REASONING_MESSAGE_END', timestamp, messageId, ...by },
+        { type: 'REASONING_END', timestamp, messageId, ...by },
+      ],
+    });
+    return by;
+  }
+}
+
+function messageKey(messageId: string): string {
+  return `text ${messageId}`;
+}
+
+function reasoningKey(messageId: string): string {
+  return `reasoning ${messageId}`;
+}
+
+/** The tool calls of one AG-UI run, with the sub-agents that some of them start. */
+export class ToolCallParts {
+  readonly #open: OpenParts;
+  readonly #subagents: Subagents;
+  /** Open calls whose arguments were not told yet. */
+  readonly #withoutInput = new Set<string>();
+
+  constructor(open: OpenParts, subagents: Subagents) {
+    this.#open = open;
+    this.#subagents = subagents;
+  }
+
+  toolCall(data: FcmpData<'assistant.tool_call'>, at: Moment): AgUiEvent[] {
+    const out: AgUiEvent[] = [];
+    const { timestamp } = at;
+    const id = toolCallIdOf(data.tool_call_id, at.attempt);
+    const by = this.#openCall(id, data, at, out);
+    if (data.status === 'started') {
+      if (data.input !== undefined) out.push(...this.#endInput(id, data.input, timestamp, by));
+      return out;
+    }
+    out.push(...this.#endInput(id, data.input, timestamp, by));
+    const error = data.status === 'failed' ? (data.error ?? 'The tool failed.') : undefined;
+    // Not spread into a call: a hostile sub-agent may leave more open than a call has room for arguments.
+    const closed = [...out, ...this.#subagents.endThatOf(id, error, timestamp)];
+    // A call that claims to belong to its own sub-agent was answered when that was closed.
+    if (this.#open.take(`call ${id}`) === undefined) return closed;
+    closed.push(resultOf(id, { content: toolResultText(data), error }, timestamp, by));
+    return closed;
+  }
+
+  #openCall(id: string, data: FcmpData<'assistant.tool_call'>, at: Moment, out: AgUiEvent[]): Attribution {
+    const part = this.#open.get(`call ${id}`);
+    if (part !== undefined) return part.by;
+    const by = this.#subagents.attribute(data.parent_tool_call_id, at, out);
+    out.push({ type: 'TOOL_CALL_START', timestamp: at.timestamp, toolCallId: id, toolCallName: data.name, ...by });
+    this.#withoutInput.add(id);
+    // An unanswered call would read as one that the application is expected to answer.
+    const error = 'The run ended before this tool did.';
+    this.#open.open(`call ${id}`, {
+      by,
+      toolName: data.name,
+      close: (timestamp) => [
+        ...this.#endInput(id, undefined, timestamp, by),
+        resultOf(id, { content: error, error }, timestamp, by),
+      ],
+    });
+    return by;
+  }
+
+  /** A call's arguments are told once, as soon as they are known; that ends the call's own part of the story. */
+  #endInput(id: string, input: unknown, timestamp: number, by: Attribution): AgUiEvent[] {
+    if (!this.#withoutInput.delete(id)) return [];
+    const end: AgUiEvent = { type: 'TOOL_CALL_END', timestamp, toolCallId: id, ...by };
+    if (input === undefined) return [end];
+    return [{ type: 'TOOL_CALL_ARGS', timestamp, toolCallId: id, delta: JSON.stringify(input), ...by }, end];
+  }
+}
+
+function resultOf(
+  id: string,
+  { content, error }: { readonly content: string; readonly error: string | undefined },
+  timestamp: number,
+  by: Attribution,
+): AgUiEvent {
+  return {
+    type: 'TOOL_CALL_RESULT',
+    timestamp,
+    messageId: `${id}_result`,
+    toolCallId: id,
+    content,
+    role: 'tool',
+    ...(error === undefined ? {} : { metadata: { error } }),
+    ...by,
+  };
+}
+
+/** The sub-agents of one AG-UI run. FCMP knows them by the tool call that started them. */
+export class Subagents {
+  readonly #open: OpenParts;
+  #count = 0;
+
+  constructor(open: OpenParts) {
+    this.#open = open;
+  }
+
+  /** The sub-agent that a tool call started, opened when its first words come. */
+  attribute(parentCall: string | undefined, at: Moment, out: AgUiEvent[]): Attribution {
+    if (parentCall === undefined) return {};
+    const parentToolCallId = toolCallIdOf(parentCall, at.attempt);
+    const known = this.#open.get(subagentKey(parentToolCallId))?.subagentRunId;
+    if (known !== undefined) return { subagentRunId: known };
+    this.#count += 1;
+    const subagentRunId = `subagent_${at.attempt}_${this.#count}`;
+    const { by = {}, toolName = 'subagent' } = this.#open.get(`call ${parentToolCallId}`) ?? {};
+    out.push({
+      type: 'SUBAGENT_STARTED',
+      timestamp: at.timestamp,
+      subagentRunId,
+      name: toolName,
+      parentToolCallId,
+      ...(by.subagentRunId === undefined ? {} : { parentSubagentRunId: by.subagentRunId }),
+    });
+    const message = 'The run ended before this sub-agent did.';
+    this.#open.open(subagentKey(parentToolCallId), {
+      by,
+      subagentRunId,
+      close: (timestamp) => [{ type: 'SUBAGENT_ERROR', timestamp, subagentRunId, message }],
+    });
+    return { subagentRunId };
+  }
+
+  /** The tool call is over, and with it the sub-agent it started; `failed` says why, if it failed. */
+  endThatOf(toolCallId: string, failed: string | undefined, timestamp: number): AgUiEvent[] {
+    const subagentRunId = this.#open.get(subagentKey(toolCallId))?.subagentRunId;
+    if (subagentRunId === undefined) return [];
+    const members = this.#open.closeThoseOf(subagentRunId, timestamp);
+    this.#open.take(subagentKey(toolCallId));
+    const end: AgUiEvent =
+      failed === undefined
+        ? { type: 'SUBAGENT_FINISHED', timestamp, subagentRunId }
+        : { type: 'SUBAGENT_ERROR', timestamp, subagentRunId, message: failed };
+    return [...members, end];
+  }
+}
+
+function subagentKey(toolCallId: string): string {
+  return `subagent ${toolCallId}`;
+}
