@@ -15,10 +15,10 @@ export {
   confidence,
 } from './schema-type.js';
 export { errorCodeOf } from './error-code.js';
-export { silentLogger, type Logger, type LogFields, type LogLevel } from './logger.js';
+export { silentLogger, type Logger } from './logger.js';
 export { errorMessageOf } from './error-message.js';
 export { pictureOf, UNSEEN_CHARACTERS } from './unseen-characters.js';
 export { SluiceError, isSluiceError } from './sluice-error.js';
 export { createUlids } from './ulid.js';
 export { firstIndexThat } from './first-index.js';
-export { createJsonLogger, type JsonLoggerOptions } from './json-logger.js';
+export { createJsonLogger } from './json-logger.js';

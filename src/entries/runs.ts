@@ -7,21 +7,14 @@ export {
   type EventLog,
   type EventQuery,
   type WatchableEventLog,
-  createFileEventLog,
   createMemoryEventLog,
   type CachedResult,
   type ResultCache,
-  type RunRecords,
-  type CacheLimits,
-  createFileResultCache,
   createMemoryResultCache,
+  type RunRecords,
   renderContract,
-  type ContractTerms,
-  takeOffDoneMarker,
   examineEngines,
   type EngineReport,
-  type ExamineOptions,
-  renderDoctor,
 } from '../runs/index.js';
 export {
   type RunContract,
@@ -29,19 +22,8 @@ export {
   type RunSpec,
   runSpecSchema,
   type RunFailure,
-  type RunProcess,
   type RunResult,
-  type RunRecord,
-  type RunState,
   RUN_ENGINES,
   type RunEngine,
 } from '../records/index.js';
-export {
-  createJsonLogger,
-  type JsonLoggerOptions,
-  silentLogger,
-  type LogFields,
-  type Logger,
-  type LogLevel,
-  createUlids,
-} from '../base/index.js';
+export { createJsonLogger, type Logger } from '../base/index.js';

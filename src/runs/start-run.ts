@@ -2,21 +2,18 @@ import { realpath } from 'node:fs/promises';
 import { createRunFolder, openRunLogs, runFolderPath } from '../run-folder/index.js';
 import type { Emitted } from '../events/index.js';
 import { SluiceError, errorMessageOf, isSluiceError } from '../base/index.js';
-import { findKeptResult, keepResult } from './cache/kept-results.js';
-import { tellCachedResult } from './cache/tell-cached-result.js';
-import { createRunJournal } from './capture/run-journal.js';
-import { endUnstarted } from './conduct/conduct-attempt.js';
-import { conductRun } from './conduct/conduct-run.js';
-import type { RunContext } from './conduct/run-context.js';
-import { RunControl } from './conduct/run-control.js';
-import { RunUsage } from './conduct/run-usage.js';
-import { EventFeed } from './feed/event-feed.js';
-import { launcherOf } from './launchers/launchers.js';
+import { findCachedResult, cacheResult, emitCachedResult } from './cache/cached-result.js';
+import { createRunJournal, EventFeed } from './capture/event-feed.js';
+import { recordUnstarted } from './attempts/run-attempt.js';
+import { runAttempts } from './attempts/run-attempts.js';
+import type { RunContext } from './attempts/run-context.js';
+import { RunControl } from './attempts/run-control.js';
+import { RunUsage } from './attempts/run-context.js';
+import { getLauncher } from './launchers/launchers.js';
 import { decidePorts } from './ports/run-ports.js';
 import type { DecidedPorts, RunPorts } from './ports/run-ports.js';
-import { cacheKeyFor, findWorkdir, NotStarted, occupyFolder } from './prepare/prepare-ground.js';
-import { buildResult } from './result/build-result.js';
-import { failedResult } from './result/failed-result.js';
+import { prepareCacheKey, findWorkdir, NotStarted, claimWorkdir } from './launch/working-folder.js';
+import { buildResult, failedResult } from './result/build-result.js';
 import { NO_CHANGES } from './result/merge-fs-diffs.js';
 import type { RunResult, RunSpec } from '../records/index.js';
 import { makeFolder } from '../files/index.js';
@@ -116,7 +113,7 @@ async function carryOutIn(
     schema,
     limits: decideLimits(spec.limits),
     ports,
-    launcher: launcherOf(spec.engine),
+    launcher: getLauncher(spec.engine),
     control,
     usage: new RunUsage(),
     journal,
@@ -136,20 +133,21 @@ async function carryOutOn(context: RunContext): Promise<RunResult> {
     control,
     ports: { logger },
   } = context;
-  let lock: FolderLock | undefined;
+  // Also released where the run ends before it needs the folder.
+  let lock: FolderLock | undefined = context.ports.folderLock;
   try {
     const workdir = await findWorkdir(context);
-    const cacheKey = await cacheKeyFor(context, workdir);
-    const kept = cacheKey === undefined ? undefined : await findKeptResult(context, cacheKey);
-    if (kept !== undefined) return await tellCachedResult(context, kept);
-    lock = await occupyFolder(context, workdir);
-    const result = await conductRun(context, workdir);
-    if (cacheKey !== undefined) await keepResult(context, cacheKey, result);
+    const cacheKey = await prepareCacheKey(context, workdir);
+    const kept = cacheKey === undefined ? undefined : await findCachedResult(context, cacheKey);
+    if (kept !== undefined) return await emitCachedResult(context, kept);
+    lock = await claimWorkdir(context, workdir);
+    const result = await runAttempts(context, workdir);
+    if (cacheKey !== undefined) await cacheResult(context, cacheKey, result);
     return result;
   } catch (error) {
     if (!(error instanceof NotStarted)) throw error;
     const end = control.stop ?? ({ verdict: 'not_started', reason: error.message } as const);
-    const outcome = await endUnstarted(context, { sessionId: null, reply: null }, end);
+    const outcome = await recordUnstarted(context, { sessionId: null, reply: null }, end);
     return buildResult(outcome, { artifacts: NO_CHANGES, drift: undefined, usage: null, attempts: 1, sessionId: null });
   } finally {
     await lock?.release().catch((error: unknown) => {

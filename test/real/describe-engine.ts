@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { LAUNCHERS } from '../../src/runs/launchers/launchers.js';
-import { isVersionIn } from '../../src/runs/launchers/version-range.js';
+import { isVersionIn } from '../../src/runs/launchers/version.js';
 import { expectSound } from './expect-sound.js';
 import { installedVersion } from './install-programs.js';
 import type { RealEngine } from './real-engine.js';
@@ -30,7 +30,7 @@ export function describeEngine(real: RealEngine): void {
       const { played } = await perform(SCENARIOS.plain);
       expect(played.result).toMatchObject({ status: 'success', attempts: 1 });
       expect(played.result.session_id).toMatch(/\w{4}/u);
-      expect(finalsOf(played)).toEqual(['Hello there.']);
+      expect(listFinals(played)).toEqual(['Hello there.']);
       expect(played.fcmp.at(-1)).toMatchObject({ type: 'conversation.completed', data: { reason_code: 'CLEAN_END' } });
     });
 
@@ -97,7 +97,7 @@ export function describeEngine(real: RealEngine): void {
       });
       expect(existsSync(trapIn(stage))).toBe(false);
       expect(played.result).toMatchObject({ status: 'success', artifacts: { created: [], modified: [], deleted: [] } });
-      expect(finalsOf(played).at(-1)).toBe('I was not allowed to.');
+      expect(listFinals(played).at(-1)).toBe('I was not allowed to.');
     });
 
     it('changes the two folders only, starts nothing of them, and still ends', async () => {
@@ -151,7 +151,7 @@ function trapIn({ root }: Places): string {
   return join(root, 'sprung');
 }
 
-function finalsOf({ fcmp }: Played): string[] {
+function listFinals({ fcmp }: Played): string[] {
   return fcmp.flatMap((event) => (event.type === 'assistant.message.final' ? [event.data.text] : []));
 }
 

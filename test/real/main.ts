@@ -6,7 +6,7 @@ import { delimiter } from 'node:path';
 import { startVitest } from 'vitest/node';
 import { PROJECT } from '../../scripts/run-tool.js';
 import { countTests, hasPassed, renderTotals, type Totals } from '../../scripts/test-totals.js';
-import { examineEngines } from '../../src/runs/doctor/examine-engines.js';
+import { examineEngines } from '../../src/runs/launch/examine-engines.js';
 import { installPrograms, PROGRAMS_FOLDER } from './install-programs.js';
 import { REAL_ENGINES } from './real-engine.js';
 

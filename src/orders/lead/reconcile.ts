@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { endOrphans, stateOfProcess } from '../../runs/index.js';
+import { endOrphans, getProcessState } from '../../runs/index.js';
 import { readLastAttempt } from '../../run-folder/index.js';
 import type { OrderRecord } from '../../records/index.js';
 import { STREAM_BYTES } from '../reading/read-streams.js';
@@ -59,7 +59,7 @@ async function isHeld({ owner }: OrderRecord): Promise<boolean> {
   if (owner === null) return false;
   if (isInProgress(owner.worker_id)) return true;
   if (owner.host !== hostname() || owner.pid === process.pid) return false;
-  return (await stateOfProcess({ pid: owner.pid, started: owner.pid_started })) === 'alive';
+  return (await getProcessState({ pid: owner.pid, started: owner.pid_started })) === 'alive';
 }
 
 async function settleGhost(context: LeadContext, { order, run }: OrderRecord): Promise<void> {

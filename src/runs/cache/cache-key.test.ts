@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { RunSpec } from '../../records/run-spec.js';
-import { cacheKeyOf } from './cache-key.js';
+import { computeCacheKey } from './cache-key.js';
 
 async function makeSpec(): Promise<RunSpec> {
   const workdir = await mkdtemp(join(tmpdir(), 'sluice-key-'));
@@ -21,7 +21,7 @@ async function makeSpec(): Promise<RunSpec> {
 
 test('the same question has the same key, whatever it may cost', async () => {
   const spec = await makeSpec();
-  const key = await cacheKeyOf(spec, '1.0.0');
+  const key = await computeCacheKey(spec, '1.0.0');
   expect(key).toMatch(/^[0-9a-f]{64}$/);
   const other: RunSpec = {
     ...spec,
@@ -31,7 +31,7 @@ test('the same question has the same key, whatever it may cost', async () => {
     permissions: 'safe',
     contract: { schema: { properties: {}, type: 'object' }, profile: 'default', align: false },
   };
-  expect(await cacheKeyOf(other, '1.0.0')).toBe(key);
+  expect(await computeCacheKey(other, '1.0.0')).toBe(key);
 });
 
 test.each<[string, Partial<RunSpec>]>([
@@ -50,23 +50,23 @@ test.each<[string, Partial<RunSpec>]>([
   ['an input file that is not there', { input_files: ['a.txt', 'b.txt'] }],
 ])('another %s has another key', async (_, change) => {
   const spec = await makeSpec();
-  expect(await cacheKeyOf({ ...spec, ...change }, '1.0.0')).not.toBe(await cacheKeyOf(spec, '1.0.0'));
+  expect(await computeCacheKey({ ...spec, ...change }, '1.0.0')).not.toBe(await computeCacheKey(spec, '1.0.0'));
 });
 
 test('another version of the engine has another key', async () => {
   const spec = await makeSpec();
-  expect(await cacheKeyOf(spec, '1.0.1')).not.toBe(await cacheKeyOf(spec, '1.0.0'));
+  expect(await computeCacheKey(spec, '1.0.1')).not.toBe(await computeCacheKey(spec, '1.0.0'));
 });
 
 test('a changed input file has another key', async () => {
   const spec = await makeSpec();
-  const key = await cacheKeyOf(spec, '1.0.0');
+  const key = await computeCacheKey(spec, '1.0.0');
   await writeFile(join(spec.workdir, 'a.txt'), 'two');
-  expect(await cacheKeyOf(spec, '1.0.0')).not.toBe(key);
+  expect(await computeCacheKey(spec, '1.0.0')).not.toBe(key);
 });
 
 test('an input file that is a link is refused', async () => {
   const spec = await makeSpec();
   await symlink('/etc/hostname', join(spec.workdir, 'link'));
-  await expect(cacheKeyOf({ ...spec, input_files: ['link'] }, '1')).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
+  await expect(computeCacheKey({ ...spec, input_files: ['link'] }, '1')).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
 });

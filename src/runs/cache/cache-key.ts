@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { VERSION, openForReading } from '../../files/index.js';
-import { jsonSchemaOf } from '../contract/contract-schema.js';
+import { toJsonSchema } from '../spec/contract-schema.js';
 import type { RunSpec } from '../../records/index.js';
 
 /**
  * The key under which a result is kept: everything the answer depends on. Runs that differ in any of it do not share
  * a result; where they run, for how long and at what cost does not matter.
  */
-export async function cacheKeyOf(spec: RunSpec, engineVersion: string | undefined): Promise<string> {
+export async function computeCacheKey(spec: RunSpec, engineVersion: string | undefined): Promise<string> {
   const { contract } = spec;
   const inputs: [string, string | null][] = [];
   for (const path of (spec.input_files ?? []).toSorted()) inputs.push([path, await hashFile(join(spec.workdir, path))]);
@@ -24,7 +24,7 @@ export async function cacheKeyOf(spec: RunSpec, engineVersion: string | undefine
       contract === undefined
         ? null
         : {
-            schema: jsonSchemaOf(contract.schema) ?? null,
+            schema: toJsonSchema(contract.schema) ?? null,
             profile: contract.profile ?? 'default',
             allow_partial: contract.allow_partial ?? false,
             align: contract.align ?? false,

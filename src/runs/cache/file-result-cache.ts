@@ -1,10 +1,8 @@
 import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, readSmallFile, replaceFile } from '../../files/index.js';
-import type { ResultCache } from '../ports/result-cache.js';
-import { readCacheEntry, writeCacheEntry } from './cache-entry.js';
-import { CACHE_LIMITS } from './cache-limits.js';
-import type { CacheLimits } from './cache-limits.js';
+import { readCacheEntry, writeCacheEntry, CACHE_LIMITS } from './result-cache.js';
+import type { ResultCache, CacheLimits } from './result-cache.js';
 
 const ENDING = '.result';
 

@@ -1,7 +1,5 @@
-import type { ResultCache } from '../ports/result-cache.js';
-import { readCacheEntry, writeCacheEntry } from './cache-entry.js';
-import { CACHE_LIMITS } from './cache-limits.js';
-import type { CacheLimits } from './cache-limits.js';
+import { readCacheEntry, writeCacheEntry, CACHE_LIMITS } from './result-cache.js';
+import type { ResultCache, CacheLimits } from './result-cache.js';
 
 /**
  * Keeps results in memory; the one that was not asked for the longest is forgotten first.

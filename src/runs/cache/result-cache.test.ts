@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import type { CacheLimits } from './cache-limits.js';
+import type { CacheLimits } from './result-cache.js';
 import { createFileResultCache } from './file-result-cache.js';
 import { createMemoryResultCache } from './memory-result-cache.js';
-import { describeResultCache, keptResult, keyOf } from './result-cache.contract.js';
+import { describeResultCache, keptResult, computeKey } from './result-cache.contract.js';
 
 async function makeData(): Promise<string> {
   const data = await mkdtemp(join(tmpdir(), 'sluice-cache-'));
@@ -23,13 +23,15 @@ for (const [place, open] of CACHES) describeResultCache(place, open);
 
 test.each(CACHES)('a cache %s forgets the result that was not asked for the longest', async (_, open) => {
   const cache = await open({ entries: 2 });
-  for (const key of ['a', 'b']) await cache.keep(keyOf(key), keptResult(key));
+  for (const key of ['a', 'b']) await cache.keep(computeKey(key), keptResult(key));
   // Files tell the times apart only if they differ.
   await sleep(20);
-  await cache.find(keyOf('a'));
+  await cache.find(computeKey('a'));
   await sleep(20);
-  await cache.keep(keyOf('c'), keptResult('c'));
-  const found = await Promise.all(['a', 'b', 'c'].map(async (key) => (await cache.find(keyOf(key)))?.result.value));
+  await cache.keep(computeKey('c'), keptResult('c'));
+  const found = await Promise.all(
+    ['a', 'b', 'c'].map(async (key) => (await cache.find(computeKey(key)))?.result.value),
+  );
   expect(found).toEqual(['a', undefined, 'c']);
 });
 
@@ -42,32 +44,32 @@ test.each([
 ])('an entry that is %s is a miss', async (_, damage) => {
   const data = await makeData();
   const cache = createFileResultCache(data);
-  await cache.keep(keyOf('a'), keptResult({ line: 3 }));
-  const path = join(data, 'cache', `${keyOf('a')}.result`);
+  await cache.keep(computeKey('a'), keptResult({ line: 3 }));
+  const path = join(data, 'cache', `${computeKey('a')}.result`);
   await writeFile(path, damage(await readFile(path, 'utf8')));
-  expect(await cache.find(keyOf('a'))).toBeUndefined();
-  await cache.keep(keyOf('a'), keptResult({ line: 5 }));
-  expect((await cache.find(keyOf('a')))?.result.value).toEqual({ line: 5 });
+  expect(await cache.find(computeKey('a'))).toBeUndefined();
+  await cache.keep(computeKey('a'), keptResult({ line: 5 }));
+  expect((await cache.find(computeKey('a')))?.result.value).toEqual({ line: 5 });
 });
 
 test('a link in the place of an entry is a miss', async () => {
   const data = await makeData();
   const cache = createFileResultCache(data);
-  await cache.keep(keyOf('b'), keptResult(1));
-  await symlink(join(data, 'cache', `${keyOf('b')}.result`), join(data, 'cache', `${keyOf('a')}.result`));
-  expect(await cache.find(keyOf('a'))).toBeUndefined();
+  await cache.keep(computeKey('b'), keptResult(1));
+  await symlink(join(data, 'cache', `${computeKey('b')}.result`), join(data, 'cache', `${computeKey('a')}.result`));
+  expect(await cache.find(computeKey('a'))).toBeUndefined();
 });
 
 test('what a crash left half written is swept away, but not what is being written', async () => {
   const data = await makeData();
   const cache = createFileResultCache(data);
-  await cache.keep(keyOf('a'), keptResult(1));
+  await cache.keep(computeKey('a'), keptResult(1));
   const names = ['old.result.1.tmp', 'new.result.2.tmp', 'notes.txt'];
   for (const name of names) await writeFile(join(data, 'cache', name), '');
   const yesterday = new Date(Date.now() - 24 * 60 * 60 * 1000);
   for (const name of ['old.result.1.tmp', 'notes.txt']) await utimes(join(data, 'cache', name), yesterday, yesterday);
-  await cache.keep(keyOf('b'), keptResult(2));
-  const kept = [`${keyOf('a')}.result`, `${keyOf('b')}.result`, 'new.result.2.tmp', 'notes.txt'];
+  await cache.keep(computeKey('b'), keptResult(2));
+  const kept = [`${computeKey('a')}.result`, `${computeKey('b')}.result`, 'new.result.2.tmp', 'notes.txt'];
   expect((await readdir(join(data, 'cache'))).toSorted()).toEqual(kept);
 });
 

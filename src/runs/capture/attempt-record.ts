@@ -10,8 +10,8 @@ import type {
   FcmpEvent,
   Translator,
 } from '../../events/index.js';
-import type { Answer } from '../judge/answer.js';
-import type { RunJournal } from './run-journal.js';
+import type { AnswerCollector } from '../judge/answer.js';
+import type { RunJournal } from './event-feed.js';
 
 /** Which attempt is recorded. */
 export interface RecordedStart {
@@ -28,7 +28,7 @@ export interface RecordedStart {
   readonly sessionId: string | null;
   readonly reply: string | null;
   readonly cachedFrom: string | null;
-  readonly answer: Answer;
+  readonly answer: AnswerCollector;
 }
 
 /** What is known of an attempt that has ended, beside its bytes. */
@@ -41,10 +41,10 @@ export interface RecordedEnd extends Omit<AttemptEnd, 'warnings'> {
  * A flood of short lines becomes twenty events or more a hundred bytes: in one go they would hold up everything else this
  * process does for seconds. Events do not depend on how the bytes are cut.
  */
-const MOST_AT_ONCE = 2000;
+const MAX_EVENTS_PER_BATCH = 2000;
 const PIECE_BYTES = 8 * 1024;
 
-function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
+function* splitBytes(bytes: Uint8Array): Generator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += PIECE_BYTES) yield bytes.subarray(start, start + PIECE_BYTES);
 }
 
@@ -133,19 +133,19 @@ export class AttemptRecord {
     for (const { stream, bytes, ms } of chunks) {
       this.#telling = this.#startedAt + ms;
       this.#start.answer.read(stream, bytes);
-      for (const piece of piecesOf(bytes)) {
+      for (const piece of splitBytes(bytes)) {
         for (const emitted of this.#translator.push(stream, piece)) events.push(emitted);
-        if (events.length < MOST_AT_ONCE) continue;
-        await this.#hearAndTell(events);
+        if (events.length < MAX_EVENTS_PER_BATCH) continue;
+        await this.#addAndEmit(events);
         told.push(events);
         events = [];
       }
     }
-    await this.#hearAndTell(events);
+    await this.#addAndEmit(events);
     return [...told.flat(), ...events];
   }
 
-  async #hearAndTell(events: readonly Emitted[]): Promise<void> {
+  async #addAndEmit(events: readonly Emitted[]): Promise<void> {
     this.#start.answer.hear(events);
     await this.#tell(events);
   }
@@ -183,7 +183,7 @@ export class AttemptRecord {
   }
 
   /** Tells the last events. */
-  async tellEnd(events: readonly Emitted[]): Promise<void> {
+  async emitEnd(events: readonly Emitted[]): Promise<void> {
     await this.#tell(events);
     const { drift } = this;
     if (drift !== null) await this.#journal.writeDrift(drift);

@@ -1,20 +1,19 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { CapturedChunk } from '../../run-folder/index.js';
-import type { Stop } from '../conduct/run-control.js';
+import type { Stop } from '../attempts/run-control.js';
 import type { OutputChunk } from '../process/output-queue.js';
 import { decideLimits } from '../spec/run-limits.js';
-import { captureOutput } from './capture-output.js';
-import type { OutputTaking } from './capture-output.js';
-import { OutputGauge } from './output-gauge.js';
+import { captureOutput, OutputGauge } from './capture-output.js';
+import type { CaptureOptions } from './capture-output.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const out = (text: string): OutputChunk => ({ stream: 'stdout', bytes: bytes(text) });
 
-function takeFrom(output: AsyncIterable<OutputChunk>, changes: Partial<OutputTaking> = {}) {
+function takeFrom(output: AsyncIterable<OutputChunk>, changes: Partial<CaptureOptions> = {}) {
   const batches: string[][] = [];
   const stops: Stop[] = [];
-  const taking: OutputTaking = {
+  const taking: CaptureOptions = {
     output,
     gauge: new OutputGauge(decideLimits(), 0),
     mask: (_, given) => given,

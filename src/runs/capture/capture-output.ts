@@ -1,11 +1,11 @@
 import type { CapturedChunk } from '../../run-folder/index.js';
 import type { StreamName } from '../../events/index.js';
-import type { Stop } from '../conduct/run-control.js';
+import type { Stop } from '../attempts/run-control.js';
 import type { OutputChunk } from '../process/output-queue.js';
-import type { OutputGauge } from './output-gauge.js';
+import type { DecidedLimits } from '../spec/run-limits.js';
 
 /** What is needed to take in the output of a process. */
-export interface OutputTaking {
+export interface CaptureOptions {
   readonly output: AsyncIterable<OutputChunk>;
   readonly gauge: OutputGauge;
   /** Takes secrets out, at equal length; may hold back what could still become one. */
@@ -22,14 +22,14 @@ export interface OutputTaking {
 }
 
 /** What may wait while the files are written; then the process waits too. */
-const MOST_WAITING = 256 * 1024;
+const MAX_WAITING_BYTES = 256 * 1024;
 
 /**
  * Takes in all a process prints. What comes while the files are written is put together and written at once, so a
  * busy process costs few writes; when too much waits, nothing is pulled, and the process has to wait.
  */
-export async function captureOutput(taking: OutputTaking): Promise<void> {
-  const keeper = new Keeper(taking);
+export async function captureOutput(taking: CaptureOptions): Promise<void> {
+  const keeper = new BatchWriter(taking);
   const idle = watchIdleness(taking.idleMs, (stop) => taking.stop(stop));
   const take = (stream: StreamName, bytes: Uint8Array): void => {
     if (bytes.length > 0) keeper.add({ stream, bytes, ms: taking.now() });
@@ -55,14 +55,14 @@ export async function captureOutput(taking: OutputTaking): Promise<void> {
 }
 
 /** Writes one batch at a time; the next one gathers meanwhile. */
-class Keeper {
-  readonly #taking: Pick<OutputTaking, 'keep' | 'abandon'>;
+class BatchWriter {
+  readonly #taking: Pick<CaptureOptions, 'keep' | 'abandon'>;
   #waiting: CapturedChunk[] = [];
   #bytes = 0;
   #writing: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(taking: Pick<OutputTaking, 'keep' | 'abandon'>) {
+  constructor(taking: Pick<CaptureOptions, 'keep' | 'abandon'>) {
     this.#taking = taking;
   }
 
@@ -74,7 +74,7 @@ class Keeper {
 
   /** Resolves when little enough waits. */
   async room(): Promise<void> {
-    while (this.#bytes > MOST_WAITING && this.#writing !== null) await this.#writing;
+    while (this.#bytes > MAX_WAITING_BYTES && this.#writing !== null) await this.#writing;
   }
 
   /** Resolves when all is kept; throws what made that impossible. */
@@ -124,4 +124,53 @@ function watchIdleness(idleMs: number, stop: (stop: Stop) => void) {
     rests: () => (waitingSince = null),
     end: () => clearTimeout(timer),
   };
+}
+
+const NEWLINE = 0x0a;
+
+/** Measures what an attempt prints against the limits of bytes and of one line. */
+export class OutputGauge {
+  readonly #limits: DecidedLimits;
+  #bytes: number;
+  readonly #line: Record<StreamName, number> = { stdout: 0, stderr: 0, pty: 0 };
+
+  /** `before` is what earlier attempts of the run have printed. */
+  constructor(limits: DecidedLimits, before: number) {
+    this.#limits = limits;
+    this.#bytes = before;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The part of the bytes that is within the limits, and which limit cut off the rest. */
+  measure(stream: StreamName, bytes: Uint8Array): { readonly kept: Uint8Array; readonly stop: Stop | null } {
+    const { output_bytes, line_bytes } = this.#limits;
+    const tooMuch = Math.max(0, output_bytes - this.#bytes);
+    const tooLong = this.#lineEnd(stream, bytes);
+    const length = Math.min(bytes.length, tooMuch, tooLong);
+    this.#bytes += length;
+    if (length === bytes.length) return { kept: bytes, stop: null };
+    const reason =
+      length === tooMuch
+        ? `The agent printed more than limits.output_bytes, ${output_bytes} bytes; allow more, or look for a loop.`
+        : `The agent printed a line longer than limits.line_bytes, ${line_bytes} bytes; allow longer ones, or let it print less.`;
+    return { kept: bytes.subarray(0, length), stop: { verdict: 'limit', reason } };
+  }
+
+  /** Where a line becomes too long; beyond the bytes if none does. */
+  #lineEnd(stream: StreamName, bytes: Uint8Array): number {
+    const { line_bytes } = this.#limits;
+    let start = -this.#line[stream];
+    for (;;) {
+      const newline = bytes.indexOf(NEWLINE, Math.max(0, start));
+      const end = newline === -1 ? bytes.length : newline;
+      if (end - start > line_bytes) return start + line_bytes;
+      if (newline === -1) break;
+      start = newline + 1;
+    }
+    this.#line[stream] = bytes.length - start;
+    return Number.POSITIVE_INFINITY;
+  }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decideLimits } from '../spec/run-limits.js';
-import { OutputGauge } from './output-gauge.js';
+import { OutputGauge } from './capture-output.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (kept: Uint8Array): string => new TextDecoder().decode(kept);

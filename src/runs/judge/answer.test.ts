@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { codex, toBytes } from '../../events/contract/translate-lines.contract.js';
 import { createTranslator } from '../../events/index.js';
-import { Answer } from './answer.js';
+import { AnswerCollector } from './answer.js';
 
 const claude = (text: string, parent: string | null = null) => ({
   type: 'assistant',
@@ -10,9 +10,13 @@ const claude = (text: string, parent: string | null = null) => ({
   message: { id: `msg_${text}`, role: 'assistant', content: [{ type: 'text', text }] },
 });
 
-function hear(engine: 'codex' | 'claude' | 'generic', lines: readonly (object | string)[], source?: 'stdout'): Answer {
+function hear(
+  engine: 'codex' | 'claude' | 'generic',
+  lines: readonly (object | string)[],
+  source?: 'stdout',
+): AnswerCollector {
   const translator = createTranslator({ engine, runId: 'r', attempt: 1 });
-  const answer = new Answer(source ?? 'messages');
+  const answer = new AnswerCollector(source ?? 'messages');
   const bytes = toBytes(lines);
   answer.read('stdout', bytes);
   answer.read('stderr', toBytes(['noise']));
@@ -46,7 +50,7 @@ test('nothing said is an empty answer', () => {
 });
 
 test('what is longer than can be read is kept only so far that it is refused', () => {
-  const answer = new Answer('stdout');
+  const answer = new AnswerCollector('stdout');
   const block = new Uint8Array(1024 * 1024).fill(0x20);
   for (let count = 0; count < 70; count++) answer.read('stdout', block);
   expect(answer.text).toHaveLength(64 * 1024 * 1024 + 1);

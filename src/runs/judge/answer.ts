@@ -12,7 +12,7 @@ const MOST_BYTES = 64 * 1024 * 1024 + 1;
  * answer.hear(translator.push('stdout', bytes))
  * answer.text // 'Done: {"ok":true}'
  */
-export class Answer {
+export class AnswerCollector {
   readonly #source: 'messages' | 'stdout';
   #message: string | undefined;
   readonly #printed: Uint8Array[] = [];

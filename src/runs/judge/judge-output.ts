@@ -1,7 +1,7 @@
 import { errorMessageOf, isSluiceError } from '../../base/index.js';
 import { errorOfComment, parseAsync } from '../../json/index.js';
 import type { ParseError, Repair, RepairLevel, SchemaIssue, StandardSchema, Warning } from '../../json/index.js';
-import { takeOffDoneMarker } from '../contract/done-marker-member.js';
+import { stripDoneMarker } from '../spec/done-marker.js';
 import type { RunContract } from '../../records/index.js';
 
 /** What the contract says about an answer. */
@@ -42,13 +42,13 @@ export async function judgeOutput(
 ): Promise<JudgedOutput> {
   if (contract === undefined) return { verdict: 'no_contract' };
   const { profile, allow_partial: allowPartial = false, align = false, normalizers = [] } = contract;
-  const takeOff = (value: unknown): unknown => takeOffDoneMarker(value, contract.schema);
+  const stripMarker = (value: unknown): unknown => stripDoneMarker(value, contract.schema);
   try {
     const result = await parseAsync(text, schema, {
       ...(profile === undefined ? {} : { profile }),
       allowPartial,
       align: align && schema !== undefined,
-      normalizers: [takeOff, ...normalizers],
+      normalizers: [stripMarker, ...normalizers],
     });
     const { warnings } = result;
     switch (result.status) {

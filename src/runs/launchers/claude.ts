@@ -1,7 +1,12 @@
 import type { LaunchRequest, Launcher } from './launcher.js';
-import { NETWORK_ENVIRONMENT } from './network-environment.js';
-import { readVersion } from './read-version.js';
-import { modelArguments, promptForArgument, promptForInput, sessionToResume } from './request-checks.js';
+import {
+  NETWORK_ENVIRONMENT,
+  modelArguments,
+  promptForArgument,
+  promptForInput,
+  sessionToResume,
+} from './request-checks.js';
+import { readVersion } from './version.js';
 
 /** Claude Code, `claude -p`. In `workspace` it may edit files and run commands that only move files about. */
 export const claudeLauncher: Launcher = {

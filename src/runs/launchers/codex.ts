@@ -1,8 +1,13 @@
 import { join } from 'node:path';
 import type { LaunchFile, LaunchRequest, Launcher } from './launcher.js';
-import { NETWORK_ENVIRONMENT } from './network-environment.js';
-import { readVersion } from './read-version.js';
-import { modelArguments, promptForArgument, promptForInput, sessionToResume } from './request-checks.js';
+import {
+  NETWORK_ENVIRONMENT,
+  modelArguments,
+  promptForArgument,
+  promptForInput,
+  sessionToResume,
+} from './request-checks.js';
+import { readVersion } from './version.js';
 
 /** Codex refuses a longer turn. */
 const LONGEST_PROMPT = 1024 * 1024;

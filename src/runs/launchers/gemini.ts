@@ -1,7 +1,13 @@
 import type { LaunchRequest, Launcher } from './launcher.js';
-import { NETWORK_ENVIRONMENT } from './network-environment.js';
-import { readVersion } from './read-version.js';
-import { folderInList, modelArguments, promptForArgument, promptForInput, sessionToResume } from './request-checks.js';
+import {
+  NETWORK_ENVIRONMENT,
+  folderInList,
+  modelArguments,
+  promptForArgument,
+  promptForInput,
+  sessionToResume,
+} from './request-checks.js';
+import { readVersion } from './version.js';
 
 /** Gemini CLI, `--output-format stream-json`. Without a person to ask it takes the tools away that need an approval. */
 export const geminiLauncher: Launcher = {

@@ -1,7 +1,6 @@
 import type { LaunchRequest, Launcher } from './launcher.js';
-import { NETWORK_ENVIRONMENT } from './network-environment.js';
-import { readVersion } from './read-version.js';
-import { modelArguments, promptForArgument, sessionToResume } from './request-checks.js';
+import { NETWORK_ENVIRONMENT, modelArguments, promptForArgument, sessionToResume } from './request-checks.js';
+import { readVersion } from './version.js';
 
 /**
  * iFlow CLI, text only. The program is no longer published: this follows its documentation, and no version could be

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSluiceError } from '../../base/index.js';
 import type { LaunchRequest, Permissions } from './launcher.js';
-import { launcherOf, LAUNCHERS } from './launchers.js';
+import { getLauncher, LAUNCHERS } from './launchers.js';
 import { RUN_ENGINES, type RunEngine } from '../../records/run-engine.js';
 
 const AGENTS = RUN_ENGINES.filter((engine) => engine !== 'command');
@@ -12,7 +12,7 @@ const ALL_PERMISSIONS: readonly Permissions[] = ['safe', 'workspace', 'bypass'];
 const REQUEST: LaunchRequest = { prompt: 'Do it.', workdir: '/repo', runDir: '/data/runs/1', permissions: 'safe' };
 
 /** The code of what a launcher throws. */
-function refusalOf(engine: RunEngine, request: Partial<LaunchRequest>): string | undefined {
+function findRefusal(engine: RunEngine, request: Partial<LaunchRequest>): string | undefined {
   try {
     LAUNCHERS[engine].launch({ ...REQUEST, ...request });
     return undefined;
@@ -23,11 +23,11 @@ function refusalOf(engine: RunEngine, request: Partial<LaunchRequest>): string |
 
 describe('launcherOf', () => {
   it.each(RUN_ENGINES)('knows %s', (engine) => {
-    expect(launcherOf(engine).engine).toBe(engine);
+    expect(getLauncher(engine).engine).toBe(engine);
   });
 
   it.each(['generic', 'auto', 'constructor', ''])('refuses %j and says what there is', (engine) => {
-    expect(() => launcherOf(engine)).toThrow(/use one of: codex, gemini/u);
+    expect(() => getLauncher(engine)).toThrow(/use one of: codex, gemini/u);
   });
 });
 
@@ -125,19 +125,19 @@ describe('the prompt', () => {
   });
 
   it.each(AGENTS)('must not be empty for %s', (engine) => {
-    expect(refusalOf(engine, { prompt: ' \n' })).toBe('PROMPT_MISSING');
+    expect(findRefusal(engine, { prompt: ' \n' })).toBe('PROMPT_MISSING');
   });
 
   it.each(READ_THEIR_INPUT)('may be longer than an argument for %s', (engine) => {
-    expect(refusalOf(engine, { prompt: 'x'.repeat(200 * 1024) })).toBeUndefined();
+    expect(findRefusal(engine, { prompt: 'x'.repeat(200 * 1024) })).toBeUndefined();
   });
 
   it.each(AGENTS)('is refused by %s rather than cut', (engine) => {
-    expect(refusalOf(engine, { prompt: 'x'.repeat(9 * 1024 * 1024) })).toBe('PROMPT_TOO_LONG');
+    expect(findRefusal(engine, { prompt: 'x'.repeat(9 * 1024 * 1024) })).toBe('PROMPT_TOO_LONG');
   });
 
   it.each(AGENTS)('is counted in bytes where it is an argument of %s', (engine) => {
-    expect(refusalOf(engine, { prompt: '界'.repeat(50_000), terminal: true })).toBe('PROMPT_TOO_LONG');
+    expect(findRefusal(engine, { prompt: '界'.repeat(50_000), terminal: true })).toBe('PROMPT_TOO_LONG');
   });
 });
 
@@ -158,11 +158,11 @@ describe('a session', () => {
 
   it.each(AGENTS)('whose id could be a flag is refused by %s', (engine) => {
     for (const sessionId of ['--last', '-c', '', 'a b', 'a\n--yolo', 'x'.repeat(500)])
-      expect(refusalOf(engine, { sessionId })).toBe('SESSION_ID_INVALID');
+      expect(findRefusal(engine, { sessionId })).toBe('SESSION_ID_INVALID');
   });
 
   it('is nothing a command has', () => {
-    expect(refusalOf('command', { command: ['cat'], sessionId: 's-1' })).toBe('RESUME_UNSUPPORTED');
+    expect(findRefusal('command', { command: ['cat'], sessionId: 's-1' })).toBe('RESUME_UNSUPPORTED');
   });
 });
 
@@ -173,7 +173,7 @@ describe('a model', () => {
   });
 
   it.each(AGENTS)('whose name is none is refused by %s', (engine) => {
-    for (const model of ['', '--yolo', 'a b', 'a\nb']) expect(refusalOf(engine, { model })).toBe('MODEL_INVALID');
+    for (const model of ['', '--yolo', 'a b', 'a\nb']) expect(findRefusal(engine, { model })).toBe('MODEL_INVALID');
   });
 });
 
@@ -194,7 +194,7 @@ describe('folders', () => {
   });
 
   it.each(['gemini', 'qwen'] as const)('with a comma are refused by %s, which would open two others', (engine) => {
-    expect(refusalOf(engine, { permissions: 'workspace', runDir: '/data,/etc' })).toBe('FOLDER_UNSUPPORTED');
+    expect(findRefusal(engine, { permissions: 'workspace', runDir: '/data,/etc' })).toBe('FOLDER_UNSUPPORTED');
   });
 });
 
@@ -205,6 +205,6 @@ describe('engine command', () => {
   });
 
   it.each([[[]], [['']], [undefined]])('refuses %j', (command) => {
-    expect(refusalOf('command', command === undefined ? {} : { command })).toBe('COMMAND_MISSING');
+    expect(findRefusal('command', command === undefined ? {} : { command })).toBe('COMMAND_MISSING');
   });
 });

@@ -25,9 +25,9 @@ export const LAUNCHERS: Readonly<Record<RunEngine, Launcher>> = {
  * The launcher of an engine; throws `UNKNOWN_ENGINE` for a name it does not have.
  *
  * @example
- * launcherOf('codex').launch({ prompt, workdir, runDir, permissions: 'safe' }).command
+ * getLauncher('codex').launch({ prompt, workdir, runDir, permissions: 'safe' }).command
  */
-export function launcherOf(engine: string): Launcher {
+export function getLauncher(engine: string): Launcher {
   const known = RUN_ENGINES.find((name) => name === engine);
   if (known !== undefined) return LAUNCHERS[known];
   throw new SluiceError(

@@ -41,8 +41,8 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
     }
 
     /** The words for the places of what a query finds. */
-    async function placesOf(log: EventLog, query: Partial<EventQuery>): Promise<string[]> {
-      return (await read(log, query)).map(wordOf);
+    async function listPlaces(log: EventLog, query: Partial<EventQuery>): Promise<string[]> {
+      return (await read(log, query)).map(findWord);
     }
 
     it.each(PROTOCOLS)('gives the %s events of a run back in order', async (protocol, events) => {
@@ -53,7 +53,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       const log = await filled();
       const told: Emitted[] = [];
       for (;;) {
-        const after = told.slice(-1).map(wordOf)[0];
+        const after = told.slice(-1).map(findWord)[0];
         const page = await read(log, { protocol, limit: 2, ...(after === undefined ? {} : { after }) });
         expect(page.length).toBeLessThanOrEqual(2);
         if (page.length === 0) break;
@@ -64,27 +64,27 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
 
     it('begins behind a place and ends with one', async () => {
       const log = await filled();
-      expect(await placesOf(log, { after: 1, to: 3 })).toEqual(['2', '3']);
-      expect(await placesOf(log, { after: '1', to: '3' })).toEqual(['2', '3']);
-      expect(await placesOf(log, { after: 1, to: 9, limit: 1 })).toEqual(['2']);
-      expect(await placesOf(log, { after: 3, to: 3 })).toEqual([]);
-      expect(await placesOf(log, { after: 999_999_999 })).toEqual([]);
+      expect(await listPlaces(log, { after: 1, to: 3 })).toEqual(['2', '3']);
+      expect(await listPlaces(log, { after: '1', to: '3' })).toEqual(['2', '3']);
+      expect(await listPlaces(log, { after: 1, to: 9, limit: 1 })).toEqual(['2']);
+      expect(await listPlaces(log, { after: 3, to: 3 })).toEqual([]);
+      expect(await listPlaces(log, { after: 999_999_999 })).toEqual([]);
     });
 
     it('goes on from attempt to attempt', async () => {
       const log = await filled();
-      const places = RASP.map(wordOf);
+      const places = RASP.map(findWord);
       const lastOfFirst = places.findLastIndex((word) => word.startsWith('1:'));
       const protocol = 'rasp';
-      expect(await placesOf(log, { protocol, after: '2:1', to: '2:2' })).toEqual(['2:2']);
-      expect(await placesOf(log, { protocol, after: '1:999' })).toEqual(places.slice(lastOfFirst + 1));
-      expect(await placesOf(log, { protocol, to: '1:999' })).toEqual(places.slice(0, lastOfFirst + 1));
+      expect(await listPlaces(log, { protocol, after: '2:1', to: '2:2' })).toEqual(['2:2']);
+      expect(await listPlaces(log, { protocol, after: '1:999' })).toEqual(places.slice(lastOfFirst + 1));
+      expect(await listPlaces(log, { protocol, to: '1:999' })).toEqual(places.slice(0, lastOfFirst + 1));
     });
 
     it.each([0, -1, 0.5, 1.9, Number.NaN])(
       'gives one event where %d are asked for: none means no more',
       async (limit) => {
-        expect(await placesOf(await filled(), { limit })).toEqual(['1']);
+        expect(await listPlaces(await filled(), { limit })).toEqual(['1']);
       },
     );
 
@@ -134,7 +134,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
 }
 
 /** The word for an event's place, as a query has it. */
-function wordOf(emitted: Emitted): string {
+function findWord(emitted: Emitted): string {
   const { attempt, seq } = positionOf(emitted);
   return emitted.protocol === 'rasp' ? `${attempt}:${seq}` : String(seq);
 }

@@ -5,7 +5,7 @@ import { LOG_START, comparePositions, positionOf } from '../../events/index.js';
 import type { Emitted, LogPosition } from '../../events/index.js';
 import { isSluiceError } from '../../base/index.js';
 import type { EventLog, EventQuery } from './event-log.js';
-import { rangeOf } from './event-range.js';
+import { readEventRange } from './event-log.js';
 
 /** Runs whose places in the logs are remembered from page to page. */
 const MOST_RUNS = 64;
@@ -23,7 +23,7 @@ const PAGE = 1000;
 export function createFileEventLog(data: string): EventLog {
   const opened = new Map<string, EventPages>();
 
-  async function pagesOf(runId: string, protocol: EventQuery['protocol']): Promise<EventPages | undefined> {
+  async function openPages(runId: string, protocol: EventQuery['protocol']): Promise<EventPages | undefined> {
     const key = `${protocol} ${runId}`;
     const known = opened.get(key);
     if (known !== undefined) return known;
@@ -38,8 +38,8 @@ export function createFileEventLog(data: string): EventLog {
     }
   }
 
-  async function lastOf(runId: string, protocol: EventQuery['protocol']): Promise<LogPosition> {
-    const pages = await pagesOf(runId, protocol);
+  async function findLastPosition(runId: string, protocol: EventQuery['protocol']): Promise<LogPosition> {
+    const pages = await openPages(runId, protocol);
     for (let last = LOG_START; ;) {
       const page = (await pages?.read({ after: last, limit: PAGE })) ?? [];
       const [end] = page.slice(-1);
@@ -52,7 +52,7 @@ export function createFileEventLog(data: string): EventLog {
 
   async function append(runId: string, events: readonly Emitted[]): Promise<void> {
     const folder = await createRunFolder(runFolderPath(data, runId));
-    const last = { rasp: await lastOf(runId, 'rasp'), fcmp: await lastOf(runId, 'fcmp') };
+    const last = { rasp: await findLastPosition(runId, 'rasp'), fcmp: await findLastPosition(runId, 'fcmp') };
     const fresh = events.filter((emitted) => {
       const position = positionOf(emitted);
       if (comparePositions(last[emitted.protocol], position) >= 0) return false;
@@ -75,8 +75,8 @@ export function createFileEventLog(data: string): EventLog {
       return done;
     },
     async read(query) {
-      const range = rangeOf(query);
-      return (await pagesOf(query.runId, query.protocol))?.read(range) ?? [];
+      const range = readEventRange(query);
+      return (await openPages(query.runId, query.protocol))?.read(range) ?? [];
     },
   };
 }

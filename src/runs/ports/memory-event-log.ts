@@ -2,7 +2,7 @@ import { firstIndexThat } from '../../base/index.js';
 import { comparePositions, positionOf } from '../../events/index.js';
 import type { Emitted, LogPosition } from '../../events/index.js';
 import type { EventQuery, WatchableEventLog } from './event-log.js';
-import { rangeOf } from './event-range.js';
+import { readEventRange } from './event-log.js';
 
 /** Runs that are remembered; the oldest is forgotten first. */
 const MOST_RUNS = 256;
@@ -38,7 +38,7 @@ export function createMemoryEventLog(options: { readonly runs?: number } = {}): 
       for (const wake of watchers.get(runId) ?? []) wake();
     },
     async read(query) {
-      const { after, to, limit } = rangeOf(query);
+      const { after, to, limit } = readEventRange(query);
       const kept = logs.get(query.runId)?.[query.protocol] ?? [];
       const firstAfter = (place: LogPosition) =>
         firstIndexThat(kept, (emitted) => comparePositions(positionOf(emitted), place) > 0);

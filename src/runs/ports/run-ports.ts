@@ -6,7 +6,7 @@ import type { Logger } from '../../base/index.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
 import type { EventLog } from './event-log.js';
 import { createFileEventLog } from './file-event-log.js';
-import type { ResultCache } from './result-cache.js';
+import type { ResultCache } from '../cache/result-cache.js';
 
 /** What a run needs of the world. All but the folder has a default. */
 export interface RunPorts {

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
-import { findMarkedProcesses } from './marked-processes.js';
-import type { MarkedProcess } from './marked-processes.js';
-import { endGroup, isGoneWithin } from './process-group.js';
-import { readProcessStat, stateOfProcess } from './process-identity.js';
-import { readProcessRecords, sweepOld } from './read-process-records.js';
+import { endGroup, isGoneWithin, listPids } from './process-group.js';
+import { readProcessStat, getProcessState } from './process-identity.js';
+import { readProcessRecords, sweepOld, RUN_MARKER } from './process-record.js';
+import { setImmediate as turn } from 'node:timers/promises';
+import { readFileSync } from 'node:fs';
 
 /** A process that had outlived the Sluice that started it. */
 export interface EndedOrphan {
@@ -31,7 +31,7 @@ export async function endOrphans(folder: string, { graceMs = GRACE_MS } = {}): P
   const livingRuns = new Set<string>();
   const leaders: number[] = [];
   for (const record of await readProcessRecords(folder)) {
-    const owner = await stateOfProcess(record.owner);
+    const owner = await getProcessState(record.owner);
     if (owner === 'alive') {
       livingRuns.add(record.runDir);
       continue;
@@ -43,7 +43,7 @@ export async function endOrphans(folder: string, { graceMs = GRACE_MS } = {}): P
     settled.push(record.path);
     orphanedRuns.add(record.runDir);
     const { process: leader } = record;
-    if (leader?.started === null || leader === undefined || (await stateOfProcess(leader)) !== 'alive') continue;
+    if (leader?.started === null || leader === undefined || (await getProcessState(leader)) !== 'alive') continue;
     ended.set(leader.pid, { runDir: record.runDir, pid: leader.pid });
     leaders.push(leader.pid);
   }
@@ -62,7 +62,7 @@ export async function endOrphans(folder: string, { graceMs = GRACE_MS } = {}): P
  * Ends every process that carries the marker of one of these runs, also those that left their group. Linux only;
  * elsewhere it finds none.
  */
-export async function endMarkedProcesses(runDirs: ReadonlySet<string>, graceMs = GRACE_MS): Promise<EndedOrphan[]> {
+async function endMarkedProcesses(runDirs: ReadonlySet<string>, graceMs = GRACE_MS): Promise<EndedOrphan[]> {
   const ended = new Map<number, EndedOrphan>();
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const found = findMarkedProcesses(runDirs);
@@ -89,4 +89,75 @@ function signal(processes: readonly MarkedProcess[], name: NodeJS.Signals): void
 function isStillThere({ pid, startTicks }: MarkedProcess): boolean {
   const stat = readProcessStat(pid);
   return stat !== undefined && !stat.isZombie && stat.startTicks === startTicks;
+}
+
+/** Runs that wait for the next look at all processes. */
+let waiting = new Set<string>();
+let look: Promise<ReadonlySet<string>> | null = null;
+
+/**
+ * Ends what a run has started and what left its process group, once its own process is gone. Looking through all
+ * processes costs milliseconds, so runs that end at the same time share a look. Linux only.
+ */
+export async function endEscapedProcesses(runDir: string): Promise<void> {
+  if (process.platform !== 'linux') return;
+  waiting.add(runDir);
+  look ??= lookForAll();
+  const found = await look;
+  if (found.has(runDir)) await endMarkedProcesses(new Set([runDir]));
+}
+
+async function lookForAll(): Promise<ReadonlySet<string>> {
+  await turn();
+  const runDirs = waiting;
+  waiting = new Set();
+  look = null;
+  return new Set(findMarkedProcesses(runDirs).map(({ runDir }) => runDir));
+}
+
+/** A process of a run, found by the environment it was started with. */
+export interface MarkedProcess {
+  readonly pid: number;
+  readonly startTicks: string;
+  readonly runDir: string;
+}
+
+/**
+ * Finds all running processes of these runs on Linux, also those that left their group and session; elsewhere none. Our
+ * own process and those above it are never among them: Sluice may itself be started by an agent.
+ */
+export function findMarkedProcesses(runDirs: ReadonlySet<string>): MarkedProcess[] {
+  if (process.platform !== 'linux' || runDirs.size === 0) return [];
+  const spared = listAncestors();
+  const found: MarkedProcess[] = [];
+  for (const pid of listPids()) {
+    if (spared.has(pid)) continue;
+    const runDir = readMarker(pid);
+    if (runDir === undefined || !runDirs.has(runDir)) continue;
+    const stat = readProcessStat(pid);
+    if (stat !== undefined && !stat.isZombie) found.push({ pid, startTicks: stat.startTicks, runDir });
+  }
+  return found;
+}
+
+function readMarker(pid: number): string | undefined {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/environ`, 'utf8');
+  } catch {
+    // Gone, or somebody else's: then it was not started by us.
+    return undefined;
+  }
+  const start = text.startsWith(`${RUN_MARKER}=`) ? 0 : text.indexOf(`\0${RUN_MARKER}=`) + 1;
+  if (start === 0 && !text.startsWith(`${RUN_MARKER}=`)) return undefined;
+  const end = text.indexOf('\0', start);
+  return text.slice(start + RUN_MARKER.length + 1, end === -1 ? undefined : end);
+}
+
+function listAncestors(): Set<number> {
+  const ancestors = new Set<number>();
+  for (let pid = process.pid; pid > 0 && !ancestors.has(pid); pid = readProcessStat(pid)?.parent ?? 0) {
+    ancestors.add(pid);
+  }
+  return ancestors;
 }

@@ -1,113 +1,119 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import type { Readable } from 'node:stream';
-import type { StreamName } from '../../events/index.js';
-import type { LaunchedProcess, OutputSink } from './launched-process.js';
-import { explainNotStarted } from './not-started.js';
-import { openTerminal } from './open-terminal.js';
-import type { Terminal } from './open-terminal.js';
-import type { ProcessCommand } from './process-command.js';
-import { identifyProcess } from './process-identity.js';
-import type { ProcessEnd } from './running-process.js';
+import { createOutputQueue } from './output-queue.js';
+import type { OutputChunk, OutputQueue } from './output-queue.js';
+import type { ProcessIdentity } from './process-identity.js';
+import { spawnProcess } from './spawn-process.js';
+import type { SpawnedProcess, ProcessCommand } from './spawn-process.js';
+import { endGroup, isGroupAlive } from './process-group.js';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
-/** Starts a program with stdout and stderr in pipes of their own, or both in a terminal. */
-export async function launchProcess(command: ProcessCommand, sink: OutputSink): Promise<LaunchedProcess> {
-  const terminal = command.terminal === true ? await openTerminal() : undefined;
-  let launch: Launch;
-  try {
-    launch = start(command, terminal);
-  } catch (cause) {
-    terminal?.close();
-    throw await explainNotStarted(command, cause);
+/** How a process ended: one of the two is null. */
+export interface ProcessEnd {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
+
+/** A process that was started, the leader of a group of its own. */
+export interface RunningProcess {
+  readonly identity: ProcessIdentity;
+  /** For one reader; the process waits while nobody pulls. Ends soon after the process, whoever else holds its output. */
+  readonly output: AsyncIterable<OutputChunk>;
+  /** Known as soon as the process itself has ended. */
+  readonly ended: Promise<ProcessEnd>;
+  /** Ends the whole group; resolves when nothing of it is left. Harmless when it is gone. */
+  stop(): Promise<void>;
+}
+
+/** How a process is brought to its end. */
+export interface ProcessOptions {
+  /** From TERM to KILL. */
+  readonly graceMs?: number;
+  /** After the process has ended: how long what it left behind must be silent before its output is taken as whole. */
+  readonly quietMs?: number;
+  /** After the process has ended: how long what it left behind may go on printing. */
+  readonly drainMs?: number;
+}
+
+const GRACE_MS = 5000;
+const QUIET_MS = 100;
+const DRAIN_MS = 1000;
+/** What an ended program left behind has had its time: it gets less of it. */
+const LEFTOVER_GRACE_MS = 500;
+
+/**
+ * Starts a program as the leader of a group of its own. The end is decided by its exit, not by who holds its pipes:
+ * what is still in them is read, then what is left of the group is ended and the output is over.
+ *
+ * @example
+ * const running = await launchProcess({ command: ['codex', 'exec', prompt], cwd, env });
+ * for await (const { stream, bytes } of running.output) await capture.write(stream, bytes);
+ * const { exitCode } = await running.ended;
+ */
+export async function launchProcess(command: ProcessCommand, options: ProcessOptions = {}): Promise<RunningProcess> {
+  const { graceMs = GRACE_MS, quietMs = QUIET_MS, drainMs = DRAIN_MS } = options;
+  const holder: { launched?: SpawnedProcess } = {};
+  const queue = createOutputQueue((isFlowing) => holder.launched?.flow(isFlowing));
+  const launched = await spawnProcess(command, queue);
+  holder.launched = launched;
+  // A burst may have filled the queue before there was anyone to hold back.
+  if (queue.isFull) launched.flow(false);
+  const { exited, identity } = launched;
+  const { pid } = identity;
+  /** Once nobody of the group is left, its number may become another's: no signal is sent after that. */
+  let isGroupGone = false;
+  let stopping: Promise<void> | undefined;
+
+  async function finish(): Promise<void> {
+    await exited;
+    isGroupGone = !(await isGroupAlive(pid));
+    await drainOutput(queue, { quietMs, drainMs });
+    try {
+      if (!isGroupGone) await endGroup(pid, Math.min(graceMs, LEFTOVER_GRACE_MS));
+      isGroupGone = true;
+      // Last words of the leftovers; somebody who left the group may hold the pipe for ever.
+      await drainOutput(queue, { quietMs, drainMs });
+    } finally {
+      launched.close();
+    }
   }
-  // From here to the first wait in one turn: after it the child may have failed or ended already.
-  const { child, streams } = launch;
-  const { pid, stdin } = child;
-  const identified = pid === undefined ? undefined : identifyProcess(pid);
-  const failure = new Promise<never>((_resolve, reject) => {
-    // Listened to for good: an error nobody listens to would end Sluice.
-    child.on('error', reject);
-  });
-  const exited = new Promise<ProcessEnd>((resolve) => {
-    child.once('exit', (exitCode, signal) => {
-      stdin?.destroy();
-      resolve({ exitCode, signal });
-    });
-  });
-  const started = new Promise<void>((resolve) => {
-    child.once('spawn', resolve);
-  });
-  forward(streams, sink);
-  // A child may end without reading what it was given.
-  stdin?.on('error', () => undefined);
-  let isClosed = false;
-  const close = (): void => {
-    if (isClosed) return;
-    isClosed = true;
-    if (terminal === undefined) for (const { readable } of streams) readable.destroy();
-    else terminal.close();
-  };
-  try {
-    await Promise.race([started, failure]);
-  } catch (cause) {
-    close();
-    throw await explainNotStarted(command, cause);
+
+  async function stop(): Promise<void> {
+    if (isGroupGone) return;
+    await endGroup(pid, graceMs);
   }
-  failure.catch(() => undefined);
-  if (pid === undefined) throw await explainNotStarted(command, undefined);
-  stdin?.end(command.stdin);
+
+  // A leftover that cannot be ended is told to whoever stops the process; nobody else waits for it.
+  finish().catch(() => undefined);
   return {
-    identity: (await identified) ?? { pid, started: null },
-    exited,
-    flow(isFlowing) {
-      for (const { readable } of streams) {
-        if (isFlowing) readable.resume();
-        else readable.pause();
-      }
+    identity,
+    output: queue.output,
+    ended: exited,
+    async stop() {
+      stopping ??= stop();
+      await stopping;
     },
-    close,
   };
 }
 
-interface OutputStream {
-  readonly name: StreamName;
-  readonly readable: Readable;
-}
+/** How often the silence of an ended process is looked at. */
+const TICK_MS = 20;
 
-interface Launch {
-  readonly child: ChildProcess;
-  readonly streams: readonly OutputStream[];
-}
-
-function start(command: ProcessCommand, terminal: Terminal | undefined): Launch {
-  const [program, ...args] = command.command;
-  const output = terminal?.fd ?? 'pipe';
-  const child = spawn(program, args, {
-    cwd: command.cwd,
-    env: { ...command.env },
-    // Detached makes it the leader of a new group, which can be ended as a whole.
-    detached: process.platform !== 'win32',
-    windowsHide: true,
-    shell: false,
-    stdio: [command.stdin === undefined ? (terminal?.fd ?? 'ignore') : 'pipe', output, output],
-  });
-  if (terminal !== undefined) return { child, streams: [{ name: 'pty', readable: terminal.output }] };
-  const named = [
-    { name: 'stdout' as const, readable: child.stdout },
-    { name: 'stderr' as const, readable: child.stderr },
-  ];
-  return { child, streams: named.flatMap(({ name, readable }) => (readable === null ? [] : [{ name, readable }])) };
-}
-
-function forward(streams: readonly OutputStream[], sink: OutputSink): void {
-  let open = streams.length;
-  for (const { name, readable } of streams) {
-    readable.on('data', (bytes: Uint8Array) => sink.push(name, bytes));
-    // A broken pipe ends the stream like any other end.
-    readable.on('error', () => undefined);
-    readable.once('close', () => {
-      open -= 1;
-      if (open === 0) sink.end();
-    });
+/**
+ * Reads on until the output is closed, silent for a while, or has had its time. Time counts only while the reader keeps
+ * up: bytes that wait for it are never given up.
+ */
+async function drainOutput(
+  queue: OutputQueue,
+  { quietMs, drainMs }: { readonly quietMs: number; readonly drainMs: number },
+): Promise<void> {
+  let spent = 0;
+  let quiet = 0;
+  while (!queue.isEnded && quiet < quietMs && spent < drainMs) {
+    const { arrivals, isFull } = queue;
+    await Promise.race([sleep(TICK_MS), queue.ended]);
+    // After a busy loop a timer comes before the bytes that were there first.
+    await nextTurn();
+    if (isFull || queue.isFull) continue;
+    spent += TICK_MS;
+    quiet = queue.arrivals === arrivals ? quiet + TICK_MS : 0;
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { startProcess } from './start-process.js';
+import { launchProcess } from './launch-process.js';
 
 vi.mock('@lydell/node-pty', () => {
   throw new Error('Cannot find package');
@@ -7,7 +7,7 @@ vi.mock('@lydell/node-pty', () => {
 
 it('names the package that a terminal needs when it is not installed', async () => {
   const command = { command: [process.execPath] as const, cwd: process.cwd(), env: {}, terminal: true };
-  await expect(startProcess(command)).rejects.toMatchObject({
+  await expect(launchProcess(command)).rejects.toMatchObject({
     code: 'PTY_NOT_INSTALLED',
     message: expect.stringContaining('npm install @lydell/node-pty'),
   });

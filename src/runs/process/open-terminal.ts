@@ -52,10 +52,10 @@ function findOtherDescriptor(path: string, streamDescriptor: unknown): number | 
   const { rdev } = statSync(path);
   return readdirSync('/dev/fd')
     .map(Number)
-    .find((fd) => fd !== streamDescriptor && deviceOf(fd) === rdev);
+    .find((fd) => fd !== streamDescriptor && readDevice(fd) === rdev);
 }
 
-function deviceOf(fd: number): number | undefined {
+function readDevice(fd: number): number | undefined {
   try {
     const stat = fstatSync(fd);
     return stat.isCharacterDevice() ? stat.rdev : undefined;

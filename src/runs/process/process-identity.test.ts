@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { answersToSignals, identifyOwnProcess, identifyProcess, stateOfProcess } from './process-identity.js';
+import { answersToSignals, identifyOwnProcess, identifyProcess, getProcessState } from './process-identity.js';
 
 /** Larger than any process number of Linux can be. */
 const NOBODY = 5_000_000;
@@ -9,33 +9,33 @@ const NOBODY = 5_000_000;
 describe('the identity of a process', () => {
   it('is the same each time it is asked for', async () => {
     expect(await identifyProcess(process.pid)).toEqual(await identifyOwnProcess());
-    expect(await stateOfProcess(await identifyOwnProcess())).toBe('alive');
+    expect(await getProcessState(await identifyOwnProcess())).toBe('alive');
   });
 
   it('is not there for a number nobody has', async () => {
     expect(await identifyProcess(NOBODY)).toBeUndefined();
-    expect(await stateOfProcess({ pid: NOBODY, started: null })).toBe('gone');
+    expect(await getProcessState({ pid: NOBODY, started: null })).toBe('gone');
   });
 
   it('does not fit another process with the same number', async () => {
     const own = await identifyOwnProcess();
     expect(own.started).not.toBeNull();
     const earlier = { pid: own.pid, started: `${own.started ?? ''}0` };
-    expect(await stateOfProcess(earlier)).toBe('gone');
+    expect(await getProcessState(earlier)).toBe('gone');
   });
 
   it('is gone when the process has ended', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
     const identity = await identifyProcess(child.pid ?? NOBODY);
-    expect(identity && (await stateOfProcess(identity))).toBe('alive');
+    expect(identity && (await getProcessState(identity))).toBe('alive');
     child.kill('SIGKILL');
     await once(child, 'exit');
-    expect(identity && (await stateOfProcess(identity))).toBe('gone');
+    expect(identity && (await getProcessState(identity))).toBe('gone');
   });
 
   it.runIf(process.platform === 'linux')('cannot be judged from another boot or container', async () => {
     const foreign = { pid: process.pid, started: '11111111-2222-3333-4444-555555555555/1/100' };
-    expect(await stateOfProcess(foreign)).toBe('unknown');
+    expect(await getProcessState(foreign)).toBe('unknown');
   });
 });
 

@@ -34,7 +34,7 @@ export async function identifyOwnProcess(): Promise<ProcessIdentity> {
 }
 
 /** Tells whether a process still runs. A zombie does not. */
-export async function stateOfProcess({ pid, started }: ProcessIdentity): Promise<ProcessState> {
+export async function getProcessState({ pid, started }: ProcessIdentity): Promise<ProcessState> {
   if (started === null) return answersToSignals(pid) ? 'alive' : 'gone';
   if (IS_LINUX) {
     const place = placeOf();

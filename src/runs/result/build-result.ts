@@ -1,8 +1,9 @@
 import { REASON_CODES } from '../../events/index.js';
-import type { FcmpEvent, FsDiff, Usage } from '../../events/index.js';
-import type { AttemptOutcome } from '../conduct/attempt-outcome.js';
+import type { FcmpEvent, FsDiff, Usage, DriftSummary } from '../../events/index.js';
+import type { AttemptOutcome } from '../attempts/run-attempt.js';
 import type { JudgedOutput } from '../judge/judge-output.js';
 import type { RunDrift, RunFailure, RunResult } from '../../records/index.js';
+import { NO_CHANGES } from './merge-fs-diffs.js';
 
 /** What is known of a run beside its last attempt. */
 export interface RunTotals {
@@ -24,7 +25,7 @@ export function buildResult(outcome: AttemptOutcome, totals: RunTotals): RunResu
   const { last, judged, warnings, message } = outcome;
   const { artifacts, drift, usage, attempts, sessionId } = totals;
   return {
-    ...outcomeOf(last, judged),
+    ...describeOutcome(last, judged),
     warnings: [...(judged === null || judged.verdict === 'no_contract' ? [] : judged.warnings.map(plain)), ...warnings],
     ...(message === undefined || judged?.verdict !== 'no_contract' ? {} : { text: message }),
     artifacts,
@@ -38,11 +39,11 @@ export function buildResult(outcome: AttemptOutcome, totals: RunTotals): RunResu
 
 type Outcome = Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'repairs' | 'error'>;
 
-function outcomeOf(last: FcmpEvent, judged: JudgedOutput | null): Outcome {
+function describeOutcome(last: FcmpEvent, judged: JudgedOutput | null): Outcome {
   if (last.type === 'conversation.failed') {
     const { error } = last.data;
     const status = error.category === 'canceled' ? 'canceled' : 'failed';
-    return { status, repair_level: 'none', error: { ...error, ...detailsOf(judged) } };
+    return { status, repair_level: 'none', error: { ...error, ...listFailureDetails(judged) } };
   }
   if (last.type !== 'conversation.completed') return { status: 'failed', repair_level: 'none', error: UNEXPLAINED };
   switch (judged?.verdict) {
@@ -69,7 +70,7 @@ const UNEXPLAINED: RunFailure = {
   message: REASON_CODES.INSUFFICIENT_EVIDENCE,
 };
 
-function detailsOf(judged: JudgedOutput | null): Pick<RunFailure, 'issues' | 'tried'> {
+function listFailureDetails(judged: JudgedOutput | null): Pick<RunFailure, 'issues' | 'tried'> {
   if (judged?.verdict !== 'not_validated' || judged.error === undefined) return {};
   const { issues, attempts } = judged.error;
   const tried = attempts.slice(0, MOST_TRIED).map(({ candidate, code, message }) => ({ ...candidate, code, message }));
@@ -78,4 +79,30 @@ function detailsOf(judged: JudgedOutput | null): Pick<RunFailure, 'issues' | 'tr
 
 function plain({ code, message }: { readonly code: string; readonly message: string }): RunResult['warnings'][number] {
   return { code, message };
+}
+
+/** What a run has met so far that no reader knows, with one more attempt; undefined as long as there is nothing. */
+export function addDrift(before: RunDrift | undefined, attempt: DriftSummary | null): RunDrift | undefined {
+  if (attempt === null) return before;
+  return {
+    unknown_types: (before?.unknown_types ?? 0) + sum(attempt.unknown_types),
+    unknown_fields: (before?.unknown_fields ?? 0) + sum(attempt.unknown_fields),
+  };
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}
+
+/** The result of a run that could not be done, or of which nothing could be kept. */
+export function failedResult(code: string, message: string): RunResult {
+  return {
+    status: 'failed',
+    repair_level: 'none',
+    warnings: [],
+    error: { category: 'process', code, message },
+    artifacts: NO_CHANGES,
+    attempts: 0,
+    session_id: null,
+  };
 }

@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const LINE = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] };
 
-function specOf(site: Site, more: Partial<RunSpec> = {}): RunSpec {
+function makeSpec(site: Site, more: Partial<RunSpec> = {}): RunSpec {
   return {
     engine: 'command',
     command: site.agent,
@@ -27,9 +27,9 @@ function specOf(site: Site, more: Partial<RunSpec> = {}): RunSpec {
 
 async function runTwice(steps: readonly Step[], more: Partial<RunSpec> = {}, between?: (site: Site) => Promise<void>) {
   const site = await makeSite(steps);
-  const first = await runToEnd(specOf(site, more), site);
+  const first = await runToEnd(makeSpec(site, more), site);
   await between?.(site);
-  const second = await runToEnd(specOf(site, more), site);
+  const second = await runToEnd(makeSpec(site, more), site);
   return { site, first, second, starts: (await site.calls()).length };
 }
 
@@ -57,7 +57,7 @@ describe('a result that was kept', () => {
 
   it('without a contract is the agent’s last words', async () => {
     const site = await makeSite([{ print: 'All\nis fine.\n' }]);
-    const { contract: _, ...spec } = specOf(site);
+    const { contract: _, ...spec } = makeSpec(site);
     const first = await runToEnd(spec, site);
     const second = await runToEnd(spec, site);
     expect(second.result).toMatchObject({ status: 'success', text: 'All\nis fine.', cached_from: first.run.id });
@@ -66,10 +66,10 @@ describe('a result that was kept', () => {
 
   it('is kept anew where only that is asked for', async () => {
     const site = await makeSite([{ print: '{"line":1}\n' }], [{ print: '{"line":2}\n' }]);
-    await runToEnd(specOf(site), site);
-    const { result } = await runToEnd(specOf(site, { cache: 'refresh' }), site);
+    await runToEnd(makeSpec(site), site);
+    const { result } = await runToEnd(makeSpec(site, { cache: 'refresh' }), site);
     expect(result.value).toEqual({ line: 2 });
-    expect((await runToEnd(specOf(site), site)).result.value).toEqual({ line: 2 });
+    expect((await runToEnd(makeSpec(site), site)).result.value).toEqual({ line: 2 });
   });
 
   it('counts only for the same input files', async () => {
@@ -82,8 +82,8 @@ describe('a result that was kept', () => {
     const site = await makeSite([{ print: '{"line":3}\n' }]);
     const accept = z.object({ line: z.number().refine(() => true) });
     const refuse = z.object({ line: z.number().refine((line) => line > 3) });
-    await runToEnd(specOf(site, { contract: { schema: accept } }), site);
-    const { result } = await runToEnd(specOf(site, { contract: { schema: refuse } }), site);
+    await runToEnd(makeSpec(site, { contract: { schema: accept } }), site);
+    const { result } = await runToEnd(makeSpec(site, { contract: { schema: refuse } }), site);
     expect(result).toMatchObject({ status: 'failed' });
     expect(await site.calls()).toHaveLength(2);
   });
@@ -101,15 +101,15 @@ describe('a result that was kept', () => {
   it('may be kept elsewhere', async () => {
     const site = await makeSite([{ print: '{"line":3}\n' }]);
     const ports = { ...site, cache: createMemoryResultCache() };
-    await runToEnd(specOf(site), ports);
-    expect((await runToEnd(specOf(site), ports)).result).toHaveProperty('cached_from');
+    await runToEnd(makeSpec(site), ports);
+    expect((await runToEnd(makeSpec(site), ports)).result).toHaveProperty('cached_from');
     expect(await readdir(site.data)).not.toContain('cache');
   });
 
   it('is not needed for a cache that fails', async () => {
     const site = await makeSite([{ print: '{"line":3}\n' }]);
     const broken = async () => Promise.reject(new Error('no'));
-    const { result } = await runToEnd(specOf(site), { ...site, cache: { find: broken, keep: broken } });
+    const { result } = await runToEnd(makeSpec(site), { ...site, cache: { find: broken, keep: broken } });
     expect(result.status).toBe('success');
   });
 });

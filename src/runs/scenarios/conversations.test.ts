@@ -25,18 +25,18 @@ const FINISH = [
   say(codex.thread('t-1'), codex.message(`{"line":3,"__SKILL_DONE__": true}`, 'item_9'), codex.completed(25, 2)),
 ];
 
-function specOf(site: Site, more: Partial<RunSpec> = {}): RunSpec {
+function makeSpec(site: Site, more: Partial<RunSpec> = {}): RunSpec {
   return { engine: 'codex', prompt: 'Count.', workdir: site.workdir, ...more };
 }
 
-const portsOf = (site: Site) => ({ ...site, programs: { codex: site.agent } });
+const makePorts = (site: Site) => ({ ...site, programs: { codex: site.agent } });
 
 describe('an agent that asks', () => {
   const interactive = { mode: 'interactive', contract: { schema: LINE } } as const;
 
   it('goes on with the answer in the same session', async () => {
     const site = await makeSite(ASK, FINISH);
-    const { result, fcmp, types, meta } = await runToEnd(specOf(site, interactive), portsOf(site), {
+    const { result, fcmp, types, meta } = await runToEnd(makeSpec(site, interactive), makePorts(site), {
       replies: ['The second.'],
     });
     expect(result).toMatchObject({ status: 'success', value: { line: 3 }, attempts: 2, session_id: 't-1' });
@@ -61,21 +61,24 @@ describe('an agent that asks', () => {
 
   it('may ask again', async () => {
     const site = await makeSite(ASK, ASK, FINISH);
-    const { result } = await runToEnd(specOf(site, interactive), portsOf(site), { replies: ['one', 'two'] });
+    const { result } = await runToEnd(makeSpec(site, interactive), makePorts(site), { replies: ['one', 'two'] });
     expect(result).toMatchObject({ status: 'success', attempts: 3 });
     expect((await site.calls()).map(({ input }) => input).slice(1)).toEqual(['one', 'two']);
   });
 
   it('is told how to say that it has finished, without a contract too', async () => {
     const site = await makeSite([say(codex.thread(), codex.message(DONE), codex.completed())]);
-    const { result } = await runToEnd(specOf(site, { mode: 'interactive' }), portsOf(site));
+    const { result } = await runToEnd(makeSpec(site, { mode: 'interactive' }), makePorts(site));
     expect(result).toMatchObject({ status: 'success', text: DONE });
     expect((await site.calls())[0]?.input).toContain('__SKILL_DONE__');
   });
 
   it('waits no longer than it may', async () => {
     const site = await makeSite(ASK);
-    const { result, meta } = await runToEnd(specOf(site, { ...interactive, limits: { wait_s: 0.2 } }), portsOf(site));
+    const { result, meta } = await runToEnd(
+      makeSpec(site, { ...interactive, limits: { wait_s: 0.2 } }),
+      makePorts(site),
+    );
     expect(result).toMatchObject({
       status: 'failed',
       attempts: 2,
@@ -86,7 +89,7 @@ describe('an agent that asks', () => {
 
   it('can be canceled while it waits', async () => {
     const site = await makeSite(ASK);
-    const { result, types } = await runToEnd(specOf(site, interactive), portsOf(site), {
+    const { result, types } = await runToEnd(makeSpec(site, interactive), makePorts(site), {
       onEvent: (event, run) => event.type === 'user.input.required' && void run.cancel(),
     });
     expect(result).toMatchObject({ status: 'canceled', attempts: 2 });
@@ -95,7 +98,7 @@ describe('an agent that asks', () => {
 
   it('cannot be answered where its session is not known', async () => {
     const site = await makeSite([say(codex.message('Which one?'), codex.completed())]);
-    const { result, types } = await runToEnd(specOf(site, interactive), portsOf(site), { replies: ['x'] });
+    const { result, types } = await runToEnd(makeSpec(site, interactive), makePorts(site), { replies: ['x'] });
     expect(result).toMatchObject({
       status: 'failed',
       error: {
@@ -109,7 +112,7 @@ describe('an agent that asks', () => {
 
   it('and calls itself finished with an output that does not pass has failed', async () => {
     const site = await makeSite([say(codex.thread(), codex.message(DONE), codex.completed())]);
-    const { result } = await runToEnd(specOf(site, interactive), portsOf(site));
+    const { result } = await runToEnd(makeSpec(site, interactive), makePorts(site));
     expect(result).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_NOT_VALIDATED' } });
   });
 });
@@ -117,7 +120,7 @@ describe('an agent that asks', () => {
 describe('a reply that nobody asked for', () => {
   it('is refused', async () => {
     const site = await makeSite([{ sleep: 5000 }]);
-    const run = startRun(specOf(site), portsOf(site));
+    const run = startRun(makeSpec(site), makePorts(site));
     await expect(run.reply('x')).rejects.toMatchObject({ code: 'REPLY_NOT_EXPECTED' });
     await run.cancel();
     await expect(run.reply('x')).rejects.toMatchObject({ code: 'REPLY_NOT_EXPECTED' });
@@ -131,7 +134,7 @@ describe('an output that does not pass', () => {
 
   it('is sent back with what was wrong, in the same session', async () => {
     const site = await makeSite(BAD, GOOD);
-    const { result, types, fcmp, meta } = await runToEnd(specOf(site, { contract, max_retries: 1 }), portsOf(site));
+    const { result, types, fcmp, meta } = await runToEnd(makeSpec(site, { contract, max_retries: 1 }), makePorts(site));
     expect(result).toMatchObject({ status: 'success', value: { line: 3 }, attempts: 2 });
     expect(types.filter((type) => type.startsWith('conversation.'))).toEqual([
       'conversation.started',
@@ -153,20 +156,20 @@ describe('an output that does not pass', () => {
 
   it('fails when it was sent back often enough', async () => {
     const site = await makeSite(BAD);
-    const { result } = await runToEnd(specOf(site, { contract, max_retries: 2 }), portsOf(site));
+    const { result } = await runToEnd(makeSpec(site, { contract, max_retries: 2 }), makePorts(site));
     expect(result).toMatchObject({ status: 'failed', attempts: 3, error: { code: 'OUTPUT_NOT_VALIDATED' } });
     expect(await site.calls()).toHaveLength(3);
   });
 
   it('is not sent back unless that is asked for', async () => {
     const site = await makeSite(BAD, GOOD);
-    const { result } = await runToEnd(specOf(site, { contract }), portsOf(site));
+    const { result } = await runToEnd(makeSpec(site, { contract }), makePorts(site));
     expect(result).toMatchObject({ status: 'failed', attempts: 1 });
   });
 
   it('is not sent back to a broken process', async () => {
     const site = await makeSite([...BAD, { exit: 2 }], GOOD);
-    const { result } = await runToEnd(specOf(site, { contract, max_retries: 3 }), portsOf(site));
+    const { result } = await runToEnd(makeSpec(site, { contract, max_retries: 3 }), makePorts(site));
     expect(result).toMatchObject({ status: 'failed', attempts: 1 });
   });
 
@@ -181,22 +184,22 @@ describe('an output that does not pass', () => {
 
   it('becomes a comment only when it was sent back often enough', async () => {
     const site = await makeSite([say(codex.thread(), codex.message('All fine.'), codex.completed())]);
-    const spec = specOf(site, { contract: { schema: LINE, profile: 'tagged' }, max_retries: 1 });
-    const { result } = await runToEnd(spec, portsOf(site));
+    const spec = makeSpec(site, { contract: { schema: LINE, profile: 'tagged' }, max_retries: 1 });
+    const { result } = await runToEnd(spec, makePorts(site));
     expect(result).toMatchObject({ status: 'comment', comment: 'All fine.', attempts: 2 });
   });
 
   it('may be sent back in a conversation too', async () => {
     const wrong = [say(codex.thread('t-1'), codex.message(DONE), codex.completed())];
     const site = await makeSite(wrong, FINISH);
-    const spec = specOf(site, { contract, max_retries: 1, mode: 'interactive' });
-    const { result } = await runToEnd(spec, portsOf(site));
+    const spec = makeSpec(site, { contract, max_retries: 1, mode: 'interactive' });
+    const { result } = await runToEnd(spec, makePorts(site));
     expect(result).toMatchObject({ status: 'success', value: { line: 3 }, attempts: 2 });
   });
 
   it('is not sent back after a cancel', async () => {
     const site = await makeSite(BAD, [{ sleep: 60_000 }]);
-    const { result } = await runToEnd(specOf(site, { contract, max_retries: 1 }), portsOf(site), {
+    const { result } = await runToEnd(makeSpec(site, { contract, max_retries: 1 }), makePorts(site), {
       onEvent: (event, run) => event.type === 'diagnostic.warning' && void run.cancel(),
     });
     expect(result).toMatchObject({ status: 'canceled', attempts: 2 });

@@ -12,7 +12,7 @@ import { runToEnd } from './run.contract.js';
 /** Processes are started, on a machine that may have other things to do. */
 vi.setConfig({ testTimeout: 60_000 });
 
-function specOf(site: Site, more: Partial<RunSpec> = {}): RunSpec {
+function makeSpec(site: Site, more: Partial<RunSpec> = {}): RunSpec {
   return { engine: 'command', command: site.agent, workdir: site.workdir, ...more };
 }
 
@@ -25,7 +25,7 @@ async function collect(events: AsyncIterable<Emitted>): Promise<Emitted[]> {
 describe('the events of a run', () => {
   it('come while it goes on', async () => {
     const site = await makeSite([{ print: 'first\n' }, { sleep: 60_000 }]);
-    const run = startRun(specOf(site), site);
+    const run = startRun(makeSpec(site), site);
     for await (const { protocol, event } of run.events) {
       if (protocol === 'fcmp' && event.type === 'assistant.message.delta') break;
     }
@@ -35,7 +35,7 @@ describe('the events of a run', () => {
 
   it('are the same for every reader, early, slow or late', async () => {
     const site = await makeSite([{ flood: 400_000 }, { sleep: 100 }, { flood: 100_000 }]);
-    const run = startRun(specOf(site), site);
+    const run = startRun(makeSpec(site), site);
     const early = collect(run.events);
     const slow = (async () => {
       const read: Emitted[] = [];
@@ -55,7 +55,7 @@ describe('the events of a run', () => {
   it('are in the log that was given, and in the folder', async () => {
     const site = await makeSite([{ print: 'one\ntwo\n' }]);
     const eventLog = createMemoryEventLog();
-    const { run, events } = await runToEnd(specOf(site), { ...site, eventLog });
+    const { run, events } = await runToEnd(makeSpec(site), { ...site, eventLog });
     const files = createFileEventLog(site.data);
     for (const protocol of ['rasp', 'fcmp'] as const) {
       const told = events.filter((emitted) => emitted.protocol === protocol);
@@ -76,7 +76,7 @@ describe('the events of a run', () => {
         for (const emitted of events) kept.add(JSON.stringify(emitted));
       },
     };
-    const run = startRun(specOf(site), { ...site, eventLog });
+    const run = startRun(makeSpec(site), { ...site, eventLog });
     for await (const emitted of run.events) expect(kept).toContain(JSON.stringify(emitted));
     expect(kept.size).toBeGreaterThan(3);
   });
@@ -92,7 +92,7 @@ describe('the events of a run', () => {
         await inner.append(runId, events);
       },
     };
-    const { events } = await runToEnd(specOf(site), { ...site, eventLog });
+    const { events } = await runToEnd(makeSpec(site), { ...site, eventLog });
     expect(events.length).toBeGreaterThan(10_000);
     expect(Math.max(...lengths)).toBeLessThan(12_000);
   });
@@ -100,7 +100,7 @@ describe('the events of a run', () => {
   it('that cannot be kept end the run, which says what to look at', async () => {
     const site = await makeSite([{ print: 'one\n' }, { sleep: 60_000 }]);
     const append = async () => Promise.reject(new Error('database is gone'));
-    const run = startRun(specOf(site), { ...site, eventLog: { ...createMemoryEventLog(), append } });
+    const run = startRun(makeSpec(site), { ...site, eventLog: { ...createMemoryEventLog(), append } });
     await expect(collect(run.events)).rejects.toMatchObject({ code: 'RUN_STORAGE_FAILED' });
     expect(await run.result).toMatchObject({
       status: 'failed',
@@ -115,7 +115,7 @@ describe('the events of a run', () => {
     const site = await makeSite([{ print: 'one\n' }, { sleep: 50 }, { print: 'two\n' }]);
     let now = Date.UTC(2026, 0, 1);
     const clock = () => (now -= 1000);
-    const { events } = await runToEnd(specOf(site), { ...site, clock });
+    const { events } = await runToEnd(makeSpec(site), { ...site, clock });
     const times = events.map(({ event }) => event.ts);
     expect(times.toSorted()).toEqual(times);
     expect(times[0]).toMatch(/^2025-12-31T/);

@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const ENGINES = fileURLToPath(new URL('../../events/engines/', import.meta.url));
 
 /** The recording of a scenario in the format the launchers ask for. */
-function recordingOf(engine: string, scenario: string): string {
+function findRecording(engine: string, scenario: string): string {
   const versions = join(ENGINES, engine, 'fixtures');
   const found = readdirSync(versions, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes(scenario));
   for (const format of ['stream-json', 'json', 'text']) {
@@ -25,7 +25,7 @@ function recordingOf(engine: string, scenario: string): string {
 }
 
 /** What the real program did, once more: its bytes in pieces, then its end. */
-function stepsOf(recording: string, attempt = 1): Step[] {
+function listSteps(recording: string, attempt = 1): Step[] {
   const meta = JSON.parse(readFileSync(join(recording, `meta.${attempt}.json`), 'utf8')) as {
     exit_code: number | null;
   };
@@ -41,8 +41,8 @@ function stepsOf(recording: string, attempt = 1): Step[] {
 }
 
 async function play(engine: RunEngine, scenario: string, more: Partial<RunSpec> = {}, attempts: number[] = [1]) {
-  const recording = recordingOf(engine, scenario);
-  const site = await makeSite(...attempts.map((attempt) => stepsOf(recording, attempt)));
+  const recording = findRecording(engine, scenario);
+  const site = await makeSite(...attempts.map((attempt) => listSteps(recording, attempt)));
   const spec: RunSpec = { engine, prompt: 'Do it.', workdir: site.workdir, ...more };
   const ended = await runToEnd(
     spec,

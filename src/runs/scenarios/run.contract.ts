@@ -61,23 +61,23 @@ export async function runToEnd(
 async function expectWhole({ dir, events, fcmp, result, file }: EndedRun): Promise<void> {
   expectValid(events);
   expectOneEnd(events);
-  expect(linesOf(await file('fcmp.jsonl'))).toEqual(fcmp.map((event) => JSON.stringify(event)));
+  expect(readLines(await file('fcmp.jsonl'))).toEqual(fcmp.map((event) => JSON.stringify(event)));
   const rasp = events.flatMap(({ protocol, event }) => (protocol === 'rasp' ? [JSON.stringify(event)] : []));
-  expect(linesOf(await file('events.jsonl'))).toEqual(rasp);
+  expect(readLines(await file('events.jsonl'))).toEqual(rasp);
   expect(await replayRunFolder(dir)).toMatchObject({ status: 'same' });
   expectAgreement(fcmp.at(-1), result);
 }
 
-function linesOf(text: string): string[] {
+function readLines(text: string): string[] {
   return text.split('\n').slice(0, -1);
 }
 
 function expectOneEnd(events: readonly Emitted[]): void {
-  const attemptOf = ({ protocol, event }: Emitted): number =>
+  const makeAttempt = ({ protocol, event }: Emitted): number =>
     protocol === 'rasp' ? event.attempt_number : event.meta.attempt;
   let fcmpSeq = 0;
-  for (const number of new Set(events.map(attemptOf))) {
-    const attempt = events.filter((emitted) => attemptOf(emitted) === number);
+  for (const number of new Set(events.map(makeAttempt))) {
+    const attempt = events.filter((emitted) => makeAttempt(emitted) === number);
     expectOrderly(attempt, fcmpSeq);
     fcmpSeq = fcmpOf(attempt).at(-1)?.seq ?? fcmpSeq;
   }

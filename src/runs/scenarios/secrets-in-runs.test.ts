@@ -17,7 +17,7 @@ const PATTERN = 'ghp_[A-Za-z0-9]{10}';
 const TOKEN = 'ghp_ABCDEFGHIJ';
 
 /** Everything a run has left: all files of its data folder, its events, its result. */
-async function remainsOf(site: Site, { events, result }: EndedRun): Promise<string> {
+async function listRemains(site: Site, { events, result }: EndedRun): Promise<string> {
   const files = await readdir(site.data, { recursive: true, withFileTypes: true });
   const texts = await Promise.all(
     files.filter((file) => file.isFile()).map(async (file) => readFile(join(file.parentPath, file.name), 'latin1')),
@@ -25,11 +25,11 @@ async function remainsOf(site: Site, { events, result }: EndedRun): Promise<stri
   return [...texts, JSON.stringify(events), JSON.stringify(result)].join('\n');
 }
 
-function specOf(site: Site, more: Partial<RunSpec> = {}): RunSpec {
+function makeSpec(site: Site, more: Partial<RunSpec> = {}): RunSpec {
   return { engine: 'command', command: site.agent, workdir: site.workdir, env: ['PLAY_*'], ...more };
 }
 
-const portsOf = (site: Site) => ({
+const makePorts = (site: Site) => ({
   ...site,
   environment: { ...process.env, PLAY_API_KEY: KEY, PLAY_WORD: 'harmless' },
   secrets: { patterns: [PATTERN] },
@@ -49,11 +49,11 @@ describe('a secret', () => {
     ]);
     const lines: string[] = [];
     const logger = createJsonLogger((line) => lines.push(line));
-    const ended = await runToEnd(specOf(site, { prompt: `use ${KEY} and ${TOKEN}` }), { ...portsOf(site), logger });
+    const ended = await runToEnd(makeSpec(site, { prompt: `use ${KEY} and ${TOKEN}` }), { ...makePorts(site), logger });
     const [call] = await site.calls();
     expect(call?.env['PLAY_API_KEY']).toBe(KEY);
     expect(call?.input).toBe(`use ${KEY} and ${TOKEN}`);
-    const remains = await remainsOf(site, ended);
+    const remains = await listRemains(site, ended);
     expect(remains).not.toContain(KEY);
     expect(remains).not.toContain(TOKEN);
     expect(lines.join('')).not.toContain(KEY);
@@ -71,41 +71,41 @@ describe('a secret', () => {
       [say(codex.thread('t-1'), codex.message('Your key?'), codex.completed())],
       [say(codex.thread('t-1'), codex.message('{"__SKILL_DONE__": true}'), codex.completed())],
     );
-    const spec: RunSpec = { ...specOf(site), engine: 'codex', prompt: 'x', mode: 'interactive' };
+    const spec: RunSpec = { ...makeSpec(site), engine: 'codex', prompt: 'x', mode: 'interactive' };
     const { command: _, ...rest } = spec;
-    const ports = { ...portsOf(site), programs: { codex: [...site.agent, `--key=${KEY}`] } };
+    const ports = { ...makePorts(site), programs: { codex: [...site.agent, `--key=${KEY}`] } };
     const ended = await runToEnd(rest, ports, { replies: [`it is ${KEY}`] });
     expect(ended.result.attempts).toBe(2);
     expect((await site.calls())[1]?.input).toContain(KEY);
-    expect(await remainsOf(site, ended)).not.toContain(KEY);
+    expect(await listRemains(site, ended)).not.toContain(KEY);
   });
 
   it('in a reply that cannot be handed on is not written down', async () => {
     const print = [codex.message('Your key?'), codex.completed()].map((one) => `${JSON.stringify(one)}\n`).join('');
     const site = await makeSite([{ print }]);
     const spec: RunSpec = { engine: 'codex', prompt: 'x', workdir: site.workdir, env: ['PLAY_*'], mode: 'interactive' };
-    const ports = { ...portsOf(site), programs: { codex: site.agent } };
+    const ports = { ...makePorts(site), programs: { codex: site.agent } };
     const ended = await runToEnd(spec, ports, { replies: [`it is ${KEY}`] });
     expect(ended.result).toMatchObject({ error: { code: 'SESSION_LOST' } });
-    expect(await remainsOf(site, ended)).not.toContain(KEY);
+    expect(await listRemains(site, ended)).not.toContain(KEY);
   });
 
   it('in the way of a value is masked in the value too', async () => {
     const site = await makeSite([{ print: `{"key":"${KEY}"}\n` }]);
-    const { result } = await runToEnd(specOf(site, { contract: {} }), portsOf(site));
+    const { result } = await runToEnd(makeSpec(site, { contract: {} }), makePorts(site));
     expect(result.value).toEqual({ key: '*'.repeat(KEY.length) });
   });
 
   it('in the name of a program that is not there is not told', async () => {
     const site = await makeSite([]);
-    const ended = await runToEnd(specOf(site, { command: [`/nowhere/${KEY}`] }), portsOf(site));
+    const ended = await runToEnd(makeSpec(site, { command: [`/nowhere/${KEY}`] }), makePorts(site));
     expect(ended.result.error?.message).toContain('/nowhere/***');
-    expect(await remainsOf(site, ended)).not.toContain(KEY);
+    expect(await listRemains(site, ended)).not.toContain(KEY);
   });
 });
 
 it('a pattern that cannot be used is told', async () => {
   const site = await makeSite([]);
-  const { result } = await runToEnd(specOf(site), { ...site, secrets: { patterns: ['('] } });
+  const { result } = await runToEnd(makeSpec(site), { ...site, secrets: { patterns: ['('] } });
   expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED' } });
 });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { findMarkedProcesses } from '../process/marked-processes.js';
+import { findMarkedProcesses } from '../process/end-orphans.js';
 import type { RunLimits, RunSpec } from '../../records/run-spec.js';
 import { startRun } from '../start-run.js';
 import { makeSite } from './fixtures/make-site.js';
@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const HANG: Step = { sleep: 60_000 };
 
-function specOf(site: Site, limits: RunLimits = {}, more: Partial<RunSpec> = {}): RunSpec {
+function makeSpec(site: Site, limits: RunLimits = {}, more: Partial<RunSpec> = {}): RunSpec {
   return { engine: 'command', command: site.agent, workdir: site.workdir, limits, ...more };
 }
 
@@ -28,7 +28,7 @@ function isAlive(pid: number): boolean {
 describe('a cancel', () => {
   it('ends the run and its processes', async () => {
     const site = await makeSite([{ child: true }, { print: 'working\n' }, HANG]);
-    const { result, meta } = await runToEnd(specOf(site), site, {
+    const { result, meta } = await runToEnd(makeSpec(site), site, {
       onEvent: (event, run) => event.type === 'assistant.message.delta' && void run.cancel(),
     });
     expect(result).toMatchObject({ status: 'canceled', error: { category: 'canceled', code: 'RUN_CANCELED' } });
@@ -38,7 +38,7 @@ describe('a cancel', () => {
 
   it('before the start leaves nothing to start', async () => {
     const site = await makeSite([HANG]);
-    const run = startRun(specOf(site), site);
+    const run = startRun(makeSpec(site), site);
     await run.cancel();
     expect(await run.result).toMatchObject({ status: 'canceled', attempts: 1 });
     expect(await site.calls()).toEqual([]);
@@ -46,7 +46,7 @@ describe('a cancel', () => {
 
   it('after the end changes nothing', async () => {
     const site = await makeSite([{ print: 'x\n' }]);
-    const { run, result } = await runToEnd(specOf(site), site);
+    const { run, result } = await runToEnd(makeSpec(site), site);
     await run.cancel();
     expect(await run.result).toBe(result);
     expect(result.status).toBe('success');
@@ -54,7 +54,7 @@ describe('a cancel', () => {
 
   it('outranks an output that passes', async () => {
     const site = await makeSite([{ print: '{"a":1}\n' }, HANG]);
-    const { result } = await runToEnd(specOf(site, {}, { contract: {} }), site, {
+    const { result } = await runToEnd(makeSpec(site, {}, { contract: {} }), site, {
       onEvent: (_, run) => void run.cancel(),
     });
     expect(result).toMatchObject({ status: 'canceled', repair_level: 'none' });
@@ -63,7 +63,7 @@ describe('a cancel', () => {
 
   it('ends a process that does not want to', async () => {
     const site = await makeSite([{ stubborn: true }, { print: 'never\n' }, HANG]);
-    const { meta } = await runToEnd(specOf(site), site, { onEvent: (_, run) => void run.cancel() });
+    const { meta } = await runToEnd(makeSpec(site), site, { onEvent: (_, run) => void run.cancel() });
     expect(await meta(1)).toMatchObject({ verdict: 'canceled', signal: 'SIGKILL' });
   });
 });
@@ -84,7 +84,7 @@ describe('a limit', () => {
 
   it.each(cases)('%s ends the run with its own code', async (_, steps, limits, code, message) => {
     const site = await makeSite(steps);
-    const { result, meta } = await runToEnd(specOf(site, limits), site);
+    const { result, meta } = await runToEnd(makeSpec(site, limits), site);
     expect(result).toMatchObject({ status: 'failed', error: { code } });
     expect(result.error?.message).toMatch(message);
     expect(await meta(1)).toMatchObject({ reason: result.error?.message });
@@ -93,7 +93,7 @@ describe('a limit', () => {
 
   it('of bytes is kept to the byte', async () => {
     const site = await makeSite([{ flood: 1e8 }]);
-    const { file } = await runToEnd(specOf(site, { output_bytes: 12_345 }), site);
+    const { file } = await runToEnd(makeSpec(site, { output_bytes: 12_345 }), site);
     expect(Buffer.byteLength(await file('stdout.1.log'))).toBe(12_345);
   });
 
@@ -129,7 +129,7 @@ describe('a limit', () => {
 describe('a process that is gone', () => {
   it('does not keep the run waiting for whoever holds its output', async () => {
     const site = await makeSite([{ child: true }, { print: 'done\n' }, { exit: 0 }]);
-    const { result } = await runToEnd(specOf(site), site);
+    const { result } = await runToEnd(makeSpec(site), site);
     expect(result.status).toBe('success');
   });
 });
@@ -137,7 +137,7 @@ describe('a process that is gone', () => {
 describe('a process that left the group', () => {
   it.runIf(process.platform === 'linux')('is ended with the run', async () => {
     const site = await makeSite([{ child: true, detached: true }, { print: 'done\n' }]);
-    const { dir, result } = await runToEnd(specOf(site), site);
+    const { dir, result } = await runToEnd(makeSpec(site), site);
     expect(result.status).toBe('success');
     expect(findMarkedProcesses(new Set([dir]))).toEqual([]);
   });
@@ -146,7 +146,7 @@ describe('a process that left the group', () => {
 describe('a working folder', () => {
   it('is one run’s at a time', async () => {
     const site = await makeSite([{ print: 'begin\n' }, { sleep: 200 }, { print: 'end\n' }]);
-    const runs = await Promise.all([1, 2, 3].map(async () => runToEnd(specOf(site), site)));
+    const runs = await Promise.all([1, 2, 3].map(async () => runToEnd(makeSpec(site), site)));
     const spans = runs
       .map(({ events }) => [events[0]?.event.ts ?? '', events.at(-1)?.event.ts ?? ''] as const)
       .toSorted(([one], [other]) => (one < other ? -1 : 1));
@@ -155,9 +155,9 @@ describe('a working folder', () => {
 
   it('that is taken can be waited for no more', async () => {
     const site = await makeSite([{ print: 'begin\n' }, HANG]);
-    const first = startRun(specOf(site), site);
+    const first = startRun(makeSpec(site), site);
     await first.events[Symbol.asyncIterator]().next();
-    const second = startRun(specOf(site), site);
+    const second = startRun(makeSpec(site), site);
     await sleep(100);
     await second.cancel();
     expect(await second.result).toMatchObject({ status: 'canceled' });

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileSecrets } from './compile-secrets.js';
+import { compileSecrets, listSecretForms } from './compile-secrets.js';
 import type { Secrets } from './compile-secrets.js';
-import { listSecretForms } from './secret-forms.js';
 
 /** Masks a text given in pieces. */
 function maskPieces(secrets: Secrets, pieces: readonly Uint8Array[]): Buffer {

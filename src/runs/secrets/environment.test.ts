@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { selectEnvironment } from './select-environment.js';
-import { sensitiveEnvironment } from './sensitive-environment.js';
+import { selectEnvironment, sensitiveEnvironment } from './environment.js';
 
 describe('sensitiveEnvironment', () => {
   it.each([

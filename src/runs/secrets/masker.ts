@@ -5,3 +5,62 @@ export interface Masker {
   /** The rest. */
   end(): Uint8Array;
 }
+
+const STAR = 0x2a;
+const NOTHING = new Uint8Array();
+
+/** The end of a stream, of which bytes may still turn out to be secret. Positions count from the stream's beginning. */
+export interface HeldBytes {
+  add(bytes: Uint8Array): void;
+  /** Puts stars from one position to another; `to` never goes back from call to call. */
+  hide(from: number, to: number): void;
+  /** Gives out all bytes before this position. */
+  release(to: number): Uint8Array;
+}
+
+/** Chunks go through without a copy as long as nothing is hidden or held back. */
+export function createHeldBytes(): HeldBytes {
+  let held: Uint8Array = NOTHING;
+  /** The position of the first held byte. */
+  let offset = 0;
+  /** Whether the bytes are a copy, and may be changed. */
+  let isOwn = false;
+  /** The last stretch of stars: many overlapping finds must not fill the same bytes again and again. */
+  let starsFrom = 0;
+  let starsTo = 0;
+
+  function fill(from: number, to: number): void {
+    if (from >= to) return;
+    if (!isOwn) {
+      held = new Uint8Array(held);
+      isOwn = true;
+    }
+    held.fill(STAR, from - offset, to - offset);
+  }
+
+  return {
+    add(bytes) {
+      isOwn = held.length > 0;
+      held = isOwn ? Buffer.concat([held, bytes]) : bytes;
+    },
+    hide(from, to) {
+      if (from > starsTo || starsTo === starsFrom) {
+        fill(from, to);
+        starsFrom = from;
+      } else {
+        fill(from, starsFrom);
+        fill(starsTo, to);
+        starsFrom = Math.min(from, starsFrom);
+      }
+      starsTo = to;
+    },
+    release(to) {
+      const released = held.subarray(0, to - offset);
+      // Copied, so that a few held bytes do not keep a whole chunk in memory.
+      held = to - offset === held.length ? NOTHING : new Uint8Array(held.subarray(to - offset));
+      isOwn = true;
+      offset = to;
+      return released;
+    },
+  };
+}

@@ -2,7 +2,7 @@ import { isArtifactPath } from '../../run-folder/index.js';
 import { fromJsonSchema, interpretJsonSchema, isJsonObject } from '../../json-schema/index.js';
 import { SluiceError, isSluiceError } from '../../base/index.js';
 import type { SchemaIssue, StandardSchema } from '../../json/index.js';
-import { isStandardSchema, jsonSchemaOf } from '../contract/contract-schema.js';
+import { isStandardSchema, toJsonSchema } from './contract-schema.js';
 import { runSpecSchema } from '../../records/index.js';
 import type { RunContract, RunSpec } from '../../records/index.js';
 
@@ -31,7 +31,7 @@ export interface CheckedSpec {
 
 /** Looks whether a spec can be run; throws {@link RunSpecError} if not. */
 export function checkRunSpec(given: unknown): CheckedSpec {
-  const { told, schema } = setAside(given);
+  const { told, schema } = separateSchema(given);
   const issues = [...shapeIssues(told)];
   if (issues.length > 0) throw new RunSpecError(issues);
   const spec = given as RunSpec;
@@ -42,7 +42,7 @@ export function checkRunSpec(given: unknown): CheckedSpec {
 }
 
 /** The spec without what only exists in process, and without keys that hold nothing. */
-function setAside(given: unknown): { readonly told: unknown; readonly schema: unknown } {
+function separateSchema(given: unknown): { readonly told: unknown; readonly schema: unknown } {
   if (!isJsonObject(given)) return { told: given, schema: undefined };
   const told = withoutHoles(given);
   if (isJsonObject(told['limits'])) told['limits'] = withoutHoles(told['limits']);
@@ -92,7 +92,7 @@ function meaningIssues(spec: RunSpec): SchemaIssue[] {
     issues.push({ path: ['contract', 'normalizers'], message: 'must be a list of functions' });
     return issues;
   }
-  const isCode = normalizers.length > 0 || (isStandardSchema(schema) && jsonSchemaOf(schema) === undefined);
+  const isCode = normalizers.length > 0 || (isStandardSchema(schema) && toJsonSchema(schema) === undefined);
   if (isCached && isCode) {
     object('cache', 'cannot tell one function from another; use a JSON Schema without normalizers, or no cache');
   }

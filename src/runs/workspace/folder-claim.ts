@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { makeFolder } from '../../files/index.js';
 import { errorCodeOf } from '../../base/index.js';
 import type { ProcessIdentity } from '../process/process-identity.js';
-import { identifyOwnProcess, stateOfProcess } from '../process/process-identity.js';
+import { identifyOwnProcess, getProcessState } from '../process/process-identity.js';
 
 /** A claim that stands: no other process has a living one. */
 export interface FolderClaim {
@@ -78,7 +78,7 @@ async function findOther(place: string, own: string): Promise<number | undefined
 }
 
 async function isVoid(path: string, holder: ProcessIdentity): Promise<boolean> {
-  const state = await stateOfProcess(holder);
+  const state = await getProcessState(holder);
   if (state !== 'unknown') return state === 'gone';
   const found = await stat(path).catch(() => undefined);
   return found === undefined || Date.now() - found.mtimeMs > SILENT_MS;

@@ -4,24 +4,23 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { differenceOf } from './difference.js';
+import { compareSnapshots, takeSnapshot } from './snapshot.js';
 import type { Snapshot } from './snapshot.js';
-import { takeSnapshot } from './snapshot.js';
 
-async function changesOf(
+async function listChanges(
   files: Readonly<Record<string, string>>,
   change: (folder: string) => Promise<unknown>,
-): Promise<ReturnType<typeof differenceOf>> {
+): Promise<ReturnType<typeof compareSnapshots>> {
   const folder = await makeFolder(files);
   const before = await takeSnapshot(folder);
   await change(folder);
-  return differenceOf(before, await takeSnapshot(folder));
+  return compareSnapshots(before, await takeSnapshot(folder));
 }
 
 describe('the difference of two snapshots', () => {
   it('tells created, modified and deleted files, sorted, with forward slashes', async () => {
     const files = { 'keep.txt': 'k', 'change.txt': 'c', 'gone/a.txt': 'a', 'gone.txt': 'g' };
-    const changes = await changesOf(files, async (folder) => {
+    const changes = await listChanges(files, async (folder) => {
       await writeFile(join(folder, 'change.txt'), 'changed');
       await rm(join(folder, 'gone'), { recursive: true });
       await rm(join(folder, 'gone.txt'));
@@ -37,7 +36,7 @@ describe('the difference of two snapshots', () => {
   });
 
   it('is empty when nothing happened, also if the files were read', async () => {
-    expect(await changesOf({ 'a.txt': 'a' }, async (folder) => lstat(join(folder, 'a.txt')))).toEqual({
+    expect(await listChanges({ 'a.txt': 'a' }, async (folder) => lstat(join(folder, 'a.txt')))).toEqual({
       created: [],
       modified: [],
       deleted: [],
@@ -50,7 +49,7 @@ describe('the difference of two snapshots', () => {
     ['written and its time set back', writeAndHide],
     ['made executable', async (path) => chmod(path, 0o755)],
   ])('tells a file as modified that was %s', async (_how, change) => {
-    const { modified } = await changesOf({ 'a.txt': 'same' }, async (folder) => {
+    const { modified } = await listChanges({ 'a.txt': 'same' }, async (folder) => {
       // File systems count time in steps of a few milliseconds.
       await new Promise((resolve) => {
         setTimeout(resolve, 20);
@@ -61,7 +60,7 @@ describe('the difference of two snapshots', () => {
   });
 
   it('does not look into .git, node_modules and .audit, at any depth', async () => {
-    const { created } = await changesOf({}, async (folder) => {
+    const { created } = await listChanges({}, async (folder) => {
       for (const path of ['.git', 'a/node_modules', 'a/b/.audit', 'a/.github']) {
         await mkdir(join(folder, path), { recursive: true });
         await writeFile(join(folder, path, 'x'), 'x');
@@ -72,7 +71,7 @@ describe('the difference of two snapshots', () => {
 
   it('takes a link as what it is, and follows none', async () => {
     const outside = await makeFolder({ secret: 's' });
-    const { created, modified } = await changesOf({ 'a.txt': 'a' }, async (folder) => {
+    const { created, modified } = await listChanges({ 'a.txt': 'a' }, async (folder) => {
       await symlink(outside, join(folder, 'folder-link'));
       await symlink('.', join(folder, 'circle'));
       await symlink('nowhere', join(folder, 'broken'));
@@ -82,7 +81,7 @@ describe('the difference of two snapshots', () => {
   });
 
   it('leaves out what is neither a file nor a link', async () => {
-    const { created } = await changesOf({}, async (folder) => {
+    const { created } = await listChanges({}, async (folder) => {
       const server = createServer();
       onTestFinished(() => void server.close());
       await new Promise<void>((resolve) => {
@@ -93,7 +92,7 @@ describe('the difference of two snapshots', () => {
   });
 
   it('tells a renamed folder as its files', async () => {
-    const changes = await changesOf({ 'a/x': 'x', 'a/y': 'y' }, async (folder) =>
+    const changes = await listChanges({ 'a/x': 'x', 'a/y': 'y' }, async (folder) =>
       rename(join(folder, 'a'), join(folder, 'b')),
     );
     expect(changes).toEqual({ created: ['b/x', 'b/y'], modified: [], deleted: ['a/x', 'a/y'] });
@@ -128,8 +127,8 @@ describe('a snapshot that could not see all', () => {
     const shallow = await takeSnapshot(folder, { maxDepth: 2 });
     expect(shallow).toMatchObject({ truncated: true, paths: ['a/d'] });
     const full = await takeSnapshot(folder);
-    expect(differenceOf(shallow, full)).toEqual({ created: [], modified: [], deleted: [] });
-    expect(differenceOf(full, shallow)).toEqual({ created: [], modified: [], deleted: [] });
+    expect(compareSnapshots(shallow, full)).toEqual({ created: [], modified: [], deleted: [] });
+    expect(compareSnapshots(full, shallow)).toEqual({ created: [], modified: [], deleted: [] });
   });
 
   it('is compared only as far as both went', async () => {
@@ -139,13 +138,13 @@ describe('a snapshot that could not see all', () => {
     await writeFile(join(folder, 'd0/new'), 'n');
     await writeFile(join(folder, 'd2/new'), 'n');
     const after = await takeSnapshot(folder, { maxFiles: 12 });
-    expect(differenceOf(before, after)).toEqual({ created: ['d0/new'], modified: [], deleted: ['d0/f0'] });
+    expect(compareSnapshots(before, after)).toEqual({ created: ['d0/new'], modified: [], deleted: ['d0/f0'] });
   });
 
   it('never tells a change that did not happen, wherever it was broken off', () => {
     const name = fc.constantFrom('a', 'a-b', 'a.b', 'b', 'b b', 'c');
     const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'));
-    const snapshotOf = (paths: readonly string[], limit: number): Snapshot => {
+    const makeSnapshot = (paths: readonly string[], limit: number): Snapshot => {
       const walked = [...paths].sort((a, b) => (a.replaceAll('/', '\0') < b.replaceAll('/', '\0') ? -1 : 1));
       const kept = walked.slice(0, limit);
       return {
@@ -163,11 +162,11 @@ describe('a snapshot that could not see all', () => {
         fc.nat({ max: 12 }),
         fc.nat({ max: 12 }),
         (old, recent, m, n) => {
-          const { created, deleted, modified } = differenceOf(snapshotOf(old, m), snapshotOf(recent, n));
+          const { created, deleted, modified } = compareSnapshots(makeSnapshot(old, m), makeSnapshot(recent, n));
           expect(created.filter((each) => old.includes(each) || !recent.includes(each))).toEqual([]);
           expect(deleted.filter((each) => recent.includes(each) || !old.includes(each))).toEqual([]);
           expect(modified).toEqual([]);
-          const whole = differenceOf(snapshotOf(old, 99), snapshotOf(recent, 99));
+          const whole = compareSnapshots(makeSnapshot(old, 99), makeSnapshot(recent, 99));
           expect(whole.created).toEqual(recent.filter((each) => !old.includes(each)).sort());
           expect(whole.deleted).toEqual(old.filter((each) => !recent.includes(each)).sort());
         },
@@ -182,7 +181,7 @@ describe('a snapshot that could not see all', () => {
   });
 
   it('sees a file of which a second name was made', async () => {
-    const { created } = await changesOf({ a: 'x' }, async (folder) => link(join(folder, 'a'), join(folder, 'b')));
+    const { created } = await listChanges({ a: 'x' }, async (folder) => link(join(folder, 'a'), join(folder, 'b')));
     expect(created).toEqual(['b']);
   });
 });

@@ -2,8 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import type { FsDiff } from '../../events/index.js';
 import type { RunWarning } from '../../records/index.js';
-import { differenceOf } from './difference.js';
-import { takeSnapshot } from './snapshot.js';
+import { compareSnapshots, takeSnapshot } from './snapshot.js';
 
 /** Knows what a folder looked like. */
 export interface FolderWatch {
@@ -21,7 +20,7 @@ export async function watchFolder(workdir: string, data: string): Promise<Folder
   return {
     async difference() {
       const after = await takeSnapshot(workdir, { leaveOut });
-      const fsDiff = differenceOf(before, after);
+      const fsDiff = compareSnapshots(before, after);
       if (!before.truncated && !after.truncated) return { fsDiff, warnings: [] };
       const message = `${workdir} has more files than are looked at: artifacts may be missing.`;
       return { fsDiff, warnings: [{ code: 'ARTIFACTS_INCOMPLETE', message }] };

@@ -1,7 +1,7 @@
 import { firstIndexThat } from '../../base/index.js';
 import { comparePositions, positionOf } from '../../events/index.js';
 import type { LogPosition } from '../../events/index.js';
-import { rangeOf } from '../../runs/index.js';
+import { readEventRange } from '../../runs/index.js';
 import type { WatchableEventLog } from '../../runs/index.js';
 import { checkOpen, copyOf, type KeptEvent, type Tables } from './tables.js';
 
@@ -27,7 +27,7 @@ export function createEventLog(tables: Tables): WatchableEventLog {
 
     async read(query) {
       checkOpen(tables);
-      const { after, to, limit } = rangeOf(query);
+      const { after, to, limit } = readEventRange(query);
       const log = logs.get(`${query.protocol} ${query.runId}`) ?? [];
       const from = firstBehind(log, after);
       return log.slice(from, Math.min(from + limit, firstBehind(log, to))).map(({ emitted }) => copyOf(emitted));

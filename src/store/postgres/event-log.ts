@@ -1,6 +1,6 @@
 import { positionOf } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
-import { rangeOf } from '../../runs/index.js';
+import { readEventRange } from '../../runs/index.js';
 import type { WatchableEventLog } from '../../runs/index.js';
 import { columnsOf } from './columns.js';
 import type { Context } from './context.js';
@@ -61,7 +61,7 @@ export function createEventLog({ database, notifications }: Context): WatchableE
       }),
 
     async read(query) {
-      const { after, to, limit } = rangeOf(query);
+      const { after, to, limit } = readEventRange(query);
       const { protocol } = query;
       const { rows } = await database.query(
         `SELECT event FROM sluice.events

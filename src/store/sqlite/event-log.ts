@@ -1,6 +1,6 @@
 import { positionOf } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
-import { rangeOf } from '../../runs/index.js';
+import { readEventRange } from '../../runs/index.js';
 import type { WatchableEventLog } from '../../runs/index.js';
 import type { Wakers } from '../wakers.js';
 import type { Database } from './database.js';
@@ -51,7 +51,7 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
       }),
 
     read: async (query) => {
-      const { after, to, limit } = rangeOf(query);
+      const { after, to, limit } = readEventRange(query);
       const { runId, protocol } = query;
       const bounds = [after.attempt, after.seq, to.attempt, to.seq] as const;
       const rows = await database.read(() => select.all(runId, protocol, ...bounds, limit));

@@ -1,0 +1,104 @@
+import type { FsDiff } from '../../events/index.js';
+import { selectAgentEnvironment } from '../launch/prepare-launch.js';
+import { firstPrompt, retryPrompt } from '../spec/render-contract.js';
+import { addDrift, buildResult } from '../result/build-result.js';
+import { mergeFsDiffs, NO_CHANGES } from '../result/merge-fs-diffs.js';
+import type { RunDrift, RunResult } from '../../records/index.js';
+import { createAttemptSecrets } from '../secrets/compile-secrets.js';
+import { runAttempt, recordUnstarted } from './run-attempt.js';
+import type { AttemptOutcome, AttemptPlan } from './run-attempt.js';
+import type { RunContext } from './run-context.js';
+import type { RunControl } from './run-control.js';
+
+/** Attempt after attempt, until one ends the run: the first, those with an answer, those with what was wrong. */
+export async function runAttempts(context: RunContext, workdir: string): Promise<RunResult> {
+  const { spec, control, progress, usage } = context;
+  const watch = startStopwatch(context.limits.time_s, control);
+  let retries = spec.max_retries ?? 0;
+  let artifacts: FsDiff = NO_CHANGES;
+  let drift: RunDrift | undefined;
+  let plan: AttemptPlan = {
+    workdir,
+    prompt: firstPrompt(spec),
+    sessionId: null,
+    reply: null,
+    mayRetry: retries > 0,
+  };
+  for (;;) {
+    if (plan.sessionId === null) usage.startSession();
+    watch.go();
+    // Also where it throws: a clock left running would keep the process waiting for it.
+    const outcome = await runAttempt(context, plan).finally(() => watch.rest());
+    artifacts = mergeFsDiffs(artifacts, outcome.fsDiff);
+    drift = addDrift(drift, outcome.drift);
+    const next = await nextStep(context, plan, outcome);
+    if ('ended' in next) {
+      const { attempts, sessionId } = progress;
+      return buildResult(next.ended, { artifacts, drift, usage: usage.total, attempts, sessionId });
+    }
+    if (next.isRetry) retries -= 1;
+    plan = { ...plan, ...next, mayRetry: retries > 0 };
+  }
+}
+
+type NextStep =
+  | { readonly ended: AttemptOutcome }
+  | (Pick<AttemptPlan, 'prompt' | 'sessionId' | 'reply'> & { readonly isRetry: boolean });
+
+async function nextStep(context: RunContext, plan: AttemptPlan, outcome: AttemptOutcome): Promise<NextStep> {
+  const { last, judged } = outcome;
+  if (last.type === 'user.input.required') return waitForReply(context);
+  const isRetry = last.type === 'diagnostic.warning' && last.data.code === 'OUTPUT_RETRIED';
+  if (!isRetry || judged === null || !('error' in judged) || judged.error === undefined) return { ended: outcome };
+  const { stop } = context.control;
+  if (stop !== null) return { ended: await recordUnstarted(context, { ...plan, reply: null }, stop) };
+  const session = context.launcher.canResume ? context.progress.sessionId : null;
+  const prompt = retryPrompt(context.spec, judged.error, session !== null);
+  return { prompt, sessionId: session, reply: null, isRetry: true };
+}
+
+/** The run stays open until a person answers; the time for work stands still meanwhile. */
+async function waitForReply(context: RunContext): Promise<NextStep> {
+  const { control, limits, launcher, progress } = context;
+  const reason = `Nobody answered within limits.wait_s, ${limits.wait_s} s; start the run again when somebody can.`;
+  const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason }), limits.wait_s * 1000);
+  const answered = await control.answered();
+  clearTimeout(timer);
+  const { sessionId } = progress;
+  if (answered.kind === 'stop')
+    return { ended: await recordUnstarted(context, { sessionId, reply: null }, answered.stop) };
+  const { text } = answered;
+  progress.replies += 1;
+  if (sessionId !== null && launcher.canResume) return { prompt: text, sessionId, reply: text, isRetry: false };
+  const why = launcher.canResume ? 'it never named its session' : 'it has no sessions';
+  const lost = {
+    verdict: 'session_lost',
+    reason: `${launcher.engine} cannot be given the reply: ${why}. Start a new run that holds question and answer.`,
+  } as const;
+  const reply = createAttemptSecrets(selectAgentEnvironment(context), context.ports.secretPatterns).maskText(text);
+  return { ended: await recordUnstarted(context, { sessionId, reply }, lost) };
+}
+
+/** Counts the time a run works; it rests while a person thinks. */
+export interface Stopwatch {
+  go(): void;
+  rest(): void;
+}
+
+/** Stops the run when it has worked for longer than it may. */
+function startStopwatch(seconds: number, control: RunControl): Stopwatch {
+  let left = seconds * 1000;
+  let since = 0;
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    go() {
+      since = performance.now();
+      const reason = `The run worked longer than limits.time_s, ${seconds} s; allow more or ask for less.`;
+      timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason }), Math.max(0, left));
+    },
+    rest() {
+      clearTimeout(timer);
+      left -= performance.now() - since;
+    },
+  };
+}

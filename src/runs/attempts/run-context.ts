@@ -1,0 +1,78 @@
+import type { RunFolder } from '../../run-folder/index.js';
+import type { StandardSchema } from '../../json/index.js';
+import type { RunJournal } from '../capture/event-feed.js';
+import type { Launcher } from '../launchers/launcher.js';
+import type { DecidedPorts } from '../ports/run-ports.js';
+import type { DecidedLimits } from '../spec/run-limits.js';
+import type { RunSpec } from '../../records/index.js';
+import type { RunControl } from './run-control.js';
+import { UsageTotals, sumUsage } from '../../events/index.js';
+import type { Usage } from '../../events/index.js';
+
+/** What all attempts of a run share. */
+export interface RunContext {
+  readonly id: string;
+  readonly spec: RunSpec;
+  readonly schema: StandardSchema | undefined;
+  readonly limits: DecidedLimits;
+  readonly ports: DecidedPorts;
+  readonly launcher: Launcher;
+  readonly control: RunControl;
+  readonly usage: RunUsage;
+  readonly journal: RunJournal;
+  readonly folder: RunFolder;
+  /** Absolute and without links, as agents compare paths. */
+  readonly runDir: string;
+  readonly progress: RunProgress;
+}
+
+/** How far a run has come; each attempt moves it on. */
+export interface RunProgress {
+  /** Attempts that were begun. */
+  attempts: number;
+  /** The last FCMP number that was used. */
+  fcmpSeq: number;
+  /** Bytes that were printed. */
+  printed: number;
+  /** Answers of a person. */
+  replies: number;
+  /** The session the engine named last. */
+  sessionId: string | null;
+}
+
+/** How the run is to be read and judged. */
+export function getRunMode({ spec }: Pick<RunContext, 'spec'>): 'auto' | 'interactive' {
+  return spec.mode ?? 'auto';
+}
+
+/** Adds up what all attempts of a run have used. An engine tells the total of its session, whatever attempt it is in. */
+export class RunUsage {
+  #before: Usage | null = null;
+  #session = new UsageTotals();
+
+  /** The next attempt begins a session of its own: what was used before is not in its totals. */
+  startSession(): void {
+    this.#before = this.total;
+    this.#session = new UsageTotals();
+  }
+
+  add(usage: Usage): void {
+    this.#session.add(usage);
+  }
+
+  /** What was used so far; null if no engine has said. */
+  get total(): Usage | null {
+    const now = this.#session.total;
+    if (this.#before === null || now === null) return now ?? this.#before;
+    return sumUsage(this.#before, now);
+  }
+
+  get tokens(): number {
+    const { total } = this;
+    return total === null ? 0 : (total.total_tokens ?? total.input_tokens + total.output_tokens);
+  }
+
+  get cost(): number {
+    return this.total?.cost ?? 0;
+  }
+}

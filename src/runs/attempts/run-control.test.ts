@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { RunControl } from './run-control.js';
+
+const CANCEL = { verdict: 'canceled', reason: 'enough' } as const;
+
+describe('a stop', () => {
+  it('is told to all who listen, also to those who come later', () => {
+    const control = new RunControl();
+    const told: string[] = [];
+    control.onStop(({ reason }) => told.push(`before: ${reason}`));
+    const unsubscribe = control.onStop(() => told.push('taken back'));
+    unsubscribe();
+    control.requestStop(CANCEL);
+    control.onStop(({ reason }) => told.push(`after: ${reason}`));
+    expect(told).toEqual(['before: enough', 'after: enough']);
+  });
+
+  it('counts once', () => {
+    const control = new RunControl();
+    control.requestStop(CANCEL);
+    control.requestStop({ verdict: 'limit', reason: 'late' });
+    expect(control.stop).toEqual(CANCEL);
+  });
+
+  it('after the end changes nothing', () => {
+    const control = new RunControl();
+    control.end();
+    control.requestStop(CANCEL);
+    expect(control.stop).toBeNull();
+  });
+});
+
+describe('a reply', () => {
+  it('ends the waiting, whether it comes before or after', async () => {
+    const control = new RunControl();
+    control.ask();
+    control.reply('early');
+    expect(await control.answered()).toEqual({ kind: 'reply', text: 'early' });
+    control.ask();
+    const answered = control.answered();
+    control.reply('late');
+    expect(await answered).toEqual({ kind: 'reply', text: 'late' });
+  });
+
+  it('is refused where nothing was asked, and the second time', async () => {
+    const control = new RunControl();
+    const misuse = expect.objectContaining({ code: 'REPLY_NOT_EXPECTED' });
+    expect(() => control.reply('x')).toThrow(misuse);
+    control.ask();
+    control.reply('x');
+    expect(() => control.reply('y')).toThrow(misuse);
+    await control.answered();
+    control.ask();
+    control.end();
+    expect(() => control.reply('z')).toThrow(misuse);
+  });
+
+  it.each(['', '  ', 'x'.repeat(2_000_000)])('must be something that can be handed on', (text) => {
+    const control = new RunControl();
+    control.ask();
+    expect(() => control.reply(text)).toThrow(expect.objectContaining({ code: 'INVALID_REPLY' }));
+  });
+
+  it('gives way to a stop', async () => {
+    const control = new RunControl();
+    control.ask();
+    const answered = control.answered();
+    control.requestStop(CANCEL);
+    expect(await answered).toEqual({ kind: 'stop', stop: CANCEL });
+    expect(() => control.reply('x')).toThrow(/the run is over/);
+  });
+});

@@ -1,0 +1,91 @@
+import { SluiceError } from '../../base/index.js';
+
+/** Why Sluice itself ends a run. */
+export interface Stop {
+  readonly verdict: 'canceled' | 'timed_out' | 'limit';
+  readonly reason: string;
+}
+
+/** What ends the waiting for an answer. */
+export type Answered =
+  | { readonly kind: 'reply'; readonly text: string }
+  | { readonly kind: 'stop'; readonly stop: Stop };
+
+/** Longer answers are files of the working folder. */
+const LONGEST_REPLY = 1024 * 1024;
+
+/** What the owner of a run may do to it while it goes on, and what its limits do. The first stop counts. */
+export class RunControl {
+  #stop: Stop | null = null;
+  #isOver = false;
+  readonly #listeners = new Set<(stop: Stop) => void>();
+  #isAsking = false;
+  #reply: string | null = null;
+  #tellReply: (() => void) | null = null;
+
+  /** Why the run is to end; null while it is not. */
+  get stop(): Stop | null {
+    return this.#stop;
+  }
+
+  /** Ends the run; later stops change nothing. */
+  requestStop(stop: Stop): void {
+    if (this.#stop !== null || this.#isOver) return;
+    this.#stop = stop;
+    for (const listener of this.#listeners) listener(stop);
+  }
+
+  /** Calls back when the run is to end, at once if it already is; the returned function takes that back. */
+  onStop(listener: (stop: Stop) => void): () => void {
+    if (this.#stop !== null) listener(this.#stop);
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** From here on the agent's question may be answered. */
+  ask(): void {
+    this.#isAsking = true;
+  }
+
+  /** Hands over the answer of a person; throws `REPLY_NOT_EXPECTED` if nothing was asked. */
+  reply(text: string): void {
+    if (text.trim() === '' || text.length > LONGEST_REPLY) {
+      const problem =
+        text.trim() === ''
+          ? 'it is empty; say something'
+          : `it is longer than ${LONGEST_REPLY} characters; put material into files`;
+      throw new SluiceError('INVALID_REPLY', `The reply cannot be handed on: ${problem}.`);
+    }
+    if (!this.#isAsking || this.#stop !== null) {
+      const why = this.#isOver || this.#stop !== null ? 'the run is over' : 'the agent has not asked anything';
+      throw new SluiceError('REPLY_NOT_EXPECTED', `Nobody waits for a reply: ${why}. Wait for user.input.required.`);
+    }
+    this.#isAsking = false;
+    this.#reply = text;
+    this.#tellReply?.();
+  }
+
+  /** Waits for the answer to the question that was asked, or for a stop. */
+  async answered(): Promise<Answered> {
+    let unsubscribe: (() => void) | undefined;
+    try {
+      return await new Promise<Answered>((resolve) => {
+        this.#tellReply = () => resolve({ kind: 'reply', text: this.#reply ?? '' });
+        unsubscribe = this.onStop((stop) => resolve({ kind: 'stop', stop }));
+        if (this.#reply !== null) this.#tellReply();
+      });
+    } finally {
+      unsubscribe?.();
+      this.#isAsking = false;
+      this.#reply = null;
+      this.#tellReply = null;
+    }
+  }
+
+  /** The run has ended: nothing can be done to it any more. */
+  end(): void {
+    this.#isOver = true;
+    this.#isAsking = false;
+    this.#listeners.clear();
+  }
+}

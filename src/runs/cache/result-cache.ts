@@ -1,0 +1,51 @@
+import type { RunResult } from '../../records/index.js';
+import { createHash } from 'node:crypto';
+
+/** Results of whole successes that changed no files, by key. */
+export interface ResultCache {
+  /** Undefined for a miss; an entry that cannot be read is a miss. */
+  find(key: string): Promise<CachedResult | undefined>;
+  keep(key: string, entry: CachedResult): Promise<void>;
+}
+
+/** A result that was kept, with the run it came from. */
+export interface CachedResult {
+  /** The run that earned the result. */
+  readonly run_id: string;
+  readonly result: RunResult;
+  readonly kept_at: string;
+}
+
+/** How much a cache of results may hold. An entry larger than all of it is not kept. */
+export interface CacheLimits {
+  readonly entries?: number;
+  /** All entries together, as text. */
+  readonly bytes?: number;
+}
+
+/** Results are small: a thousand of them are found again long after the work has moved on, and fit into memory. */
+export const CACHE_LIMITS: Readonly<Required<CacheLimits>> = { entries: 1000, bytes: 64 * 1024 * 1024 };
+
+/** An entry as text, with what it takes to notice that it was damaged. */
+export function writeCacheEntry(key: string, entry: CachedResult): string {
+  const text = JSON.stringify(entry);
+  return `${JSON.stringify({ key, sha256: hashText(text) })}\n${text}\n`;
+}
+
+/** Reads an entry; undefined if it is not whole, of another key, or of a shape that can be no result. */
+export function readCacheEntry(key: string, text: string): CachedResult | undefined {
+  const [head = '', body = ''] = text.split('\n');
+  try {
+    const { key: named, sha256 } = JSON.parse(head) as Record<string, unknown>;
+    if (named !== key || sha256 !== hashText(body)) return undefined;
+    const entry = JSON.parse(body) as Partial<CachedResult> | null;
+    const isWhole = typeof entry?.run_id === 'string' && entry.result?.status === 'success';
+    return isWhole ? (entry as CachedResult) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function hashText(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,213 @@
+import type { RunLogs } from '../../run-folder/index.js';
+import type { DriftSummary, Emitted } from '../../events/index.js';
+import type { EventLog } from '../ports/event-log.js';
+import { SluiceError } from '../../base/index.js';
+
+/** Where the events of a run go: first into its folder and the event log, then to those who read along. */
+export interface RunJournal {
+  /** Keeps events and tells them; told when this resolves. */
+  write(events: readonly Emitted[]): Promise<void>;
+  /** Keeps the count of what an attempt met and this version does not know. */
+  writeDrift(summary: DriftSummary): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** See {@link RunJournal}. `log` is null where the files of the run folder are the log. */
+export function createRunJournal(
+  runId: string,
+  { files, log, feed }: { readonly files: RunLogs; readonly log: EventLog | null; readonly feed: EventFeed },
+): RunJournal {
+  return {
+    async write(events) {
+      if (events.length === 0) return;
+      await Promise.all([files.append(events), log?.append(runId, events)]);
+      feed.publish(events);
+    },
+    writeDrift: async (summary) => files.appendDrift(summary),
+    close: async () => files.close(),
+  };
+}
+
+/** Events read from the log at once. */
+const PAGE = 1024;
+
+/**
+ * Tells the events of a run to any number of readers, each from the first event, each at its own pace. What a reader
+ * has not had yet is in memory, within bounds; one that is slow or late is served from the log, so nothing queues up.
+ */
+export class EventFeed implements AsyncIterable<Emitted> {
+  readonly #runId: string;
+  readonly #log: EventLog;
+  readonly #order = new ProtocolOrder();
+  readonly #recent = new RecentEvents();
+  readonly #readers = new Set<{ next: number }>();
+  #waiting: (() => void)[] = [];
+  #isOver = false;
+  #failure: SluiceError | null = null;
+
+  constructor(runId: string, log: EventLog) {
+    this.#runId = runId;
+    this.#log = log;
+  }
+
+  /** Tells events; they must be in the log. */
+  publish(events: readonly Emitted[]): void {
+    if (events.length === 0) return;
+    let needed = this.#order.length + events.length;
+    for (const { next } of this.#readers) needed = Math.min(needed, next);
+    for (const { protocol } of events) this.#order.add(protocol);
+    this.#recent.add(events, needed);
+    this.#wake();
+  }
+
+  /** No more events will come; with a failure, because they could not be kept. */
+  end(failure: SluiceError | null = null): void {
+    this.#isOver = true;
+    this.#failure = failure;
+    this.#wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Emitted, undefined> {
+    const history = new History(this.#runId, this.#log, this.#order);
+    const reader = { next: 0 };
+    this.#readers.add(reader);
+    try {
+      for (;;) {
+        while (reader.next >= this.#order.length) {
+          if (this.#failure !== null) throw this.#failure;
+          if (this.#isOver) return undefined;
+          await new Promise<void>((wake) => {
+            this.#waiting.push(wake);
+          });
+        }
+        const emitted = this.#recent.at(reader.next) ?? (await history.at(reader.next));
+        history.pass(emitted);
+        reader.next += 1;
+        yield emitted;
+      }
+    } finally {
+      this.#readers.delete(reader);
+    }
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+}
+
+type Protocol = Emitted['protocol'];
+
+/** One reader's way through the log: pages of both protocols, put together in the order in which they were told. */
+class History {
+  readonly #runId: string;
+  readonly #log: EventLog;
+  readonly #order: ProtocolOrder;
+  readonly #pages: Record<Protocol, Emitted[]> = { rasp: [], fcmp: [] };
+  readonly #last: Record<Protocol, string | number | undefined> = { rasp: undefined, fcmp: undefined };
+
+  constructor(runId: string, log: EventLog, order: ProtocolOrder) {
+    this.#runId = runId;
+    this.#log = log;
+    this.#order = order;
+  }
+
+  /** The event with this number, the first that was not passed yet. */
+  async at(index: number): Promise<Emitted> {
+    const protocol = this.#order.at(index);
+    if (this.#pages[protocol].length === 0) await this.#readPage(protocol, index);
+    const [next] = this.#pages[protocol];
+    if (next !== undefined) return next;
+    throw new SluiceError(
+      'EVENT_LOG_INCOMPLETE',
+      `The event log has lost ${protocol} events of run ${this.#runId}; rebuild them: sluice translate DIR --write.`,
+    );
+  }
+
+  /** The reader has this event, wherever it came from. */
+  pass({ protocol, event }: Emitted): void {
+    this.#last[protocol] = protocol === 'rasp' ? `${event.attempt_number}:${event.seq}` : event.seq;
+    this.#pages[protocol].shift();
+  }
+
+  async #readPage(protocol: Protocol, index: number): Promise<void> {
+    let limit = 0;
+    const end = Math.min(this.#order.length, index + PAGE);
+    for (let next = index; next < end; next += 1) if (this.#order.at(next) === protocol) limit += 1;
+    const after = this.#last[protocol];
+    const query = { runId: this.#runId, protocol, limit, ...(after === undefined ? {} : { after }) };
+    this.#pages[protocol] = [...(await this.#log.read(query))];
+  }
+}
+
+/** A reader may fall so far behind before it has to read the log. */
+const MOST_EVENTS = 16_384;
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** What an event costs beside the bytes it was read from. */
+const ENVELOPE = 600;
+
+/** The events of a run that some reader has not had yet, as many as a fixed room holds. */
+class RecentEvents {
+  #events: Emitted[] = [];
+  #bytes = 0;
+  #first = 0;
+
+  /** Adds events, and forgets those before a number and those there is no room for. */
+  add(events: readonly Emitted[], needed: number): void {
+    for (const emitted of events) {
+      this.#events.push(emitted);
+      this.#bytes += estimateSize(emitted);
+    }
+    let dropped = 0;
+    while (dropped < this.#events.length) {
+      const isNeeded = this.#first + dropped >= needed;
+      if (isNeeded && this.#events.length - dropped <= MOST_EVENTS && this.#bytes <= MOST_BYTES) break;
+      const oldest = this.#events[dropped];
+      if (oldest !== undefined) this.#bytes -= estimateSize(oldest);
+      dropped += 1;
+    }
+    if (dropped === 0) return;
+    this.#first += dropped;
+    this.#events = this.#events.slice(dropped);
+  }
+
+  at(index: number): Emitted | undefined {
+    return this.#events[index - this.#first];
+  }
+}
+
+/** What an event says comes from its bytes, so they measure it without looking. FCMP says it with the same object. */
+function estimateSize({ protocol, event }: Emitted): number {
+  if (protocol === 'fcmp' || event.raw_ref === null) return ENVELOPE;
+  return ENVELOPE + event.raw_ref.byte_to - event.raw_ref.byte_from;
+}
+
+/**
+ * Which protocol each event of a run belongs to, in the order in which they were told: a bit an event. Logs keep the
+ * protocols apart; with this they can be put together again exactly as they came.
+ */
+class ProtocolOrder {
+  #bits = new Uint8Array(128);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(protocol: Emitted['protocol']): void {
+    const byte = this.#length >> 3;
+    if (byte >= this.#bits.length) {
+      const grown = new Uint8Array(2 * this.#bits.length);
+      grown.set(this.#bits);
+      this.#bits = grown;
+    }
+    if (protocol === 'fcmp') this.#bits[byte] = (this.#bits[byte] ?? 0) | (1 << (this.#length & 7));
+    this.#length += 1;
+  }
+
+  at(index: number): Emitted['protocol'] {
+    return (((this.#bits[index >> 3] ?? 0) >> (index & 7)) & 1) === 1 ? 'fcmp' : 'rasp';
+  }
+}

@@ -1,0 +1,100 @@
+import { LAUNCHERS } from '../launchers/launchers.js';
+import { RUN_ENGINES } from '../../records/index.js';
+import type { RunEngine } from '../../records/index.js';
+import { isVersionIn } from '../launchers/version.js';
+import { findProgram, askProgram } from './ask-program.js';
+
+/** How an engine is found on this machine, and what to do if it cannot be used as it is. */
+export interface EngineReport {
+  readonly engine: RunEngine;
+  readonly program: string;
+  readonly path?: string;
+  readonly version?: string;
+  /** `unproven_version`: it will probably do, but nobody has tried. `broken`: it is there and does not answer. */
+  readonly status: 'ready' | 'missing' | 'unproven_version' | 'broken';
+  readonly next?: string;
+}
+
+/** Where to look for the agents. */
+export interface ExamineOptions {
+  /** The environment in which programs are looked for and asked. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Where an engine's program is, or the words that start it; the others are looked for on the path. */
+  readonly programs?: Readonly<Partial<Record<RunEngine, string | readonly string[]>>>;
+  /** How long a program may take to tell its version. */
+  readonly timeoutMs?: number;
+}
+
+/** Programs of this kind load for seconds on a busy machine. */
+const DEFAULT_TIMEOUT_MS = 20_000;
+
+/**
+ * Looks for every engine's program, asks for its version and says the next step. `command` is left out: it is whatever
+ * the caller names.
+ *
+ * @example
+ * for (const { engine, status, next } of await examineEngines({ env: process.env, cwd: process.cwd() })) show(engine, status, next)
+ */
+export async function examineEngines(options: ExamineOptions): Promise<EngineReport[]> {
+  const engines = RUN_ENGINES.filter((engine) => engine !== 'command');
+  return Promise.all(engines.map(async (engine) => examine(engine, options)));
+}
+
+async function examine(engine: RunEngine, options: ExamineOptions): Promise<EngineReport> {
+  const launcher = LAUNCHERS[engine];
+  const { env, cwd, programs = {}, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const [program = launcher.program, ...words] = [programs[engine] ?? launcher.program].flat();
+  const found = { engine, program };
+  const path = await findProgram(program, { path: env['PATH'] ?? '', cwd });
+  if (path === undefined) return { ...found, status: 'missing', next: launcher.installHint };
+
+  const answer = await askProgram([path, ...words, ...launcher.versionCommand], { env, cwd, timeoutMs });
+  const version = launcher.readVersion(answer.text);
+  if (answer.problem !== undefined || version === undefined) {
+    const reason = answer.problem ?? 'it does not tell its version';
+    const command = [program, ...words, ...launcher.versionCommand].join(' ');
+    return { ...found, path, status: 'broken', next: `${reason}; try \`${command}\` yourself, or install it again` };
+  }
+  if (isVersionIn(version, launcher.drives)) return { ...found, path, version, status: 'ready' };
+  const next =
+    launcher.drives === ''
+      ? 'no version of it could be proven; look at its first runs closely'
+      : `proven with ${launcher.drives}; look at its first runs closely, or ${launcher.installHint}`;
+  return { ...found, path, version, status: 'unproven_version', next };
+}
+
+const STATUS_WORDS: Readonly<Record<EngineReport['status'], string>> = {
+  ready: 'ready',
+  missing: 'missing',
+  unproven_version: 'unproven version',
+  broken: 'broken',
+};
+
+/**
+ * The reports as lines for people: engine, status, version and place, and below it the next step.
+ *
+ * @example
+ * process.stderr.write(renderDoctor(await examineEngines({ env: process.env, cwd: process.cwd() })))
+ */
+export function renderDoctor(reports: readonly EngineReport[]): string {
+  const engineWidth = widest(reports.map(({ engine }) => engine));
+  const statusWidth = widest(Object.values(STATUS_WORDS));
+  const versionWidth = widest(reports.map(({ version = '' }) => version));
+  return reports
+    .map(({ engine, status, version = '', path = '', next }) => {
+      const columns = [
+        engine.padEnd(engineWidth),
+        STATUS_WORDS[status].padEnd(statusWidth),
+        version.padEnd(versionWidth),
+        path,
+      ];
+      const line = columns.join('  ').trimEnd();
+      return next === undefined ? `${line}\n` : `${line}\n${' '.repeat(engineWidth)}  → ${next}\n`;
+    })
+    .join('');
+}
+
+function widest(texts: readonly string[]): number {
+  return Math.max(0, ...texts.map((text) => text.length));
+}

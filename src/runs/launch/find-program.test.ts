@@ -1,0 +1,23 @@
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { findProgram } from './ask-program.js';
+
+describe('findProgram', () => {
+  it('takes the first on PATH that may be executed, and no folder', async () => {
+    const folder = await makeFolder({ 'a/tool': '', 'b/tool': '', 'c/tool/file': '' });
+    await chmod(join(folder, 'a/tool'), 0o644);
+    await chmod(join(folder, 'b/tool'), 0o755);
+    const path = ['c', 'a', 'b'].map((name) => join(folder, name)).join(':');
+    expect(await findProgram('tool', { path, cwd: '/' })).toBe(join(folder, 'b/tool'));
+    expect(await findProgram('other', { path, cwd: '/' })).toBeUndefined();
+  });
+
+  it('takes a path from the working folder', async () => {
+    const folder = await makeFolder({ 'bin/tool': '' });
+    await chmod(join(folder, 'bin/tool'), 0o755);
+    expect(await findProgram('./bin/tool', { path: '', cwd: folder })).toBe(join(folder, 'bin/tool'));
+    expect(await findProgram(join(folder, 'bin/tool'), { path: '', cwd: '/' })).toBe(join(folder, 'bin/tool'));
+  });
+});

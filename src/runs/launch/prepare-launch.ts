@@ -1,0 +1,99 @@
+import type { RunContext } from '../attempts/run-context.js';
+import type { LaunchRequest, LaunchFile } from '../launchers/launcher.js';
+import { RUN_MARKER } from '../process/process-record.js';
+import { createAttemptSecrets } from '../secrets/compile-secrets.js';
+import type { AttemptSecrets } from '../secrets/compile-secrets.js';
+import { selectEnvironment } from '../secrets/environment.js';
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { FileError, openNew, requireOwnFolder } from '../../files/index.js';
+import { errorCodeOf } from '../../base/index.js';
+
+/** A process that can be started. */
+export interface PreparedLaunch {
+  readonly command: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: string | undefined;
+  readonly secrets: AttemptSecrets;
+}
+
+/** What an attempt is asked. */
+export interface LaunchInput {
+  readonly workdir: string;
+  readonly prompt: string;
+  /** The session to go on with. */
+  readonly sessionId: string | null;
+}
+
+/** Finds out how the engine is started for this, and writes the settings it needs into the run folder. */
+export async function prepareLaunch(context: RunContext, wish: LaunchInput): Promise<PreparedLaunch> {
+  const { spec, launcher, runDir, ports } = context;
+  const request: LaunchRequest = {
+    prompt: wish.prompt,
+    workdir: wish.workdir,
+    runDir,
+    permissions: spec.permissions ?? 'safe',
+    ...(spec.model === undefined ? {} : { model: spec.model }),
+    ...(wish.sessionId === null ? {} : { sessionId: wish.sessionId }),
+    ...(spec.command === undefined ? {} : { command: spec.command }),
+    ...(spec.terminal === undefined ? {} : { terminal: spec.terminal }),
+  };
+  await launcher.inspect?.(request);
+  const launch = launcher.launch(request);
+  const env = { ...selectAgentEnvironment(context), ...launch.env, [RUN_MARKER]: runDir };
+  const [program, ...args] = launch.command;
+  const [first, ...words] = getProgramCommand(context, program);
+  await writeSettings(runDir, launch.files ?? []);
+  return {
+    command: [first, ...words, ...args],
+    env,
+    stdin: launch.stdin,
+    secrets: createAttemptSecrets(env, ports.secretPatterns),
+  };
+}
+
+/** What an engine inherits: what every process needs, what it may need, and what the spec hands on. */
+export function selectAgentEnvironment({ spec, launcher, ports }: Pick<RunContext, 'spec' | 'launcher' | 'ports'>) {
+  return selectEnvironment([...launcher.environment, ...(spec.env ?? [])], ports.environment);
+}
+
+/** The words that start an engine's program. */
+export function getProgramCommand(
+  { spec, ports }: Pick<RunContext, 'spec' | 'ports'>,
+  program: string,
+): readonly [string, ...string[]] {
+  const configured = spec.engine === 'command' ? undefined : ports.programs[spec.engine];
+  if (configured === undefined) return [program];
+  const [first, ...rest] = typeof configured === 'string' ? [configured] : configured;
+  return [first ?? program, ...rest];
+}
+
+/**
+ * Writes what an engine reads its settings from, into the run folder. An agent may have worked there before: a link it
+ * left would choose where we write, so links are not followed and files are made anew.
+ */
+export async function writeSettings(runDir: string, files: readonly LaunchFile[]): Promise<void> {
+  for (const { path, text } of files) {
+    await makeFolders(runDir, dirname(path));
+    await rm(path, { force: true });
+    const file = await openNew(path);
+    try {
+      await file.writeFile(text);
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+async function makeFolders(runDir: string, folder: string): Promise<void> {
+  const steps = relative(runDir, folder).split(sep);
+  if (steps[0] === '..') throw new FileError('UNSAFE_FILE', `${folder} is not in the run folder.`);
+  let path = runDir;
+  for (const step of steps) {
+    path = join(path, step);
+    await mkdir(path).catch((error: unknown) => {
+      if (errorCodeOf(error) !== 'EEXIST') throw error;
+    });
+    await requireOwnFolder(path);
+  }
+}

@@ -1,0 +1,76 @@
+import { realpath, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { errorMessageOf } from '../../base/index.js';
+import { computeCacheKey } from '../cache/cache-key.js';
+import type { RunContext } from '../attempts/run-context.js';
+import { endOrphans } from '../process/end-orphans.js';
+import { lockFolder } from '../workspace/folder-lock.js';
+import type { FolderLock } from '../workspace/folder-lock.js';
+import { engineVersion } from './engine-version.js';
+import { selectAgentEnvironment, getProgramCommand } from './prepare-launch.js';
+
+/** Why a run could not even begin; told in its events. */
+export class NotStarted extends Error {
+  override readonly name = 'NotStarted';
+}
+
+/** The working folder, absolute and without links. */
+export async function findWorkdir({ spec }: RunContext): Promise<string> {
+  const named = resolve(spec.workdir);
+  const workdir = await realpath(named).catch(() => undefined);
+  if (workdir !== undefined && (await stat(workdir)).isDirectory()) return workdir;
+  throw new NotStarted(`There is no working folder ${named}; make it, or name another.`);
+}
+
+/** The key of the result; undefined where the spec wants nothing kept. */
+export async function prepareCacheKey(context: RunContext, workdir: string): Promise<string | undefined> {
+  const { spec, launcher } = context;
+  if (spec.cache === undefined || spec.cache === false) return undefined;
+  try {
+    const version = await engineVersion(
+      launcher,
+      getProgramCommand(context, launcher.program),
+      selectAgentEnvironment(context),
+    );
+    return await computeCacheKey({ ...spec, workdir }, version);
+  } catch (error) {
+    throw new NotStarted(`The input files cannot be read: ${errorMessageOf(error)}`);
+  }
+}
+
+/** Data folders whose left-over processes this process has ended. */
+const swept = new Map<string, Promise<void>>();
+
+/** Makes the working folder this run's own, after ending what a killed Sluice left running. Waits while it is another's. */
+export async function claimWorkdir(context: RunContext, workdir: string): Promise<FolderLock> {
+  const { control, limits, ports } = context;
+  await sweepOnce(context);
+  if (ports.folderLock !== undefined) return ports.folderLock;
+  const waiting = new AbortController();
+  const unsubscribe = control.onStop(() => waiting.abort());
+  const reason = `Another run works in ${workdir}; it was not free within limits.time_s, ${limits.time_s} s; wait for it, or use a folder of its own.`;
+  const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason }), limits.time_s * 1000);
+  try {
+    return await lockFolder(join(ports.data, 'locks'), workdir, { wait: true, signal: waiting.signal });
+  } catch (error) {
+    throw new NotStarted(errorMessageOf(error), { cause: error });
+  } finally {
+    clearTimeout(timer);
+    unsubscribe();
+  }
+}
+
+async function sweepOnce({ ports: { data, logger } }: RunContext): Promise<void> {
+  const sweep = async (): Promise<void> => {
+    try {
+      for (const { pid, runDir } of await endOrphans(join(data, 'processes'))) {
+        logger.warn('ended a process that had outlived its run', { pid, run_dir: runDir });
+      }
+    } catch (error) {
+      logger.warn('processes of earlier runs could not be ended', { error: errorMessageOf(error) });
+    }
+  };
+  const done = swept.get(data) ?? sweep();
+  swept.set(data, done);
+  await done;
+}

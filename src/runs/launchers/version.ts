@@ -1,0 +1,51 @@
+/** Longer texts are no version: the rest is not looked at. */
+const LONGEST_TEXT = 4096;
+
+/** Not a part of a longer number, such as an address. */
+const VERSION = /(?<![\w.])v?(\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[\w.]{1,40})?)(?!\.?\d)/u;
+
+/**
+ * The first version in what a program printed.
+ *
+ * @example
+ * readVersion('codex-cli 0.166.0') // '0.166.0'
+ */
+export function readVersion(text: string): string | undefined {
+  return VERSION.exec(text.slice(0, LONGEST_TEXT))?.[1];
+}
+
+const COMPARATOR = /^(>=|<)(\d+(?:\.\d+)*)$/u;
+
+/**
+ * Whether a version lies in a range of `>=` and `<`, all of which must hold. A preview (`1.2.0-beta`) counts as its
+ * release; an empty range holds nothing.
+ *
+ * @example
+ * isVersionIn('0.166.3', '>=0.166.0 <0.167.0') // true
+ */
+export function isVersionIn(version: string, range: string): boolean {
+  const numbers = parseNumbers(version.split('-', 1)[0] ?? '');
+  const comparators = range.split(' ').filter((word) => word !== '');
+  return (
+    comparators.length > 0 &&
+    numbers.every(Number.isInteger) &&
+    comparators.every((comparator) => {
+      const [, sign, bound] = COMPARATOR.exec(comparator) ?? [];
+      if (bound === undefined) return false;
+      const order = compare(numbers, parseNumbers(bound));
+      return sign === '<' ? order < 0 : order >= 0;
+    })
+  );
+}
+
+function parseNumbers(version: string): number[] {
+  return version.split('.').map((part) => (/^\d+$/u.test(part) ? Number(part) : NaN));
+}
+
+function compare(left: readonly number[], right: readonly number[]): number {
+  for (let index = 0; index < Math.max(left.length, right.length); index += 1) {
+    const difference = (left[index] ?? 0) - (right[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

@@ -1,0 +1,336 @@
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readdirSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import type { OutputChunk } from './output-queue.js';
+import { answersToSignals, readProcessStat } from './process-identity.js';
+import type { ProcessOptions, RunningProcess } from './launch-process.js';
+import { launchProcess } from './launch-process.js';
+
+const HOLDER = fileURLToPath(new URL('fixtures/holder.mjs', import.meta.url));
+const STUBBORN = fileURLToPath(new URL('fixtures/stubborn.mjs', import.meta.url));
+
+const started: RunningProcess[] = [];
+afterEach(async () => {
+  await Promise.all(started.splice(0).map(async (running) => running.stop()));
+});
+
+async function startNode(
+  args: readonly string[],
+  extra: { readonly stdin?: string; readonly terminal?: boolean } & ProcessOptions = {},
+): Promise<RunningProcess> {
+  const { stdin, terminal, ...options } = extra;
+  const running = await launchProcess(
+    {
+      command: [process.execPath, ...args],
+      cwd: process.cwd(),
+      env: { PATH: process.env['PATH'] ?? '' },
+      ...(stdin === undefined ? {} : { stdin }),
+      ...(terminal === undefined ? {} : { terminal }),
+    },
+    options,
+  );
+  started.push(running);
+  return running;
+}
+
+const run = async (program: string, extra?: Parameters<typeof startNode>[1]): Promise<RunningProcess> =>
+  startNode(['-e', program], extra);
+
+async function readAll(output: AsyncIterable<OutputChunk>): Promise<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for await (const { stream, bytes } of output) texts[stream] = (texts[stream] ?? '') + Buffer.from(bytes).toString();
+  return texts;
+}
+
+/** Reads until a whole line has come, and leaves the rest to later. */
+async function readLine(running: RunningProcess): Promise<string> {
+  let text = '';
+  const chunks = running.output[Symbol.asyncIterator]();
+  while (!text.includes('\n')) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    text += Buffer.from(next.value.bytes).toString();
+  }
+  return text;
+}
+
+const isRunning = (pid: number): boolean => {
+  const stat = process.platform === 'linux' ? readProcessStat(pid) : undefined;
+  return answersToSignals(pid) && stat?.isZombie !== true;
+};
+
+describe('a started process', () => {
+  it('gives its output by stream and its exit code', async () => {
+    const running = await run(`process.stdout.write('out'); process.stderr.write('err'); process.exitCode = 7`);
+    expect(await readAll(running.output)).toEqual({ stdout: 'out', stderr: 'err' });
+    expect(await running.ended).toEqual({ exitCode: 7, signal: null });
+  });
+
+  it('gives the streams in the order in which they spoke', async () => {
+    const program = `const say = (s, t) => new Promise((r) => process[s].write(t, () => setTimeout(r, 60)));
+      (async () => { await say('stdout', 'a'); await say('stderr', 'b'); await say('stdout', 'c'); })()`;
+    const order: string[] = [];
+    for await (const { stream, bytes } of (await run(program)).output)
+      order.push(`${stream}:${Buffer.from(bytes).toString()}`);
+    expect(order).toEqual(['stdout:a', 'stderr:b', 'stdout:c']);
+  });
+
+  it('tells the signal that ended it', async () => {
+    const running = await run(`process.kill(process.pid, 'SIGKILL')`);
+    expect(await running.ended).toEqual({ exitCode: null, signal: 'SIGKILL' });
+  });
+
+  it('has an identity of number and start time, and a group of its own', async () => {
+    const running = await run(`setInterval(() => {}, 1000)`);
+    expect(running.identity).toEqual({ pid: expect.any(Number), started: expect.stringMatching(/./) });
+    expect(() => process.kill(-running.identity.pid, 0)).not.toThrow();
+  });
+
+  it('gets exactly the environment and the folder it was given, and an empty input', async () => {
+    const cwd = await makeFolder({});
+    const running = await launchProcess({
+      command: [
+        process.execPath,
+        '-e',
+        `process.stdin.on('data', () => {}).on('end', () => console.log(JSON.stringify([process.cwd(), process.env])))`,
+      ],
+      cwd,
+      env: { ONLY: 'this' },
+    });
+    const { stdout = '' } = await readAll(running.output);
+    expect(JSON.parse(stdout)).toEqual([cwd, { ONLY: 'this' }]);
+  });
+
+  it('gets its arguments as they are, without a shell', async () => {
+    const hostile = `$(echo shell) "; \`ls\` '*' \n--flag`;
+    const running = await startNode(['-e', 'process.stdout.write(process.argv[1])', hostile]);
+    expect(await readAll(running.output)).toEqual({ stdout: hostile });
+  });
+
+  it('is given its input whole', async () => {
+    const stdin = 'ä'.repeat(500_000);
+    const running = await run(`process.stdin.pipe(process.stdout)`, { stdin });
+    expect((await readAll(running.output))['stdout']).toBe(stdin);
+  });
+
+  it('may end without reading an input of any size', async () => {
+    const running = await run(`setTimeout(() => process.exit(4), 50)`, { stdin: 'x'.repeat(20_000_000) });
+    expect(await running.ended).toEqual({ exitCode: 4, signal: null });
+    expect(await readAll(running.output)).toEqual({});
+  });
+
+  it('may close its input early and go on', async () => {
+    const program = `process.stdin.destroy(); setTimeout(() => process.stdout.write('went on'), 100)`;
+    const running = await run(program, { stdin: 'x'.repeat(5_000_000) });
+    expect(await readAll(running.output)).toEqual({ stdout: 'went on' });
+  });
+
+  it('loses no byte of a burst at its end', async () => {
+    const running = await run(`process.stdout.write('y'.repeat(400_000), () => process.exit(0))`);
+    await running.ended;
+    await sleep(300);
+    expect((await readAll(running.output))['stdout']).toHaveLength(400_000);
+  });
+
+  it('waits while nobody pulls, so that memory stays flat', async () => {
+    const program = `let sent = 0; const more = () => { while (sent < 160) { sent += 1;
+      if (!process.stdout.write(Buffer.alloc(65536, 120))) { process.stdout.once('drain', more); break; } }
+      process.stderr.write('.'); }; more();`;
+    const running = await run(program);
+    const chunks = running.output[Symbol.asyncIterator]();
+    await chunks.next();
+    // Whatever the child could get rid of in this time lies in the queue and in the pipe.
+    await sleep(300);
+    const ended = await Promise.race([running.ended.then(() => 'ended'), sleep(0).then(() => 'waiting')]);
+    expect(ended).toBe('waiting');
+    const { stdout = '' } = await readAll(running.output);
+    expect(stdout.length).toBeGreaterThan(9_000_000);
+    expect(await running.ended).toEqual({ exitCode: 0, signal: null });
+  });
+
+  it('runs on unheard when its reader leaves', async () => {
+    const running = await run(`process.stdout.write('x'.repeat(5_000_000), () => process.exit(5))`);
+    await running.output[Symbol.asyncIterator]().return?.();
+    expect(await running.ended).toEqual({ exitCode: 5, signal: null });
+  });
+});
+
+describe('what an ended process leaves behind', () => {
+  it.each([['in its group'], ['escaped'], ['chatty'], ['escaped chatty']])(
+    'does not hold up the output: a child that is %s and has its stdout',
+    async (how) => {
+      const running = await startNode([HOLDER, ...how.split(' ')], { drainMs: 300 });
+      const { stdout = '' } = await readAll(running.output);
+      expect(stdout).toMatch(/^\d+\n(?:still here\n)*last words\n/);
+      expect(await running.ended).toEqual({ exitCode: 3, signal: null });
+      const child = Number.parseInt(stdout, 10);
+      expect(isRunning(child)).toBe(how.includes('escaped'));
+      if (how.includes('escaped')) process.kill(child, 'SIGKILL');
+    },
+  );
+
+  it('is ended also if it holds nothing', async () => {
+    const program = `const c = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+      process.stdout.write(String(c.pid), () => process.exit(0))`;
+    const running = await run(program);
+    const { stdout } = await readAll(running.output);
+    await running.stop();
+    expect(isRunning(Number(stdout))).toBe(false);
+  });
+});
+
+describe('stopping', () => {
+  it('asks with TERM, and what is said then is still heard', async () => {
+    const program = `process.on('SIGTERM', () => process.stdout.write('farewell', () => process.exit(0)));
+      process.stdout.write('ready\\n'); setInterval(() => {}, 1000)`;
+    const running = await run(program);
+    expect(await readLine(running)).toBe('ready\n');
+    await running.stop();
+    expect(await readAll(running.output)).toEqual({ stdout: 'farewell' });
+    expect(await running.ended).toEqual({ exitCode: 0, signal: null });
+  });
+
+  it('insists with KILL after the grace, on the whole group', async () => {
+    const running = await startNode([STUBBORN], { graceMs: 100 });
+    const [self, inside, outside] = JSON.parse(await readLine(running)) as number[];
+    expect(self).toBe(running.identity.pid);
+    await running.stop();
+    expect(await running.ended).toEqual({ exitCode: null, signal: 'SIGKILL' });
+    expect(isRunning(inside ?? 0)).toBe(false);
+    process.kill(outside ?? 0, 'SIGKILL');
+    expect(await readAll(running.output)).toEqual({});
+  });
+
+  it('ends one that waits for its reader', async () => {
+    const running = await run(`process.stdout.write('x'.repeat(50_000_000)); setInterval(() => {}, 1000)`);
+    await running.output[Symbol.asyncIterator]().next();
+    await running.stop();
+    expect(await running.ended).toEqual({ exitCode: null, signal: 'SIGTERM' });
+    const { stdout = '' } = await readAll(running.output);
+    expect(stdout.length).toBeGreaterThan(0);
+  });
+
+  it('may be asked for twice, and after the end', async () => {
+    const running = await run(`setInterval(() => {}, 1000)`);
+    await Promise.all([running.stop(), running.stop()]);
+    await running.stop();
+    expect(await running.ended).toEqual({ exitCode: null, signal: 'SIGTERM' });
+  });
+});
+
+describe('a program that cannot be started', () => {
+  const command = (program: string, cwd = process.cwd()): Parameters<typeof launchProcess>[0] => ({
+    command: [program],
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '' },
+  });
+
+  it('is told apart from a folder that is missing', async () => {
+    await expect(launchProcess(command('no-such-program'))).rejects.toMatchObject({
+      code: 'PROCESS_NOT_STARTED',
+      message: expect.stringContaining('install it'),
+    });
+    await expect(launchProcess(command(process.execPath, '/no/such/folder'))).rejects.toMatchObject({
+      code: 'PROCESS_NOT_STARTED',
+      message: expect.stringContaining('/no/such/folder does not exist'),
+    });
+    await expect(launchProcess(command(process.execPath, process.execPath))).rejects.toMatchObject({
+      code: 'PROCESS_NOT_STARTED',
+      message: expect.stringContaining('is not a folder'),
+    });
+  });
+
+  it('is told also when it was asked for outside of any promise', async () => {
+    const outcome = await new Promise<unknown>((resolve) => {
+      setTimeout(() => void launchProcess(command('no-such-program')).then(resolve, resolve), 1);
+    });
+    expect(outcome).toMatchObject({ code: 'PROCESS_NOT_STARTED' });
+  });
+
+  it('may be there and not be executable', async () => {
+    const folder = await makeFolder({ program: 'hello' });
+    await chmod(join(folder, 'program'), 0o644);
+    await expect(launchProcess(command(join(folder, 'program')))).rejects.toMatchObject({
+      code: 'PROCESS_NOT_STARTED',
+      message: expect.stringContaining('chmod +x'),
+    });
+  });
+
+  it('may have arguments that are too long or hold a zero', async () => {
+    const { cwd, env } = command('');
+    const tooLong = launchProcess({ command: [process.execPath, 'x'.repeat(5_000_000)], cwd, env });
+    await expect(tooLong).rejects.toMatchObject({
+      code: 'PROCESS_NOT_STARTED',
+      message: expect.stringContaining('stdin'),
+    });
+    const withZero = launchProcess({ command: [process.execPath, 'a\0b'], cwd, env });
+    await expect(withZero).rejects.toMatchObject({ code: 'PROCESS_NOT_STARTED' });
+  });
+});
+
+describe('a process in a terminal', () => {
+  it('sees a terminal and gives one stream', async () => {
+    const program = `console.error(process.stdout.isTTY, process.stdin.isTTY); process.exitCode = 6`;
+    const running = await run(program, { terminal: true });
+    const { pty, ...others } = await readAll(running.output);
+    expect(pty).toContain('true');
+    expect(pty).toContain('\r\n');
+    expect(others).toEqual({});
+    expect(await running.ended).toEqual({ exitCode: 6, signal: null });
+  });
+
+  it('loses no byte when its reader is slow', async () => {
+    const program = `process.stdout.write('x'.repeat(2_000_000) + 'end')`;
+    const all = await Promise.all(
+      [0, 100, 200, 300, 400].map(async (delay) => {
+        const running = await run(program, { terminal: true });
+        await sleep(delay);
+        return (await readAll(running.output))['pty'] ?? '';
+      }),
+    );
+    expect(all.map((pty) => [pty.length, pty.slice(-4)])).toEqual(all.map(() => [2_000_003, 'xend']));
+  });
+
+  it('is ended with its group', async () => {
+    const running = await startNode([STUBBORN], { terminal: true, graceMs: 100 });
+    const [, inside, outside] = JSON.parse(await readLine(running)) as number[];
+    await running.stop();
+    expect(await running.ended).toEqual({ exitCode: null, signal: 'SIGKILL' });
+    expect(isRunning(inside ?? 0)).toBe(false);
+    process.kill(outside ?? 0, 'SIGKILL');
+  });
+
+  it('does not hold up its output when a child keeps the terminal', async () => {
+    const running = await startNode([HOLDER], { terminal: true });
+    const { pty } = await readAll(running.output);
+    expect(pty).toContain('last words');
+    expect(await running.ended).toEqual({ exitCode: 3, signal: null });
+  });
+
+  it('can be given a text all the same', async () => {
+    const running = await run(`process.stdin.pipe(process.stdout)`, { terminal: true, stdin: 'x'.repeat(10_000) });
+    expect((await readAll(running.output))['pty']).toHaveLength(10_000);
+  });
+
+  it('leaves no descriptor behind', async () => {
+    const count = (): number => readdirSync('/dev/fd').length;
+    await readAll((await run(`process.stdout.write('warm')`, { terminal: true })).output);
+    await sleep(50);
+    const before = count();
+    for (let turn = 0; turn < 3; turn += 1) await readAll((await run(`1`, { terminal: true })).output);
+    await sleep(50);
+    expect(count()).toBe(before);
+  });
+
+  it('is not started if the program is not there', async () => {
+    const command = { command: ['no-such-program'] as const, cwd: process.cwd(), env: {}, terminal: true };
+    await expect(launchProcess(command)).rejects.toMatchObject({
+      code: 'PROCESS_NOT_STARTED',
+      message: expect.stringContaining('install it'),
+    });
+  });
+});

@@ -1,0 +1,173 @@
+import type { StreamName } from '../../events/index.js';
+import { identifyProcess } from './process-identity.js';
+import type { ProcessIdentity } from './process-identity.js';
+import type { ProcessEnd } from './launch-process.js';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { openTerminal } from './open-terminal.js';
+import type { Terminal } from './open-terminal.js';
+import { stat } from 'node:fs/promises';
+import { SluiceError, errorCodeOf } from '../../base/index.js';
+
+/** What to start. Never read by a shell. */
+export interface ProcessCommand {
+  /** The program, by name or path, and its arguments. */
+  readonly command: readonly [string, ...string[]];
+  readonly cwd: string;
+  /** The whole environment; nothing is added. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Given whole, then closed. Without it the program reads an empty input, or its terminal. */
+  readonly stdin?: string;
+  /** Runs the program in a terminal: its output is one stream, `pty`. `stdin` still comes through a pipe. */
+  readonly terminal?: boolean;
+}
+
+/** Where the output of a process goes. */
+export interface OutputSink {
+  push(stream: StreamName, bytes: Uint8Array): void;
+  /** All streams are closed. */
+  end(): void;
+}
+
+/** A process just started, through pipes or in a terminal. */
+export interface SpawnedProcess {
+  readonly identity: ProcessIdentity;
+  readonly exited: Promise<ProcessEnd>;
+  /** Stops and resumes reading; the process waits when its pipe is full. */
+  flow(isFlowing: boolean): void;
+  /** Lets go of the output, whoever still holds the other end; the sink's `end` follows. */
+  close(): void;
+}
+
+/** Starts a program with stdout and stderr in pipes of their own, or both in a terminal. */
+export async function spawnProcess(command: ProcessCommand, sink: OutputSink): Promise<SpawnedProcess> {
+  const terminal = command.terminal === true ? await openTerminal() : undefined;
+  let launch: Launch;
+  try {
+    launch = start(command, terminal);
+  } catch (cause) {
+    terminal?.close();
+    throw await explainNotStarted(command, cause);
+  }
+  // From here to the first wait in one turn: after it the child may have failed or ended already.
+  const { child, streams } = launch;
+  const { pid, stdin } = child;
+  const identified = pid === undefined ? undefined : identifyProcess(pid);
+  const failure = new Promise<never>((_resolve, reject) => {
+    // Listened to for good: an error nobody listens to would end Sluice.
+    child.on('error', reject);
+  });
+  const exited = new Promise<ProcessEnd>((resolve) => {
+    child.once('exit', (exitCode, signal) => {
+      stdin?.destroy();
+      resolve({ exitCode, signal });
+    });
+  });
+  const started = new Promise<void>((resolve) => {
+    child.once('spawn', resolve);
+  });
+  forward(streams, sink);
+  // A child may end without reading what it was given.
+  stdin?.on('error', () => undefined);
+  let isClosed = false;
+  const close = (): void => {
+    if (isClosed) return;
+    isClosed = true;
+    if (terminal === undefined) for (const { readable } of streams) readable.destroy();
+    else terminal.close();
+  };
+  try {
+    await Promise.race([started, failure]);
+  } catch (cause) {
+    close();
+    throw await explainNotStarted(command, cause);
+  }
+  failure.catch(() => undefined);
+  if (pid === undefined) throw await explainNotStarted(command, undefined);
+  stdin?.end(command.stdin);
+  return {
+    identity: (await identified) ?? { pid, started: null },
+    exited,
+    flow(isFlowing) {
+      for (const { readable } of streams) {
+        if (isFlowing) readable.resume();
+        else readable.pause();
+      }
+    },
+    close,
+  };
+}
+
+interface OutputStream {
+  readonly name: StreamName;
+  readonly readable: Readable;
+}
+
+interface Launch {
+  readonly child: ChildProcess;
+  readonly streams: readonly OutputStream[];
+}
+
+function start(command: ProcessCommand, terminal: Terminal | undefined): Launch {
+  const [program, ...args] = command.command;
+  const output = terminal?.fd ?? 'pipe';
+  const child = spawn(program, args, {
+    cwd: command.cwd,
+    env: { ...command.env },
+    // Detached makes it the leader of a new group, which can be ended as a whole.
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+    shell: false,
+    stdio: [command.stdin === undefined ? (terminal?.fd ?? 'ignore') : 'pipe', output, output],
+  });
+  if (terminal !== undefined) return { child, streams: [{ name: 'pty', readable: terminal.output }] };
+  const named = [
+    { name: 'stdout' as const, readable: child.stdout },
+    { name: 'stderr' as const, readable: child.stderr },
+  ];
+  return { child, streams: named.flatMap(({ name, readable }) => (readable === null ? [] : [{ name, readable }])) };
+}
+
+function forward(streams: readonly OutputStream[], sink: OutputSink): void {
+  let open = streams.length;
+  for (const { name, readable } of streams) {
+    readable.on('data', (bytes: Uint8Array) => sink.push(name, bytes));
+    // A broken pipe ends the stream like any other end.
+    readable.on('error', () => undefined);
+    readable.once('close', () => {
+      open -= 1;
+      if (open === 0) sink.end();
+    });
+  }
+}
+
+/** Says why a program could not be started, and what to do. */
+async function explainNotStarted({ command, cwd }: ProcessCommand, cause: unknown): Promise<SluiceError> {
+  const [program] = command;
+  return new SluiceError('PROCESS_NOT_STARTED', `${program} was not started: ${await findReason()}.`, { cause });
+
+  async function findReason(): Promise<string> {
+    const folder = await stat(cwd).catch(() => undefined);
+    if (folder === undefined) return `the working folder ${cwd} does not exist; make it or name another`;
+    if (!folder.isDirectory()) return `the working folder ${cwd} is not a folder; name another`;
+    const code = errorCodeOf(cause);
+    switch (code) {
+      case 'ENOENT':
+        return `there is no such program; install it, put its folder on PATH, or name it with its full path`;
+      case 'EACCES':
+      case 'EPERM':
+        return `it may not be executed; look at its permissions (chmod +x) and those of the working folder`;
+      case 'E2BIG':
+        return `its arguments and environment are too long for the system; give the prompt on stdin`;
+      case 'EAGAIN':
+      case 'EMFILE':
+      case 'ENFILE':
+      case 'ENOMEM':
+        return `the system has no room for another process (${code}); start fewer runs at a time`;
+      case undefined:
+      default:
+        return cause instanceof Error ? cause.message : 'the system gives no reason';
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import { createHeldBytes } from './masker.js';
+import type { Masker } from './masker.js';
+import { SluiceError } from '../../base/index.js';
+
+/** Hides every word of the finder, overlapping ones too. */
+export function createWordMasker(finder: WordFinder): Masker {
+  const held = createHeldBytes();
+  let state = 0;
+  let position = 0;
+  return {
+    push(bytes) {
+      held.add(bytes);
+      const { length } = bytes;
+      for (let at = 0; at < length; at += 1) {
+        if (state === 0) {
+          at = finder.skip(bytes, at);
+          if (at === length) break;
+        }
+        state = finder.step(state, bytes[at] ?? 0);
+        const found = finder.found(state);
+        if (found > 0) held.hide(position + at + 1 - found, position + at + 1);
+      }
+      position += length;
+      return held.release(position - finder.pending(state));
+    },
+    end: () => held.release(position),
+  };
+}
+
+/** Twenty bytes of memory each. */
+const MOST_BYTES = 1024 * 1024;
+
+/**
+ * Finds many words at once in bytes that come in chunks: the automaton of Aho and Corasick, as a tree in flat arrays.
+ * Each byte costs a constant number of steps on average, whatever the bytes are.
+ */
+export interface WordFinder {
+  /** The first state, for the beginning of a stream. */
+  readonly start: 0;
+  /** The state after one more byte. */
+  step(state: number, byte: number): number;
+  /** From `from` on, the first byte that begins a word; the length if none does. Only for the first state. */
+  skip(bytes: Uint8Array, from: number): number;
+  /** How many of the last bytes may still become part of a word that is not found yet. */
+  pending(state: number): number;
+  /** How many of the last bytes are a word; 0 if none. */
+  found(state: number): number;
+}
+
+/** Builds the tree of these words. */
+export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
+  const size = words.reduce((sum, word) => sum + word.length, 1);
+  if (size > MOST_BYTES) {
+    throw new SluiceError(
+      'SECRETS_TOO_LARGE',
+      `The secrets take ${size} bytes in all their forms, more than the ${MOST_BYTES} that can be looked for; pass fewer or shorter ones.`,
+    );
+  }
+  const root = new Int32Array(256);
+  /** Which two bytes begin a word: nearly every place of a text is passed over by this alone. */
+  const pairs = new Uint8Array(65_536);
+  const label = new Uint8Array(size);
+  const child = new Int32Array(size);
+  const sibling = new Int32Array(size);
+  const fail = new Int32Array(size);
+  const depths = new Int32Array(size);
+  const pendings = new Int32Array(size);
+  const lengths = new Int32Array(size);
+  let states = 1;
+
+  function findChild(state: number, byte: number): number {
+    if (state === 0) return root[byte] ?? 0;
+    let next = child[state] ?? 0;
+    while (next !== 0 && label[next] !== byte) next = sibling[next] ?? 0;
+    return next;
+  }
+
+  function step(state: number, byte: number): number {
+    let from = state;
+    for (;;) {
+      const next = findChild(from, byte);
+      if (next !== 0 || from === 0) return next;
+      from = fail[from] ?? 0;
+    }
+  }
+
+  function add(word: Uint8Array): void {
+    let state = 0;
+    for (const byte of word) {
+      let next = findChild(state, byte);
+      if (next === 0) {
+        next = states;
+        states += 1;
+        label[next] = byte;
+        depths[next] = (depths[state] ?? 0) + 1;
+        if (state === 0) root[byte] = next;
+        else {
+          sibling[next] = child[state] ?? 0;
+          child[state] = next;
+        }
+      }
+      state = next;
+    }
+    lengths[state] = word.length;
+    const [first = 0, second] = word;
+    if (second === undefined) pairs.fill(1, first << 8, (first + 1) << 8);
+    else pairs[(first << 8) | second] = 1;
+  }
+
+  /** From the root outwards: where to go on when a byte does not fit, and which shorter word ends here as well. */
+  function link(): void {
+    let level = [...root].filter((state) => state !== 0);
+    for (const state of level) pendings[state] = child[state] === 0 ? 0 : 1;
+    while (level.length > 0) {
+      const deeper: number[] = [];
+      for (const state of level) {
+        for (let next = child[state] ?? 0; next !== 0; next = sibling[next] ?? 0) {
+          fail[next] = step(fail[state] ?? 0, label[next] ?? 0);
+          if (lengths[next] === 0) lengths[next] = lengths[fail[next] ?? 0] ?? 0;
+          pendings[next] = (child[next] === 0 ? pendings[fail[next] ?? 0] : depths[next]) ?? 0;
+          deeper.push(next);
+        }
+      }
+      level = deeper;
+    }
+  }
+
+  for (const word of words) if (word.length > 0) add(word);
+  link();
+
+  return {
+    start: 0,
+    step,
+    skip(bytes, from) {
+      const last = bytes.length - 1;
+      let at = from;
+      while (at < last && pairs[((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)] === 0) at += 1;
+      return at === last && root[bytes[at] ?? 0] === 0 ? bytes.length : at;
+    },
+    pending: (state) => pendings[state] ?? 0,
+    found: (state) => lengths[state] ?? 0,
+  };
+}

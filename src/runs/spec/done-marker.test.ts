@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { stripDoneMarker } from './done-marker.js';
+
+describe('takeOffDoneMarker', () => {
+  it.each(['__SKILL_DONE__', '__skill_done__'])('takes %s off the top', (marker) => {
+    expect(stripDoneMarker({ answer: 7, [marker]: true }, { type: 'object' })).toEqual({ answer: 7 });
+  });
+
+  it('takes it off whatever its value, since it is no part of the result', () => {
+    expect(stripDoneMarker({ __SKILL_DONE__: 'yes', answer: 7 })).toEqual({ answer: 7 });
+  });
+
+  it('leaves it further down', () => {
+    const value = { answer: { __SKILL_DONE__: true } };
+    expect(stripDoneMarker(value)).toBe(value);
+  });
+
+  it.each([
+    ['among its properties', { properties: { __SKILL_DONE__: { type: 'boolean' } } }],
+    ['as required', { required: ['__SKILL_DONE__'] }],
+    ['in a part', { allOf: [{ anyOf: [{ properties: { __SKILL_DONE__: true } }] }] }],
+    ['behind a reference', { $ref: '#/$defs/a~1b', $defs: { 'a/b': { required: ['__SKILL_DONE__'] } } }],
+    ['in a library of its own', z.object({ __SKILL_DONE__: z.literal(true) })],
+  ])('leaves it where the schema declares it %s', (_, schema) => {
+    const value = { __SKILL_DONE__: true };
+    expect(stripDoneMarker(value, schema)).toBe(value);
+  });
+
+  it.each([
+    ['a member that only holds it', { properties: { inner: { properties: { __SKILL_DONE__: {} } } } }],
+    ['a reference in a circle', { $ref: '#' }],
+    ['a reference to nowhere', { $ref: '#/$defs/none' }],
+    ['inherited names', { $ref: '#/constructor/prototype' }],
+  ])('takes it off where the schema has %s', (_, schema) => {
+    expect(stripDoneMarker({ __SKILL_DONE__: true }, schema)).toEqual({});
+  });
+
+  it('ends on a schema whose parts refer to each other many times over', () => {
+    const schema = { anyOf: Array.from({ length: 50 }, () => ({ $ref: '#' })) };
+    expect(stripDoneMarker({ __SKILL_DONE__: true }, schema)).toEqual({});
+  });
+
+  it('changes nothing else, whatever the value', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (members) => {
+        const value: unknown = JSON.parse(JSON.stringify(members));
+        expect(stripDoneMarker(value)).toBe(value);
+        const marked: unknown = JSON.parse(
+          JSON.stringify(members).replace(
+            '{',
+            Object.keys(members).length === 0 ? '{"__SKILL_DONE__":true' : '{"__SKILL_DONE__":true,',
+          ),
+        );
+        expect(stripDoneMarker(marked)).toEqual(value);
+      }),
+    );
+  });
+
+  it('keeps a member called __proto__ as what it is', () => {
+    const value: unknown = JSON.parse('{"__proto__": {"polluted": true}, "__SKILL_DONE__": true}');
+    expect(JSON.stringify(stripDoneMarker(value))).toBe('{"__proto__":{"polluted":true}}');
+  });
+
+  it.each([[[1]], ['text'], [null], [7]])('returns %j as it is', (value) => {
+    expect(stripDoneMarker(value)).toBe(value);
+  });
+});

@@ -1,0 +1,68 @@
+import { isJsonObject, ownValue } from '../../json-schema/index.js';
+import { toJsonSchema, type ContractSchema } from './contract-schema.js';
+
+/** The member of the result that says the work is finished. */
+export const DONE_MARKER = '__SKILL_DONE__';
+
+/** As old agents write it. */
+const OLD_MARKER = '__skill_done__';
+
+/** Deeper, a schema only repeats itself. */
+const DEEPEST = 16;
+
+/** Most schemas are looked at for one question; more are made to cost time. */
+const MOST_SCHEMAS = 1000;
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/**
+ * The value without the marker at its top, unless the schema declares the marker as a member of its own. To be applied
+ * before anything else looks at the value.
+ *
+ * @example
+ * stripDoneMarker({ answer: 7, __SKILL_DONE__: true }, schema) // { answer: 7 }
+ */
+export function stripDoneMarker(value: unknown, schema?: ContractSchema): unknown {
+  if (!isJsonObject(value) || !(Object.hasOwn(value, DONE_MARKER) || Object.hasOwn(value, OLD_MARKER))) return value;
+  if (declaresDoneMarker(toJsonSchema(schema))) return value;
+  const { [DONE_MARKER]: _marker, [OLD_MARKER]: _oldMarker, ...rest } = value;
+  return rest;
+}
+
+/** Whether a JSON Schema names the marker among the members of its top. */
+export function declaresDoneMarker(root: JsonObject | undefined): boolean {
+  if (root === undefined) return false;
+  let seen = 0;
+  const declares = (node: unknown, depth: number): boolean => {
+    seen += 1;
+    if (!isJsonObject(node) || depth > DEEPEST || seen > MOST_SCHEMAS) return false;
+    const properties = ownValue(node, 'properties');
+    const required = ownValue(node, 'required');
+    if (isJsonObject(properties) && Object.hasOwn(properties, DONE_MARKER)) return true;
+    if (Array.isArray(required) && required.includes(DONE_MARKER)) return true;
+    return listSubschemas(node, root).some((part) => declares(part, depth + 1));
+  };
+  return declares(root, 0);
+}
+
+/** The schemas that speak about the same value as this one. */
+function listSubschemas(node: JsonObject, root: JsonObject): unknown[] {
+  const lists = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => {
+    const list = ownValue(node, keyword);
+    return Array.isArray(list) ? (list as unknown[]) : [];
+  });
+  const singles = ['if', 'then', 'else'].map((keyword) => ownValue(node, keyword));
+  return [...lists, ...singles, resolveReference(node, root)];
+}
+
+/** What a `$ref` within the document points to. */
+function resolveReference(node: JsonObject, root: JsonObject): unknown {
+  const reference = ownValue(node, '$ref');
+  if (typeof reference !== 'string' || !reference.startsWith('#')) return undefined;
+  let place: unknown = root;
+  for (const step of reference.slice(1).split('/').slice(1)) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    place = isJsonObject(place) ? ownValue(place, key) : undefined;
+  }
+  return place;
+}

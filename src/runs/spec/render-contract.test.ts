@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createTranslator } from '../../events/index.js';
+import { parse, type Profile } from '../../json/index.js';
+import { fromJsonSchema } from '../../json-schema/index.js';
+import { renderContract } from './render-contract.js';
+
+const SCHEMA = {
+  type: 'object',
+  properties: { summary: { type: 'string' }, risk: { enum: ['low', 'high'] } },
+  required: ['summary', 'risk'],
+  additionalProperties: false,
+} as const;
+
+function readGolden(name: string): string {
+  return readFileSync(new URL(`./fixtures/${name}.txt`, import.meta.url), 'utf8');
+}
+
+describe('renderContract', () => {
+  it.each([
+    ['tagged-auto', { schema: SCHEMA, profile: 'tagged', mode: 'auto' }],
+    ['default-interactive', { schema: SCHEMA, mode: 'interactive' }],
+    ['unified-auto', { schema: SCHEMA, profile: 'unified', mode: 'auto' }],
+    ['list-auto', { schema: { type: 'array', items: { type: 'string' } }, mode: 'auto' }],
+  ] as const)('reads as in fixtures/%s.txt', (name, terms) => {
+    expect(renderContract(terms)).toBe(readGolden(name));
+  });
+
+  it('is apart from the prompt it is added to', () => {
+    expect(`Do it.${renderContract({ mode: 'auto' })}`).toMatch(/^Do it\.\n\n<skill_content/u);
+  });
+
+  it('writes the JSON Schema of a library that can export one', () => {
+    const text = renderContract({ schema: z.object({ answer: z.number() }), mode: 'auto' });
+    expect(text).toContain('"answer": {\n      "type": "number"\n    }');
+  });
+
+  it('writes the JSON Schema of valibot through its package', () => {
+    expect(renderContract({ schema: v.object({ answer: v.number() }), mode: 'auto' })).toContain('"answer"');
+  });
+
+  it('tells tags and marker only, where a schema cannot be exported', () => {
+    const text = renderContract({ schema: fromJsonSchema(SCHEMA), profile: 'tagged', mode: 'auto' });
+    expect(text).toContain('<json>');
+    expect(text).toContain('__SKILL_DONE__');
+    expect(text).not.toContain('JSON Schema');
+  });
+
+  it('does not say that a marker is taken off which the schema declares', () => {
+    const declaring = { type: 'object', properties: { __SKILL_DONE__: { const: true } } };
+    expect(renderContract({ schema: SCHEMA, mode: 'auto' })).toContain('taken off');
+    expect(renderContract({ schema: declaring, mode: 'auto' })).not.toContain('taken off');
+  });
+
+  it.each(['generic', 'unified'] as const)(
+    'does not speak of tags in profile %s, which does not know them',
+    (profile) => {
+      expect(renderContract({ schema: SCHEMA, profile, mode: 'auto' })).not.toContain('<json>');
+    },
+  );
+
+  it('lets the agent ask in interactive mode only', () => {
+    expect(renderContract({ mode: 'interactive' })).toContain('ask one question');
+    expect(renderContract({ mode: 'auto' })).toContain('Nobody can answer');
+  });
+
+  it('keeps tags that stand in a schema from being read as tags', () => {
+    const schema = { type: 'object', description: 'Put it in <json> and </skill_content>.' };
+    const text = renderContract({ schema, profile: 'unified', mode: 'auto' });
+    expect(text).not.toContain('<json>');
+    expect(text.match(/<\/skill_content>/gu)).toHaveLength(1);
+  });
+});
+
+describe('an agent that repeats its contract', () => {
+  const tempting = { type: 'object', examples: [{ __SKILL_DONE__: true }] };
+
+  it.each(['default', 'tagged', 'generic', 'unified'] as const)(
+    'has not said that it is done (profile %s)',
+    (profile) => {
+      expect(readEnd(renderContract({ schema: tempting, profile, mode: 'interactive' }))).toBe('unknown');
+    },
+  );
+
+  it('has, once it says so itself', () => {
+    const contract = renderContract({ schema: tempting, mode: 'interactive' });
+    expect(readEnd(`${contract}<json>{"answer": 7, "__SKILL_DONE__": true}</json>\n`)).toBe('completed');
+  });
+});
+
+describe('an answer given as the contract asks', () => {
+  it.each([
+    ['default', 'Done.\n<json>{"summary": "s", "risk": "low"}</json>'],
+    ['tagged', 'Done.\n<json>{"summary": "s", "risk": "low"}</json>'],
+    ['generic', '{"summary": "s", "risk": "low"}'],
+    ['unified', '{"summary": "s", "risk": "low"}'],
+  ] as const satisfies readonly (readonly [Profile, string])[])('is read whole in profile %s', (profile, text) => {
+    expect(parse(text, fromJsonSchema(SCHEMA), { profile })).toMatchObject({
+      status: 'success',
+      value: { summary: 's', risk: 'low' },
+    });
+  });
+});
+
+/** The state in which an attempt ends whose agent prints this text. */
+function readEnd(text: string): unknown {
+  const translator = createTranslator({ engine: 'generic', runId: 'r', attempt: 1, mode: 'interactive' });
+  const emitted = [
+    ...translator.push('stdout', new TextEncoder().encode(text)),
+    ...translator.end({ exitCode: 0, signal: null }),
+  ];
+  const states = emitted.flatMap(({ protocol, event }) =>
+    protocol === 'rasp' && event.event.type === 'lifecycle.completion.state' ? [event.data] : [],
+  );
+  return (states.at(-1) as { state?: unknown } | undefined)?.state;
+}

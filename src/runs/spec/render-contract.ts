@@ -1,0 +1,107 @@
+import { renderRetryPrompt } from '../../json/index.js';
+import type { Profile, ParseError } from '../../json/index.js';
+import { toJsonSchema } from './contract-schema.js';
+import type { ContractSchema } from './contract-schema.js';
+import { declaresDoneMarker, DONE_MARKER } from './done-marker.js';
+import type { RunSpec } from '../../records/index.js';
+
+/** What the agent has to be told. */
+export interface ContractTerms {
+  readonly schema?: ContractSchema | undefined;
+  /** How its output will be read; `default` if not given. */
+  readonly profile?: Profile | undefined;
+  readonly mode: 'auto' | 'interactive';
+}
+
+/**
+ * What is added after the prompt so that the agent answers in a form that can be read: the tags, the JSON Schema, and
+ * the marker that says it has finished. A blank line separates it from what stands before.
+ *
+ * @example
+ * const prompt = `${task}${renderContract({ schema, profile: 'tagged', mode: 'auto' })}`
+ */
+export function renderContract({ schema, profile = 'default', mode }: ContractTerms): string {
+  const jsonSchema = toJsonSchema(schema);
+  const isObject = mayBeObject(jsonSchema, profile);
+  const sentences = [
+    turnRule(mode),
+    ...formRules(profile, isObject),
+    ...markerRules(profile, isObject, declaresDoneMarker(jsonSchema)),
+    ...(jsonSchema === undefined ? [] : [schemaRule(jsonSchema)]),
+  ];
+  // Readers of agents leave out what stands in these tags when they look for the marker: an agent that repeats its
+  // instructions has not finished.
+  return `\n\n<skill_content name="output-contract">\n${sentences.join('\n')}\n</skill_content>\n`;
+}
+
+function turnRule(mode: ContractTerms['mode']): string {
+  switch (mode) {
+    case 'auto':
+      return 'Nobody can answer questions during this task: decide yourself, do the work, and end with its result.';
+    case 'interactive':
+      return (
+        'If you cannot go on without an answer, ask one question in plain words and stop: it will be answered. ' +
+        'Give the result below only when the work is finished.'
+      );
+  }
+}
+
+function formRules(profile: Profile, isObject: boolean): string[] {
+  const value = isObject ? 'one JSON object' : 'one JSON value';
+  switch (profile) {
+    case 'default':
+    case 'tagged':
+      return [
+        `Write the result as ${value} between the tags <json> and </json>, at the very end of your last message.`,
+        'Write the tags once. Between them stands strict JSON only: double quotes, no comments, no Markdown, nothing left out.',
+      ];
+    case 'generic':
+    case 'unified':
+      return [
+        `Your last message is the result and nothing else: ${value}, without any words or Markdown around it.`,
+        'It is strict JSON: double quotes, no comments, nothing left out.',
+      ];
+  }
+}
+
+/** Said in words: written as JSON it would be the marker itself. */
+function markerRules(profile: Profile, isObject: boolean, isDeclared: boolean): string[] {
+  const member = `the member "${DONE_MARKER}" with the value true`;
+  if (isObject) {
+    const fate = isDeclared ? '' : ' It is taken off before the result is checked.';
+    return [`Add to the object ${member}; it says that the work is finished.${fate}`];
+  }
+  if (profile === 'generic' || profile === 'unified') return [];
+  return [`After the closing tag write a line with a JSON object that has only ${member}.`];
+}
+
+function schemaRule(jsonSchema: Readonly<Record<string, unknown>>): string {
+  // Tags in a description would be read as tags.
+  const text = JSON.stringify(jsonSchema, null, 2).replaceAll('<', '\\u003c');
+  return `The result must be valid against this JSON Schema (draft 2020-12):\n${text}`;
+}
+
+/** Only an object has room for the marker; what the schema leaves open is taken to be one. */
+function mayBeObject(jsonSchema: Readonly<Record<string, unknown>> | undefined, profile: Profile): boolean {
+  const type = jsonSchema?.['type'];
+  if (profile === 'unified' || type === undefined) return true;
+  return Array.isArray(type) ? type.includes('object') : type === 'object';
+}
+
+/**
+ * What the agent is asked first: the prompt, then the contract. An agent that may ask must be told how to say that it
+ * has finished, with or without a contract. A program of the caller's own gets its input as it is.
+ */
+export function firstPrompt(spec: RunSpec): string {
+  return `${spec.prompt ?? ''}${contractText(spec)}`;
+}
+
+/** What the agent is asked when its output was refused. A session that goes on remembers the task. */
+export function retryPrompt(spec: RunSpec, error: ParseError, isResumed: boolean): string {
+  return renderRetryPrompt('en', error, isResumed ? contractText(spec).trim() : firstPrompt(spec));
+}
+
+function contractText({ engine, contract, mode = 'auto' }: RunSpec): string {
+  if (engine === 'command' || (contract === undefined && mode === 'auto')) return '';
+  return renderContract({ schema: contract?.schema, profile: contract?.profile, mode });
+}
