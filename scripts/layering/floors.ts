@@ -33,7 +33,7 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
   json: { imports: [GROUND], packages: [], browserSafe: true },
   'json-schema': { imports: [GROUND, 'json'], packages: ['ajv', '@valibot/to-json-schema'], browserSafe: true },
   events: { imports: [GROUND, 'json'], packages: [], browserSafe: true },
-  records: { imports: [GROUND], types: ['json', 'json-schema', 'events'], packages: [], browserSafe: true },
+  records: { imports: [GROUND, 'events'], types: ['json', 'json-schema'], packages: [], browserSafe: true },
   'run-folder': { imports: [GROUND, 'files', 'events'], packages: [] },
   runs: { imports: [GROUND, 'files', 'json', 'json-schema', 'events', 'records', 'run-folder'], packages: 'any' },
   orders: {

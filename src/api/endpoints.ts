@@ -1,25 +1,24 @@
-import { anything, name, object, oneOf, text } from '../base/index.js';
-import { WORK_REQUEST_SCHEMA } from '../records/index.js';
-import { created, endpoint, json } from './endpoint.js';
-import type { Endpoint } from './endpoint.js';
-import { runFilesSchema } from './shapes/files.js';
-import { listOf, orNull, pageQuery } from './shapes/lists.js';
-import { offerSchema } from './shapes/offer.js';
+import { anything, arrayOf, name, object, oneOf, orNull, text } from '../base/index.js';
 import {
-  commentPreviewSchema,
+  WORK_REQUEST_SCHEMA,
   decisionAction,
   executionSchema,
   inboxItemSchema,
-  issueDetailSchema,
   issueSchema,
   issueState,
-  orderSchema,
   outboxMessageSchema,
   outboxState,
-  resolveRequestSchema,
-} from './shapes/order.js';
+  repairLevel,
+  runOutcome,
+} from '../records/index.js';
+import { created, endpoint, json } from './endpoint.js';
+import type { Endpoint } from './endpoint.js';
+import { runFilesSchema } from './shapes/files.js';
+import { listOf, pageQuery } from './shapes/lists.js';
+import { offerSchema } from './shapes/offer.js';
+import { commentPreviewSchema, issueDetailSchema, orderSchema, resolveRequestSchema } from './shapes/order.js';
 import { parseAnswerSchema, parseRequestSchema } from './shapes/parse.js';
-import { repairLevel, runOutcome, runRequestSchema, runSchema, runState, runSummarySchema } from './shapes/run.js';
+import { runRequestSchema, runSchema, runState, runSummarySchema } from './shapes/run.js';
 import { sessionSchema } from './shapes/session.js';
 import { statisticsSchema } from './shapes/statistics.js';
 
@@ -155,7 +154,7 @@ export const ENDPOINTS = {
     scope: 'read',
     summary: 'A range of the events of a run, both ends included.',
     query: { protocol, from: position, to: position, limit: { type: 'integer', minimum: 1, maximum: 5000 } },
-    answer: json(object({ events: { type: 'array', items: anything }, next_from: orNull(name) })),
+    answer: json(object({ events: arrayOf(anything), next_from: orNull(name) })),
     problems: ['RUN_NOT_FOUND', 'INVALID_POSITION'],
   }),
   readRaw: endpoint({

@@ -5,5 +5,6 @@ export { ENDPOINTS, type EndpointName } from './endpoints.js';
 export { createOpenApi, type OpenApi } from './openapi.js';
 export { sessionCookieOf } from './shapes/session.js';
 export type { StatisticsView } from './shapes/statistics.js';
-export type { InboxItemView, IssueView, OrderView, OutboxMessageView } from './shapes/order.js';
+export type { OrderView } from './shapes/order.js';
+export type { InboxItem as InboxItemView, OutboxMessage as OutboxMessageView } from '../records/index.js';
 export type { RunSummary, RunView } from './shapes/run.js';

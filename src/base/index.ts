@@ -5,6 +5,8 @@ export {
   name,
   object,
   oneOf,
+  orNull,
+  arrayOf,
   text,
   count,
   type ObjectSchema,

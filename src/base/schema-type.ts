@@ -115,6 +115,18 @@ export function oneOf<const Words extends readonly string[]>(words: Words): { re
   return { enum: words };
 }
 
+/** A value that may not be there yet. */
+export function orNull<const One extends Schema>(
+  schema: One,
+): { readonly anyOf: readonly [One, { readonly type: 'null' }] } {
+  return { anyOf: [schema, { type: 'null' }] };
+}
+
+/** A list of values of one shape. */
+export function arrayOf<const Item extends Schema>(items: Item): { readonly type: 'array'; readonly items: Item } {
+  return { type: 'array', items };
+}
+
 /** The keys of a table, typed as such: for tables written out in the source, which hold no others. */
 export function keysOf<Table extends object>(table: Table): readonly (keyof Table & string)[] {
   return Object.keys(table) as (keyof Table & string)[];

@@ -7,6 +7,7 @@ export { createAgUiProjection, toAgUi } from './projections/ag-ui/ag-ui.js';
 export type { AgUiEvent } from './projections/ag-ui/ag-ui-event.js';
 export type { Projection } from './projections/projection.js';
 export {
+  ERROR_CATEGORIES,
   REASON_CODES,
   VERDICTS,
   type CompletionState,
@@ -21,10 +22,10 @@ export { type DriftSummary, driftSummarySchema } from './protocol/translator-out
 export type { Emitted } from './protocol/translator-output.js';
 export { ENGINE_NAMES, isEngineName, type EngineName, type ParserName } from './protocol/engine-names.js';
 export { FCMP_TYPES, fcmpSchema, type FcmpData, type FcmpEvent, type FcmpType } from './protocol/fcmp-event.js';
-export type { FsDiff } from './end/attempt-end.js';
+export { fsDiffSchema, type FsDiff } from './end/attempt-end.js';
 export { RASP_TYPES, isRasp, raspSchema, type RaspData, type RaspEvent, type RaspType } from './protocol/rasp-event.js';
 export { STREAMS, type RawRef, type StreamName } from './protocol/event-parts.js';
-export type { Usage } from './protocol/event-parts.js';
+export { usageSchema, type Usage } from './protocol/event-parts.js';
 export { isRecord, arrayField, countField } from './reading/record-fields.js';
 export { comparePositions, LOG_END, positionOf, type LogPosition, LOG_START, readPosition } from './log-position.js';
 export { UsageTotals, sumUsage } from './attempt/usage-totals.js';

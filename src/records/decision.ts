@@ -1,11 +1,19 @@
-import type { ResultCode } from './result-code.js';
+import { object, oneOf, text } from '../base/index.js';
+import type { FromSchema } from '../base/index.js';
+import { RESULT_CODES } from './result-code.js';
 
-/** What becomes of an order. */
-export interface Decision {
-  readonly action: 'advance' | 'archive' | 'needs-human' | 'blocked';
+/** What can be decided about an order. */
+export const decisionAction = oneOf(['advance', 'archive', 'needs-human', 'blocked']);
+
+/** What was decided about an order. */
+export const decisionSchema = object({
+  action: decisionAction,
   /** A sentence for people: why. */
-  readonly reason: string;
-  readonly result_code: ResultCode;
+  reason: text,
+  result_code: oneOf(RESULT_CODES),
   /** A sentence for people: what to do now. */
-  readonly next: string;
-}
+  next: text,
+});
+
+/** What was decided about an order; `reason` and `next` are sentences for people. */
+export type Decision = FromSchema<typeof decisionSchema>;

@@ -1,32 +1,37 @@
-import type { Decision } from './decision.js';
-import type { Problem, ReadingSource } from './reading.js';
+import { arrayOf, name, object, oneOf, orNull, text, timestamp } from '../base/index.js';
+import type { FromSchema } from '../base/index.js';
+import { decisionAction } from './decision.js';
+import { problemSchema, readingSource } from './reading.js';
 
-/** What an execution was and what came of it. Append only: one row for every settle and every archive. */
-export interface ExecutionRecord {
-  readonly id: string;
-  readonly issue_ref: string;
-  readonly run_id: string;
-  readonly run: string;
-  readonly worker: string;
-  readonly worker_type: string;
-  readonly command: readonly string[];
-  /** The version the worker reports, if it does. */
-  readonly worker_version: string | null;
-  readonly parser_version: string;
-  readonly started_at: string | null;
-  readonly duration_ms: number | null;
-  readonly exit_code: number | null;
-  readonly signal: string | null;
+/** One execution of an order and its outcome. Append-only: one row for every settle and every archive. */
+export const executionSchema = object({
+  id: name,
+  issue_ref: name,
+  run_id: name,
+  run: name,
+  worker: name,
+  worker_type: name,
+  command: arrayOf(text),
+  /** The version the worker reports, if any. */
+  worker_version: orNull(text),
+  parser_version: name,
+  started_at: orNull(timestamp),
+  duration_ms: orNull({ type: 'number', minimum: 0 }),
+  exit_code: orNull({ type: 'integer' }),
+  signal: orNull(name),
   /** How the result was written. */
-  readonly result_encoding: ReadingSource;
+  result_encoding: readingSource,
   /** Which file or stream it was read from; null if none. */
-  readonly parse_path: string | null;
-  readonly parse_status: 'parsed' | 'incomplete' | 'unreadable' | 'anchors' | 'missing';
-  readonly problems: readonly Problem[];
-  readonly decision: Decision['action'];
-  readonly result_code: string;
-  readonly reason: string;
+  parse_path: orNull(text),
+  parse_status: oneOf(['parsed', 'incomplete', 'unreadable', 'anchors', 'missing']),
+  problems: arrayOf(problemSchema),
+  decision: decisionAction,
+  result_code: name,
+  reason: text,
   /** Who decided: null for the rules, a name for a person. */
-  readonly who: string | null;
-  readonly at: string;
-}
+  who: orNull(name),
+  at: timestamp,
+});
+
+/** One execution of an order and its outcome. */
+export type ExecutionRecord = FromSchema<typeof executionSchema>;

@@ -1,42 +1,58 @@
-import type { Decision } from './decision.js';
-import type { Reading } from './reading.js';
-import type { WorkResult } from './work-result.js';
+import { name, object, oneOf, orNull, text, timestamp } from '../base/index.js';
+import type { FromSchema } from '../base/index.js';
+import { decisionAction } from './decision.js';
+import { readingSchema } from './reading.js';
+import { workResult } from './work-result.js';
 
-/** Something only a person can settle. Nothing times out into a decision. */
-export interface InboxItem {
-  readonly id: string;
-  readonly issue_ref: string;
-  readonly run_id: string;
-  readonly run: string;
-  readonly reason: string;
-  readonly next: string;
-  readonly result_code: string;
-  readonly reading: Reading;
-  readonly exit_code: number | null;
-  readonly signal: string | null;
-  readonly created_at: string;
-  /** Null as long as it waits. */
-  readonly resolution: Resolution | Superseded | null;
-}
+/** What a person can decide. `edit`: the result is accepted as the person corrected it. */
+export const resolutionAction = oneOf(['accept', 'reject', 'retry', 'edit']);
 
-/** What a person decided, and why. `edit`: the result as the person corrected it was accepted. */
-export interface Resolution {
-  readonly action: 'accept' | 'reject' | 'retry' | 'edit';
-  readonly who: string;
-  readonly why: string;
-  readonly result?: WorkResult;
-  readonly decision: Decision['action'];
-  /** The run that a retry began. */
-  readonly new_run_id?: string;
-  readonly at: string;
-}
+const resolutionSchema = object(
+  {
+    action: resolutionAction,
+    who: name,
+    why: text,
+    decision: decisionAction,
+    at: timestamp,
+  },
+  {
+    result: workResult,
+    /** The run that a retry started. */
+    new_run_id: name,
+  },
+);
 
-/** Nobody decided: a new order was given for the issue, and the question went with the run it was about. */
-export interface Superseded {
-  readonly action: 'superseded';
-  /** `lead`: whoever gave the order. */
-  readonly who: string;
-  readonly why: string;
-  readonly new_run_id: string;
-  readonly at: string;
-}
+const supersededSchema = object({
+  action: { const: 'superseded' },
+  /** `lead`: whoever submitted the order. */
+  who: name,
+  why: text,
+  new_run_id: name,
+  at: timestamp,
+});
+
+/** A question that only a person can settle. It never times out into a decision. */
+export const inboxItemSchema = object({
+  id: name,
+  issue_ref: name,
+  run_id: name,
+  run: name,
+  reason: text,
+  next: text,
+  result_code: name,
+  reading: readingSchema,
+  exit_code: orNull({ type: 'integer' }),
+  signal: orNull(name),
+  created_at: timestamp,
+  /** Null while the item is open. */
+  resolution: { anyOf: [resolutionSchema, supersededSchema, { type: 'null' }] },
+});
+
+/** A question that only a person can settle. */
+export type InboxItem = FromSchema<typeof inboxItemSchema>;
+
+/** What a person decided, and why. */
+export type Resolution = FromSchema<typeof resolutionSchema>;
+
+/** No person decided: a new order was submitted for the issue, and the question was closed with the run it was about. */
+export type Superseded = FromSchema<typeof supersededSchema>;

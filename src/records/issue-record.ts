@@ -1,13 +1,22 @@
-/** Where an issue stands. `needs-human` outranks everything: nothing leaves it but a person. */
-export type IssueState = 'todo' | 'doing' | 'review' | 'blocked' | 'needs-human' | 'done';
+import { count, name, object, oneOf, orNull, timestamp } from '../base/index.js';
+import type { FromSchema } from '../base/index.js';
 
-/** One issue, as the store keeps it. Only a guarded update on `active_run_id` changes it. */
-export interface IssueRecord {
-  readonly issue_ref: string;
-  readonly state: IssueState;
+/** Where an issue stands. `needs-human` outranks everything: only a person's decision leaves it. */
+export const issueState = oneOf(['todo', 'doing', 'review', 'blocked', 'needs-human', 'done']);
+
+/** One issue. Only a guarded update on `active_run_id` changes it. */
+export const issueSchema = object({
+  issue_ref: name,
+  state: issueState,
   /** The run whose result counts; stays until it is replaced. */
-  readonly active_run_id: string | null;
-  /** The last NNNN handed out; never reset. */
-  readonly last_run_number: number;
-  readonly updated_at: string;
-}
+  active_run_id: orNull(name),
+  /** The last NNNN assigned; never reset. */
+  last_run_number: count,
+  updated_at: timestamp,
+});
+
+/** See {@link issueState}. */
+export type IssueState = FromSchema<typeof issueState>;
+
+/** One issue. */
+export type IssueRecord = FromSchema<typeof issueSchema>;

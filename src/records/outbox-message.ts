@@ -1,23 +1,31 @@
-/** A comment on its way to one sink. `sink`, `issue_ref` and `trigger` together are its key. */
-export interface OutboxMessage {
-  readonly id: string;
-  /** Names the sink it goes to. */
-  readonly sink: string;
-  readonly issue_ref: string;
-  /** `workrun:<RunId>` or `resolve:<inbox id>`: what a repeated delivery is recognised by. */
-  readonly trigger: string;
-  readonly body: string;
-  readonly state: 'waiting' | 'sending' | 'delivered' | 'dead';
-  /** How often it has been claimed, the present claim included: above 1 it may have been sent before. */
-  readonly tries: number;
-  /** Milliseconds since 1970: not before. */
-  readonly due_at: number;
-  readonly lease_until: number | null;
-  readonly last_error: string | null;
-  /** Where the sink put it: an address or a file. */
-  readonly delivered_to: string | null;
-  readonly created_at: string;
-}
+import { count, name, object, oneOf, orNull, text, timestamp } from '../base/index.js';
+import type { FromSchema } from '../base/index.js';
 
-/** What is to be delivered, before the store gives it a place in the queue. */
+/** How far the delivery of a comment has come. */
+export const outboxState = oneOf(['waiting', 'sending', 'delivered', 'dead']);
+
+/** A comment to be delivered to one sink. `sink`, `issue_ref` and `trigger` together are its key. */
+export const outboxMessageSchema = object({
+  id: name,
+  sink: name,
+  issue_ref: name,
+  /** `workrun:<RunId>` or `resolve:<inbox id>`: identifies a repeated delivery. */
+  trigger: name,
+  body: text,
+  state: outboxState,
+  /** How often it has been claimed, the present claim included: above 1 it may have been sent before. */
+  tries: count,
+  /** Milliseconds since 1970: not before. */
+  due_at: { type: 'integer' },
+  lease_until: orNull({ type: 'integer' }),
+  last_error: orNull(text),
+  /** Where the sink put it: an address or a file. */
+  delivered_to: orNull(text),
+  created_at: timestamp,
+});
+
+/** A comment to be delivered to one sink. */
+export type OutboxMessage = FromSchema<typeof outboxMessageSchema>;
+
+/** A comment before the store queues it. */
 export type NewOutboxMessage = Pick<OutboxMessage, 'id' | 'sink' | 'issue_ref' | 'trigger' | 'body'>;

@@ -1,31 +1,42 @@
-import type { WorkResult } from './work-result.js';
+import { anything, arrayOf, name, object, oneOf, text } from '../base/index.js';
+import type { FromSchema } from '../base/index.js';
+import { workResult } from './work-result.js';
 
 /** Where a result was read from, in the order of trust. */
-export type ReadingSource = 'json' | 'text' | 'streams' | 'none';
+export const readingSource = oneOf(['json', 'text', 'streams', 'none']);
 
-/** What was found of a worker's result, and what is wrong with it. */
-export interface Reading {
-  readonly source: ReadingSource;
-  /** The file or stream it was read from. */
-  readonly path?: string;
-  /**
-   * Only there if issue, run and status were read strictly, from a whole file. It may still lack evidence: then
-   * `problems` says so.
-   */
-  readonly result?: WorkResult;
-  /** What the streams said in passing; never enough to advance. */
-  readonly anchors?: { readonly issue_ref?: string; readonly run_id?: string; readonly status?: string };
-  /** Any of them keeps the order from advancing. */
-  readonly problems: readonly Problem[];
-  /** Worth knowing, and no reason to distrust the result. */
-  readonly notices?: readonly Problem[];
-  /** A repaired reading: it pre-fills the inbox and decides nothing. */
-  readonly draft?: unknown;
-}
+/** Something that keeps a reading from being accepted; codes are listed in `docs/errors.md`. */
+export const problemSchema = object({ code: name, message: text }, { path: text });
 
-/** Something that keeps a reading from being taken at its word. */
-export interface Problem {
-  readonly code: string;
-  readonly message: string;
-  readonly path?: string;
-}
+/** What was read of a worker's result, and what is wrong with it. */
+export const readingSchema = object(
+  {
+    source: readingSource,
+    /** Any of them keeps the order from advancing. */
+    problems: arrayOf(problemSchema),
+  },
+  {
+    /** The file or stream it was read from. */
+    path: text,
+    /**
+     * Present only if issue, run and status were read strictly, from a complete file. It may still lack evidence: then
+     * `problems` says so.
+     */
+    result: workResult,
+    /** What the streams mention; never enough to advance. */
+    anchors: object({}, { issue_ref: text, run_id: text, status: text }),
+    /** Worth knowing, but no reason to distrust the result. */
+    notices: arrayOf(problemSchema),
+    /** A repaired reading: it pre-fills the inbox and decides nothing. */
+    draft: anything,
+  },
+);
+
+/** See {@link readingSource}. */
+export type ReadingSource = FromSchema<typeof readingSource>;
+
+/** See {@link problemSchema}. */
+export type Problem = FromSchema<typeof problemSchema>;
+
+/** What was read of a worker's result, and what is wrong with it. */
+export type Reading = FromSchema<typeof readingSchema>;

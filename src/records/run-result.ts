@@ -1,61 +1,73 @@
-import type { FcmpData, FsDiff, Usage } from '../events/index.js';
-import type { Repair, RepairLevel } from '../json/index.js';
+import { anything, arrayOf, count, name, object, oneOf, orNull, text } from '../base/index.js';
+import type { FromSchema } from '../base/index.js';
+import { ERROR_CATEGORIES, fsDiffSchema, usageSchema } from '../events/index.js';
+
+/** How a run can end. */
+export const runOutcome = oneOf(['success', 'failed', 'canceled', 'comment']);
+
+/** How far the answer had to be changed before it met the contract. */
+export const repairLevel = oneOf(['none', 'deterministic_generic', 'schema_aligned']);
+
+/** Why there is no result, and what was tried. */
+export const runFailureSchema = object(
+  { category: oneOf(ERROR_CATEGORIES), code: name, message: text },
+  {
+    issues: arrayOf(object({ path: arrayOf({ type: ['string', 'integer'] }), message: text })),
+    /** The candidates that were looked at, and why each was rejected. */
+    tried: arrayOf(object({ finder: name, start: count, end: count, code: name, message: text })),
+  },
+);
+
+const processSchema = object({
+  exit_code: orNull({ type: 'integer' }),
+  signal: orNull(name),
+  /** What was started, secrets masked. */
+  command: arrayOf(text),
+  /** The version the program reports; null if unknown. */
+  version: orNull(text),
+});
+
+const driftSchema = object({ unknown_types: count, unknown_fields: count });
 
 /** What came of a run. */
-export interface RunResult {
-  readonly status: 'success' | 'failed' | 'canceled' | 'comment';
-  /** Only with `success` and a contract. */
-  readonly value?: unknown;
-  /** The agent's words, where the output has no value and the contract lets that pass. */
-  readonly comment?: string;
-  /** The agent's last words, where there is no contract. */
-  readonly text?: string;
-  readonly repair_level: RepairLevel;
-  /** The first changes made to the syntax of the answer that was held against the contract; absent if there were none. */
-  readonly repairs?: readonly Repair[];
-  readonly warnings: readonly { readonly code: string; readonly message: string }[];
-  readonly error?: RunFailure;
-  readonly artifacts: FsDiff;
-  /** How often its output held what this version does not know; absent if it never did. */
-  readonly drift?: RunDrift;
-  readonly usage?: Usage;
-  /** How many attempts it took. */
-  readonly attempts: number;
-  readonly session_id: string | null;
-  /** How the process of the last attempt ended; absent if none was started. Orders decide on it. */
-  readonly process?: RunProcess;
-  /** The run this result was kept from, if it came out of the cache. */
-  readonly cached_from?: string;
-}
+export const runResultSchema = object(
+  {
+    status: runOutcome,
+    repair_level: repairLevel,
+    warnings: arrayOf(object({ code: name, message: text })),
+    artifacts: fsDiffSchema,
+    /** How many attempts it took. */
+    attempts: count,
+    session_id: orNull(name),
+  },
+  {
+    /** Only with `success` and a contract. */
+    value: anything,
+    /** The agent's words, where the output has no value and the contract allows that. */
+    comment: text,
+    /** The agent's last words, where there is no contract. */
+    text,
+    /** The first changes made to the syntax of the answer that was validated; absent if there were none. */
+    repairs: arrayOf(object({ kind: name, message: text, offset: count })),
+    error: runFailureSchema,
+    /** Types and fields of the engine's output that are unknown to this version; absent if there were none. */
+    drift: driftSchema,
+    usage: usageSchema,
+    /** How the process of the last attempt ended; absent if none was started. Orders decide on it. */
+    process: processSchema,
+    /** The run whose cached result this is. */
+    cached_from: name,
+  },
+);
+
+/** What came of a run. */
+export type RunResult = FromSchema<typeof runResultSchema>;
 
 /** Types and fields of an engine's output that no reader knows, counted over all attempts. */
-export interface RunDrift {
-  readonly unknown_types: number;
-  readonly unknown_fields: number;
-}
+export type RunDrift = FromSchema<typeof driftSchema>;
 
-/** The process of an attempt, once it is over. */
-export interface RunProcess {
-  readonly exit_code: number | null;
-  readonly signal: string | null;
-  /** What was started, secrets masked. */
-  readonly command: readonly string[];
-  /** The version the program reports; null if it was not asked or did not say. */
-  readonly version: string | null;
-}
+/** The process of an attempt after it ended. */
+export type RunProcess = FromSchema<typeof processSchema>;
 
-/** Why there is no result, with what was tried. */
-export interface RunFailure {
-  readonly category: FcmpData<'conversation.failed'>['error']['category'];
-  readonly code: string;
-  readonly message: string;
-  readonly issues?: readonly { readonly path: readonly (string | number)[]; readonly message: string }[];
-  /** The candidates that were looked at, and why none was taken. */
-  readonly tried?: readonly {
-    readonly finder: string;
-    readonly start: number;
-    readonly end: number;
-    readonly code: string;
-    readonly message: string;
-  }[];
-}
+/** Why there is no result, and what was tried. */
+export type RunFailure = FromSchema<typeof runFailureSchema>;

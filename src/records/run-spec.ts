@@ -1,57 +1,98 @@
-import type { Normalizer, Profile, StandardSchema } from '../json/index.js';
-import type { RunEngine } from './run-engine.js';
+import { flag, object, oneOf } from '../base/index.js';
+import type { FromSchema } from '../base/index.js';
+import type { Normalizer, StandardSchema } from '../json/index.js';
+import { RUN_ENGINES } from './run-engine.js';
 
-/** What is to be run, and what counts as its result. */
-export interface RunSpec {
-  readonly engine: RunEngine;
-  /** What the agent is asked; for `command` it goes to the program's input. */
-  readonly prompt?: string;
-  /** The program and its arguments, for engine `command` only. */
-  readonly command?: readonly string[];
-  /** The folder it works in; one run at a time. */
-  readonly workdir: string;
-  /** Without a contract success is a clean end. */
+/** Longer prompts belong in a file of the working folder. */
+const PROMPT_LENGTH = 16 * 1024 * 1024;
+
+const word = { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$' } as const;
+/** Timers count no further than 24 days. */
+const seconds = { type: 'number', exclusiveMinimum: 0, maximum: 2_000_000 } as const;
+const bound = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
+
+const limitsSchema = object(
+  {},
+  {
+    /** Working time, all attempts together. */
+    time_s: seconds,
+    /** Time without output. */
+    idle_s: seconds,
+    /** Time for a person to answer a question; the other two clocks stop meanwhile. */
+    wait_s: seconds,
+    output_bytes: bound,
+    line_bytes: bound,
+    tokens: bound,
+    /** US dollars, as the engine reports them. */
+    cost: { type: 'number', exclusiveMinimum: 0 },
+  },
+);
+
+/** The words of a spec that lists and forms use too. */
+export const runMode = oneOf(['auto', 'interactive']);
+export const runPermissions = oneOf(['safe', 'workspace', 'bypass']);
+
+/** The JSON Schema (draft 2020-12) of a run to be started. */
+export const runSpecSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:sluice:schema:run-spec:1.0',
+  title: 'A run',
+  type: 'object',
+  required: ['engine', 'workdir'],
+  additionalProperties: false,
+  properties: {
+    engine: oneOf(RUN_ENGINES),
+    /** What the agent is asked; for `command` it goes to the program's input. */
+    prompt: { type: 'string', maxLength: PROMPT_LENGTH },
+    /** The program and its arguments, for engine `command` only. */
+    command: { type: 'array', minItems: 1, maxItems: 4096, items: { type: 'string', pattern: '^[^\\u0000]*$' } },
+    /** The folder it works in; one run at a time. */
+    workdir: word,
+    /** Without a contract a clean end is a success. */
+    contract: object(
+      {},
+      {
+        schema: { type: 'object' },
+        profile: oneOf(['default', 'generic', 'tagged', 'unified']),
+        allow_partial: flag,
+        align: flag,
+      },
+    ),
+    /** `auto` (default): the verdict on the output decides. `interactive`: the agent may ask. */
+    mode: runMode,
+    /** `safe` (default): may only read. `workspace`: may also edit the working folder. `bypass`: everything, without asking. */
+    permissions: runPermissions,
+    limits: limitsSchema,
+    /** Names of environment variables to pass; `OPENAI_*` is a pattern. */
+    env: { type: 'array', maxItems: 1024, items: { type: 'string', pattern: '^[A-Za-z_*][A-Za-z0-9_*]*$' } },
+    /** Files the result depends on, relative to the working folder. Caching needs them, or an explicit empty list. */
+    input_files: { type: 'array', maxItems: 10_000, items: word },
+    /** `true` reads and writes the cache, `refresh` only writes. */
+    cache: { enum: [true, false, 'refresh'] },
+    /** How often a failed contract is sent back with what was wrong; 0 by default. */
+    max_retries: { type: 'integer', minimum: 0, maximum: 100 },
+    model: word,
+    /** Captures through a terminal instead of pipes. */
+    terminal: flag,
+  },
+} as const;
+
+/** A run to be started, as JSON: what requests carry and the store keeps. */
+export type StoredRunSpec = FromSchema<typeof runSpecSchema>;
+
+/** A run to be started. In process its contract may hold what JSON cannot. */
+export interface RunSpec extends Omit<StoredRunSpec, 'contract'> {
+  /** Without a contract a clean end is a success. */
   readonly contract?: RunContract;
-  /** `auto` (default): the verdict on the output decides. `interactive`: the agent may ask. */
-  readonly mode?: 'auto' | 'interactive';
-  /** `safe` (default): may only read. `workspace`: may also edit the working folder. `bypass`: everything, unasked. */
-  readonly permissions?: 'safe' | 'workspace' | 'bypass';
-  readonly limits?: RunLimits;
-  /** Names of environment variables handed on; `OPENAI_*` is a pattern. */
-  readonly env?: readonly string[];
-  /** Files the result depends on, relative to the working folder. Caching needs them, or an explicit empty list. */
-  readonly input_files?: readonly string[];
-  /** `true` reads and keeps, `refresh` only keeps. */
-  readonly cache?: boolean | 'refresh';
-  /** How often a failed contract is sent back with what was wrong; 0 by default. */
-  readonly max_retries?: number;
-  readonly model?: string;
-  /** Captures through a terminal instead of pipes. */
-  readonly terminal?: boolean;
 }
 
 /** What the output must be. */
-export interface RunContract {
+export interface RunContract extends Omit<NonNullable<StoredRunSpec['contract']>, 'schema'> {
   /** JSON Schema, or in process any Standard Schema. */
   readonly schema?: StandardSchema | Readonly<Record<string, unknown>>;
-  readonly profile?: Profile;
-  readonly allow_partial?: boolean;
-  readonly align?: boolean;
   /** In process only. */
   readonly normalizers?: readonly Normalizer[];
 }
 
-/** What ends a run that goes too far. */
-export interface RunLimits {
-  /** Of work, all attempts together. */
-  readonly time_s?: number;
-  /** Without a byte for this long. */
-  readonly idle_s?: number;
-  /** For a person to answer what an agent has asked; meanwhile the other two clocks stand still. */
-  readonly wait_s?: number;
-  readonly output_bytes?: number;
-  readonly line_bytes?: number;
-  readonly tokens?: number;
-  /** US dollars, as the engine reports them. */
-  readonly cost?: number;
-}
+/** Limits that end a run. */
+export type RunLimits = FromSchema<typeof limitsSchema>;

@@ -10,8 +10,8 @@ const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: fals
 describe('the schemas', () => {
   test('of orders and results are the published files', async () => {
     const print = (schema: object): string => `${JSON.stringify(schema, null, 2)}\n`;
-    await expect(print(WORK_ORDER_SCHEMA)).toMatchFileSnapshot('../../../schemas/work-order.json');
-    await expect(print(WORK_RESULT_SCHEMA)).toMatchFileSnapshot('../../../schemas/work-result.json');
+    await expect(print(WORK_ORDER_SCHEMA)).toMatchFileSnapshot('../../schemas/work-order.json');
+    await expect(print(WORK_RESULT_SCHEMA)).toMatchFileSnapshot('../../schemas/work-result.json');
   });
 
   test('an order is a request with its run id', () => {

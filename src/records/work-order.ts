@@ -84,11 +84,8 @@ export const WORK_REQUEST_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** What a worker is given, as JSON Schema; published as `sluice/schemas/work-order.json`. */
-export const WORK_ORDER_SCHEMA = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  $id: 'urn:sluice:schema:work-order:1.0',
-  title: 'WorkOrder',
+/** The fields of an order. */
+export const workOrder = {
   type: 'object',
   properties: {
     ...fields,
@@ -103,8 +100,16 @@ export const WORK_ORDER_SCHEMA = {
   additionalProperties: false,
 } as const;
 
+/** What a worker is given, as JSON Schema; published as `sluice/schemas/work-order.json`. */
+export const WORK_ORDER_SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:sluice:schema:work-order:1.0',
+  title: 'WorkOrder',
+  ...workOrder,
+} as const;
+
 /** What a lead asks for: an order that has no run yet. */
 export type WorkRequest = FromSchema<typeof WORK_REQUEST_SCHEMA>;
 
 /** A request with its run: what a worker is given. */
-export type WorkOrder = FromSchema<typeof WORK_ORDER_SCHEMA>;
+export type WorkOrder = FromSchema<typeof workOrder>;

@@ -18,14 +18,8 @@ const testReport = {
   required: ['command', 'result', 'evidence'],
 } as const;
 
-/**
- * What a worker says it did, as JSON Schema; published as `sluice/schemas/work-result.json`. It is what agents are
- * asked for; `readWorkResult` also takes PascalCase.
- */
-export const WORK_RESULT_SCHEMA = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  $id: 'urn:sluice:schema:work-result:1.0',
-  title: 'WorkResult',
+/** The fields of a result. Readings use it: they keep a result that lacks evidence, and say so. */
+export const workResult = {
   type: 'object',
   properties: {
     issue_ref: { ...text, description: 'As in the work order.' },
@@ -53,6 +47,17 @@ export const WORK_RESULT_SCHEMA = {
     questions: { ...texts, description: 'What a person has to answer.' },
   },
   required: ['issue_ref', 'run_id', 'status', 'changes', 'summary'],
+} as const;
+
+/**
+ * What a worker says it did, as JSON Schema; published as `sluice/schemas/work-result.json`. It is what agents are
+ * asked for; `readWorkResult` also accepts PascalCase.
+ */
+export const WORK_RESULT_SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:sluice:schema:work-result:1.0',
+  title: 'WorkResult',
+  ...workResult,
   if: { properties: { status: { enum: ['ok', 'fail'] } } },
   then: { required: ['tests'] },
 } as const;
@@ -61,7 +66,7 @@ export const WORK_RESULT_SCHEMA = {
  * What a worker says it did, in one spelling whatever it wrote. What it did not say is not there: `tests` is missing
  * where nothing was said about tests, and `n/a` only where the worker wrote that.
  */
-export type WorkResult = FromSchema<typeof WORK_RESULT_SCHEMA>;
+export type WorkResult = FromSchema<typeof workResult>;
 
 /** What was tested, and how it went. */
 export type TestReport = FromSchema<typeof testReport>;

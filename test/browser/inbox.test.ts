@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { InboxItemView } from '../../src/api/shapes/order.js';
+import type { InboxItemView } from '../../src/api/index.js';
 import { settle } from './settle.js';
 import { until } from './start-site.js';
 import type { Instructions, Site } from './start-site.js';

@@ -1,5 +1,4 @@
-import { count, name, object, oneOf } from '../../base/index.js';
-import { orNull } from './lists.js';
+import { count, name, object, oneOf, orNull } from '../../base/index.js';
 
 /** What a run left behind. */
 export const runFilesSchema = object({

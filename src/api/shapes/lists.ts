@@ -1,4 +1,4 @@
-import { name, object } from '../../base/index.js';
+import { name, object, orNull } from '../../base/index.js';
 import type { ObjectSchema, Schema } from '../../base/index.js';
 
 /** How many items a page has; `cursor` is what the last page gave as `next_cursor`. */
@@ -19,10 +19,3 @@ type ListSchema<Item extends Schema> = ObjectSchema<
   },
   Record<never, Schema>
 >;
-
-/** A value that may not be there yet. */
-export function orNull<const One extends Schema>(
-  schema: One,
-): { readonly anyOf: readonly [One, { readonly type: 'null' }] } {
-  return { anyOf: [schema, { type: 'null' }] };
-}

@@ -1,5 +1,5 @@
 import { anything, count, flag, name, object, oneOf, text } from '../../base/index.js';
-import { repairLevel } from './run.js';
+import { repairLevel } from '../../records/index.js';
 
 /** What is to be read, and how: as `sluice parse` takes it. */
 export const parseRequestSchema = object(

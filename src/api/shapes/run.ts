@@ -1,15 +1,24 @@
-import { anything, count, flag, name, object, oneOf, text, timestamp } from '../../base/index.js';
+import { flag, name, object, oneOf, orNull, text, timestamp } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
-import { REQUEST_ID, runSpecSchema } from '../../records/index.js';
-import { orNull } from './lists.js';
+import {
+  REQUEST_ID,
+  runFailureSchema,
+  runMode,
+  runPermissions,
+  runResultSchema,
+  runSpecSchema,
+} from '../../records/index.js';
 
-/** A run that is asked for: its spec, and what the request itself is called. */
+/** The state of a run; the filters of the list use the same words. */
+export const runState = oneOf(['queued', 'running', 'waiting', 'ended']);
+
+const { $schema: _dialect, $id: _id, title: _title, ...specSchema } = runSpecSchema;
+
+/** A run to be started: its spec, and an id of the request. */
 export const runRequestSchema = {
-  ...runSpecSchema,
-  $id: 'urn:sluice:schema:run-request:1.0',
-  title: 'A run that is asked for',
+  ...specSchema,
   properties: {
-    ...runSpecSchema.properties,
+    ...specSchema.properties,
     request_id: {
       ...REQUEST_ID,
       description:
@@ -17,37 +26,6 @@ export const runRequestSchema = {
     },
   },
 } as const;
-
-const outcome = {
-  status: oneOf(['success', 'failed', 'canceled', 'comment']),
-  repair_level: oneOf(['none', 'deterministic_generic', 'schema_aligned']),
-  attempts: count,
-} as const;
-
-/** What came of a run. */
-const runResultSchema = object(
-  {
-    ...outcome,
-    warnings: { type: 'array', items: object({ code: name, message: text }) },
-    artifacts: { type: 'object' },
-    session_id: orNull(name),
-  },
-  {
-    value: anything,
-    comment: text,
-    text,
-    error: { type: 'object' },
-    usage: { type: 'object' },
-    repairs: { type: 'array', items: object({ kind: name, message: text, offset: count }) },
-    drift: object({ unknown_types: count, unknown_fields: count }),
-    process: { type: 'object' },
-    cached_from: name,
-  },
-);
-
-/** How runs stand and end; the filters of their list take the same words. */
-export const runState = oneOf(['queued', 'running', 'waiting', 'ended']);
-export const { status: runOutcome, repair_level: repairLevel } = outcome;
 
 const standing = {
   id: name,
@@ -60,19 +38,23 @@ const standing = {
   ended_at: orNull(timestamp),
 } as const;
 
-/** A run, as it stands. */
-export const runSchema = object({ ...standing, spec: { type: 'object' }, result: orNull(runResultSchema) });
+/** A run and its state. */
+export const runSchema = object({ ...standing, spec: specSchema, result: orNull(runResultSchema) });
 
 /** See {@link runSchema}. */
 export type RunView = FromSchema<typeof runSchema>;
 
-/** A run in a list: its prompt cut, its value left out, so that a page stays small. */
+const { status, repair_level, attempts, usage } = runResultSchema.properties;
+const { category, code, message } = runFailureSchema.properties;
+
+/** A run in a list: its prompt shortened, its value left out, so that a page stays small. */
 export const runSummarySchema = object({
   ...standing,
-  spec: object({}, { prompt: text, program: text, model: text, mode: text, permissions: text, workdir: text }),
-  result: orNull(
-    object(outcome, { error: object({ category: name, code: name, message: text }), usage: { type: 'object' } }),
+  spec: object(
+    {},
+    { prompt: text, program: text, model: text, mode: runMode, permissions: runPermissions, workdir: text },
   ),
+  result: orNull(object({ status, repair_level, attempts }, { error: object({ category, code, message }), usage })),
 });
 
 /** See {@link runSummarySchema}. */

@@ -1,6 +1,5 @@
-import { count, flag, name, object, timestamp } from '../../base/index.js';
+import { count, flag, name, object, orNull, timestamp } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
-import { orNull } from './lists.js';
 
 const milliseconds = { type: 'number', minimum: 0 } as const;
 

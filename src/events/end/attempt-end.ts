@@ -124,7 +124,7 @@ function writeLast(report: ReportWriter, writer: EventWriter, judgement: Judgeme
 const paths = { type: 'array', items: name } as const;
 
 /** What changed in the working folder during an attempt: paths relative to it, with forward slashes. */
-const fsDiffSchema = object({ created: paths, modified: paths, deleted: paths });
+export const fsDiffSchema = object({ created: paths, modified: paths, deleted: paths });
 
 /** The files that an attempt created, changed and deleted. */
 export type FsDiff = FromSchema<typeof fsDiffSchema>;

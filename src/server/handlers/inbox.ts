@@ -10,7 +10,6 @@ import { RequestError } from '../request-error.js';
 import type { Handlers } from '../route.js';
 import type { Caller } from '../security/tokens.js';
 import type { ServerContext } from '../server-context.js';
-import { viewItem } from '../views/order-views.js';
 
 type InboxHandlers = Pick<Handlers, 'listInbox' | 'getInboxItem' | 'previewResolution' | 'resolveItem'>;
 type Answer = Omit<ResolveRequest, 'id' | 'who'> & { readonly who?: string };
@@ -48,10 +47,9 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
     async listInbox({ query }) {
       const { issue_ref: issueRef, open, settled } = query;
       const which = settled === 'true' ? SETTLED : open === 'false' ? {} : { open: true };
-      const { items, next_cursor } = await store.listInbox({ ...pageOf(query), ...which, ...present({ issueRef }) });
-      return { items: items.map(viewItem), next_cursor };
+      return store.listInbox({ ...pageOf(query), ...which, ...present({ issueRef }) });
     },
-    getInboxItem: async ({ params }) => viewItem(await findItem(params.id)),
+    getInboxItem: async ({ params }) => findItem(params.id),
     async previewResolution({ params, body, caller }) {
       try {
         return await preview(requestOf(params.id, body, caller));
@@ -65,7 +63,7 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
         const { item } = await lead.resolve(request);
         const { action, who } = request;
         logger.info('item resolved', { item_id: item.id, action, who, request_id: requestId });
-        return viewItem(item);
+        return item;
       } catch (error) {
         throw await explain(error, params.id);
       }

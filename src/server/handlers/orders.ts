@@ -5,7 +5,7 @@ import { RequestError } from '../request-error.js';
 import type { Handlers } from '../route.js';
 import { allowedFolder } from '../security/allowed-folder.js';
 import type { ServerContext } from '../server-context.js';
-import { viewIssue, viewItem, viewOrder } from '../views/order-views.js';
+import { viewOrder } from '../views/order-view.js';
 
 /** The newest of an issue's orders are shown with it; the audit has them all. */
 const ORDERS_SHOWN = 20;
@@ -25,8 +25,7 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, 'subm
     async listIssues({ query }) {
       const state = query['state'] as IssueState | undefined;
       const { search } = query;
-      const { items, next_cursor } = await store.listIssues({ ...pageOf(query), ...present({ state, search }) });
-      return { items: items.map(viewIssue), next_cursor };
+      return store.listIssues({ ...pageOf(query), ...present({ state, search }) });
     },
     async getIssue({ params }) {
       const issueRef = params.ref;
@@ -39,9 +38,9 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, 'subm
         store.listInbox({ issueRef, open: true, limit: ORDERS_SHOWN }),
       ]);
       return {
-        issue: viewIssue(issue),
+        issue,
         orders: orders.items.map(viewOrder),
-        inbox: inbox.items.map(viewItem),
+        inbox: inbox.items,
         needs_attention: issue.state === 'needs-human',
       };
     },

@@ -7,7 +7,6 @@ import { present } from '../present.js';
 import type { Handlers } from '../route.js';
 import type { ServerContext } from '../server-context.js';
 import { streamOf } from '../stream-of.js';
-import { viewMessage } from '../views/order-views.js';
 
 const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
@@ -23,8 +22,7 @@ export function createRecordHandlers({
     async listOutbox({ query }) {
       const { issue_ref: issueRef } = query;
       const state = query['state'] as OutboxMessage['state'] | undefined;
-      const { items, next_cursor } = await store.listOutbox({ ...pageOf(query), ...present({ issueRef, state }) });
-      return { items: items.map(viewMessage), next_cursor };
+      return store.listOutbox({ ...pageOf(query), ...present({ issueRef, state }) });
     },
     listExecutions: async ({ query }) => store.listExecutions({ ...pageOf(query), ...executionFilter(query) }),
     async exportExecutions({ query, context }) {

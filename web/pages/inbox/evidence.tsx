@@ -1,4 +1,4 @@
-import type { InboxItemView } from '../../../src/api/index.js';
+import type { InboxItemView, OrderView } from '../../../src/api/index.js';
 import { Badge } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { Notes } from '../../ui/notes.js';
@@ -79,10 +79,10 @@ function Claims({ title, value }: { readonly title: string; readonly value: unkn
 export function OrderTold({ issueRef, runId }: { readonly issueRef: string; readonly runId: string }) {
   const issue = useResource(`issue ${issueRef}`, async (signal) => client.getIssue({ ref: issueRef, signal }));
   const order = issue.value?.orders.find((one) => one.run_id === runId);
-  const text = (name: string) => {
+  const text = (name: keyof OrderView['order']) => {
     const value = order?.order[name];
     if (typeof value === 'string') return <SafeText text={value} />;
-    return Array.isArray(value) && value.length > 0 ? <SafeText text={value.map(String).join('\n')} /> : undefined;
+    return typeof value === 'object' && value.length > 0 ? <SafeText text={value.join('\n')} /> : undefined;
   };
   return (
     <details class="card">

@@ -85,7 +85,7 @@ function Entry({
             <span class="dim end">waits {waitOf(Date.now() - Date.parse(item.created_at))}</span>
           ) : (
             <span class="end">
-              <Badge>{String(item.resolution['action'])}</Badge>
+              <Badge>{item.resolution.action}</Badge>
             </span>
           )}
         </span>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { InboxItemView, OrderView, OutboxMessageView } from '../../../src/api/shapes/order.js';
+import type { InboxItemView, OrderView, OutboxMessageView } from '../../../src/api/index.js';
 import { historyOf, OF_NO_RUN } from './issue-history.js';
 
 const AT = '2026-11-15T09:00:00.000Z';
@@ -10,7 +10,14 @@ const order = (run_id: string): OrderView => ({
   worker: 'codex-cli',
   worker_type: 'codex-cli',
   state: 'settled',
-  order: {},
+  order: {
+    issue_ref: 'acme/shop#7',
+    run_id,
+    role: 'backend',
+    repo_dir: '/repo',
+    worker: 'codex-cli',
+    instructions: '',
+  },
   created_at: AT,
   started_at: AT,
   settled_at: AT,
@@ -25,7 +32,7 @@ const item = (id: string, run_id: string): InboxItemView => ({
   reason: 'unreadable',
   next: 'Look.',
   result_code: 'output_unparseable',
-  reading: {},
+  reading: { source: 'none', problems: [] },
   exit_code: 0,
   signal: null,
   created_at: AT,
@@ -40,6 +47,7 @@ const message = (id: string, trigger: string): OutboxMessageView => ({
   state: 'delivered',
   tries: 1,
   due_at: 0,
+  lease_until: null,
   last_error: null,
   delivered_to: null,
   created_at: AT,
