@@ -8,7 +8,7 @@ const LIMIT = 64 * MEGABYTE;
 
 /** Memory while 1 GiB of log goes through, in a process of its own so that nothing else is in it. */
 export async function runEventsMemory(): Promise<PartResult> {
-  const program = fileURLToPath(new URL('./events-memory.ts', import.meta.url));
+  const program = fileURLToPath(new URL('./events-memory.js', import.meta.url));
   const rows = ['200', '20000'].map((lineBytes) => {
     const printed = execFileSync(process.execPath, ['--expose-gc', '--import', 'tsx', program, lineBytes], {
       encoding: 'utf8',

@@ -85,7 +85,7 @@ function habitOf(index: number): SseHabit {
 
 async function measure(kind: SseOrder['kind'], habit: (index: number) => SseHabit): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
-  const server = fork(fileURLToPath(new URL('./sse-server.ts', import.meta.url)));
+  const server = fork(fileURLToPath(new URL('./sse-server.js', import.meta.url)));
   const readers: SseReader[] = [];
   try {
     let [rss, peak] = [0, 0];

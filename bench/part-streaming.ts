@@ -176,7 +176,7 @@ interface Memory {
 
 /** In a process of its own, so that nothing else is on the heap. */
 function measureMemory(shape: StreamShape): Memory {
-  const program = fileURLToPath(new URL('./stream-memory.ts', import.meta.url));
+  const program = fileURLToPath(new URL('./stream-memory.js', import.meta.url));
   const printed = execFileSync(process.execPath, ['--expose-gc', '--import', 'tsx', program, shape], {
     encoding: 'utf8',
   });

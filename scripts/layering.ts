@@ -1,4 +1,4 @@
-/** The layering gate: `npm run layering [-- FOLDER]`. Fails when an import under `FOLDER/src` or `FOLDER/web` goes up. */
+/** The layering gate: `npm run layering [-- FOLDER]`. Fails when an import under `FOLDER/src` or `FOLDER/web` goes up or in a circle. */
 import { resolve } from 'node:path';
 import { checkLayering } from './layering/check-layering.js';
 import { readImportGraph } from './layering/import-graph.js';

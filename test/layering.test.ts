@@ -59,6 +59,19 @@ describe('npm run layering', () => {
     );
   });
 
+  it('refuses files that import each other in a circle, also for types alone', async () => {
+    const files = {
+      'src/json/a.ts': `import { b } from './b.js'; export const a = b;`,
+      'src/json/b.ts': `import { c } from './c.js'; export const b = c; export type B = 1;`,
+      'src/json/c.ts': `import type { B } from './b.js'; export const c: B = 1;`,
+      'src/json/d.ts': `import { a } from './a.js'; import './d.js'; export const d = a;`,
+    };
+    expect(await findViolations(files)).toEqual([
+      'src/json/b.ts → src/json/c.ts → src/json/b.ts: import circle',
+      'src/json/d.ts → src/json/d.ts: import circle',
+    ]);
+  });
+
   it('lets only types through where the house says so', async () => {
     const files = {
       'src/orders/index.ts': 'export type A = 1; export const a = 1;',

@@ -1,15 +1,18 @@
+import { findCircles } from './find-circles.js';
 import { floorOf } from './floor-of.js';
 import { FLOORS } from './floors.js';
 import type { ImportEdge, ImportGraph } from './import-graph.js';
 
-/** Every import that the house does not allow, as a sentence. */
-export function checkLayering({ edges, files }: ImportGraph): string[] {
+/** Every import that the layering does not allow, as a sentence. */
+export function checkLayering(graph: ImportGraph): string[] {
+  const { edges, files } = graph;
   return [
     ...files.filter((file) => FLOORS[floorOf(file)] === undefined).map((file) => `${file}: no such floor in the house`),
     ...edges.flatMap((edge) => {
       const objection = objectTo(edge);
       return objection === undefined ? [] : [`${edge.from} → ${edge.to}: ${objection}`];
     }),
+    ...findCircles(graph).map((circle) => `${[...circle, circle[0]].join(' → ')}: import circle`),
   ];
 }
 

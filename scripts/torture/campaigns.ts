@@ -65,7 +65,7 @@ export function makeCampaigns({ damages, rounds, seconds }: CampaignLength): rea
       files: [
         'src/json-schema/validators-agree',
         'src/json-schema/align/align.properties',
-        'src/json-schema/linear-pattern',
+        'src/json-schema/patterns',
       ],
       rounds,
       settings: {},

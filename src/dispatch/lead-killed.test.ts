@@ -21,7 +21,7 @@ import { startWorker } from './start-worker.js';
 /** More in `npm run torture`. */
 const KILLS = Number(process.env['LEAD_KILLS'] ?? 4);
 
-const LEAD = fileURLToPath(new URL('./fixtures/lead-program.ts', import.meta.url));
+const LEAD = fileURLToPath(new URL('./fixtures/lead-program.js', import.meta.url));
 const WORKER = fileURLToPath(new URL('./fixtures/told-worker.sh', import.meta.url));
 
 /** A folder with the worker, some repositories, and the lead as one file, because it starts often and must start fast. */

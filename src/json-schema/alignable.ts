@@ -2,11 +2,10 @@ import type { AlignableSchema, StandardSchema } from '../json/index.js';
 import { SluiceError, errorMessageOf } from '../base/index.js';
 import { exportJsonSchema } from './export-json-schema.js';
 import { compileSchema } from './interpreter/compile-schema.js';
-import { compileNativePattern } from './patterns.js';
+import { compileNativePattern } from './patterns/pattern.js';
 import { readSchema, TRUSTED_BOUNDS } from './read-schema.js';
 import { indexSchema } from './schema-references.js';
-import { TRUSTED_ALIGNMENT_STEPS } from './schema-validator.js';
-import { alignmentOf } from './to-alignable-schema.js';
+import { TRUSTED_ALIGNMENT_STEPS, alignmentOf } from './alignable-schema.js';
 
 /** The input type of a Standard Schema. */
 type InputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'];

@@ -1,11 +1,10 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { errorMessageOf } from '../base/index.js';
 import { FORMATS } from './formats.js';
-import { invalidSchema } from './invalid-schema.js';
-import { hasUniqueItems } from './json-equality.js';
+import { invalidSchema, isJsonObject } from './json-schema.js';
 import type { SchemaNode } from './json-schema.js';
-import { isMultipleOf } from './multiple-of.js';
-import { toRegExp } from './patterns.js';
+import { hasUniqueItems, isMultipleOf } from './json-values.js';
+import { toRegExp } from './patterns/pattern.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 
 /** The verdict alone; the interpreter names the issues of the few values that fail. */
 export type Verdict = (value: unknown) => boolean;
@@ -56,4 +55,18 @@ export function compileWithAjv(schema: SchemaNode): Verdict | undefined {
     }
     throw invalidSchema('#', errorMessageOf(cause), cause);
   }
+}
+
+/**
+ * What Ajv 8.20 gets wrong, found by comparing verdicts on random schemas: keeping track of evaluated keys can throw,
+ * `contains` with a reference to `true` accepts an empty list, a property named `__proto__` is not checked. Dynamic
+ * references are read more simply here than there.
+ */
+const LEFT = new Set(['unevaluatedItems', 'unevaluatedProperties', 'contains', '$dynamicRef', '__proto__']);
+
+/** Tells whether a schema uses something on which Ajv cannot be relied; also where a key only looks like it. */
+export function isLeftToInterpreter(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.some(isLeftToInterpreter);
+  if (!isJsonObject(schema)) return false;
+  return Object.keys(schema).some((key) => LEFT.has(key) || isLeftToInterpreter(schema[key]));
 }

@@ -1,16 +1,14 @@
 import type { AlignableSchema } from '../json/index.js';
-import { compileWithAjv } from './compile-with-ajv.js';
+import { compileWithAjv, isLeftToInterpreter } from './compile-with-ajv.js';
 import type { Verdict } from './compile-with-ajv.js';
 import { compileSchema } from './interpreter/compile-schema.js';
 import { interpretJsonSchema } from './interpret-json-schema.js';
-import { isLeftToInterpreter } from './is-left-to-interpreter.js';
 import type { JsonSchema } from './json-schema.js';
-import { compileNativePattern } from './patterns.js';
+import { compileNativePattern } from './patterns/pattern.js';
 import { readSchema, TRUSTED_BOUNDS } from './read-schema.js';
 import { indexSchema } from './schema-references.js';
-import { TRUSTED_ALIGNMENT_STEPS, UNEXPLAINED, validateWithChecks } from './schema-validator.js';
-import type { SchemaValidator } from './schema-validator.js';
-import { toAlignableSchema } from './to-alignable-schema.js';
+import { TRUSTED_ALIGNMENT_STEPS, UNEXPLAINED, validateWithChecks, toAlignableSchema } from './alignable-schema.js';
+import type { SchemaValidator } from './alignable-schema.js';
 
 /** Options of {@link fromJsonSchema}. */
 export interface FromJsonSchemaOptions {

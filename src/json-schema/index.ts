@@ -5,5 +5,5 @@ export { interpretJsonSchema } from './interpret-json-schema.js';
 export { type JsonSchema, isJsonObject, ownValue } from './json-schema.js';
 export { FORMATS } from './formats.js';
 export { exportJsonSchema } from './export-json-schema.js';
-export { compilePatternProgram, type PatternInstruction } from './pattern-program.js';
-export { toRegExp } from './patterns.js';
+export { compilePatternProgram, type PatternInstruction } from './patterns/pattern-program.js';
+export { toRegExp } from './patterns/pattern.js';

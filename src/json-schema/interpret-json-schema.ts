@@ -1,11 +1,10 @@
 import type { AlignableSchema } from '../json/index.js';
 import { compileSchema } from './interpreter/compile-schema.js';
 import type { JsonSchema } from './json-schema.js';
-import { compileSafePattern } from './patterns.js';
+import { compileSafePattern } from './patterns/pattern.js';
 import { readSchema, UNTRUSTED_BOUNDS } from './read-schema.js';
 import { indexSchema } from './schema-references.js';
-import { UNTRUSTED_STEPS, validateWithChecks } from './schema-validator.js';
-import { toAlignableSchema } from './to-alignable-schema.js';
+import { UNTRUSTED_STEPS, validateWithChecks, toAlignableSchema } from './alignable-schema.js';
 
 /**
  * The eval-free half of `fromJsonSchema`, alone: for pages whose policy forbids code generation, and for schemas from

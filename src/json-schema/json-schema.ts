@@ -1,3 +1,5 @@
+import { SluiceError } from '../base/index.js';
+
 /** A JSON Schema, draft 2020-12, as plain data: an object of keywords, or `true` (anything) or `false` (nothing). */
 export type JsonSchema = boolean | object;
 
@@ -24,4 +26,9 @@ export function setOwnValue(object: Record<string, unknown>, key: string, value:
   } else {
     object[key] = value;
   }
+}
+
+/** A schema that cannot be used; the message says where, as a JSON pointer into the schema. */
+export function invalidSchema(location: string, problem: string, cause?: unknown): SluiceError<'INVALID_SCHEMA'> {
+  return new SluiceError('INVALID_SCHEMA', `Invalid JSON Schema at ${location}: ${problem}`, { cause });
 }

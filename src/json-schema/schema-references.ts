@@ -1,5 +1,4 @@
-import { invalidSchema } from './invalid-schema.js';
-import { isJsonObject, ownValue } from './json-schema.js';
+import { invalidSchema, isJsonObject, ownValue } from './json-schema.js';
 import type { SchemaNode, SchemaObject } from './json-schema.js';
 import { escapePointer, readSchema } from './read-schema.js';
 import type { SchemaBounds } from './read-schema.js';

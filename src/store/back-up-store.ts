@@ -1,11 +1,6 @@
 import { backUpFile } from './sqlite/back-up-file.js';
+import type { Backup } from './sqlite/back-up-file.js';
 import { StoreError } from './store-error.js';
-
-/** A copy that was made. */
-export interface Backup {
-  readonly file: string;
-  readonly bytes: number;
-}
 
 /**
  * Copies the database of a store into a file, while others use it. The copy is whole: everything acknowledged before the

@@ -1,4 +1,5 @@
-export { backUpStore, type Backup } from './back-up-store.js';
+export { backUpStore } from './back-up-store.js';
+export type { Backup } from './sqlite/back-up-file.js';
 export { openStore } from './open-store.js';
 export type { StoreOptions } from './store-options.js';
 export type { QueueWatch } from './queue-watch.js';

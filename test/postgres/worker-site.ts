@@ -25,7 +25,7 @@ export interface StartedWorker {
   readonly isReady: boolean;
 }
 
-const PROGRAM = new URL('./fixtures/worker-program.ts', import.meta.url);
+const PROGRAM = new URL('./fixtures/worker-program.js', import.meta.url);
 const EFFECT_WORKER = join(PROJECT, 'test/postgres/fixtures/effect-worker.sh');
 
 /** Makes a site for the running test. */

@@ -6,7 +6,7 @@ import { expectSound } from './expect-sound.js';
 import { play, setStage, type Act, type Played } from './stage.js';
 
 const RECORDINGS = new URL('../../src/events/engines/iflow/fixtures/0.5.19/', import.meta.url);
-const REPLAYER = fileURLToPath(new URL('./replayer/replayer.ts', import.meta.url));
+const REPLAYER = fileURLToPath(new URL('./replayer/replayer.js', import.meta.url));
 
 const SCHEMA = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] };
 

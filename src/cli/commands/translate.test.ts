@@ -30,7 +30,7 @@ async function recorded(): Promise<string> {
 
 /** The command as a process of its own. */
 function start(...args: readonly string[]) {
-  const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+  const main = fileURLToPath(new URL('../main.js', import.meta.url));
   const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, ...args]);
   let stderr = '';
   child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));

@@ -1,16 +1,13 @@
 import { isJsonObject } from '../json-schema.js';
 import type { AlignmentChange } from '../../json/index.js';
-import type { AlignmentView, Conjunction } from './alignment-view.js';
-import type { Aligning, Place } from './aligning.js';
-import { chooseBySpelling } from './choice-text.js';
-import { foldCase, wordsOf } from './fold-text.js';
-import { matchKeys } from './key-spelling.js';
-import { readJsonText } from './json-text.js';
-import { readNumber } from './number-text.js';
-import { saysNull } from './null-text.js';
+import type { AlignmentView, Conjunction } from './schema-views.js';
+import type { Aligning, Place, AlignmentRule, Outcome } from './rules.js';
+import { chooseBySpelling } from '../text/choices.js';
+import { foldCase, wordsOf } from '../text/spelling.js';
+import { matchKeys, mayHoldAnswer } from '../text/key-spelling.js';
+import { readJsonText, saysNull } from '../text/plain-values.js';
+import { readNumber } from '../text/numbers.js';
 import { changed, followedBy, unchanged } from './rules.js';
-import type { AlignmentRule, Outcome } from './rules.js';
-import { mayHoldAnswer, soleInnerValue } from './wrapper.js';
 
 /** Brings a value to a list: its items one by one, or another shape to a list of them. */
 export function alignArray(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {
@@ -121,4 +118,12 @@ function mayBeObjectItem(item: AlignmentView, value: Readonly<Record<string, unk
   if (item.properties.size === 0) return keys.length > 0 && keys.every(mayHoldAnswer);
   const names = [...item.properties.keys()];
   return keys.some((key) => item.properties.has(key)) || matchKeys(keys, names).size > 0;
+}
+
+/** The content of an object that has a single key. */
+function soleInnerValue(value: unknown): { readonly key: string; readonly value: unknown } | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const [key, ...others] = Object.keys(value);
+  if (key === undefined || others.length > 0 || !mayHoldAnswer(key)) return undefined;
+  return { key, value: value[key] };
 }

@@ -1,14 +1,11 @@
 import { isJsonObject, ownValue, setOwnValue } from '../json-schema.js';
 import type { AlignmentChange } from '../../json/index.js';
-import { schemasOfKey } from './alignment-view.js';
-import type { AlignmentView } from './alignment-view.js';
-import type { Aligning, Place } from './aligning.js';
-import { readJsonText } from './json-text.js';
-import { findRepeatedKeys, matchKeys } from './key-spelling.js';
-import { saysNull } from './null-text.js';
+import { schemasOfKey } from './schema-views.js';
+import type { AlignmentView } from './schema-views.js';
+import type { Aligning, Place, AlignmentRule, Outcome } from './rules.js';
+import { readJsonText, saysNull } from '../text/plain-values.js';
+import { findRepeatedKeys, matchKeys, mayHoldAnswer } from '../text/key-spelling.js';
 import { changed, followedBy, RULE_COSTS, unchanged, UNKNOWN_KEY_COST } from './rules.js';
-import type { AlignmentRule, Outcome } from './rules.js';
-import { mayHoldAnswer } from './wrapper.js';
 
 /** Brings a value to an object: its keys one by one, or another shape around or inside it. */
 export function alignObject(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {

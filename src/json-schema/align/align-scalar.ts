@@ -1,14 +1,12 @@
 import { isJsonObject } from '../json-schema.js';
-import type { AlignmentView } from './alignment-view.js';
-import type { Aligning, Place } from './aligning.js';
-import { readBoolean } from './boolean-text.js';
-import { choose, chooseBySpelling, ENUM_PLACEMENT } from './choice-text.js';
-import { readDate, readDateTime } from './date-text.js';
-import { foldCase, LONGEST_TEXT } from './fold-text.js';
-import { saysNull } from './null-text.js';
-import { readNumber } from './number-text.js';
+import type { AlignmentView } from './schema-views.js';
+import type { Aligning, Place, AlignmentRule, Outcome } from './rules.js';
+import { readBoolean, saysNull } from '../text/plain-values.js';
+import { choose, chooseBySpelling, ENUM_PLACEMENT } from '../text/choices.js';
+import { readDate, readDateTime } from '../text/dates.js';
+import { foldCase, LONGEST_TEXT } from '../text/spelling.js';
+import { readNumber } from '../text/numbers.js';
 import { changed, followedBy, unchanged } from './rules.js';
-import type { AlignmentRule, Outcome } from './rules.js';
 
 /** A value and the rule that read it. */
 interface Reading {

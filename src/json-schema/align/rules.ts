@@ -1,4 +1,5 @@
 import type { AlignmentChange, Path } from '../../json/index.js';
+import type { AlignmentView, Conjunction } from './schema-views.js';
 
 /**
  * Every rule, and what applying it once costs. Where several readings are possible the cheapest wins, so the weights
@@ -69,4 +70,22 @@ export function changed(path: Path, rule: AlignmentRule, from: unknown, to: unkn
 /** A change of shape first, then what was done to the result at the same place. */
 export function followedBy(first: Outcome, second: Outcome): Outcome {
   return { value: second.value, changes: [...first.changes, ...second.changes], cost: first.cost + second.cost };
+}
+
+/** Where a value stands. */
+export interface Place {
+  readonly path: Path;
+  /** An element of a list is never made a list itself: nobody could tell `[[1], [2]]` from `[[1, 2]]`. */
+  readonly isElement: boolean;
+}
+
+/** One alignment under way: what the rules for the kinds of values need from each other. */
+export interface Aligning {
+  /** Brings a value as near to the view as the rules can. */
+  readonly align: (view: AlignmentView, value: unknown, place: Place) => Outcome;
+  /** Tells whether a value is valid now. */
+  readonly passes: (view: AlignmentView, value: unknown) => boolean;
+  readonly viewOf: (nodes: Conjunction, key: string) => AlignmentView;
+  /** Takes one from the allowance of attempts; false when it is used up. */
+  readonly mayTry: () => boolean;
 }

@@ -2,9 +2,9 @@ import { isJsonObject } from '../json-schema.js';
 import type { SchemaNode, SchemaObject } from '../json-schema.js';
 import { KEYWORD_SHAPES } from '../schema-keywords.js';
 import type { SchemaDocument } from '../schema-references.js';
-import { namesOf } from './choice-index.js';
-import type { Choice } from './choice-index.js';
-import { foldCase } from './fold-text.js';
+import { namesOf } from '../text/choices.js';
+import type { Choice } from '../text/choices.js';
+import { foldCase } from '../text/spelling.js';
 
 /** Most schema objects a view is made of. It only guides the rules; the verdict is always the whole schema's. */
 export const MOST_PARTS = 64;

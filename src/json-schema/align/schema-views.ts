@@ -1,7 +1,25 @@
 import type { CompiledSchema } from '../interpreter/check.js';
 import type { SchemaChecks } from '../interpreter/compile-schema.js';
-import { chooseAlternative, chooseType, makeView } from './alignment-view.js';
-import type { AlignmentView, Conjunction, ViewSource } from './alignment-view.js';
+import { typeNameOf, typesOf } from '../interpreter/scalar-checks.js';
+import { isJsonObject } from '../json-schema.js';
+import type { SchemaNode, SchemaObject } from '../json-schema.js';
+import type { Pattern, PatternCompiler } from '../patterns/pattern.js';
+import type { SchemaDocument } from '../schema-references.js';
+import { indexChoices } from '../text/choices.js';
+import type { Choice, ChoiceIndex } from '../text/choices.js';
+import {
+  collectParts,
+  collectProperties,
+  isSchema,
+  isShareSchema,
+  membersOf,
+  MOST_PARTS,
+  schemaOf,
+  schemasOf,
+  stringsOf,
+  toAlternatives,
+  wordsOfSchema,
+} from './schema-parts.js';
 
 /** The views of a document, made once as far as they are kept. */
 export interface SchemaViews {
@@ -68,4 +86,155 @@ export function createViews(source: ViewSource, checks: SchemaChecks): SchemaVie
     alternatives.set(view, views);
     return views;
   }
+}
+
+/** Schemas that all apply to one value. */
+export type Conjunction = readonly SchemaNode[];
+
+/** One way of `anyOf` or `oneOf`; several schemas are constants that together make an enum. */
+export type Alternative = readonly SchemaNode[];
+
+/** What views are made with. */
+export interface ViewSource {
+  readonly document: SchemaDocument;
+  readonly compilePattern: PatternCompiler;
+}
+
+/** What a schema says about the shape of a value, with references and `allOf` folded in. */
+export interface AlignmentView {
+  /** What decides in the end. */
+  readonly nodes: Conjunction;
+  /** The schema objects this view was made of. */
+  readonly parts: readonly SchemaObject[];
+  /** `anyOf` and `oneOf`, each a list of alternatives. */
+  readonly groups: readonly (readonly Alternative[])[];
+  /** How many alternatives inside one another were chosen to get here. */
+  readonly nesting: number;
+  /** The types that are due; empty if anything is. */
+  readonly types: readonly string[];
+  /** The values of an enum or constant. */
+  readonly members: readonly Choice[] | undefined;
+  readonly isConstant: boolean;
+  readonly properties: ReadonlyMap<string, Conjunction>;
+  readonly patterns: readonly { readonly pattern: Pattern; readonly node: SchemaNode }[];
+  readonly required: ReadonlySet<string>;
+  readonly isClosed: boolean;
+  /** What applies to keys that neither a property nor a pattern names. */
+  readonly rest: Conjunction;
+  readonly prefix: readonly Conjunction[];
+  readonly items: Conjunction;
+  readonly format: string | undefined;
+  readonly isShare: boolean;
+  readonly words: ReadonlySet<string>;
+  readonly choices: () => ChoiceIndex;
+}
+
+/** The view of schemas that apply together; `key` is the name the value goes by. */
+export function makeView(source: ViewSource, nodes: Conjunction, key: string): AlignmentView {
+  const parts = collectParts(source.document, nodes);
+  const groups = parts
+    .flatMap((part) => ['anyOf', 'oneOf'].map((keyword) => toAlternatives(schemasOf(part[keyword]))))
+    .filter((group) => group.length > 0);
+  return describe(source, nodes, parts, groups, wordsOfSchema(key, parts), membersOf(parts));
+}
+
+/** The view of one alternative of the first group, together with everything else the view says. */
+export function chooseAlternative(source: ViewSource, view: AlignmentView, alternative: Alternative): AlignmentView {
+  const others = view.groups.slice(1);
+  if (alternative.length > 1) {
+    const members = alternative.flatMap((node) => membersOf([node].filter(isJsonObject)) ?? []);
+    const merged = describe(source, view.nodes, view.parts, others, view.words, members);
+    return { ...merged, isConstant: false, nesting: view.nesting + 1 };
+  }
+  const chosen = makeView(source, alternative, '');
+  const words = new Set([...view.words, ...chosen.words]);
+  const parts = [...new Set([...view.parts, ...chosen.parts])].slice(0, MOST_PARTS);
+  const nodes = [...view.nodes, ...alternative];
+  const groups = [...chosen.groups, ...others];
+  return { ...describe(source, nodes, parts, groups, words, membersOf(parts)), nesting: view.nesting + 1 };
+}
+
+/** The view narrowed to one of its types. */
+export function chooseType(view: AlignmentView, type: string): AlignmentView {
+  return { ...view, types: [type], members: view.members?.filter(({ value }) => isOfType(value, type)) };
+}
+
+/** What applies to the value under a key; undefined if the key is not allowed. */
+export function schemasOfKey(view: AlignmentView, key: string): Conjunction | undefined {
+  const named = view.properties.get(key);
+  const matching = view.patterns.filter(({ pattern }) => pattern.test(key, { steps: PATTERN_STEPS }));
+  if (named !== undefined || matching.length > 0) return [...(named ?? []), ...matching.map(({ node }) => node)];
+  return view.isClosed ? undefined : view.rest;
+}
+
+/** Steps for matching one key. */
+const PATTERN_STEPS = 100_000;
+
+function describe(
+  source: ViewSource,
+  nodes: Conjunction,
+  parts: readonly SchemaObject[],
+  groups: AlignmentView['groups'],
+  words: ReadonlySet<string>,
+  members: readonly Choice[] | undefined,
+): AlignmentView {
+  let choices: ChoiceIndex | undefined;
+  const prefixes = parts.map((part) => schemasOf(part['prefixItems']));
+  const view = {
+    nodes,
+    parts,
+    groups,
+    nesting: 0,
+    members,
+    words,
+    isConstant: parts.some((part) => 'const' in part),
+    properties: collectProperties(parts),
+    patterns: collectPatterns(source, parts),
+    required: new Set(parts.flatMap((part) => stringsOf(part['required']))),
+    isClosed: parts.some((part) => part['additionalProperties'] === false || part['unevaluatedProperties'] === false),
+    rest: parts.flatMap((part) => schemaOf(part['additionalProperties'])),
+    prefix: Array.from({ length: Math.max(0, ...prefixes.map((prefix) => prefix.length)) }, (_item, index) =>
+      prefixes.flatMap((prefix) => prefix.slice(index, index + 1)),
+    ),
+    items: parts.flatMap((part) => schemaOf(part['items'])),
+    format: parts.map((part) => part['format']).find((format) => typeof format === 'string'),
+    isShare: parts.some(isShareSchema),
+    choices: () => (choices ??= indexChoices(members ?? [])),
+  };
+  return { ...view, types: dueTypes(parts, view) };
+}
+
+function collectPatterns(source: ViewSource, parts: readonly SchemaObject[]): AlignmentView['patterns'] {
+  return parts.flatMap((part) => {
+    const patterns = part['patternProperties'];
+    if (!isJsonObject(patterns)) return [];
+    return Object.entries(patterns).flatMap(([text, node]) =>
+      isSchema(node) ? [{ pattern: source.compilePattern(text, '#'), node }] : [],
+    );
+  });
+}
+
+/** The types named, or what the other keywords only make sense for. */
+function dueTypes(parts: readonly SchemaObject[], view: Omit<AlignmentView, 'types'>): readonly string[] {
+  const named = parts.map(typesOf).filter((types) => types.length > 0);
+  const [first, ...others] = named;
+  if (first !== undefined) {
+    const types = others.reduce((common, other) => common.flatMap((type) => narrowest(type, other)), first);
+    return types.includes('number') ? types.filter((type) => type !== 'integer') : types;
+  }
+  if (view.members !== undefined) return [...new Set(view.members.map(({ value }) => typeNameOf(value)))];
+  if (view.groups.length > 0) return [];
+  if (view.properties.size > 0 || view.required.size > 0) return ['object'];
+  if (view.items.length > 0 || view.prefix.length > 0) return ['array'];
+  return [];
+}
+
+function narrowest(type: string, types: readonly string[]): string[] {
+  if (types.includes(type)) return [type];
+  if (type === 'number' && types.includes('integer')) return ['integer'];
+  return type === 'integer' && types.includes('number') ? ['integer'] : [];
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  return typeNameOf(value) === (type === 'integer' ? 'number' : type);
 }

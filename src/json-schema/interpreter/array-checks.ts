@@ -1,7 +1,6 @@
-import { hasUniqueItems } from '../json-equality.js';
+import { hasUniqueItems } from '../json-values.js';
 import { fail, isSettled, nothingEvaluated, passes } from './check.js';
-import type { Check, CompiledSchema } from './check.js';
-import type { KeywordContext } from './compile-schema.js';
+import type { Check, CompiledSchema, KeywordContext } from './check.js';
 
 /** The keywords for lists. `unevaluatedItems` comes last: it needs what all others have looked at. */
 export function arrayChecks(context: KeywordContext): Check[] {

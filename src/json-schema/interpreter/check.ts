@@ -1,4 +1,6 @@
 import type { SchemaIssue } from '../../json/index.js';
+import type { SchemaObject } from '../json-schema.js';
+import type { PatternCompiler } from '../patterns/pattern.js';
 
 /** Most issues one validation reports; after that it stops. */
 const MOST_ISSUES = 32;
@@ -32,6 +34,15 @@ export type Check = (value: unknown, run: CheckRun, evaluated: Evaluated | undef
  */
 export interface CompiledSchema {
   check: Check;
+}
+
+/** What the keywords of one schema object are compiled with. */
+export interface KeywordContext {
+  readonly schema: SchemaObject;
+  readonly location: string;
+  readonly compile: (node: unknown) => CompiledSchema;
+  readonly follow: (reference: string) => CompiledSchema;
+  readonly compilePattern: PatternCompiler;
 }
 
 /** Records an issue at the current place, or below it at `key`. Always false, so that a check can return it. */

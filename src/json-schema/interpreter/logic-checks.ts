@@ -1,8 +1,7 @@
 import { isJsonObject } from '../json-schema.js';
 import { addEvaluated, fail, nothingEvaluated, passes } from './check.js';
-import type { Check, CheckRun, CompiledSchema, Evaluated } from './check.js';
-import type { KeywordContext } from './compile-schema.js';
-import { typesOf } from './value-checks.js';
+import type { Check, CheckRun, CompiledSchema, Evaluated, KeywordContext } from './check.js';
+import { typesOf } from './scalar-checks.js';
 
 /** Everything that applies further schemas to the same value. */
 export function logicChecks(context: KeywordContext): Check[] {

@@ -1,9 +1,8 @@
 import { isJsonObject } from '../json-schema.js';
-import type { Pattern } from '../patterns.js';
+import type { Pattern } from '../patterns/pattern.js';
 import { escapePointer } from '../read-schema.js';
 import { fail, isSettled, nothingEvaluated, passes } from './check.js';
-import type { Check, CheckRun, CompiledSchema } from './check.js';
-import type { KeywordContext } from './compile-schema.js';
+import type { Check, CheckRun, CompiledSchema, KeywordContext } from './check.js';
 
 /** The keywords for objects. `unevaluatedProperties` comes last: it needs what all others have looked at. */
 export function objectChecks(context: KeywordContext): Check[] {

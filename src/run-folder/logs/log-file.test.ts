@@ -71,7 +71,7 @@ describe('a log file', () => {
   test('a process that is killed while it adds leaves no event that is not whole', { timeout: 60_000 }, async () => {
     const dir = await makeRunFolder({});
     const path = join(dir, 'log');
-    const program = await bundleProgram(new URL('../fixtures/append-forever.ts', import.meta.url));
+    const program = await bundleProgram(new URL('../fixtures/append-forever.js', import.meta.url));
     for (let round = 1; round <= 4; round += 1) {
       const ready = join(dir, `ready.${round}`);
       const child = program.start([path, ready]);

@@ -11,7 +11,7 @@ import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
-const PROGRAM = new URL('./fixtures/run-forever.ts', import.meta.url);
+const PROGRAM = new URL('./fixtures/run-forever.js', import.meta.url);
 
 /** `npm run torture` asks for more. */
 const KILLS = Number(process.env['RUN_KILLS'] ?? 4);

@@ -10,7 +10,7 @@ import { startProgram } from './fixtures/start-program.js';
 /** More in `npm run torture`. */
 const KILLS = Number(process.env['STORE_KILLS'] ?? 3);
 
-const PROGRAM = new URL('./fixtures/write-until-killed.ts', import.meta.url);
+const PROGRAM = new URL('./fixtures/write-until-killed.js', import.meta.url);
 
 interface Acknowledged {
   readonly did: 'submitted' | 'settled' | 'appended';

@@ -11,7 +11,7 @@ import { startProgram } from './fixtures/start-program.js';
 /** Longer in `npm run torture`. */
 const SECONDS = Number(process.env['RACE_SECONDS'] ?? 2);
 
-const PROGRAM = new URL('./fixtures/race-process.ts', import.meta.url);
+const PROGRAM = new URL('./fixtures/race-process.js', import.meta.url);
 
 /** One process makes new runs active, three bring results: for stores that several processes use. */
 export function describeRace(makeSite: MakeSite): void {

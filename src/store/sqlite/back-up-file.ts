@@ -4,11 +4,16 @@ import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../../files/index.js';
 import { errorCodeOf, errorMessageOf } from '../../base/index.js';
-import type { Backup } from '../back-up-store.js';
 import { StoreError } from '../store-error.js';
 import { toStoreError } from './database-error.js';
 import type { Connection } from './driver.js';
 import { checkForm } from './migrate.js';
+
+/** A copy that was made. */
+export interface Backup {
+  readonly file: string;
+  readonly bytes: number;
+}
 
 /** Writers hold the lock for milliseconds; reading waits no longer than this for them. */
 const PATIENCE_MS = 30_000;

@@ -1,5 +1,5 @@
-import { jsonEquals } from '../json-equality.js';
-import { foldSpelling } from './fold-text.js';
+import { jsonEquals } from '../json-values.js';
+import { foldCase, foldSpelling } from './spelling.js';
 
 /** A spelling that is the same for `firstName`, `first_name`, `First Name` and `FIRST-NAME`. */
 function foldKey(key: string): string {
@@ -53,4 +53,13 @@ function groupByFold(keys: readonly string[]): Map<string, string[]> {
     else group.push(key);
   }
   return groups;
+}
+
+/** Keys whose content is not the answer, whatever it looks like. */
+const NOT_ANSWERS =
+  /error|exception|refus|example|sample|schema|template|previous|original|input|request|old|before|reject|invalid|wrong/;
+
+/** Tells whether what stands under a key may be the answer. */
+export function mayHoldAnswer(key: string): boolean {
+  return !NOT_ANSWERS.test(foldCase(key));
 }

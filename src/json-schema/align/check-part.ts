@@ -1,9 +1,8 @@
-import type { Path, SchemaIssue } from '../json/index.js';
-import { schemasOfKey } from './align/alignment-view.js';
-import type { AlignmentView, Conjunction } from './align/alignment-view.js';
-import type { SchemaViews } from './align/schema-views.js';
-import type { CheckRun } from './interpreter/check.js';
-import type { SchemaChecks } from './interpreter/compile-schema.js';
+import type { Path, SchemaIssue } from '../../json/index.js';
+import type { CheckRun } from '../interpreter/check.js';
+import type { SchemaChecks } from '../interpreter/compile-schema.js';
+import { schemasOfKey } from './schema-views.js';
+import type { AlignmentView, Conjunction, SchemaViews } from './schema-views.js';
 
 /** Most ways a place may be described; with more of them nothing is said about a part. */
 const MOST_WAYS = 64;

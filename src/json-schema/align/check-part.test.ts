@@ -1,6 +1,6 @@
+import { fromJsonSchema } from '../from-json-schema.js';
+import type { JsonSchema } from '../json-schema.js';
 import { describe, expect, test } from 'vitest';
-import { fromJsonSchema } from './from-json-schema.js';
-import type { JsonSchema } from './json-schema.js';
 
 function issuesOf(schema: JsonSchema, path: (string | number)[], value: unknown) {
   return fromJsonSchema(schema)['~sluice'].checkPart(path, value);

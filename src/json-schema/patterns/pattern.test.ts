@@ -1,6 +1,7 @@
-import fc from 'fast-check';
+import { compileNativePattern, compileSafePattern } from './pattern.js';
 import { expect, test } from 'vitest';
-import { compileNativePattern, compileSafePattern } from './patterns.js';
+
+import fc from 'fast-check';
 
 const atom = fc.constantFrom(
   'a',

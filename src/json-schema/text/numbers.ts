@@ -1,5 +1,7 @@
-import { foldCase, LONGEST_TEXT } from './fold-text.js';
-import type { AlignmentRule } from './rules.js';
+import { foldCase, LONGEST_TEXT } from './spelling.js';
+
+/** How a number was found: in quotes alone, or in another notation. */
+type NumberRule = 'number_text' | 'number_notation';
 
 /** What the schema knows about the number that is due. */
 export interface NumberHints {
@@ -40,7 +42,7 @@ const WORD_AFTER = /^(.*\d)\s*([\p{L}°]+)\.?$/u;
  * Reads a text that is one number and says nothing else about it. Refused: two numbers, approximations (`~5`, `5+`), fractions
  * (`4/5` may be a rating), units the schema does not name, and integers a double cannot hold.
  */
-export function readNumber(text: string, hints: NumberHints): { value: number; rule: AlignmentRule } | undefined {
+export function readNumber(text: string, hints: NumberHints): { value: number; rule: NumberRule } | undefined {
   // Compatibility folding would read 10⁵ as 105.
   if (text.length > LONGEST_TEXT || /\p{No}/u.test(text)) return undefined;
   const folded = foldCase(text.replaceAll(/[−–](?=\s*[\d$€£¥])/g, '-')).trim();
@@ -54,7 +56,7 @@ export function readNumber(text: string, hints: NumberHints): { value: number; r
   return isNamed ? readNotation(labelled, hints) : undefined;
 }
 
-function readNotation(text: string, hints: NumberHints): { value: number; rule: AlignmentRule } | undefined {
+function readNotation(text: string, hints: NumberHints): { value: number; rule: NumberRule } | undefined {
   let rest = text;
   const percent = rest.replace(PERCENT, '');
   const isPercent = percent !== rest;
@@ -108,11 +110,7 @@ function readDigits(text: string): string | undefined {
 }
 
 /** Shifts by the exponent in the text, which is exact where multiplying is not. */
-function toOutcome(
-  digits: string,
-  shift: number,
-  rule: AlignmentRule,
-): { value: number; rule: AlignmentRule } | undefined {
+function toOutcome(digits: string, shift: number, rule: NumberRule): { value: number; rule: NumberRule } | undefined {
   const [mantissa = '', exponent = '0'] = digits.toLowerCase().split('e');
   const value = Number(`${mantissa}e${Number(exponent) + shift}`);
   if (!Number.isFinite(value)) return undefined;

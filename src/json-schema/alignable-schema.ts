@@ -1,0 +1,67 @@
+import type { AlignableSchema, SchemaIssue, StandardResult } from '../json/index.js';
+import { createPartCheck } from './align/check-part.js';
+import { createAligner } from './align/create-aligner.js';
+import { createViews } from './align/schema-views.js';
+import type { ViewSource } from './align/schema-views.js';
+import type { CheckRun, CompiledSchema } from './interpreter/check.js';
+import type { SchemaChecks } from './interpreter/compile-schema.js';
+
+/** Checks a value: itself, or the issues. Never throws, never changes the value. */
+export type SchemaValidator = (value: unknown) => StandardResult<unknown>;
+
+/** Steps for one value under a schema from a stranger: some tenths of a second, enough for megabytes of JSON. */
+export const UNTRUSTED_STEPS = 5_000_000;
+
+/** Steps for one alignment to a schema of the program itself. */
+export const TRUSTED_ALIGNMENT_STEPS = 50_000_000;
+
+/** For a verdict without a reason. */
+export const UNEXPLAINED: SchemaIssue = { path: [], message: 'does not match the schema' };
+
+/** Makes a validator of a compiled schema that gives up, with an issue, after so many steps. */
+export function validateWithChecks(schema: CompiledSchema, steps: number): SchemaValidator {
+  return (value) => {
+    const issues: SchemaIssue[] = [];
+    const run: CheckRun = { steps, path: [], issues, explaining: 0 };
+    try {
+      const passed = schema.check(value, run, undefined);
+      if (run.steps < 0) return { issues: [{ path: [], message: `checking this takes more than ${steps} steps` }] };
+      if (passed) return { value };
+      return { issues: issues.length > 0 ? issues : [UNEXPLAINED] };
+    } catch (error) {
+      // Only values far deeper than the readers allow get here: they exhaust the call stack.
+      if (error instanceof RangeError) return { issues: [{ path: [], message: 'nested too deeply to be checked' }] };
+      throw error;
+    }
+  };
+}
+
+/** Joins a validator and the aligner of the same document into the schema that `parse` takes. */
+export function toAlignableSchema<T>(
+  source: ViewSource,
+  checks: SchemaChecks,
+  validate: SchemaValidator,
+  steps: number,
+): AlignableSchema<T> {
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'sluice',
+      // The caller names the type a JSON Schema describes; a schema given as data cannot.
+      validate: validate as (value: unknown) => StandardResult<T>,
+    },
+    '~sluice': alignmentOf(source, checks, steps),
+  };
+}
+
+/** What Sluice adds to a schema, made when it is first asked for: most schemas only validate. */
+export function alignmentOf(source: ViewSource, checks: SchemaChecks, steps: number): AlignableSchema['~sluice'] {
+  let made: AlignableSchema['~sluice'] | undefined;
+  const get = (): AlignableSchema['~sluice'] => (made ??= makeAlignment(source, checks, steps));
+  return { align: (value) => get().align(value), checkPart: (path, value) => get().checkPart(path, value) };
+}
+
+function makeAlignment(source: ViewSource, checks: SchemaChecks, steps: number): AlignableSchema['~sluice'] {
+  const views = createViews(source, checks);
+  return { align: createAligner(views, checks, steps), checkPart: createPartCheck(views, checks) };
+}

@@ -1,0 +1,147 @@
+import { FORMATS } from '../formats.js';
+import type { SchemaObject } from '../json-schema.js';
+import { equalityKey, isMultipleOf, jsonEquals } from '../json-values.js';
+import { fail } from './check.js';
+import type { Check, KeywordContext } from './check.js';
+
+/** `type`, `const`, `enum`. */
+export function valueChecks(schema: SchemaObject): Check[] {
+  const checks: Check[] = [];
+  const types = typesOf(schema);
+  if (types.length > 0) checks.push(typeCheck(types));
+  if ('const' in schema) {
+    const expected = schema['const'];
+    const message = `expected ${shorten(equalityKey(expected))}`;
+    checks.push((value, run) => jsonEquals(value, expected) || fail(run, message));
+  }
+  const values = schema['enum'];
+  if (Array.isArray(values)) {
+    const expected = new Set(values.map(equalityKey));
+    const scalars = new Set<unknown>(values.filter((value) => typeof value !== 'object' || value === null));
+    const message = `expected one of ${shorten([...expected].join(', '))}`;
+    checks.push((value, run) => {
+      if (scalars.has(value)) return true;
+      return (typeof value === 'object' && expected.has(equalityKey(value))) || fail(run, message);
+    });
+  }
+  return checks;
+}
+
+/** The types a schema lists; none if it does not say. */
+export function typesOf(schema: SchemaObject): readonly string[] {
+  const type: unknown = schema['type'];
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type];
+  return types.filter((name) => typeof name === 'string');
+}
+
+function typeCheck(types: readonly string[]): Check {
+  const wanted = types.join(' or ');
+  const [only] = types;
+  if (types.length === 1 && only !== undefined) {
+    return (value, run) => hasType(value, only) || fail(run, `expected ${wanted}, got ${typeNameOf(value)}`);
+  }
+  return (value, run) =>
+    types.some((type) => hasType(value, type)) || fail(run, `expected ${wanted}, got ${typeNameOf(value)}`);
+}
+
+/** Tells whether a JSON value is of a type, by the names `type` uses. */
+function hasType(value: unknown, type: string): boolean {
+  switch (type) {
+    case 'null':
+      return value === null;
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return typeof value === 'object' && value !== null && !Array.isArray(value);
+    case 'number':
+      return Number.isFinite(value);
+    case 'integer':
+      return Number.isInteger(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+/** The type of a JSON value for a message. */
+export function typeNameOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+function shorten(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+/** `minimum`, `maximum`, their exclusive forms, `multipleOf`. */
+export function numberChecks(schema: SchemaObject): Check[] {
+  return [
+    numberCheck(schema, 'minimum', 'must be at least', (value, limit) => value >= limit),
+    numberCheck(schema, 'maximum', 'must be at most', (value, limit) => value <= limit),
+    numberCheck(schema, 'exclusiveMinimum', 'must be more than', (value, limit) => value > limit),
+    numberCheck(schema, 'exclusiveMaximum', 'must be less than', (value, limit) => value < limit),
+    numberCheck(schema, 'multipleOf', 'must be a multiple of', isMultipleOf),
+  ].flat();
+}
+
+function numberCheck(
+  schema: SchemaObject,
+  keyword: string,
+  wording: string,
+  holds: (value: number, limit: number) => boolean,
+): Check[] {
+  const limit = schema[keyword];
+  if (typeof limit !== 'number') return [];
+  return [
+    (value, run) =>
+      typeof value !== 'number' || !Number.isFinite(value) || holds(value, limit) || fail(run, `${wording} ${limit}`),
+  ];
+}
+
+/** `minLength`, `maxLength`, `pattern`, `format`. Lengths count characters as people do, not UTF-16 units. */
+export function stringChecks({ schema, location, compilePattern }: KeywordContext): Check[] {
+  const checks: Check[] = [];
+  const minLength = schema['minLength'];
+  const maxLength = schema['maxLength'];
+  const pattern = schema['pattern'];
+  const format = schema['format'];
+  if (typeof minLength === 'number') {
+    checks.push(
+      (value, run) =>
+        typeof value !== 'string' ||
+        (value.length >= minLength && countCharacters(value) >= minLength) ||
+        fail(run, `must have at least ${minLength} characters`),
+    );
+  }
+  if (typeof maxLength === 'number') {
+    checks.push(
+      (value, run) =>
+        typeof value !== 'string' ||
+        value.length <= maxLength ||
+        countCharacters(value) <= maxLength ||
+        fail(run, `must have at most ${maxLength} characters`),
+    );
+  }
+  if (typeof pattern === 'string') {
+    const compiled = compilePattern(pattern, `${location}/pattern`);
+    const message = `must match the pattern ${pattern.slice(0, 200)}`;
+    checks.push((value, run) => typeof value !== 'string' || compiled.test(value, run) || fail(run, message));
+  }
+  const test = typeof format === 'string' ? FORMATS.get(format) : undefined;
+  if (test !== undefined) {
+    const message = `must be a valid ${String(format)}`;
+    checks.push((value, run) => typeof value !== 'string' || test(value) || fail(run, message));
+  }
+  return checks;
+}
+
+function countCharacters(text: string): number {
+  let count = text.length;
+  for (let index = 0; index < text.length - 1; index += 1) {
+    const isHigh = (text.charCodeAt(index) & 0xfc00) === 0xd800;
+    if (isHigh && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) {
+      count -= 1;
+      index += 1;
+    }
+  }
+  return count;
+}

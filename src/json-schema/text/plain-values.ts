@@ -1,0 +1,68 @@
+import { parse } from '../../json/index.js';
+import { choose, chooseBySpelling, indexChoices } from './choices.js';
+import type { Placement } from './choices.js';
+import { foldCase } from './spelling.js';
+
+const BOOLEAN_WORDS = indexChoices([
+  { value: true, names: ['true', 'yes', 'y', 'on', '1', '是', '真'] },
+  { value: false, names: ['false', 'no', 'n', 'off', '0', '否', '假'] },
+]);
+/** In a sentence only full words count: `on` and `1` stand there for something else. */
+const SPOKEN = indexChoices([
+  { value: true, names: ['true', 'yes'] },
+  { value: false, names: ['false', 'no'] },
+]);
+const PLACEMENT: Placement = { separators: /^\s*["'*`]*\s*[,.:;!(（–—|\n]|^\s+-\s/, isStrict: true };
+
+/** Reads a word or short sentence that says yes or no: `"True"`, `"Yes, it does."`, `"The answer is false"`. */
+export function readBoolean(value: unknown): boolean | undefined {
+  if (value === 1) return true;
+  if (value === 0) return false;
+  if (typeof value !== 'string') return undefined;
+  const word = chooseBySpelling(value, BOOLEAN_WORDS);
+  if (word !== undefined) return word !== 'several' && word.value === true;
+  const chosen = choose(value, SPOKEN, PLACEMENT);
+  return chosen === undefined ? undefined : chosen.value === true;
+}
+
+const NULL_WORDS = new Set([
+  '',
+  'null',
+  'none',
+  'nil',
+  'n/a',
+  'na',
+  'nan',
+  'undefined',
+  'not applicable',
+  'not available',
+  '-',
+  '--',
+  '—',
+  '–',
+  '无',
+  '暂无',
+  '不适用',
+]);
+
+/** Tells whether a value says that there is none. `unknown` does not: it is an answer. */
+export function saysNull(value: unknown): boolean {
+  if (value === null) return true;
+  if (typeof value !== 'string' || value.length > 20) return false;
+  return NULL_WORDS.has(
+    foldCase(value)
+      .trim()
+      .replaceAll(/^[<("'[]+|[>)"'\].]+$/g, ''),
+  );
+}
+
+/** Longest text that is read as JSON a second time. */
+const LONGEST_JSON = 1_000_000;
+const FINDERS = new Set(['whole', 'fence']);
+
+/** Reads a string that is an object or a list as a whole, fenced or not; one that has JSON somewhere in it is left alone. */
+export function readJsonText(text: string): unknown {
+  if (text.length > LONGEST_JSON || !/^\s*(?:[[{]|```[^]*```\s*$)/.test(text)) return undefined;
+  const result = parse(text);
+  return result.ok && FINDERS.has(result.candidate.finder) ? result.value : undefined;
+}
