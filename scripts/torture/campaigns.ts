@@ -62,11 +62,7 @@ export function makeCampaigns({ damages, rounds, seconds }: CampaignLength): rea
     {
       name: 'validators against each other, aligner',
       project: 'source',
-      files: [
-        'src/json-schema/validators-agree',
-        'src/json-schema/align/align.properties',
-        'src/json-schema/patterns',
-      ],
+      files: ['src/json-schema/validators-agree', 'src/json-schema/align/align.properties', 'src/json-schema/patterns'],
       rounds,
       settings: {},
     },

@@ -9,7 +9,7 @@ import type { SchemaChecks } from './interpreter/compile-schema.js';
 /** Checks a value: itself, or the issues. Never throws, never changes the value. */
 export type SchemaValidator = (value: unknown) => StandardResult<unknown>;
 
-/** Steps for one value under a schema from a stranger: some tenths of a second, enough for megabytes of JSON. */
+/** Steps for one value under an untrusted schema: some tenths of a second, enough for megabytes of JSON. */
 export const UNTRUSTED_STEPS = 5_000_000;
 
 /** Steps for one alignment to a schema of the program itself. */
@@ -50,12 +50,12 @@ export function toAlignableSchema<T>(
       // The caller names the type a JSON Schema describes; a schema given as data cannot.
       validate: validate as (value: unknown) => StandardResult<T>,
     },
-    '~sluice': alignmentOf(source, checks, steps),
+    '~sluice': createAlignment(source, checks, steps),
   };
 }
 
 /** What Sluice adds to a schema, made when it is first asked for: most schemas only validate. */
-export function alignmentOf(source: ViewSource, checks: SchemaChecks, steps: number): AlignableSchema['~sluice'] {
+export function createAlignment(source: ViewSource, checks: SchemaChecks, steps: number): AlignableSchema['~sluice'] {
   let made: AlignableSchema['~sluice'] | undefined;
   const get = (): AlignableSchema['~sluice'] => (made ??= makeAlignment(source, checks, steps));
   return { align: (value) => get().align(value), checkPart: (path, value) => get().checkPart(path, value) };

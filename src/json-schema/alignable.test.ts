@@ -59,7 +59,7 @@ describe('alignable', () => {
     expect(parse('{"n": 5}', schema, { align: true })).toMatchObject({ ok: true, value: { n: 5 } });
   });
 
-  test('leaves to the library what JSON Schema cannot say', () => {
+  test('leaves to the library what JSON Schema cannot express', () => {
     const schema = alignable(z.object({ even: z.number().refine((n) => n % 2 === 0), when: z.date().optional() }));
     expect(parse('{"even": "4"}', schema, { align: true })).toMatchObject({ ok: true, value: { even: 4 } });
     expect(parse('{"even": "3"}', schema, { align: true }).ok).toBe(false);
@@ -79,7 +79,7 @@ describe('alignable', () => {
     });
   });
 
-  test('takes discriminated unions', () => {
+  test('aligns discriminated unions', () => {
     const schema = alignable(
       z.discriminatedUnion('kind', [
         z.object({ kind: z.literal('ok'), value: z.number() }),
@@ -90,7 +90,7 @@ describe('alignable', () => {
     expect(schema['~sluice'].align({ kind: 'failed', value: '5' }).changes).toEqual([]);
   });
 
-  test('refuses a library without a JSON Schema export, and says what to do', () => {
+  test('refuses a library without a JSON Schema export, with a hint', () => {
     const foreign: StandardSchema = { '~standard': { version: 1, vendor: 'other', validate: (value) => ({ value }) } };
     expect(() => alignable(foreign)).toThrow(
       expect.objectContaining({
@@ -100,7 +100,7 @@ describe('alignable', () => {
     );
   });
 
-  test('names the package that valibot needs where it cannot be loaded', () => {
+  test('names the missing package for valibot schemas', () => {
     const builtin = vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined);
     // Files share a process: what a failing test left behind would fail others.
     onTestFinished(() => builtin.mockRestore());
@@ -112,7 +112,7 @@ describe('alignable', () => {
     );
   });
 
-  test('says so where a library throws while exporting', () => {
+  test('reports the error of a library that throws while exporting', () => {
     const broken = {
       '~standard': {
         version: 1 as const,

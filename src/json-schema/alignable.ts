@@ -5,7 +5,7 @@ import { compileSchema } from './interpreter/compile-schema.js';
 import { compileNativePattern } from './patterns/pattern.js';
 import { readSchema, TRUSTED_BOUNDS } from './read-schema.js';
 import { indexSchema } from './schema-references.js';
-import { TRUSTED_ALIGNMENT_STEPS, alignmentOf } from './alignable-schema.js';
+import { TRUSTED_ALIGNMENT_STEPS, createAlignment } from './alignable-schema.js';
 
 /** The input type of a Standard Schema. */
 type InputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'];
@@ -23,15 +23,15 @@ type OutputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['
 export function alignable<Schema extends StandardSchema>(
   schema: Schema,
 ): AlignableSchema<InputOf<Schema>, OutputOf<Schema>> {
-  const document = indexSchema(readSchema(exportOf(schema), '#', TRUSTED_BOUNDS), TRUSTED_BOUNDS);
+  const document = indexSchema(readSchema(exportOrExplain(schema), '#', TRUSTED_BOUNDS), TRUSTED_BOUNDS);
   const checks = compileSchema(document, compileNativePattern);
   return {
     '~standard': schema['~standard'],
-    '~sluice': alignmentOf({ document, compilePattern: compileNativePattern }, checks, TRUSTED_ALIGNMENT_STEPS),
+    '~sluice': createAlignment({ document, compilePattern: compileNativePattern }, checks, TRUSTED_ALIGNMENT_STEPS),
   };
 }
 
-function exportOf(schema: StandardSchema): unknown {
+function exportOrExplain(schema: StandardSchema): unknown {
   try {
     return exportJsonSchema(schema);
   } catch (cause) {

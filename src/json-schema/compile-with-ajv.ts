@@ -14,7 +14,7 @@ let isForbidden = false;
 
 /**
  * Compiles a checked schema to a generated function; undefined where the page or process forbids generating code.
- * An Ajv of its own for each schema, so that equal `$id`s do not meet and nothing is kept once the schema is gone.
+ * One Ajv instance per schema, so that equal `$id`s do not meet and nothing is kept once the schema is gone.
  */
 export function compileWithAjv(schema: SchemaNode): Verdict | undefined {
   if (isForbidden) return undefined;
@@ -64,7 +64,7 @@ export function compileWithAjv(schema: SchemaNode): Verdict | undefined {
  */
 const LEFT = new Set(['unevaluatedItems', 'unevaluatedProperties', 'contains', '$dynamicRef', '__proto__']);
 
-/** Tells whether a schema uses something on which Ajv cannot be relied; also where a key only looks like it. */
+/** Whether a schema uses something on which Ajv cannot be relied; also where a key only looks like it. */
 export function isLeftToInterpreter(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.some(isLeftToInterpreter);
   if (!isJsonObject(schema)) return false;

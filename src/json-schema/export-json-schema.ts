@@ -31,7 +31,7 @@ export function exportJsonSchema(schema: StandardSchema): unknown {
 type ValibotExport = (schema: unknown, options: object) => unknown;
 
 /**
- * valibot keeps its export in a package of its own. It is loaded through Node.js when it is needed; elsewhere, and
+ * valibot keeps its export in a separate package. It is loaded through Node.js when it is needed; elsewhere, and
  * where it is not installed, the error says what to do.
  */
 function loadValibotExport(): ValibotExport {

@@ -36,7 +36,7 @@ function isDate(text: string): boolean {
   return isDayOfCalendar(Number(match[1]), Number(match[2]), Number(match[3]));
 }
 
-/** Tells whether a day exists in the Gregorian calendar. */
+/** Whether a day exists in the Gregorian calendar. */
 export function isDayOfCalendar(year: number, month: number, day: number): boolean {
   if (month < 1 || month > 12 || day < 1) return false;
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;

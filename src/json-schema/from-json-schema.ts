@@ -12,12 +12,12 @@ import type { SchemaValidator } from './alignable-schema.js';
 
 /** Options of {@link fromJsonSchema}. */
 export interface FromJsonSchemaOptions {
-  /** False for a schema from a stranger: no code is generated from it, and what it may cost is bounded. Default true. */
+  /** False for an untrusted schema: no code is generated from it, and what it may cost is bounded. Default true. */
   readonly trusted?: boolean;
 }
 
 /**
- * Makes a JSON Schema (draft 2020-12) a schema that `parse` takes, able to align. The value is returned as given: no
+ * Makes a JSON Schema (draft 2020-12) a schema that `parse` takes, able to align. The value is returned unchanged: no
  * defaults, no coercion. Throws `INVALID_SCHEMA`, with the place, for a schema that cannot be used.
  *
  * @example

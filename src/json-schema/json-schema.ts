@@ -9,7 +9,7 @@ export type SchemaObject = Readonly<Record<string, unknown>>;
 /** A JSON Schema after `readSchema` has checked it. */
 export type SchemaNode = boolean | SchemaObject;
 
-/** Tells a JSON object from arrays, null and scalars. */
+/** Whether a value is a JSON object: not an array, null or a scalar. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

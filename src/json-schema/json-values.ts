@@ -16,14 +16,14 @@ export function equalityKey(value: unknown): string {
   return value === 0 ? '0' : String(value);
 }
 
-/** Tells whether two JSON values are equal. */
+/** Whether two JSON values are equal. */
 export function jsonEquals(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   return equalityKey(left) === equalityKey(right);
 }
 
-/** Tells whether no two items of a list are equal. */
+/** Whether no two items of a list are equal. */
 export function hasUniqueItems(items: readonly unknown[]): boolean {
   const seen = new Set<string>();
   for (const item of items) {
@@ -34,7 +34,7 @@ export function hasUniqueItems(items: readonly unknown[]): boolean {
 }
 
 /**
- * Tells whether a number is a multiple of another as decimals, the way people read them: 19.99 is a multiple of 0.01,
+ * Whether a number is a multiple of another as decimals, the way people read them: 19.99 is a multiple of 0.01,
  * although the quotient of the two doubles is not whole.
  */
 export function isMultipleOf(value: number, divisor: number): boolean {

@@ -14,11 +14,11 @@ export interface SchemaBounds {
 /** Bounds for schemas the program itself wrote: they only catch objects that contain themselves. */
 export const TRUSTED_BOUNDS: SchemaBounds = { nodes: 1_000_000, depth: 256 };
 
-/** Bounds for schemas from strangers: the largest is compiled in about a second, usual ones in a millisecond. */
+/** Bounds for untrusted schemas: the largest is compiled in about a second, usual ones in a millisecond. */
 export const UNTRUSTED_BOUNDS: SchemaBounds = { nodes: 20_000, depth: 64 };
 
 /**
- * Copies a schema in today's spelling and checks the shape of every keyword, so that everything after this can rely
+ * Copies a schema in the spelling of draft 2020-12 and checks the shape of every keyword, so that everything after this can rely
  * on it. Throws `INVALID_SCHEMA` with the place.
  */
 export function readSchema(schema: unknown, location: string, bounds: SchemaBounds): SchemaNode {
@@ -97,11 +97,11 @@ function readMap(
 }
 
 function checkData(shape: DataShape, value: unknown, place: string): void {
-  const problem = problemOf(shape, value);
+  const problem = findProblem(shape, value);
   if (problem !== undefined) throw invalidSchema(place, problem);
 }
 
-function problemOf(shape: DataShape, value: unknown): string | undefined {
+function findProblem(shape: DataShape, value: unknown): string | undefined {
   switch (shape) {
     case 'string':
       return typeof value === 'string' ? undefined : `expected a string, not ${describe(value)}`;
@@ -131,7 +131,7 @@ function typesProblem(value: unknown): string | undefined {
   if (names.length === 0) return 'expected at least one type';
   const unknown = names.find((name) => typeof name !== 'string' || !TYPE_NAMES.has(name));
   if (unknown === undefined) return undefined;
-  return `${describe(unknown)} is no type; use ${[...TYPE_NAMES].join(', ')}`;
+  return `${describe(unknown)} is not a type; use one of ${[...TYPE_NAMES].join(', ')}`;
 }
 
 function describe(value: unknown): string {

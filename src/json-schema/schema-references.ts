@@ -85,7 +85,7 @@ export function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocum
     return locate(target, `${resource.location}${fragment}`, withoutFragment(uri));
   }
 
-  /** A pointer may lead below a keyword nobody knows; what stands there has not been read as a schema yet. */
+  /** A pointer may lead below an unknown keyword; what stands there has not been read as a schema yet. */
   function locate(target: SchemaNode, location: string, base: string): LocatedSchema {
     if (typeof target === 'boolean' || bases.has(target)) return { node: target, location };
     const known = extra.get(target);
@@ -123,7 +123,7 @@ function resolveUri(reference: string, base: string, location: string): string {
   try {
     return new URL(reference, base).href;
   } catch (cause) {
-    throw invalidSchema(location, `${JSON.stringify(reference)} is no URI reference`, cause);
+    throw invalidSchema(location, `${JSON.stringify(reference)} is not a URI reference`, cause);
   }
 }
 

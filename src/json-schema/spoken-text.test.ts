@@ -20,7 +20,7 @@ describe('align: an answer in plain words', () => {
     expect(outcome(text, verdict)).toBe(value);
   });
 
-  test.each(['BUY or SELL', 'not a BUY', 'I cannot say.', '<think>BUY</think>'])('%s is no answer', (text) => {
+  test.each(['BUY or SELL', 'not a BUY', 'I cannot say.', '<think>BUY</think>'])('%s is not an answer', (text) => {
     expect(outcome(text, verdict)).toBe('NO_JSON');
   });
 
@@ -32,12 +32,12 @@ describe('align: an answer in plain words', () => {
     expect(outcome('{"a": oops(}', fromJsonSchema({ type: 'string' }))).toBe('SYNTAX');
   });
 
-  test('a refusal is no list', () => {
+  test('a refusal is not a list', () => {
     const list = fromJsonSchema({ type: 'array', items: { type: 'string' } });
     expect(outcome('I am sorry, but I cannot do that.', list)).toBe('NO_JSON');
   });
 
-  test('without align words are no JSON', () => {
+  test('without align, words are not JSON', () => {
     expect(outcome('HOLD', verdict, false)).toBe('NO_JSON');
   });
 });

@@ -3,13 +3,13 @@ import type { AlignmentChange } from '../../json/index.js';
 import type { AlignmentView, Conjunction } from './schema-views.js';
 import type { Aligning, Place, AlignmentRule, Outcome } from './rules.js';
 import { chooseBySpelling } from '../text/choices.js';
-import { foldCase, wordsOf } from '../text/spelling.js';
+import { foldCase, splitWords } from '../text/spelling.js';
 import { matchKeys, mayHoldAnswer } from '../text/key-spelling.js';
 import { readJsonText, saysNull } from '../text/plain-values.js';
 import { readNumber } from '../text/numbers.js';
 import { changed, followedBy, unchanged } from './rules.js';
 
-/** Brings a value to a list: its items one by one, or another shape to a list of them. */
+/** Aligns a value to a list: its items one by one, or another shape to a list of them. */
 export function alignArray(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {
   if (Array.isArray(value)) return alignItems(aligning, view, value, place);
   for (const reading of listReadings(aligning, view, value, place)) {
@@ -28,7 +28,7 @@ function alignItems(aligning: Aligning, view: AlignmentView, items: readonly unk
   const aligned = items.map((item, index) => {
     const nodes = view.prefix[index] ?? view.items;
     if (nodes.length === 0) return item;
-    const itemView = views.get(nodes) ?? aligning.viewOf(nodes, '');
+    const itemView = views.get(nodes) ?? aligning.getView(nodes, '');
     views.set(nodes, itemView);
     if (aligning.passes(itemView, item)) return item;
     const outcome = aligning.align(itemView, item, { path: [...place.path, index], isElement: true });
@@ -49,12 +49,12 @@ function* listReadings(
   if (typeof value === 'string') {
     const read = readJsonText(value);
     if (Array.isArray(read)) yield { value: read, rule: 'json_text' };
-    const split = splitText(aligning.viewOf(view.items, ''), value);
+    const split = splitText(aligning.getView(view.items, ''), value);
     if (split !== undefined) yield { value: split, rule: 'text_to_list' };
   }
   if (isJsonObject(value)) {
     const inner = soleInnerValue(value);
-    const isItemKey = inner !== undefined && aligning.viewOf(view.items, '').properties.has(inner.key);
+    const isItemKey = inner !== undefined && aligning.getView(view.items, '').properties.has(inner.key);
     if (inner !== undefined && !isItemKey && Array.isArray(inner.value))
       yield { value: inner.value, rule: 'unwrapped' };
   }
@@ -81,7 +81,7 @@ function splitText(item: AlignmentView, text: string): unknown[] | undefined {
 
 const SENTENCE = /[.!?。！？:：]\s*$|[\n\r]|[.!?。！？]\s/u;
 const SEPARATED = /[,;|、，；•]|\s(?:and|or|und|oder)\s/iu;
-/** How sentences begin that are no item: refusals, apologies, statements that there is nothing. */
+/** First words of sentences that are not an item: refusals, apologies, statements that there is nothing. */
 const OPENINGS = new Set(
   [
     'i im we you there this that it as sorry unfortunately no not none nothing unable cannot cant error failed please',
@@ -93,20 +93,20 @@ const OPENINGS = new Set(
 );
 
 /**
- * Tells whether something may be the one item of a list. Nothing is not an empty list, and a sentence where a list of
- * texts is due is rather a refusal than an item: only a few words without punctuation are one, unless the items
+ * Whether a value may be the only item of a list. No value is not an empty list, and a sentence where a list of
+ * texts is expected is more likely a refusal than an item: only a few words without punctuation are one, unless the items
  * have a form (enum, pattern, format) that a sentence would not meet.
  */
 function mayBeItem(aligning: Aligning, view: AlignmentView, value: unknown): boolean {
   if (saysNull(value)) return false;
-  const item = aligning.viewOf(view.items, '');
+  const item = aligning.getView(view.items, '');
   if (isJsonObject(value)) return mayBeObjectItem(item, value);
   if (typeof value !== 'string') return true;
   if (item.members !== undefined || item.format !== undefined || item.parts.some((part) => 'pattern' in part))
     return true;
   // `1,200` may be one number here, or two.
   if (item.types.length > 0 && !item.types.includes('string')) return !value.includes(',') || /[{[]/.test(value);
-  const words = wordsOf(value);
+  const words = splitWords(value);
   if (words.length === 0 || words.length > 6 || SENTENCE.test(value) || SEPARATED.test(value)) return false;
   return !OPENINGS.has(foldCase(words[0]?.text ?? '').replaceAll(/['’]/g, ''));
 }

@@ -1,13 +1,13 @@
 import { isJsonObject, ownValue, setOwnValue } from '../json-schema.js';
 import type { AlignmentChange } from '../../json/index.js';
-import { schemasOfKey } from './schema-views.js';
+import { schemasForKey } from './schema-views.js';
 import type { AlignmentView } from './schema-views.js';
 import type { Aligning, Place, AlignmentRule, Outcome } from './rules.js';
 import { readJsonText, saysNull } from '../text/plain-values.js';
 import { findRepeatedKeys, matchKeys, mayHoldAnswer } from '../text/key-spelling.js';
 import { changed, followedBy, RULE_COSTS, unchanged, UNKNOWN_KEY_COST } from './rules.js';
 
-/** Brings a value to an object: its keys one by one, or another shape around or inside it. */
+/** Aligns a value to an object: its keys one by one, or another shape around or inside it. */
 export function alignObject(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {
   const fields = isJsonObject(value) ? alignFields(aligning, view, value, place) : unchanged(value);
   if (isJsonObject(value) && aligning.passes(view, fields.value)) return fields;
@@ -59,11 +59,11 @@ function alignField(
   place: Place,
   mayDrop: boolean,
 ): Outcome {
-  const nodes = schemasOfKey(view, name);
+  const nodes = schemasForKey(view, name);
   if (nodes === undefined) return mayDrop ? changed(place.path, 'extra_key', value, undefined) : unchanged(value);
   const isUnknown = !view.properties.has(name) && nodes.length === 0 && view.properties.size > 0;
   if (isUnknown) return { ...unchanged(value), cost: UNKNOWN_KEY_COST };
-  const fieldView = aligning.viewOf(nodes, name);
+  const fieldView = aligning.getView(nodes, name);
   if (aligning.passes(fieldView, value)) return unchanged(value);
   const outcome = aligning.align(fieldView, value, place);
   const isAbsent =
@@ -78,7 +78,7 @@ function alignField(
 function namesDue(aligning: Aligning, view: AlignmentView): readonly string[] {
   const limited = view.parts.flatMap((part) => {
     const names = part['propertyNames'];
-    return isJsonObject(names) ? (aligning.viewOf([names], '').members ?? []).map((member) => member.value) : [];
+    return isJsonObject(names) ? (aligning.getView([names], '').members ?? []).map((member) => member.value) : [];
   });
   return [...new Set([...view.properties.keys(), ...limited.filter((name) => typeof name === 'string')])];
 }
@@ -137,7 +137,7 @@ function hasKnownKey(view: AlignmentView, value: unknown, depth = 0): boolean {
 function withOnlyKey(aligning: Aligning, view: AlignmentView, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   const holders = [...view.properties].filter(([name, nodes]) => {
-    const { types } = aligning.viewOf(nodes, name);
+    const { types } = aligning.getView(nodes, name);
     return Array.isArray(value) ? types.includes('array') : types.includes('object');
   });
   const [only] = holders;
@@ -146,7 +146,7 @@ function withOnlyKey(aligning: Aligning, view: AlignmentView, value: unknown): u
   if (!view.required.has(name) || view.required.size > 1) return undefined;
   if (isJsonObject(value)) {
     if (matchKeys(Object.keys(value), [...view.properties.keys()]).size > 0) return undefined;
-    const inner = aligning.viewOf(nodes, name);
+    const inner = aligning.getView(nodes, name);
     if (Object.keys(value).some((key) => view.properties.has(key)) || !hasKnownKey(inner, value, 3)) return undefined;
   }
   return Object.fromEntries([[name, value]]);

@@ -20,7 +20,7 @@ const AROUND = /^\s*(["'`]{1,3}|[<“‘「])([^"'`<>“”‘’「」]+)(?:\1|
 /** Keys that say nothing about what they hold, so that a scalar may be taken out of them. */
 const HOLDERS = new Set(['value', 'result', 'answer', 'output', 'response', 'text', 'content', 'data']);
 
-/** Brings a value to a string, number, boolean or null. A change is made only if it makes the place valid. */
+/** Aligns a value to a string, number, boolean or null. A change is made only if it makes the place valid. */
 export function alignScalar(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {
   for (const reading of readings(view, value)) {
     if (aligning.passes(view, reading.value)) return changed(place.path, reading.rule, value, reading.value);
@@ -61,7 +61,7 @@ function* textReadings(view: AlignmentView, value: unknown): Generator<Reading> 
   if (date !== undefined) yield { value: date, rule: 'date_notation' };
 }
 
-/** A constant tells alternatives apart, so only its spelling may differ; an enum member may have words around it. */
+/** A constant selects an alternative, so only its spelling may differ; an enum member may have words around it. */
 function chooseMember(view: AlignmentView, value: unknown): Reading | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') {
     const text = String(value);

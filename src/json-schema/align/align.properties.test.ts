@@ -72,7 +72,7 @@ const messyValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) =>
   ),
 })).value;
 
-function schemaOf(document: object): AlignableSchema | undefined {
+function readSchemaKeyword(document: object): AlignableSchema | undefined {
   try {
     return interpretJsonSchema(document);
   } catch (error) {
@@ -113,7 +113,7 @@ test('the same holds for schemas of every keyword', () => {
       randomDocument,
       fc.array(fc.oneof(randomValue, messyValue), { minLength: 4, maxLength: 4 }),
       (document, values) => {
-        const schema = schemaOf(document);
+        const schema = readSchemaKeyword(document);
         fc.pre(schema !== undefined);
         for (const value of values) if (schema !== undefined) checkAlignment(schema, value);
       },

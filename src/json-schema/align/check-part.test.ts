@@ -2,7 +2,7 @@ import { fromJsonSchema } from '../from-json-schema.js';
 import type { JsonSchema } from '../json-schema.js';
 import { describe, expect, test } from 'vitest';
 
-function issuesOf(schema: JsonSchema, path: (string | number)[], value: unknown) {
+function findIssues(schema: JsonSchema, path: (string | number)[], value: unknown) {
   return fromJsonSchema(schema)['~sluice'].checkPart(path, value);
 }
 
@@ -41,29 +41,29 @@ describe('a finished part of a value', () => {
     [['shape', 'r'], 1, 'x'],
     [[], { title: 'a', items: [] }, { title: 'a' }],
   ])('at %j: %j is fine, %j is not', (path, good, bad) => {
-    expect(issuesOf(report, path, good)).toEqual([]);
-    const issues = issuesOf(report, path, bad);
+    expect(findIssues(report, path, good)).toEqual([]);
+    const issues = findIssues(report, path, bad);
     expect(issues.length).toBeGreaterThan(0);
     expect(issues[0]?.path.slice(0, path.length)).toEqual(path);
   });
 
-  test('where the schema has no room for it, is objected to', () => {
-    expect(issuesOf(report, ['items', 0, 'column'], 1)).toEqual([
+  test('is reported where the schema does not allow it', () => {
+    expect(findIssues(report, ['items', 0, 'column'], 1)).toEqual([
       { path: ['items', 0, 'column'], message: 'nothing is allowed at "column"' },
     ]);
-    expect(issuesOf(report, ['title', 'x'], 1)).toHaveLength(1);
-    expect(issuesOf(false, ['a'], 1)).toHaveLength(1);
+    expect(findIssues(report, ['title', 'x'], 1)).toHaveLength(1);
+    expect(findIssues(false, ['a'], 1)).toHaveLength(1);
   });
 
-  test('is not objected to while any alternative would take it', () => {
-    expect(issuesOf(report, ['shape', 'r'], null)).toEqual([]);
-    expect(issuesOf(report, ['shape', 'kind'], 'box')).toEqual([]);
-    expect(issuesOf(report, ['shape', 'kind'], 'line')).toHaveLength(1);
-    expect(issuesOf(report, ['unknown', 'deep'], 1)).toEqual([]);
+  test('is accepted while any alternative accepts it', () => {
+    expect(findIssues(report, ['shape', 'r'], null)).toEqual([]);
+    expect(findIssues(report, ['shape', 'kind'], 'box')).toEqual([]);
+    expect(findIssues(report, ['shape', 'kind'], 'line')).toHaveLength(1);
+    expect(findIssues(report, ['unknown', 'deep'], 1)).toEqual([]);
   });
 
-  test('is not objected to where the schema has too many alternatives to follow', () => {
+  test('is accepted where the schema has too many alternatives to follow', () => {
     const anyOf = Array.from({ length: 100 }, (_item, index) => ({ properties: { a: { const: index } } }));
-    expect(issuesOf({ anyOf }, ['a'], 'x')).toEqual([]);
+    expect(findIssues({ anyOf }, ['a'], 'x')).toEqual([]);
   });
 });

@@ -1,15 +1,15 @@
 import type { Path, SchemaIssue } from '../../json/index.js';
 import type { CheckRun } from '../interpreter/check.js';
 import type { SchemaChecks } from '../interpreter/compile-schema.js';
-import { schemasOfKey } from './schema-views.js';
+import { schemasForKey } from './schema-views.js';
 import type { AlignmentView, Conjunction, SchemaViews } from './schema-views.js';
 
-/** Most ways a place may be described; with more of them nothing is said about a part. */
+/** Most combinations of alternatives for one place; with more of them a part has no issues. */
 const MOST_WAYS = 64;
 /** Steps for one part. */
 const MOST_STEPS = 5_000_000;
 
-/** Says what speaks against a finished part of a value; nothing if any alternative of the schema would take it. */
+/** Reports the issues of a finished part of a value; none if any alternative of the schema accepts it. */
 export function createPartCheck(
   views: SchemaViews,
   checks: SchemaChecks,
@@ -18,14 +18,14 @@ export function createPartCheck(
     views.beginValue();
     let ways: readonly Conjunction[] = [views.root.nodes];
     for (const step of path) {
-      const expanded = expand(ways.map((nodes) => views.viewOf(nodes, '')));
+      const expanded = expand(ways.map((nodes) => views.getView(nodes, '')));
       if (expanded === undefined) return [];
       ways = expanded.flatMap((view) => enter(view, step));
       if (ways.length === 0) return [{ path: [...path], message: `nothing is allowed at ${JSON.stringify(step)}` }];
     }
     let first: readonly SchemaIssue[] = [];
     for (const nodes of ways) {
-      const issues = issuesOf(nodes, path, value);
+      const issues = findIssues(nodes, path, value);
       if (issues.length === 0) return [];
       if (first.length === 0) first = issues;
     }
@@ -37,7 +37,7 @@ export function createPartCheck(
     const waiting = [...from];
     const expanded: AlignmentView[] = [];
     for (let view = waiting.pop(); view !== undefined; view = waiting.pop()) {
-      const alternatives = views.alternativesOf(view);
+      const alternatives = views.getAlternatives(view);
       if (alternatives === undefined) expanded.push(view);
       else waiting.push(...alternatives);
       if (alternatives?.length === 0 || waiting.length + expanded.length > MOST_WAYS) return undefined;
@@ -45,7 +45,7 @@ export function createPartCheck(
     return expanded;
   }
 
-  function issuesOf(nodes: Conjunction, path: Path, value: unknown): readonly SchemaIssue[] {
+  function findIssues(nodes: Conjunction, path: Path, value: unknown): readonly SchemaIssue[] {
     const issues: SchemaIssue[] = [];
     const run: CheckRun = { steps: MOST_STEPS, path: [...path], issues, explaining: 0 };
     for (const node of nodes) checks(node).check(value, run, undefined);
@@ -59,6 +59,6 @@ function enter(view: AlignmentView, step: string | number): Conjunction[] {
   if (view.nodes.includes(false)) return [];
   if (view.types.length > 0 && !view.types.includes(isKey ? 'object' : 'array')) return [];
   if (!isKey) return [view.prefix[step] ?? view.items];
-  const nodes = schemasOfKey(view, step);
+  const nodes = schemasForKey(view, step);
   return nodes === undefined ? [] : [nodes];
 }

@@ -38,7 +38,7 @@ export function createAligner(views: SchemaViews, checks: SchemaChecks, steps: n
     const run: CheckRun = { steps, path: [], issues: undefined, explaining: 0 };
     const remembered = new Map<AlignmentView, Map<object, { place: Place; outcome: Outcome }>>();
     let attempts = MOST_ATTEMPTS;
-    const aligning: Aligning = { align, passes, mayTry, viewOf: views.viewOf };
+    const aligning: Aligning = { align, passes, mayTry, getView: views.getView };
     return aligning;
 
     function mayTry(): boolean {
@@ -64,7 +64,7 @@ export function createAligner(views: SchemaViews, checks: SchemaChecks, steps: n
 
     function alignOnce(view: AlignmentView, value: unknown, place: Place): Outcome {
       if (place.path.length > DEEPEST || run.steps < 0 || passes(view, value)) return unchanged(value);
-      const alternatives = views.alternativesOf(view);
+      const alternatives = views.getAlternatives(view);
       if (alternatives !== undefined) return alignChoice(aligning, view, alternatives, value, place);
       switch (view.types[0]) {
         case undefined:
@@ -87,7 +87,7 @@ function isSamePlace(left: Place, right: Place): boolean {
 
 /**
  * Tries every alternative and takes the one that costs least. Two that cost the same and give different values leave
- * the value alone: nobody said which one is meant.
+ * the value alone: which one is meant is unknown.
  */
 export function alignChoice(
   aligning: Aligning,
@@ -112,7 +112,7 @@ export function alignChoice(
   return best === undefined || isTied ? unchanged(value) : best;
 }
 
-/** Where a constant property tells the alternatives apart and the value names one, only that one is tried. */
+/** Where a constant property discriminates the alternatives and the value names one, only that one is tried. */
 function discriminate(
   aligning: Aligning,
   alternatives: readonly AlignmentView[],
@@ -129,7 +129,7 @@ function namesConstant(aligning: Aligning, view: AlignmentView, value: Readonly<
   return keys.some((key) => {
     const name = renamed.get(key) ?? key;
     const nodes = view.properties.get(name);
-    const property = nodes === undefined ? undefined : aligning.viewOf(nodes, name);
+    const property = nodes === undefined ? undefined : aligning.getView(nodes, name);
     const text = value[key];
     if (property?.members?.length !== 1 || typeof text !== 'string') return false;
     const chosen = chooseBySpelling(text, property.choices());

@@ -14,7 +14,7 @@ export const RULE_COSTS = {
   boolean_text: 2,
   /** A word for "no value" where null is allowed. */
   null_text: 2,
-  /** A number or boolean where text is due. */
+  /** A number or boolean where text is expected. */
   scalar_to_text: 3,
   /** White space, quotes or brackets around a text. */
   trimmed: 1,
@@ -24,13 +24,13 @@ export const RULE_COSTS = {
   enum_spelling: 1,
   /** An enum member with words around it. */
   enum_in_text: 3,
-  /** Several enum members or numbers in one text where a list of them is due. */
+  /** Several enum members or numbers in one text where a list of them is expected. */
   text_to_list: 3,
-  /** JSON in a string where an object or list is due. */
+  /** JSON in a string where an object or list is expected. */
   json_text: 1,
-  /** One item where a list is due. */
+  /** One item where a list is expected. */
   item_to_list: 3,
-  /** A list of one where its item is due. */
+  /** A list of one where its item is expected. */
   list_to_item: 3,
   /** An object inside another one that the schema does not know. */
   unwrapped: 4,
@@ -47,7 +47,7 @@ export const RULE_COSTS = {
 /** The name of a rule, as a change carries it. */
 export type AlignmentRule = keyof typeof RULE_COSTS;
 
-/** What a key costs that an open schema does not know; it stays, but speaks for another alternative. */
+/** What a key costs that an open schema does not know; it stays, but makes another alternative more likely. */
 export const UNKNOWN_KEY_COST = 2;
 
 /** A value on its way to the schema, and what it took. */
@@ -57,7 +57,7 @@ export interface Outcome {
   readonly cost: number;
 }
 
-/** The value as it was. */
+/** An unchanged value. */
 export function unchanged(value: unknown): Outcome {
   return { value, changes: [], cost: 0 };
 }
@@ -75,17 +75,17 @@ export function followedBy(first: Outcome, second: Outcome): Outcome {
 /** Where a value stands. */
 export interface Place {
   readonly path: Path;
-  /** An element of a list is never made a list itself: nobody could tell `[[1], [2]]` from `[[1, 2]]`. */
+  /** An element of a list is never made a list itself: `[[1], [2]]` and `[[1, 2]]` would be equally plausible. */
   readonly isElement: boolean;
 }
 
-/** One alignment under way: what the rules for the kinds of values need from each other. */
+/** State of one alignment: what the rules for the kinds of values need from each other. */
 export interface Aligning {
-  /** Brings a value as near to the view as the rules can. */
+  /** Aligns a value to a view as far as the rules allow. */
   readonly align: (view: AlignmentView, value: unknown, place: Place) => Outcome;
-  /** Tells whether a value is valid now. */
+  /** Whether a value is valid now. */
   readonly passes: (view: AlignmentView, value: unknown) => boolean;
-  readonly viewOf: (nodes: Conjunction, key: string) => AlignmentView;
-  /** Takes one from the allowance of attempts; false when it is used up. */
+  readonly getView: (nodes: Conjunction, key: string) => AlignmentView;
+  /** Uses one attempt; false when none are left. */
   readonly mayTry: () => boolean;
 }

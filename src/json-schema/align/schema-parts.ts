@@ -2,7 +2,7 @@ import { isJsonObject } from '../json-schema.js';
 import type { SchemaNode, SchemaObject } from '../json-schema.js';
 import { KEYWORD_SHAPES } from '../schema-keywords.js';
 import type { SchemaDocument } from '../schema-references.js';
-import { namesOf } from '../text/choices.js';
+import { listNames } from '../text/choices.js';
 import type { Choice } from '../text/choices.js';
 import { foldCase } from '../text/spelling.js';
 
@@ -16,7 +16,7 @@ export function collectParts(document: SchemaDocument, nodes: readonly SchemaNod
   for (let node = waiting.pop(); node !== undefined && parts.size < MOST_PARTS; node = waiting.pop()) {
     if (typeof node === 'boolean' || parts.has(node)) continue;
     parts.add(node);
-    for (const inner of schemasOf(node['allOf']).slice(0, MOST_PARTS).toReversed()) waiting.push(inner);
+    for (const inner of readSchemas(node['allOf']).slice(0, MOST_PARTS).toReversed()) waiting.push(inner);
     for (const keyword of ['$dynamicRef', '$ref']) {
       const reference = node[keyword];
       if (typeof reference === 'string') waiting.push(document.resolve(reference, node, '#').node);
@@ -40,14 +40,14 @@ function isMember(node: SchemaNode): boolean {
 }
 
 /** The values of the first enum or constant among the parts. */
-export function membersOf(parts: readonly SchemaObject[]): readonly Choice[] | undefined {
+export function readMembers(parts: readonly SchemaObject[]): readonly Choice[] | undefined {
   for (const part of parts) {
     const title = typeof part['title'] === 'string' && 'const' in part ? [part['title']] : [];
     const listed: unknown = 'const' in part ? [part['const']] : part['enum'];
     if (!Array.isArray(listed)) continue;
     return listed.map((value: unknown) => ({
       value,
-      names: [...(typeof value === 'string' ? namesOf(value) : []), ...title],
+      names: [...(typeof value === 'string' ? listNames(value) : []), ...title],
     }));
   }
   return undefined;
@@ -61,7 +61,7 @@ export function isShareSchema(part: SchemaObject): boolean {
   return typeof part['description'] === 'string' && FROM_0_TO_1.test(part['description'].slice(0, 1000));
 }
 
-/** All properties, each with every schema that speaks of it. */
+/** All properties, each with every schema that describes it. */
 export function collectProperties(parts: readonly SchemaObject[]): ReadonlyMap<string, readonly SchemaNode[]> {
   const properties = new Map<string, SchemaNode[]>();
   for (const part of parts) {
@@ -74,7 +74,7 @@ export function collectProperties(parts: readonly SchemaObject[]): ReadonlyMap<s
 }
 
 /** The words of a key and of what its schema says about it. */
-export function wordsOfSchema(key: string, parts: readonly SchemaObject[]): ReadonlySet<string> {
+export function collectWords(key: string, parts: readonly SchemaObject[]): ReadonlySet<string> {
   const texts = [
     key.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' '),
     ...parts.flatMap((part) => [part['title'], part['description']]),
@@ -86,22 +86,22 @@ export function wordsOfSchema(key: string, parts: readonly SchemaObject[]): Read
   );
 }
 
-/** Tells whether something stands where a schema may stand. */
+/** Whether something stands where a schema may stand. */
 export function isSchema(node: unknown): node is SchemaNode {
   return typeof node === 'boolean' || isJsonObject(node);
 }
 
 /** The value of a keyword that holds one schema. */
-export function schemaOf(node: unknown): SchemaNode[] {
+export function readSchemaKeyword(node: unknown): SchemaNode[] {
   return isSchema(node) ? [node] : [];
 }
 
 /** The value of a keyword that holds a list of schemas. */
-export function schemasOf(nodes: unknown): SchemaNode[] {
+export function readSchemas(nodes: unknown): SchemaNode[] {
   return Array.isArray(nodes) ? nodes.filter(isSchema) : [];
 }
 
 /** The value of a keyword that holds a list of names. */
-export function stringsOf(names: unknown): string[] {
+export function readStrings(names: unknown): string[] {
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
 }

@@ -6,23 +6,23 @@ const numberOrFlag = { anyOf: [{ type: 'number' }, { type: 'boolean' }] };
 /** With two alternatives each, more than may be made for one value. */
 const VALUES = 3000;
 
-describe('a schema that has seen many values', () => {
+describe('a schema after many values', () => {
   it.each([
     ['keys that each value makes up', { additionalProperties: numberOrFlag }, (index: number) => `key ${index}`],
     [
-      'a property that two schemas speak of',
+      'a property that two schemas describe',
       { properties: { a: numberOrFlag }, allOf: [{ properties: { a: { title: 'A' } } }] },
       () => 'a',
     ],
-  ])('aligns the next like the first: %s', (_, schema, keyOf) => {
+  ])('aligns the next value like the first: %s', (_, schema, makeKey) => {
     const { align } = fromJsonSchema({ type: 'object', ...schema })['~sluice'];
     for (let index = 0; index < VALUES; index += 1) {
-      const key = keyOf(index);
+      const key = makeKey(index);
       expect(align({ [key]: '3' }).value).toEqual({ [key]: 3 });
     }
   });
 
-  it('still says what speaks against a part', () => {
+  it('still reports the issues of a part', () => {
     const allOf = [{ properties: { a: numberOrFlag } }, { properties: { a: { title: 'A' } } }];
     const { checkPart } = fromJsonSchema({ allOf })['~sluice'];
     for (let index = 0; index < VALUES; index += 1) expect(checkPart(['a', 'b'], 1)).toHaveLength(1);

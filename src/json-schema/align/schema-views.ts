@@ -1,6 +1,6 @@
 import type { CompiledSchema } from '../interpreter/check.js';
 import type { SchemaChecks } from '../interpreter/compile-schema.js';
-import { typeNameOf, typesOf } from '../interpreter/scalar-checks.js';
+import { nameType, readTypes } from '../interpreter/scalar-checks.js';
 import { isJsonObject } from '../json-schema.js';
 import type { SchemaNode, SchemaObject } from '../json-schema.js';
 import type { Pattern, PatternCompiler } from '../patterns/pattern.js';
@@ -12,13 +12,13 @@ import {
   collectProperties,
   isSchema,
   isShareSchema,
-  membersOf,
+  readMembers,
   MOST_PARTS,
-  schemaOf,
-  schemasOf,
-  stringsOf,
+  readSchemaKeyword,
+  readSchemas,
+  readStrings,
   toAlternatives,
-  wordsOfSchema,
+  collectWords,
 } from './schema-parts.js';
 
 /** The views of a document, made once as far as they are kept. */
@@ -27,19 +27,19 @@ export interface SchemaViews {
   /** To be called before each value: what may be made for it does not depend on the values before. */
   readonly beginValue: () => void;
   /** The view of schemas that apply together, under a key. */
-  readonly viewOf: (nodes: Conjunction, key: string) => AlignmentView;
+  readonly getView: (nodes: Conjunction, key: string) => AlignmentView;
   /**
    * The alternatives of a view: its first `anyOf` or `oneOf`, or its types; undefined if there is nothing to choose, none
    * if the schema nests too many of them to try.
    */
-  readonly alternativesOf: (view: AlignmentView) => readonly AlignmentView[] | undefined;
+  readonly getAlternatives: (view: AlignmentView) => readonly AlignmentView[] | undefined;
 }
 
 /** Alternatives inside alternatives that are followed; only schemas made to be costly have more. */
 const MOST_NESTING = 6;
 /** Views of alternatives made for one value. */
 const MOST_VIEWS = 5000;
-/** Views kept for later values. Properties come back with every value; the keys of a map are made up by each anew. */
+/** Views kept for later values. Properties come back with every value; the keys of a map are different in each. */
 const MOST_KEPT = 10_000;
 
 /** Makes the views of a document when they are asked for; schemas that are the same by reference share one. */
@@ -48,7 +48,7 @@ export function createViews(source: ViewSource, checks: SchemaChecks): SchemaVie
   let alternatives = new WeakMap<AlignmentView, readonly AlignmentView[]>();
   let kept = 0;
   let made = 0;
-  return { root: viewOf([source.document.root.node], ''), beginValue, viewOf, alternativesOf };
+  return { root: getView([source.document.root.node], ''), beginValue, getView, getAlternatives };
 
   function beginValue(): void {
     made = 0;
@@ -58,7 +58,7 @@ export function createViews(source: ViewSource, checks: SchemaChecks): SchemaVie
     kept = 0;
   }
 
-  function viewOf(nodes: Conjunction, key: string): AlignmentView {
+  function getView(nodes: Conjunction, key: string): AlignmentView {
     const [only] = nodes;
     if (only === undefined || nodes.length > 1) return makeView(source, nodes, key);
     const compiled = checks(only);
@@ -71,7 +71,7 @@ export function createViews(source: ViewSource, checks: SchemaChecks): SchemaVie
     return view;
   }
 
-  function alternativesOf(view: AlignmentView): readonly AlignmentView[] | undefined {
+  function getAlternatives(view: AlignmentView): readonly AlignmentView[] | undefined {
     const known = alternatives.get(view);
     if (known !== undefined) return known;
     const [group] = view.groups;
@@ -102,7 +102,7 @@ export interface ViewSource {
 
 /** What a schema says about the shape of a value, with references and `allOf` folded in. */
 export interface AlignmentView {
-  /** What decides in the end. */
+  /** The schemas that decide the verdict. */
   readonly nodes: Conjunction;
   /** The schema objects this view was made of. */
   readonly parts: readonly SchemaObject[];
@@ -110,7 +110,7 @@ export interface AlignmentView {
   readonly groups: readonly (readonly Alternative[])[];
   /** How many alternatives inside one another were chosen to get here. */
   readonly nesting: number;
-  /** The types that are due; empty if anything is. */
+  /** The expected types; empty if any type is allowed. */
   readonly types: readonly string[];
   /** The values of an enum or constant. */
   readonly members: readonly Choice[] | undefined;
@@ -133,16 +133,16 @@ export interface AlignmentView {
 export function makeView(source: ViewSource, nodes: Conjunction, key: string): AlignmentView {
   const parts = collectParts(source.document, nodes);
   const groups = parts
-    .flatMap((part) => ['anyOf', 'oneOf'].map((keyword) => toAlternatives(schemasOf(part[keyword]))))
+    .flatMap((part) => ['anyOf', 'oneOf'].map((keyword) => toAlternatives(readSchemas(part[keyword]))))
     .filter((group) => group.length > 0);
-  return describe(source, nodes, parts, groups, wordsOfSchema(key, parts), membersOf(parts));
+  return describe(source, nodes, parts, groups, collectWords(key, parts), readMembers(parts));
 }
 
 /** The view of one alternative of the first group, together with everything else the view says. */
 export function chooseAlternative(source: ViewSource, view: AlignmentView, alternative: Alternative): AlignmentView {
   const others = view.groups.slice(1);
   if (alternative.length > 1) {
-    const members = alternative.flatMap((node) => membersOf([node].filter(isJsonObject)) ?? []);
+    const members = alternative.flatMap((node) => readMembers([node].filter(isJsonObject)) ?? []);
     const merged = describe(source, view.nodes, view.parts, others, view.words, members);
     return { ...merged, isConstant: false, nesting: view.nesting + 1 };
   }
@@ -151,16 +151,16 @@ export function chooseAlternative(source: ViewSource, view: AlignmentView, alter
   const parts = [...new Set([...view.parts, ...chosen.parts])].slice(0, MOST_PARTS);
   const nodes = [...view.nodes, ...alternative];
   const groups = [...chosen.groups, ...others];
-  return { ...describe(source, nodes, parts, groups, words, membersOf(parts)), nesting: view.nesting + 1 };
+  return { ...describe(source, nodes, parts, groups, words, readMembers(parts)), nesting: view.nesting + 1 };
 }
 
 /** The view narrowed to one of its types. */
 export function chooseType(view: AlignmentView, type: string): AlignmentView {
-  return { ...view, types: [type], members: view.members?.filter(({ value }) => isOfType(value, type)) };
+  return { ...view, types: [type], members: view.members?.filter(({ value }) => hasSchemaType(value, type)) };
 }
 
 /** What applies to the value under a key; undefined if the key is not allowed. */
-export function schemasOfKey(view: AlignmentView, key: string): Conjunction | undefined {
+export function schemasForKey(view: AlignmentView, key: string): Conjunction | undefined {
   const named = view.properties.get(key);
   const matching = view.patterns.filter(({ pattern }) => pattern.test(key, { steps: PATTERN_STEPS }));
   if (named !== undefined || matching.length > 0) return [...(named ?? []), ...matching.map(({ node }) => node)];
@@ -179,7 +179,7 @@ function describe(
   members: readonly Choice[] | undefined,
 ): AlignmentView {
   let choices: ChoiceIndex | undefined;
-  const prefixes = parts.map((part) => schemasOf(part['prefixItems']));
+  const prefixes = parts.map((part) => readSchemas(part['prefixItems']));
   const view = {
     nodes,
     parts,
@@ -190,13 +190,13 @@ function describe(
     isConstant: parts.some((part) => 'const' in part),
     properties: collectProperties(parts),
     patterns: collectPatterns(source, parts),
-    required: new Set(parts.flatMap((part) => stringsOf(part['required']))),
+    required: new Set(parts.flatMap((part) => readStrings(part['required']))),
     isClosed: parts.some((part) => part['additionalProperties'] === false || part['unevaluatedProperties'] === false),
-    rest: parts.flatMap((part) => schemaOf(part['additionalProperties'])),
+    rest: parts.flatMap((part) => readSchemaKeyword(part['additionalProperties'])),
     prefix: Array.from({ length: Math.max(0, ...prefixes.map((prefix) => prefix.length)) }, (_item, index) =>
       prefixes.flatMap((prefix) => prefix.slice(index, index + 1)),
     ),
-    items: parts.flatMap((part) => schemaOf(part['items'])),
+    items: parts.flatMap((part) => readSchemaKeyword(part['items'])),
     format: parts.map((part) => part['format']).find((format) => typeof format === 'string'),
     isShare: parts.some(isShareSchema),
     choices: () => (choices ??= indexChoices(members ?? [])),
@@ -216,13 +216,13 @@ function collectPatterns(source: ViewSource, parts: readonly SchemaObject[]): Al
 
 /** The types named, or what the other keywords only make sense for. */
 function dueTypes(parts: readonly SchemaObject[], view: Omit<AlignmentView, 'types'>): readonly string[] {
-  const named = parts.map(typesOf).filter((types) => types.length > 0);
+  const named = parts.map(readTypes).filter((types) => types.length > 0);
   const [first, ...others] = named;
   if (first !== undefined) {
     const types = others.reduce((common, other) => common.flatMap((type) => narrowest(type, other)), first);
     return types.includes('number') ? types.filter((type) => type !== 'integer') : types;
   }
-  if (view.members !== undefined) return [...new Set(view.members.map(({ value }) => typeNameOf(value)))];
+  if (view.members !== undefined) return [...new Set(view.members.map(({ value }) => nameType(value)))];
   if (view.groups.length > 0) return [];
   if (view.properties.size > 0 || view.required.size > 0) return ['object'];
   if (view.items.length > 0 || view.prefix.length > 0) return ['array'];
@@ -235,6 +235,6 @@ function narrowest(type: string, types: readonly string[]): string[] {
   return type === 'integer' && types.includes('number') ? ['integer'] : [];
 }
 
-function isOfType(value: unknown, type: string): boolean {
-  return typeNameOf(value) === (type === 'integer' ? 'number' : type);
+function hasSchemaType(value: unknown, type: string): boolean {
+  return nameType(value) === (type === 'integer' ? 'number' : type);
 }

@@ -5,7 +5,7 @@ import type { PatternCompiler } from '../patterns/pattern.js';
 /** Most issues one validation reports; after that it stops. */
 const MOST_ISSUES = 32;
 
-/** One validation under way. */
+/** State of one validation. */
 export interface CheckRun {
   /** Steps left; below zero the whole validation has failed, whatever the schema says. */
   steps: number;
@@ -53,7 +53,7 @@ export function fail(run: CheckRun, message: string, key?: string | number): fal
   return false;
 }
 
-/** Tells whether a failed check may stop: the verdict is known and nobody wants further issues. */
+/** Whether a failed check may stop: the verdict is known and no further issues are wanted. */
 export function isSettled(run: CheckRun): boolean {
   return run.issues === undefined || run.issues.length >= MOST_ISSUES || run.steps < 0;
 }

@@ -139,7 +139,7 @@ export function refuseEndlessReferences(document: SchemaDocument): void {
     for (const further of references(next)) reached.push(further);
   }
 
-  /** Depth first with a stack of its own: a chain of references may be longer than the call stack. */
+  /** Depth first with an explicit stack: a chain of references may be longer than the call stack. */
   function visit(start: LocatedSchema): void {
     const stack: { readonly at: LocatedSchema; readonly rest: LocatedSchema[] }[] = [];
     open(start);

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../json-schema.js';
 import { addEvaluated, fail, nothingEvaluated, passes } from './check.js';
 import type { Check, CheckRun, CompiledSchema, Evaluated, KeywordContext } from './check.js';
-import { typesOf } from './scalar-checks.js';
+import { readTypes } from './scalar-checks.js';
 
 /** Everything that applies further schemas to the same value. */
 export function logicChecks(context: KeywordContext): Check[] {
@@ -92,7 +92,7 @@ function explainBranches(
 
 function isMeantFor(schema: unknown, value: unknown): boolean {
   if (!isJsonObject(schema)) return schema === true;
-  const types = typesOf(schema);
+  const types = readTypes(schema);
   if (typeof value !== 'object' || value === null) return false;
   return types.length === 0 || types.includes(Array.isArray(value) ? 'array' : 'object');
 }

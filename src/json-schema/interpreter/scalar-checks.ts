@@ -7,7 +7,7 @@ import type { Check, KeywordContext } from './check.js';
 /** `type`, `const`, `enum`. */
 export function valueChecks(schema: SchemaObject): Check[] {
   const checks: Check[] = [];
-  const types = typesOf(schema);
+  const types = readTypes(schema);
   if (types.length > 0) checks.push(typeCheck(types));
   if ('const' in schema) {
     const expected = schema['const'];
@@ -28,7 +28,7 @@ export function valueChecks(schema: SchemaObject): Check[] {
 }
 
 /** The types a schema lists; none if it does not say. */
-export function typesOf(schema: SchemaObject): readonly string[] {
+export function readTypes(schema: SchemaObject): readonly string[] {
   const type: unknown = schema['type'];
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];
   return types.filter((name) => typeof name === 'string');
@@ -38,13 +38,13 @@ function typeCheck(types: readonly string[]): Check {
   const wanted = types.join(' or ');
   const [only] = types;
   if (types.length === 1 && only !== undefined) {
-    return (value, run) => hasType(value, only) || fail(run, `expected ${wanted}, got ${typeNameOf(value)}`);
+    return (value, run) => hasType(value, only) || fail(run, `expected ${wanted}, got ${nameType(value)}`);
   }
   return (value, run) =>
-    types.some((type) => hasType(value, type)) || fail(run, `expected ${wanted}, got ${typeNameOf(value)}`);
+    types.some((type) => hasType(value, type)) || fail(run, `expected ${wanted}, got ${nameType(value)}`);
 }
 
-/** Tells whether a JSON value is of a type, by the names `type` uses. */
+/** Whether a JSON value is of a type, by the names `type` uses. */
 function hasType(value: unknown, type: string): boolean {
   switch (type) {
     case 'null':
@@ -63,7 +63,7 @@ function hasType(value: unknown, type: string): boolean {
 }
 
 /** The type of a JSON value for a message. */
-export function typeNameOf(value: unknown): string {
+export function nameType(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
 }

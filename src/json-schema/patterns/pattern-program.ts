@@ -22,7 +22,7 @@ export function compilePatternProgram(source: string, flags: string, location: s
 
   function push(instruction: PatternInstruction): number {
     if (program.length >= MOST_INSTRUCTIONS) {
-      throw invalidSchema(location, 'this pattern is too large for a schema from a stranger; repeat less');
+      throw invalidSchema(location, 'this pattern is too large for an untrusted schema; repeat less');
     }
     return program.push(instruction) - 1;
   }
@@ -211,7 +211,7 @@ export function parsePattern(source: string, flags: string, location: string): P
   function refuse(): never {
     throw invalidSchema(
       location,
-      'look-around and back-references are not supported in the pattern of a schema from a stranger; write it without them',
+      'look-around and back-references are not supported in the pattern of an untrusted schema; write it without them',
     );
   }
 }

@@ -24,12 +24,12 @@ export function compileNativePattern(source: string, location: string): Pattern 
   return { test: (text) => expression.test(text) };
 }
 
-/** The same as a linear-time matcher, for schemas from strangers. */
+/** The same as a linear-time matcher, for untrusted schemas. */
 export function compileSafePattern(source: string, location: string): Pattern {
   return compileLinearPattern(source, toRegExp(source, location).flags, location);
 }
 
-/** Tells how a pattern is to be read, and refuses one that is none. */
+/** The pattern as a regular expression; throws `INVALID_SCHEMA` if it is not one. */
 export function toRegExp(source: string, location: string): RegExp {
   try {
     return new RegExp(source, 'u');
@@ -37,7 +37,7 @@ export function toRegExp(source: string, location: string): RegExp {
     try {
       return new RegExp(source);
     } catch (cause) {
-      throw invalidSchema(location, `${JSON.stringify(source.slice(0, 80))} is no regular expression`, cause);
+      throw invalidSchema(location, `${JSON.stringify(source.slice(0, 80))} is not a valid regular expression`, cause);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { foldCase, foldSpelling, LETTER_AS_WORD, LONGEST_TEXT, wordsOf } from './spelling.js';
+import { foldCase, foldSpelling, LETTER_AS_WORD, LONGEST_TEXT, splitWords } from './spelling.js';
 import type { Word } from './spelling.js';
 
 /** One of several values that a text may mean, and the ways it may be written. */
@@ -33,14 +33,14 @@ export function indexChoices(choices: readonly Choice[]): ChoiceIndex {
 }
 
 /** All names of a member: with its explanation off, `P1 (critical)` may be called `P1` or `critical`. */
-export function namesOf(member: string): string[] {
+export function listNames(member: string): string[] {
   const parts = /^([^()（）]+?)\s*[(（]([^()（）]+)[)）]$/.exec(member.trim());
   return parts === null ? [member] : [member, parts[1] ?? member, parts[2] ?? member];
 }
 
 /** The words of a text without what is between them. */
 export function foldWords(text: string): string {
-  return wordsOf(text)
+  return splitWords(text)
     .map((word) => foldSpelling(word.text))
     .join('');
 }
@@ -90,7 +90,7 @@ export interface Placement {
 /** The members of an enum: before an explanation, or anywhere in a short sentence. */
 export const ENUM_PLACEMENT: Placement = { separators: /^\s*["'*`]*\s*[:;(（–—|\n]|^\s+-\s/, isStrict: false };
 
-/** Says which of several values a text names, and nothing if it could be two or might mean the opposite. */
+/** The one of several values that a text names; undefined if it could be two or might mean the opposite. */
 export function choose(text: string, index: ChoiceIndex, placement: Placement): ChosenValue | undefined {
   if (text.length > LONGEST_TEXT) return undefined;
   const spelled = chooseBySpelling(text, index);
@@ -110,7 +110,7 @@ export function chooseBySpelling(text: string, { spellings }: ChoiceIndex): Choi
 }
 
 function chooseInText(text: string, names: Names, { separators, isStrict }: Placement): Choice | undefined {
-  const words = wordsOf(text);
+  const words = splitWords(text);
   if (words.length > MOST_WORDS || /[?？]/.test(text)) return undefined;
   const { mentions, rest } = findMentions(words, names);
   const [first] = mentions;
@@ -141,9 +141,9 @@ function isAnswerPlace(text: string, { start, end }: Mention): boolean {
 
 /** `red, blue` names two things, of which only one is a member: taking it would drop what was said. */
 function isOneOfSeveral(text: string, names: Names): boolean {
-  const parts = text.split(/[,;/|、，；&\n]|\s(?:and|und|et)\s/u).filter((part) => wordsOf(part).length > 0);
-  const others = parts.filter((part) => findMentions(wordsOf(part), names).mentions.length === 0);
-  return others.some((part) => wordsOf(part).length <= 2);
+  const parts = text.split(/[,;/|、，；&\n]|\s(?:and|und|et)\s/u).filter((part) => splitWords(part).length > 0);
+  const others = parts.filter((part) => findMentions(splitWords(part), names).mentions.length === 0);
+  return others.some((part) => splitWords(part).length <= 2);
 }
 
 interface Mention {
@@ -152,7 +152,7 @@ interface Mention {
   readonly end: number;
 }
 
-/** The longest name at each place counts: `strong buy` is no mention of `buy`. */
+/** The longest name at each place counts: `strong buy` does not mention `buy`. */
 function findMentions(words: readonly Word[], names: Names): { mentions: Mention[]; rest: Word[] } {
   const mentions: Mention[] = [];
   const rest: Word[] = [];

@@ -59,7 +59,7 @@ function groupByFold(keys: readonly string[]): Map<string, string[]> {
 const NOT_ANSWERS =
   /error|exception|refus|example|sample|schema|template|previous|original|input|request|old|before|reject|invalid|wrong/;
 
-/** Tells whether what stands under a key may be the answer. */
+/** Whether what stands under a key may be the answer. */
 export function mayHoldAnswer(key: string): boolean {
   return !NOT_ANSWERS.test(foldCase(key));
 }

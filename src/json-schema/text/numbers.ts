@@ -3,7 +3,7 @@ import { foldCase, LONGEST_TEXT } from './spelling.js';
 /** How a number was found: in quotes alone, or in another notation. */
 type NumberRule = 'number_text' | 'number_notation';
 
-/** What the schema knows about the number that is due. */
+/** What the schema knows about the number that is expected. */
 export interface NumberHints {
   /** The number is a share between -1 and 1, so `85%` is 0.85 and not 85. */
   readonly isShare: boolean;
@@ -85,7 +85,7 @@ function readNotation(text: string, hints: NumberHints): { value: number; rule: 
   return digits === undefined ? undefined : toOutcome(digits, shift, 'number_notation');
 }
 
-/** `years` for a key or description that speaks of years or of a year. */
+/** `years` for a key or description that mentions years or a year. */
 function isNamedUnit(unit: string, words: ReadonlySet<string>): boolean {
   const singular = unit.replace(/s$/, '');
   return [unit, singular, `${singular}s`].some((form) => words.has(form));

@@ -45,7 +45,7 @@ const NULL_WORDS = new Set([
   '不适用',
 ]);
 
-/** Tells whether a value says that there is none. `unknown` does not: it is an answer. */
+/** Whether a value says that there is none. `unknown` does not: it is an answer. */
 export function saysNull(value: unknown): boolean {
   if (value === null) return true;
   if (typeof value !== 'string' || value.length > 20) return false;

@@ -14,7 +14,7 @@ const AROUND = /^[\s"'`*“”‘’«»「」『』([{（【]+|[\s"'`*“”‘
 const BETWEEN = /(?<=[\p{L}\p{N}])[\s_./\\-]+(?=[\p{L}\p{N}])/gu;
 
 /**
- * A text as people tell spellings apart: case, accents, quotes around it and separators inside do not count; signs
+ * A text reduced to what distinguishes spellings: case, accents, quotes around it and separators inside do not count; signs
  * that carry meaning do (`A-` is not `A`, `C++` not `C`).
  */
 export function foldSpelling(text: string): string {
@@ -34,7 +34,7 @@ export interface Word {
 }
 
 /** The words of a text; in scripts without spaces every letter is one. */
-export function wordsOf(text: string): Word[] {
+export function splitWords(text: string): Word[] {
   const words: Word[] = [];
   for (const match of text.matchAll(WORD)) {
     const [word] = match;
