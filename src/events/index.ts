@@ -22,7 +22,7 @@ export { type DriftSummary, driftSummarySchema } from './protocol/translator-out
 export type { Emitted } from './protocol/translator-output.js';
 export { ENGINE_NAMES, isEngineName, type EngineName, type ParserName } from './protocol/engine-names.js';
 export { FCMP_TYPES, fcmpSchema, type FcmpData, type FcmpEvent, type FcmpType } from './protocol/fcmp-event.js';
-export { fsDiffSchema, type FsDiff } from './end/attempt-end.js';
+export { fsDiffSchema, type FsDiff } from './end/artifacts.js';
 export { RASP_TYPES, isRasp, raspSchema, type RaspData, type RaspEvent, type RaspType } from './protocol/rasp-event.js';
 export { STREAMS, type RawRef, type StreamName } from './protocol/event-parts.js';
 export { usageSchema, type Usage } from './protocol/event-parts.js';

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { AttemptEnd, FsDiff } from '../end/attempt-end.js';
+import type { FsDiff } from '../end/artifacts.js';
+import type { AttemptEnd } from '../end/attempt-end.js';
 import type { Emitted } from '../protocol/translator-output.js';
 import { createTranslator } from '../translator.js';
 import type { Translator, TranslatorOptions } from '../translator.js';

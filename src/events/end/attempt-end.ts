@@ -3,9 +3,8 @@ import type { Engine } from '../engines/engine.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import type { Verdict } from '../protocol/completion.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
-import { name, object } from '../../base/index.js';
-import type { FromSchema } from '../../base/index.js';
 import { writeArtifacts } from './artifacts.js';
+import type { FsDiff } from './artifacts.js';
 import { judge } from './completion.js';
 import type { Judgement } from './completion.js';
 
@@ -120,11 +119,3 @@ function writeLast(report: ReportWriter, writer: EventWriter, judgement: Judgeme
       return writer.warn('INCOMPLETE_STATE_CLASSIFICATION', undefined, { confidence: judgement.confidence });
   }
 }
-
-const paths = { type: 'array', items: name } as const;
-
-/** What changed in the working folder during an attempt: paths relative to it, with forward slashes. */
-export const fsDiffSchema = object({ created: paths, modified: paths, deleted: paths });
-
-/** The files that an attempt created, changed and deleted. */
-export type FsDiff = FromSchema<typeof fsDiffSchema>;

@@ -1,5 +1,4 @@
 import type { StreamName } from '../protocol/event-parts.js';
-import type { Line } from './line-splitter.js';
 import { createOriginalCursor, stripEscapes } from './terminal-escapes.js';
 import type { PlainText } from './terminal-escapes.js';
 
@@ -13,6 +12,15 @@ export interface DecodedLine {
   readonly isUtf8: boolean;
   /** The bytes, where they are needed to find the way back: a short line that is not UTF-8. */
   readonly bytes: Uint8Array | null;
+}
+
+/** A line as it stands in its stream; its text is without its line feed, but with a carriage return before that. */
+export interface Line extends DecodedLine {
+  readonly from: number;
+  /** After the line feed. */
+  readonly to: number;
+  /** The line is a piece of one that is longer than `MAX_LINE_BYTES`. */
+  readonly tooLong: boolean;
 }
 
 const SUBSTITUTE = '\uFFFD';

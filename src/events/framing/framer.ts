@@ -2,8 +2,8 @@ import type { StreamName } from '../protocol/event-parts.js';
 import type { Frame } from './frame.js';
 import { isTooDeep, isBlank, segmentLine, readJson } from './segment-line.js';
 import { LinePiece } from './decode-line.js';
+import type { Line } from './decode-line.js';
 import { createLineSplitter, MAX_LINE_BYTES } from './line-splitter.js';
-import type { Line } from './line-splitter.js';
 import type { JsonScanner } from './json-scanner.js';
 
 /** How a stream is cut into frames. */

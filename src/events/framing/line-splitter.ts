@@ -1,14 +1,5 @@
 import { judgeLine, LONG_LINE_BYTES, decodeLine } from './decode-line.js';
-import type { DecodedLine } from './decode-line.js';
-
-/** A line as it stands in its stream; its text is without its line feed, but with a carriage return before that. */
-export interface Line extends DecodedLine {
-  readonly from: number;
-  /** After the line feed. */
-  readonly to: number;
-  /** The line is a piece of one that is longer than {@link MAX_LINE_BYTES}. */
-  readonly tooLong: boolean;
-}
+import type { DecodedLine, Line } from './decode-line.js';
 
 /** Twice the longest line that must be read whole; what is longer comes in pieces of this size. */
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;

@@ -1,10 +1,9 @@
 import type { Refusal } from '../../server/refusal.js';
 import { SafeText } from '../../ui/safe-text.js';
-import type { DecisionField } from './decision-request.js';
+import type { DecisionField, ResolveBody } from './decision-request.js';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { ClientError } from '../../../src/client/index.js';
-import type { Client } from '../../../src/client/index.js';
 import { client } from '../../server/client.js';
 
 /** Longer than any comment: a preview is shown whole. */
@@ -39,9 +38,6 @@ function sayHow({ isCurrent }: Preview, isAsked: boolean, refusal: Refusal<Decis
   if (refusal === null) return 'Asking the server …';
   return refusal.message === null ? 'Something above does not fit yet.' : `Not yet: ${refusal.message}`;
 }
-
-/** What `POST /v1/inbox/{id}/resolve` takes. */
-export type ResolveBody = Parameters<Client['resolveItem']>[0]['body'];
 
 /** The comment that a decision would write. */
 interface Preview {

@@ -1,6 +1,9 @@
+import type { Client } from '../../../src/client/index.js';
 import { EMPTY_RESULT_FORM, missingOf, parseResult, resultOf } from './result-form.js';
 import type { ResultField } from './result-form.js';
-import type { ResolveBody } from './comment-preview.js';
+
+/** What `POST /v1/inbox/{id}/resolve` takes. */
+export type ResolveBody = Parameters<Client['resolveItem']>[0]['body'];
 
 /** A decision while it is made. */
 export const EMPTY_DECISION = {

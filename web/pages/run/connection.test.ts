@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { joinStates } from './connection.js';
+import { joinStates } from './follow-protocol.js';
 
 test('the worst of the streams is what counts', () => {
   expect(joinStates([{ state: 'live' }, { state: 'reconnecting' }])).toEqual({ state: 'reconnecting' });

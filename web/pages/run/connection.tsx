@@ -2,7 +2,6 @@ import { amountOf } from '../../ui/amount.js';
 import { Badge } from '../../ui/badge.js';
 import { Notice } from '../../ui/notice.js';
 import type { OpenRun } from './open-run.js';
-import type { Failure } from '../../server/use-resource.js';
 
 /** Whether what one sees is what there is. */
 export function ConnectionBadge({ run }: { readonly run: OpenRun }) {
@@ -56,21 +55,4 @@ export function ConnectionNotices({ run }: { readonly run: OpenRun }) {
       ) : null}
     </>
   );
-}
-
-/** How the stream of one protocol stands. */
-export type StreamState =
-  | { readonly state: 'opening' | 'live' | 'reconnecting' | 'paused' | 'full' | 'ended' }
-  | { readonly state: 'lost'; readonly failure: Failure };
-
-/** Of what several streams are, the one thing a person should know. */
-const ORDER = ['lost', 'full', 'reconnecting', 'paused', 'opening', 'live', 'ended'] as const;
-
-/** How the events of a run come in, in one word: the worst of its streams. */
-export function joinStates(states: readonly StreamState[]): StreamState {
-  for (const word of ORDER) {
-    const found = states.find(({ state }) => state === word);
-    if (found !== undefined) return found;
-  }
-  return { state: 'opening' };
 }

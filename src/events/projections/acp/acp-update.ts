@@ -1,4 +1,5 @@
-import type { ToolKind } from './acp.js';
+/** The kinds of tool that ACP's clients have pictures for. */
+export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'other';
 
 /** A `session/update` notification's parameters, as ACP version 1 has them; the tests check them with its schemas. */
 export interface AcpSessionNotification {

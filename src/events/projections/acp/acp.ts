@@ -1,7 +1,7 @@
 import type { FcmpData, FcmpEvent } from '../../protocol/fcmp-event.js';
 import { reasoningIdOf, toolCallIdOf, projectAll, createStreamedTexts, toolResultText } from '../projection.js';
 import type { Projection } from '../projection.js';
-import type { AcpMeta, AcpSessionNotification, AcpUpdate } from './acp-update.js';
+import type { AcpMeta, AcpSessionNotification, AcpUpdate, ToolKind } from './acp-update.js';
 
 /**
  * Tells FCMP events as the session updates of the Agent Client Protocol, version 1. A Sluice run is a session.
@@ -155,9 +155,6 @@ function title(data: FcmpData<'assistant.tool_call'>): string {
 }
 
 const TITLE_LENGTH = 200;
-
-/** The kinds of tool that ACP's clients have pictures for. */
-export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'other';
 
 const KIND_BY_NAME: ReadonlyMap<string, ToolKind> = new Map(
   Object.entries({
