@@ -8,7 +8,8 @@ import { captureOutput, OutputGauge } from '../capture/capture-output.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
 import { endEscapedProcesses } from '../process/end-orphans.js';
 import { recordProcess } from '../process/process-record.js';
-import type { ProcessEnd, RunningProcess } from '../process/launch-process.js';
+import type { RunningProcess } from '../process/launch-process.js';
+import type { ProcessEnd } from '../process/spawn-process.js';
 import { launchProcess } from '../process/launch-process.js';
 import type { RunContext } from './run-context.js';
 

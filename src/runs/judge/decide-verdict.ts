@@ -1,6 +1,6 @@
 import type { Drained, Verdict } from '../../events/index.js';
 import type { Stop } from '../attempts/run-control.js';
-import type { ProcessEnd } from '../process/launch-process.js';
+import type { ProcessEnd } from '../process/spawn-process.js';
 import type { JudgedOutput } from './judge-output.js';
 
 /** All that decides how an attempt is to be told. */

@@ -2,15 +2,9 @@ import { createOutputQueue } from './output-queue.js';
 import type { OutputChunk, OutputQueue } from './output-queue.js';
 import type { ProcessIdentity } from './process-identity.js';
 import { spawnProcess } from './spawn-process.js';
-import type { SpawnedProcess, ProcessCommand } from './spawn-process.js';
+import type { ProcessCommand, ProcessEnd, SpawnedProcess } from './spawn-process.js';
 import { endGroup, isGroupAlive } from './process-group.js';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-
-/** How a process ended: one of the two is null. */
-export interface ProcessEnd {
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-}
 
 /** A process that was started, the leader of a group of its own. */
 export interface RunningProcess {

@@ -1,7 +1,6 @@
 import type { StreamName } from '../../events/index.js';
 import { identifyProcess } from './process-identity.js';
 import type { ProcessIdentity } from './process-identity.js';
-import type { ProcessEnd } from './launch-process.js';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
@@ -9,6 +8,12 @@ import { openTerminal } from './open-terminal.js';
 import type { Terminal } from './open-terminal.js';
 import { stat } from 'node:fs/promises';
 import { SluiceError, errorCodeOf } from '../../base/index.js';
+
+/** How a process ended: one of the two is null. */
+export interface ProcessEnd {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
 
 /** What to start. Never read by a shell. */
 export interface ProcessCommand {
