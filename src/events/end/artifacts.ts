@@ -3,10 +3,10 @@ import type { EventWriter } from '../mapping/event-writer.js';
 import { name, object } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 
-const paths = { type: 'array', items: name } as const;
+const pathList = { type: 'array', items: name } as const;
 
 /** What changed in the working folder during an attempt: paths relative to it, with forward slashes. */
-export const fsDiffSchema = object({ created: paths, modified: paths, deleted: paths });
+export const fsDiffSchema = object({ created: pathList, modified: pathList, deleted: pathList });
 
 /** The files that an attempt created, changed and deleted. */
 export type FsDiff = FromSchema<typeof fsDiffSchema>;
