@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { raspOf } from './contract/emitted-invariants.contract.js';
-import { DONE, codex, tell } from './contract/translate-lines.contract.js';
-import type { Story, Told } from './contract/translate-lines.contract.js';
+import { selectRasp } from './contract/emitted-invariants.contract.js';
+import { DONE, codex, translateLines } from './contract/translate-lines.contract.js';
+import type { Scenario, Translated } from './contract/translate-lines.contract.js';
 
 /* How the output of each engine becomes RASP and FCMP. Details of one engine are tested beside it. */
 
@@ -22,18 +22,18 @@ const openStop = (reason = 'stop') =>
 const openTool = (state: object) => opencode('tool_use', { callID: 'call_1', tool: 'bash', state });
 
 /** The types of the RASP events, diagnostics of the end included. */
-function raspTypes({ emitted }: Told): readonly string[] {
-  return raspOf(emitted).map(({ event }) => event.type);
+function raspTypes({ emitted }: Translated): readonly string[] {
+  return selectRasp(emitted).map(({ event }) => event.type);
 }
 
 /** The sessions that the events carry which have bytes behind them. */
-function sessionsOf({ emitted }: Told): readonly (string | undefined)[] {
-  const spoken = raspOf(emitted).filter(({ raw_ref }) => raw_ref !== null);
+function listSessions({ emitted }: Translated): readonly (string | undefined)[] {
+  const spoken = selectRasp(emitted).filter(({ raw_ref }) => raw_ref !== null);
   return [...new Set(spoken.map(({ correlation }) => correlation.session_id))];
 }
 
 /** The same answer from each engine, ended by its own signal. */
-const ENDED: Readonly<Record<string, (answer: string) => Story>> = {
+const ENDED: Readonly<Record<string, (answer: string) => Scenario>> = {
   codex: (answer) => ({ engine: 'codex', stdout: [codex.thread(), codex.message(answer), codex.completed()] }),
   gemini: (answer) => ({ engine: 'gemini', stderr: [gemini(answer)] }),
   iflow: (answer) => ({ engine: 'iflow', stdout: [answer, ...iflowInfo] }),
@@ -42,7 +42,7 @@ const ENDED: Readonly<Record<string, (answer: string) => Story>> = {
 const ENGINES = Object.entries(ENDED);
 
 describe('codex NDJSON', () => {
-  const told = tell({
+  const translated = translateLines({
     stdout: [
       codex.thread('t-1'),
       { type: 'item.completed', item: { id: 'item_0', type: 'reasoning', text: 'Thinking.' } },
@@ -52,51 +52,51 @@ describe('codex NDJSON', () => {
   });
 
   test('thread.started is a status, names the session and starts the conversation', () => {
-    expect(told.rasp('lifecycle.run.status')[0]).toMatchObject({ status: 'thread.started', session_id: 't-1' });
-    expect(told.of('conversation.started')).toEqual([{ session_id: 't-1' }]);
+    expect(translated.rasp('lifecycle.run.status')[0]).toMatchObject({ status: 'thread.started', session_id: 't-1' });
+    expect(translated.of('conversation.started')).toEqual([{ session_id: 't-1' }]);
   });
 
   test('a completed agent_message is the final message, a completed reasoning the summary', () => {
-    expect(told.rasp('agent.message.final')).toMatchObject([{ text: 'Hello.' }]);
-    expect(told.rasp('agent.reasoning.summary')).toMatchObject([{ text: 'Thinking.' }]);
-    expect(told.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
+    expect(translated.rasp('agent.message.final')).toMatchObject([{ text: 'Hello.' }]);
+    expect(translated.rasp('agent.reasoning.summary')).toMatchObject([{ text: 'Thinking.' }]);
+    expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
   });
 
-  test('stdout is read first, then what only the terminal has; the gap is told as PTY_STREAM_MISMATCH', () => {
+  test('stdout is read first, then what only the terminal has; the gap is reported as PTY_STREAM_MISMATCH', () => {
     const lines = [codex.thread(), codex.message('Hello.'), codex.completed()];
-    const lost = tell({ stdout: [codex.thread(), codex.completed()], pty: lines });
+    const lost = translateLines({ stdout: [codex.thread(), codex.completed()], pty: lines });
     expect(lost.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
     expect(lost.rasp('diagnostic.parser.warning').map(({ code }) => code)).toContain('PTY_STREAM_MISMATCH');
   });
 
-  test('what both streams have is told once', () => {
+  test('what both streams have is reported once', () => {
     const lines = [codex.thread(), codex.message('Hello.'), codex.completed()];
-    expect(tell({ stdout: lines, pty: lines }).of('assistant.message.final')).toHaveLength(1);
+    expect(translateLines({ stdout: lines, pty: lines }).of('assistant.message.final')).toHaveLength(1);
   });
 });
 
 describe('gemini JSON', () => {
-  const told = tell({ engine: 'gemini', stderr: [gemini('Done.\n```json\n{"ok": true}\n```')] });
+  const translated = translateLines({ engine: 'gemini', stderr: [gemini('Done.\n```json\n{"ok": true}\n```')] });
 
   test('the document is read from stderr: session, response and stats', () => {
-    expect(told.of('conversation.started')).toEqual([{ session_id: 'g-1' }]);
-    expect(sessionsOf(told)).toEqual(['g-1']);
-    expect(told.rasp('agent.message.final')).toMatchObject([{ text: 'Done.\n```json\n{"ok": true}\n```' }]);
-    expect(raspTypes(told)).toContain('lifecycle.run.status');
+    expect(translated.of('conversation.started')).toEqual([{ session_id: 'g-1' }]);
+    expect(listSessions(translated)).toEqual(['g-1']);
+    expect(translated.rasp('agent.message.final')).toMatchObject([{ text: 'Done.\n```json\n{"ok": true}\n```' }]);
+    expect(raspTypes(translated)).toContain('lifecycle.run.status');
   });
 
   test('fenced JSON of the response is its structured payload, the text stays', () => {
-    expect(told.of('assistant.message.final')).toMatchObject([
+    expect(translated.of('assistant.message.final')).toMatchObject([
       { text: 'Done.\n```json\n{"ok": true}\n```', structured_payload: { ok: true } },
     ]);
   });
 
-  test('noise on stdout is an engine error: a warning where it was got over, a failure where it was not', () => {
+  test('noise on stdout is an engine error: a warning where it was recovered from, a failure where it was not', () => {
     const retry = 'Attempt 1 failed with status 429. Retrying with backoff... Error: 429';
-    const over = tell({ engine: 'gemini', stdout: [retry], stderr: [gemini('Hello.')] });
+    const over = translateLines({ engine: 'gemini', stdout: [retry], stderr: [gemini('Hello.')] });
     expect(over.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: true }]);
     expect(over.types).not.toContain('conversation.failed');
-    const failed = tell({
+    const failed = translateLines({
       engine: 'gemini',
       stderr: [{ session_id: 'g-1', error: { type: 'ApiError', message: 'no quota', code: 429 } }],
       end: { exitCode: 1 },
@@ -108,88 +108,96 @@ describe('gemini JSON', () => {
 
 describe('iflow text', () => {
   test('layer 1: session id, resuming and errors are found by pattern', () => {
-    const told = tell({ engine: 'iflow', stderr: ['Resuming session s-1', 'Error: no such model'] });
-    expect(told.of('conversation.started')).toEqual([{ session_id: 's-1' }]);
-    expect(told.rasp('diagnostic.engine.error')).toMatchObject([{ message: 'Error: no such model' }]);
+    const translated = translateLines({ engine: 'iflow', stderr: ['Resuming session s-1', 'Error: no such model'] });
+    expect(translated.of('conversation.started')).toEqual([{ session_id: 's-1' }]);
+    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ message: 'Error: no such model' }]);
   });
 
   test('layer 2: JSON blocks and Execution Info are read', () => {
-    const told = tell({ engine: 'iflow', stdout: ['```json', '{"ok": true}', '```', ...iflowInfo] });
-    expect(told.of('assistant.message.final')).toMatchObject([{ structured_payload: { ok: true } }]);
-    expect(told.rasp('lifecycle.run.status')).toMatchObject([{ session_id: 's-1', usage: { input_tokens: 3 } }]);
+    const translated = translateLines({ engine: 'iflow', stdout: ['```json', '{"ok": true}', '```', ...iflowInfo] });
+    expect(translated.of('assistant.message.final')).toMatchObject([{ structured_payload: { ok: true } }]);
+    expect(translated.rasp('lifecycle.run.status')).toMatchObject([{ session_id: 's-1', usage: { input_tokens: 3 } }]);
   });
 
   test('layer 3: the rest is the message; where that is a guess, a warning and the raw lines say so', () => {
-    const told = tell({ engine: 'iflow', stderr: ['Hello.'] });
-    expect(told.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
-    expect(told.warnings).toContain('LOW_CONFIDENCE_PARSE');
-    expect(raspTypes(told)).toContain('raw.stderr');
+    const translated = translateLines({ engine: 'iflow', stderr: ['Hello.'] });
+    expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
+    expect(translated.warnings).toContain('LOW_CONFIDENCE_PARSE');
+    expect(raspTypes(translated)).toContain('raw.stderr');
   });
 });
 
 describe('opencode NDJSON', () => {
   test('steps are statuses, and the first sessionID starts the conversation', () => {
-    const told = tell({ engine: 'opencode', stdout: [openStart, openText('Hello.'), openStop()] });
-    expect(told.rasp('lifecycle.run.status')).toHaveLength(2);
-    expect(told.of('conversation.started')).toEqual([{ session_id: 'ses_1' }]);
-    expect(sessionsOf(told)).toEqual(['ses_1']);
-    expect(told.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
+    const translated = translateLines({ engine: 'opencode', stdout: [openStart, openText('Hello.'), openStop()] });
+    expect(translated.rasp('lifecycle.run.status')).toHaveLength(2);
+    expect(translated.of('conversation.started')).toEqual([{ session_id: 'ses_1' }]);
+    expect(listSessions(translated)).toEqual(['ses_1']);
+    expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
   });
 
   test.each([
     ['completed', { status: 'completed', input: {}, output: 'a' }, 'tool.call.completed'],
     ['error', { status: 'error', input: {}, error: 'no file' }, 'tool.call.failed'],
   ])('a tool with status %s is a call that starts and ends', (_, state, ended) => {
-    const told = tell({ engine: 'opencode', stdout: [openStart, openTool(state), openStop()] });
-    expect(raspTypes(told)).toEqual(expect.arrayContaining(['tool.call.started', ended]));
+    const translated = translateLines({ engine: 'opencode', stdout: [openStart, openTool(state), openStop()] });
+    expect(raspTypes(translated)).toEqual(expect.arrayContaining(['tool.call.started', ended]));
   });
 
   test('a line that is no JSON becomes raw.stdout', () => {
-    const told = tell({ engine: 'opencode', stdout: [openStart, '{"type": "te', openText('Hello.'), openStop()] });
-    expect(told.rasp('raw.stdout')).toEqual([{ text: '{"type": "te' }]);
-    expect(told.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
+    const translated = translateLines({
+      engine: 'opencode',
+      stdout: [openStart, '{"type": "te', openText('Hello.'), openStop()],
+    });
+    expect(translated.rasp('raw.stdout')).toEqual([{ text: '{"type": "te' }]);
+    expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
   });
 
   test('a step that finishes for another reason than stop does not end the invocation', () => {
-    const told = tell({ engine: 'opencode', stdout: [openStart, openText('Hello.'), openStop('tool-calls')] });
-    expect(told.types).not.toContain('user.input.required');
+    const translated = translateLines({
+      engine: 'opencode',
+      stdout: [openStart, openText('Hello.'), openStop('tool-calls')],
+    });
+    expect(translated.types).not.toContain('user.input.required');
   });
 });
 
 describe('artifacts', () => {
-  test.each(ENGINES)('of %s are the new files, our own records aside', (_, story) => {
+  test.each(ENGINES)('of %s are the new files, without the files of Sluice', (_, scenario) => {
     const fsDiff = { created: ['artifacts/text.md', '.audit/stdout.1.log'], modified: ['a'], deleted: ['b'] };
-    const told = tell({ ...story('Hello.'), end: { fsDiff } });
-    expect(told.rasp('artifact.created')).toMatchObject([{ path: 'artifacts/text.md' }]);
-    expect(told.rasp('artifact.modified')).toMatchObject([{ path: 'a' }]);
-    expect(told.rasp('artifact.deleted')).toMatchObject([{ path: 'b' }]);
+    const translated = translateLines({ ...scenario('Hello.'), end: { fsDiff } });
+    expect(translated.rasp('artifact.created')).toMatchObject([{ path: 'artifacts/text.md' }]);
+    expect(translated.rasp('artifact.modified')).toMatchObject([{ path: 'a' }]);
+    expect(translated.rasp('artifact.deleted')).toMatchObject([{ path: 'b' }]);
   });
 });
 
 describe('how an attempt ends', () => {
-  test.each(ENGINES)('%s: the end signal without the marker asks the user', (_, story) => {
-    expect(tell(story('Which one?')).types.at(-1)).toBe('user.input.required');
+  test.each(ENGINES)('%s: the end signal without the marker asks the user', (_, scenario) => {
+    expect(translateLines(scenario('Which one?')).types.at(-1)).toBe('user.input.required');
   });
 
-  test.each(ENGINES)('%s: the marker completes, whatever the end signal says', (_, story) => {
-    const told = tell(story(`Done.\n\n${DONE}`));
-    expect(told.types).not.toContain('user.input.required');
-    expect(told.of('conversation.completed')).toMatchObject([{ state: 'completed', reason_code: 'DONE_MARKER_FOUND' }]);
+  test.each(ENGINES)('%s: the marker completes, whatever the end signal says', (_, scenario) => {
+    const translated = translateLines(scenario(`Done.\n\n${DONE}`));
+    expect(translated.types).not.toContain('user.input.required');
+    expect(translated.of('conversation.completed')).toMatchObject([
+      { state: 'completed', reason_code: 'DONE_MARKER_FOUND' },
+    ]);
   });
 
   test.each([
     ['an exit code', { exitCode: 2 }],
     ['a signal', { exitCode: null, signal: 'SIGKILL' }],
   ])('without either, %s is an interruption', (_, end) => {
-    const told = tell({ stdout: [codex.thread(), codex.message('Hel')], end });
-    expect(told.rasp('lifecycle.completion.state')).toMatchObject([{ state: 'interrupted' }]);
-    expect(told.types.at(-1)).toBe('conversation.failed');
+    const translated = translateLines({ stdout: [codex.thread(), codex.message('Hel')], end });
+    expect(translated.rasp('lifecycle.completion.state')).toMatchObject([{ state: 'interrupted' }]);
+    expect(translated.types.at(-1)).toBe('conversation.failed');
   });
 
   test('without any of these it is unknown, and a warning says so', () => {
-    const told = tell({ stdout: [codex.thread(), codex.message('Hel')] });
-    expect(told.rasp('lifecycle.completion.state')).toMatchObject([{ state: 'unknown' }]);
-    expect(told.types.at(-1)).toBe('diagnostic.warning');
+    const translated = translateLines({ stdout: [codex.thread(), codex.message('Hel')] });
+    expect(translated.rasp('lifecycle.completion.state')).toMatchObject([{ state: 'unknown' }]);
+    expect(translated.types.at(-1)).toBe('diagnostic.warning');
   });
 });
 
@@ -197,19 +205,22 @@ describe('unreadable output', () => {
   test.each(['stdout', 'stderr'] as const)(
     'a line of %s that cannot be read is a raw event with its bytes',
     (stream) => {
-      const told = tell({ [stream]: ['garbage'] });
-      expect(told.fcmp.find(({ type }) => type === `raw.${stream}`)?.raw_ref).toMatchObject({ stream, byte_from: 0 });
+      const translated = translateLines({ [stream]: ['garbage'] });
+      expect(translated.fcmp.find(({ type }) => type === `raw.${stream}`)?.raw_ref).toMatchObject({
+        stream,
+        byte_from: 0,
+      });
     },
   );
 
   test('what is not certain is a warning with its confidence', () => {
-    const doubts = tell({ stdout: ['garbage', codex.thread()] }).of('diagnostic.warning');
+    const doubts = translateLines({ stdout: ['garbage', codex.thread()] }).of('diagnostic.warning');
     expect(doubts[0]?.confidence).toBeLessThan(1);
   });
 
   test('a record of a new kind is kept as raw with a warning, never dropped', () => {
-    const told = tell({ stdout: [codex.thread(), { type: 'thread.dreamt', dream: 'sheep' }] });
-    expect(told.rasp('raw.stdout')).toEqual([{ text: '{"type":"thread.dreamt","dream":"sheep"}' }]);
-    expect(told.warnings).toContain('UNKNOWN_EVENT_TYPE');
+    const translated = translateLines({ stdout: [codex.thread(), { type: 'thread.dreamt', dream: 'sheep' }] });
+    expect(translated.rasp('raw.stdout')).toEqual([{ text: '{"type":"thread.dreamt","dream":"sheep"}' }]);
+    expect(translated.warnings).toContain('UNKNOWN_EVENT_TYPE');
   });
 });

@@ -26,7 +26,10 @@ export function readPosition(protocol: Emitted['protocol'], word: string | numbe
     return { attempt: Number(attempt ?? 0), seq: Number(seq) };
   }
   const form = protocol === 'fcmp' ? 'a number such as 17' : 'attempt and number such as 1:17';
-  throw new SluiceError('INVALID_POSITION', `${JSON.stringify(word)} is no place in ${protocol} events; give ${form}.`);
+  throw new SluiceError(
+    'INVALID_POSITION',
+    `${JSON.stringify(word)} is not a valid position in ${protocol} events; give ${form}.`,
+  );
 }
 
 /** Below zero if the first comes before the second. */

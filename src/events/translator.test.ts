@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { expectCovered, expectOrderly, expectValid, fcmpOf } from './contract/emitted-invariants.contract.js';
-import { DONE, codex, tell, toBytes } from './contract/translate-lines.contract.js';
+import { expectCovered, expectOrderly, expectValid, selectFcmp } from './contract/emitted-invariants.contract.js';
+import { DONE, codex, translateLines, toBytes } from './contract/translate-lines.contract.js';
 import { createTranslator } from './translator.js';
 
 describe('the least a translation must do', () => {
   it('extracts the session id where there is one', () => {
-    const { of, fcmp } = tell({ stdout: [codex.thread('t-1'), codex.message('hi')] });
+    const { of, fcmp } = translateLines({ stdout: [codex.thread('t-1'), codex.message('hi')] });
     expect(of('conversation.started')).toEqual([{ session_id: 't-1' }]);
     expect(fcmp.every(({ correlation }) => correlation.session_id === 't-1')).toBe(true);
   });
 
   it('gives assistant.message.final', () => {
-    const { of } = tell({ stdout: [codex.thread(), codex.message('hello')] });
+    const { of } = translateLines({ stdout: [codex.thread(), codex.message('hello')] });
     expect(of('assistant.message.final')).toEqual([{ message_id: 'm_1_1', text: 'hello' }]);
   });
 
   it('recognises user.input.required', () => {
-    const { fcmp } = tell({ stdout: [codex.thread(), codex.message('Which one?'), codex.completed()] });
+    const { fcmp } = translateLines({ stdout: [codex.thread(), codex.message('Which one?'), codex.completed()] });
     expect(fcmp.at(-1)).toMatchObject({
       type: 'user.input.required',
       data: { interaction_id: 'ix_1', kind: 'open_text', prompt: 'Which one?' },
@@ -24,12 +24,14 @@ describe('the least a translation must do', () => {
   });
 
   it('gives conversation.completed or conversation.failed', () => {
-    expect(tell({ stdout: [codex.message(DONE)] }).types.at(-1)).toBe('conversation.completed');
-    expect(tell({ stdout: [codex.failed('no')], end: { exitCode: 1 } }).types.at(-1)).toBe('conversation.failed');
+    expect(translateLines({ stdout: [codex.message(DONE)] }).types.at(-1)).toBe('conversation.completed');
+    expect(translateLines({ stdout: [codex.failed('no')], end: { exitCode: 1 } }).types.at(-1)).toBe(
+      'conversation.failed',
+    );
   });
 
   it('keeps what it cannot read as raw that can be replayed', () => {
-    const { rasp, translator, of, emitted } = tell({ stdout: ['garbage', codex.thread()], stderr: ['log'] });
+    const { rasp, translator, of, emitted } = translateLines({ stdout: ['garbage', codex.thread()], stderr: ['log'] });
     expect(rasp('raw.stdout')).toEqual([{ text: 'garbage' }]);
     expect(of('raw.stderr')).toEqual([{ text: 'log' }]);
     expect(
@@ -50,7 +52,7 @@ describe('a translator that is drained before it is ended', () => {
   const start = { runId: 'r', attempt: 1, clock: () => 0 } as const;
   const end = { exitCode: 0, signal: null } as const;
 
-  it.each(['codex', 'auto'] as const)('tells the same events, the last words first (%s)', (engine) => {
+  it.each(['codex', 'auto'] as const)('reports the same events, the last words first (%s)', (engine) => {
     const bytes = toBytes([codex.thread(), codex.message('hello')]).subarray(0, -1);
     const [drained, ended] = [createTranslator({ engine, ...start }), createTranslator({ engine, ...start })];
     const pushed = drained.push('stdout', bytes);
@@ -86,9 +88,14 @@ describe('a translator that is drained before it is ended', () => {
   });
 });
 
-describe('the kept result of another run, told again', () => {
+describe('the cached result of another run, repeated', () => {
   it('names that run', () => {
-    const { fcmp, rasp, emitted } = tell({ engine: 'generic', mode: 'auto', cachedFrom: 'run-0', stdout: ['{"a":1}'] });
+    const { fcmp, rasp, emitted } = translateLines({
+      engine: 'generic',
+      mode: 'auto',
+      cachedFrom: 'run-0',
+      stdout: ['{"a":1}'],
+    });
     expect(rasp('lifecycle.run.started')).toEqual([{ mode: 'auto', resumed: false, cached_from: 'run-0' }]);
     expect(fcmp.every(({ meta }) => meta.cached_from === 'run-0')).toBe(true);
     expectValid(emitted);
@@ -102,7 +109,7 @@ describe('a translator', () => {
   });
 
   it('refuses bytes and ends after the end', () => {
-    const { translator } = tell({});
+    const { translator } = translateLines({});
     expect(() => translator.push('stdout', toBytes(['x']))).toThrow(
       expect.objectContaining({ code: 'TRANSLATOR_ENDED' }),
     );
@@ -121,7 +128,7 @@ describe('a translator', () => {
     expect(first?.event.data).toMatchObject({ text: 'first' });
   });
 
-  it('tells live: a record is told with the push that ends its line', () => {
+  it('reports live: a record is reported with the push that ends its line', () => {
     const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
     const bytes = toBytes([codex.thread()]);
     expect(translator.push('stdout', bytes.subarray(0, -1)).map(({ event }) => event.seq)).toEqual([1]);
@@ -138,7 +145,7 @@ describe('a translator', () => {
     expect(first?.event.ts).toBe('1970-01-01T00:00:02.000Z');
   });
 
-  it('reports bytes that wait for their line as unclaimed until they are told', () => {
+  it('reports bytes that wait for their line as unclaimed until they are reported', () => {
     const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1 });
     translator.push('stdout', toBytes([codex.turn]));
     translator.push('stdout', new TextEncoder().encode('{"ty'));
@@ -148,9 +155,9 @@ describe('a translator', () => {
   });
 
   it('goes on with the numbers of the run in the next attempt', () => {
-    const first = tell({ stdout: [codex.thread(), codex.message('Which?'), codex.completed()] });
+    const first = translateLines({ stdout: [codex.thread(), codex.message('Which?'), codex.completed()] });
     const fcmpSeq = first.fcmp.length;
-    const second = tell({
+    const second = translateLines({
       attempt: 2,
       fcmpSeq,
       sessionId: 'thread-1',
@@ -180,63 +187,67 @@ describe('a translator', () => {
 
 describe('the session', () => {
   it('is named once an attempt', () => {
-    const { of } = tell({ stdout: [codex.thread(), codex.thread(), codex.message('x')] });
+    const { of } = translateLines({ stdout: [codex.thread(), codex.thread(), codex.message('x')] });
     expect(of('conversation.started')).toHaveLength(1);
   });
 
   it('is the latest where it changes, with a warning', () => {
-    const { warnings, fcmp } = tell({ stdout: [codex.thread('a'), codex.thread('b'), codex.message('x')] });
+    const { warnings, fcmp } = translateLines({ stdout: [codex.thread('a'), codex.thread('b'), codex.message('x')] });
     expect(warnings).toContain('SESSION_ID_CHANGED');
     expect(fcmp.at(-1)?.correlation.session_id).toBe('b');
   });
 
   it('is warned about where it is not the one that was to be resumed', () => {
-    expect(tell({ sessionId: 'a', stdout: [codex.thread('b')] }).warnings).toContain('SESSION_ID_CHANGED');
-    expect(tell({ sessionId: 'a', stdout: [codex.thread('a')] }).warnings).not.toContain('SESSION_ID_CHANGED');
+    expect(translateLines({ sessionId: 'a', stdout: [codex.thread('b')] }).warnings).toContain('SESSION_ID_CHANGED');
+    expect(translateLines({ sessionId: 'a', stdout: [codex.thread('a')] }).warnings).not.toContain(
+      'SESSION_ID_CHANGED',
+    );
   });
 
   it('is null at the end where none came and the agent spoke', () => {
-    const { of, warnings } = tell({ stdout: [codex.message('hi'), codex.completed()] });
+    const { of, warnings } = translateLines({ stdout: [codex.message('hi'), codex.completed()] });
     expect(of('conversation.started')).toEqual([{ session_id: null }]);
     expect(warnings).toContain('SESSION_ID_MISSING');
   });
 
   it('starts no conversation where the agent said nothing', () => {
-    expect(tell({ stdout: ['garbage'] }).of('conversation.started')).toEqual([]);
+    expect(translateLines({ stdout: ['garbage'] }).of('conversation.started')).toEqual([]);
   });
 
   it("is never taken from a tool's output", () => {
     const output = JSON.stringify({ session_id: 'evil', thread_id: 'evil', type: 'thread.started' });
     const call = { id: 'item_1', type: 'command_execution', command: 'cat', aggregated_output: output, exit_code: 0 };
-    const { of } = tell({
+    const { of } = translateLines({
       stdout: [{ type: 'item.completed', item: { ...call, status: 'completed' } }, codex.completed()],
     });
     expect(of('conversation.started')).toEqual([{ session_id: null }]);
   });
 
   it('is no session where it is longer than any could be', () => {
-    expect(tell({ stdout: [codex.thread('x'.repeat(5000)), codex.message('hi')] }).of('conversation.started')).toEqual([
-      { session_id: null },
-    ]);
+    expect(
+      translateLines({ stdout: [codex.thread('x'.repeat(5000)), codex.message('hi')] }).of('conversation.started'),
+    ).toEqual([{ session_id: null }]);
   });
 });
 
 describe('usage', () => {
-  it('is told on the last event of the attempt', () => {
-    const { fcmp } = tell({ stdout: [codex.thread(), codex.message('?'), codex.completed(90, 7)] });
+  it('is reported on the last event of the attempt', () => {
+    const { fcmp } = translateLines({ stdout: [codex.thread(), codex.message('?'), codex.completed(90, 7)] });
     expect(fcmp.at(-1)?.data).toMatchObject({ usage: { scope: 'total', input_tokens: 90, output_tokens: 7 } });
   });
 
   it('is the latest total where the engine counts up', () => {
     const stdout = [codex.turn, codex.completed(90, 7), codex.turn, codex.completed(120, 9)];
-    expect(tell({ stdout }).fcmp.at(-1)?.data).toMatchObject({ usage: { input_tokens: 120, output_tokens: 9 } });
+    expect(translateLines({ stdout }).fcmp.at(-1)?.data).toMatchObject({
+      usage: { input_tokens: 120, output_tokens: 9 },
+    });
   });
 });
 
 describe('what this version does not know', () => {
   it('keeps an unknown type as raw, with a warning each time', () => {
     const record = { type: 'item.teleported', item: {} };
-    const { warnings, of, translator } = tell({ stdout: [record, record] });
+    const { warnings, of, translator } = translateLines({ stdout: [record, record] });
     expect(of('raw.stdout')).toEqual([{ text: JSON.stringify(record) }, { text: JSON.stringify(record) }]);
     expect(warnings.filter((code) => code === 'UNKNOWN_EVENT_TYPE')).toHaveLength(2);
     expect(translator.drift()).toEqual({
@@ -252,7 +263,7 @@ describe('what this version does not know', () => {
 
   it('keeps the event of an unknown field and warns once per path', () => {
     const record = { ...codex.thread(), mood: 'fine' };
-    const { warnings, of, translator } = tell({ stdout: [record, record] });
+    const { warnings, of, translator } = translateLines({ stdout: [record, record] });
     expect(of('conversation.started')).toHaveLength(1);
     expect(warnings.filter((code) => code === 'UNKNOWN_FIELD')).toHaveLength(1);
     expect(translator.drift()?.unknown_fields).toEqual({ 'thread.started.mood': 2 });
@@ -260,37 +271,37 @@ describe('what this version does not know', () => {
 
   it('is counted for a bounded number of names', () => {
     const stdout = Array.from({ length: 1500 }, (_, index) => ({ type: `unknown-${index}` }));
-    const { translator } = tell({ stdout });
+    const { translator } = translateLines({ stdout });
     expect(Object.keys(translator.drift()?.unknown_types ?? {})).toHaveLength(1000);
   });
 
   it('is nothing where everything is known', () => {
-    expect(tell({ stdout: [codex.thread(), codex.completed()] }).translator.drift()).toBeNull();
+    expect(translateLines({ stdout: [codex.thread(), codex.completed()] }).translator.drift()).toBeNull();
   });
 });
 
 describe('what cannot be read', () => {
   it('is warned about once for neighbouring lines, again after a good one', () => {
-    const { warnings, of } = tell({ stdout: ['one', 'two', '', 'three', codex.turn, 'four'] });
+    const { warnings, of } = translateLines({ stdout: ['one', 'two', '', 'three', codex.turn, 'four'] });
     expect(of('raw.stdout')).toHaveLength(4);
     expect(warnings.filter((code) => code === 'UNPARSED_CONTENT_FELL_BACK_TO_RAW')).toHaveLength(2);
   });
 
   it('carries a confidence', () => {
-    const [warning] = tell({ stdout: ['garbage'] }).of('diagnostic.warning');
+    const [warning] = translateLines({ stdout: ['garbage'] }).of('diagnostic.warning');
     expect(warning).toMatchObject({ code: 'UNPARSED_CONTENT_FELL_BACK_TO_RAW', confidence: 0.3 });
   });
 
-  it('is told as truncated where a record is torn', () => {
-    expect(tell({ stdout: ['{"type":"item.comp', codex.turn] }).warnings).toContain('TRUNCATED_RECORD');
+  it('is reported as truncated where a record is torn', () => {
+    expect(translateLines({ stdout: ['{"type":"item.comp', codex.turn] }).warnings).toContain('TRUNCATED_RECORD');
   });
 
-  it('is told as malformed where a record lacks what it must have', () => {
-    expect(tell({ stdout: [{ type: 'item.completed' }] }).warnings).toContain('MALFORMED_RECORD');
+  it('is reported as malformed where a record lacks what it must have', () => {
+    expect(translateLines({ stdout: [{ type: 'item.completed' }] }).warnings).toContain('MALFORMED_RECORD');
   });
 
   it('is shown in part where it is very long', () => {
-    const { rasp, warnings, translator } = tell({ stdout: ['x'.repeat(100_000)] });
+    const { rasp, warnings, translator } = translateLines({ stdout: ['x'.repeat(100_000)] });
     expect(rasp('raw.stdout')[0]).toMatchObject({ shortened: true });
     expect(rasp('raw.stdout')[0]?.text).toHaveLength(64 * 1024);
     expect(warnings).toContain('RAW_TEXT_SHORTENED');
@@ -313,7 +324,7 @@ describe('a number that no event may hold', () => {
   const item = { id: 'i', type: 'command_execution', command: 'ls', aggregated_output: '', status: 'failed' };
   const opencode = (type: string, fields: object) => ({ type, timestamp: 1, sessionID: 's', ...fields });
   // `1e999` is read as infinity, which JSON cannot write.
-  it.each<[string, Parameters<typeof tell>[0]]>([
+  it.each<[string, Parameters<typeof translateLines>[0]]>([
     ['codex', { stdout: [{ type: 'item.completed', item: { ...item, exit_code: 1.5 } }] }],
     ['gemini', { stdout: [{ session_id: 's', error: { type: 'Error', message: 'no', code: 429.5 } }] }],
     [
@@ -339,15 +350,18 @@ describe('a number that no event may hold', () => {
       { stdout: [1, 2].map(() => opencode('step_finish', { part: { cost: Number.MAX_VALUE, tokens: {} } })) },
     ],
     ['claude', { stdout: ['{"type":"result","session_id":"s","total_cost_usd":1e999,"usage":{"input_tokens":1}}'] }],
-  ])('does not reach one (%s)', (engine, story) => {
-    const { emitted } = tell({ ...story, engine: engine as 'codex' });
+  ])('does not reach one (%s)', (engine, scenario) => {
+    const { emitted } = translateLines({ ...scenario, engine: engine as 'codex' });
     expectValid(emitted);
   });
 });
 
 describe('the output of another engine', () => {
   it('is raw, and the engine it looks like is named', () => {
-    const { of, warnings, translator } = tell({ engine: 'opencode', stdout: [codex.thread(), codex.message('hi')] });
+    const { of, warnings, translator } = translateLines({
+      engine: 'opencode',
+      stdout: [codex.thread(), codex.message('hi')],
+    });
     expect(of('raw.stdout')).toHaveLength(2);
     expect(warnings).toContain('ENGINE_MISMATCH');
     expect(of('diagnostic.warning').find(({ code }) => code === 'ENGINE_MISMATCH')?.subject).toBe('codex');
@@ -355,20 +369,22 @@ describe('the output of another engine', () => {
   });
 
   it('is none where a single record is its own', () => {
-    const { warnings } = tell({ stdout: [{ type: 'step_start', sessionID: 'ses_1', part: {} }, codex.thread()] });
+    const { warnings } = translateLines({
+      stdout: [{ type: 'step_start', sessionID: 'ses_1', part: {} }, codex.thread()],
+    });
     expect(warnings).not.toContain('ENGINE_MISMATCH');
   });
 });
 
 describe('engine: auto', () => {
-  it('tells the engine from the first record and loses nothing before it', () => {
-    const named = tell({ stdout: ['noise', codex.thread(), codex.message('hi')] });
-    const detected = tell({ engine: 'auto', stdout: ['noise', codex.thread(), codex.message('hi')] });
+  it('detects the engine from the first record and loses nothing before it', () => {
+    const named = translateLines({ stdout: ['noise', codex.thread(), codex.message('hi')] });
+    const detected = translateLines({ engine: 'auto', stdout: ['noise', codex.thread(), codex.message('hi')] });
     expect(detected.emitted).toEqual(named.emitted);
   });
 
-  it('reads as plain text, with a warning, what nobody prints', () => {
-    const { fcmp, warnings, translator } = tell({ engine: 'auto', stdout: ['hello', 'world'] });
+  it('reads as plain text, with a warning, what no engine prints', () => {
+    const { fcmp, warnings, translator } = translateLines({ engine: 'auto', stdout: ['hello', 'world'] });
     expect(warnings).toContain('UNKNOWN_ENGINE_PROFILE');
     expect(fcmp.every(({ engine }) => engine === 'generic')).toBe(true);
     expectCovered(translator.coverage());
@@ -399,6 +415,6 @@ describe('engine: auto', () => {
     const created = Array.from({ length: 100_000 }, (_, index) => `f${index}`);
     const translator = createTranslator({ engine: 'auto', runId: 'r', attempt: 1 });
     const emitted = translator.end({ exitCode: 0, signal: null, fsDiff: { created, modified: [], deleted: [] } });
-    expect(fcmpOf(emitted).filter(({ type }) => type === 'artifact.created')).toHaveLength(created.length);
+    expect(selectFcmp(emitted).filter(({ type }) => type === 'artifact.created')).toHaveLength(created.length);
   });
 });

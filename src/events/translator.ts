@@ -12,7 +12,7 @@ import { StreamTranslator } from './translate/stream-translator.js';
 
 /** What is translated, and how. */
 export interface TranslatorOptions {
-  /** Which program printed the bytes; `auto` tells it from them. */
+  /** Which program printed the bytes; `auto` detects it from them. */
   readonly engine: EngineName | 'auto';
   readonly runId: string;
   /** From 1. */
@@ -25,7 +25,7 @@ export interface TranslatorOptions {
   readonly sessionId?: string | undefined;
   /** The answer this attempt was started with. */
   readonly reply?: string | undefined;
-  /** The run whose kept result is told again. */
+  /** The run whose cached result is repeated. */
   readonly cachedFrom?: string | undefined;
   /** Milliseconds since 1970; asked once per push. */
   readonly clock?: (() => number) | undefined;
@@ -36,11 +36,11 @@ export interface Translator {
   /** Takes the next bytes of a stream; they may be cut anywhere. */
   push(stream: StreamName, bytes: Uint8Array): Emitted[];
   /**
-   * Takes that all bytes have come: tells what was left open, and what the bytes say in all. `end` does it by itself;
-   * who needs the last words for a verdict asks before, by the same clock.
+   * Marks the end of the bytes: emits what was left open, and what the bytes say in all. `end` does it by itself;
+   * call it before `end` to see the last output for a verdict, by the same clock.
    */
   drain(): Drained;
-  /** Takes the end of the process: tells what was left open and judges how the attempt ended. */
+  /** Takes the end of the process: emits what was left open and judges how the attempt ended. */
   end(end: AttemptEnd): Emitted[];
   /** The account of every byte so far. */
   coverage(): Coverage;
@@ -72,7 +72,7 @@ export function createTranslator(options: TranslatorOptions): Translator {
   const translator =
     options.engine === 'auto'
       ? new DetectingTranslator(Object.values(ENGINES), genericEngine, start)
-      : new StreamTranslator(engineOf(options.engine), Object.values(ENGINES), start);
+      : new StreamTranslator(findEngine(options.engine), Object.values(ENGINES), start);
   let hasEnded = false;
   let isDrained = false;
   return {
@@ -96,9 +96,9 @@ export function createTranslator(options: TranslatorOptions): Translator {
   };
 }
 
-function engineOf(name: string): Engine {
+function findEngine(name: string): Engine {
   const engine = isEngineName(name) ? ENGINES[name] : undefined;
   if (engine !== undefined) return engine;
   const known = ['auto', ...Object.keys(ENGINES)].join(', ');
-  throw new SluiceError('UNKNOWN_ENGINE', `There is no engine called ${JSON.stringify(name)}; use one of: ${known}.`);
+  throw new SluiceError('UNKNOWN_ENGINE', `Unknown engine ${JSON.stringify(name)}; use one of: ${known}.`);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attemptFileName, attemptOf } from './file-names.js';
+import { attemptFileName, parseAttempt } from './file-names.js';
 
 test('every file of an attempt carries its number', () => {
   expect(
@@ -28,5 +28,5 @@ test.each([
   ['xstdout.1.log', undefined],
   ['stdout.1.log.tmp', undefined],
 ])('%s shows attempt %s', (name, attempt) => {
-  expect(attemptOf(name)).toBe(attempt);
+  expect(parseAttempt(name)).toBe(attempt);
 });

@@ -39,7 +39,7 @@ export function attemptFileName(file: AttemptFile | StreamName, attempt: number)
 }
 
 /** The attempt that a file name shows to have happened: one that left output or a meta. */
-export function attemptOf(fileName: string): number | undefined {
+export function parseAttempt(fileName: string): number | undefined {
   const match = /^(?:(?:stdout|stderr|pty-output)\.([1-9]\d{0,5})\.log|meta\.([1-9]\d{0,5})\.json)$/.exec(fileName);
   const digits = match?.[1] ?? match?.[2];
   return digits === undefined ? undefined : Number(digits);

@@ -6,14 +6,14 @@ import { readAttemptMeta } from './attempt/attempt-meta.js';
 import type { AttemptMeta } from './attempt/attempt-meta.js';
 import { RunFolderError } from './run-folder-error.js';
 import type { RunFolderWarning } from './run-folder-error.js';
-import { AUDIT_FOLDER, attemptFileName, attemptOf, RUN_LOGS } from './file-names.js';
+import { AUDIT_FOLDER, attemptFileName, parseAttempt, RUN_LOGS } from './file-names.js';
 import type { AttemptFile, RunLog } from './file-names.js';
 
 /** A run folder that is there, and where its files are. */
 export interface RunFolder {
   /** The folder that holds the files: `.audit` in the run folder, or the folder itself. */
   readonly auditFolder: string;
-  /** The run's name where no meta tells one: the name of the folder. */
+  /** The run's name where no meta names one: the name of the folder. */
   readonly name: string;
   attemptPath(file: AttemptFile, attempt: number): string;
   logPath(log: RunLog): string;
@@ -75,7 +75,7 @@ async function findFolder(dir: string): Promise<string> {
     const root = await realpath(dir);
     if ((await stat(root)).isDirectory()) return root;
   } catch (error) {
-    throw new RunFolderError('RUN_FOLDER_NOT_FOUND', `There is no folder ${dir}; give the folder of a run.`, {
+    throw new RunFolderError('RUN_FOLDER_NOT_FOUND', `Folder not found: ${dir}. Give the folder of a run.`, {
       cause: error,
     });
   }
@@ -94,7 +94,7 @@ async function findAuditFolder(root: string): Promise<string> {
 async function listAttempts(auditFolder: string): Promise<number[]> {
   const attempts = new Set<number>();
   for await (const entry of await opendir(auditFolder)) {
-    const attempt = attemptOf(entry.name);
+    const attempt = parseAttempt(entry.name);
     if (attempt !== undefined) attempts.add(attempt);
   }
   return [...attempts].toSorted((a, b) => a - b);

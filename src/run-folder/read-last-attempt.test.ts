@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { readLastAttempt } from './read-last-attempt.js';
 
-const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8');
+const joinText = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8');
 
 describe('readLastAttempt', () => {
   it('reads the ends of the last attempt, and what was started', async () => {
@@ -15,14 +15,14 @@ describe('readLastAttempt', () => {
       '.audit/meta.2.json': '{"command": ["worker", "-x"], "version": "1.2", "started_at": "2026-11-15T08:00:00.000Z"}',
     });
     const remains = await readLastAttempt(dir, 7);
-    expect(textOf(remains.stdout)).toBe('attempt');
-    expect(textOf(remains.stderr)).toBe('oops');
+    expect(joinText(remains.stdout)).toBe('attempt');
+    expect(joinText(remains.stderr)).toBe('oops');
     expect(remains).toMatchObject({ command: ['worker', '-x'], version: '1.2', startedAt: '2026-11-15T08:00:00.000Z' });
   });
 
   it('takes the output of a terminal where there is no other', async () => {
     const dir = await makeFolder({ '.audit/pty-output.1.log': 'typed' });
-    expect(textOf((await readLastAttempt(dir, 100)).stdout)).toBe('typed');
+    expect(joinText((await readLastAttempt(dir, 100)).stdout)).toBe('typed');
   });
 
   it('is empty for a folder without a run, and for none', async () => {
@@ -37,6 +37,6 @@ describe('readLastAttempt', () => {
     await symlink(join(dir, 'secret'), join(dir, '.audit/stdout.1.log'));
     await mkdir(join(dir, '.audit/pty-output.1.log'));
     const remains = await readLastAttempt(dir, 100);
-    expect([textOf(remains.stdout), textOf(remains.stderr)]).toEqual(['', 'seen']);
+    expect([joinText(remains.stdout), joinText(remains.stderr)]).toEqual(['', 'seen']);
   });
 });

@@ -37,7 +37,7 @@ describe('replayRunFolder', () => {
     expect(await replayRunFolder(dir)).toEqual({ status: 'nothing_stored' });
   });
 
-  test('tells the first difference: log, row, place and both values', async () => {
+  test('reports the first difference: log, row, place and both values', async () => {
     const dir = await written();
     await editLine(join(dir, 'fcmp.jsonl'), 2, (line) => line.replace('"seq":2', '"seq":99'));
     expect(await replayRunFolder(dir)).toEqual({

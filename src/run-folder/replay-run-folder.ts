@@ -3,7 +3,7 @@ import { openForReading } from '../files/index.js';
 import type { RunFolderWarning } from './run-folder-error.js';
 import { RUN_LOGS } from './file-names.js';
 import type { RunLog } from './file-names.js';
-import { rowOfDrift, rowsOf } from './logs/run-logs.js';
+import { toDriftRow, toRows } from './logs/run-logs.js';
 import type { Row } from './logs/run-logs.js';
 import { readLogFile } from './logs/read-log-file.js';
 import type { LoggedRow } from './logs/read-log-file.js';
@@ -42,9 +42,9 @@ export async function replayRunFolder(
   try {
     if (stored.size === 0) return { status: 'nothing_stored' };
     const waiting: Row[] = [];
-    const onDrift: TranslateOptions['onDrift'] = (summary) => waiting.push(rowOfDrift(summary));
+    const onDrift: TranslateOptions['onDrift'] = (summary) => waiting.push(toDriftRow(summary));
     for await (const events of translateFolder(folder, { ...options, onDrift })) {
-      const difference = await compare([...waiting.splice(0), ...events.flatMap(rowsOf)], stored);
+      const difference = await compare([...waiting.splice(0), ...events.flatMap(toRows)], stored);
       if (difference !== undefined) return { status: 'different', difference };
     }
     const difference = (await compare(waiting, stored)) ?? (await firstLeftOver(stored));

@@ -21,7 +21,7 @@ async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-async function rowsOf(path: string): Promise<unknown[]> {
+async function toRows(path: string): Promise<unknown[]> {
   const text = await readFile(path, 'utf8');
   return text
     .split('\n')
@@ -29,14 +29,14 @@ async function rowsOf(path: string): Promise<unknown[]> {
     .map((line): unknown => JSON.parse(line));
 }
 
-test('the logs hold the events that are handed out, each protocol in its own', async () => {
+test('the logs hold the events that are returned, each protocol in its own', async () => {
   const dir = await recorded();
   const handedOut = await collect(rewriteRunLogs(dir));
   expect(handedOut).toEqual(await collect(translateRunFolder(RECORDED)).then((all) => renamed(all, dir)));
-  expect(await rowsOf(join(dir, 'events.jsonl'))).toEqual(
+  expect(await toRows(join(dir, 'events.jsonl'))).toEqual(
     handedOut.flatMap(({ protocol, event }) => (protocol === 'rasp' ? [event] : [])),
   );
-  expect(await rowsOf(join(dir, 'fcmp.jsonl'))).toEqual(
+  expect(await toRows(join(dir, 'fcmp.jsonl'))).toEqual(
     handedOut.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [event] : [])),
   );
 });
@@ -52,7 +52,7 @@ test('diagnostics stand in a log of their own, and drift is counted at the end o
     'meta.1.json': '{"engine":"codex","version":"9.9.9","exit_code":0}',
   });
   await collect(rewriteRunLogs(dir));
-  const rows = await rowsOf(join(dir, 'parser_diagnostics.jsonl'));
+  const rows = await toRows(join(dir, 'parser_diagnostics.jsonl'));
   expect(rows.length).toBeGreaterThan(2);
   expect(rows.at(-1)).toMatchObject({
     summary: 'drift',
@@ -70,7 +70,7 @@ test('writing twice gives the same bytes', async () => {
   expect(await Promise.all(LOGS.map(async (log) => readFile(join(dir, log), 'utf8')))).toEqual(first);
 });
 
-test('who stops early leaves the old logs as they were, and nothing else', async () => {
+test('a consumer that stops early leaves the old logs as they were, and nothing else', async () => {
   const dir = await recorded();
   await writeFile(join(dir, 'fcmp.jsonl'), 'old\n');
   for await (const emitted of rewriteRunLogs(dir)) if (emitted.event.seq === 2) break;

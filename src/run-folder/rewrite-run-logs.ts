@@ -3,7 +3,7 @@ import { keysOf } from '../base/index.js';
 import { beginReplacement } from '../files/index.js';
 import type { Replacement } from '../files/index.js';
 import { RunFolderError } from './run-folder-error.js';
-import { rowOfDrift, rowsOf } from './logs/run-logs.js';
+import { toDriftRow, toRows } from './logs/run-logs.js';
 import type { Row } from './logs/run-logs.js';
 import { openRunFolder } from './open-run-folder.js';
 import { translateFolder } from './translate-run-folder.js';
@@ -13,8 +13,8 @@ import type { RunLog } from './file-names.js';
 import type { RunFolder } from './open-run-folder.js';
 
 /**
- * Translates a run folder and writes its logs anew, all attempts. The events are also handed out; the logs change
- * only once the last one was taken, so who stops early leaves them as they were.
+ * Translates a run folder and rewrites its logs, all attempts. The events are also returned; the logs change
+ * only once the last one was taken, so a consumer that stops early leaves them as they were.
  *
  * @example
  * for await (const emitted of rewriteRunLogs('runs/01J…')) show(emitted)
@@ -34,11 +34,11 @@ export async function* rewriteRunLogs(
   try {
     const waiting: Row[] = [];
     const onDrift: TranslateOptions['onDrift'] = (summary) => {
-      waiting.push(rowOfDrift(summary));
+      waiting.push(toDriftRow(summary));
       options.onDrift?.(summary);
     };
     for await (const events of translateFolder(folder, { ...options, onDrift })) {
-      await logs.add([...waiting.splice(0), ...events.flatMap(rowsOf)]);
+      await logs.add([...waiting.splice(0), ...events.flatMap(toRows)]);
       for (const emitted of events) yield emitted;
     }
     await logs.add(waiting);
@@ -48,7 +48,7 @@ export async function* rewriteRunLogs(
   }
 }
 
-/** The three logs of a run, written anew. */
+/** The three logs of a run, rewritten. */
 interface RunLogsReplacement {
   add(rows: readonly Row[]): Promise<void>;
   commit(): Promise<void>;
@@ -58,7 +58,7 @@ interface RunLogsReplacement {
 /** Written to the file once so much text has come together. */
 const BATCH = 256 * 1024;
 
-/** Begins to write the logs of a run anew; the old ones stay until `commit` puts the new in their place. */
+/** Begins to rewrite the logs of a run; the old ones stay until `commit` puts the new in their place. */
 async function replaceRunLogs(folder: RunFolder): Promise<RunLogsReplacement> {
   const logs = new Map<RunLog, { readonly replacement: Replacement; lines: string }>();
   const discard = async (): Promise<void> => {

@@ -25,15 +25,15 @@ async function translate(dir: string, options: TranslateOptions = {}) {
   for await (const emitted of translateRunFolder(dir, { onWarning: (warning) => warnings.push(warning), ...options })) {
     all.push(emitted);
   }
-  return { all, fcmp: all.flatMap(fcmpOf), warnings: warnings.map((warning) => warning.code) };
+  return { all, fcmp: all.flatMap(selectFcmp), warnings: warnings.map((warning) => warning.code) };
 }
 
-function fcmpOf(emitted: Emitted): FcmpEvent[] {
+function selectFcmp(emitted: Emitted): FcmpEvent[] {
   return emitted.protocol === 'fcmp' ? [emitted.event] : [];
 }
 
 describe('translateRunFolder', () => {
-  test('tells a recorded run, its attempts one after the other, numbered through', async () => {
+  test('reports a recorded run, its attempts one after the other, numbered through', async () => {
     const { fcmp, warnings } = await translate(RECORDED);
     expect(warnings).toEqual([]);
     expect(fcmp.map(({ seq }) => seq)).toEqual(fcmp.map((_, index) => index + 1));
@@ -60,14 +60,14 @@ describe('translateRunFolder', () => {
     expect((await translate(RECORDED)).fcmp).toEqual(fcmp);
   });
 
-  test('one attempt alone is told as it is told among the others', async () => {
+  test('one attempt alone is reported as it is reported among the others', async () => {
     const { fcmp } = await translate(RECORDED);
     const alone = await translate(RECORDED, { attempt: 2 });
     expect(alone.fcmp).toEqual(fcmp.filter(({ meta }) => meta.attempt === 2));
     expect(alone.fcmp[0]?.seq).toBeGreaterThan(1);
   });
 
-  test('a session that the meta does not tell is handed on, one that it denies is not', async () => {
+  test('a session that the meta does not name is passed on, one that it denies is not', async () => {
     const meta = { engine: 'codex', started_at: '2026-01-01T00:00:00.000Z', exit_code: 0 };
     const other = TURN.replace('t-1', 't-2');
     const codes = async (second: object) => {
@@ -107,7 +107,7 @@ describe('translateRunFolder', () => {
     expect(fcmp.flatMap((event) => (event.type === 'artifact.created' ? [event.data.path] : []))).toEqual(['out/a.md']);
   });
 
-  test('what was captured live is told again with the same times', async () => {
+  test('what was captured live is repeated with the same times', async () => {
     const dir = await makeRunFolder({});
     const folder = await openRunFolder(dir);
     const start = Date.parse('2026-01-01T00:00:00.000Z');
@@ -126,7 +126,7 @@ describe('translateRunFolder', () => {
     expect(fcmp.find(({ type }) => type === 'assistant.message.final')?.ts).toBe('2026-01-01T00:00:00.250Z');
   });
 
-  test('a folder without a run, an attempt that is not there and an engine nobody names are typed errors', async () => {
+  test('a folder without a run, an attempt that is not there and an unnamed engine are typed errors', async () => {
     await expect(translate(await makeRunFolder({ 'notes.txt': '' }))).rejects.toMatchObject({
       code: 'RUN_FOLDER_EMPTY',
     });
@@ -146,7 +146,7 @@ describe('translateRunFolder', () => {
 });
 
 describe('following', () => {
-  test('tells what comes until the meta says that the attempt has ended, the same as afterwards', async () => {
+  test('reports what comes until the meta says that the attempt has ended, the same as afterwards', async () => {
     const dir = await makeRunFolder({});
     await cp(RECORDED, dir, { recursive: true });
     await rm(join(dir, 'meta.2.json'));
@@ -158,19 +158,19 @@ describe('following', () => {
     await writeFile(join(dir, 'meta.1.json'), JSON.stringify(running));
 
     const events = translateRunFolder(dir, { follow: new AbortController().signal });
-    const told: FcmpEvent[] = [];
+    const translated: FcmpEvent[] = [];
     const done = (async () => {
-      for await (const emitted of events) told.push(...fcmpOf(emitted));
+      for await (const emitted of events) translated.push(...selectFcmp(emitted));
     })();
-    while (!told.some(({ type }) => type === 'assistant.message.final')) await sleep(10);
-    expect(told.some(({ type }) => type === 'user.input.required')).toBe(false);
+    while (!translated.some(({ type }) => type === 'assistant.message.final')) await sleep(10);
+    expect(translated.some(({ type }) => type === 'user.input.required')).toBe(false);
     await writeAttemptMeta(folder, 1, meta);
     await done;
-    expect(told).toEqual((await translate(dir)).fcmp);
-    expect(told.at(-1)?.type).toBe('user.input.required');
+    expect(translated).toEqual((await translate(dir)).fcmp);
+    expect(translated.at(-1)?.type).toBe('user.input.required');
   });
 
-  test('waits for the first attempt and stops when it is told to, without an end that nobody knows', async () => {
+  test('waits for the first attempt and stops on abort, without inventing an end', async () => {
     const dir = await makeRunFolder({});
     const stop = new AbortController();
     const events = translateRunFolder(dir, { engine: 'codex', follow: stop.signal });
@@ -180,6 +180,6 @@ describe('following', () => {
     stop.abort();
     const rest: Emitted[] = [];
     for await (const emitted of events) rest.push(emitted);
-    expect(rest.flatMap(fcmpOf).some(({ type }) => type === 'user.input.required')).toBe(false);
+    expect(rest.flatMap(selectFcmp).some(({ type }) => type === 'user.input.required')).toBe(false);
   });
 });

@@ -20,7 +20,7 @@ export interface TranslateOptions {
   /** Waits for what is still to come, until the meta says that the attempt has ended or this signal aborts. */
   readonly follow?: AbortSignal;
   readonly onWarning?: (warning: RunFolderWarning) => void;
-  /** Told after the events of an attempt in which something unknown was met. */
+  /** Called after the events of an attempt in which something unknown was met. */
   readonly onDrift?: (summary: DriftSummary) => void;
 }
 
@@ -31,7 +31,7 @@ interface Handover {
 }
 
 /**
- * Tells the recorded bytes of a run as events, from the first attempt to the last. Nothing is kept in memory but
+ * Translates the recorded bytes of a run into events, from the first attempt to the last. Nothing is kept in memory but
  * what is open, so a log may be of any length.
  *
  * @example
@@ -73,7 +73,7 @@ async function* translateAttempt(
   let now = startedAt;
   const sessionId = meta.session_id === undefined ? handover.sessionId : meta.session_id;
   const translator = createTranslator({
-    engine: engineOf(options, meta, attempt),
+    engine: findEngine(options, meta, attempt),
     runId: start.runId,
     attempt,
     fcmpSeq: handover.fcmpSeq,
@@ -117,7 +117,7 @@ function follows(handover: Handover, events: readonly Emitted[]): Handover {
   return { fcmpSeq: last.event.seq, sessionId: last.event.correlation.session_id ?? handover.sessionId };
 }
 
-function engineOf(options: TranslateOptions, meta: AttemptMeta, attempt: number): EngineName | 'auto' {
+function findEngine(options: TranslateOptions, meta: AttemptMeta, attempt: number): EngineName | 'auto' {
   if (options.engine !== undefined) return options.engine;
   // A plain program is read as text; `command` is what a run calls it.
   if (meta.engine === 'command') return 'generic';
@@ -130,7 +130,7 @@ function engineOf(options: TranslateOptions, meta: AttemptMeta, attempt: number)
 /** Without a start the events still get times that are the same on each reading. */
 function startTime(meta: AttemptMeta, attempt: number, warn: (warning: RunFolderWarning) => void): number {
   if (meta.started_at !== undefined) return Date.parse(meta.started_at);
-  const message = `Nothing says when attempt ${attempt} started: its events are dated from 1970.`;
+  const message = `Unknown when attempt ${attempt} started: its events are dated from 1970.`;
   warn({ code: 'START_TIME_UNKNOWN', attempt, message });
   return 0;
 }

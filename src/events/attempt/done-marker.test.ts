@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DONE, codex, tell } from '../contract/translate-lines.contract.js';
+import { DONE, codex, translateLines } from '../contract/translate-lines.contract.js';
 import { hasDoneMarker } from './messages.js';
 
 describe('the done marker', () => {
@@ -34,11 +34,11 @@ describe('the done marker', () => {
       DONE,
       codex.completed(),
     ];
-    expect(tell({ stdout, stderr: [DONE] }).types.at(-1)).toBe('user.input.required');
+    expect(translateLines({ stdout, stderr: [DONE] }).types.at(-1)).toBe('user.input.required');
   });
 
   it('is warned about where it is said twice', () => {
-    const { warnings, types } = tell({ stdout: [codex.message(DONE), codex.message(DONE)] });
+    const { warnings, types } = translateLines({ stdout: [codex.message(DONE), codex.message(DONE)] });
     expect(warnings).toContain('DONE_MARKER_REPEATED');
     expect(types.at(-1)).toBe('conversation.completed');
   });

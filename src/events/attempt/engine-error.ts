@@ -11,10 +11,10 @@ const HTTP_STATUS = /(?:\b(?:status(?:[ _]code)?["']?:?|HTTP(?:\/[\d.]+)?)|"code
 /** An engine's trouble as the data of its event. What the engine does not say is guessed from its message. */
 export function engineErrorData(error: EngineErrorReport): RaspData<'diagnostic.engine.error'> {
   const message = shorten(error.message);
-  const status = error.httpStatus ?? statusOf(message);
+  const status = error.httpStatus ?? findStatus(message);
   const retrying = error.retrying ?? false;
   return {
-    code: error.code ?? codeOf(message, status, retrying, error.severity),
+    code: error.code ?? chooseCode(message, status, retrying, error.severity),
     message,
     severity: error.severity ?? (retrying ? 'warning' : 'error'),
     retrying,
@@ -29,15 +29,15 @@ export function engineErrorData(error: EngineErrorReport): RaspData<'diagnostic.
 
 /** The message, short enough to be shown. */
 export function shorten(message: string): string {
-  return message.length <= MAX_MESSAGE ? message : `${beginningOf(message, MAX_MESSAGE)}…`;
+  return message.length <= MAX_MESSAGE ? message : `${truncate(message, MAX_MESSAGE)}…`;
 }
 
-function statusOf(message: string): number | null {
+function findStatus(message: string): number | null {
   const found = HTTP_STATUS.exec(message)?.[1];
   return found === undefined ? null : Number(found);
 }
 
-function codeOf(
+function chooseCode(
   message: string,
   status: number | null,
   retrying: boolean,
@@ -59,8 +59,8 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
  * The first characters of a text, as a copy: a slice would keep the whole text in memory for as long as it lives.
  *
  * @example
- * beginningOf('abc', 2) // 'ab'
+ * truncate('abc', 2) // 'ab'
  */
-export function beginningOf(text: string, length: number): string {
+export function truncate(text: string, length: number): string {
   return text.length <= length ? text : decoder.decode(encoder.encode(text.slice(0, length)));
 }

@@ -2,7 +2,7 @@ import type { Frame } from '../framing/frame.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { DriftSummary } from '../protocol/translator-output.js';
-import { beginningOf } from './engine-error.js';
+import { truncate } from './engine-error.js';
 
 /** Longest text a raw event shows; its `raw_ref` has all of it. */
 const MAX_RAW_TEXT = 64 * 1024;
@@ -19,7 +19,7 @@ const PROBLEM_CODES = {
   too_long: 'UNPARSED_CONTENT_FELL_BACK_TO_RAW',
 } as const;
 
-/** Knows which bytes are being read, and tells about them what no engine can: raw, warnings, drift. */
+/** Knows which bytes are being read, and reports about them what no engine can: raw, warnings, drift. */
 export class FrameEvents {
   readonly #writer: EventWriter;
   readonly drift = new DriftCounter();
@@ -28,7 +28,7 @@ export class FrameEvents {
   #followsUnparsed = false;
   /** Whether something was said about the frame: what is left unsaid becomes raw. */
   isHandled = true;
-  /** Whether the frame was told as raw: once is enough, however many of its records are not known. */
+  /** Whether the frame was reported as raw: once is enough, however many of its records are not known. */
   #isRaw = false;
 
   constructor(writer: EventWriter) {
@@ -51,7 +51,7 @@ export class FrameEvents {
     if (frame.kind === 'json' && frame.encoding === 'binary') this.#writer.warn('INVALID_UTF8');
   }
 
-  /** What is told from here on was read from no bytes. */
+  /** What is reported from here on was read from no bytes. */
   leave(): void {
     this.#frame = null;
     this.#writer.rawRef = null;
@@ -69,7 +69,7 @@ export class FrameEvents {
     const stream = this.#writer.rawRef?.stream;
     if (stream === undefined) return;
     const isShort = text.length <= MAX_RAW_TEXT;
-    const data = isShort ? { text } : { text: beginningOf(text, MAX_RAW_TEXT), shortened: true };
+    const data = isShort ? { text } : { text: truncate(text, MAX_RAW_TEXT), shortened: true };
     this.#writer.write(`raw.${stream}`, data);
     if (!isShort) this.#writer.warn('RAW_TEXT_SHORTENED');
   }
@@ -99,14 +99,14 @@ export class FrameEvents {
   }
 
   unknownType(type: string): void {
-    const name = beginningOf(type, MAX_NAME);
+    const name = truncate(type, MAX_NAME);
     this.drift.addType(name);
     this.unparsed('UNKNOWN_EVENT_TYPE', `The engine printed the unknown type ${name}; it is kept as raw.`);
   }
 
   checkFields(record: object, known: ReadonlySet<string>, path: string): void {
     for (const key in record) {
-      if (!known.has(key)) this.#unknownField(beginningOf(path === '' ? key : `${path}.${key}`, MAX_NAME));
+      if (!known.has(key)) this.#unknownField(truncate(path === '' ? key : `${path}.${key}`, MAX_NAME));
     }
   }
 

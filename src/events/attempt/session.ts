@@ -19,7 +19,7 @@ export class Session {
     return this.#isStarted;
   }
 
-  /** Tells a status; the session it names starts the conversation. */
+  /** Reports a status; the session it names starts the conversation. */
   status(status: StatusReport, engineVersion: string | null): void {
     const id = usableId(status.session_id ?? null);
     const before = this.#writer.sessionId;
@@ -35,7 +35,7 @@ export class Session {
     if (usableId(id) !== null) this.status({ status: 'session', session_id: id }, null);
   }
 
-  /** Tells that the conversation has started, once an attempt. */
+  /** Reports that the conversation has started, once an attempt. */
   start(id: string | null): void {
     if (this.#isStarted) return;
     this.#isStarted = true;

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { expectOrderly, expectValid } from '../contract/emitted-invariants.contract.js';
-import { codex, tell } from '../contract/translate-lines.contract.js';
+import { codex, translateLines } from '../contract/translate-lines.contract.js';
 
 describe('tool calls', () => {
   it('are paired by id', () => {
     const stdout = ['a', 'b'].map((id) => codex.command('started', id));
-    const { of } = tell({ stdout: [...stdout, codex.command('completed', 'b'), codex.command('completed', 'a')] });
+    const { of } = translateLines({
+      stdout: [...stdout, codex.command('completed', 'b'), codex.command('completed', 'a')],
+    });
     expect(of('assistant.tool_call').map(({ tool_call_id, status }) => `${tool_call_id} ${status}`)).toEqual([
       'a started',
       'b started',
@@ -14,15 +16,17 @@ describe('tool calls', () => {
     ]);
   });
 
-  it('tell input, output and exit code', () => {
-    const { rasp } = tell({ stdout: [codex.command('started', 'a', 'pwd'), codex.command('completed', 'a', 'pwd')] });
+  it('report input, output and exit code', () => {
+    const { rasp } = translateLines({
+      stdout: [codex.command('started', 'a', 'pwd'), codex.command('completed', 'a', 'pwd')],
+    });
     expect(rasp('tool.call.completed')).toEqual([
       { tool_call_id: 'a', name: 'command_execution', input: { command: 'pwd' }, output: 'out\n', exit_code: 0 },
     ]);
   });
 
   it('get the start that was lost, with a warning', () => {
-    const { emitted, warnings, of } = tell({ stdout: [codex.command('completed', 'a')] });
+    const { emitted, warnings, of } = translateLines({ stdout: [codex.command('completed', 'a')] });
     expectOrderly(emitted);
     expect(of('assistant.tool_call').map(({ status }) => status)).toEqual(['started', 'completed']);
     expect(warnings).toContain('TOOL_CALL_START_MISSING');
@@ -30,14 +34,14 @@ describe('tool calls', () => {
 
   it('may use an id again after the end', () => {
     const twice = [codex.command('started', 'a'), codex.command('completed', 'a')];
-    const { emitted, warnings } = tell({ stdout: [...twice, ...twice] });
+    const { emitted, warnings } = translateLines({ stdout: [...twice, ...twice] });
     expectOrderly(emitted);
     expect(warnings).not.toContain('TOOL_CALL_START_MISSING');
   });
 
   it('that are never ended are forgotten one by one', () => {
     const stdout = Array.from({ length: 4100 }, (_, index) => codex.command('started', `c${index}`));
-    const { emitted, warnings } = tell({ stdout });
+    const { emitted, warnings } = translateLines({ stdout });
     expect(warnings.filter((code) => code === 'TOOL_CALL_UNFINISHED')).toHaveLength(4100);
     expectValid(emitted.slice(-50));
   });

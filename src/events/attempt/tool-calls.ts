@@ -1,6 +1,6 @@
 import type { ToolEndReport, ToolFailureReport, ToolReport } from '../engines/report.js';
 import type { EventWriter } from '../mapping/event-writer.js';
-import { beginningOf } from './engine-error.js';
+import { truncate } from './engine-error.js';
 
 interface OpenCall {
   readonly name: string;
@@ -8,7 +8,7 @@ interface OpenCall {
   readonly parent: string | null;
 }
 
-/** Calls that may be open at once; more are forgotten, oldest first, and told as unfinished. */
+/** Calls that may be open at once; more are forgotten, oldest first, and reported as unfinished. */
 const MAX_OPEN = 4096;
 
 /** A result without its start may not say whose it is. */
@@ -34,7 +34,7 @@ export class ToolCalls {
     const opened = merge(known, call);
     this.#open.set(call.id, opened);
     if (known?.input === undefined) this.#touch(call, opened.name);
-    // Told again while it is open: engines repeat a start when they fill in its input.
+    // Repeated while it is open: engines repeat a start when they fill in its input.
     if (known !== undefined) return;
     this.#any = true;
     if (this.#open.size > MAX_OPEN) this.#forget();
@@ -150,7 +150,7 @@ export class FileTouches {
   }
 
   add(call: { toolCallId: string; name: string; paths: readonly string[]; input: unknown }): void {
-    const mention = mentionOf(call.input);
+    const mention = collectMention(call.input);
     if (call.paths.length === 0 && mention === '') return;
     this.#touches.push({ toolCallId: call.toolCallId, name: call.name, paths: call.paths.map(slashes), mention });
     if (this.#touches.length > 2 * MAX_TOUCHES) this.#touches = this.#touches.slice(-MAX_TOUCHES);
@@ -158,14 +158,14 @@ export class FileTouches {
 }
 
 /** The strings of an input, one level deep: tools take their commands and paths there. */
-function mentionOf(input: unknown): string {
-  if (typeof input === 'string') return slashes(beginningOf(input, MAX_MENTION));
+function collectMention(input: unknown): string {
+  if (typeof input === 'string') return slashes(truncate(input, MAX_MENTION));
   if (typeof input !== 'object' || input === null) return '';
   let mention = '';
   for (const value of Object.values(input)) {
-    if (typeof value === 'string') mention += `${mention === '' ? '' : '\n'}${beginningOf(value, MAX_MENTION)}`;
+    if (typeof value === 'string') mention += `${mention === '' ? '' : '\n'}${truncate(value, MAX_MENTION)}`;
   }
-  return slashes(beginningOf(mention, MAX_MENTION));
+  return slashes(truncate(mention, MAX_MENTION));
 }
 
 function slashes(path: string): string {

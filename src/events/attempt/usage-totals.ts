@@ -11,7 +11,7 @@ const COUNTS = [
 ] as const;
 
 /**
- * Adds up what an attempt has used. A total told by the engine counts as it is; otherwise the turns are added up.
+ * Adds up what an attempt has used. A total reported by the engine counts as it is; otherwise the turns are added up.
  */
 export class UsageTotals {
   #total: Usage | null = null;

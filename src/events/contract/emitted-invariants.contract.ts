@@ -10,11 +10,11 @@ const ajv = new Ajv2020({ strict: false });
 const isRaspEvent = ajv.compile(raspSchema);
 const isFcmpEvent = ajv.compile(fcmpSchema);
 
-export function raspOf(emitted: readonly Emitted[]): readonly RaspEvent[] {
+export function selectRasp(emitted: readonly Emitted[]): readonly RaspEvent[] {
   return emitted.flatMap((one) => (one.protocol === 'rasp' ? [one.event] : []));
 }
 
-export function fcmpOf(emitted: readonly Emitted[]): readonly FcmpEvent[] {
+export function selectFcmp(emitted: readonly Emitted[]): readonly FcmpEvent[] {
   return emitted.flatMap((one) => (one.protocol === 'fcmp' ? [one.event] : []));
 }
 
@@ -27,7 +27,7 @@ export function expectValid(emitted: readonly Emitted[]): void {
   }
 }
 
-/** No byte is lost, and none is told twice. */
+/** No byte is lost, and none is reported twice. */
 export function expectCovered(coverage: Coverage): void {
   for (const [stream, { bytes, claimed, unclaimed, doubled }] of Object.entries(coverage)) {
     expect({ stream, claimed, unclaimed, doubled }).toEqual({ stream, claimed: bytes, unclaimed: [], doubled: [] });
@@ -36,8 +36,8 @@ export function expectCovered(coverage: Coverage): void {
 
 /** What holds for the events of one whole attempt, whatever the bytes were. */
 export function expectOrderly(emitted: readonly Emitted[], fcmpSeq = 0): void {
-  const rasp = raspOf(emitted);
-  const fcmp = fcmpOf(emitted);
+  const rasp = selectRasp(emitted);
+  const fcmp = selectFcmp(emitted);
   expect(rasp.map(({ seq }) => seq)).toEqual(rasp.map((_, index) => index + 1));
   expect(fcmp.map(({ seq }) => seq)).toEqual(fcmp.map((_, index) => fcmpSeq + index + 1));
   expect(rasp[0]?.event.type).toBe('lifecycle.run.started');

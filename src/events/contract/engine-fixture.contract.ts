@@ -87,14 +87,14 @@ function readAttempt(folder: string, number: number): RecordedAttempt {
     terminal: readBytes(`${folder}/pty-output.${number}.log`),
     end: {
       exitCode: Number.isInteger(meta['exit_code']) ? Number(meta['exit_code']) : null,
-      signal: signalOf(meta),
+      signal: readSignal(meta),
       fsDiff,
     },
     endMs: Date.parse(String(meta['finished_at'])),
   };
 }
 
-function signalOf(meta: Record<string, string | number | null>): string | null {
+function readSignal(meta: Record<string, string | number | null>): string | null {
   return typeof meta['signal'] === 'string' ? meta['signal'] : null;
 }
 

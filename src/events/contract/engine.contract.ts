@@ -4,7 +4,7 @@ import type { Emitted } from '../protocol/translator-output.js';
 import type { EngineName } from '../protocol/engine-names.js';
 import { createTranslator } from '../translator.js';
 import { applyDamage, arbitraryCut, arbitraryDamage, cutByByte, cutByLine } from './damage.contract.js';
-import { expectCovered, expectOrderly, expectValid, fcmpOf, raspOf } from './emitted-invariants.contract.js';
+import { expectCovered, expectOrderly, expectValid, selectFcmp, selectRasp } from './emitted-invariants.contract.js';
 import { readFixtures, translateFixture } from './engine-fixture.contract.js';
 
 import fc from 'fast-check';
@@ -34,7 +34,7 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
         const { emitted } = translateFixture(fixture, engine);
         expectValid(emitted);
         for (const [number, events] of byAttempt(emitted)) {
-          const before = fcmpOf(emitted).filter(({ meta }) => meta.attempt < number).length;
+          const before = selectFcmp(emitted).filter(({ meta }) => meta.attempt < number).length;
           expectOrderly(events, before);
         }
       });
@@ -46,7 +46,7 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
       });
 
       it('is taken for no other engine', () => {
-        const engines = new Set(fcmpOf(translateFixture(fixture, 'auto').emitted).map((event) => event.engine));
+        const engines = new Set(selectFcmp(translateFixture(fixture, 'auto').emitted).map((event) => event.engine));
         engines.delete('generic');
         expect([...engines].filter((name) => name !== engine)).toEqual([]);
       });
@@ -66,8 +66,8 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
 
       it('gives the golden events', () => {
         const { emitted } = translateFixture(fixture, engine);
-        expectGolden(`${fixture.folder}/events.golden.jsonl`, raspOf(emitted));
-        expectGolden(`${fixture.folder}/fcmp.golden.jsonl`, fcmpOf(emitted));
+        expectGolden(`${fixture.folder}/events.golden.jsonl`, selectRasp(emitted));
+        expectGolden(`${fixture.folder}/fcmp.golden.jsonl`, selectFcmp(emitted));
       });
     });
 
@@ -93,7 +93,7 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
             const { emitted, translators } = translateFixture(damaged, engine);
             for (const translator of translators) expectCovered(translator.coverage());
             for (const [number, events] of byAttempt(emitted)) {
-              expectOrderly(events, fcmpOf(emitted).filter(({ meta }) => meta.attempt < number).length);
+              expectOrderly(events, selectFcmp(emitted).filter(({ meta }) => meta.attempt < number).length);
             }
             expectValid(emitted);
             expect(translateFixture(damaged, engine, cut).emitted).toEqual(emitted);

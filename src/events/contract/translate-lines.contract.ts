@@ -6,18 +6,18 @@ import { isRasp } from '../protocol/rasp-event.js';
 import type { StreamName } from '../protocol/event-parts.js';
 import { createTranslator } from '../translator.js';
 import type { Translator, TranslatorOptions } from '../translator.js';
-import { fcmpOf, raspOf } from './emitted-invariants.contract.js';
+import { selectFcmp, selectRasp } from './emitted-invariants.contract.js';
 
 /** What a test translates: lines of stdout unless said otherwise, and a clean exit. */
-export interface Story extends Partial<TranslatorOptions> {
+export interface Scenario extends Partial<TranslatorOptions> {
   readonly stdout?: readonly (object | string)[];
   readonly stderr?: readonly (object | string)[];
   readonly pty?: readonly (object | string)[];
   readonly end?: Partial<AttemptEnd>;
 }
 
-/** The events of a story, and ways to look at them. */
-export interface Told {
+/** The events of a scenario, and ways to look at them. */
+export interface Translated {
   readonly emitted: readonly Emitted[];
   readonly translator: Translator;
   readonly fcmp: readonly FcmpEvent[];
@@ -37,8 +37,8 @@ export function toBytes(lines: readonly (object | string)[]): Uint8Array {
   return encoder.encode(lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''));
 }
 
-/** Translates a story told on stdout, stderr and the terminal, in this order. */
-export function tell({ stdout = [], stderr = [], pty = [], end = {}, ...options }: Story): Told {
+/** Translates a scenario of lines on stdout, stderr and the terminal, in this order. */
+export function translateLines({ stdout = [], stderr = [], pty = [], end = {}, ...options }: Scenario): Translated {
   const translator = createTranslator({ engine: 'codex', runId: 'run-1', attempt: 1, clock: () => 0, ...options });
   const emitted: Emitted[] = [];
   const streams: Readonly<Record<StreamName, readonly (object | string)[]>> = { stdout, stderr, pty };
@@ -46,11 +46,11 @@ export function tell({ stdout = [], stderr = [], pty = [], end = {}, ...options 
     if (streams[stream].length > 0) emitted.push(...translator.push(stream, toBytes(streams[stream])));
   }
   emitted.push(...translator.end({ exitCode: 0, signal: null, ...end }));
-  const fcmp = fcmpOf(emitted);
+  const fcmp = selectFcmp(emitted);
   const of = <Type extends FcmpType>(type: Type) =>
     fcmp.flatMap((event) => (event.type === type ? [event.data as FcmpData<Type>] : []));
   const rasp = <Type extends RaspType>(type: Type) =>
-    raspOf(emitted).flatMap((event) => (isRasp(event, type) ? [event.data as RaspData<Type>] : []));
+    selectRasp(emitted).flatMap((event) => (isRasp(event, type) ? [event.data as RaspData<Type>] : []));
   return {
     emitted,
     translator,
@@ -62,7 +62,7 @@ export function tell({ stdout = [], stderr = [], pty = [], end = {}, ...options 
   };
 }
 
-/** Records of Codex, for stories. */
+/** Records of Codex, for scenarios. */
 export const codex = {
   thread: (id = 'thread-1') => ({ type: 'thread.started', thread_id: id }),
   turn: { type: 'turn.started' },

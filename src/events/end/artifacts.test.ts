@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codex, tell } from '../contract/translate-lines.contract.js';
+import { codex, translateLines } from '../contract/translate-lines.contract.js';
 
 function change(id: string, paths: readonly string[]) {
   const changes = paths.map((path) => ({ path, kind: 'add' }));
@@ -8,10 +8,10 @@ function change(id: string, paths: readonly string[]) {
 
 function madeBy(stdout: readonly object[], diff: { created?: string[]; modified?: string[]; deleted?: string[] }) {
   const fsDiff = { created: [], modified: [], deleted: [], ...diff };
-  const { rasp, of } = tell({ stdout, end: { fsDiff } });
-  const told = [...rasp('artifact.created'), ...rasp('artifact.modified'), ...rasp('artifact.deleted')];
+  const { rasp, of } = translateLines({ stdout, end: { fsDiff } });
+  const translated = [...rasp('artifact.created'), ...rasp('artifact.modified'), ...rasp('artifact.deleted')];
   return {
-    makers: told.map(({ path, made_by }) => [path, made_by?.tool_call_id ?? null]),
+    makers: translated.map(({ path, made_by }) => [path, made_by?.tool_call_id ?? null]),
     fcmp: of('artifact.created'),
   };
 }
@@ -44,12 +44,12 @@ describe('artifacts', () => {
     ]);
   });
 
-  it('are made by nobody where no call speaks of them', () => {
+  it('have no maker where no call mentions them', () => {
     const stdout = [codex.command('completed', 'c1', 'touch data.md a.mdx')];
     expect(madeBy(stdout, { created: ['a.md'] }).makers).toEqual([['a.md', null]]);
   });
 
-  it('tell changes and deletions in RASP only', () => {
+  it('report changes and deletions in RASP only', () => {
     const { makers, fcmp } = madeBy([], { modified: ['m'], deleted: ['d'] });
     expect(makers).toEqual([
       ['m', null],
@@ -58,7 +58,7 @@ describe('artifacts', () => {
     expect(fcmp).toEqual([]);
   });
 
-  it('leave out our own records', () => {
+  it('leave out the files of Sluice', () => {
     const created = ['.audit/stdout.1.log', 'sub/.audit/x', './ok.md', 'audit/kept'];
     expect(madeBy([], { created }).makers.map(([path]) => path)).toEqual(['ok.md', 'audit/kept']);
   });

@@ -13,13 +13,13 @@ export type FsDiff = FromSchema<typeof fsDiffSchema>;
 
 const CHANGES = ['created', 'modified', 'deleted'] as const;
 
-/** Tells which files the attempt changed, and which tool call did it. Our own records are no artifacts. */
+/** Finds which files the attempt changed, and which tool call did it. Sluice's own files are no artifacts. */
 export function writeArtifacts(writer: EventWriter, touches: FileTouches, fsDiff: FsDiff): void {
   const changes = CHANGES.flatMap((change) => fsDiff[change].map((path) => ({ change, path: plain(path) })));
   const artifacts = changes.filter(({ path }) => path !== '' && !path.split('/').includes('.audit'));
-  const makerOf = findMakers(touches.all, new Set(artifacts.map(({ path }) => path)));
+  const findMaker = findMakers(touches.all, new Set(artifacts.map(({ path }) => path)));
   for (const { change, path } of artifacts) {
-    const madeBy = makerOf(path, change);
+    const madeBy = findMaker(path, change);
     const subject = madeBy === null ? {} : { tool_call_id: madeBy.tool_call_id };
     writer.write(`artifact.${change}`, { path, made_by: madeBy }, subject);
   }
@@ -46,7 +46,7 @@ const NAME_PART = /[\w.-]/u;
 const WORDS = /[\w.-]+/gu;
 
 /**
- * Tells which call changed each of these files. One that names the file as its own counts before one that only mentions
+ * Finds which call changed each of these files. One that names the file as its own counts before one that only mentions
  * it: the first for a new file, the last for others. Of those that mention it the first counts, later ones may only
  * look. Calls and files may be thousands each, so each is looked at once and not each with each.
  */
@@ -96,22 +96,22 @@ function findOwners(
 /** The calls that say a word, for the words of which the paths consist. */
 function findSpeakers(touches: readonly Touch[], paths: ReadonlySet<string>): ReadonlyMap<string, Touch[]> {
   const speakers = new Map<string, Touch[]>();
-  for (const path of paths) for (const word of wordsOf(path)) speakers.set(word, []);
-  for (const touch of touches) for (const word of wordsOf(touch.mention)) speakers.get(word)?.push(touch);
+  for (const path of paths) for (const word of splitWords(path)) speakers.set(word, []);
+  for (const touch of touches) for (const word of splitWords(touch.mention)) speakers.get(word)?.push(touch);
   return speakers;
 }
 
 /** The calls that say the rarest word of a path; undefined if it has none. A text that mentions it says all of them. */
 function rarest(path: string, speakers: ReadonlyMap<string, Touch[]>): readonly Touch[] | undefined {
   let fewest: readonly Touch[] | undefined;
-  for (const word of wordsOf(path)) {
+  for (const word of splitWords(path)) {
     const calls = speakers.get(word) ?? [];
     if (fewest === undefined || calls.length < fewest.length) fewest = calls;
   }
   return fewest;
 }
 
-function wordsOf(text: string): ReadonlySet<string> {
+function splitWords(text: string): ReadonlySet<string> {
   return new Set(text.match(WORDS));
 }
 

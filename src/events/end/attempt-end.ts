@@ -14,11 +14,11 @@ export interface AttemptEnd {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly fsDiff?: FsDiff | undefined;
-  /** What whoever ran the attempt knows and the bytes cannot tell. */
+  /** What the caller knows about the attempt and the bytes do not show. */
   readonly verdict?: Verdict | undefined;
   /** What there is to say to that verdict: which limit, what could not be started, what the schema refused. */
   readonly reason?: string | undefined;
-  /** What whoever brought the bytes has to say about them: that their interleaving is not known, for one. */
+  /** What the caller has to report about the bytes, for example that their interleaving is unknown. */
   readonly warnings?: readonly { readonly code: DiagnosticCode; readonly message: string }[] | undefined;
 }
 
@@ -37,7 +37,7 @@ const SILENCE_MS = 30_000;
 /** Sluice itself ended the attempt, or never began it: what is missing from the output says nothing. */
 const STOPPED: ReadonlySet<Verdict> = new Set(['canceled', 'timed_out', 'limit', 'not_started', 'session_lost']);
 
-/** Tells how the attempt ended: loose ends, artifacts, the judgement, and exactly one last event. */
+/** Reports how the attempt ended: loose ends, artifacts, the judgement, and exactly one last event. */
 export function endAttempt(report: ReportWriter, writer: EventWriter, circumstances: Circumstances): void {
   const { end, mode } = circumstances;
   const { endSignal, runtimeError, lastError } = report.outcome;

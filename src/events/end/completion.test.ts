@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { expectOrderly, expectValid } from '../contract/emitted-invariants.contract.js';
-import { DONE, codex, tell } from '../contract/translate-lines.contract.js';
+import { DONE, codex, translateLines } from '../contract/translate-lines.contract.js';
 import { judge } from './completion.js';
 import type { Evidence } from './completion.js';
 
@@ -116,21 +116,21 @@ describe('the last event of an attempt', () => {
     ['interrupted', [codex.failed('no')], { exitCode: 1 }, 'conversation.failed'],
     ['awaiting_user_input', [codex.message('?'), codex.completed()], {}, 'user.input.required'],
     ['unknown', [codex.thread()], {}, 'diagnostic.warning'],
-  ])('tells %s', (state, stdout, end, type) => {
-    const { fcmp, rasp } = tell({ stdout, end });
+  ])('reports %s', (state, stdout, end, type) => {
+    const { fcmp, rasp } = translateLines({ stdout, end });
     expect(fcmp.at(-1)?.type).toBe(type);
     expect(rasp('lifecycle.completion.state')).toMatchObject([{ state }]);
   });
 
   it('says why it failed', () => {
-    const { of } = tell({ stdout: [codex.failed('usage limit reached')], end: { exitCode: 1 } });
+    const { of } = translateLines({ stdout: [codex.failed('usage limit reached')], end: { exitCode: 1 } });
     expect(of('conversation.failed')).toEqual([
       { error: { category: 'engine', code: 'ENGINE_RUNTIME_ERROR', message: 'usage limit reached' } },
     ]);
   });
 
   it('explains an exit code with the last error', () => {
-    const { of } = tell({ stdout: [{ type: 'error', message: 'stream closed' }], end: { exitCode: 7 } });
+    const { of } = translateLines({ stdout: [{ type: 'error', message: 'stream closed' }], end: { exitCode: 7 } });
     expect(of('conversation.failed')[0]?.error).toMatchObject({
       category: 'process',
       message: expect.stringMatching(/7.*stream closed/) as string,
@@ -141,8 +141,11 @@ describe('the last event of an attempt', () => {
     ['canceled', 'canceled', 'lifecycle.run.canceled'],
     ['timed_out', 'timeout', 'lifecycle.run.failed'],
     ['limit', 'limit', 'lifecycle.run.failed'],
-  ] as const)('tells a run that was %s', (verdict, category, type) => {
-    const { of, rasp } = tell({ stdout: [codex.message(DONE)], end: { verdict, exitCode: null, signal: 'SIGTERM' } });
+  ] as const)('reports a run that was %s', (verdict, category, type) => {
+    const { of, rasp } = translateLines({
+      stdout: [codex.message(DONE)],
+      end: { verdict, exitCode: null, signal: 'SIGTERM' },
+    });
     expect(of('conversation.failed')).toMatchObject([{ error: { category } }]);
     expect(rasp(type)).toHaveLength(1);
   });
@@ -153,14 +156,14 @@ describe('the last event of an attempt', () => {
     ['session_lost', 'SESSION_LOST'],
     ['not_validated', 'OUTPUT_NOT_VALIDATED'],
   ] as const)('gives the reason for %s', (verdict, code) => {
-    const { of, warnings } = tell({ mode: 'auto', end: { verdict, exitCode: null, reason: 'because' } });
+    const { of, warnings } = translateLines({ mode: 'auto', end: { verdict, exitCode: null, reason: 'because' } });
     expect(of('conversation.failed')).toMatchObject([{ error: { code, message: 'because' } }]);
     expect(warnings).toEqual(verdict === 'not_validated' ? ['NO_OUTPUT'] : []);
   });
 
   it('is a warning where the agent is asked again', () => {
     const end = { verdict: 'retry', reason: 'line is missing' } as const;
-    const { fcmp, emitted } = tell({ mode: 'auto', stdout: [codex.message('{}'), codex.completed()], end });
+    const { fcmp, emitted } = translateLines({ mode: 'auto', stdout: [codex.message('{}'), codex.completed()], end });
     expect(fcmp.at(-1)).toMatchObject({
       type: 'diagnostic.warning',
       data: { code: 'OUTPUT_RETRIED', message: 'line is missing', usage: { input_tokens: 10 } },
@@ -169,30 +172,30 @@ describe('the last event of an attempt', () => {
     expectValid(emitted);
   });
 
-  it('tells a conflict before it', () => {
-    const { warnings, types } = tell({ stdout: [codex.message(DONE)], end: { exitCode: 1 } });
+  it('reports a conflict before it', () => {
+    const { warnings, types } = translateLines({ stdout: [codex.message(DONE)], end: { exitCode: 1 } });
     expect(warnings).toContain('TERMINAL_STATUS_COMPLETION_CONFLICT');
     expect(types.at(-1)).toBe('conversation.completed');
   });
 
   it('fails in auto without a validated output', () => {
-    const { of } = tell({ mode: 'auto', stdout: [codex.message(DONE), codex.completed()] });
+    const { of } = translateLines({ mode: 'auto', stdout: [codex.message(DONE), codex.completed()] });
     expect(of('conversation.failed')).toMatchObject([{ error: { category: 'output', code: 'OUTPUT_NOT_VALIDATED' } }]);
   });
 
   it('completes in auto with a validated output', () => {
-    const { of } = tell({ mode: 'auto', stdout: [codex.completed()], end: { verdict: 'validated' } });
+    const { of } = translateLines({ mode: 'auto', stdout: [codex.completed()], end: { verdict: 'validated' } });
     expect(of('conversation.completed')).toMatchObject([{ state: 'completed', reason_code: 'OUTPUT_VALIDATED' }]);
   });
 
   it('does not count the end signal of a turn that was followed by another', () => {
     const stdout = [codex.turn, codex.message('?'), codex.completed(), codex.turn];
-    expect(tell({ stdout, end: { exitCode: 1 } }).types.at(-1)).toBe('conversation.failed');
+    expect(translateLines({ stdout, end: { exitCode: 1 } }).types.at(-1)).toBe('conversation.failed');
   });
 
-  it('does not count a runtime error that was got over', () => {
+  it('does not count a runtime error that was recovered from', () => {
     const stdout = [codex.turn, codex.failed('x'), codex.turn, codex.message('?'), codex.completed()];
-    const { types, warnings } = tell({ stdout });
+    const { types, warnings } = translateLines({ stdout });
     expect(types.at(-1)).toBe('user.input.required');
     expect(warnings).not.toContain('TERMINAL_STATUS_COMPLETION_CONFLICT');
   });
@@ -200,27 +203,27 @@ describe('the last event of an attempt', () => {
 
 describe('what was left open at the end', () => {
   it('is warned about where the output stops early', () => {
-    expect(tell({ stdout: [codex.thread(), codex.turn] }).warnings).toContain('EARLY_END_OF_STREAM');
-    expect(tell({ stdout: [codex.completed()] }).warnings).not.toContain('EARLY_END_OF_STREAM');
+    expect(translateLines({ stdout: [codex.thread(), codex.turn] }).warnings).toContain('EARLY_END_OF_STREAM');
+    expect(translateLines({ stdout: [codex.completed()] }).warnings).not.toContain('EARLY_END_OF_STREAM');
     const canceled = { verdict: 'canceled' } as const;
-    expect(tell({ stdout: [codex.turn], end: canceled }).warnings).not.toContain('EARLY_END_OF_STREAM');
+    expect(translateLines({ stdout: [codex.turn], end: canceled }).warnings).not.toContain('EARLY_END_OF_STREAM');
   });
 
   it('is warned about where nothing came at all', () => {
-    expect(tell({}).warnings).toContain('NO_OUTPUT');
+    expect(translateLines({}).warnings).toContain('NO_OUTPUT');
   });
 
   it('is warned about where the process lives on in silence after its end', () => {
     const lives = (ms: number) => {
       const times = [0, ms];
-      return tell({ stdout: [codex.completed()], clock: () => times.shift() ?? ms }).warnings;
+      return translateLines({ stdout: [codex.completed()], clock: () => times.shift() ?? ms }).warnings;
     };
     expect(lives(31_000)).toContain('SILENCE_AFTER_END');
     expect(lives(29_000)).not.toContain('SILENCE_AFTER_END');
   });
 
   it('is warned about where a tool call never ended', () => {
-    const { warnings } = tell({ stdout: [codex.command('started', 'item_1'), codex.completed()] });
+    const { warnings } = translateLines({ stdout: [codex.command('started', 'item_1'), codex.completed()] });
     expect(warnings).toContain('TOOL_CALL_UNFINISHED');
   });
 });

@@ -30,8 +30,8 @@ export type Judgement = {
 /**
  * Judges an attempt by the order of precedence: what Sluice itself did to it, then in `auto` the verdict on the
  * output, then the done marker, the engine's end signal, an interruption, and the verdict where nothing else speaks.
- * Evidence against the outcome does not change it, but is told. An agent that calls itself done with an output that
- * the contract refuses has failed: nobody would get a value.
+ * Evidence against the outcome does not change it, but is reported. An agent that calls itself done with an output that
+ * the contract refuses has failed: there would be no value.
  */
 export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgement {
   const stopped = judgeStop(evidence);
@@ -45,7 +45,7 @@ export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgeme
       state: 'awaiting_user_input',
       reason: 'TERMINAL_SIGNAL_WITHOUT_DONE_MARKER',
       confidence: 0.92,
-      conflict: troubleOf(evidence)?.message ?? null,
+      conflict: findTrouble(evidence)?.message ?? null,
     };
   }
   return interrupted(evidence) ?? judgeVerdict(evidence) ?? UNKNOWN;
@@ -64,7 +64,7 @@ const UNKNOWN: Judgement = {
   conflict: null,
 };
 
-/** Not the end of the run: the next attempt is told what was wrong. */
+/** Not the end of the run: the next attempt gets the reasons. */
 const RETRIED: Judgement = { state: 'unknown', reason: 'OUTPUT_RETRIED', confidence: 1, conflict: null };
 
 function judgeStop({ verdict, doneMarker, reason }: Evidence): Judgement | null {
@@ -86,7 +86,7 @@ const STOPS: Partial<Record<Verdict, Failure>> = {
 function judgeOutput(evidence: Evidence): Judgement {
   const { verdict } = evidence;
   if (verdict === 'validated') return completed('OUTPUT_VALIDATED', 1, evidence);
-  // What a broken process leaves behind is no comment: nobody meant it as an answer.
+  // What a broken process leaves behind is no comment: it was not meant as an answer.
   if (verdict === 'comment') return interrupted(evidence) ?? completed('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence);
   if (verdict === 'no_contract') {
     const isClean = evidence.exitCode === 0 || evidence.endSignal !== null;
@@ -96,7 +96,7 @@ function judgeOutput(evidence: Evidence): Judgement {
 }
 
 function notValidated(evidence: Evidence): Judgement {
-  const trouble = troubleOf(evidence);
+  const trouble = findTrouble(evidence);
   const message = evidence.reason ?? FAILURE_CODES.OUTPUT_NOT_VALIDATED;
   const failure: Failure = {
     category: 'output',
@@ -113,17 +113,17 @@ function markerReason(verdict: Verdict | null): CompletedReason {
 }
 
 function completed(reason: CompletedReason, confidence: number, evidence: Evidence): Judgement {
-  return { state: 'completed', reason, confidence, conflict: troubleOf(evidence)?.message ?? null };
+  return { state: 'completed', reason, confidence, conflict: findTrouble(evidence)?.message ?? null };
 }
 
 function interrupted(evidence: Evidence): Judgement | null {
-  const failure = troubleOf(evidence);
+  const failure = findTrouble(evidence);
   if (failure === null) return null;
   return { state: 'interrupted', reason: failure.code, confidence: 0.9, failure, conflict: null };
 }
 
 /** The sign that something went wrong, the one that explains most first. */
-function troubleOf({ runtimeError, lastError, exitCode, signal }: Evidence): Failure | null {
+function findTrouble({ runtimeError, lastError, exitCode, signal }: Evidence): Failure | null {
   const because = lastError === null ? '' : ` Its last error: ${lastError}`;
   if (runtimeError !== null) return { category: 'engine', code: 'ENGINE_RUNTIME_ERROR', message: runtimeError };
   if (signal !== null) {

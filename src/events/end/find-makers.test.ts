@@ -10,7 +10,7 @@ const touch = (toolCallId: string, mention: string, paths: readonly string[] = [
   paths,
 });
 
-const makerOf = (touches: readonly Touch[], path: string, paths: readonly string[] = [path]) =>
+const findMaker = (touches: readonly Touch[], path: string, paths: readonly string[] = [path]) =>
   findMakers(touches, new Set(paths))(path, 'created')?.tool_call_id ?? null;
 
 it.each([
@@ -20,11 +20,11 @@ it.each([
   ['a name beyond ASCII', 'touch 说明', '说明'],
   ['a name that ends beyond ASCII', 'touch docs/v1-说明', 'docs/v1-说明'],
 ])('a file is found by %s', (_, mention, path) => {
-  expect(makerOf([touch('c1', 'ls'), touch('c2', mention)], path)).toBe('c2');
+  expect(findMaker([touch('c1', 'ls'), touch('c2', mention)], path)).toBe('c2');
 });
 
 it('a file is not found by a part of a name', () => {
-  expect(makerOf([touch('c1', 'touch data.md a.mdx x-a.md')], 'a.md')).toBeNull();
+  expect(findMaker([touch('c1', 'touch data.md a.mdx x-a.md')], 'a.md')).toBeNull();
 });
 
 // The plain definition, each call with each file: what is fast must say the same.

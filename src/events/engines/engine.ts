@@ -10,21 +10,21 @@ export interface Engine {
   readonly name: EngineName;
   /** The parser's name on the wire, unless the reader names another with `report.parser`. */
   readonly parser: ParserName;
-  /** Raised with every change of the mapping, so that old events can be told from new ones. */
+  /** Raised with every change of the mapping, so that old events can be distinguished from new ones. */
   readonly parserVersion: string;
   /** `json`: records and documents, with noise between them. `text`: line by line. */
   readonly framing: 'json' | 'text';
   /** What the program prints whenever all goes well: its absence at the end is worth a warning. */
   readonly promises: { readonly session: boolean; readonly endSignal: boolean };
   /**
-   * How surely a JSON value was printed by this program, from 0 (not at all) to 1 (nobody else prints this). Decides
+   * How surely a JSON value was printed by this program, from 0 (not at all) to 1 (no other program prints this). Decides
    * `engine: 'auto'`; above 0, the value is cut out of the text around it.
    */
   detect(value: object): number;
   /** The same for a line of text. */
   detectText?(line: string): number;
   /** The session a record names, without reading it: a terminal is merged only if its session is the same. */
-  sessionOf(value: object): string | null;
+  readSession(value: object): string | null;
   createReader(report: Report): Reader;
 }
 
@@ -40,6 +40,6 @@ export interface Reader {
   text(frame: TextFrame): void;
   /** A blank line, for readers that put text together again: say nothing about it. */
   blank?(frame: BlankFrame): void;
-  /** All bytes have come; tell what was being collected. Messages left open are closed by the core. */
+  /** All bytes have come; report what was being collected. Messages left open are closed by the core. */
   end(): void;
 }

@@ -19,7 +19,7 @@ export interface StatusReport {
 
 /** Which message. Engines that write one at a time need neither. */
 export interface MessageOptions {
-  /** Tells messages apart that are open at the same time: the engine's own message id. */
+  /** Distinguishes messages that are open at the same time: the engine's own message id. */
   readonly key?: string;
   /** The tool call whose sub-agent speaks: its words are not the agent's answer. */
   readonly parent?: string | null;
@@ -37,11 +37,11 @@ export interface ReasoningOptions {
 /** A tool call. The core pairs starts and ends by `id` and remembers name and input for the end. */
 export interface ToolReport {
   readonly id: string;
-  /** May be left out at the end of a call whose start was told. */
+  /** May be left out at the end of a call whose start was reported. */
   readonly name?: string | null;
   readonly input?: unknown;
   readonly parent?: string | null;
-  /** Files the call says it touches: joined with the file differences, they tell who made an artifact. */
+  /** Files the call says it touches: joined with the file differences, they show which call made an artifact. */
   readonly paths?: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export interface ToolFailureReport extends ToolEndReport {
   readonly error: string;
 }
 
-/** Trouble the engine tells of. It decides nothing: an error that ended the work is told with `runtimeError` too. */
+/** Trouble the engine reports. It decides nothing: an error that ended the work is reported with `runtimeError` too. */
 export interface EngineErrorReport {
   readonly message: string;
   /** The engine tries again: never a failure. */
@@ -74,7 +74,7 @@ export interface EngineErrorReport {
 export interface Report {
   /** `lifecycle.run.status`. */
   status(status: StatusReport): void;
-  /** Reveals the session where the record is no status: the core tells a status of its own the first time. */
+  /** Reveals the session where the record is no status: the core reports a status of its own the first time. */
   session(id: string | null): void;
   engineVersion(version: string | null): void;
 
@@ -100,7 +100,7 @@ export interface Report {
 
   /** Expected chatter: raw without a warning. */
   noise(): void;
-  /** The frame is a part of something told later, with `spanning`; nothing is told now. */
+  /** The frame is a part of something reported later, with `spanning`; nothing is reported now. */
   hold(): void;
   /** Raw with a warning: the frame is not what the engine prints. */
   unparsed(code?: DiagnosticCode, message?: string): void;
@@ -110,13 +110,13 @@ export interface Report {
   checkFields(record: object, known: ReadonlySet<string>, path: string): void;
   warning(code: DiagnosticCode, message: string, options?: { readonly subject?: string }): void;
 
-  /** What is told next is about a frame that was held before, or about the current one again. */
+  /** What is reported next is about a frame that was held before, or about the current one again. */
   about(frame: Frame): void;
-  /** What is told next was read from all bytes from one frame to another of the same stream. */
+  /** What is reported next was read from all bytes from one frame to another of the same stream. */
   spanning(first: Frame, last: Frame): void;
   /** How sure the reading of this frame is; 1 unless said. */
   confidence(value: number): void;
-  /** What was told is a guess (confidence under 0.5): the text it was read from is added as raw, with a warning. */
+  /** What was reported is a guess (confidence under 0.5): the text it was read from is added as raw, with a warning. */
   lowConfidence(text: string): void;
   /** Another parser of the same engine reads from here on. */
   parser(name: ParserName): void;

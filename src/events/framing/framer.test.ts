@@ -138,7 +138,7 @@ describe('text', () => {
     expect(said('progress 50%\r{"type":"a"} done\n')).toEqual(['progress 50%\r', { type: 'a' }, ' done']);
   });
 
-  it('is told with its bytes where they are not ASCII', () => {
+  it('is reported with its bytes where they are not ASCII', () => {
     expect(frames('é😀{"type":"é"}ü\n')).toMatchObject([
       { kind: 'text', from: 0, to: 6, text: 'é😀' },
       { kind: 'json', from: 6, to: 19 },
@@ -146,7 +146,7 @@ describe('text', () => {
     ]);
   });
 
-  it('is told with its bytes where they are not UTF-8', () => {
+  it('is reported with its bytes where they are not UTF-8', () => {
     const bytes = Uint8Array.of(0xff, 0xc3, ...encoder.encode('{"type":1}'), 0xe4, 0xb8, 0x0a);
     expect(frames(bytes)).toMatchObject([
       { kind: 'text', from: 0, to: 2, encoding: 'binary' },
@@ -217,7 +217,7 @@ describe('a torn value', () => {
     ]);
   });
 
-  it('is told as truncated, line by line, where the document itself is torn', () => {
+  it('is reported as truncated, line by line, where the document itself is torn', () => {
     expect(frames('{\n "a": 1,\n "b": tru\n{"type":"x"}\n')).toMatchObject([
       { kind: 'text', text: '{', problem: 'truncated' },
       { kind: 'text', text: ' "a": 1,' },
@@ -226,14 +226,14 @@ describe('a torn value', () => {
     ]);
   });
 
-  it('is told as truncated at the end of the stream', () => {
+  it('is reported as truncated at the end of the stream', () => {
     expect(frames('{"type":"a"}\n{"type":"b')).toMatchObject([
       { kind: 'json' },
       { kind: 'text', text: '{"type":"b', problem: 'truncated', from: 13, to: 23 },
     ]);
   });
 
-  it('is told as too deep where it is nested without end', () => {
+  it('is reported as too deep where it is nested without end', () => {
     expect(frames(`${'['.repeat(3000)}${']'.repeat(3000)}\n`)).toMatchObject([{ kind: 'text', problem: 'too_deep' }]);
     expect(frames(`{"type":${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}}\n`)).toMatchObject([
       { kind: 'text', problem: 'too_deep' },

@@ -35,7 +35,7 @@ const SCRIPT_LINE = /^Script (?:started|done) on .*\d\d:\d\d:\d\d/u;
 const OPENING_BRACE = 0x7b;
 
 /**
- * Cuts a stream into frames so that every byte is in exactly one of them. Frames are handed out at line ends only
+ * Cuts a stream into frames so that every byte is in exactly one of them. Frames are emitted at line ends only
  * and depend on nothing but the bytes, so the cut of the pushes leaves no trace.
  *
  * @example
@@ -149,7 +149,7 @@ export function createFramer(options: FramerOptions): Framer {
   };
 }
 
-/** A piece of an endless line; and a long one with damaged bytes, in which no value's bytes could be told. */
+/** A piece of an endless line; and a long one with damaged bytes, whose values cannot be mapped to bytes. */
 function isIndivisible({ tooLong, isUtf8, bytes }: Line): boolean {
   return tooLong || (!isUtf8 && bytes === null);
 }

@@ -28,7 +28,7 @@ const ESCAPED = '"\\/bfnrtu';
 /**
  * Follows one JSON object or array over any number of lines and notices at the first wrong character that it cannot
  * become one any more. That is what keeps a torn value from swallowing the lines behind it. Strings may hold
- * physical newlines; numbers and literals are only told apart from punctuation, the parser checks them.
+ * physical newlines; numbers and literals are only distinguished from punctuation, the parser checks them.
  */
 export class JsonScanner {
   readonly #containers: number[] = [];

@@ -11,7 +11,7 @@ const LINE_FEED = 0x0a;
 const SUBSTITUTE = '\uFFFD';
 
 /**
- * Cuts a stream of bytes into decoded lines. The cut of the pushes leaves no trace: only whole lines are told.
+ * Cuts a stream of bytes into decoded lines. The cut of the pushes leaves no trace: only whole lines are reported.
  *
  * @example
  * const splitter = createLineSplitter((line) => console.log(line.text))

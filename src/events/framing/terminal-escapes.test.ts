@@ -26,8 +26,8 @@ describe('escape sequences', () => {
       fc.property(pieces, (parts) => {
         const text = parts.join('');
         const plain = stripEscapes(text);
-        const originalOf = createOriginalCursor(plain);
-        expect([...plain.text].map((_, index) => text[originalOf(index)])).toEqual([...plain.text]);
+        const toOriginal = createOriginalCursor(plain);
+        expect([...plain.text].map((_, index) => text[toOriginal(index)])).toEqual([...plain.text]);
       }),
     );
   });

@@ -36,7 +36,7 @@ export function stripEscapes(text: string): PlainText {
   return { text: plain, removed };
 }
 
-/** Tells where characters of the plain text stood in the original, for positions that do not decrease. */
+/** Finds where characters of the plain text stood in the original, for positions that do not decrease. */
 export function createOriginalCursor({ removed }: PlainText): (position: number) => number {
   let shift = 0;
   let next = 0;

@@ -4,7 +4,7 @@ import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { Emitted } from '../protocol/translator-output.js';
 import type { EngineName, ParserName } from '../protocol/engine-names.js';
 import type { FcmpData, FcmpEvent, FcmpType } from '../protocol/fcmp-event.js';
-import { RASP_TYPES, categoryOf } from '../protocol/rasp-event.js';
+import { RASP_TYPES, getCategory } from '../protocol/rasp-event.js';
 import type { RaspData, RaspEvent, RaspSource, RaspType } from '../protocol/rasp-event.js';
 import { toFcmp } from './fcmp-mapping.js';
 
@@ -14,9 +14,9 @@ type Subject = Omit<Correlation, 'session_id'>;
 const NO_SUBJECT: Subject = {};
 
 /** `event` of every type, shared by all events of it. */
-const EVENT_OF = Object.fromEntries(RASP_TYPES.map((type) => [type, { category: categoryOf(type), type }]));
+const EVENT_OF = Object.fromEntries(RASP_TYPES.map((type) => [type, { category: getCategory(type), type }]));
 
-/** Writes events: numbers them, stamps them, and tells each fact in both protocols. */
+/** Writes events: numbers them, stamps them, and reports each fact in both protocols. */
 export class EventWriter {
   readonly #runId: string;
   readonly #attempt: number;
@@ -34,7 +34,7 @@ export class EventWriter {
   #sessionOnly: Correlation;
   /** The bytes the next events were read from; null for what no byte says. */
   rawRef: RawRef | null = null;
-  /** Told with the FCMP events from here on: set for the last one of the attempt. */
+  /** Reported with the FCMP events from here on: set for the last one of the attempt. */
   usage: Usage | null = null;
 
   constructor(start: {
@@ -95,7 +95,7 @@ export class EventWriter {
     this.#meta = value === 1 ? this.#sureMeta : { ...this.#sureMeta, confidence: value };
   }
 
-  /** Tells a fact as RASP and, where people care, as FCMP. */
+  /** Reports a fact as RASP and, where people care, as FCMP. */
   write<Type extends RaspType>(type: Type, data: RaspData<Type>, subject: Subject = NO_SUBJECT): void {
     const correlation = this.#correlate(subject);
     const event = {
@@ -117,7 +117,7 @@ export class EventWriter {
     this.#pushFcmp(mapped.type, fcmpData, correlation);
   }
 
-  /** Tells a warning of the reading; the message is the code's own explanation unless another is given. */
+  /** Reports a warning of the reading; the message is the code's own explanation unless another is given. */
   warn(
     code: DiagnosticCode,
     message: string = DIAGNOSTIC_CODES[code],
@@ -127,12 +127,12 @@ export class EventWriter {
     this.write('diagnostic.parser.warning', { code, message, ...about }, subject);
   }
 
-  /** Tells people something that is no fact of its own. */
+  /** Reports people something that is no fact of its own. */
   writeFcmp<Type extends FcmpType>(type: Type, data: FcmpData<Type>): void {
     this.#pushFcmp(type, data, this.#sessionOnly);
   }
 
-  /** Hands out what was written since the last time. */
+  /** Returns what was written since the last time. */
   take(): Emitted[] {
     const out = this.#out;
     this.#out = [];

@@ -8,8 +8,8 @@ interface FcmpFact {
 }
 
 /**
- * What a RASP event tells people; null if nothing. `conversation.started` is not here: it comes once an attempt, so
- * the session tells it.
+ * What a RASP event reports people; null if nothing. `conversation.started` is not here: it comes once an attempt, so
+ * the session reports it.
  */
 export function toFcmp(event: RaspEvent): FcmpFact | null {
   const { type } = event.event;

@@ -1,33 +1,33 @@
 import type { FcmpEvent, FcmpData } from '../protocol/fcmp-event.js';
 
 /**
- * FCMP told in the words of another protocol, one event at a time. `push` gives what an event becomes, which may be
+ * FCMP converted to another protocol, one event at a time. `push` gives what an event becomes, which may be
  * nothing; `end` closes what is still open once no more events will come.
  */
-export interface Projection<Told> {
-  push(event: FcmpEvent): Told[];
-  end(): Told[];
+export interface Projection<Projected> {
+  push(event: FcmpEvent): Projected[];
+  end(): Projected[];
 }
 
 /** A projection applied to events that are all there already. */
-export function projectAll<Told>(projection: Projection<Told>, events: Iterable<FcmpEvent>): Told[] {
+export function projectAll<Projected>(projection: Projection<Projected>, events: Iterable<FcmpEvent>): Projected[] {
   // Not spread into a call: a hostile attempt may leave more open than a call has room for arguments.
-  const told: Told[][] = [];
-  for (const event of events) told.push(projection.push(event));
-  told.push(projection.end());
-  return told.flat();
+  const projected: Projected[][] = [];
+  for (const event of events) projected.push(projection.push(event));
+  projected.push(projection.end());
+  return projected.flat();
 }
 
 /** What a whole text adds to the pieces of it that were streamed before. */
 interface Remainder {
-  /** What is still to be told; empty where the pieces told it all. */
+  /** What is still to be reported; empty where the pieces reported it all. */
   readonly rest: string;
   /** The whole text does not begin with the pieces, so they cannot be completed, only corrected. */
   readonly diverged: boolean;
 }
 
 /**
- * Remembers the texts that are being streamed, so that the whole text that follows is not told twice. It holds the
+ * Remembers the texts that are being streamed, so that the whole text that follows is not reported twice. It holds the
  * text of open messages only.
  *
  * @example
@@ -61,12 +61,12 @@ interface StreamedTexts {
 }
 
 /** Engines number their calls anew in each attempt; a conversation needs ids that stay apart. */
-export function toolCallIdOf(id: string, attempt: number): string {
+export function toToolCallId(id: string, attempt: number): string {
   return attempt === 1 ? id : `${attempt}:${id}`;
 }
 
 /** A thought that came whole has no id of its own. */
-export function reasoningIdOf(
+export function toReasoningId(
   { reasoning_id }: { readonly reasoning_id?: string },
   { attempt, seq }: { readonly attempt: number; readonly seq: number },
 ): string {

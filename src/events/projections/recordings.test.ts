@@ -58,10 +58,10 @@ describe('the recordings of all engines', () => {
 
   test.each(recordings)('%s: legal AG-UI, valid ACP, every text once', (name) => {
     const events = readEvents(name);
-    const told = toAgUi(events);
-    expect(brokenRules(told)).toEqual([]);
-    expect(told.map((event) => EventSchemas.parse(event))).toEqual(told);
-    expect(agUiTexts(told)).toEqual(finals(events));
+    const translated = toAgUi(events);
+    expect(brokenRules(translated)).toEqual([]);
+    expect(translated.map((event) => EventSchemas.parse(event))).toEqual(translated);
+    expect(agUiTexts(translated)).toEqual(finals(events));
     expect(toAcp(events).filter((notification) => !isAcp(notification))).toEqual([]);
     expect(acpText(events)).toBe(finals(events).join(''));
   });

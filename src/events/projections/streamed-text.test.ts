@@ -10,7 +10,7 @@ test('a whole text adds what its pieces lack', () => {
   expect(texts.finish('n', 'Bye')).toEqual({ rest: '', diverged: false });
 });
 
-test('a text without pieces is told whole, also under an id that was finished before', () => {
+test('a text without pieces is reported whole, also under an id that was finished before', () => {
   const texts = createStreamedTexts();
   texts.append('m', 'Hello');
   texts.finish('m', 'Hello');

@@ -4,7 +4,7 @@ export const COMPLETION_STATES = ['completed', 'awaiting_user_input', 'interrupt
 /** How an attempt stands at its end. */
 export type CompletionState = (typeof COMPLETION_STATES)[number];
 
-/** What a run knows about an attempt and the bytes cannot tell. */
+/** What a run knows about an attempt and the bytes do not show. */
 export const VERDICTS = [
   'validated',
   'not_validated',
@@ -46,7 +46,7 @@ export const FAILURE_CODES = {
 const OPEN_REASONS = {
   TERMINAL_SIGNAL_WITHOUT_DONE_MARKER: 'The engine ended its turn without the done marker: it waits for an answer.',
   OUTPUT_RETRIED: 'The output did not pass the schema of the contract, and the agent is asked again.',
-  INSUFFICIENT_EVIDENCE: 'Nothing says how the attempt ended.',
+  INSUFFICIENT_EVIDENCE: 'Unknown how the attempt ended.',
 } as const;
 
 /** Every `reason_code`, with its meaning. */

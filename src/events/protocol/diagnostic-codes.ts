@@ -10,12 +10,13 @@ export const DIAGNOSTIC_CODES = {
   RAW_TEXT_SHORTENED: 'The raw event shows only the beginning of its bytes; the raw reference has them all.',
   VALUE_TOO_DEEP: 'A value is nested deeper than the limit; it is kept as raw.',
 
-  PTY_STREAM_MISMATCH: 'The terminal and stdout do not say the same; the message tells what was restored or set aside.',
+  PTY_STREAM_MISMATCH:
+    'The terminal and stdout do not say the same; the message reports what was restored or set aside.',
   STREAM_DRIFT_OBSERVED: 'The engine’s document came on another stream than it should.',
   INTERLEAVING_UNKNOWN: 'No timing is recorded: stdout, stderr and terminal are read one after the other.',
   TIMING_INCONSISTENT: 'The recorded timing does not fit the recorded bytes; it is used as far as it fits.',
 
-  UNKNOWN_ENGINE_PROFILE: 'The engine could not be told from its output; it is read as plain text.',
+  UNKNOWN_ENGINE_PROFILE: 'The engine could not be detected from its output; it is read as plain text.',
   ENGINE_MISMATCH: 'The output does not look like the engine it is said to come from.',
   NO_OUTPUT: 'The agent printed nothing.',
 
@@ -23,21 +24,22 @@ export const DIAGNOSTIC_CODES = {
   SESSION_ID_MISSING: 'No session id was printed, so the session cannot be resumed.',
   TOOL_CALL_UNFINISHED: 'A tool call was started and its end was never printed.',
   TOOL_CALL_START_MISSING: 'A tool’s result was printed without its start.',
-  DUPLICATE_MESSAGE_SUPPRESSED: 'The engine printed the same message again as a repeat of its own; it is told once.',
+  DUPLICATE_MESSAGE_SUPPRESSED:
+    'The engine printed the same message again as a repeat of its own; it is reported once.',
 
   EARLY_END_OF_STREAM: 'The output stopped before the engine’s end signal.',
   SILENCE_AFTER_END: 'The process went on for long after the engine’s end signal without a word.',
   OUTPUT_AFTER_END: 'The engine went on printing after its end signal.',
   TERMINAL_STATUS_COMPLETION_CONFLICT:
     'Exit code, signal, marker and end signal contradict each other; the order of precedence decided.',
-  INCOMPLETE_STATE_CLASSIFICATION: 'Nothing says how the attempt ended.',
+  INCOMPLETE_STATE_CLASSIFICATION: 'Unknown how the attempt ended.',
   OUTPUT_RETRIED: 'The output did not pass the schema of the contract, and the agent is asked again.',
   DONE_MARKER_REPEATED: 'The done marker was said more than once.',
 
   ENGINE_ERROR: 'The engine reported an error.',
   ENGINE_WARNING: 'The engine reported something that did not stop it.',
   ENGINE_RETRYING: 'The engine failed to reach its model and tries again.',
-  ENGINE_RATE_LIMIT_HINT: 'The engine was told to slow down.',
+  ENGINE_RATE_LIMIT_HINT: 'The provider asked the engine to slow down.',
   ENGINE_AUTH_HINT: 'The engine was not allowed in; its credentials need attention.',
   ENGINE_DEPRECATION_WARNING: 'The engine says that something it was asked to use will go away.',
   IFLOW_EXECUTION_INFO_PARSE_FAILED: 'The `<Execution Info>` block is there and cannot be read.',

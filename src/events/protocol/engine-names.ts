@@ -27,7 +27,7 @@ export const ENGINE_NAMES = keysOf(ENGINE_PARSERS);
 export const PARSER_NAMES: readonly ParserName[] = [...new Set(Object.values(ENGINE_PARSERS).flat())];
 
 /**
- * Tells whether a word names an engine.
+ * Whether a word names an engine.
  *
  * @example
  * isEngineName('codex') // true

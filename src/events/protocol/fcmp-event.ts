@@ -17,7 +17,7 @@ import {
 } from './event-parts.js';
 import { ENGINE_NAMES } from './engine-names.js';
 
-/** The last event of an attempt also tells what was used so far. */
+/** The last event of an attempt also reports what was used so far. */
 function withUsage<R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
   schema: ObjectSchema<R, O>,
 ): ObjectSchema<R, O & { readonly usage: typeof usageSchema }> {
@@ -26,7 +26,7 @@ function withUsage<R extends Readonly<Record<string, Schema>>, O extends Readonl
 
 /** What each type of FCMP event says: the one place where types and their data are listed. */
 const FCMP_DATA = {
-  /** `session_id` is null where the engine has not told one. */
+  /** `session_id` is null where the engine has not named one. */
   'conversation.started': object({ session_id: { anyOf: [name, { type: 'null' }] } }),
   'assistant.message.delta': messageDelta,
   'assistant.message.final': messageFinal,
@@ -58,7 +58,7 @@ const envelope = object({
   engine: oneOf(ENGINE_NAMES),
   type: name,
   data: { type: 'object' },
-  /** `cached_from` is the run whose kept result this one repeats. */
+  /** `cached_from` is the run whose cached result this one repeats. */
   meta: object({ attempt: ordinal }, { confidence, cached_from: name }),
   correlation: correlationSchema,
   raw_ref: { anyOf: [rawRefSchema, { type: 'null' }] },

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { categoryOf, isRasp, RASP_TYPES, raspSchema } from './rasp-event.js';
+import { getCategory, isRasp, RASP_TYPES, raspSchema } from './rasp-event.js';
 import type { RaspEvent } from './rasp-event.js';
 
 const validate = new Ajv2020({ strict: true, strictRequired: false, allErrors: true }).compile(raspSchema);
@@ -115,6 +115,6 @@ describe('isRasp', () => {
 });
 
 test('the category of a type is its first word', () => {
-  expect(categoryOf('lifecycle.completion.state')).toBe('lifecycle');
-  expectTypeOf(categoryOf('raw.pty')).toEqualTypeOf<'raw'>();
+  expect(getCategory('lifecycle.completion.state')).toBe('lifecycle');
+  expectTypeOf(getCategory('raw.pty')).toEqualTypeOf<'raw'>();
 });

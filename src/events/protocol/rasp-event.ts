@@ -37,7 +37,7 @@ const toolCall = { input: anything, parent_tool_call_id: name } as const;
 
 /** What each type of RASP event says: the one place where types and their data are listed. */
 const RASP_DATA = {
-  /** `cached_from` is the run whose kept result this one repeats. */
+  /** `cached_from` is the run whose cached result this one repeats. */
   'lifecycle.run.started': object({ mode: oneOf(['auto', 'interactive']), resumed: flag }, { cached_from: name }),
   /** `status` is the engine's own word for what happened (`thread.started`, `step_finish`, `init`). */
   'lifecycle.run.status': object(
@@ -77,7 +77,7 @@ const RASP_DATA = {
   'diagnostic.parser.warning': diagnostic,
   /** Of the protocol; no reader here emits it, since nothing it meets stops it. */
   'diagnostic.parser.error': diagnostic,
-  /** `retrying` tells a retry from a failure; `http_status` and `attempt` where the engine says them. */
+  /** `retrying` distinguishes a retry from a failure; `http_status` and `attempt` where the engine says them. */
   'diagnostic.engine.error': object(
     { code: diagnosticCode, message: text, severity: oneOf(['warning', 'error']), retrying: flag },
     { http_status: count, attempt: count, max_attempts: count, detail: anything },
@@ -144,7 +144,7 @@ export function isRasp<Type extends RaspType>(event: RaspEvent, type: Type): eve
 }
 
 /** The category of a type: its first word. */
-export function categoryOf<Type extends RaspType>(type: Type): CategoryOf<Type> {
+export function getCategory<Type extends RaspType>(type: Type): CategoryOf<Type> {
   return type.slice(0, type.indexOf('.')) as CategoryOf<Type>;
 }
 
@@ -156,14 +156,14 @@ export const raspSchema = {
   ...envelope,
   properties: {
     ...envelope.properties,
-    event: object({ category: oneOf([...new Set(RASP_TYPES.map(categoryOf))]), type: oneOf(RASP_TYPES) }),
+    event: object({ category: oneOf([...new Set(RASP_TYPES.map(getCategory))]), type: oneOf(RASP_TYPES) }),
   },
   // One condition a type: a wrong `data` is reported against its own shape, not against all of them.
   allOf: RASP_TYPES.map((type) => ({
     if: { properties: { event: { type: 'object', properties: { type: { const: type } } } } },
     then: {
       properties: {
-        event: { type: 'object', properties: { category: { const: categoryOf(type) } } },
+        event: { type: 'object', properties: { category: { const: getCategory(type) } } },
         data: RASP_DATA[type],
       },
     },

@@ -6,7 +6,7 @@ import type { EndSignal } from './completion.js';
 import type { Usage, StreamName } from './event-parts.js';
 import { ENGINE_NAMES } from './engine-names.js';
 
-/** One event of a translation, told by its protocol. A fact comes first as RASP, then, if people care, as FCMP. */
+/** One event of a translation, tagged with its protocol. A fact comes first as RASP, then, if people care, as FCMP. */
 export type Emitted =
   | { readonly protocol: 'rasp'; readonly event: RaspEvent }
   | { readonly protocol: 'fcmp'; readonly event: FcmpEvent };

@@ -5,7 +5,7 @@ const CONTINUATION = /^(?:\s|[\])}]+[,;)]?\s*$)/u;
 
 /**
  * Follows the dump that programs written in JavaScript print behind an error: its stack, its fields, the answer of
- * the server. Such lines belong to the error that was told with its first line.
+ * the server. Such lines belong to the error that was reported with its first line.
  */
 export class ErrorDump {
   readonly #isOpen: Record<StreamName, boolean> = { stdout: false, stderr: false, pty: false };

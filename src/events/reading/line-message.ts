@@ -4,7 +4,7 @@ import type { TextFrame } from '../framing/frame.js';
 /** Longest message that is put together from pieces; a program that never stops talking gets several. */
 export const MAX_MESSAGE_LENGTH = 8 * 1024 * 1024;
 
-/** Under this a reading is a guess: its text is told as raw too, with a warning. */
+/** Under this a reading is a guess: its text is reported as raw too, with a warning. */
 export const LOW_CONFIDENCE = 0.5;
 
 /** What a whole text turns out to be. */
@@ -16,7 +16,7 @@ export interface MessageJudgement {
 }
 
 /**
- * A message that a program prints as plain lines, with nothing around them: told line by line, and as a whole when it
+ * A message that a program prints as plain lines, with nothing around them: reported line by line, and as a whole when it
  * is closed.
  *
  * @example
@@ -31,7 +31,7 @@ export class LineMessage {
   #first: TextFrame | null = null;
   #last: TextFrame | null = null;
   #text = '';
-  /** Line ends since the last word: told with the next one, so that none are told at the end. */
+  /** Line ends since the last word: reported with the next one, so that none are reported at the end. */
   #gap = '';
 
   constructor(report: Report, judge: (text: string) => MessageJudgement, key = '') {

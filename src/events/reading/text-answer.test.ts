@@ -1,35 +1,35 @@
 import { describe, expect, it } from 'vitest';
 import { expectCovered } from '../contract/emitted-invariants.contract.js';
-import { tell as tellStory } from '../contract/translate-lines.contract.js';
-import type { Story } from '../contract/translate-lines.contract.js';
+import { translateLines as tellStory } from '../contract/translate-lines.contract.js';
+import type { Scenario } from '../contract/translate-lines.contract.js';
 
-/** Gemini tells a text answer for sure if its log shows that it is Gemini. */
-const tell = (story: Story) => tellStory({ engine: 'gemini', ...story });
+/** Gemini's text answer is certain if its log shows that it is Gemini. */
+const translateLines = (scenario: Scenario) => tellStory({ engine: 'gemini', ...scenario });
 const SIGN = 'YOLO mode is enabled. All tool calls will be automatically approved.';
 const init = { type: 'init', timestamp: '2026-11-15T01:22:40.975Z', session_id: 'g-1', model: 'm' };
 const line = 'x'.repeat(1000);
 
 describe('an answer in plain text', () => {
   it('keeps its blank lines, but none around it', () => {
-    const told = tell({ stdout: ['', 'One', '', '', '  Two', ''], stderr: [SIGN] });
-    expect(told.of('assistant.message.final')).toMatchObject([{ text: 'One\n\n\n  Two' }]);
+    const translated = translateLines({ stdout: ['', 'One', '', '', '  Two', ''], stderr: [SIGN] });
+    expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'One\n\n\n  Two' }]);
   });
 
   it('is read by another parser, which promises no end signal', () => {
-    const told = tell({ stdout: ['Hello.'], stderr: [SIGN] });
-    const final = told.emitted.find(
+    const translated = translateLines({ stdout: ['Hello.'], stderr: [SIGN] });
+    const final = translated.emitted.find(
       ({ protocol, event }) => protocol === 'rasp' && 'event' in event && event.event.type === 'agent.message.final',
     );
     expect(final?.event).toMatchObject({
       source: { parser: 'generic_text', confidence: 0.6 },
       raw_ref: { byte_from: 0, byte_to: 7 },
     });
-    expect(told.warnings).not.toContain('EARLY_END_OF_STREAM');
+    expect(translated.warnings).not.toContain('EARLY_END_OF_STREAM');
   });
 
-  it('is told in parts where it is very long, so that memory stays flat', () => {
-    const told = tell({ stdout: Array.from({ length: 3000 }, () => line) });
-    const finals = told.of('assistant.message.final');
+  it('is reported in parts where it is very long, so that memory stays flat', () => {
+    const translated = translateLines({ stdout: Array.from({ length: 3000 }, () => line) });
+    const finals = translated.of('assistant.message.final');
     expect(finals.length).toBe(3);
     expect(
       finals
@@ -37,29 +37,29 @@ describe('an answer in plain text', () => {
         .join('\n')
         .split('\n'),
     ).toHaveLength(3000);
-    expectCovered(told.translator.coverage());
+    expectCovered(translated.translator.coverage());
   });
 
-  it('is told before its blank lines fill the memory', () => {
+  it('is reported before its blank lines fill the memory', () => {
     const blanks = Array.from({ length: 1024 }, () => ' '.repeat(1024));
-    const told = tell({ stdout: ['One', ...blanks, 'Two'], stderr: [SIGN] });
-    expect(told.of('assistant.message.final').map(({ text }) => text)).toEqual(['One', 'Two']);
-    expectCovered(told.translator.coverage());
+    const translated = translateLines({ stdout: ['One', ...blanks, 'Two'], stderr: [SIGN] });
+    expect(translated.of('assistant.message.final').map(({ text }) => text)).toEqual(['One', 'Two']);
+    expectCovered(translated.translator.coverage());
   });
 
   it('becomes raw, line by line and with its own bytes, when a record follows', () => {
-    const told = tell({ stdout: ['One', '', 'Two', init] });
-    const raws = told.fcmp.filter(({ type }) => type === 'raw.stdout');
+    const translated = translateLines({ stdout: ['One', '', 'Two', init] });
+    const raws = translated.fcmp.filter(({ type }) => type === 'raw.stdout');
     expect(raws.map(({ data, raw_ref }) => [data, raw_ref?.byte_from, raw_ref?.byte_to])).toEqual([
       [{ text: 'One' }, 0, 4],
       [{ text: 'Two' }, 5, 9],
     ]);
-    expect(told.of('conversation.started')).toEqual([{ session_id: 'g-1' }]);
+    expect(translated.of('conversation.started')).toEqual([{ session_id: 'g-1' }]);
   });
 
   it('is not looked for any more after a record', () => {
-    const told = tell({ stdout: [init, 'Hello.'], stderr: [SIGN] });
-    expect(told.of('assistant.message.final')).toEqual([]);
-    expect(told.of('raw.stdout')).toEqual([{ text: 'Hello.' }]);
+    const translated = translateLines({ stdout: [init, 'Hello.'], stderr: [SIGN] });
+    expect(translated.of('assistant.message.final')).toEqual([]);
+    expect(translated.of('raw.stdout')).toEqual([{ text: 'Hello.' }]);
   });
 });

@@ -8,7 +8,7 @@ const MAX_HELD_BYTES = 1024 * 1024;
 
 /**
  * The text mode of a program that usually prints records. Lines of stdout that are no records are either the agent's
- * answer in plain text or damage, and only the rest of the output tells which: they are held until a record shows up
+ * answer in plain text or damage, and only the rest of the output shows which: they are held until a record shows up
  * (damage: each becomes raw with a warning) or the output ends.
  *
  * @example
@@ -62,7 +62,7 @@ export class TextAnswer {
     if (confidence === null) {
       this.#isPossible = false;
       this.#giveUp();
-    } else this.#tell(first, confidence);
+    } else this.#emit(first, confidence);
   }
 
   #keep(frame: TextFrame | JsonFrame | BlankFrame): void {
@@ -71,7 +71,7 @@ export class TextAnswer {
     if (this.#heldBytes > MAX_HELD_BYTES) this.end();
   }
 
-  #tell(first: Frame, confidence: number): void {
+  #emit(first: Frame, confidence: number): void {
     const lines = this.#take();
     const last = lines.findLast(({ kind }) => kind !== 'blank') ?? first;
     const text = lines.map((line) => line.text).join('\n');

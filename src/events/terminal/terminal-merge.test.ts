@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expectCovered, expectOrderly, expectValid } from '../contract/emitted-invariants.contract.js';
-import { DONE, codex, tell, toBytes } from '../contract/translate-lines.contract.js';
+import { DONE, codex, translateLines, toBytes } from '../contract/translate-lines.contract.js';
 import { createTranslator } from '../translator.js';
 
 const STORY = [
@@ -14,7 +14,7 @@ const STORY = [
   codex.completed(50, 5),
 ];
 
-/** The same story as a terminal shows it. */
+/** The same scenario as a terminal shows it. */
 function shown(lines: readonly (object | string)[]): readonly string[] {
   const rows = lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\r`);
   return [
@@ -31,21 +31,25 @@ function without(lines: readonly object[], ...indexes: readonly number[]): reado
 
 describe('a terminal that shows what stdout printed', () => {
   it('adds no event and claims its bytes', () => {
-    const { fcmp, translator, rasp } = tell({ stdout: STORY, pty: shown(STORY) });
-    expect(fcmp).toEqual(tell({ stdout: STORY }).fcmp);
+    const { fcmp, translator, rasp } = translateLines({ stdout: STORY, pty: shown(STORY) });
+    expect(fcmp).toEqual(translateLines({ stdout: STORY }).fcmp);
     expect(rasp('raw.pty')).toHaveLength(2);
     expectCovered(translator.coverage());
   });
 
   it('also shows what stderr printed', () => {
-    const { warnings, rasp } = tell({ stdout: STORY, stderr: ['log line'], pty: shown(['log line', ...STORY]) });
+    const { warnings, rasp } = translateLines({
+      stdout: STORY,
+      stderr: ['log line'],
+      pty: shown(['log line', ...STORY]),
+    });
     expect(warnings).toEqual([]);
     expect(rasp('raw.pty')).toHaveLength(2);
   });
 
   it('leaves a message that was really said twice at two', () => {
-    const story = [codex.thread(), codex.message('again'), codex.message('again'), codex.completed()];
-    const { of, warnings } = tell({ stdout: story, pty: shown(story) });
+    const scenario = [codex.thread(), codex.message('again'), codex.message('again'), codex.completed()];
+    const { of, warnings } = translateLines({ stdout: scenario, pty: shown(scenario) });
     expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['again', 'again']);
     expect(warnings).not.toContain('PTY_STREAM_MISMATCH');
   });
@@ -53,7 +57,7 @@ describe('a terminal that shows what stdout printed', () => {
 
 describe('a terminal that shows more than stdout', () => {
   it('restores the message that stdout lost, and says so', () => {
-    const { of, warnings, fcmp } = tell({ stdout: without(STORY, 5), pty: shown(STORY) });
+    const { of, warnings, fcmp } = translateLines({ stdout: without(STORY, 5), pty: shown(STORY) });
     expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
     expect(warnings).toContain('PTY_STREAM_MISMATCH');
     const restored = fcmp.find(
@@ -63,14 +67,14 @@ describe('a terminal that shows more than stdout', () => {
   });
 
   it('restores one of two equal messages', () => {
-    const story = [codex.thread(), codex.message('again'), codex.message('again'), codex.completed()];
-    const { of } = tell({ stdout: without(story, 1), pty: shown(story) });
+    const scenario = [codex.thread(), codex.message('again'), codex.message('again'), codex.completed()];
+    const { of } = translateLines({ stdout: without(scenario, 1), pty: shown(scenario) });
     expect(of('assistant.message.final')).toHaveLength(2);
   });
 
   it('keeps the outcome of the whole: what is restored late undoes nothing', () => {
     const lost = without(STORY, 1, 5);
-    const { fcmp } = tell({ stdout: lost, pty: shown(STORY) });
+    const { fcmp } = translateLines({ stdout: lost, pty: shown(STORY) });
     expect(fcmp.at(-1)).toMatchObject({
       type: 'user.input.required',
       data: { prompt: 'two', usage: { input_tokens: 50, output_tokens: 5 } },
@@ -78,37 +82,39 @@ describe('a terminal that shows more than stdout', () => {
   });
 
   it('restores the end signal and the done marker', () => {
-    const story = [codex.thread(), codex.turn, codex.message(DONE), codex.completed()];
-    expect(tell({ stdout: without(story, 2, 3), pty: shown(story) }).types.at(-1)).toBe('conversation.completed');
-    expect(tell({ stdout: without(STORY, 6), pty: shown(STORY) }).types.at(-1)).toBe('user.input.required');
+    const scenario = [codex.thread(), codex.turn, codex.message(DONE), codex.completed()];
+    expect(translateLines({ stdout: without(scenario, 2, 3), pty: shown(scenario) }).types.at(-1)).toBe(
+      'conversation.completed',
+    );
+    expect(translateLines({ stdout: without(STORY, 6), pty: shown(STORY) }).types.at(-1)).toBe('user.input.required');
   });
 
   it('is read alone where stdout is empty', () => {
-    const alone = tell({ pty: shown(STORY) });
+    const alone = translateLines({ pty: shown(STORY) });
     expect(alone.of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
     expect(alone.of('conversation.started')).toEqual([{ session_id: 'thread-1' }]);
     expect(alone.types.at(-1)).toBe('user.input.required');
   });
 
-  it('is read alone with its lines of text: errors are told, and count', () => {
+  it('is read alone with its lines of text: errors are reported, and count', () => {
     const retry = 'Attempt 1 failed with status 429. Retrying with backoff...';
     const fatal = 'An unexpected critical error occurred: [object Object]';
-    const alone = tell({ engine: 'gemini', pty: [retry, fatal], end: { exitCode: null } });
+    const alone = translateLines({ engine: 'gemini', pty: [retry, fatal], end: { exitCode: null } });
     expect(alone.rasp('diagnostic.engine.error')).toMatchObject([{ retrying: true }, { retrying: false }]);
     expect(alone.of('conversation.failed')).toMatchObject([{ error: { code: 'ENGINE_RUNTIME_ERROR' } }]);
     expectCovered(alone.translator.coverage());
-    const beside = tell({ engine: 'gemini', stdout: ['Hello.'], pty: [fatal] });
+    const beside = translateLines({ engine: 'gemini', stdout: ['Hello.'], pty: [fatal] });
     expect(beside.rasp('diagnostic.engine.error')).toEqual([]);
   });
 
   it.each(['codex', 'opencode', 'claude', 'qwen'] as const)('is chatter where %s prints no record', (engine) => {
-    const { rasp, warnings } = tell({ engine, pty: ['a banner', 'another line'] });
+    const { rasp, warnings } = translateLines({ engine, pty: ['a banner', 'another line'] });
     expect(rasp('raw.pty')).toHaveLength(2);
     expect(warnings).not.toContain('UNPARSED_CONTENT_FELL_BACK_TO_RAW');
   });
 
   it('keeps the end signal of an engine that prints text', () => {
-    const { types } = tell({
+    const { types } = translateLines({
       engine: 'iflow',
       pty: ['Hello.', '<Execution Info>', '{"session-id":"s-1"}', '</Execution Info>'],
     });
@@ -116,13 +122,13 @@ describe('a terminal that shows more than stdout', () => {
   });
 
   it('keeps other lines as raw.pty, which people do not see', () => {
-    const { rasp, types } = tell({ stdout: STORY, pty: shown(['a banner', ...STORY]) });
+    const { rasp, types } = translateLines({ stdout: STORY, pty: shown(['a banner', ...STORY]) });
     expect(rasp('raw.pty').map(({ text }) => text)).toContain('a banner');
     expect(types).not.toContain('raw.pty');
   });
 
-  it('is told with a warning where its record is torn', () => {
-    const { warnings } = tell({ stdout: STORY, pty: shown(['{"type":"item.comp', ...STORY]) });
+  it('is reported with a warning where its record is torn', () => {
+    const { warnings } = translateLines({ stdout: STORY, pty: shown(['{"type":"item.comp', ...STORY]) });
     expect(warnings).toContain('TRUNCATED_RECORD');
   });
 });
@@ -130,11 +136,11 @@ describe('a terminal that shows more than stdout', () => {
 describe('a terminal of another session', () => {
   it('is set aside as raw.pty, with a warning', () => {
     const other = [codex.thread('other'), ...STORY.slice(1)];
-    const { rasp, warnings, fcmp, translator } = tell({ stdout: STORY, pty: shown(other) });
+    const { rasp, warnings, fcmp, translator } = translateLines({ stdout: STORY, pty: shown(other) });
     expect(rasp('raw.pty')).toHaveLength(STORY.length + 2);
     expect(warnings).toEqual(['PTY_STREAM_MISMATCH']);
     expect(fcmp.filter(({ type }) => type !== 'diagnostic.warning')).toEqual(
-      tell({ stdout: STORY }).fcmp.map((event) =>
+      translateLines({ stdout: STORY }).fcmp.map((event) =>
         event.type === 'user.input.required' ? { ...event, seq: event.seq + 1 } : event,
       ),
     );
@@ -142,7 +148,7 @@ describe('a terminal of another session', () => {
   });
 
   it('is merged where one of the two names none', () => {
-    const { of } = tell({ stdout: without(STORY, 0, 5), pty: shown(STORY) });
+    const { of } = translateLines({ stdout: without(STORY, 0, 5), pty: shown(STORY) });
     expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
   });
 });
@@ -171,15 +177,15 @@ describe('long recordings', () => {
   });
 
   it('are merged where the terminal comes after stdout', () => {
-    const { of, warnings, translator } = tell({ stdout: without(long, 4000), pty: shown(long) });
+    const { of, warnings, translator } = translateLines({ stdout: without(long, 4000), pty: shown(long) });
     expect(of('assistant.message.final')).toHaveLength(5000);
     expect(warnings).toEqual(['PTY_STREAM_MISMATCH']);
     expectCovered(translator.coverage());
   });
 
-  it('are set aside, not told twice, where stdout is too long to be remembered', () => {
-    const story = Array.from({ length: 600 }, (_, index) => codex.message(`${index} ${'x'.repeat(10_000)}`));
-    const { of, warnings, rasp, translator } = tell({ stdout: without(story, 599), pty: shown(story) });
+  it('are set aside, not reported twice, where stdout is too long to be remembered', () => {
+    const scenario = Array.from({ length: 600 }, (_, index) => codex.message(`${index} ${'x'.repeat(10_000)}`));
+    const { of, warnings, rasp, translator } = translateLines({ stdout: without(scenario, 599), pty: shown(scenario) });
     expect(of('assistant.message.final')).toHaveLength(600);
     expect(rasp('raw.pty').length).toBeGreaterThan(100);
     expect(warnings.filter((code) => code === 'PTY_STREAM_MISMATCH')).toHaveLength(2);
@@ -187,7 +193,7 @@ describe('long recordings', () => {
   });
 });
 
-describe('any two streams of the same story', () => {
+describe('any two streams of the same scenario', () => {
   it('give orderly events, all messages of both, and the same for every cut', () => {
     const records = fc.array(fc.constantFrom(...STORY, codex.message('x'), codex.message('y')), { maxLength: 12 });
     const drops = fc.array(fc.nat(11), { maxLength: 5 });
@@ -197,9 +203,9 @@ describe('any two streams of the same story', () => {
         drops,
         drops,
         fc.integer({ min: 1, max: 60 }),
-        (story, lostByStdout, lostByTerminal, size) => {
-          const stdout = toBytes(without(story, ...lostByStdout));
-          const pty = toBytes(shown(without(story, ...lostByTerminal)));
+        (scenario, lostByStdout, lostByTerminal, size) => {
+          const stdout = toBytes(without(scenario, ...lostByStdout));
+          const pty = toBytes(shown(without(scenario, ...lostByTerminal)));
           const run = (length: number) => {
             const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
             const emitted = [];
@@ -223,8 +229,8 @@ describe('any two streams of the same story', () => {
           ).length;
           const messages = (lines: readonly object[]) =>
             lines.filter((line) => JSON.stringify(line).includes('agent_message')).length;
-          expect(finals).toBeGreaterThanOrEqual(messages(without(story, ...lostByStdout)));
-          expect(finals).toBeLessThanOrEqual(messages(story));
+          expect(finals).toBeGreaterThanOrEqual(messages(without(scenario, ...lostByStdout)));
+          expect(finals).toBeLessThanOrEqual(messages(scenario));
         },
       ),
       { numRuns: 150 },

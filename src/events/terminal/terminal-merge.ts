@@ -7,20 +7,20 @@ import type { Report } from '../engines/report.js';
 import { align } from './align.js';
 import { MainLines, textKey } from './main-lines.js';
 
-/** Frames and bytes of the terminal that may wait; then what can be told is told. */
+/** Frames and bytes of the terminal that may wait; then what can be reported is reported. */
 const MAX_WAITING = 2048;
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 /**
  * Merges a terminal recording with stdout and stderr of the same attempt. The streams come first; the terminal fills
  * in what they lost. Both are aligned as sequences, so a message that was really said twice stays twice. Waiting frames
- * are bounded: a terminal that lags behind by more than that is set aside rather than told twice.
+ * are bounded: a terminal that lags behind by more than that is set aside rather than reported twice.
  */
 export class TerminalMerge {
   readonly #engine: Engine;
   readonly #attempt: Attempt;
   readonly #writer: EventWriter;
-  /** What stdout and stderr said, already told: every frame of theirs is to be added. */
+  /** What stdout and stderr said, already reported: every frame of theirs is to be added. */
   readonly main = new MainLines();
   /** Reads the terminal alone: its order is whole where that of stdout has holes. */
   readonly #shadow: Attempt;
@@ -43,7 +43,7 @@ export class TerminalMerge {
 
   addTerminal(frame: Frame): void {
     if (frame.kind === 'json') {
-      this.#session ??= this.#engine.sessionOf(frame.value);
+      this.#session ??= this.#engine.readSession(frame.value);
       this.#shadow.read(frame);
       this.#shadowWriter.take();
     }
@@ -55,7 +55,7 @@ export class TerminalMerge {
   /** All frames have come. */
   end(): void {
     this.#settle(true);
-    this.#tally.tell(this.#attempt.report, () => this.#whySetAside());
+    this.#tally.report(this.#attempt.report, () => this.#whySetAside());
   }
 
   #settle(isFinal: boolean): void {
@@ -69,13 +69,13 @@ export class TerminalMerge {
       const isPaired = waiting.kind === 'json' && (partners[record++] ?? -1) >= 0;
       this.#waitingBytes -= waiting.bytes;
       this.#hasPartner ||= isPaired;
-      if (!isPaired && !(waiting.kind === 'json' && takeOne(others, waiting.key))) this.#tell(waiting);
+      if (!isPaired && !(waiting.kind === 'json' && takeOne(others, waiting.key))) this.#emit(waiting);
     }
     this.#waiting = this.#waiting.slice(settled);
     this.main.drop((partners[lastPaired] ?? -1) + 1);
-    // A terminal alone is told in its own order; its outcome is that of the attempt.
+    // A terminal alone is reported in its own order; its outcome is that of the attempt.
     if (this.main.isEmpty) return;
-    // Told late, restored records must not undo what came after them.
+    // Reported late, restored records must not undo what came after them.
     const isWhole = isFinal && this.#tally.hasRestored && !this.main.hasRecords;
     this.#attempt.report.outcome = isWhole ? this.#shadow.report.outcome : before;
   }
@@ -92,7 +92,7 @@ export class TerminalMerge {
     return { partners, others: this.main.countOthers(new Set(partners)) };
   }
 
-  /** How many waiting frames can be told: up to the last one with a partner, or the older half if there is none. */
+  /** How many waiting frames can be reported: up to the last one with a partner, or the older half if there is none. */
   #settledCount(isFinal: boolean, lastPaired: WaitingFrame | undefined): number {
     if (isFinal) return this.#waiting.length;
     if (lastPaired !== undefined) return this.#waiting.indexOf(lastPaired) + 1;
@@ -101,7 +101,7 @@ export class TerminalMerge {
   }
 
   /** A frame without a partner. */
-  #tell(waiting: WaitingFrame): void {
+  #emit(waiting: WaitingFrame): void {
     if (waiting.kind === 'blank') return;
     if (waiting.kind === 'text' && this.#isSameSession() && this.main.repeatsText(waiting.key)) return;
     const frame = waiting.wake();
@@ -115,7 +115,7 @@ export class TerminalMerge {
     if (frame.kind === 'json') this.#tally.addRestored(frame);
   }
 
-  /** Text is the engine's where the streams are silent: nothing else tells of its errors. Damaged records are always told. */
+  /** Text is the engine's where the streams are silent: nothing else reports its errors. Damaged records are always reported. */
   #isEngineText(problem: string | null): boolean {
     return problem !== null || this.main.isEmpty;
   }
@@ -197,8 +197,8 @@ class MergeTally {
     this.#setAside += 1;
   }
 
-  /** Tells both; `why` records were set aside is asked only if some were. */
-  tell(report: Pick<Report, 'spanning' | 'warning'>, why: () => string): void {
+  /** Reports both; `why` records were set aside is asked only if some were. */
+  report(report: Pick<Report, 'spanning' | 'warning'>, why: () => string): void {
     if (this.#first !== null && this.#last !== null) {
       report.spanning(this.#first, this.#last);
       const message = `Restored ${this.#restored} records from the terminal that stdout had lost.`;

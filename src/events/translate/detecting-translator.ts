@@ -15,7 +15,7 @@ interface HeldPush {
 }
 
 /**
- * Translates an attempt whose engine is not known. The first bytes are held back until they tell which one it is;
+ * Translates an attempt whose engine is not known. The first bytes are held back until they show which one it is;
  * then they are read as if that had been known from the start, at the times at which they came.
  */
 export class DetectingTranslator {
@@ -91,7 +91,7 @@ const DOUBTFUL = 0.3;
 const MAX_BYTES = 256 * 1024;
 const MAX_FRAMES = 500;
 
-/** Tells from the first frames which program printed them. */
+/** Detects from the first frames which program printed them. */
 class EngineDetector {
   readonly #engines: readonly Engine[];
   readonly #framers: Readonly<Record<StreamName, Framer>>;
@@ -136,7 +136,7 @@ class EngineDetector {
     this.#frames += 1;
     this.#bytes += frame.to - frame.from;
     for (const engine of this.#engines) {
-      const score = scoreOf(engine, frame);
+      const score = scoreFrame(engine, frame);
       if (score <= this.#bestScore) continue;
       this.#best = engine;
       this.#bestScore = score;
@@ -144,7 +144,7 @@ class EngineDetector {
   }
 }
 
-function scoreOf(engine: Engine, frame: Frame): number {
+function scoreFrame(engine: Engine, frame: Frame): number {
   if (frame.kind === 'json') return engine.detect(frame.value);
   return frame.kind === 'text' ? (engine.detectText?.(frame.text) ?? 0) : 0;
 }

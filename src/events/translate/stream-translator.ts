@@ -20,13 +20,13 @@ export interface AttemptStart {
   readonly fcmpSeq: number;
   readonly sessionId: string | null;
   readonly reply: string | null;
-  /** The run whose kept result this one repeats. */
+  /** The run whose cached result this one repeats. */
   readonly cachedFrom: string | null;
-  /** The engine could not be told from the bytes: they are read as plain text. */
+  /** The engine could not be detected from the bytes: they are read as plain text. */
   readonly isGuess: boolean;
 }
 
-/** How sure it is that output nobody recognised is plain text. */
+/** How sure it is that unrecognised output is plain text. */
 const GUESS_CONFIDENCE = 0.2;
 
 /** Translates the streams of one attempt whose engine is known. The time comes with the bytes. */
@@ -75,7 +75,7 @@ export class StreamTranslator {
     return this.#writer.take();
   }
 
-  /** All bytes have come: what was left open is told, and what they say in all. */
+  /** All bytes have come: what was left open is reported, and what they say in all. */
   drain(atMs: number): Drained {
     this.#readRest(atMs);
     const { endSignal, runtimeError, usage } = this.#attempt.report.outcome;
@@ -120,7 +120,7 @@ export class StreamTranslator {
     for (const framer of Object.values(this.#framers)) framer.end();
     this.#terminal?.end();
     this.#attempt.endReading();
-    this.#warnOfMismatch();
+    this.#warnAboutMismatch();
   }
 
   /** The first event says what follows: a fresh attempt, or the answer to the one before. */
@@ -166,7 +166,7 @@ export class StreamTranslator {
     return terminal;
   }
 
-  #warnOfMismatch(): void {
+  #warnAboutMismatch(): void {
     const other = this.#mismatch.other?.name;
     if (other === undefined) return;
     const message = `Nothing here is what ${this.#engine.name} prints, but ${other} prints such records.`;

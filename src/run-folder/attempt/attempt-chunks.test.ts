@@ -70,7 +70,7 @@ describe('attemptChunks', () => {
     ).toEqual({ chunks: ['stdout@1:abc', 'stdout@2:d'], warnings: [] });
   });
 
-  test('what the timing does not cover, and lines that say nothing, are told', async () => {
+  test('what the timing does not cover, and lines that say nothing, are reported', async () => {
     expect(
       await read({
         'stdout.1.log': 'abcd',
@@ -135,7 +135,7 @@ describe('following', () => {
     await chunks.return(undefined);
   });
 
-  test('stops when it is told to', async () => {
+  test('stops on abort', async () => {
     const folder = await openRunFolder(await makeRunFolder({ 'stdout.1.log': '' }));
     const stop = new AbortController();
     const chunks = attemptChunks(folder, 1, () => undefined, { signal: stop.signal, hasEnded: async () => false });

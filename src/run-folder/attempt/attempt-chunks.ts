@@ -6,7 +6,7 @@ import { openFileTail, openLineTail, parseJson } from '../../files/index.js';
 import type { FileTail } from '../../files/index.js';
 import type { RunFolder } from '../open-run-folder.js';
 
-/** Bytes of a stream, and when they came, in milliseconds since the attempt began; null if nothing tells. */
+/** Bytes of a stream, and when they came, in milliseconds since the attempt began; null if unknown. */
 export interface Chunk {
   readonly ms: number | null;
   readonly stream: StreamName;

@@ -25,7 +25,7 @@ export interface AttemptMeta {
   readonly session_id?: string | null;
   /** What the person answered, if the attempt resumes after a question. */
   readonly reply?: string;
-  /** The run whose kept result this attempt repeats; no process was started. */
+  /** The run whose cached result this attempt repeats; no process was started. */
   readonly cached_from?: string;
 }
 
@@ -46,7 +46,7 @@ export function readAttemptMeta(value: unknown): { readonly meta: AttemptMeta; r
   return { meta, ignored };
 }
 
-/** Tells whether an attempt has ended. */
+/** Whether an attempt has ended. */
 export function hasEnded(meta: AttemptMeta): boolean {
   return meta.finished_at !== undefined || typeof meta.exit_code === 'number' || typeof meta.signal === 'string';
 }

@@ -19,7 +19,11 @@ export async function readFsDiff(
   if (text === undefined) return undefined;
   const value = parseJson(text);
   if (!isRecord(value)) {
-    warn({ code: 'FS_DIFF_IGNORED', attempt, message: `${path} is not a JSON object: changed files are not told.` });
+    warn({
+      code: 'FS_DIFF_IGNORED',
+      attempt,
+      message: `${path} is not a JSON object: changed files are not reported.`,
+    });
     return undefined;
   }
   const take = (key: keyof FsDiff): string[] => arrayField(value, key).filter(isArtifactPath);

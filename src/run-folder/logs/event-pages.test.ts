@@ -44,7 +44,7 @@ test('what is added later is found, a torn line is not', async () => {
   expect(numbers(await pages.read({ after, limit: 9 }))).toEqual([2, 3, 4]);
 });
 
-test('a log that was written anew is read from its start', async () => {
+test('a log that was rewritten is read from its start', async () => {
   const lines = (text: string) => Array.from({ length: 2000 }, (_, index) => fcmp(index + 1, text)).join('');
   const { pages, path } = await openLog(lines('a text'));
   const after = { attempt: 0, seq: 1500 };

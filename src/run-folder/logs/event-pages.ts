@@ -56,7 +56,7 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
     try {
       let line = await lines.next();
       if (place !== undefined && !standsAt(place, line)) {
-        // The log was written anew: nothing that is remembered of it counts.
+        // The log was rewritten: nothing that is remembered of it counts.
         places.length = 0;
         return await read(query);
       }

@@ -33,7 +33,7 @@ export async function openRunLogs(folder: RunFolder): Promise<RunLogs> {
     const lines: Record<RunLog, string> = { rasp: '', fcmp: '', diagnostics: '' };
     for (const emitted of events) {
       const line = `${JSON.stringify(emitted.event)}\n`;
-      for (const log of logsOf(emitted)) lines[log] += line;
+      for (const log of selectLogs(emitted)) lines[log] += line;
     }
     await Promise.all([...logs].map(async ([name, log]) => log.appendLines(lines[name])));
   }
@@ -61,17 +61,17 @@ const RASP_ONLY: readonly RunLog[] = ['rasp'];
 const RASP_AND_DIAGNOSTICS: readonly RunLog[] = ['rasp', 'diagnostics'];
 
 /** Where an event is kept: RASP and FCMP each in its log, diagnostics once more in theirs. */
-function logsOf({ protocol, event }: Emitted): readonly RunLog[] {
+function selectLogs({ protocol, event }: Emitted): readonly RunLog[] {
   if (protocol === 'fcmp') return FCMP_ONLY;
   return event.event.category === 'diagnostic' ? RASP_AND_DIAGNOSTICS : RASP_ONLY;
 }
 
 /** An event as the rows it is kept in. */
-export function rowsOf(emitted: Emitted): Row[] {
-  return logsOf(emitted).map((log) => ({ log, value: emitted.event }));
+export function toRows(emitted: Emitted): Row[] {
+  return selectLogs(emitted).map((log) => ({ log, value: emitted.event }));
 }
 
 /** Where the count of an attempt's drift is kept. */
-export function rowOfDrift(summary: DriftSummary): Row {
+export function toDriftRow(summary: DriftSummary): Row {
   return { log: 'diagnostics', value: summary };
 }

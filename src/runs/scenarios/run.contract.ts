@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { replayRunFolder } from '../../run-folder/index.js';
-import { expectOrderly, expectValid, fcmpOf } from '../../events/contract/emitted-invariants.contract.js';
+import { expectOrderly, expectValid, selectFcmp } from '../../events/contract/emitted-invariants.contract.js';
 import type { Emitted, FcmpEvent } from '../../events/index.js';
 import type { RunPorts } from '../ports/run-ports.js';
 import type { RunResult } from '../../records/run-result.js';
@@ -42,7 +42,7 @@ export async function runToEnd(
   const result = await run.result;
   const dir = join(ports.data, 'runs', run.id);
   const file = async (name: string): Promise<string> => readFile(join(dir, '.audit', name), 'utf8').catch(() => '');
-  const fcmp = fcmpOf(events);
+  const fcmp = selectFcmp(events);
   const ended: EndedRun = {
     run,
     dir,
@@ -79,9 +79,11 @@ function expectOneEnd(events: readonly Emitted[]): void {
   for (const number of new Set(events.map(makeAttempt))) {
     const attempt = events.filter((emitted) => makeAttempt(emitted) === number);
     expectOrderly(attempt, fcmpSeq);
-    fcmpSeq = fcmpOf(attempt).at(-1)?.seq ?? fcmpSeq;
+    fcmpSeq = selectFcmp(attempt).at(-1)?.seq ?? fcmpSeq;
   }
-  const ends = fcmpOf(events).filter(({ type }) => type === 'conversation.completed' || type === 'conversation.failed');
+  const ends = selectFcmp(events).filter(
+    ({ type }) => type === 'conversation.completed' || type === 'conversation.failed',
+  );
   expect(ends.length).toBeLessThanOrEqual(1);
 }
 

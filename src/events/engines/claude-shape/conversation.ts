@@ -76,7 +76,7 @@ export class Conversation {
   }
 
   /**
-   * Tells an error that ended the work, unless it was told already: programs print the same failure in several
+   * Reports an error that ended the work, unless it was reported already: programs print the same failure in several
    * places. True if it was news.
    */
   fails(error: EngineErrorReport): boolean {
@@ -86,7 +86,7 @@ export class Conversation {
     return true;
   }
 
-  /** Whether this is the failure that was told last. */
+  /** Whether this is the failure that was reported last. */
   isLastError(message: string): boolean {
     return this.#lastError === message;
   }

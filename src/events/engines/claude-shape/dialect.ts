@@ -21,7 +21,7 @@ export interface RecordTables {
   readonly usage: ReadonlySet<string>;
 }
 
-/** What tells apart the programs that print records in the shape of Claude Code's. */
+/** What distinguishes the programs that print records in the shape of Claude Code's. */
 export interface Dialect {
   readonly tables: RecordTables;
   /** The parser’s name where a whole run is printed as one document at its end. */
@@ -36,13 +36,13 @@ export interface Dialect {
   readonly inputIncludesCache: boolean;
   /** The tokens of the session so far, from a `result`. */
   totalUsage(result: object, report: Report): Usage | null;
-  /** A `system` record that tells of trouble; null for all others. */
+  /** A `system` record that reports trouble; null for all others. */
   systemError(subtype: string, record: object): EngineErrorReport | null;
   /** A text that is not the agent’s but the program’s, about an error; null for all others. `record` carries it. */
   spokenError(text: string, record: object, usage: object | null): EngineErrorReport | null;
-  /** Plain text that tells of trouble, in the log or instead of an answer; null for all other. */
+  /** Plain text that reports trouble, in the log or instead of an answer; null for all other. */
   logError(line: string): EngineErrorReport | null;
-  /** A document that is no record and tells why the program failed; null for all others. */
+  /** A document that is no record and says why the program failed; null for all others. */
   errorDocument(value: object): EngineErrorReport | null;
 }
 

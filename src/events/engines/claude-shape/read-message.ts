@@ -21,8 +21,8 @@ export function readAssistant(record: object, conversation: Conversation): void 
   if (booleanField(record, 'isReplay') === true) return report.status({ status: 'assistant', reason: 'replay' });
   if (parent === null) conversation.goesOn();
   const id = nameField(message, 'id');
-  for (const block of blocksOf(message)) readBlock(block, { parent, id, record }, conversation);
-  readMessageStatus(message, conversation.speaker(parent).isFirstOf(id), conversation);
+  for (const block of readBlocks(message)) readBlock(block, { parent, id, record }, conversation);
+  readMessageStatus(message, conversation.speaker(parent).isFirst(id), conversation);
 }
 
 interface BlockContext {
@@ -84,13 +84,13 @@ export function readUser(record: object, conversation: Conversation): void {
   const parent = nameField(record, 'parent_tool_use_id');
   const isReplay = booleanField(record, 'isReplay') === true;
   let endedCall = false;
-  for (const block of blocksOf(message)) {
+  for (const block of readBlocks(message)) {
     const type = stringField(block, 'type');
     const known = type === null ? undefined : dialect.tables.blocks[type];
     if (type === null || known === undefined) report.unknownType(`user block ${type ?? 'without a type'}`);
     else report.checkFields(block, known, `user.block(${type})`);
     if (type !== 'tool_result') continue;
-    // A replay repeats history: only what ends a call of this attempt is news.
+    // A replay repeats hiscenario: only what ends a call of this attempt is news.
     if (isReplay && !conversation.isOpenCall(nameField(block, 'tool_use_id') ?? '')) continue;
     readCallEnd(block, parent, conversation);
     endedCall = true;
@@ -107,19 +107,19 @@ function readCallEnd(block: object, parent: string | null, conversation: Convers
   if (id === null) return report.unparsed('MALFORMED_RECORD', 'A tool result does not say of which call.');
   conversation.callEnds(id);
   const output = field(block, 'content');
-  const error = failureOf(block, output);
+  const error = findFailure(block, output);
   if (error === null) report.toolCompleted({ id, output, parent });
   else report.toolFailed({ id, output, parent, error });
 }
 
 /** Why a call failed; null if it did not. Tools of the model's provider say so inside of their content. */
-function failureOf(block: object, output: unknown): string | null {
-  if (booleanField(block, 'is_error') === true) return shorten(textOf(output)) || 'The tool reported an error.';
+function findFailure(block: object, output: unknown): string | null {
+  if (booleanField(block, 'is_error') === true) return shorten(joinText(output)) || 'The tool reported an error.';
   if (!isRecord(output) || stringField(output, 'type')?.endsWith('_error') !== true) return null;
   return stringField(output, 'error_code') ?? 'The tool reported an error.';
 }
 
-function textOf(content: unknown): string {
+function joinText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   const texts = content.filter(isRecord).map((block) => stringField(block, 'text'));
@@ -127,7 +127,7 @@ function textOf(content: unknown): string {
 }
 
 /** What a message consists of; a bare text counts as one block. */
-function blocksOf(message: object): readonly object[] {
+function readBlocks(message: object): readonly object[] {
   const text = stringField(message, 'content');
   return text === null ? arrayField(message, 'content').filter(isRecord) : [{ type: 'text', text }];
 }

@@ -33,7 +33,7 @@ const FAILED_REASONS: ReadonlySet<string> = new Set([
 export function readResult(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
   report.session(nameField(record, 'session_id'));
-  const failure = failureOf(record, conversation);
+  const failure = findFailure(record, conversation);
   const text = stringField(record, 'result');
   // The rest of what was being said stands here.
   if (failure === null && text !== null && conversation.agent.isSaying(text))
@@ -45,19 +45,19 @@ export function readResult(record: object, conversation: Conversation): void {
     status: 'result',
     reason: stringField(record, 'terminal_reason') ?? stringField(record, 'subtype'),
     usage: dialect.totalUsage(record, report),
-    detail: detailOf(record),
+    detail: readDetail(record),
   });
   if (failure === null) report.endSignal(dialect.endSignal);
   else report.runtimeError(failure);
 }
 
 /** Why the turn failed; null if it did not. */
-function failureOf(record: object, conversation: Conversation): string | null {
+function findFailure(record: object, conversation: Conversation): string | null {
   const subtype = stringField(record, 'subtype') ?? 'success';
   const reason = stringField(record, 'terminal_reason') ?? '';
   const text = stringField(record, 'result');
   const isFailure = subtype !== 'success' || booleanField(record, 'is_error') === true || FAILED_REASONS.has(reason);
-  if (isFailure) return messageOf(record) ?? (reason === '' || reason === 'completed' ? subtype : reason);
+  if (isFailure) return readErrorMessage(record) ?? (reason === '' || reason === 'completed' ? subtype : reason);
   if (text === null) return null;
   // Called a success, with the text of an error as its answer.
   const error = conversation.dialect.spokenError(text, record, objectField(record, 'usage'));
@@ -65,7 +65,7 @@ function failureOf(record: object, conversation: Conversation): string | null {
 }
 
 /** What the program says about its failure. */
-function messageOf(record: object): string | null {
+function readErrorMessage(record: object): string | null {
   const message = nameField(record, 'result') ?? nameField(objectField(record, 'error') ?? {}, 'message');
   if (message !== null) return message;
   const errors = arrayField(record, 'errors').filter((error) => typeof error === 'string');
@@ -75,7 +75,7 @@ function messageOf(record: object): string | null {
 /** The answer, if it was not said before: with one document at the end it stands here alone. */
 function tellAnswer(record: object, conversation: Conversation): void {
   const text = stringField(record, 'result') ?? '';
-  const payload = structuredOf(record);
+  const payload = readStructured(record);
   // The program has checked it against a schema: this is the answer, whatever else was said.
   const structured = payload === undefined ? text : JSON.stringify(payload);
   if (text !== structured) tellUnlessSaid(text, undefined, conversation);
@@ -88,11 +88,11 @@ function tellUnlessSaid(text: string, payload: unknown, { agent, report }: Conve
   agent.confirmLater(text);
 }
 
-function structuredOf(record: object): unknown {
+function readStructured(record: object): unknown {
   return field(record, 'structured_output') ?? field(record, 'structured_result') ?? undefined;
 }
 
-function detailOf(record: object): object {
+function readDetail(record: object): object {
   return omitMissing({
     subtype: stringField(record, 'subtype'),
     stop_reason: stringField(record, 'stop_reason'),
@@ -103,7 +103,7 @@ function detailOf(record: object): object {
     model_usage: objectField(record, 'modelUsage'),
     stats: objectField(record, 'stats'),
     permission_denials: arrayField(record, 'permission_denials'),
-    structured_output: structuredOf(record),
+    structured_output: readStructured(record),
   });
 }
 

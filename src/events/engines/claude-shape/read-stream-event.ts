@@ -3,7 +3,7 @@ import type { Conversation } from './conversation.js';
 
 /**
  * Reads a `stream_event`: a message while it is being written. Its whole blocks follow as `assistant` records, so tool
- * calls are told from those, with their whole input.
+ * calls are reported from those, with their whole input.
  */
 export function readStreamEvent(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
@@ -38,7 +38,7 @@ export function readStreamEvent(record: object, conversation: Conversation): voi
       return report.engineError({ message });
     }
     default:
-      return report.status({ status: type, detail: restOf(event) });
+      return report.status({ status: type, detail: remainder(event) });
   }
 }
 
@@ -65,10 +65,10 @@ function readDelta(event: object, parent: string | null, conversation: Conversat
   if (type === 'text_delta' && words !== '') return conversation.speaker(parent).piece('text', words);
   if (type === 'thinking_delta' && words !== '') return conversation.speaker(parent).piece('thinking', words);
   // A piece of a call's input, of a signature, of a citation.
-  report.status({ status: type, detail: restOf(delta) });
+  report.status({ status: type, detail: remainder(delta) });
 }
 
 /** The event without its type. */
-function restOf(event: object): object {
+function remainder(event: object): object {
   return Object.fromEntries(Object.entries(event).filter(([key]) => key !== 'type'));
 }

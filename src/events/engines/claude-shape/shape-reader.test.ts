@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DONE, tell } from '../../contract/translate-lines.contract.js';
-import type { Told } from '../../contract/translate-lines.contract.js';
+import { DONE, translateLines } from '../../contract/translate-lines.contract.js';
+import type { Translated } from '../../contract/translate-lines.contract.js';
 import {
   assistant,
   blockStop,
@@ -19,21 +19,22 @@ import {
   user,
 } from './shape.contract.js';
 
-/* What both programs of the family have in common, told with claude. */
+/* What both programs of the family have in common, tested with claude. */
 
-const read = (...stdout: readonly (object | string)[]): Told => tell({ engine: 'claude', stdout });
+const read = (...stdout: readonly (object | string)[]): Translated => translateLines({ engine: 'claude', stdout });
 
-const finals = (told: Told): readonly string[] => told.of('assistant.message.final').map((message) => message.text);
+const finals = (translated: Translated): readonly string[] =>
+  translated.of('assistant.message.final').map((message) => message.text);
 
 describe('messages', () => {
-  it('are told block by block', () => {
-    const told = read(init(), assistant([text('One.')]), assistant([text('Two.')]), result({ result: 'Two.' }));
-    expect(finals(told)).toEqual(['One.', 'Two.']);
+  it('are reported block by block', () => {
+    const translated = read(init(), assistant([text('One.')]), assistant([text('Two.')]), result({ result: 'Two.' }));
+    expect(finals(translated)).toEqual(['One.', 'Two.']);
   });
 
   it('that are really said twice stay twice', () => {
-    const told = read(init(), assistant([text('Yes.')], { id: 'a' }), assistant([text('Yes.')], { id: 'b' }));
-    expect(finals(told)).toEqual(['Yes.', 'Yes.']);
+    const translated = read(init(), assistant([text('Yes.')], { id: 'a' }), assistant([text('Yes.')], { id: 'b' }));
+    expect(finals(translated)).toEqual(['Yes.', 'Yes.']);
   });
 
   it('may be a bare text', () => {
@@ -41,8 +42,8 @@ describe('messages', () => {
     expect(finals(read(init(), record))).toEqual(['Bare.']);
   });
 
-  it('in pieces are told once, if the whole comes before the end of the block', () => {
-    const told = read(
+  it('in pieces are reported once, if the whole comes before the end of the block', () => {
+    const translated = read(
       init(),
       messageStart(),
       ...pieces(text('Hello'), ['Hel', 'lo']),
@@ -51,13 +52,13 @@ describe('messages', () => {
       messageStop(),
       result({ result: 'Hello' }),
     );
-    expect(finals(told)).toEqual(['Hello']);
-    const ids = told.of('assistant.message.delta').map((delta) => delta.message_id);
-    expect(new Set([...ids, told.of('assistant.message.final')[0]?.message_id]).size).toBe(1);
+    expect(finals(translated)).toEqual(['Hello']);
+    const ids = translated.of('assistant.message.delta').map((delta) => delta.message_id);
+    expect(new Set([...ids, translated.of('assistant.message.final')[0]?.message_id]).size).toBe(1);
   });
 
-  it('in pieces are told once, if the whole comes after the end of the message', () => {
-    const told = read(
+  it('in pieces are reported once, if the whole comes after the end of the message', () => {
+    const translated = read(
       init(),
       messageStart(),
       ...pieces(text('Hello'), ['Hello']),
@@ -65,22 +66,22 @@ describe('messages', () => {
       messageStop(),
       assistant([text('Hello')]),
     );
-    expect(finals(told)).toEqual(['Hello']);
-    expect(told.warnings).toContain('DUPLICATE_MESSAGE_SUPPRESSED');
+    expect(finals(translated)).toEqual(['Hello']);
+    expect(translated.warnings).toContain('DUPLICATE_MESSAGE_SUPPRESSED');
   });
 
-  it('in pieces are told from them, if the whole is lost', () => {
-    const told = read(
+  it('in pieces are reported from them, if the whole is lost', () => {
+    const translated = read(
       init(),
       messageStart('a'),
       ...pieces(text('One'), ['On', 'e']),
       messageStart('b'),
       ...pieces(text('Two'), ['Two']),
     );
-    expect(finals(told)).toEqual(['One', 'Two']);
+    expect(finals(translated)).toEqual(['One', 'Two']);
   });
 
-  it('are told once, however they are cut and whenever the whole comes', () => {
+  it('are reported once, however they are cut and whenever the whole comes', () => {
     const block = fc.record({
       words: fc.string({ minLength: 1, maxLength: 20 }),
       isThought: fc.boolean(),
@@ -103,10 +104,10 @@ describe('messages', () => {
           }),
           messageStop(),
         ]);
-        const told = read(init(), ...records);
+        const translated = read(init(), ...records);
         const blocks = messages.flat();
-        expect(finals(told)).toEqual(blocks.filter(({ isThought }) => !isThought).map(({ words }) => words));
-        const thoughts = told.of('assistant.reasoning').filter(({ partial }) => partial !== true);
+        expect(finals(translated)).toEqual(blocks.filter(({ isThought }) => !isThought).map(({ words }) => words));
+        const thoughts = translated.of('assistant.reasoning').filter(({ partial }) => partial !== true);
         expect(thoughts.map((thought) => thought.text)).toEqual(
           blocks.filter(({ isThought }) => isThought).map(({ words }) => words),
         );
@@ -116,10 +117,10 @@ describe('messages', () => {
 });
 
 describe('the answer of a result', () => {
-  it('is told where nothing else was printed', () => {
-    const told = read(result({ result: 'Hello' }));
-    expect(finals(told)).toEqual(['Hello']);
-    expect(told.types).toEqual(['conversation.started', 'assistant.message.final', 'user.input.required']);
+  it('is reported where nothing else was printed', () => {
+    const translated = read(result({ result: 'Hello' }));
+    expect(finals(translated)).toEqual(['Hello']);
+    expect(translated.types).toEqual(['conversation.started', 'assistant.message.final', 'user.input.required']);
   });
 
   it('restores a message that was lost', () => {
@@ -127,43 +128,52 @@ describe('the answer of a result', () => {
   });
 
   it('repeats all blocks of the last message', () => {
-    const told = read(init(), assistant([text('One.')]), assistant([text('Two.')]), result({ result: 'One.Two.' }));
-    expect(finals(told)).toEqual(['One.', 'Two.']);
+    const translated = read(
+      init(),
+      assistant([text('One.')]),
+      assistant([text('Two.')]),
+      result({ result: 'One.Two.' }),
+    );
+    expect(finals(translated)).toEqual(['One.', 'Two.']);
   });
 
-  it('is not told again when a terminal restores the message', () => {
+  it('is not repeated when a terminal restores the message', () => {
     const message = assistant([text('Hello')]);
-    const told = tell({
+    const translated = translateLines({
       engine: 'claude',
       stdout: [init(), result({ result: 'Hello' })],
       pty: [init(), message, result({ result: 'Hello' })],
     });
-    expect(finals(told)).toEqual(['Hello']);
-    expect(told.warnings).toContain('PTY_STREAM_MISMATCH');
+    expect(finals(translated)).toEqual(['Hello']);
+    expect(translated.warnings).toContain('PTY_STREAM_MISMATCH');
   });
 
   it('may be a value that the program has checked', () => {
-    const told = read(init(), assistant([text('Here.')]), result({ result: 'Here.', structured_output: { a: 1 } }));
-    expect(told.of('assistant.message.final')).toMatchObject([
+    const translated = read(
+      init(),
+      assistant([text('Here.')]),
+      result({ result: 'Here.', structured_output: { a: 1 } }),
+    );
+    expect(translated.of('assistant.message.final')).toMatchObject([
       { text: 'Here.' },
       { text: '{"a":1}', structured_payload: { a: 1 } },
     ]);
   });
 
-  it('that was checked is told once, if the text is the value', () => {
+  it('that was checked is reported once, if the text is the value', () => {
     expect(finals(read(init(), result({ result: '{"a":1}', structured_output: { a: 1 } })))).toEqual(['{"a":1}']);
   });
 });
 
 describe('thoughts', () => {
   it('in pieces and whole have the same id', () => {
-    const told = read(
+    const translated = read(
       init(),
       messageStart(),
       ...pieces(thinking('Hm. So.'), ['Hm.', ' So.']),
       assistant([thinking('Hm. So.')]),
     );
-    expect(told.of('assistant.reasoning')).toEqual([
+    expect(translated.of('assistant.reasoning')).toEqual([
       { text: 'Hm.', reasoning_id: 'thought_1', partial: true },
       { text: ' So.', reasoning_id: 'thought_1', partial: true },
       { text: 'Hm. So.', reasoning_id: 'thought_1' },
@@ -171,35 +181,39 @@ describe('thoughts', () => {
   });
 
   it('that are not shown are no events', () => {
-    const told = read(init(), assistant([thinking(''), { type: 'redacted_thinking', data: 'x' }]));
-    expect(told.types).not.toContain('assistant.reasoning');
-    expect(told.types).not.toContain('raw.stdout');
+    const translated = read(init(), assistant([thinking(''), { type: 'redacted_thinking', data: 'x' }]));
+    expect(translated.types).not.toContain('assistant.reasoning');
+    expect(translated.types).not.toContain('raw.stdout');
   });
 });
 
 describe('tool calls', () => {
   it('are paired by id', () => {
-    const told = read(
+    const translated = read(
       init(),
       assistant([toolUse('t1'), toolUse('t2', 'Read', { file_path: 'a' })]),
       user([toolResult('t2', 'content'), toolResult('t1', 'Exit code 2\nno such file', true)]),
     );
-    expect(told.of('assistant.tool_call').map(({ tool_call_id, status }) => [tool_call_id, status])).toEqual([
+    expect(translated.of('assistant.tool_call').map(({ tool_call_id, status }) => [tool_call_id, status])).toEqual([
       ['t1', 'started'],
       ['t2', 'started'],
       ['t2', 'completed'],
       ['t1', 'failed'],
     ]);
-    expect(told.of('assistant.tool_call')[3]).toMatchObject({ name: 'Bash', error: 'Exit code 2\nno such file' });
+    expect(translated.of('assistant.tool_call')[3]).toMatchObject({ name: 'Bash', error: 'Exit code 2\nno such file' });
   });
 
   it('say why they failed, also in blocks', () => {
-    const told = read(init(), assistant([toolUse('t1')]), user([toolResult('t1', [text('no'), text('way')], true)]));
-    expect(told.of('assistant.tool_call')[1]).toMatchObject({ status: 'failed', error: 'no\nway' });
+    const translated = read(
+      init(),
+      assistant([toolUse('t1')]),
+      user([toolResult('t1', [text('no'), text('way')], true)]),
+    );
+    expect(translated.of('assistant.tool_call')[1]).toMatchObject({ status: 'failed', error: 'no\nway' });
   });
 
   it('are started once, with their whole input, though it comes in pieces first', () => {
-    const told = read(
+    const translated = read(
       init(),
       messageStart(),
       streamEvent({ type: 'content_block_start', index: 0, content_block: { ...toolUse('t1'), input: {} } }),
@@ -212,14 +226,14 @@ describe('tool calls', () => {
       blockStop(),
       user([toolResult('t1')]),
     );
-    expect(told.of('assistant.tool_call')).toMatchObject([
+    expect(translated.of('assistant.tool_call')).toMatchObject([
       { status: 'started', input: { command: 'ls' } },
       { status: 'completed', input: { command: 'ls' }, output: 'ok' },
     ]);
   });
 
   it('may be run by the model’s provider', () => {
-    const told = read(
+    const translated = read(
       init(),
       assistant([
         { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'x' } },
@@ -232,7 +246,7 @@ describe('tool calls', () => {
         },
       ]),
     );
-    expect(told.of('assistant.tool_call').map(({ status }) => status)).toEqual([
+    expect(translated.of('assistant.tool_call').map(({ status }) => status)).toEqual([
       'started',
       'completed',
       'started',
@@ -245,12 +259,14 @@ describe('tool calls', () => {
   });
 
   it('say which file they write', () => {
-    const told = tell({
+    const translated = translateLines({
       engine: 'claude',
       stdout: [init(), assistant([toolUse('t1', 'Write', { file_path: '/w/a.md' })]), user([toolResult('t1')])],
       end: { fsDiff: { created: ['a.md'], modified: [], deleted: [] } },
     });
-    expect(told.of('artifact.created')).toEqual([{ path: 'a.md', made_by: { tool_call_id: 't1', name: 'Write' } }]);
+    expect(translated.of('artifact.created')).toEqual([
+      { path: 'a.md', made_by: { tool_call_id: 't1', name: 'Write' } },
+    ]);
   });
 });
 
@@ -258,7 +274,7 @@ describe('sub-agents', () => {
   const task = assistant([toolUse('task', 'Task', { prompt: 'p' })], { id: 'main' });
 
   it('speak and act under the call that started them', () => {
-    const told = read(
+    const translated = read(
       init(),
       task,
       assistant([text('Inner.'), thinking('Inner thought.'), toolUse('t1')], { parent: 'task', id: 'sub' }),
@@ -267,13 +283,13 @@ describe('sub-agents', () => {
       assistant([text('Outer.')], { id: 'main-2' }),
       result({ result: 'Outer.' }),
     );
-    expect(told.of('assistant.message.final')).toEqual([
+    expect(translated.of('assistant.message.final')).toEqual([
       { message_id: 'm_1_1', text: 'Inner.', parent_tool_call_id: 'task' },
       { message_id: 'm_1_2', text: 'Outer.' },
     ]);
-    expect(told.of('assistant.reasoning')[0]).toMatchObject({ parent_tool_call_id: 'task' });
+    expect(translated.of('assistant.reasoning')[0]).toMatchObject({ parent_tool_call_id: 'task' });
     expect(
-      told
+      translated
         .of('assistant.tool_call')
         .map(({ tool_call_id, parent_tool_call_id }) => [tool_call_id, parent_tool_call_id]),
     ).toEqual([
@@ -282,28 +298,32 @@ describe('sub-agents', () => {
       ['t1', 'task'],
       ['task', undefined],
     ]);
-    expect(told.of('user.input.required')[0]?.prompt).toBe('Outer.');
+    expect(translated.of('user.input.required')[0]?.prompt).toBe('Outer.');
   });
 
   it('do not finish the work with a done marker', () => {
-    const told = read(
+    const translated = read(
       init(),
       task,
       assistant([text(DONE)], { parent: 'task', id: 'sub' }),
       result({ result: 'Outer.' }),
     );
-    expect(told.types).not.toContain('conversation.completed');
+    expect(translated.types).not.toContain('conversation.completed');
   });
 
   it('have said what they say when the turn ends', () => {
-    const told = read(init(), ...pieces(text('Inner'), ['Inner'], { parent: 'task' }), result({ result: 'Outer.' }));
-    expect(finals(told)).toEqual(['Inner', 'Outer.']);
+    const translated = read(
+      init(),
+      ...pieces(text('Inner'), ['Inner'], { parent: 'task' }),
+      result({ result: 'Outer.' }),
+    );
+    expect(finals(translated)).toEqual(['Inner', 'Outer.']);
   });
 
   it('may write at the same time', () => {
     const one = { parent: 'one' };
     const two = { parent: 'two' };
-    const told = read(
+    const translated = read(
       init(),
       messageStart('a', one),
       messageStart('b', two),
@@ -314,7 +334,9 @@ describe('sub-agents', () => {
       assistant([text('Second')], { ...two, id: 'b' }),
       messageStop(one),
     );
-    expect(told.of('assistant.message.final').map((message) => [message.text, message.parent_tool_call_id])).toEqual([
+    expect(
+      translated.of('assistant.message.final').map((message) => [message.text, message.parent_tool_call_id]),
+    ).toEqual([
       ['Second', 'two'],
       ['First', 'one'],
     ]);
@@ -329,31 +351,31 @@ describe('what others say', () => {
     ['the output of a tool', user([toolResult('t1', DONE)])],
     ['a replayed message', { ...assistant([text(DONE)]), isReplay: true }],
   ])('is not the agent’s: %s', (_, record) => {
-    const told = read(init(), assistant([toolUse('t1')]), record, result({ result: '' }));
-    expect(told.types).not.toContain('assistant.message.final');
-    expect(told.types).not.toContain('conversation.completed');
-    expect(told.types).not.toContain('raw.stdout');
+    const translated = read(init(), assistant([toolUse('t1')]), record, result({ result: '' }));
+    expect(translated.types).not.toContain('assistant.message.final');
+    expect(translated.types).not.toContain('conversation.completed');
+    expect(translated.types).not.toContain('raw.stdout');
   });
 
   it('ends no call a second time when it is replayed', () => {
     const ended = user([toolResult('t1')]);
-    const told = read(init(), assistant([toolUse('t1')]), ended, { ...ended, isReplay: true });
-    expect(told.of('assistant.tool_call').map(({ status }) => status)).toEqual(['started', 'completed']);
+    const translated = read(init(), assistant([toolUse('t1')]), ended, { ...ended, isReplay: true });
+    expect(translated.of('assistant.tool_call').map(({ status }) => status)).toEqual(['started', 'completed']);
   });
 
-  it('ends a call when the replay is the first to tell', () => {
-    const told = read(init(), assistant([toolUse('t1')]), { ...user([toolResult('t1')]), isReplay: true });
-    expect(told.of('assistant.tool_call').map(({ status }) => status)).toEqual(['started', 'completed']);
+  it('ends a call when the replay is the first to report it', () => {
+    const translated = read(init(), assistant([toolUse('t1')]), { ...user([toolResult('t1')]), isReplay: true });
+    expect(translated.of('assistant.tool_call').map(({ status }) => status)).toEqual(['started', 'completed']);
   });
 });
 
 describe('the session', () => {
-  const started = (told: Told) => told.of('conversation.started').map(({ session_id }) => session_id);
+  const started = (translated: Translated) => translated.of('conversation.started').map(({ session_id }) => session_id);
 
-  it('is told by init, once', () => {
-    const told = read(init(), assistant([text('Hi')]), result());
-    expect(started(told)).toEqual(['s-1']);
-    expect(told.warnings).toEqual([]);
+  it('is reported by init, once', () => {
+    const translated = read(init(), assistant([text('Hi')]), result());
+    expect(started(translated)).toEqual(['s-1']);
+    expect(translated.warnings).toEqual([]);
   });
 
   it('is back-filled from what the agent says, if init was lost', () => {
@@ -362,68 +384,68 @@ describe('the session', () => {
 
   it('is not that of a hook, which is thrown away', () => {
     const hook = { hook_id: 'h', hook_name: 'n', hook_event: 'SessionStart' };
-    const told = read(system('hook_started', hook, 'thrown-away'), init('s-2'), result({}, 's-2'));
-    expect(started(told)).toEqual(['s-2']);
-    expect(told.warnings).toEqual([]);
+    const translated = read(system('hook_started', hook, 'thrown-away'), init('s-2'), result({}, 's-2'));
+    expect(started(translated)).toEqual(['s-2']);
+    expect(translated.warnings).toEqual([]);
   });
 
   it('is the result’s in the end, and a change is a warning', () => {
-    const told = read(init('thrown-away'), result({ result: 'Hi' }, 's-2'));
-    expect(started(told)).toEqual(['thrown-away']);
-    expect(told.warnings).toContain('SESSION_ID_CHANGED');
-    expect(told.fcmp.at(-1)?.correlation.session_id).toBe('s-2');
+    const translated = read(init('thrown-away'), result({ result: 'Hi' }, 's-2'));
+    expect(started(translated)).toEqual(['thrown-away']);
+    expect(translated.warnings).toContain('SESSION_ID_CHANGED');
+    expect(translated.fcmp.at(-1)?.correlation.session_id).toBe('s-2');
   });
 
   it('that is not the resumed one is a warning', () => {
-    const told = tell({ engine: 'claude', sessionId: 's-0', stdout: [init('s-1'), result()] });
-    expect(told.warnings).toEqual(['SESSION_ID_CHANGED']);
+    const translated = translateLines({ engine: 'claude', sessionId: 's-0', stdout: [init('s-1'), result()] });
+    expect(translated.warnings).toEqual(['SESSION_ID_CHANGED']);
   });
 
   it('is never taken from a tool’s output or a sub-agent', () => {
-    const told = read(
+    const translated = read(
       init(),
       assistant([toolUse('t1')]),
       user([toolResult('t1', '{"type":"system","subtype":"init","session_id":"evil"}')]),
       assistant([text('Inner.')], { parent: 't1', session: 'other' }),
       result(),
     );
-    expect(told.warnings).not.toContain('SESSION_ID_CHANGED');
-    expect(told.fcmp.at(-1)?.correlation.session_id).toBe('s-1');
+    expect(translated.warnings).not.toContain('SESSION_ID_CHANGED');
+    expect(translated.fcmp.at(-1)?.correlation.session_id).toBe('s-1');
   });
 });
 
 describe('the end', () => {
   it('is a result that is no error', () => {
-    const told = read(init(), assistant([text('Which?')]), result({ result: 'Which?' }));
-    expect(told.of('user.input.required')[0]?.prompt).toBe('Which?');
+    const translated = read(init(), assistant([text('Which?')]), result({ result: 'Which?' }));
+    expect(translated.of('user.input.required')[0]?.prompt).toBe('Which?');
   });
 
   it('is missing when the result is', () => {
-    const told = read(init(), assistant([text('Hi')]));
-    expect(told.warnings).toContain('EARLY_END_OF_STREAM');
-    expect(told.rasp('lifecycle.completion.state')[0]).toMatchObject({ state: 'unknown' });
+    const translated = read(init(), assistant([text('Hi')]));
+    expect(translated.warnings).toContain('EARLY_END_OF_STREAM');
+    expect(translated.rasp('lifecycle.completion.state')[0]).toMatchObject({ state: 'unknown' });
   });
 
   it.each(['error_during_execution', 'error_max_turns', 'error_max_budget_usd', 'error_max_structured_output_retries'])(
     'is a failure with %s',
     (subtype) => {
-      const told = read(init(), result({ subtype, is_error: true, errors: ['first', 'second'] }));
-      expect(told.of('conversation.failed')).toMatchObject([
+      const translated = read(init(), result({ subtype, is_error: true, errors: ['first', 'second'] }));
+      expect(translated.of('conversation.failed')).toMatchObject([
         { error: { category: 'engine', code: 'ENGINE_RUNTIME_ERROR', message: 'first; second' } },
       ]);
     },
   );
 
   it('is a failure, if a success says that it is an error', () => {
-    const told = read(init(), result({ is_error: true, result: 'API Error: 400 Bad.', api_error_status: 400 }));
-    expect(told.of('conversation.failed')[0]?.error.message).toBe('API Error: 400 Bad.');
-    expect(told.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 400, retrying: false }]);
-    expect(told.types).not.toContain('assistant.message.final');
+    const translated = read(init(), result({ is_error: true, result: 'API Error: 400 Bad.', api_error_status: 400 }));
+    expect(translated.of('conversation.failed')[0]?.error.message).toBe('API Error: 400 Bad.');
+    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 400, retrying: false }]);
+    expect(translated.types).not.toContain('assistant.message.final');
   });
 
   it.each(['prompt_too_long', 'aborted_streaming', 'api_error'])('is a failure, if a success ended by %s', (reason) => {
-    const told = read(init(), result({ terminal_reason: reason }));
-    expect(told.of('conversation.failed')[0]?.error.message).toBe(reason);
+    const translated = read(init(), result({ terminal_reason: reason }));
+    expect(translated.of('conversation.failed')[0]?.error.message).toBe(reason);
   });
 
   it('is a failure with whatever says why, if nothing else does', () => {
@@ -431,57 +453,57 @@ describe('the end', () => {
   });
 
   it('of one turn is not that of the next', () => {
-    const told = read(
+    const translated = read(
       init(),
       result({ subtype: 'error_during_execution', is_error: true, errors: ['broken'] }),
       init(),
       assistant([text('Now it works.')]),
       result({ result: 'Now it works.' }),
     );
-    expect(told.types).not.toContain('conversation.failed');
-    expect(told.types.at(-1)).toBe('user.input.required');
+    expect(translated.types).not.toContain('conversation.failed');
+    expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
   it('counts no more when the next turn begins', () => {
-    const told = read(init(), result({ is_error: true, result: 'broken' }), init());
-    expect(told.rasp('lifecycle.completion.state')[0]?.evidence.runtime_error).toBeNull();
+    const translated = read(init(), result({ is_error: true, result: 'broken' }), init());
+    expect(translated.rasp('lifecycle.completion.state')[0]?.evidence.runtime_error).toBeNull();
   });
 
   it('counts no more when the agent goes on without a word', () => {
-    const told = read(init(), result({ result: 'One.' }), assistant([text('Two.')]));
-    expect(told.warnings).toContain('EARLY_END_OF_STREAM');
-    expect(told.rasp('lifecycle.completion.state')[0]?.evidence.end_signal).toBeNull();
+    const translated = read(init(), result({ result: 'One.' }), assistant([text('Two.')]));
+    expect(translated.warnings).toContain('EARLY_END_OF_STREAM');
+    expect(translated.rasp('lifecycle.completion.state')[0]?.evidence.end_signal).toBeNull();
   });
 
   it('completes a message of which only the beginning came', () => {
-    const told = read(init(), messageStart(), ...pieces(text('Hello'), ['Hel']), result({ result: 'Hello' }));
-    expect(finals(told)).toEqual(['Hello']);
+    const translated = read(init(), messageStart(), ...pieces(text('Hello'), ['Hel']), result({ result: 'Hello' }));
+    expect(finals(translated)).toEqual(['Hello']);
   });
 
   it('leaves no message open', () => {
-    const told = read(init(), messageStart(), ...pieces(text('Hello'), ['Hel']), result({ is_error: true }));
-    expect(finals(told)).toEqual(['Hel']);
+    const translated = read(init(), messageStart(), ...pieces(text('Hello'), ['Hel']), result({ is_error: true }));
+    expect(finals(translated)).toEqual(['Hel']);
   });
 });
 
 describe('a document', () => {
   it('may be an array of all records', () => {
     const records = [init(), assistant([text('Hi')]), result({ result: 'Hi' })];
-    const told = read(JSON.stringify(records));
-    expect(finals(told)).toEqual(['Hi']);
-    expect(told.types.at(-1)).toBe('user.input.required');
+    const translated = read(JSON.stringify(records));
+    expect(finals(translated)).toEqual(['Hi']);
+    expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
   it('may be spread over many lines', () => {
     expect(finals(read(JSON.stringify(result({ result: 'Hi' }), null, 2)))).toEqual(['Hi']);
   });
 
-  it('is told as raw once, however much of it is not known', () => {
+  it('is reported as raw once, however much of it is not known', () => {
     const strangers = Array.from({ length: 50 }, (_, index) => ({ type: `new_${index}`, session_id: 's-1' }));
-    const told = read(JSON.stringify([init(), ...strangers, 7, result({ result: 'Hi' })]));
-    expect(told.of('raw.stdout')).toHaveLength(1);
-    expect(finals(told)).toEqual(['Hi']);
-    expect(told.fcmp.find(({ type }) => type === 'assistant.message.final')?.meta.confidence).toBeUndefined();
+    const translated = read(JSON.stringify([init(), ...strangers, 7, result({ result: 'Hi' })]));
+    expect(translated.of('raw.stdout')).toHaveLength(1);
+    expect(finals(translated)).toEqual(['Hi']);
+    expect(translated.fcmp.find(({ type }) => type === 'assistant.message.final')?.meta.confidence).toBeUndefined();
   });
 });
 
@@ -499,24 +521,27 @@ describe('drift', () => {
     ],
     ['a type that objects inherit', { type: 'constructor', session_id: 's-1' }, 'constructor'],
   ])('shows: %s is raw with a warning, and counted', (_, record, name) => {
-    const told = read(init(), record, result({ result: 'Hi' }));
-    expect(told.of('raw.stdout').map((raw) => raw.text)).toEqual([JSON.stringify(record)]);
-    expect(told.warnings).toContain('UNKNOWN_EVENT_TYPE');
-    expect(told.translator.drift()?.unknown_types).toEqual({ [name]: 1 });
-    expect(finals(told)).toEqual(['Hi']);
+    const translated = read(init(), record, result({ result: 'Hi' }));
+    expect(translated.of('raw.stdout').map((raw) => raw.text)).toEqual([JSON.stringify(record)]);
+    expect(translated.warnings).toContain('UNKNOWN_EVENT_TYPE');
+    expect(translated.translator.drift()?.unknown_types).toEqual({ [name]: 1 });
+    expect(finals(translated)).toEqual(['Hi']);
   });
 
   it('keeps what is known of a record with a new block', () => {
-    const told = read(init(), assistant([{ type: 'brand_new' }, text('Hi')]));
-    expect(finals(told)).toEqual(['Hi']);
+    const translated = read(init(), assistant([{ type: 'brand_new' }, text('Hi')]));
+    expect(finals(translated)).toEqual(['Hi']);
   });
 
   it('in a field keeps the event and warns once', () => {
     const record = { ...assistant([{ ...text('Hi'), shade: 'red' }]), mood: 'good' };
-    const told = read(init(), record, record);
-    expect(told.warnings.filter((code) => code === 'UNKNOWN_FIELD')).toHaveLength(2);
-    expect(told.translator.drift()?.unknown_fields).toEqual({ 'assistant.mood': 2, 'assistant.block(text).shade': 2 });
-    expect(finals(told)).toEqual(['Hi', 'Hi']);
+    const translated = read(init(), record, record);
+    expect(translated.warnings.filter((code) => code === 'UNKNOWN_FIELD')).toHaveLength(2);
+    expect(translated.translator.drift()?.unknown_fields).toEqual({
+      'assistant.mood': 2,
+      'assistant.block(text).shade': 2,
+    });
+    expect(finals(translated)).toEqual(['Hi', 'Hi']);
   });
 
   it.each([
@@ -526,44 +551,51 @@ describe('drift', () => {
     ['the id of a call', assistant([{ type: 'tool_use', name: 'Bash', input: {} }])],
     ['the call of a result', user([{ type: 'tool_result', content: 'x' }])],
   ])('shows: a record without %s is malformed', (_, record) => {
-    const told = read(init(), record);
-    expect(told.warnings).toContain('MALFORMED_RECORD');
-    expect(told.of('raw.stdout')).toHaveLength(1);
+    const translated = read(init(), record);
+    expect(translated.warnings).toContain('MALFORMED_RECORD');
+    expect(translated.of('raw.stdout')).toHaveLength(1);
   });
 });
 
 describe('plain text', () => {
   it('alone is the answer, as a guess', () => {
-    const told = read('All done.', '', '```json', '{', '  "a": 1', '}', '```');
-    expect(finals(told)).toEqual(['All done.\n\n```json\n{\n  "a": 1\n}\n```']);
-    expect(told.fcmp.find(({ type }) => type === 'assistant.message.final')?.meta.confidence).toBe(0.4);
-    expect(told.warnings).toContain('LOW_CONFIDENCE_PARSE');
-    expect(told.types).toContain('raw.stdout');
+    const translated = read('All done.', '', '```json', '{', '  "a": 1', '}', '```');
+    expect(finals(translated)).toEqual(['All done.\n\n```json\n{\n  "a": 1\n}\n```']);
+    expect(translated.fcmp.find(({ type }) => type === 'assistant.message.final')?.meta.confidence).toBe(0.4);
+    expect(translated.warnings).toContain('LOW_CONFIDENCE_PARSE');
+    expect(translated.types).toContain('raw.stdout');
   });
 
   it('around records is raw with a warning', () => {
-    const told = read('Some notice.', init(), 'Another one.', result({ result: 'Hi' }));
-    expect(finals(told)).toEqual(['Hi']);
-    expect(told.of('raw.stdout').map((raw) => raw.text)).toEqual(['Some notice.', 'Another one.']);
-    expect(told.warnings.filter((code) => code === 'UNPARSED_CONTENT_FELL_BACK_TO_RAW')).toHaveLength(2);
+    const translated = read('Some notice.', init(), 'Another one.', result({ result: 'Hi' }));
+    expect(finals(translated)).toEqual(['Hi']);
+    expect(translated.of('raw.stdout').map((raw) => raw.text)).toEqual(['Some notice.', 'Another one.']);
+    expect(translated.warnings.filter((code) => code === 'UNPARSED_CONTENT_FELL_BACK_TO_RAW')).toHaveLength(2);
   });
 
   it('that is a torn record is no answer', () => {
-    const told = read(JSON.stringify(result({ result: 'Hi' })).slice(1));
-    expect(told.types).not.toContain('assistant.message.final');
-    expect(told.types).toContain('raw.stdout');
+    const translated = read(JSON.stringify(result({ result: 'Hi' })).slice(1));
+    expect(translated.types).not.toContain('assistant.message.final');
+    expect(translated.types).toContain('raw.stdout');
   });
 
   it('on stderr is the log', () => {
-    const told = tell({ engine: 'claude', stdout: [init(), result({ result: 'Hi' })], stderr: ['A note.'] });
-    expect(told.of('raw.stderr').map((raw) => raw.text)).toEqual(['A note.']);
-    expect(told.warnings).toEqual([]);
+    const translated = translateLines({
+      engine: 'claude',
+      stdout: [init(), result({ result: 'Hi' })],
+      stderr: ['A note.'],
+    });
+    expect(translated.of('raw.stderr').map((raw) => raw.text)).toEqual(['A note.']);
+    expect(translated.warnings).toEqual([]);
   });
 });
 
 describe('records on another stream', () => {
   it('are read all the same', () => {
-    const told = tell({ engine: 'claude', stderr: [init(), assistant([text('Hi')]), result({ result: 'Hi' })] });
-    expect(finals(told)).toEqual(['Hi']);
+    const translated = translateLines({
+      engine: 'claude',
+      stderr: [init(), assistant([text('Hi')]), result({ result: 'Hi' })],
+    });
+    expect(finals(translated)).toEqual(['Hi']);
   });
 });

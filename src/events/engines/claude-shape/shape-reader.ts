@@ -115,13 +115,13 @@ function readKnown(type: string, record: object, conversation: Conversation): vo
     case 'rate_limit_event':
       return readRateLimit(record, conversation);
     default:
-      return report.status({ status: type, detail: detailOf(record) });
+      return report.status({ status: type, detail: readDetail(record) });
   }
 }
 
-/** The state of a limit, told from time to time. Only what is not plainly allowed is worth a warning. */
+/** The state of a limit, reported from time to time. Only what is not plainly allowed is worth a warning. */
 function readRateLimit(record: object, { report }: Conversation): void {
-  const detail = detailOf(record);
+  const detail = readDetail(record);
   const info = objectField(record, 'rate_limit_info') ?? {};
   const state = stringField(info, 'status') ?? 'unknown';
   if (state === 'allowed') return report.status({ status: 'rate_limit_event', reason: state, detail });
@@ -155,7 +155,7 @@ function readSystem(record: object, conversation: Conversation): void {
   report.checkFields(record, known, `system(${subtype})`);
   if (subtype === 'init') return readInit(record, conversation);
   const error = dialect.systemError(subtype, record);
-  if (error === null) return report.status({ status: subtype, detail: detailOf(record) });
+  if (error === null) return report.status({ status: subtype, detail: readDetail(record) });
   // What is printed next is a new answer, not the rest of the one that broke off.
   const keepsText = booleanField(objectField(record, 'data') ?? {}, 'preserveText') === true;
   if (error.retrying === true && !keepsText) conversation.agent.discard();
@@ -182,7 +182,7 @@ function readInit(record: object, conversation: Conversation): void {
 }
 
 /** A record as the program printed it, without what all records have. */
-function detailOf(record: object): object {
+function readDetail(record: object): object {
   return Object.fromEntries(Object.entries(record).filter(([key]) => !ENVELOPE.has(key)));
 }
 
@@ -198,13 +198,13 @@ export function detectShape(value: object, detectRecord: (record: object) => num
 }
 
 /** The session of a record that speaks for the agent; hooks and sub-agents do not. Of an array, that of the last one. */
-export function sessionOfShape(value: object): string | null {
-  if (!Array.isArray(value)) return sessionOfRecord(value);
+export function readShapeSession(value: object): string | null {
+  if (!Array.isArray(value)) return readRecordSession(value);
   const last: unknown = value.at(-1);
-  return isRecord(last) ? sessionOfRecord(last) : null;
+  return isRecord(last) ? readRecordSession(last) : null;
 }
 
-function sessionOfRecord(record: object): string | null {
+function readRecordSession(record: object): string | null {
   const type = stringField(record, 'type');
   const isOther = type === null || (type === 'system' && stringField(record, 'subtype') !== 'init');
   return isOther || nameField(record, 'parent_tool_use_id') !== null ? null : nameField(record, 'session_id');

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { raspOf } from '../../contract/emitted-invariants.contract.js';
+import { selectRasp } from '../../contract/emitted-invariants.contract.js';
 import { readFixtures, translateFixture } from '../../contract/engine-fixture.contract.js';
-import { tell } from '../../contract/translate-lines.contract.js';
+import { translateLines } from '../../contract/translate-lines.contract.js';
 import type { EngineName } from '../../protocol/engine-names.js';
 
 /*
- * Records in the shape of Claude Code's, for the stories that tests tell.
+ * Records in the shape of Claude Code's, for scenarios of tests.
  */
 
 interface Envelope {
@@ -97,8 +97,8 @@ export function describeShapeRecordings(engine: EngineName, fixtures: URL): void
       expect(translators.map((translator) => translator.drift())).toEqual(translators.map(() => null));
     });
 
-    it.each(printed)('are told from those of other programs: %s', (_, fixture) => {
-      const engines = raspOf(translateFixture(fixture, 'auto').emitted).map(({ source }) => source.engine);
+    it.each(printed)('are distinguished from those of other programs: %s', (_, fixture) => {
+      const engines = selectRasp(translateFixture(fixture, 'auto').emitted).map(({ source }) => source.engine);
       expect(new Set(engines)).toEqual(new Set([engine]));
     });
 
@@ -106,9 +106,9 @@ export function describeShapeRecordings(engine: EngineName, fixtures: URL): void
     const streamed = onTerminal.filter(([name]) => name.includes('.stream-json'));
     it.each(streamed)('are read from a terminal: %s', (_, fixture) => {
       for (const { terminal } of fixture.attempts) {
-        const told = tell({ engine, pty: [new TextDecoder().decode(terminal)] });
-        expect(told.rasp('lifecycle.run.status')[0]).toMatchObject({ status: 'init' });
-        expect(told.warnings).not.toContain('TRUNCATED_RECORD');
+        const translated = translateLines({ engine, pty: [new TextDecoder().decode(terminal)] });
+        expect(translated.rasp('lifecycle.run.status')[0]).toMatchObject({ status: 'init' });
+        expect(translated.warnings).not.toContain('TRUNCATED_RECORD');
       }
     });
   });

@@ -12,7 +12,7 @@ interface OpenBlock {
 
 /**
  * The agent, or one of its sub-agents. With partial messages a block is printed twice, in pieces and whole, and programs
- * differ in when the whole comes: before the block's end or after it. Whichever comes, it is told once.
+ * differ in when the whole comes: before the block's end or after it. Whichever comes, it is reported once.
  */
 export class Speaker {
   readonly #report: Report;
@@ -30,12 +30,12 @@ export class Speaker {
     this.#nextThought = nextThought;
   }
 
-  /** Whether words are on their way: pieces were told, and the whole was not. */
+  /** Whether words are on their way: pieces were reported, and the whole was not. */
   get isSpeaking(): boolean {
     return this.#open?.kind === 'text';
   }
 
-  /** Whether what was told of the open words is how these begin. */
+  /** Whether what was reported of the open words is how these begin. */
   isSaying(words: string): boolean {
     return this.#open?.kind === 'text' && this.#open.text !== '' && words.startsWith(this.#open.text);
   }
@@ -46,7 +46,7 @@ export class Speaker {
   }
 
   /** Whether a record is the first of its message: what all of them repeat is taken from that one. */
-  isFirstOf(messageId: string | null): boolean {
+  isFirst(messageId: string | null): boolean {
     const isFirst = messageId === null || messageId !== this.#countedId;
     this.#countedId = messageId;
     return isFirst;
@@ -73,17 +73,17 @@ export class Speaker {
   /** A whole block of a message, which may have come in pieces before. */
   whole(kind: Utterance, text: string, messageId: string | null): void {
     this.#said.enterMessage(messageId);
-    if (this.#open?.kind === kind) return this.#tell(kind, text);
+    if (this.#open?.kind === kind) return this.#emit(kind, text);
     this.endBlock();
-    if (!this.#said.confirms(text)) return this.#tell(kind, text);
-    this.#report.warning('DUPLICATE_MESSAGE_SUPPRESSED', 'A message was printed again after it had been told.');
+    if (!this.#said.confirms(text)) return this.#emit(kind, text);
+    this.#report.warning('DUPLICATE_MESSAGE_SUPPRESSED', 'A message was printed again after it had been reported.');
   }
 
   /** What was open is whole now, if the whole did not come. */
   endBlock(): void {
     if (this.#open === null || this.#open.text === '') return;
     const { kind, text } = this.#open;
-    this.#tell(kind, text);
+    this.#emit(kind, text);
     this.confirmLater(text);
   }
 
@@ -92,12 +92,12 @@ export class Speaker {
     if (this.#open !== null) this.#open.text = '';
   }
 
-  /** A text was told that may be printed again as a block. */
+  /** A text was reported that may be printed again as a block. */
   confirmLater(text: string): void {
     this.#said.confirmLater(text);
   }
 
-  #tell(kind: Utterance, text: string): void {
+  #emit(kind: Utterance, text: string): void {
     const id = this.#open?.kind === kind ? this.#open.id : null;
     this.#open = null;
     if (kind === 'thinking') return this.#report.reasoning(text, { ...withId(id), parent: this.#parent });
@@ -110,7 +110,7 @@ function withId(id: string | null): { id: string } | undefined {
   return id === null ? undefined : { id };
 }
 
-/** Texts told without their whole that are remembered, in case it comes after all. */
+/** Texts reported without their whole that are remembered, in case it comes after all. */
 const MAX_UNCONFIRMED = 8;
 /** Texts of one message that are remembered. */
 const MAX_TEXTS = 256;
@@ -137,13 +137,13 @@ class SaidTexts {
     return this.#texts.at(-1) === text || this.#texts.join('') === text || this.#texts.join('\n') === text;
   }
 
-  /** A text was told that may be printed again as a block. */
+  /** A text was reported that may be printed again as a block. */
   confirmLater(text: string): void {
     this.#unconfirmed.push(text);
     if (this.#unconfirmed.length > MAX_UNCONFIRMED) this.#unconfirmed.shift();
   }
 
-  /** Whether a block is one that was told before; true once for each time it was. */
+  /** Whether a block is one that was reported before; true once for each time it was. */
   confirms(text: string): boolean {
     const known = this.#unconfirmed.indexOf(text);
     if (known >= 0) this.#unconfirmed.splice(known, 1);

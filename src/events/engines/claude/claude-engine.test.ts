@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeEngineContract } from '../../contract/engine.contract.js';
-import { tell } from '../../contract/translate-lines.contract.js';
-import type { Told } from '../../contract/translate-lines.contract.js';
+import { translateLines } from '../../contract/translate-lines.contract.js';
+import type { Translated } from '../../contract/translate-lines.contract.js';
 import {
   describeShapeRecordings,
   assistant,
@@ -23,38 +23,38 @@ const FIXTURES = new URL('./fixtures/', import.meta.url);
 describeEngineContract('claude', FIXTURES);
 describeShapeRecordings('claude', FIXTURES);
 
-const read = (...stdout: readonly (object | string)[]): Told => tell({ engine: 'claude', stdout });
+const read = (...stdout: readonly (object | string)[]): Translated => translateLines({ engine: 'claude', stdout });
 
 describe('every record of claude', () => {
   const others = Object.keys(CLAUDE_TABLES.records).filter(
     (type) => !['assistant', 'user', 'result', 'stream_event'].includes(type),
   );
   it.each(others)('%s has a meaning', (type) => {
-    const told = read(init(), { type, session_id: 's-1', uuid: 'u' }, result());
-    expect(told.of('raw.stdout')).toEqual([]);
+    const translated = read(init(), { type, session_id: 's-1', uuid: 'u' }, result());
+    expect(translated.of('raw.stdout')).toEqual([]);
   });
 
   it.each(Object.keys(CLAUDE_TABLES.system))('system %s has a meaning', (subtype) => {
-    const told = read(init(), system(subtype), result());
-    expect(told.of('raw.stdout')).toEqual([]);
-    expect(told.types).not.toContain('conversation.failed');
+    const translated = read(init(), system(subtype), result());
+    expect(translated.of('raw.stdout')).toEqual([]);
+    expect(translated.types).not.toContain('conversation.failed');
   });
 
   it.each(Object.keys(CLAUDE_TABLES.events))('stream_event %s has a meaning', (type) => {
     const delta = { type: 'text_delta', text: '' };
-    const told = read(init(), { type: 'stream_event', session_id: 's-1', event: { type, delta } });
-    expect(told.of('raw.stdout')).toEqual([]);
+    const translated = read(init(), { type: 'stream_event', session_id: 's-1', event: { type, delta } });
+    expect(translated.of('raw.stdout')).toEqual([]);
   });
 
   it.each(Object.keys(CLAUDE_TABLES.deltas))('%s has a meaning', (type) => {
     const event = { type: 'content_block_delta', index: 0, delta: { type } };
-    const told = read(init(), { type: 'stream_event', session_id: 's-1', event });
-    expect(told.of('raw.stdout')).toEqual([]);
+    const translated = read(init(), { type: 'stream_event', session_id: 's-1', event });
+    expect(translated.of('raw.stdout')).toEqual([]);
   });
 
   it.each(Object.keys(CLAUDE_TABLES.blocks))('a block of type %s has a meaning', (type) => {
-    const told = read(init(), assistant([{ type, id: 't1', tool_use_id: 't1' }]));
-    expect(told.of('raw.stdout')).toEqual([]);
+    const translated = read(init(), assistant([{ type, id: 't1', tool_use_id: 't1' }]));
+    expect(translated.of('raw.stdout')).toEqual([]);
   });
 });
 
@@ -67,8 +67,8 @@ describe('a retry of claude', () => {
       error_status: 529,
       error: 'overloaded',
     });
-    const told = read(init(), retry, assistant([text('Hi')]), result({ result: 'Hi' }));
-    expect(told.rasp('diagnostic.engine.error')).toEqual([
+    const translated = read(init(), retry, assistant([text('Hi')]), result({ result: 'Hi' }));
+    expect(translated.rasp('diagnostic.engine.error')).toEqual([
       {
         code: 'ENGINE_RETRYING',
         message: 'The model could not be reached: overloaded. Next try in 500 ms.',
@@ -79,11 +79,11 @@ describe('a retry of claude', () => {
         max_attempts: 10,
       },
     ]);
-    expect(told.types).not.toContain('conversation.failed');
+    expect(translated.types).not.toContain('conversation.failed');
   });
 
   it('in the middle of an answer does not double it', () => {
-    const told = read(
+    const translated = read(
       init(),
       messageStart('a'),
       ...pieces(text('Hello'), ['Hel']),
@@ -93,12 +93,16 @@ describe('a retry of claude', () => {
       assistant([text('Hello there')], { id: 'b' }),
       result({ result: 'Hello there' }),
     );
-    expect(told.of('assistant.message.final')).toEqual([{ message_id: 'm_1_1', text: 'Hello there' }]);
+    expect(translated.of('assistant.message.final')).toEqual([{ message_id: 'm_1_1', text: 'Hello there' }]);
   });
 
   it.each(['allowed_warning', 'rejected'])('may be a rate limit that is %s', (status) => {
-    const told = read(init(), { type: 'rate_limit_event', session_id: 's-1', rate_limit_info: { status } }, result());
-    expect(told.rasp('diagnostic.engine.error')).toMatchObject([
+    const translated = read(
+      init(),
+      { type: 'rate_limit_event', session_id: 's-1', rate_limit_info: { status } },
+      result(),
+    );
+    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([
       { code: 'ENGINE_RATE_LIMIT_HINT', severity: 'warning', retrying: true },
     ]);
   });
@@ -121,28 +125,32 @@ describe('an error that claude speaks', () => {
     message: { id: 'x', model: '<synthetic>', content: [text('API Error: 400 Bad request.')] },
   };
 
-  it('is an engine error, told once', () => {
-    const told = read(init(), synthetic, result({ is_error: true, result: 'API Error: 400 Bad request.' }));
-    expect(told.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 400, retrying: false }]);
-    expect(told.types).not.toContain('assistant.message.final');
-    expect(told.of('conversation.failed')[0]?.error.message).toBe('API Error: 400 Bad request.');
+  it('is an engine error, reported once', () => {
+    const translated = read(init(), synthetic, result({ is_error: true, result: 'API Error: 400 Bad request.' }));
+    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 400, retrying: false }]);
+    expect(translated.types).not.toContain('assistant.message.final');
+    expect(translated.of('conversation.failed')[0]?.error.message).toBe('API Error: 400 Bad request.');
   });
 
   it('is a failure, even if the result calls it a success', () => {
-    const told = read(init(), synthetic, result({ result: 'API Error: 400 Bad request.' }));
-    expect(told.types.at(-1)).toBe('conversation.failed');
+    const translated = read(init(), synthetic, result({ result: 'API Error: 400 Bad request.' }));
+    expect(translated.types.at(-1)).toBe('conversation.failed');
   });
 
   it('is the agent’s word, if a model said it', () => {
-    const told = read(init(), spoken);
-    expect(told.of('assistant.message.final')).toMatchObject([{ text: 'API Error: 400 Bad request.' }]);
+    const translated = read(init(), spoken);
+    expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'API Error: 400 Bad request.' }]);
   });
 
   it('stands on stdout in text mode', () => {
-    const told = tell({ engine: 'claude', stdout: ['API Error: 500 Overloaded'], end: { exitCode: 1 } });
-    expect(told.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 500 }]);
-    expect(told.of('conversation.failed')[0]?.error.message).toBe('API Error: 500 Overloaded');
-    expect(told.types).not.toContain('assistant.message.final');
+    const translated = translateLines({
+      engine: 'claude',
+      stdout: ['API Error: 500 Overloaded'],
+      end: { exitCode: 1 },
+    });
+    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 500 }]);
+    expect(translated.of('conversation.failed')[0]?.error.message).toBe('API Error: 500 Overloaded');
+    expect(translated.types).not.toContain('assistant.message.final');
   });
 });
 
@@ -150,15 +158,15 @@ describe('the usage of claude', () => {
   const usage = { input_tokens: 10, cache_read_input_tokens: 100, cache_creation_input_tokens: 5, output_tokens: 3 };
   const message = { id: 'msg_1', model: 'm', usage };
 
-  it('is told once a message, though every block repeats it, and counts the cache as input', () => {
-    const told = read(
+  it('is reported once a message, though every block repeats it, and counts the cache as input', () => {
+    const translated = read(
       init(),
       { ...assistant([]), message: { ...message, content: [text('Hi')] } },
       { ...assistant([]), message: { ...message, content: [toolUse('t1')] } },
       user([toolResult('t1')]),
       { ...assistant([]), message: { ...message, id: 'msg_2', content: [text('Bye')] } },
     );
-    const turns = told
+    const turns = translated
       .rasp('lifecycle.run.status')
       .flatMap((status) => (status.usage === undefined ? [] : [status.usage]));
     expect(turns).toEqual(
@@ -170,12 +178,14 @@ describe('the usage of claude', () => {
         cache_write_tokens: 5,
       })),
     );
-    expect(told.fcmp.at(-1)?.data).toMatchObject({ usage: { scope: 'total', input_tokens: 230, output_tokens: 6 } });
+    expect(translated.fcmp.at(-1)?.data).toMatchObject({
+      usage: { scope: 'total', input_tokens: 230, output_tokens: 6 },
+    });
   });
 
   it('in total is that of the session, over all models', () => {
     const model = { inputTokens: 10, outputTokens: 3, cacheReadInputTokens: 100, cacheCreationInputTokens: 5 };
-    const told = read(
+    const translated = read(
       result({
         result: 'Hi',
         usage,
@@ -183,7 +193,7 @@ describe('the usage of claude', () => {
         modelUsage: { one: model, two: { ...model, thinkingTokens: 1 } },
       }),
     );
-    expect(told.fcmp.at(-1)?.data).toMatchObject({
+    expect(translated.fcmp.at(-1)?.data).toMatchObject({
       usage: {
         scope: 'total',
         input_tokens: 230,
@@ -196,14 +206,14 @@ describe('the usage of claude', () => {
     });
   });
 
-  it('is that of the invocation, if the models are not told apart', () => {
-    const told = read(result({ result: 'Hi', usage, total_cost_usd: 0.5 }));
-    expect(told.fcmp.at(-1)?.data).toMatchObject({ usage: { scope: 'total', input_tokens: 115, cost: 0.5 } });
+  it('is that of the invocation, if the models are not listed apart', () => {
+    const translated = read(result({ result: 'Hi', usage, total_cost_usd: 0.5 }));
+    expect(translated.fcmp.at(-1)?.data).toMatchObject({ usage: { scope: 'total', input_tokens: 115, cost: 0.5 } });
   });
 
   it.each([-1, '1', null])('leaves out a cost of %j', (cost) => {
-    const told = read(result({ result: 'Hi', usage, total_cost_usd: cost }));
-    expect(told.fcmp.at(-1)?.data).not.toHaveProperty('usage.cost');
+    const translated = read(result({ result: 'Hi', usage, total_cost_usd: cost }));
+    expect(translated.fcmp.at(-1)?.data).not.toHaveProperty('usage.cost');
   });
 });
 
@@ -224,11 +234,11 @@ describe('claude is recognised', () => {
   );
 
   it('names the session of an array by its last record', () => {
-    expect(claudeEngine.sessionOf([init('early'), result({}, 'late')])).toBe('late');
+    expect(claudeEngine.readSession([init('early'), result({}, 'late')])).toBe('late');
   });
 
   it('names no session for hooks and sub-agents', () => {
-    expect(claudeEngine.sessionOf(system('hook_started'))).toBeNull();
-    expect(claudeEngine.sessionOf(assistant([], { parent: 't1' }))).toBeNull();
+    expect(claudeEngine.readSession(system('hook_started'))).toBeNull();
+    expect(claudeEngine.readSession(assistant([], { parent: 't1' }))).toBeNull();
   });
 });

@@ -9,7 +9,7 @@ import {
   omitMissing,
   isRecord,
 } from '../../reading/record-fields.js';
-import { detectShape, sessionOfShape, createShapeReader } from '../claude-shape/shape-reader.js';
+import { detectShape, readShapeSession, createShapeReader } from '../claude-shape/shape-reader.js';
 import type { Dialect } from '../claude-shape/dialect.js';
 import type { Engine } from '../engine.js';
 import type { EngineErrorReport, Report } from '../report.js';
@@ -25,7 +25,7 @@ export const claudeEngine: Engine = {
   framing: 'json',
   promises: { session: true, endSignal: true },
   detect: (value) => detectShape(value, detectRecord),
-  sessionOf: sessionOfShape,
+  readSession: readShapeSession,
   createReader: (report) => createShapeReader(CLAUDE, report),
 };
 

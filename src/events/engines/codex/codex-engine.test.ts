@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeEngineContract } from '../../contract/engine.contract.js';
-import { codex, tell } from '../../contract/translate-lines.contract.js';
+import { codex, translateLines } from '../../contract/translate-lines.contract.js';
 import { codexEngine } from './codex-engine.js';
 
 describeEngineContract('codex', new URL('./fixtures/', import.meta.url));
@@ -14,11 +14,13 @@ const item = (phase: Phase, type: string, fields: object) => ({
 
 describe('the records of codex', () => {
   it('start the conversation with the thread', () => {
-    expect(tell({ stdout: [codex.thread('t-9')] }).of('conversation.started')).toEqual([{ session_id: 't-9' }]);
+    expect(translateLines({ stdout: [codex.thread('t-9')] }).of('conversation.started')).toEqual([
+      { session_id: 't-9' },
+    ]);
   });
 
   it('are statuses where nothing else happens', () => {
-    const { rasp } = tell({ stdout: [codex.thread(), codex.turn, codex.completed(3, 1)] });
+    const { rasp } = translateLines({ stdout: [codex.thread(), codex.turn, codex.completed(3, 1)] });
     expect(rasp('lifecycle.run.status')).toEqual([
       { status: 'thread.started', session_id: 'thread-1' },
       { status: 'turn.started' },
@@ -26,7 +28,7 @@ describe('the records of codex', () => {
     ]);
   });
 
-  it('tell all tokens as the total of the thread', () => {
+  it('report all tokens as the total of the thread', () => {
     const usage = {
       input_tokens: 90,
       cached_input_tokens: 10,
@@ -34,7 +36,7 @@ describe('the records of codex', () => {
       output_tokens: 7,
       reasoning_output_tokens: 2,
     };
-    const { rasp, warnings } = tell({ stdout: [{ type: 'turn.completed', usage }] });
+    const { rasp, warnings } = translateLines({ stdout: [{ type: 'turn.completed', usage }] });
     expect(rasp('lifecycle.run.status')[0]?.usage).toEqual({
       scope: 'total',
       input_tokens: 90,
@@ -46,9 +48,9 @@ describe('the records of codex', () => {
     expect(warnings).not.toContain('UNKNOWN_FIELD');
   });
 
-  it('tell a retry as a warning that decides nothing', () => {
+  it('report a retry as a warning that decides nothing', () => {
     const retry = { type: 'error', message: 'Reconnecting... 2/5 (socket closed)' };
-    const { rasp, types } = tell({ stdout: [retry, codex.message('?'), codex.completed()] });
+    const { rasp, types } = translateLines({ stdout: [retry, codex.message('?'), codex.completed()] });
     expect(rasp('diagnostic.engine.error')).toEqual([
       {
         code: 'ENGINE_RETRYING',
@@ -62,14 +64,16 @@ describe('the records of codex', () => {
     expect(types.at(-1)).toBe('user.input.required');
   });
 
-  it('tell another top-level error as an error that ends nothing', () => {
-    const { rasp, types } = tell({ stdout: [{ type: 'error', message: 'hm' }, codex.message('?'), codex.completed()] });
+  it('report another top-level error as an error that ends nothing', () => {
+    const { rasp, types } = translateLines({
+      stdout: [{ type: 'error', message: 'hm' }, codex.message('?'), codex.completed()],
+    });
     expect(rasp('diagnostic.engine.error')).toMatchObject([{ severity: 'error', retrying: false }]);
     expect(types.at(-1)).toBe('user.input.required');
   });
 
-  it('tell a failed turn as the end of the work', () => {
-    const { of, rasp } = tell({ stdout: [codex.turn, codex.failed('usage limit reached')] });
+  it('report a failed turn as the end of the work', () => {
+    const { of, rasp } = translateLines({ stdout: [codex.turn, codex.failed('usage limit reached')] });
     expect(of('conversation.failed')).toMatchObject([
       { error: { category: 'engine', message: 'usage limit reached' } },
     ]);
@@ -78,23 +82,23 @@ describe('the records of codex', () => {
 });
 
 describe('the items of codex', () => {
-  it('tell a thought', () => {
-    const { rasp } = tell({ stdout: [item('completed', 'reasoning', { text: 'Plan the edit' })] });
+  it('report a thought', () => {
+    const { rasp } = translateLines({ stdout: [item('completed', 'reasoning', { text: 'Plan the edit' })] });
     expect(rasp('agent.reasoning.summary')).toEqual([{ text: 'Plan the edit', reasoning_id: 'item_1' }]);
   });
 
   it.each([
     ['failed', 2, 'failed with exit code 2'],
     ['declined', null, 'declined'],
-  ])('tell a command that %s', (status, exit_code, error) => {
+  ])('report a command that %s', (status, exit_code, error) => {
     const fields = { command: 'rm x', aggregated_output: 'no\n', exit_code, status };
-    const { rasp } = tell({ stdout: [item('completed', 'command_execution', fields)] });
+    const { rasp } = translateLines({ stdout: [item('completed', 'command_execution', fields)] });
     expect(rasp('tool.call.failed')).toMatchObject([{ name: 'command_execution', error, output: 'no\n' }]);
   });
 
-  it('tell a call of an MCP tool by server and tool', () => {
+  it('report a call of an MCP tool by server and tool', () => {
     const call = { server: 'docs', tool: 'find', arguments: { q: 'x' } };
-    const { of } = tell({
+    const { of } = translateLines({
       stdout: [
         item('started', 'mcp_tool_call', { ...call, result: null, error: null, status: 'in_progress' }),
         item('completed', 'mcp_tool_call', { ...call, result: { content: [] }, error: null, status: 'completed' }),
@@ -106,7 +110,7 @@ describe('the items of codex', () => {
     ]);
   });
 
-  it('tell a call of an MCP tool that failed', () => {
+  it('report a call of an MCP tool that failed', () => {
     const call = {
       server: 'docs',
       tool: 'find',
@@ -115,12 +119,12 @@ describe('the items of codex', () => {
       error: { message: 'timeout' },
       status: 'failed',
     };
-    expect(tell({ stdout: [item('completed', 'mcp_tool_call', call)] }).rasp('tool.call.failed')).toMatchObject([
-      { name: 'docs.find', error: 'timeout' },
-    ]);
+    expect(
+      translateLines({ stdout: [item('completed', 'mcp_tool_call', call)] }).rasp('tool.call.failed'),
+    ).toMatchObject([{ name: 'docs.find', error: 'timeout' }]);
   });
 
-  it('tell work between agents', () => {
+  it('report work between agents', () => {
     const call = {
       tool: 'spawn_agent',
       sender_thread_id: 't1',
@@ -129,7 +133,9 @@ describe('the items of codex', () => {
       agents_states: { t2: { status: 'done', message: null } },
       status: 'completed',
     };
-    const { rasp, warnings, of } = tell({ stdout: [item('completed', 'collab_tool_call', call), codex.message('x')] });
+    const { rasp, warnings, of } = translateLines({
+      stdout: [item('completed', 'collab_tool_call', call), codex.message('x')],
+    });
     expect(rasp('tool.call.completed')).toMatchObject([
       { name: 'spawn_agent', input: { prompt: 'check', receiver_thread_ids: ['t2'] }, output: call.agents_states },
     ]);
@@ -137,10 +143,10 @@ describe('the items of codex', () => {
     expect(of('conversation.started')).toEqual([{ session_id: null }]);
   });
 
-  it('tell a web search, whose object has two ids', () => {
+  it('report a web search, whose object has two ids', () => {
     const search = (phase: Phase) =>
       `{"type":"item.${phase}","item":{"id":"item_4","type":"web_search","id":"ws_77","query":"q","action":{"type":"search"}}}`;
-    const { of, warnings } = tell({ stdout: [search('started'), search('completed'), codex.completed()] });
+    const { of, warnings } = translateLines({ stdout: [search('started'), search('completed'), codex.completed()] });
     expect(of('assistant.tool_call').map(({ tool_call_id, status }) => [tool_call_id, status])).toEqual([
       ['ws_77', 'started'],
       ['ws_77', 'completed'],
@@ -148,19 +154,19 @@ describe('the items of codex', () => {
     expect(warnings).not.toContain('TOOL_CALL_START_MISSING');
   });
 
-  it('tell a plan as a status, each time it changes', () => {
+  it('report a plan as a status, each time it changes', () => {
     const items = [{ text: 'write', completed: false }];
     const stdout = (['started', 'updated', 'completed'] as const).map((phase) => item(phase, 'todo_list', { items }));
-    expect(tell({ stdout }).rasp('lifecycle.run.status')).toEqual([
+    expect(translateLines({ stdout }).rasp('lifecycle.run.status')).toEqual([
       { status: 'item.started todo_list', detail: { items } },
       { status: 'item.updated todo_list', detail: { items } },
       { status: 'item.completed todo_list', detail: { items } },
     ]);
   });
 
-  it('tell a notice as a warning of the engine', () => {
+  it('report a notice as a warning of the engine', () => {
     const stdout = [item('completed', 'error', { message: 'config key is deprecated' })];
-    expect(tell({ stdout }).rasp('diagnostic.engine.error')).toMatchObject([
+    expect(translateLines({ stdout }).rasp('diagnostic.engine.error')).toMatchObject([
       { code: 'ENGINE_DEPRECATION_WARNING', severity: 'warning', retrying: false },
     ]);
   });
@@ -174,7 +180,7 @@ describe('the items of codex', () => {
     ['the format of 2025', { id: '0', msg: { type: 'agent_message', message: 'x' } }, 'UNKNOWN_EVENT_TYPE'],
     ['a name every object has', { type: 'constructor' }, 'UNKNOWN_EVENT_TYPE'],
   ])('keep %s as raw with a warning', (_, record, code) => {
-    const { warnings, of } = tell({ stdout: [codex.thread(), record] });
+    const { warnings, of } = translateLines({ stdout: [codex.thread(), record] });
     expect(warnings).toContain(code);
     expect(of('raw.stdout')).toEqual([{ text: JSON.stringify(record) }]);
   });
@@ -183,8 +189,8 @@ describe('the items of codex', () => {
 describe('the text mode of codex', () => {
   const header = ['OpenAI Codex v0.166.0', '--------', 'session id: 01a1dcb0-764b-7552-9c62-53a17204dcbf', '--------'];
 
-  it('tells the answer of stdout and the session of the log', () => {
-    const { of, warnings, translator } = tell({ stdout: ['Hello', '', '{"a": 1}'], stderr: header });
+  it('reports the answer of stdout and the session of the log', () => {
+    const { of, warnings, translator } = translateLines({ stdout: ['Hello', '', '{"a": 1}'], stderr: header });
     expect(of('assistant.message.final')).toEqual([{ message_id: 'm_1_1', text: 'Hello\n\n{"a": 1}' }]);
     expect(of('conversation.started')).toEqual([{ session_id: '01a1dcb0-764b-7552-9c62-53a17204dcbf' }]);
     expect(warnings).toEqual(['INCOMPLETE_STATE_CLASSIFICATION']);
@@ -193,13 +199,13 @@ describe('the text mode of codex', () => {
 
   it('takes no session from what the log repeats of the conversation', () => {
     const stderr = [...header, 'user', 'session id: 11111111-evil', 'ERROR: Reconnecting... 1/5'];
-    const { of, rasp } = tell({ stderr });
+    const { of, rasp } = translateLines({ stderr });
     expect(of('conversation.started')).toEqual([{ session_id: '01a1dcb0-764b-7552-9c62-53a17204dcbf' }]);
     expect(rasp('diagnostic.engine.error')).toMatchObject([{ retrying: true, attempt: 1, max_attempts: 5 }]);
   });
 
   it('is damage where records come as well', () => {
-    const { of, warnings } = tell({ stdout: ['lost line', codex.message('x')], stderr: ['log'] });
+    const { of, warnings } = translateLines({ stdout: ['lost line', codex.message('x')], stderr: ['log'] });
     expect(of('raw.stdout')).toEqual([{ text: 'lost line' }]);
     expect(of('assistant.message.final')).toHaveLength(1);
     expect(warnings).toContain('UNPARSED_CONTENT_FELL_BACK_TO_RAW');

@@ -15,7 +15,7 @@ export const codexEngine: Engine = {
   promises: { session: true, endSignal: true },
   detect,
   detectText: (line) => (/^OpenAI Codex v\d/u.test(line) ? 1 : 0),
-  sessionOf: (value) => (stringField(value, 'type') === 'thread.started' ? nameField(value, 'thread_id') : null),
+  readSession: (value) => (stringField(value, 'type') === 'thread.started' ? nameField(value, 'thread_id') : null),
   createReader: createCodexReader,
 };
 

@@ -47,26 +47,26 @@ function readWords(type: 'agent_message' | 'reasoning' | 'error', phase: string,
 function readCall(type: string, phase: string, item: object, report: Report): void {
   const id = nameField(item, 'id');
   if (id === null) return report.unparsed('MALFORMED_RECORD', `An item of type ${type} has no id.`);
-  const name = nameOf(type, item);
-  const input = inputOf(type, item);
+  const name = readName(type, item);
+  const input = readInput(type, item);
   const paths = type === 'file_change' ? changedPaths(item) : [];
   if (phase !== 'completed') return report.toolStarted({ id, name, input, paths });
   // The first of the places where the kinds of calls put what they found.
   const output = field(item, 'aggregated_output') ?? field(item, 'result') ?? field(item, 'agents_states');
   const exitCode = integerField(item, 'exit_code');
-  const error = failureOf(item);
+  const error = findFailure(item);
   if (error === null) report.toolCompleted({ id, name, input, paths, output, exitCode });
   else report.toolFailed({ id, name, input, paths, output, exitCode, error });
 }
 
-function nameOf(type: string, item: object): string {
+function readName(type: string, item: object): string {
   if (type !== 'mcp_tool_call' && type !== 'collab_tool_call') return type;
   const tool = nameField(item, 'tool') ?? type;
   const server = nameField(item, 'server');
   return server === null ? tool : `${server}.${tool}`;
 }
 
-function inputOf(type: string, item: object): unknown {
+function readInput(type: string, item: object): unknown {
   switch (type) {
     case 'command_execution':
       return { command: field(item, 'command') };
@@ -87,7 +87,7 @@ function changedPaths(item: object): readonly string[] {
 }
 
 /** Why the call failed; null if it did not. */
-function failureOf(item: object): string | null {
+function findFailure(item: object): string | null {
   const status = stringField(item, 'status');
   const error = stringField(objectField(item, 'error') ?? {}, 'message');
   if (error !== null) return error;

@@ -42,7 +42,7 @@ export function readDocument(document: object, report: Report): void {
     ...(stats === null ? undefined : { detail: { stats } }),
   });
   for (const warning of arrayField(document, 'warnings')) {
-    report.engineError({ message: textOf(warning), severity: 'warning' });
+    report.engineError({ message: joinText(warning), severity: 'warning' });
   }
   if (response !== null && response !== '') report.message(response);
   if (error === null) report.endSignal('GEMINI_RESPONSE_OBJECT_FINISHED');
@@ -88,6 +88,6 @@ function readStats(stats: object, report: Report): Usage | null {
   };
 }
 
-function textOf(value: unknown): string {
+function joinText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

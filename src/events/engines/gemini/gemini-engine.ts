@@ -17,7 +17,7 @@ export const geminiEngine: Engine = {
   promises: { session: true, endSignal: true },
   detect,
   detectText: (line) => (isGeminiLogLine(line) ? 0.6 : 0),
-  sessionOf,
+  readSession,
   createReader: createGeminiReader,
 };
 
@@ -41,7 +41,7 @@ function detect(value: object): number {
   return objectField(objectField(value, 'stats') ?? {}, 'models') === null ? 0.7 : 1;
 }
 
-function sessionOf(value: object): string | null {
+function readSession(value: object): string | null {
   const isNaming = isDocument(value) || (stringField(value, 'type') === 'init' && field(value, 'model') !== undefined);
   return isNaming ? nameField(value, 'session_id') : null;
 }

@@ -43,7 +43,7 @@ export class GeminiLog {
     this.#dump.end(stream);
   }
 
-  /** Tells what a line means; false if it is none that Gemini logs. */
+  /** Reports what a line means; false if it is none that Gemini logs. */
   read({ stream, text, problem }: TextFrame): boolean {
     if (this.#dump.continues(stream, text)) {
       this.#report.noise();
@@ -82,7 +82,7 @@ export class GeminiLog {
 /** `Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {…}`, then a dump of many lines. */
 const RETRY = /^Attempt (\d{1,6}) failed(?: with status (\d{3}))?[.:].*\bRetrying (?:with backoff|after)\b/u;
 
-/** A retry as the log of the Gemini CLI tells it, and that of programs made from it. */
+/** A retry as the log of the Gemini CLI reports it, and that of programs made from it. */
 export interface Retry {
   readonly attempt: number;
   readonly httpStatus: number | null;

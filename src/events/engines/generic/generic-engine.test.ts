@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { expectCovered, fcmpOf } from '../../contract/emitted-invariants.contract.js';
+import { expectCovered, selectFcmp } from '../../contract/emitted-invariants.contract.js';
 import { describeEngineContract } from '../../contract/engine.contract.js';
-import { tell as tellStory, toBytes } from '../../contract/translate-lines.contract.js';
-import type { Story } from '../../contract/translate-lines.contract.js';
+import { translateLines as tellStory, toBytes } from '../../contract/translate-lines.contract.js';
+import type { Scenario } from '../../contract/translate-lines.contract.js';
 import { createTranslator } from '../../translator.js';
 
 describeEngineContract('generic', new URL('./fixtures/', import.meta.url));
 
-const tell = (story: Story) => tellStory({ engine: 'generic', ...story });
+const translateLines = (scenario: Scenario) => tellStory({ engine: 'generic', ...scenario });
 
 describe('plain text', () => {
-  it('is one message, told line by line and as a whole', () => {
-    const { of } = tell({ stdout: ['', 'Hello', '', 'world', ''] });
+  it('is one message, reported line by line and as a whole', () => {
+    const { of } = translateLines({ stdout: ['', 'Hello', '', 'world', ''] });
     expect(of('assistant.message.delta').map(({ text }) => text)).toEqual(['Hello', '\n\nworld']);
     expect(of('assistant.message.final')).toEqual([{ message_id: 'm_1_1', text: 'Hello\n\nworld' }]);
   });
@@ -20,34 +20,38 @@ describe('plain text', () => {
     const blank = ' '.repeat(1024 * 1024);
     const translator = createTranslator({ engine: 'generic', runId: 'r', attempt: 1 });
     const emitted = translator.push('stdout', toBytes(['Hello', ...Array.from({ length: 8 }, () => blank)]));
-    expect(fcmpOf(emitted).at(-1)).toMatchObject({ type: 'assistant.message.final', data: { text: 'Hello' } });
+    expect(selectFcmp(emitted).at(-1)).toMatchObject({ type: 'assistant.message.final', data: { text: 'Hello' } });
     expectCovered(translator.coverage());
   });
 
   it('says how sure it is that this is the agent', () => {
-    const { fcmp } = tell({ stdout: ['Hello'] });
+    const { fcmp } = translateLines({ stdout: ['Hello'] });
     expect(fcmp.find(({ type }) => type === 'assistant.message.final')?.meta).toEqual({ attempt: 1, confidence: 0.6 });
   });
 
   it('keeps the log as raw, without a warning', () => {
-    const { of, warnings } = tell({ stdout: ['Hello'], stderr: ['a log line'] });
+    const { of, warnings } = translateLines({ stdout: ['Hello'], stderr: ['a log line'] });
     expect(of('raw.stderr')).toEqual([{ text: 'a log line' }]);
     expect(warnings).toEqual(['INCOMPLETE_STATE_CLASSIFICATION']);
   });
 
   it('is unknown at the end unless the exit or the marker says more', () => {
-    expect(tell({ stdout: ['Hello'] }).types.at(-1)).toBe('diagnostic.warning');
-    expect(tell({ stdout: ['Hello'], end: { exitCode: 3 } }).types.at(-1)).toBe('conversation.failed');
-    expect(tell({ stdout: ['Done.', '{"__SKILL_DONE__": true}'] }).types.at(-1)).toBe('conversation.completed');
+    expect(translateLines({ stdout: ['Hello'] }).types.at(-1)).toBe('diagnostic.warning');
+    expect(translateLines({ stdout: ['Hello'], end: { exitCode: 3 } }).types.at(-1)).toBe('conversation.failed');
+    expect(translateLines({ stdout: ['Done.', '{"__SKILL_DONE__": true}'] }).types.at(-1)).toBe(
+      'conversation.completed',
+    );
   });
 
   it('loses its colours', () => {
-    expect(tell({ stdout: ['\u001b[32mgreen\u001b[0m'] }).of('assistant.message.final')[0]?.text).toBe('green');
+    expect(translateLines({ stdout: ['\u001b[32mgreen\u001b[0m'] }).of('assistant.message.final')[0]?.text).toBe(
+      'green',
+    );
   });
 
   it('is several messages where it never ends', () => {
     const line = 'x'.repeat(1 << 20);
-    const { of } = tell({ stdout: Array.from({ length: 20 }, () => line) });
+    const { of } = translateLines({ stdout: Array.from({ length: 20 }, () => line) });
     const finals = of('assistant.message.final');
     expect(finals.length).toBeGreaterThan(1);
     expect(finals.reduce((sum, { text }) => sum + text.replaceAll('\n', '').length, 0)).toBe(20 * line.length);

@@ -2,7 +2,7 @@ import type { Engine, Reader } from '../engine.js';
 import { LineMessage } from '../../reading/line-message.js';
 import type { Report } from '../report.js';
 
-/** Any program: stdout is what it says, stderr is its log. Nothing tells when it has ended, or in which session. */
+/** Any program: stdout is what it says, stderr is its log. Nothing shows when it has ended, or in which session. */
 export const genericEngine: Engine = {
   name: 'generic',
   parser: 'generic_text',
@@ -10,14 +10,14 @@ export const genericEngine: Engine = {
   framing: 'text',
   promises: { session: false, endSignal: false },
   detect: () => 0,
-  sessionOf: () => null,
+  readSession: () => null,
   createReader: createGenericReader,
 };
 
 /** How sure it is that a line of an unknown program is the agent speaking. */
 const CONFIDENCE = 0.6;
 
-/** Reads plain text: the lines of stdout are one message, told line by line and as a whole at the end. */
+/** Reads plain text: the lines of stdout are one message, reported line by line and as a whole at the end. */
 function createGenericReader(report: Report): Reader {
   const message = new LineMessage(report, () => ({ confidence: CONFIDENCE }));
   return {

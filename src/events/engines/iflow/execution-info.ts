@@ -44,7 +44,7 @@ export class ExecutionInfo {
   close(frame: TextFrame, report: Report): void {
     this.#last = frame;
     const info = readJson(this.#text.trim());
-    if (isRecord(info)) this.#tell(info, report);
+    if (isRecord(info)) this.#emit(info, report);
     else this.giveUp(report);
     report.endSignal('IFLOW_EXECUTION_INFO_CLOSED');
   }
@@ -62,7 +62,7 @@ export class ExecutionInfo {
     report.warning('IFLOW_EXECUTION_INFO_PARSE_FAILED', 'The <Execution Info> block is not whole; it is kept as raw.');
   }
 
-  #tell(info: object, report: Report): void {
+  #emit(info: object, report: Report): void {
     report.spanning(this.#first, this.#last);
     report.confidence(BLOCK_CONFIDENCE);
     report.checkFields(info, INFO_FIELDS, '<Execution Info>');

@@ -17,7 +17,7 @@ export const iflowEngine: Engine = {
   promises: { session: true, endSignal: true },
   detect: () => 0,
   detectText: (line) => (/<\/?Execution Info>|^Error when talking to iFlow API/u.test(line) ? 1 : 0),
-  sessionOf: () => null,
+  readSession: () => null,
   createReader: createIflowReader,
 };
 

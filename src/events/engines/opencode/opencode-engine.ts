@@ -32,7 +32,7 @@ export const opencodeEngine: Engine = {
   promises: { session: true, endSignal: true },
   detect,
   detectText: (line) => (TEXT_HEADER.test(line) ? 0.5 : 0),
-  sessionOf: (value) => (detect(value) > 0 ? nameField(value, 'sessionID') : null),
+  readSession: (value) => (detect(value) > 0 ? nameField(value, 'sessionID') : null),
   createReader: createOpencodeReader,
 };
 
@@ -144,7 +144,7 @@ function readError(record: object, report: Report): void {
     detail: { name, is_retryable: booleanField(data, 'isRetryable'), response_body: field(data, 'responseBody') },
   });
   if (!ERROR_NAMES.has(name)) {
-    report.warning('UNKNOWN_FIELD', `OpenCode named the unknown error ${name}; it is told as it is.`, {
+    report.warning('UNKNOWN_FIELD', `OpenCode named the unknown error ${name}; it is reported as it is.`, {
       subject: name,
     });
   }

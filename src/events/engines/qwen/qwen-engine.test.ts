@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeEngineContract } from '../../contract/engine.contract.js';
-import { DONE, tell } from '../../contract/translate-lines.contract.js';
-import type { Told } from '../../contract/translate-lines.contract.js';
+import { DONE, translateLines } from '../../contract/translate-lines.contract.js';
+import type { Translated } from '../../contract/translate-lines.contract.js';
 import {
   describeShapeRecordings,
   assistant,
@@ -26,20 +26,21 @@ const FIXTURES = new URL('./fixtures/', import.meta.url);
 describeEngineContract('qwen', FIXTURES);
 describeShapeRecordings('qwen', FIXTURES);
 
-const read = (...stdout: readonly (object | string)[]): Told => tell({ engine: 'qwen', stdout });
+const read = (...stdout: readonly (object | string)[]): Translated => translateLines({ engine: 'qwen', stdout });
 
-const finals = (told: Told): readonly string[] => told.of('assistant.message.final').map((message) => message.text);
+const finals = (translated: Translated): readonly string[] =>
+  translated.of('assistant.message.final').map((message) => message.text);
 
 describe('every record of qwen', () => {
   it.each(Object.keys(QWEN_TABLES.system))('system %s has a meaning', (subtype) => {
-    const told = read(init(), system(subtype, { data: {} }), result());
-    expect(told.of('raw.stdout')).toEqual([]);
-    expect(told.types).not.toContain('conversation.failed');
+    const translated = read(init(), system(subtype, { data: {} }), result());
+    expect(translated.of('raw.stdout')).toEqual([]);
+    expect(translated.types).not.toContain('conversation.failed');
   });
 
   it.each(Object.keys(QWEN_TABLES.events))('stream_event %s has a meaning', (type) => {
-    const told = read(init(), streamEvent({ type, delta: { type: 'text_delta', text: '' } }));
-    expect(told.of('raw.stdout')).toEqual([]);
+    const translated = read(init(), streamEvent({ type, delta: { type: 'text_delta', text: '' } }));
+    expect(translated.of('raw.stdout')).toEqual([]);
   });
 
   it.each(['control_request', 'control_response', 'control_cancel_request'])('%s has a meaning', (type) => {
@@ -48,9 +49,9 @@ describe('every record of qwen', () => {
 
   it('goal_state comes without partial messages, too', () => {
     const goal = { v: 2, goal: null, activity: 'idle' };
-    const told = read(init(), streamEvent({ type: 'goal_state', goal_state: goal }), result());
-    expect(told.rasp('lifecycle.run.status')[1]).toEqual({ status: 'goal_state', detail: { goal_state: goal } });
-    expect(told.warnings).toEqual([]);
+    const translated = read(init(), streamEvent({ type: 'goal_state', goal_state: goal }), result());
+    expect(translated.rasp('lifecycle.run.status')[1]).toEqual({ status: 'goal_state', detail: { goal_state: goal } });
+    expect(translated.warnings).toEqual([]);
   });
 });
 
@@ -60,60 +61,79 @@ describe('a failed request of qwen', () => {
   const spoken = { ...assistant([]), message: { id: 'a', model: 'm', content: [text(error)], usage: free } };
 
   it('is a failure, though 0.15 calls it a success and exits with 0', () => {
-    const told = read(init(), spoken, result({ result: error, usage: { input_tokens: 1200, output_tokens: 42 } }));
-    expect(told.of('conversation.failed')[0]?.error).toMatchObject({ code: 'ENGINE_RUNTIME_ERROR', message: error });
-    expect(told.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: false }]);
-    expect(told.types).not.toContain('assistant.message.final');
+    const translated = read(
+      init(),
+      spoken,
+      result({ result: error, usage: { input_tokens: 1200, output_tokens: 42 } }),
+    );
+    expect(translated.of('conversation.failed')[0]?.error).toMatchObject({
+      code: 'ENGINE_RUNTIME_ERROR',
+      message: error,
+    });
+    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: false }]);
+    expect(translated.types).not.toContain('assistant.message.final');
   });
 
-  it('is a failure, if the result alone tells', () => {
+  it('is a failure, when only the result reports it', () => {
     expect(read(result({ result: error, usage: free })).types.at(-1)).toBe('conversation.failed');
   });
 
-  it('is told once, where 0.24 says so in message and result', () => {
+  it('is reported once, where 0.24 says so in message and result', () => {
     const failed = result({ subtype: 'error_during_execution', is_error: true, error: { message: error } });
-    const told = read(init(), spoken, failed);
-    expect(told.rasp('diagnostic.engine.error')).toHaveLength(1);
-    expect(told.of('conversation.failed')[0]?.error.message).toBe(error);
+    const translated = read(init(), spoken, failed);
+    expect(translated.rasp('diagnostic.engine.error')).toHaveLength(1);
+    expect(translated.of('conversation.failed')[0]?.error.message).toBe(error);
   });
 
-  it('closes the message whose pieces were told', () => {
-    const told = read(init(), messageStart('a'), ...pieces(text(error), [error]), blockStop(), spoken, messageStop());
-    expect(finals(told)).toEqual([error]);
-    expect(told.rasp('diagnostic.engine.error')).toHaveLength(1);
+  it('closes the message whose pieces were reported', () => {
+    const translated = read(
+      init(),
+      messageStart('a'),
+      ...pieces(text(error), [error]),
+      blockStop(),
+      spoken,
+      messageStop(),
+    );
+    expect(finals(translated)).toEqual([error]);
+    expect(translated.rasp('diagnostic.engine.error')).toHaveLength(1);
   });
 
   it('is the agent’s word, if it cost tokens', () => {
     const quoted = { ...spoken, message: { ...spoken.message, usage: { input_tokens: 9, output_tokens: 9 } } };
-    const told = read(init(), quoted, result({ result: error, usage: { input_tokens: 9, output_tokens: 9 } }));
-    expect(finals(told)).toEqual([error]);
-    expect(told.types).not.toContain('conversation.failed');
+    const translated = read(init(), quoted, result({ result: error, usage: { input_tokens: 9, output_tokens: 9 } }));
+    expect(finals(translated)).toEqual([error]);
+    expect(translated.types).not.toContain('conversation.failed');
   });
 
   it('is a document on stderr once more', () => {
     const document = { error: { type: 'AlreadyReportedError', message: error, code: 1 } };
     const stdout = [JSON.stringify([init(), spoken, result({ is_error: true, error: { message: error } })])];
-    const told = tell({ engine: 'qwen', stdout, stderr: [JSON.stringify(document, null, 2)], end: { exitCode: 1 } });
-    expect(told.rasp('diagnostic.engine.error')).toHaveLength(1);
-    expect(told.types).not.toContain('raw.stderr');
+    const translated = translateLines({
+      engine: 'qwen',
+      stdout,
+      stderr: [JSON.stringify(document, null, 2)],
+      end: { exitCode: 1 },
+    });
+    expect(translated.rasp('diagnostic.engine.error')).toHaveLength(1);
+    expect(translated.types).not.toContain('raw.stderr');
   });
 
   it('is a document on stderr alone, if nothing could begin', () => {
     const document = { error: { type: 'FatalAuthenticationError', message: 'No key.', code: 41 } };
-    const told = tell({ engine: 'qwen', stderr: [document], end: { exitCode: 41 } });
-    expect(told.of('conversation.failed')[0]?.error.message).toBe('No key.');
+    const translated = translateLines({ engine: 'qwen', stderr: [document], end: { exitCode: 41 } });
+    expect(translated.of('conversation.failed')[0]?.error.message).toBe('No key.');
   });
 
   it('is no failure, if the agent shows such a document', () => {
-    const told = read('This is what it printed:', '{"error":{"type":"x","message":"No key."}}', 'It means no.');
-    expect(told.types).not.toContain('conversation.failed');
-    expect(finals(told)[0]).toContain('No key.');
+    const translated = read('This is what it printed:', '{"error":{"type":"x","message":"No key."}}', 'It means no.');
+    expect(translated.types).not.toContain('conversation.failed');
+    expect(finals(translated)[0]).toContain('No key.');
   });
 
   it('stands on stderr in text mode', () => {
-    const told = tell({ engine: 'qwen', stderr: ['Warning: a note.', error], end: { exitCode: 1 } });
-    expect(told.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: false }]);
-    expect(told.of('raw.stderr').map((raw) => raw.text)).toEqual(['Warning: a note.']);
+    const translated = translateLines({ engine: 'qwen', stderr: ['Warning: a note.', error], end: { exitCode: 1 } });
+    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: false }]);
+    expect(translated.of('raw.stderr').map((raw) => raw.text)).toEqual(['Warning: a note.']);
   });
 });
 
@@ -125,27 +145,27 @@ describe('a retry of qwen', () => {
     });
 
   it('is no failure', () => {
-    const told = read(init(), retry(false), assistant([text('Hi')]), result({ result: 'Hi' }));
-    expect(told.rasp('diagnostic.engine.error')).toMatchObject([
+    const translated = read(init(), retry(false), assistant([text('Hi')]), result({ result: 'Hi' }));
+    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([
       { code: 'ENGINE_RETRYING', severity: 'warning', retrying: true, attempt: 1, max_attempts: 10 },
     ]);
-    expect(told.types).not.toContain('conversation.failed');
+    expect(translated.types).not.toContain('conversation.failed');
   });
 
   it('says why on stderr', () => {
     const line = 'Retrying in 60s (attempt 1/10): [API Error: 429 Rate limit reached]';
-    const told = tell({ engine: 'qwen', stdout: [init(), result({ result: 'Hi' })], stderr: [line] });
-    expect(told.rasp('diagnostic.engine.error')).toMatchObject([
+    const translated = translateLines({ engine: 'qwen', stdout: [init(), result({ result: 'Hi' })], stderr: [line] });
+    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([
       { code: 'ENGINE_RATE_LIMIT_HINT', http_status: 429, retrying: true, attempt: 1, max_attempts: 10 },
     ]);
-    expect(told.types).not.toContain('conversation.failed');
+    expect(translated.types).not.toContain('conversation.failed');
   });
 
   it('is no failure in text mode either, wherever the line comes', () => {
-    const told = read('Retrying in 60s (attempt 1/10): [API Error: 429 Slow down]', 'Here I am.');
-    expect(told.rasp('diagnostic.engine.error')).toMatchObject([{ retrying: true }]);
-    expect(finals(told)).toEqual(['Here I am.']);
-    expect(told.types).not.toContain('conversation.failed');
+    const translated = read('Retrying in 60s (attempt 1/10): [API Error: 429 Slow down]', 'Here I am.');
+    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ retrying: true }]);
+    expect(finals(translated)).toEqual(['Here I am.']);
+    expect(translated.types).not.toContain('conversation.failed');
   });
 
   it.each([
@@ -153,24 +173,24 @@ describe('a retry of qwen', () => {
     [true, 'oldnew'],
   ])('keeps what was streamed if it says so: %j', (keeps, expected) => {
     const more = streamEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'new' } });
-    const told = read(init(), messageStart(), ...pieces(text(''), ['old']), retry(keeps), more, messageStop());
-    expect(finals(told)).toEqual([expected]);
+    const translated = read(init(), messageStart(), ...pieces(text(''), ['old']), retry(keeps), more, messageStop());
+    expect(finals(translated)).toEqual([expected]);
   });
 });
 
 describe('the end of qwen', () => {
   it('may be withheld: the answer counts all the same', () => {
-    const told = tell({
+    const translated = translateLines({
       engine: 'qwen',
       stdout: [init(), assistant([text(DONE)])],
       end: { exitCode: null, signal: 'SIGTERM' },
     });
-    expect(told.types.at(-1)).toBe('conversation.completed');
-    expect(told.warnings).toEqual(['EARLY_END_OF_STREAM', 'TERMINAL_STATUS_COMPLETION_CONFLICT']);
+    expect(translated.types.at(-1)).toBe('conversation.completed');
+    expect(translated.warnings).toEqual(['EARLY_END_OF_STREAM', 'TERMINAL_STATUS_COMPLETION_CONFLICT']);
   });
 
   it('is not that of a sub-agent that failed', () => {
-    const told = read(
+    const translated = read(
       init(),
       assistant([toolUse('task', 'agent')]),
       result({ subtype: 'error_during_execution', is_error: true, error: { message: 'The sub-agent failed.' } }),
@@ -178,13 +198,13 @@ describe('the end of qwen', () => {
       assistant([text('I go on.')], { id: 'b' }),
       result({ result: 'I go on.' }),
     );
-    expect(told.types).not.toContain('conversation.failed');
-    expect(told.types.at(-1)).toBe('user.input.required');
+    expect(translated.types).not.toContain('conversation.failed');
+    expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
   it('may bring a value that was checked', () => {
-    const told = read(init(), result({ result: '{"a":1}', structured_result: { a: 1 } }));
-    expect(told.of('assistant.message.final')).toMatchObject([{ text: '{"a":1}', structured_payload: { a: 1 } }]);
+    const translated = read(init(), result({ result: '{"a":1}', structured_result: { a: 1 } }));
+    expect(translated.of('assistant.message.final')).toMatchObject([{ text: '{"a":1}', structured_payload: { a: 1 } }]);
   });
 
   it('counts the tokens of the session, the cache included', () => {

@@ -1,6 +1,6 @@
 import type { Usage } from '../../protocol/event-parts.js';
 import { countField, nameField, numberField, objectField, stringField } from '../../reading/record-fields.js';
-import { detectShape, sessionOfShape, createShapeReader } from '../claude-shape/shape-reader.js';
+import { detectShape, readShapeSession, createShapeReader } from '../claude-shape/shape-reader.js';
 import type { Dialect } from '../claude-shape/dialect.js';
 import { readUsage } from '../claude-shape/read-result.js';
 import type { Engine } from '../engine.js';
@@ -15,7 +15,7 @@ export const qwenEngine: Engine = {
   framing: 'json',
   promises: { session: true, endSignal: true },
   detect: (value) => Math.max(detectShape(value, detectRecord), errorDocument(value) === null ? 0 : 0.2),
-  sessionOf: sessionOfShape,
+  readSession: readShapeSession,
   createReader: (report) => createShapeReader(QWEN, report),
 };
 
@@ -94,20 +94,20 @@ function systemError(subtype: string, record: object): EngineErrorReport | null 
   }
 }
 
-/** Qwen Code puts an error into the agent’s mouth; that it cost no tokens tells it from a quotation. */
+/** Qwen Code puts an error into the agent’s mouth; a quotation would have cost tokens. */
 function spokenError(text: string, _record: object, usage: object | null): EngineErrorReport | null {
   if (!API_ERROR.test(text) || (countField(usage ?? {}, 'output_tokens') ?? 0) > 0) return null;
-  return { message: text, httpStatus: statusOf(text) };
+  return { message: text, httpStatus: findStatus(text) };
 }
 
 /** Its log is noise but for errors: in text mode they are printed there alone. */
 function logError(line: string): EngineErrorReport | null {
   const retry = RETRY_LINE.exec(line);
   if (retry !== null) {
-    const httpStatus = statusOf(line.slice(line.indexOf('[')));
+    const httpStatus = findStatus(line.slice(line.indexOf('[')));
     return { message: line, retrying: true, attempt: Number(retry[1]), maxAttempts: Number(retry[2]), httpStatus };
   }
-  return API_ERROR.test(line) ? { message: line, httpStatus: statusOf(line) } : null;
+  return API_ERROR.test(line) ? { message: line, httpStatus: findStatus(line) } : null;
 }
 
 /** `{ "error": { "type", "message", "code" } }` on stderr: with `json`, the failure once more. */
@@ -115,10 +115,10 @@ function errorDocument(value: object): EngineErrorReport | null {
   const error = objectField(value, 'error');
   const message = error === null ? null : stringField(error, 'message');
   if (error === null || message === null || Object.keys(value).length !== 1) return null;
-  return nameField(error, 'type') === null ? null : { message, httpStatus: statusOf(message), detail: error };
+  return nameField(error, 'type') === null ? null : { message, httpStatus: findStatus(message), detail: error };
 }
 
-function statusOf(message: string): number | null {
+function findStatus(message: string): number | null {
   const status = HTTP_STATUS.exec(message)?.[1];
   return status === undefined ? null : Number(status);
 }

@@ -26,10 +26,10 @@ function updates(...attempts: readonly (readonly Said[])[]): AcpUpdate[] {
 }
 
 /** A call is updated only between its announcement and its end, which always comes; no chunk is empty. */
-function brokenRules(told: readonly AcpUpdate[]): string[] {
+function brokenRules(translated: readonly AcpUpdate[]): string[] {
   const broken: string[] = [];
   const open = new Set<string>();
-  for (const update of told) {
+  for (const update of translated) {
     if (update.sessionUpdate === 'tool_call') {
       if (open.has(update.toolCallId)) broken.push(`${update.toolCallId} is announced twice`);
       open.add(update.toolCallId);
@@ -55,7 +55,7 @@ describe('toAcp', () => {
   });
 
   test('a final that follows its deltas adds only what they lack', () => {
-    const told = updates([
+    const translated = updates([
       { type: 'assistant.message.delta', data: { message_id: 'm', text: 'Hel' } },
       { type: 'assistant.message.delta', data: { message_id: 'm', text: '' } },
       { type: 'assistant.message.final', data: { message_id: 'm', text: 'Hello' } },
@@ -63,17 +63,17 @@ describe('toAcp', () => {
       { type: 'assistant.message.final', data: { message_id: 'n', text: 'Bye' } },
     ]);
     expect(
-      told.map((update) => (update.sessionUpdate === 'agent_message_chunk' ? update.content.text : update)),
+      translated.map((update) => (update.sessionUpdate === 'agent_message_chunk' ? update.content.text : update)),
     ).toEqual(['Hel', 'lo', 'Bye']);
   });
 
-  test('a final that contradicts its deltas is told whole on the side', () => {
+  test('a final that contradicts its deltas is reported whole on the side', () => {
     const data = { message_id: 'm', text: 'Hello' };
-    const told = updates([
+    const translated = updates([
       { type: 'assistant.message.delta', data: { message_id: 'm', text: 'Hullo' } },
       { type: 'assistant.message.final', data },
     ]);
-    expect(told.at(-1)).toMatchObject({
+    expect(translated.at(-1)).toMatchObject({
       sessionUpdate: 'session_info_update',
       _meta: { sluice: { type: 'assistant.message.final', data } },
     });
@@ -118,13 +118,13 @@ describe('toAcp', () => {
     ]);
   });
 
-  test('a call that only its end tells of is announced too, and one that never ends has failed', () => {
-    const told = updates([
+  test('a call that only its end reports is announced too, and one that never ends has failed', () => {
+    const translated = updates([
       { type: 'assistant.tool_call', data: { tool_call_id: 't', name: 'read', status: 'failed', error: 'no file' } },
       { type: 'assistant.tool_call', data: { tool_call_id: 'u', name: 'sing', status: 'started' } },
       completed,
     ]);
-    expect(told.slice(0, 4)).toMatchObject([
+    expect(translated.slice(0, 4)).toMatchObject([
       { sessionUpdate: 'tool_call', toolCallId: 't', kind: 'read' },
       {
         sessionUpdate: 'tool_call_update',
@@ -167,9 +167,9 @@ describe('toAcp', () => {
   test('whatever FCMP says, the updates are valid and in order', () => {
     fc.assert(
       fc.property(anyConversation, (events) => {
-        const told = toAcp(events);
-        expect(told.filter((notification) => !validate(notification))).toEqual([]);
-        expect(brokenRules(told.map((notification) => notification.update))).toEqual([]);
+        const translated = toAcp(events);
+        expect(translated.filter((notification) => !validate(notification))).toEqual([]);
+        expect(brokenRules(translated.map((notification) => notification.update))).toEqual([]);
       }),
     );
   });

@@ -1,10 +1,10 @@
 import type { FcmpData, FcmpEvent } from '../../protocol/fcmp-event.js';
-import { reasoningIdOf, toolCallIdOf, projectAll, createStreamedTexts, toolResultText } from '../projection.js';
+import { toReasoningId, toToolCallId, projectAll, createStreamedTexts, toolResultText } from '../projection.js';
 import type { Projection } from '../projection.js';
 import type { AcpMeta, AcpSessionNotification, AcpUpdate, ToolKind } from './acp-update.js';
 
 /**
- * Tells FCMP events as the session updates of the Agent Client Protocol, version 1. A Sluice run is a session.
+ * Converts FCMP events to the session updates of the Agent Client Protocol, version 1. A Sluice run is a session.
  * What ACP has no word for (warnings, artifacts, how the conversation ended, raw output) is a
  * `session_info_update` with the FCMP event under `_meta.sluice`, which clients are free to ignore.
  *
@@ -50,14 +50,14 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
   }
 
   function thought(data: FcmpData<'assistant.reasoning'>, event: FcmpEvent): AcpUpdate[] {
-    const messageId = reasoningIdOf(data, { attempt, seq: event.seq });
+    const messageId = toReasoningId(data, { attempt, seq: event.seq });
     if (data.partial === true) texts.append(messageId, data.text);
-    const told = data.partial === true ? data.text : texts.finish(messageId, data.text).rest;
-    return told === '' ? [] : [chunk('agent_thought_chunk', messageId, told, data.parent_tool_call_id)];
+    const text = data.partial === true ? data.text : texts.finish(messageId, data.text).rest;
+    return text === '' ? [] : [chunk('agent_thought_chunk', messageId, text, data.parent_tool_call_id)];
   }
 
   function toolCall(data: FcmpData<'assistant.tool_call'>): AcpUpdate[] {
-    const toolCallId = toolCallIdOf(data.tool_call_id, attempt);
+    const toolCallId = toToolCallId(data.tool_call_id, attempt);
     const updates: AcpUpdate[] = [];
     if (!openCalls.has(toolCallId)) {
       openCalls.add(toolCallId);
@@ -85,7 +85,7 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
     return updates;
   }
 
-  function tell(event: FcmpEvent): AcpUpdate[] {
+  function project(event: FcmpEvent): AcpUpdate[] {
     switch (event.type) {
       case 'assistant.message.delta': {
         const { message_id, text, parent_tool_call_id } = event.data;
@@ -121,7 +121,7 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
       const closing = event.meta.attempt === attempt ? [] : closeAttempt();
       sessionId = event.run_id;
       attempt = event.meta.attempt;
-      return [...closing, ...tell(event)].map((update) => ({ sessionId, update }));
+      return [...closing, ...project(event)].map((update) => ({ sessionId, update }));
     },
     end() {
       return closeAttempt().map((update) => ({ sessionId, update }));

@@ -1,5 +1,5 @@
 import type { FcmpData } from '../../protocol/fcmp-event.js';
-import { reasoningIdOf, createStreamedTexts, toolCallIdOf, toolResultText } from '../projection.js';
+import { toReasoningId, createStreamedTexts, toToolCallId, toolResultText } from '../projection.js';
 import type { AgUiEvent } from './ag-ui-event.js';
 
 /** When an event happened, and which attempt it belongs to. */
@@ -47,7 +47,7 @@ export class OpenParts {
   }
 
   /** Closes what belongs to a sub-agent, and to the sub-agents it started; the last first. */
-  closeThoseOf(subagentRunId: string, timestamp: number): AgUiEvent[] {
+  closeSubagentParts(subagentRunId: string, timestamp: number): AgUiEvent[] {
     const members = new Set([subagentRunId]);
     const keys: string[] = [];
     for (const [key, { by, subagentRunId: started }] of this.#parts) {
@@ -104,7 +104,7 @@ export class SpokenParts {
     const { timestamp } = at;
     const isPiece = data.partial === true;
     if (isPiece && data.text === '') return out;
-    const messageId = reasoningIdOf(data, at);
+    const messageId = toReasoningId(data, at);
     const key = reasoningKey(messageId);
     const by = this.#openReasoning(messageId, data.parent_tool_call_id, at, out);
     if (isPiece) this.#texts.append(key, data.text);
@@ -155,7 +155,7 @@ function reasoningKey(messageId: string): string {
 export class ToolCallParts {
   readonly #open: OpenParts;
   readonly #subagents: Subagents;
-  /** Open calls whose arguments were not told yet. */
+  /** Open calls whose arguments were not reported yet. */
   readonly #withoutInput = new Set<string>();
 
   constructor(open: OpenParts, subagents: Subagents) {
@@ -166,7 +166,7 @@ export class ToolCallParts {
   toolCall(data: FcmpData<'assistant.tool_call'>, at: Moment): AgUiEvent[] {
     const out: AgUiEvent[] = [];
     const { timestamp } = at;
-    const id = toolCallIdOf(data.tool_call_id, at.attempt);
+    const id = toToolCallId(data.tool_call_id, at.attempt);
     const by = this.#openCall(id, data, at, out);
     if (data.status === 'started') {
       if (data.input !== undefined) out.push(...this.#endInput(id, data.input, timestamp, by));
@@ -175,10 +175,10 @@ export class ToolCallParts {
     out.push(...this.#endInput(id, data.input, timestamp, by));
     const error = data.status === 'failed' ? (data.error ?? 'The tool failed.') : undefined;
     // Not spread into a call: a hostile sub-agent may leave more open than a call has room for arguments.
-    const closed = [...out, ...this.#subagents.endThatOf(id, error, timestamp)];
+    const closed = [...out, ...this.#subagents.endSubagent(id, error, timestamp)];
     // A call that claims to belong to its own sub-agent was answered when that was closed.
     if (this.#open.take(`call ${id}`) === undefined) return closed;
-    closed.push(resultOf(id, { content: toolResultText(data), error }, timestamp, by));
+    closed.push(toResult(id, { content: toolResultText(data), error }, timestamp, by));
     return closed;
   }
 
@@ -195,13 +195,13 @@ export class ToolCallParts {
       toolName: data.name,
       close: (timestamp) => [
         ...this.#endInput(id, undefined, timestamp, by),
-        resultOf(id, { content: error, error }, timestamp, by),
+        toResult(id, { content: error, error }, timestamp, by),
       ],
     });
     return by;
   }
 
-  /** A call's arguments are told once, as soon as they are known; that ends the call's own part of the story. */
+  /** A call's arguments are reported once, as soon as they are known; that ends the call's own part. */
   #endInput(id: string, input: unknown, timestamp: number, by: Attribution): AgUiEvent[] {
     if (!this.#withoutInput.delete(id)) return [];
     const end: AgUiEvent = { type: 'TOOL_CALL_END', timestamp, toolCallId: id, ...by };
@@ -210,7 +210,7 @@ export class ToolCallParts {
   }
 }
 
-function resultOf(
+function toResult(
   id: string,
   { content, error }: { readonly content: string; readonly error: string | undefined },
   timestamp: number,
@@ -240,7 +240,7 @@ export class Subagents {
   /** The sub-agent that a tool call started, opened when its first words come. */
   attribute(parentCall: string | undefined, at: Moment, out: AgUiEvent[]): Attribution {
     if (parentCall === undefined) return {};
-    const parentToolCallId = toolCallIdOf(parentCall, at.attempt);
+    const parentToolCallId = toToolCallId(parentCall, at.attempt);
     const known = this.#open.get(subagentKey(parentToolCallId))?.subagentRunId;
     if (known !== undefined) return { subagentRunId: known };
     this.#count += 1;
@@ -264,10 +264,10 @@ export class Subagents {
   }
 
   /** The tool call is over, and with it the sub-agent it started; `failed` says why, if it failed. */
-  endThatOf(toolCallId: string, failed: string | undefined, timestamp: number): AgUiEvent[] {
+  endSubagent(toolCallId: string, failed: string | undefined, timestamp: number): AgUiEvent[] {
     const subagentRunId = this.#open.get(subagentKey(toolCallId))?.subagentRunId;
     if (subagentRunId === undefined) return [];
-    const members = this.#open.closeThoseOf(subagentRunId, timestamp);
+    const members = this.#open.closeSubagentParts(subagentRunId, timestamp);
     this.#open.take(subagentKey(toolCallId));
     const end: AgUiEvent =
       failed === undefined

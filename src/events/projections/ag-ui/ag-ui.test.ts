@@ -34,7 +34,7 @@ function bare(events: readonly AgUiEvent[]): object[] {
   return events.map((event) => Object.fromEntries(Object.entries(event).filter(([key]) => key !== 'timestamp')));
 }
 
-function textOf(events: readonly AgUiEvent[], messageId: string): string {
+function joinText(events: readonly AgUiEvent[], messageId: string): string {
   return events
     .map((event) => (event.type === 'TEXT_MESSAGE_CONTENT' && event.messageId === messageId ? event.delta : ''))
     .join('');
@@ -61,19 +61,19 @@ describe('toAgUi', () => {
     const events = toAgUi(
       conversation([delta('m', 'Hel'), delta('m', ''), delta('m', 'lo'), final('m', 'Hello.'), completed]),
     );
-    expect(textOf(events, 'm')).toBe('Hello.');
+    expect(joinText(events, 'm')).toBe('Hello.');
     expect(events.filter((event) => event.type === 'TEXT_MESSAGE_START')).toHaveLength(1);
   });
 
   test('a final that only trims its deltas adds nothing', () => {
     const events = toAgUi(conversation([delta('m', ' Hello \n'), final('m', 'Hello'), completed]));
-    expect(textOf(events, 'm')).toBe(' Hello \n');
+    expect(joinText(events, 'm')).toBe(' Hello \n');
     expect(events.some((event) => event.type === 'CUSTOM')).toBe(false);
   });
 
-  test('a final that contradicts its deltas does not double them and is told whole on the side', () => {
+  test('a final that contradicts its deltas does not double them and is reported whole on the side', () => {
     const events = toAgUi(conversation([delta('m', 'Hullo'), final('m', 'Hello'), completed]));
-    expect(textOf(events, 'm')).toBe('Hullo');
+    expect(joinText(events, 'm')).toBe('Hullo');
     expect(bare(events)).toContainEqual({
       type: 'CUSTOM',
       name: 'assistant.message.final',
@@ -122,7 +122,7 @@ describe('toAgUi', () => {
     ]);
   });
 
-  test('an unfinished tool call is answered with an error, so that nobody is asked to answer it', () => {
+  test('an unfinished tool call is answered with an error, so that no client is asked to answer it', () => {
     const events = toAgUi(
       conversation([
         { type: 'assistant.tool_call', data: { tool_call_id: 't', name: 'Bash', status: 'started' } },
@@ -240,11 +240,11 @@ describe('toAgUi', () => {
     });
   });
 
-  test('an attempt of which nobody knows how it ended is an error', () => {
+  test('an attempt whose end is unknown is an error', () => {
     const events = toAgUi(conversation([started], [started]));
     expect(bare(events).filter((event) => 'code' in event)).toEqual([
-      { type: 'RUN_ERROR', message: 'Nothing says how this attempt ended.', code: 'INSUFFICIENT_EVIDENCE' },
-      { type: 'RUN_ERROR', message: 'Nothing says how this attempt ended.', code: 'INSUFFICIENT_EVIDENCE' },
+      { type: 'RUN_ERROR', message: 'Unknown how this attempt ended.', code: 'INSUFFICIENT_EVIDENCE' },
+      { type: 'RUN_ERROR', message: 'Unknown how this attempt ended.', code: 'INSUFFICIENT_EVIDENCE' },
     ]);
   });
 
@@ -255,9 +255,9 @@ describe('toAgUi', () => {
   test('whatever FCMP says, the events are valid and in legal order', () => {
     fc.assert(
       fc.property(anyConversation, (events) => {
-        const told = toAgUi(events);
-        expect(brokenRules(told)).toEqual([]);
-        for (const event of told) expect(EventSchemas.parse(event)).toEqual(event);
+        const translated = toAgUi(events);
+        expect(brokenRules(translated)).toEqual([]);
+        for (const event of translated) expect(EventSchemas.parse(event)).toEqual(event);
       }),
     );
   });

@@ -6,9 +6,9 @@ import type { AgUiEvent, AgUiOutcome, AgUiUsage } from './ag-ui-event.js';
 import { OpenParts, SpokenParts, Subagents, ToolCallParts } from './ag-ui-parts.js';
 
 /**
- * Tells FCMP events as AG-UI 1.0 events. A Sluice run is a thread, each of its attempts a run of that thread: a turn
- * that waits for a person ends as an interrupt, and the answer opens the next run. An attempt of which nobody knows
- * how it ended is an error, never a success. What AG-UI has no word for is a CUSTOM event under its FCMP name.
+ * Converts FCMP events to AG-UI 1.0 events. A Sluice run is a thread, each of its attempts a run of that thread: a turn
+ * that waits for a person ends as an interrupt, and the answer opens the next run. An attempt whose end is
+ * unknown is an error, never a success. What AG-UI has no word for is a CUSTOM event under its FCMP name.
  *
  * @example
  * toAgUi(fcmpEvents).map((event) => event.type)
@@ -27,7 +27,7 @@ export function toAgUi(events: Iterable<FcmpEvent>): AgUiEvent[] {
  */
 export function createAgUiProjection(): Projection<AgUiEvent> {
   let run: OpenRun | undefined;
-  /** Nothing may follow the last event of a run, so what an attempt says after its end is not told. */
+  /** Nothing may follow the last event of a run, so what an attempt says after its end is not reported. */
   let endedAttempt = 0;
 
   function close(last: (run: OpenRun) => AgUiEvent): AgUiEvent[] {
@@ -42,7 +42,7 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
     return close(({ timestamp }) => ({
       type: 'RUN_ERROR',
       timestamp,
-      message: 'Nothing says how this attempt ended.',
+      message: 'Unknown how this attempt ended.',
       code: 'INSUFFICIENT_EVIDENCE',
     }));
   }
@@ -60,9 +60,9 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
         opening.push({ type: 'RUN_STARTED', timestamp, threadId, runId, protocolVersion: '1.0' });
       }
       run.timestamp = timestamp;
-      const told = tell(event, run);
+      const projected = project(event, run);
       const last = lastEvent(event);
-      return [...closing, ...opening, ...told, ...(last === undefined ? [] : close(last))];
+      return [...closing, ...opening, ...projected, ...(last === undefined ? [] : close(last))];
     },
     end: closeUnjudged,
   };
@@ -92,7 +92,7 @@ function openRun({ run_id: threadId, meta: { attempt } }: FcmpEvent, timestamp: 
   };
 }
 
-function tell(event: FcmpEvent, run: OpenRun): AgUiEvent[] {
+function project(event: FcmpEvent, run: OpenRun): AgUiEvent[] {
   const { spoken, calls, timestamp } = run;
   const at = { attempt: run.attempt, seq: event.seq, timestamp };
   switch (event.type) {
@@ -168,7 +168,7 @@ function finished(outcome: AgUiOutcome, usage: Usage | undefined): (run: OpenRun
 function usageList(usage: Usage | undefined): { readonly usage?: readonly AgUiUsage[] } {
   if (usage === undefined) return {};
   const { model, reasoning_tokens, cached_input_tokens, cache_write_tokens } = usage;
-  const told: AgUiUsage = {
+  const counted: AgUiUsage = {
     inputTokens: usage.input_tokens,
     outputTokens: usage.output_tokens,
     totalTokens: usage.input_tokens + usage.output_tokens,
@@ -177,5 +177,5 @@ function usageList(usage: Usage | undefined): { readonly usage?: readonly AgUiUs
     ...(cached_input_tokens === undefined ? {} : { cachedInputTokens: cached_input_tokens }),
     ...(cache_write_tokens === undefined ? {} : { cacheWriteInputTokens: cache_write_tokens }),
   };
-  return { usage: [told] };
+  return { usage: [counted] };
 }
