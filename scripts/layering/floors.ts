@@ -47,7 +47,12 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
   api: { imports: [GROUND, 'records'], types: ['json', 'events'], packages: [], browserSafe: true },
   config: { imports: CORE, packages: 'any' },
   server: { imports: [...CORE, 'api', 'config'], packages: 'any' },
-  client: { imports: [GROUND, 'api', 'records'], types: ['json', 'events'], packages: [], browserSafe: true },
+  client: {
+    imports: [GROUND, 'api', 'records'],
+    types: ['json', 'events'],
+    packages: ['eventsource-parser'],
+    browserSafe: true,
+  },
   cli: { imports: [...CORE, 'api', 'config', 'server', 'client'], packages: 'any' },
   // The libraries of the page are bundled into it.
   web: {

@@ -104,9 +104,11 @@ async function* connect(
       yield { name: 'end', data: '{}', id: undefined };
       return;
     }
-    yield* readSse(answer.body, () => {
-      clearTimeout(timer);
-      timer = guard();
+    yield* readSse(answer.body, {
+      onBytes() {
+        clearTimeout(timer);
+        timer = guard();
+      },
     });
   } catch (error) {
     throw asClientError(error);
