@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { run } from '../scripts/run-tool.js';
 import { closedPlace } from './closed-place.js';
-import { MAIN } from './command-stage.js';
+import { BUNDLED_MAIN } from './command-stage.js';
 import { makeFolder } from './temporary-folder.js';
 
 let folder: string;
@@ -23,7 +23,7 @@ beforeEach(async () => {
 async function sluice(...args: readonly string[]) {
   const closed = await closedPlace();
   const words = args.map((word) => word.replace('CLOSED', closed));
-  return run(process.execPath, [MAIN, ...words], folder);
+  return run(process.execPath, [BUNDLED_MAIN, ...words], folder);
 }
 
 /** What every refusal looks like: one line with a code, no stack, exit code 2, nothing on stdout. */
@@ -108,7 +108,7 @@ async function withoutRoom(args: readonly string[], stream: 'stdout' | 'stderr')
   const file = await open(join(folder, 'file'), 'r');
   onTestFinished(async () => file.close());
   const [stdout, stderr] = stream === 'stdout' ? [file.fd, 'pipe' as const] : ['pipe' as const, file.fd];
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder, stdio: ['ignore', stdout, stderr] });
+  const child = spawn(process.execPath, [BUNDLED_MAIN, ...args], { cwd: folder, stdio: ['ignore', stdout, stderr] });
   onTestFinished(() => void child.kill('SIGKILL'));
   let said = '';
   (child.stdout ?? child.stderr)?.setEncoding('utf8').on('data', (text: string) => (said += text));

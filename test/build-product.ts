@@ -1,11 +1,63 @@
-import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { PROJECT, run } from '../scripts/run-tool.js';
+import { BUNDLED } from './bundle-program.js';
 
 /** Several projects need the build; set-ups of one run of the tests share a process, if not their modules. */
 const BUILT = Symbol.for('sluice.tests.built');
 
-/** Builds `dist` once before the tests that run it. */
-export function setup(): void {
-  if (Reflect.has(globalThis, BUILT)) return;
-  execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit', shell: process.platform === 'win32' });
-  Reflect.set(globalThis, BUILT, true);
+/** What the build is made from, and what it makes. */
+const SOURCES = ['src', 'web', 'package-lock.json', 'package.json', 'tsconfig.build.json', 'tsconfig.json'];
+const DIST = join(PROJECT, 'dist');
+const BUNDLE = join(DIST, 'bundled-command');
+/** Says which sources and which files of `dist` belong together. */
+const STAMP = join(BUNDLE, 'built-from.txt');
+
+/** Builds `dist` before the tests that run it, unless it is what these sources make already. */
+export async function setup(): Promise<void> {
+  const earlier: unknown = Reflect.get(globalThis, BUILT);
+  const building = earlier instanceof Promise ? earlier : buildProduct();
+  Reflect.set(globalThis, BUILT, building);
+  await building;
+}
+
+async function buildProduct(): Promise<void> {
+  if (isCurrent()) return;
+  rmSync(BUNDLE, { recursive: true, force: true });
+  const { exitCode, stdout, stderr } = await run('npm', ['run', '--silent', 'build'], PROJECT);
+  if (exitCode !== 0) throw new Error(`The build failed.\n${stdout}${stderr}`);
+  const stamp = describeBuild();
+  await build({ ...BUNDLED, entryPoints: [join(DIST, 'cli/main.js')], splitting: true, outdir: BUNDLE });
+  mkdirSync(BUNDLE, { recursive: true });
+  writeFileSync(STAMP, stamp);
+}
+
+function isCurrent(): boolean {
+  try {
+    return readFileSync(STAMP, 'utf8') === describeBuild();
+  } catch {
+    return false;
+  }
+}
+
+/** Changes with every change of the sources and of what was built. */
+function describeBuild(): string {
+  const hash = createHash('sha256');
+  for (const path of [...SOURCES.map((name) => join(PROJECT, name)), DIST]) {
+    for (const file of listFiles(path)) {
+      const { size, mtimeMs } = statSync(file);
+      hash.update(`${file}\0${size}\0${mtimeMs}\n`);
+    }
+  }
+  return hash.digest('hex');
+}
+
+/** All files below a path in a fixed order, without the bundle. */
+function listFiles(path: string): string[] {
+  if (path === BUNDLE || !statSync(path).isDirectory()) return path === BUNDLE ? [] : [path];
+  return readdirSync(path)
+    .toSorted()
+    .flatMap((name) => listFiles(join(path, name)));
 }

@@ -1,10 +1,11 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { onTestFinished } from 'vitest';
-import { PROJECT } from '../scripts/run-tool.js';
+import { PROJECT, run, type ToolRun } from '../scripts/run-tool.js';
 
 /** A program of the sources, ready to be started any number of times. */
 export interface BundledProgram {
@@ -12,11 +13,11 @@ export interface BundledProgram {
   start(args: readonly string[]): ChildProcessByStdio<Writable, Readable, null>;
 }
 
-/** In one text all files would have the same address; each keeps its own, by which it finds what lies beside it. */
+/** All files of a bundle would have the same address; each keeps its own, by which it finds what lies beside it. */
 const ownAddresses: Plugin = {
   name: 'own addresses',
   setup(bundler) {
-    bundler.onLoad({ filter: /\.(?:ts|mjs)$/ }, async ({ path }) => {
+    bundler.onLoad({ filter: /\.(?:ts|mjs|js)$/ }, async ({ path }) => {
       const address = JSON.stringify(pathToFileURL(path).href);
       const contents = (await readFile(path, 'utf8')).replaceAll('import.meta.url', address);
       return { contents, loader: path.endsWith('.ts') ? 'ts' : 'js' };
@@ -24,26 +25,28 @@ const ownAddresses: Plugin = {
   },
 };
 
+/** How programs of this project are bundled; installed packages stay outside. */
+export const BUNDLED = {
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  packages: 'external',
+  plugins: [ownAddresses],
+  logLevel: 'error',
+} satisfies BuildOptions;
+
+/** Node.js reads a program from its input, and finds packages from the folder it is started in. */
+const FROM_INPUT = ['--input-type=module', '-'];
+
 /**
- * Makes one text of a program and what it imports of the sources. Through a loader for TypeScript every start would take
- * most of a second of a processor; what is killed again and again is started again and again.
+ * Bundles a program and what it imports of the sources into one text. Through a loader for TypeScript every start would
+ * take most of a second of a processor; what is killed again and again is started again and again.
  */
 export async function bundleProgram(program: URL): Promise<BundledProgram> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(program)],
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    plugins: [ownAddresses],
-    write: false,
-    logLevel: 'error',
-  });
-  const text = outputFiles.map((file) => file.text).join('');
+  const text = await bundleText(fileURLToPath(program));
   return {
     start(args) {
-      // Node.js reads it from its input, and finds packages from the folder it is started in.
-      const child = spawn(process.execPath, ['--input-type=module', '-', ...args], {
+      const child = spawn(process.execPath, [...FROM_INPUT, ...args], {
         cwd: PROJECT,
         stdio: ['pipe', 'pipe', 'inherit'],
       });
@@ -53,4 +56,19 @@ export async function bundleProgram(program: URL): Promise<BundledProgram> {
       return child;
     },
   };
+}
+
+/** The texts of the scripts that {@link runScript} has bundled, by path. */
+const scripts = new Map<string, Promise<string>>();
+
+/** Runs a script of the project (`scripts/layering.ts`, say) to its end, as `tsx` would. It cannot read its input. */
+export async function runScript(path: string, args: readonly string[] = []): Promise<ToolRun> {
+  const text = scripts.get(path) ?? bundleText(join(PROJECT, path));
+  scripts.set(path, text);
+  return run(process.execPath, [...FROM_INPUT, ...args], PROJECT, await text);
+}
+
+async function bundleText(path: string): Promise<string> {
+  const { outputFiles } = await build({ ...BUNDLED, entryPoints: [path], write: false });
+  return outputFiles.map((file) => file.text).join('');
 }

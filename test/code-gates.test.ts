@@ -63,7 +63,7 @@ describe('npm run knip', () => {
     const folder = await makeFolder({
       'package.json': JSON.stringify({ name: 'planted', type: 'module', dependencies: { idle: '1.0.0' } }),
       'tsconfig.json': TSCONFIG,
-      'src/json/index.ts': `export { a } from './used.js';`,
+      'src/entries/json.ts': `export { a } from '../json/used.js';`,
       'src/json/used.ts': 'export const a = 1; export const unusedExport = 2;',
       'src/json/unused-file.ts': 'export const b = 1;',
     });

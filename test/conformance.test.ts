@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readCases } from '../scripts/conformance/conformance-case.js';
-import { PROJECT, runTool } from '../scripts/run-tool.js';
+import { runScript } from './bundle-program.js';
 import { makeFolder } from './temporary-folder.js';
 
 const right = [
@@ -27,7 +27,7 @@ const wrong = [
 ];
 
 async function conform(files: Readonly<Record<string, string>>, ...options: string[]) {
-  return runTool('tsx', ['scripts/conformance.ts', await makeFolder(files), ...options], PROJECT);
+  return runScript('scripts/conformance.ts', [await makeFolder(files), ...options]);
 }
 
 describe('npm run conformance', () => {
@@ -64,7 +64,7 @@ describe('npm run conformance', () => {
   it('refuses a folder without sets, a file that is none, and a missing folder name', async () => {
     expect(await conform({})).toMatchObject({ exitCode: 2 });
     expect(await conform({ 'a.json': '[{"id": "x"}]' })).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(await runTool('tsx', ['scripts/conformance.ts'], PROJECT)).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(await runScript('scripts/conformance.ts')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 });
 

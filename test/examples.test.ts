@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PROJECT, runTool } from '../scripts/run-tool.js';
+import { PROJECT } from '../scripts/run-tool.js';
+import { runScript } from './bundle-program.js';
 
 /** No programs: the streaming examples start `scripted-model`, and `sluice serve` plays `recorded-agents`. */
 const PROGRAMS = readdirSync(join(PROJECT, 'examples')).filter(
@@ -10,7 +11,7 @@ const PROGRAMS = readdirSync(join(PROJECT, 'examples')).filter(
 
 describe('the examples', () => {
   it.each(PROGRAMS)('%s runs and prints its output.txt', async (name) => {
-    const { exitCode, stdout, stderr } = await runTool('tsx', [`examples/${name}/main.ts`], PROJECT);
+    const { exitCode, stdout, stderr } = await runScript(`examples/${name}/main.ts`);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     await expect(stdout).toMatchFileSnapshot(join(PROJECT, 'examples', name, 'output.txt'));
   });

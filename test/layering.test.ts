@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkLayering } from '../scripts/layering/check-layering.js';
 import { readImportGraph } from '../scripts/layering/import-graph.js';
-import { PROJECT, runTool } from '../scripts/run-tool.js';
+import { runScript } from './bundle-program.js';
 import { makeFolder } from './temporary-folder.js';
 
 /** What the gate says about a house of these files. */
@@ -11,7 +11,7 @@ async function findViolations(files: Readonly<Record<string, string>>): Promise<
 
 /** The same through the command. */
 async function runGate(files: Readonly<Record<string, string>>) {
-  const { exitCode, stderr } = await runTool('tsx', ['scripts/layering.ts', await makeFolder(files)], PROJECT);
+  const { exitCode, stderr } = await runScript('scripts/layering.ts', [await makeFolder(files)]);
   return { exitCode, violations: stderr.trimEnd() };
 }
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 import { makeCampaigns } from '../scripts/torture/campaigns.js';
-import { SLOW_FILES } from './slow-first.js';
+import { SLOW_FILES } from './by-project.js';
 
-const sources = ['src', 'test/postgres'].flatMap((folder) =>
+const sources = ['src', 'test'].flatMap((folder) =>
   readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
 );
 const campaigns = makeCampaigns({ damages: 1, rounds: 1, seconds: 1 });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkRequirements } from '../scripts/requirements/check-requirements.js';
 import { readRequirements } from '../scripts/requirements/read-requirements.js';
-import { PROJECT, runTool } from '../scripts/run-tool.js';
+import { runScript } from './bundle-program.js';
 import { makeFolder } from './temporary-folder.js';
 
 const row = (number: string, file: string, test: string) =>
@@ -65,11 +65,7 @@ describe('npm run requirements', () => {
       row('000.3', 'src/planted.test.ts', 'planted'),
     ];
     const folder = await makeFolder({ 'requirements.md': page.join('\n') });
-    const { exitCode, stderr } = await runTool(
-      'tsx',
-      ['scripts/requirements.ts', join(folder, 'requirements.md')],
-      PROJECT,
-    );
+    const { exitCode, stderr } = await runScript('scripts/requirements.ts', [join(folder, 'requirements.md')]);
     expect(exitCode).toBe(1);
     expect(stderr.trim().split('\n')).toEqual([
       `000.2: ${file} has no test "row 9: fail > planted"`,

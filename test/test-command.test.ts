@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { PROJECT, runTool } from '../scripts/run-tool.js';
+import { runScript } from './bundle-program.js';
 import { makeFolder } from './temporary-folder.js';
 
 async function runTestCommand(files: Readonly<Record<string, string>>) {
   const folder = await makeFolder(files);
-  const { exitCode, stdout } = await runTool('tsx', ['scripts/test.ts', '--root', folder, '--globals'], PROJECT);
+  const { exitCode, stdout } = await runScript('scripts/test.ts', ['--root', folder, '--globals']);
   return { exitCode, lastLine: stdout.trimEnd().split('\n').at(-1) };
 }
 

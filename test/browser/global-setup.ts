@@ -11,8 +11,7 @@ declare module 'vitest' {
 
 /** The built product, and one browser for a whole run of the tests. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  buildProduct();
-  const browser = await launchChromium();
+  const [browser] = await Promise.all([launchChromium(), buildProduct()]);
   provide('browserEndpoint', browser.wsEndpoint());
   return async () => browser.close();
 }

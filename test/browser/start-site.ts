@@ -10,6 +10,7 @@ import type { OrderView } from '../../src/api/shapes/order.js';
 import type { RunView } from '../../src/api/shapes/run.js';
 import type { ConfigFile } from '../../src/config/config.js';
 import { createClient } from '../../src/client/index.js';
+import { BUNDLED_MAIN } from '../command-stage.js';
 import { toBytes } from '../../src/events/contract/translate-lines.contract.js';
 
 /** What an agent of a test prints; see `fixtures/agent.mjs`. */
@@ -69,8 +70,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
   async function start(): Promise<void> {
     // The same port every time: pages come back to where they were.
     const port = url === '' ? '0' : new URL(url).port;
-    const main = join(PROJECT, 'dist/cli/main.js');
-    const args = [main, 'serve', '--no-demo', '--port', port, '--config', configFile];
+    const args = [BUNDLED_MAIN, 'serve', '--no-demo', '--port', port, '--config', configFile];
     const env = { ...process.env, SLUICE_TEST_SECRET: 'what sinks of tests sign with' };
     const started = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
     child = started;
