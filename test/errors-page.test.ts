@@ -12,7 +12,7 @@ import { LEAD_ERROR_CODES } from '../src/orders/lead/lead-error.js';
 import { SINK_ERROR_CODES } from '../src/orders/sinks/sink-error.js';
 import { PARSE_ERROR_CODES } from '../src/json/parse-error.js';
 import { REPAIR_KINDS } from '../src/json/repair.js';
-import { WARNING_CODES } from '../src/json/warning.js';
+import { WARNING_CODES } from '../src/json/result.js';
 import { ORDERS_ERROR_CODES } from '../src/orders/orders-error.js';
 import { PROBLEM_CODES } from '../src/records/problem-codes.js';
 import { RESULT_CODES } from '../src/records/result-code.js';
@@ -39,9 +39,9 @@ function findThrownCodes(): string[] {
   const codes = files
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .flatMap((file) => [
-      // `alignmentOf` throws the code that it is given.
+      // `requireAlignment` throws the code that it is given.
       ...readFileSync(join(PROJECT, 'src', file), 'utf8').matchAll(
-        /(?:SluiceError(?:\(|<)\s*|alignmentOf\([^)']*'\w+', )'([A-Z_]+)'/g,
+        /(?:SluiceError(?:\(|<)\s*|requireAlignment\([^)']*'\w+', )'([A-Z_]+)'/g,
       ),
     ])
     .map(([, code]) => code ?? '');

@@ -14,6 +14,13 @@ describe('npm run size', () => {
     expect(await gzippedSize(join(folder, 'large.js'))).toBeGreaterThan(15_000);
   });
 
+  it('measures only what the names need', async () => {
+    const entry = join(PROJECT, 'src/entries/json.ts');
+    const alone = await gzippedSize(entry, ['parse']);
+    expect(alone).toBeGreaterThan(1000);
+    expect(alone).toBeLessThan(await gzippedSize(entry));
+  });
+
   it('refuses a module that needs Node.js', async () => {
     const folder = await makeFolder({ 'a.js': `import { readFileSync } from 'node:fs'; readFileSync('x');` });
     await expect(gzippedSize(join(folder, 'a.js'))).rejects.toThrow('node:fs');

@@ -1,10 +1,15 @@
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
-/** Bytes of a module bundled for a browser, minified and gzipped; rejects when the bundle would need Node.js. */
-export async function gzippedSize(entry: string): Promise<number> {
+/**
+ * Bytes of a module bundled for a browser, minified and gzipped; rejects when the bundle would need Node.js. `names`: only
+ * what a page loads that imports these.
+ */
+export async function gzippedSize(entry: string, names?: readonly string[]): Promise<number> {
   const { outputFiles } = await build({
-    entryPoints: [entry],
+    ...(names === undefined
+      ? { entryPoints: [entry] }
+      : { stdin: { contents: `export { ${names.join(', ')} } from ${JSON.stringify(entry)}`, resolveDir: '.' } }),
     bundle: true,
     minify: true,
     format: 'esm',

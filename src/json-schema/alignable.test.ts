@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { parse } from '../json/parse.js';
-import type { StandardSchema } from '../json/standard-schema.js';
+import type { StandardSchema } from '../json/schema.js';
 import { alignable } from './alignable.js';
 
 const libraries: Readonly<

@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { choiceCases } from './fixtures/cases/choice-cases.js';
-import { envelopeCases } from './fixtures/cases/envelope-cases.js';
-import { refusedCases } from './fixtures/cases/refused-cases.js';
-import { syntaxCases } from './fixtures/cases/syntax-cases.js';
-import { titled } from './fixtures/cases/text-case.js';
-import { thinkingCases } from './fixtures/cases/thinking-cases.js';
-import { validCases } from './fixtures/cases/valid-cases.js';
+import { choiceCases, envelopeCases, thinkingCases } from './fixtures/finding-cases.js';
 import { errorOf, successOf } from './fixtures/outcome.js';
+import { refusedCases, syntaxCases, titled, validCases } from './fixtures/reading-cases.js';
 import { schemaOf, withFields } from './fixtures/schemas.js';
 import { parse } from './index.js';
 

@@ -1,9 +1,8 @@
-import { errorOfComment, parseAsync } from './parse.js';
+import type { ParseOptions } from './options.js';
 import type { ParseError } from './parse-error.js';
-import type { ParseOptions } from './parse-options.js';
-import type { ParseResult } from './parse-result.js';
-import { renderRetryPrompt, type RetryPrompt } from './retry-prompt.js';
-import type { StandardSchema } from './standard-schema.js';
+import { createCommentError, parseAsync } from './parse.js';
+import type { ParseResult } from './result.js';
+import type { StandardSchema } from './schema.js';
 
 /** What the caller's function is given for each attempt. */
 export interface ModelCall {
@@ -60,7 +59,7 @@ export async function generateAndParse<T>(
     const result = await parseAsync(raw, schema, options);
     onAttempt?.({ attempt, prompt, raw, result });
     if (result.ok) return result.value;
-    const error: ParseError = result.status === 'failed' ? result.error : errorOfComment(options.label);
+    const error: ParseError = result.status === 'failed' ? result.error : createCommentError(options.label);
     if (attempt > maxRetries) throw error;
     prompt = renderRetryPrompt(retryPrompt, error, options.prompt);
   }
@@ -79,4 +78,33 @@ async function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal | und
     finished.abort();
     signal?.throwIfAborted();
   }
+}
+
+/** How the corrective prompt is worded: English, Chinese, or by a function of one's own. */
+export type RetryPrompt = 'en' | 'zh' | ((error: ParseError, prompt: string) => string);
+
+/** Enough of an error message to correct by; the rest would only crowd the prompt. */
+const LONGEST_SUMMARY = 2000;
+
+/** What was wrong, how the error is introduced, and what to do. */
+const WORDINGS = {
+  en: [
+    'Your previous output could not be parsed as valid JSON.',
+    'Error: ',
+    'Answer again with the JSON object only, without any other text, Markdown or code fence.',
+  ],
+  zh: [
+    '你上一次的输出无法解析为合法 JSON。',
+    '错误信息：',
+    '请严格按要求重新输出，仅输出 JSON 对象，不要包含任何额外文字、Markdown 标记或代码块。',
+  ],
+} as const;
+
+/** The prompt of a further attempt: what was wrong, then the original prompt. Earlier answers are not repeated. */
+export function renderRetryPrompt(wording: RetryPrompt, error: ParseError, prompt: string): string {
+  if (typeof wording === 'function') return wording(error, prompt);
+  const [wrong, label, task] = WORDINGS[wording];
+  const message = `[${error.code}] ${error.message}`;
+  const summary = message.length > LONGEST_SUMMARY ? `${message.slice(0, LONGEST_SUMMARY)}…` : message;
+  return `${wrong}\n${label}${summary}\n${task}\n\n${prompt}`;
 }

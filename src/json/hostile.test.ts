@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { hostileTexts } from './fixtures/hostile-texts.js';
 import { errorOf, successOf } from './fixtures/outcome.js';
 import { withFields } from './fixtures/schemas.js';
-import { PARSE_ERROR_CODES, ParseError, parse, repairJson, type ParseResult } from './index.js';
+import { parse, PARSE_ERROR_CODES, ParseError, type ParseResult, repairJson } from './index.js';
 
 // Megabytes on a busy machine: these tests ask whether there is an answer, the benchmarks ask when.
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,15 +1,15 @@
-export type { AlignableSchema, Alignment, AlignmentChange } from './alignable-schema.js';
-export type { Candidate, FinderName } from './candidate.js';
+export type { AlignableSchema, Alignment, AlignmentChange } from './schema.js';
+export type { Candidate, FinderName } from './find/spans.js';
 export { generateAndParse, type AttemptReport, type GenerateOptions, type ModelCall } from './generate-and-parse.js';
-export { parse, parseAsync, parseOrThrow, errorOfComment } from './parse.js';
+export { parse, parseAsync, parseOrThrow, createCommentError } from './parse.js';
 export { PARSE_ERROR_CODES, ParseError, type Attempt, type ParseErrorCode } from './parse-error.js';
-export type { Limits, Normalizer, ParseOptions, Profile } from './parse-options.js';
-export type { ParseComment, ParseFailure, ParseResult, ParseSuccess, RepairLevel } from './parse-result.js';
+export type { Limits, Normalizer, ParseOptions, Profile } from './options.js';
+export type { ParseComment, ParseFailure, ParseResult, ParseSuccess, RepairLevel } from './result.js';
 export { REPAIR_KINDS, type Path, type Repair, type RepairKind } from './repair.js';
 export { repairJson, type RepairJsonOptions } from './repair-json.js';
-export { type RetryPrompt, renderRetryPrompt } from './retry-prompt.js';
-export type { InferOutput, SchemaIssue, StandardIssue, StandardResult, StandardSchema } from './standard-schema.js';
-export type { DeepPartial } from './stream/deep-partial.js';
+export { type RetryPrompt, renderRetryPrompt } from './generate-and-parse.js';
+export type { InferOutput, SchemaIssue, StandardIssue, StandardResult, StandardSchema } from './schema.js';
+export type { DeepPartial } from './stream/json-stream.js';
 export {
   createJsonStream,
   type JsonSnapshot,
@@ -18,5 +18,5 @@ export {
   type PartialOptions,
 } from './stream/json-stream.js';
 export { createJsonTransform, streamJson } from './stream/stream-json.js';
-export { WARNING_CODES, type Warning, type WarningCode } from './warning.js';
-export { resolveLimits } from './limits.js';
+export { WARNING_CODES, type Warning, type WarningCode } from './result.js';
+export { resolveLimits } from './options.js';

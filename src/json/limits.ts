@@ -1,15 +1,4 @@
-import type { Limits } from './parse-options.js';
-
 type Fields = Readonly<Record<string, unknown>>;
-
-/** The bounds in force: those given, and the defaults for the rest. */
-export function resolveLimits(limits: Limits | undefined): Required<Limits> {
-  return {
-    bytes: limits?.bytes ?? 67_108_864,
-    depth: limits?.depth ?? 1000,
-    candidates: limits?.candidates ?? 256,
-  };
-}
 
 /** Whether the text takes more than `limit` bytes in UTF-8. Counts only where the length does not tell. */
 export function exceedsBytes(text: string, limit: number): boolean {

@@ -1,6 +1,6 @@
 import { SluiceError } from '../base/index.js';
-import type { Candidate } from './candidate.js';
-import type { SchemaIssue } from './standard-schema.js';
+import type { Candidate } from './find/spans.js';
+import type { SchemaIssue } from './schema.js';
 
 /**
  * Why a text gave no value, from the nearest stage to the furthest. A closed list: `docs/errors.md` says what to do about

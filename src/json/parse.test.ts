@@ -1,17 +1,17 @@
-import { type } from 'arktype';
 import * as v from 'valibot';
+import { type } from 'arktype';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { errorOf, kindsOf, successOf, warningsOf } from './fixtures/outcome.js';
 import { withFields, withFieldsLater } from './fixtures/schemas.js';
 import {
-  PARSE_ERROR_CODES,
-  parse,
-  parseAsync,
-  parseOrThrow,
   type FinderName,
+  parse,
+  PARSE_ERROR_CODES,
+  parseAsync,
   type ParseErrorCode,
   type ParseOptions,
+  parseOrThrow,
 } from './index.js';
 
 const A = withFields('a');

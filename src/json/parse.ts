@@ -1,11 +1,9 @@
-import { alignmentOf } from './alignable-schema.js';
-import { failureOf, NO_TAG } from './failure.js';
-import type { ParseError } from './parse-error.js';
-import type { ParseOptions } from './parse-options.js';
-import type { ParseResult } from './parse-result.js';
-import { runPipeline, type Aligner, type CheckAnswer } from './pipeline.js';
 import { SluiceError } from '../base/index.js';
-import type { StandardIssue, StandardResult, StandardSchema } from './standard-schema.js';
+import type { ParseOptions } from './options.js';
+import type { ParseError } from './parse-error.js';
+import { type Aligner, type CheckAnswer, runPipeline } from './pipeline.js';
+import { failWith, NO_TAG, type ParseResult } from './result.js';
+import { requireAlignment, type StandardIssue, type StandardResult, type StandardSchema } from './schema.js';
 
 /**
  * Finds, reads and validates the JSON value in a model's or agent's text. Never throws on bad input; a schema that
@@ -23,13 +21,13 @@ export function parse<T>(
   options?: ParseOptions,
 ): ParseResult<T>;
 export function parse(raw: string, schema?: StandardSchema, options: ParseOptions = {}): ParseResult<unknown> {
-  const pipeline = runPipeline(raw, schema !== undefined, alignerOf(schema, options), options);
+  const pipeline = runPipeline(raw, schema !== undefined, findAligner(schema, options), options);
   let step = pipeline.next();
   while (step.done !== true) {
     const answer = validate(schema, step.value);
     if (answer instanceof Promise)
       throw new SluiceError('ASYNC_SCHEMA', 'the schema answers asynchronously; use parseAsync');
-    step = pipeline.next(answerOf(answer));
+    step = pipeline.next(toAnswer(answer));
   }
   return step.value;
 }
@@ -45,10 +43,10 @@ export async function parseAsync<T>(
   schema?: StandardSchema<unknown, T>,
   options: ParseOptions = {},
 ): Promise<ParseResult<T>> {
-  const pipeline = runPipeline(raw, schema !== undefined, alignerOf(schema, options), options);
+  const pipeline = runPipeline(raw, schema !== undefined, findAligner(schema, options), options);
   let step = pipeline.next();
   while (step.done !== true) {
-    step = pipeline.next(answerOf(await validate(schema, step.value)));
+    step = pipeline.next(toAnswer(await validate(schema, step.value)));
   }
   return step.value as ParseResult<T>;
 }
@@ -65,17 +63,17 @@ export function parseOrThrow<T>(raw: string, schema: StandardSchema<unknown, T>,
 export function parseOrThrow<T>(raw: string, schema?: StandardSchema<unknown, T>, options: ParseOptions = {}): T {
   const result = parse(raw, schema, options);
   if (result.ok) return result.value;
-  throw result.status === 'failed' ? result.error : errorOfComment(options.label);
+  throw result.status === 'failed' ? result.error : createCommentError(options.label);
 }
 
 /** A comment where a value was needed. */
-export function errorOfComment(label: string | undefined): ParseError {
-  return failureOf([{ code: 'NO_JSON', message: NO_TAG }], label).error;
+export function createCommentError(label: string | undefined): ParseError {
+  return failWith([{ code: 'NO_JSON', message: NO_TAG }], label).error;
 }
 
-function alignerOf(schema: StandardSchema | undefined, { align }: ParseOptions): Aligner | undefined {
+function findAligner(schema: StandardSchema | undefined, { align }: ParseOptions): Aligner | undefined {
   if (schema === undefined || align !== true) return undefined;
-  return alignmentOf(schema, 'align', 'ALIGN_UNSUPPORTED').align;
+  return requireAlignment(schema, 'align', 'ALIGN_UNSUPPORTED').align;
 }
 
 function validate(
@@ -85,7 +83,7 @@ function validate(
   return schema?.['~standard'].validate(value) ?? { value };
 }
 
-function answerOf(answer: StandardResult<unknown>): CheckAnswer {
+function toAnswer(answer: StandardResult<unknown>): CheckAnswer {
   if (answer.issues === undefined) return { value: answer.value };
   return { issues: answer.issues.map((issue) => ({ message: issue.message, path: plainPath(issue) })) };
 }

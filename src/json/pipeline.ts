@@ -1,25 +1,62 @@
-import type { Alignment, AlignmentChange } from './alignable-schema.js';
-import type { Candidate } from './candidate.js';
-import { deepEqual } from './deep-equal.js';
-import { failureOf, mismatch, NO_TAG, refusalOf, unreadable, type Details, type FailedAttempt } from './failure.js';
+import { findCandidates, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
 import { isContainer } from './limits.js';
-import type { Normalizer, ParseOptions, Profile } from './parse-options.js';
-import type { ParseResult } from './parse-result.js';
-import { findSpokenText } from './profiles/default-candidates.js';
-import { findCandidates } from './profiles/find-candidates.js';
-import type { FoundCandidate, RejectedValue } from './profiles/found-candidate.js';
-import type { ReadValue } from './reader/read-value.js';
+import type { Candidate } from './find/spans.js';
+import type { ParseOptions } from './options.js';
+import { resolveSettings, type SearchSettings } from './read-span.js';
+import type { ReadValue } from './reader/reader.js';
 import { CUT_OFF } from './reader/source.js';
 import { repairAt, type RepairKind } from './repair.js';
-import { resolveSettings } from './search-settings.js';
-import type { SchemaIssue } from './standard-schema.js';
-import type { Warning } from './warning.js';
+import {
+  describeMismatch,
+  describeUnreadable,
+  failWith,
+  NO_TAG,
+  refuseText,
+  type Details,
+  type FailedAttempt,
+  type ParseResult,
+  type Warning,
+} from './result.js';
+import type { Alignment, AlignmentChange, SchemaIssue } from './schema.js';
 
 /** The schema's answer. */
 export type CheckAnswer = { readonly value: unknown } | { readonly issues: readonly SchemaIssue[] };
 
 /** Brings a value into the schema's shape; there is one only where it was asked for. */
 export type Aligner = (value: unknown) => Alignment;
+
+/** How the candidates are looked at. A round begins when the one before has found nothing. */
+interface Round {
+  readonly name: 'as written' | 'completed' | 'aligned' | 'completed and aligned' | 'words';
+  /** Takes values that were cut off, as far as they came. */
+  readonly completes: boolean;
+  readonly aligns: boolean;
+}
+
+const ROUNDS: readonly Round[] = [
+  { name: 'as written', completes: false, aligns: false },
+  { name: 'completed', completes: true, aligns: false },
+  { name: 'aligned', completes: false, aligns: true },
+  { name: 'completed and aligned', completes: true, aligns: true },
+  // The words themselves, as a string. Where JSON was tried and failed, they would pass for an answer wherever the schema
+  // takes a string: there something must have been aligned.
+  { name: 'words', completes: false, aligns: true },
+];
+
+/** Candidates looked at behind a winner that may not be the only one. */
+const MOST_RIVALS = 32;
+
+/** One search for the value of a text: what it was given, and what it has seen so far. */
+interface Search {
+  readonly raw: string;
+  readonly settings: SearchSettings;
+  readonly options: ParseOptions;
+  readonly align: Aligner | undefined;
+  /** Candidates of the first round, which later rounds look at again. */
+  readonly seen: FoundCandidate[];
+  readonly failed: FailedAttempt[];
+  readonly rejected: RejectedValue[];
+}
 
 /** A candidate that was read: what became of its value, and what speaks against it. */
 interface Attempted {
@@ -30,92 +67,29 @@ interface Attempted {
   readonly objection: Details | undefined;
 }
 
-/**
- * After every candidate as it is, completed, aligned, and both: the words themselves, aligned. Where JSON was tried and
- * failed, they would pass for an answer wherever the schema takes a string: there something must have been aligned.
- */
-const LAST_ROUND = 4;
-/** Candidates looked at behind a winner that may not be the only one. */
-const MOST_RIVALS = 32;
+/** A part of the pipeline: asks its caller to check values, ends with what it found. */
+type Checking<T> = Generator<unknown, T, CheckAnswer>;
 
 /**
  * The whole way from text to value, as a generator that asks its caller to check values, so that one pipeline serves
  * schemas that answer at once and those that answer later.
- *
- * Rounds over all candidates: as they are; completed where the text was cut (`allowPartial`); aligned (`align`).
  */
 export function* runPipeline(
   raw: string,
   hasSchema: boolean,
   align: Aligner | undefined,
   options: ParseOptions,
-): Generator<unknown, ParseResult<unknown>, CheckAnswer> {
+): Checking<ParseResult<unknown>> {
   const settings = resolveSettings(options, hasSchema);
-  const { limits, profile } = settings;
-  const { label, normalizers = [] } = options;
-  const refusal = refusalOf(raw, limits);
-  if (refusal !== undefined) return failureOf([refusal], label);
-  const failed: FailedAttempt[] = [];
-  const rejected: RejectedValue[] = [];
-  const seen: FoundCandidate[] = [];
-  let winner: Attempted | undefined;
-  let rivals = 0;
-  for (let round = 0; round <= LAST_ROUND; round++) {
-    const isFirst = round === 0;
-    const truncation = round % 2 === 1;
-    const aligns = round > 1;
-    if ((truncation && options.allowPartial !== true) || (aligns && align === undefined)) continue;
-    const rest = round < LAST_ROUND ? seen : profile === 'default' ? findSpokenText(raw) : [];
-    for (const found of isFirst ? findCandidates(raw, settings, options.prefer, rejected) : rest) {
-      if (winner !== undefined) {
-        if (++rivals > MOST_RIVALS) return successOf(winner);
-        const { start, end } = candidateOf(winner);
-        if (found.start >= start && found.start < end) continue;
-      } else if (isFirst) {
-        if (seen.length >= limits.candidates) {
-          const message = `none passed within limits.candidates, ${seen.length}`;
-          failed.push({ code: 'LIMIT_EXCEEDED', message });
-          break;
-        }
-      }
-      // What is aligned is read anew: a normalizer may have changed the value.
-      const reading = (aligns ? undefined : found.first) ?? found.read();
-      if (isFirst && winner === undefined) seen.push({ ...found, first: reading.ok ? undefined : reading });
-      if (!reading.ok && !(truncation && 'value' in reading)) {
-        const { failure, plausible, end } = reading;
-        const { finder, start } = found;
-        // A text that is not even the beginning of a value is no attempt: it may just be prose.
-        if (isFirst && (plausible || failure.code !== 'SYNTAX'))
-          failed.push({ ...unreadable(failure), candidate: { finder, start, end: Math.max(end, start) } });
-        continue;
-      }
-      let attempted = prepare(found, reading, aligns ? align : undefined, profile, normalizers);
-      if (attempted.objection === undefined && hasSchema) {
-        const answer = yield attempted.value;
-        if ('value' in answer) {
-          attempted = { ...attempted, value: answer.value };
-        } else {
-          attempted = { ...attempted, objection: mismatch('the value', answer.issues) };
-          // Read again where a normalizer may have changed it.
-          const fresh = normalizers.length > 0 ? found.read() : reading;
-          if (isFirst && fresh.ok) rejected.push({ value: fresh.value, candidate: found });
-        }
-      }
-      const { value, changes, objection } = attempted;
-      if (objection !== undefined) {
-        if (isFirst) failed.push({ ...objection, value, candidate: candidateOf(attempted) });
-        // There the first text that can be read decides.
-        if (profile === 'unified') break;
-      } else if (winner !== undefined) {
-        if (isRival(value, winner.value)) return successOf(winner, found.start);
-      } else if (round < LAST_ROUND || changes.length > 0 || failed.length === 0) {
-        winner = attempted;
-        if (!isFirst || !isOpen(found)) return successOf(winner);
-      }
-    }
-    if (winner !== undefined) return successOf(winner);
+  const refusal = refuseText(raw, settings.limits);
+  if (refusal !== undefined) return failWith([refusal], options.label);
+  const search: Search = { raw, settings, options, align, seen: [], failed: [], rejected: [] };
+  for (const round of ROUNDS) {
+    if ((round.completes && options.allowPartial !== true) || (round.aligns && align === undefined)) continue;
+    const result = yield* round.name === 'as written' ? searchText(search, round) : searchAgain(search, round);
+    if (result !== undefined) return result;
   }
-  if (profile !== 'tagged' || seen.length > 0) return failureOf(failed, label);
+  if (settings.profile !== 'tagged' || search.seen.length > 0) return failWith(search.failed, options.label);
   return {
     ok: false,
     status: 'comment',
@@ -125,18 +99,102 @@ export function* runPipeline(
   };
 }
 
+/** The first round: finds the candidates, and notes for later rounds, and for the error, what did not pass. */
+function* searchText(search: Search, round: Round): Checking<ParseResult<unknown> | undefined> {
+  const { raw, settings, options, seen, failed, rejected } = search;
+  const candidates = findCandidates(raw, settings, options.prefer, rejected);
+  for (const found of candidates) {
+    if (seen.length >= settings.limits.candidates) {
+      failed.push({ code: 'LIMIT_EXCEEDED', message: `none passed within limits.candidates, ${seen.length}` });
+      return undefined;
+    }
+    seen.push(found);
+    const attempted = yield* attempt(search, found, round);
+    if (attempted === undefined) {
+      noteUnreadable(search, found);
+    } else if (attempted.objection === undefined) {
+      return isOpen(found) ? yield* searchRivals(search, attempted, candidates, round) : succeed(attempted);
+    } else {
+      failed.push({ ...attempted.objection, value: attempted.value, candidate: placeCandidate(attempted) });
+      if (attempted.objection.code === 'SCHEMA_MISMATCH')
+        rejected.push({ value: attempted.reading.value, candidate: found });
+      // There the first text that can be read decides.
+      if (settings.profile === 'unified') return undefined;
+    }
+  }
+  return undefined;
+}
+
+/** A value from a fence or from prose need not be the only one: says where the first other one that passes stands. */
+function* searchRivals(
+  search: Search,
+  winner: Attempted,
+  candidates: Iterable<FoundCandidate>,
+  round: Round,
+): Checking<ParseResult<unknown>> {
+  const { start, end } = placeCandidate(winner);
+  let rivals = 0;
+  for (const found of candidates) {
+    if (++rivals > MOST_RIVALS) break;
+    if (found.start >= start && found.start < end) continue;
+    const attempted = yield* attempt(search, found, round);
+    if (attempted === undefined) continue;
+    if (attempted.objection !== undefined) {
+      // It may be an envelope around another value.
+      if (attempted.objection.code === 'SCHEMA_MISMATCH')
+        search.rejected.push({ value: attempted.reading.value, candidate: found });
+      if (search.settings.profile === 'unified') break;
+    } else if (isRival(attempted.value, winner.value)) {
+      return succeed(winner, found.start);
+    }
+  }
+  return succeed(winner);
+}
+
+/** A later round: the first candidate that passes, changed as the round allows. */
+function* searchAgain(search: Search, round: Round): Checking<ParseResult<unknown> | undefined> {
+  const { raw, settings, seen, failed } = search;
+  const isWords = round.name === 'words';
+  const words = isWords && settings.profile === 'default' ? findWords(raw, settings) : [];
+  for (const found of isWords ? words : seen) {
+    const attempted = yield* attempt(search, found, round);
+    if (attempted === undefined) continue;
+    if (attempted.objection !== undefined) {
+      if (settings.profile === 'unified') return undefined;
+    } else if (!isWords || attempted.changes.length > 0 || failed.length === 0) {
+      return succeed(attempted);
+    }
+  }
+  return undefined;
+}
+
+/** Aligns, normalizes and checks the value of a candidate; undefined if it has none that the round takes. */
+function* attempt(search: Search, found: FoundCandidate, round: Round): Checking<Attempted | undefined> {
+  const { settings, align } = search;
+  const { reading } = found;
+  if (!reading.ok && !(round.completes && 'value' in reading)) return undefined;
+  const attempted = prepare(search, found, reading, round.aligns ? align : undefined);
+  if (attempted.objection !== undefined || !settings.hasSchema) return attempted;
+  const answer = yield attempted.value;
+  if ('value' in answer) return { ...attempted, value: answer.value };
+  return { ...attempted, objection: describeMismatch('the value', answer.issues) };
+}
+
 /** Aligns a value, checks its root, runs the normalizers. */
 function prepare(
+  { settings, options, align: laterAlign }: Search,
   found: FoundCandidate,
   reading: ReadValue,
   align: Aligner | undefined,
-  profile: Profile,
-  normalizers: readonly Normalizer[],
 ): Attempted {
-  const { value: aligned, changes }: Alignment = align?.(reading.value) ?? { value: reading.value, changes: [] };
+  const { normalizers = [] } = options;
+  const isKept = normalizers.length > 0 || laterAlign !== undefined || found.level > 0;
+  // The reading stays with the candidate: normalizers and schemas that change what they are given get a copy.
+  const own = isKept && isContainer(reading.value) ? structuredClone(reading.value) : reading.value;
+  const { value: aligned, changes }: Alignment = align?.(own) ?? { value: own, changes: [] };
   let value = aligned;
   let objection: Details | undefined;
-  if (profile === 'unified' && (!isContainer(value) || Array.isArray(value))) {
+  if (settings.profile === 'unified' && (!isContainer(value) || Array.isArray(value))) {
     objection = { code: 'ROOT_NOT_OBJECT', message: 'the root must be an object' };
   } else {
     try {
@@ -149,15 +207,33 @@ function prepare(
   return { found, reading, value, changes, objection };
 }
 
+function noteUnreadable({ failed }: Search, { finder, start, reading }: FoundCandidate): void {
+  // A text that is not even the beginning of a value is no attempt: it may just be prose.
+  if (reading.ok || (!reading.plausible && reading.failure.code === 'SYNTAX')) return;
+  const candidate = { finder, start, end: Math.max(reading.end, start) };
+  failed.push({ ...describeUnreadable(reading.failure), candidate });
+}
+
 /** Another value of the same kind. */
 function isRival(value: unknown, winner: unknown): boolean {
-  return Array.isArray(value) === Array.isArray(winner) && !deepEqual(value, winner);
+  return Array.isArray(value) === Array.isArray(winner) && !isSame(value, winner);
+}
+
+/** Whether two parsed values are the same JSON; depth is bounded by what the readers let through. */
+function isSame(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (!isContainer(left) || !isContainer(right) || Array.isArray(left) !== Array.isArray(right)) return false;
+  const keys = Object.keys(left);
+  return (
+    keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && isSame(left[key], right[key]))
+  );
 }
 
 /** `rival`: offset of another candidate that passes too, with another value. */
-function successOf(winner: Attempted, rival?: number): ParseResult<unknown> {
+function succeed(winner: Attempted, rival?: number): ParseResult<unknown> {
   const { found, reading, value, changes } = winner;
-  const candidate = candidateOf(winner);
+  const candidate = placeCandidate(winner);
   const cutOut = !found.untouched && reading.repairs[0]?.kind !== 'extracted';
   const repairs = cutOut ? [repairAt('extracted', candidate.start), ...reading.repairs] : reading.repairs;
   const warnings: Warning[] = [];
@@ -176,7 +252,7 @@ function successOf(winner: Attempted, rival?: number): ParseResult<unknown> {
   return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
 }
 
-function candidateOf({ found, reading }: Attempted): Candidate {
+function placeCandidate({ found, reading }: Attempted): Candidate {
   const { finder, start, end } = found;
   return { finder, start, end: isOpen(found) ? reading.end : end };
 }

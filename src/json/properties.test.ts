@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { brokenJson, fragments, jsonContainer, jsonText, jsonValue } from './fixtures/arbitraries.js';
 import { successOf } from './fixtures/outcome.js';
 import { schemaOf, withFields } from './fixtures/schemas.js';
-import { PARSE_ERROR_CODES, ParseError, parse, repairJson, type ParseOptions } from './index.js';
+import { parse, PARSE_ERROR_CODES, ParseError, type ParseOptions, repairJson } from './index.js';
 
 const anyText = fc.oneof(
   fc.string({ maxLength: 80 }),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { isSluiceError } from '../base/index.js';
-import { ParseError, repairJson, type RepairJsonOptions } from './index.js';
+import { validCases } from './fixtures/reading-cases.js';
 import { generousRepairs, tolerantRepairs } from './fixtures/repair-cases.js';
-import { validCases } from './fixtures/cases/valid-cases.js';
+import { ParseError, repairJson, type RepairJsonOptions } from './index.js';
 
 function thrownBy(text: string, options?: RepairJsonOptions): ParseError {
   try {

@@ -1,12 +1,12 @@
-import { failureOf, refusalOf, unreadable } from './failure.js';
 import { isContainer } from './limits.js';
-import type { Limits } from './parse-options.js';
+import type { Limits } from './options.js';
+
 import { parse } from './parse.js';
-import { readStrict } from './read-candidate.js';
+import { readStrict, resolveSettings } from './read-span.js';
+import { describeUnreadable, failWith, refuseText } from './result.js';
 import { SourceNumber } from './reader/number.js';
-import { readValue, type Reading } from './reader/read-value.js';
 import { repairSets } from './reader/reader-policy.js';
-import { resolveSettings } from './search-settings.js';
+import { type Reading, readValue } from './reader/reader.js';
 
 /** Options of {@link repairJson}. */
 export interface RepairJsonOptions {
@@ -27,8 +27,8 @@ const BEGINS_LIKE_JSON = /^[\s\uFEFF]*(?:["'[{“”‘’´\\/#\d+.-]|`(?!``))/
 export function repairJson(text: string, options: RepairJsonOptions = {}): string {
   const settings = resolveSettings(options, false);
   const { limits } = settings;
-  const refusal = refusalOf(text, limits);
-  if (refusal !== undefined) throw failureOf([refusal]).error;
+  const refusal = refuseText(text, limits);
+  if (refusal !== undefined) throw failWith([refusal]).error;
   if (readStrict(text, 0, settings)?.ok === true) return text;
   const readGenerously = (span: string): Reading =>
     readValue(span, 0, {
@@ -42,11 +42,11 @@ export function repairJson(text: string, options: RepairJsonOptions = {}): strin
   const reading = beginsLikeJson ? readGenerously(text) : undefined;
   const best =
     reading !== undefined && 'value' in reading ? reading : (cutOutValue() ?? reading ?? readGenerously(text));
-  if (!('value' in best)) throw failureOf([unreadable(best.failure)]).error;
+  if (!('value' in best)) throw failWith([describeUnreadable(best.failure)]).error;
   try {
     return write(best.value);
   } catch {
-    throw failureOf([{ code: 'LIMIT_EXCEEDED', message: 'too deep to write; lower limits.depth' }]).error;
+    throw failWith([{ code: 'LIMIT_EXCEEDED', message: 'too deep to write; lower limits.depth' }]).error;
   }
 
   /** The value inside running text. Glued to a word or empty, it is more likely a part of the text than the answer. */

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { errorOf } from './fixtures/outcome.js';
-import { ParseError, generateAndParse, parse, type AttemptReport, type ModelCall } from './index.js';
+import { type AttemptReport, generateAndParse, type ModelCall, parse, ParseError } from './index.js';
 
 const Verdict = z.object({ verdict: z.enum(['buy', 'hold', 'sell']), confidence: z.number() });
 const GOOD = '{"verdict": "hold", "confidence": 0.5}';

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { errorOf, kindsOf, successOf } from './fixtures/outcome.js';
 import { isSluiceError } from '../base/index.js';
-import { ParseError, parse, parseOrThrow, type Normalizer, type ParseResult } from './index.js';
+import { errorOf, kindsOf, successOf } from './fixtures/outcome.js';
+import { type Normalizer, parse, ParseError, parseOrThrow, type ParseResult } from './index.js';
 
 const Verdict = z.object({ verdict: z.enum(['buy', 'hold', 'sell']), confidence: z.number() });
 const GOOD = '{"verdict": "hold", "confidence": 0.5}';

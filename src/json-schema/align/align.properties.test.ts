@@ -4,7 +4,7 @@ import { isSluiceError } from '../../base/sluice-error.js';
 import { randomDocument, randomValue } from '../fixtures/random-schemas.js';
 import { replayChanges } from '../fixtures/replay-changes.js';
 import { interpretJsonSchema } from '../interpret-json-schema.js';
-import type { AlignableSchema } from '../../json/alignable-schema.js';
+import type { AlignableSchema } from '../../json/schema.js';
 
 /** Plain schemas of the kind models are given, so that alignment often succeeds. */
 const plainSchema: fc.Arbitrary<object> = fc.letrec<{ schema: object }>((tie) => ({

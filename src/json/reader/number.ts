@@ -1,4 +1,4 @@
-import type { ParseOptions } from '../parse-options.js';
+import type { ParseOptions } from '../options.js';
 
 /** How numbers a double cannot hold are kept; `source` keeps them as {@link SourceNumber}, to be written out again. */
 export type NumberMode = NonNullable<ParseOptions['numbers']> | 'source';

@@ -1,4 +1,4 @@
-import { literalOf } from './bare-text.js';
+import { literalOf } from './bare-token.js';
 import { CONTROL } from './character.js';
 import { convertNumber, type NumberMode } from './number.js';
 import { BARE_MEMBER, QUOTED_KEY, SPACE } from './quote-verdict.js';

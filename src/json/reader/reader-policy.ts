@@ -1,6 +1,6 @@
+import type { Limits } from '../options.js';
 import type { NumberMode } from './number.js';
-import type { Limits } from '../parse-options.js';
-import { REPAIR_KINDS, repairSet, type RepairKind, type RepairSet } from '../repair.js';
+import { REPAIR_KINDS, type RepairKind, repairSet, type RepairSet } from '../repair.js';
 
 /** What a reader may do with text that is no JSON. */
 export interface ReaderPolicy {

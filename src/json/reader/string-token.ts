@@ -1,7 +1,6 @@
-import { isQuote, quoteStyleOf, type QuoteStyle } from './character.js';
-import { GrowingText } from './growing-text.js';
+import { isQuote, type QuoteStyle, quoteStyleOf } from './character.js';
 import { judgeQuote, type StringSurroundings } from './quote-verdict.js';
-import { LOOK_BEHIND, type Source } from './source.js';
+import { GrowingText, LOOK_BEHIND, type Source } from './source.js';
 
 /** How far reading a string came: to its end, to the end of the text so far, or to the end of all text. */
 export type StringProgress = 'done' | 'more' | 'cut';

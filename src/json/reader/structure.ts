@@ -1,8 +1,8 @@
 import { asciiPunctuation, isQuote, skipSpace } from './character.js';
-import { Filler, type Due } from './filler.js';
+import { type Due, Filler } from './filler.js';
 import { PLAIN_TOKENS, readPlainValue } from './plain-token.js';
 import type { StringSurroundings } from './quote-verdict.js';
-import { tooDeep, type ReaderPolicy } from './reader-policy.js';
+import { type ReaderPolicy, tooDeep } from './reader-policy.js';
 import type { Source } from './source.js';
 import { ValueBuilder, type ValueListener } from './value-builder.js';
 

@@ -1,5 +1,5 @@
 import type { Path } from '../repair.js';
-import type { Warning } from '../warning.js';
+import type { Warning } from '../result.js';
 
 /** Where a value stands, as a link to the container around it: a path is only written out when somebody asks for it. */
 export interface Place {

@@ -1,16 +1,12 @@
-import { alignmentOf } from '../alignable-schema.js';
+import type { ParseOptions } from '../options.js';
+import { resolveSettings } from '../read-span.js';
 import { parse } from '../parse.js';
-import { failureOf, mismatch } from '../failure.js';
-import type { ParseOptions } from '../parse-options.js';
-import type { ParseResult } from '../parse-result.js';
 import { cautiousPolicy } from '../reader/reader-policy.js';
-import { GrowingText } from '../reader/growing-text.js';
+import { GrowingText } from '../reader/source.js';
 import { pathOf, type Place } from '../reader/value-builder.js';
 import type { Path } from '../repair.js';
-import { resolveSettings } from '../search-settings.js';
-import type { SchemaIssue, StandardSchema } from '../standard-schema.js';
-import type { DeepPartial } from './deep-partial.js';
-import { compilePattern, type PathPattern } from './path-pattern.js';
+import { describeMismatch, failWith, type ParseResult } from '../result.js';
+import { requireAlignment, type SchemaIssue, type StandardSchema } from '../schema.js';
 import { ValueFollower } from './value-follower.js';
 
 /** Which unfinished things appear in a snapshot. */
@@ -80,7 +76,7 @@ export function createJsonStream<T>(
   const { partial, stopWhenComplete = false, validatePartial = false, label } = options;
   const settings = resolveSettings({ ...options, profile: 'default' }, schema !== undefined);
   const checkPart = validatePartial
-    ? alignmentOf(schema, 'validatePartial', 'PARTIAL_UNSUPPORTED').checkPart
+    ? requireAlignment(schema, 'validatePartial', 'PARTIAL_UNSUPPORTED').checkPart
     : undefined;
   const shown: Required<PartialOptions> = { strings: true, numbers: false, literals: false, keys: false, ...partial };
   const transcript = new GrowingText();
@@ -107,7 +103,7 @@ export function createJsonStream<T>(
     follower.push(text);
     follower.reader?.showUnfinished(shown);
     if (objections.length > 0)
-      result = failureOf([{ ...mismatch('a finished part', objections), value: follower.value }], label);
+      result = failWith([{ ...describeMismatch('a finished part', objections), value: follower.value }], label);
   };
 
   return {
@@ -152,3 +148,23 @@ class PlacedSnapshot<T> implements JsonSnapshot<T> {
     return this.#paths;
   }
 }
+
+/** Whether a place fits a pattern such as `items.*.name`; `*` stands for one key or index. */
+type PathPattern = (place: Place) => boolean;
+
+/** Reads a pattern once. A place of another depth is told from a fitting one without writing out its path. */
+function compilePattern(pattern: string): PathPattern {
+  const steps = pattern === '' ? [] : pattern.split('.');
+  return (place) => {
+    if (place.container?.depth !== steps.length) return false;
+    const path = pathOf(place);
+    return steps.every((step, index) => step === '*' || step === String(path[index]));
+  };
+}
+
+/** A value that may still be growing: every member may be missing, every list may be shorter. */
+export type DeepPartial<T> = T extends readonly (infer Item)[]
+  ? DeepPartial<Item>[]
+  : T extends object
+    ? { [Key in keyof T]?: DeepPartial<T[Key]> }
+    : T;

@@ -1,4 +1,4 @@
-import type { StandardSchema } from '../standard-schema.js';
+import type { StandardSchema } from '../schema.js';
 import { createJsonStream, type JsonSnapshot, type JsonStream, type JsonStreamOptions } from './json-stream.js';
 
 /**

@@ -1,6 +1,6 @@
-import { CUT_LANDMARK, LANDMARKS_AND_BRACKETS, Whereabouts } from '../find/landmarks.js';
-import { Reader } from '../reader/reader.js';
+import { CUT_LANDMARK, LANDMARKS_AND_BRACKETS, Whereabouts } from '../find/survey.js';
 import type { ReaderPolicy } from '../reader/reader-policy.js';
+import { Reader } from '../reader/reader.js';
 import { ROOT, type ValueListener } from '../reader/value-builder.js';
 
 /** Text of a value that may yet turn out to be none is kept up to this length, to look through it again. */

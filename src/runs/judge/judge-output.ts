@@ -1,5 +1,5 @@
 import { errorMessageOf, isSluiceError } from '../../base/index.js';
-import { errorOfComment, parseAsync } from '../../json/index.js';
+import { createCommentError, parseAsync } from '../../json/index.js';
 import type { ParseError, Repair, RepairLevel, SchemaIssue, StandardSchema, Warning } from '../../json/index.js';
 import { stripDoneMarker } from '../spec/done-marker.js';
 import type { RunContract } from '../../records/index.js';
@@ -57,7 +57,7 @@ export async function judgeOutput(
         return { verdict: 'validated', value, repairLevel, repairs, warnings };
       }
       case 'comment':
-        return { verdict: 'comment', comment: result.comment, warnings, error: errorOfComment(undefined) };
+        return { verdict: 'comment', comment: result.comment, warnings, error: createCommentError(undefined) };
       case 'failed':
         return { verdict: 'not_validated', reason: describe(result.error), warnings, error: result.error };
     }

@@ -35,3 +35,12 @@ export interface ParseOptions {
   /** Warn about duplicate keys in valid JSON too; costs the fast path. Default false. */
   readonly detectDuplicates?: boolean;
 }
+
+/** The bounds in force: those given, and the defaults for the rest. */
+export function resolveLimits(limits: Limits | undefined): Required<Limits> {
+  return {
+    bytes: limits?.bytes ?? 67_108_864,
+    depth: limits?.depth ?? 1000,
+    candidates: limits?.candidates ?? 256,
+  };
+}

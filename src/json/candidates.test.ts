@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { policies } from '../fixtures/policies.js';
-import { readValue, type Reading } from '../reader/read-value.js';
-import { findProseValues } from './prose-finder.js';
+import { findCandidates } from './candidates.js';
+import { resolveSettings } from './read-span.js';
 
-const policy = { ...policies.open, repairs: policies.strict.repairs };
-
+/** The texts of the candidates in running text, in the order in which they are tried. */
 function found(text: string, { most = 100, strict = false } = {}): string[] {
-  const read = (start: number, end: number): Reading => readValue(text.slice(start, end), start, policy);
-  const values = findProseValues(text, [{ start: 0, end: text.length }], most, strict, read);
-  return values.map(({ start, end }) => text.slice(start, end));
+  const settings = resolveSettings({ limits: { candidates: most } }, !strict);
+  return [...findCandidates(text, settings, undefined, [])]
+    .filter(({ finder }) => finder === 'prose')
+    .map(({ start, end }) => text.slice(start, end));
 }
 
-describe('findProseValues', () => {
+describe('candidates in running text', () => {
   test('finds values in running text, first first', () => {
     expect(found('a {"a": 1} b {"b": 2} c')).toEqual(['{"a": 1}', '{"b": 2}']);
   });

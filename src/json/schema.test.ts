@@ -1,8 +1,8 @@
-import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import { parse } from './parse.js';
-import type { InferOutput, StandardSchema } from './standard-schema.js';
+import type { InferOutput, StandardSchema } from './schema.js';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 
 describe('StandardSchema', () => {
   test('takes every schema of the published interface', () => {

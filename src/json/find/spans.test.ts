@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { findFencedSpans, findNdjsonLines } from './spans.js';
+
+function lines(text: string, most = 100): string[] {
+  return findNdjsonLines(text, [{ start: 0, end: text.length }], most).map(({ start, end }) => text.slice(start, end));
+}
+
+describe('findNdjsonLines', () => {
+  test('gives the lines that hold a value, last first', () => {
+    expect(lines('{"a": 1}\n[2]\n{"c": 3}\n')).toEqual(['{"c": 3}', '[2]', '{"a": 1}']);
+  });
+
+  test('log lines and blank lines between them are passed over', () => {
+    expect(lines('started\n{"a": 1}\n\nworking…\n{"b": 2}\ndone')).toEqual(['{"b": 2}', '{"a": 1}']);
+  });
+
+  test('indentation and carriage returns do no harm', () => {
+    expect(lines('  {"a": 1}  \r\n\t{"b": 2}\r\n').map((line) => line.trim())).toEqual(['{"b": 2}', '{"a": 1}']);
+  });
+
+  test.each([
+    ['a single line', '{"a": 1}'],
+    ['no line', 'a\nb'],
+    ['a value over several lines', '{\n"a": [\n{"b": 1},\n{"c": 2}\n]\n}'],
+    ['fenced blocks', '```json\n{"a": 1}\n```\n{"b": 2}'],
+    ['an array over several lines', '[\n{"a": 1},\n{"b": 2}\n]'],
+  ])('%s is no NDJSON', (_, text) => {
+    expect(lines(text)).toEqual([]);
+  });
+
+  test('gives no more lines than asked for, counted from the end', () => {
+    expect(lines('{"a": 1}\n{"b": 2}\n{"c": 3}', 2)).toEqual(['{"c": 3}', '{"b": 2}']);
+  });
+
+  test('a line that is cut is not a value', () => {
+    expect(lines('{"a": 1}\n{"b": 2}\n{"c": ')).toEqual(['{"b": 2}', '{"a": 1}']);
+  });
+});
+
+function starts(text: string): string[] {
+  return [...findFencedSpans(text, [{ start: 0, end: text.length }])].map(({ start }) => text.slice(start, start + 2));
+}
+
+describe('findFencedSpans', () => {
+  test.each([
+    ['a language', '```json\n{1'],
+    ['none', '```\n{1'],
+    ['another language', '```typescript\n{1'],
+    ['attributes', '```json title="a.json" {highlight}\n{1'],
+    ['tildes', '~~~json\n{1'],
+    ['one line', '```json {1```'],
+    ['glued', '```{1```'],
+    ['blank lines', '```json\n\n\n  {1'],
+    ['four backticks', '````json\n{1'],
+  ])('finds the value behind a fence: %s', (_, text) => {
+    expect(starts(text)).toEqual(['{1']);
+  });
+
+  test('finds all of them, first first', () => {
+    expect(starts('```\n{1\n```\n```\n[2\n```')).toEqual(['{1', '[2']);
+  });
+
+  test.each(['no fence {1', '`{1`', '``{1', '```js\nlet a = {1', '```\ntext\n```'])('finds none: %s', (text) => {
+    expect(starts(text)).toEqual([]);
+  });
+
+  test('values reach to the end of their region', () => {
+    const text = '```\n{1}\n```\nmore';
+    expect([...findFencedSpans(text, [{ start: 0, end: 11 }])]).toMatchObject([{ start: 4, end: 11 }]);
+  });
+
+  test('looks only into the regions given', () => {
+    const text = '```\n{1}\n```\n```\n{2}\n```';
+    expect(
+      [...findFencedSpans(text, [{ start: 11, end: text.length }])].map(({ start }) => text.slice(start, start + 3)),
+    ).toEqual(['{2}']);
+  });
+
+  test('any number of fences', () => {
+    expect(starts('```'.repeat(100_000))).toEqual([]);
+    expect(starts('```\n{'.repeat(20_000))).toHaveLength(20_000);
+  });
+});

@@ -1,0 +1,112 @@
+import { BracketWalker, nextBracket } from './bracket-walker.js';
+import type { Region, Survey, TagBlock } from './survey.js';
+
+/** How a candidate was found. `docs/glossary.md` has a sentence on each. */
+export type FinderName = 'whole' | 'tag' | 'ndjson' | 'envelope' | 'fence' | 'prose';
+
+/** A span of the text that may be the answer; offsets are UTF-16 units of the text that was given. */
+export interface Candidate extends Region {
+  readonly finder: FinderName;
+}
+
+/**
+ * A part of the text that may hold a value, and how it is to be read: `block` is one value and nothing else, `broken` one
+ * that is known to be no valid JSON, `line` one line of NDJSON, `strict` one of a profile that repairs next to nothing,
+ * `tag` the content of a `<json>` block, `fence` and `prose` a value that begins there and ends where the reader says,
+ * `words` the text itself, as a string.
+ */
+export interface Span extends Candidate {
+  readonly form: 'block' | 'broken' | 'line' | 'strict' | 'tag' | 'fence' | 'prose' | 'words';
+  /** Read without repairs, it counts as untouched: nothing had to be cut out. */
+  readonly untouched: boolean;
+  /** Form `tag`: where the block ends if its first closing tag stands inside a string. */
+  readonly lastClose?: number;
+}
+
+/** A line that may hold a value, and one that could only stand inside a value written over several lines, or in a fence. */
+const VALUE_LINE = /^\s*(?:\{[^]*}|\[[^]*])\s*$/;
+const INSIDE_LINE = /^\s*(?:[}\]"]|```|[[{]\s*$)/;
+/** A fence, its language word and attributes, up to the bracket the value begins with. Bounded, to stay linear. */
+const FENCED_VALUE = /(?:```|~~~)[ \t]{0,8}(?:[\w+.-]{0,32}\s{0,256}|[^\n`]{0,200}\n\s{0,256})(?=[[{])/g;
+/** What kind of value a bracket may begin: checked before a reader is set to work, because prose is full of brackets. */
+const MAY_BEGIN =
+  /\{\s{0,99}(?:["'“‘`,}/#\\]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
+
+/** Where the answer is known to stand: all of the text but the thinking, a tag, a line of NDJSON. */
+export function* findMarkedSpans(text: string, { regions, blocks }: Survey, most: number): Generator<Span> {
+  const [only] = regions;
+  if (only !== undefined && regions.length === 1) yield findWhole(text, only);
+  for (const block of blocks.toReversed()) yield tagSpan(block, false);
+  for (const line of findNdjsonLines(text, regions, most))
+    yield { finder: 'ndjson', form: 'line', untouched: false, ...line };
+}
+
+/** All of the text but the thinking and the blanks around it. As a whole it is known to be no valid JSON. */
+function findWhole(text: string, region: Region): Span {
+  if (region.end - region.start === text.length)
+    return { finder: 'whole', form: 'broken', untouched: true, start: 0, end: text.length };
+  const content = text.slice(region.start, region.end);
+  const start = region.start + content.length - content.trimStart().length;
+  return { finder: 'whole', form: 'block', untouched: false, start, end: start + content.trim().length };
+}
+
+/** Profile `tagged`: the last block and no other; untouched if it is closed and clean. */
+export function* findLastTag({ blocks }: Survey): Generator<Span> {
+  const last = blocks.at(-1);
+  if (last !== undefined) yield tagSpan(last, last.closed);
+}
+
+function tagSpan({ start, end, lastClose }: TagBlock, untouched: boolean): Span {
+  return { finder: 'tag', form: 'tag', untouched, start, end, lastClose };
+}
+
+/**
+ * The lines that hold a JSON value each, last first, if the text is NDJSON: at least two such lines, log lines between
+ * them allowed.
+ */
+export function findNdjsonLines(text: string, regions: readonly Region[], most: number): readonly Region[] {
+  const lines: Region[] = [];
+  for (const region of regions.toReversed()) {
+    let { end } = region;
+    while (end > region.start && lines.length < most) {
+      const start = Math.max(text.lastIndexOf('\n', end - 1) + 1, region.start);
+      const line = text.slice(start, end);
+      if (INSIDE_LINE.test(line)) return [];
+      if (VALUE_LINE.test(line)) lines.push({ start, end });
+      end = start - 1;
+    }
+  }
+  return lines.length > 1 ? lines : [];
+}
+
+/**
+ * Where values begin right behind a Markdown fence, first first; they reach as far as the reader reads. Every fence
+ * counts as an opening one, but for those inside a JSON string: a closing fence around another block does no harm.
+ */
+export function findFencedSpans(text: string, regions: readonly Region[]): readonly Span[] {
+  return regions.flatMap(({ start, end }) => {
+    const walker = new BracketWalker(text, start);
+    return [...text.slice(start, end).matchAll(FENCED_VALUE)]
+      .filter((match) => !walker.isInString(start + match.index))
+      .map((match): Span => {
+        return { finder: 'fence', form: 'fence', untouched: false, start: start + match.index + match[0].length, end };
+      });
+  });
+}
+
+/**
+ * Where values may begin in running text, first first. For each the caller says from where to look on: behind the value
+ * or, if it was none, right behind its bracket; -1 if the rest of the region belongs to it.
+ */
+export function* findProseSpans(text: string, regions: readonly Region[]): Generator<Span, void, number> {
+  for (const { start: from, end } of regions) {
+    let start = nextBracket(text, from, end);
+    while (start !== -1) {
+      MAY_BEGIN.lastIndex = start;
+      const next = MAY_BEGIN.test(text)
+        ? yield { finder: 'prose', form: 'prose', untouched: false, start, end }
+        : start + 1;
+      start = next === -1 ? -1 : nextBracket(text, next, end);
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { BracketWalker } from './bracket-walker.js';
+import type { Span } from './spans.js';
+
+const FENCED = /```[ \t]*[\w+.-]*[ \t]*\n?([^]*?)```/g;
+const CLOSED_THINK = /<think>[^]*?<\/think>/g;
+const OUTER_FENCES = /^[^]*?```[ \t]*(?:json)?/i;
+
+/** Source document 000, what is done to each text: unchanged, without its fence, its first object. */
+export function* findGenericSpans(text: string): Generator<Span> {
+  yield strictSpan('whole', 0, text.length, true);
+  for (const match of text.matchAll(FENCED)) {
+    const end = match.index + match[0].length - 3;
+    yield strictSpan('fence', end - (match[1]?.length ?? 0), end);
+  }
+  yield* findFirstObject(text, 0, text.length);
+}
+
+/** Source document 003, step 2: closed `<think>` blocks are removed. Blanks keep every offset what it was. */
+export function blankThinking(text: string): string {
+  return text.replace(CLOSED_THINK, (thinking) => ' '.repeat(thinking.length));
+}
+
+/**
+ * Source document 003, steps 3 to 6: the text without what stands outside the first and the last fence, read with control
+ * characters escaped; failing that, from the first `{` to its pair.
+ */
+export function* findUnifiedSpans(text: string): Generator<Span> {
+  const close = text.lastIndexOf('```');
+  const open = OUTER_FENCES.exec(text)?.[0].length ?? 0;
+  const [start, end] = close >= open && open > 0 ? [open, close] : [0, text.length];
+  yield strictSpan(start === 0 ? 'whole' : 'fence', start, end);
+  yield* findFirstObject(text, start, end);
+}
+
+function* findFirstObject(text: string, from: number, limit: number): Generator<Span> {
+  const start = text.indexOf('{', from);
+  const end = start === -1 ? -1 : new BracketWalker(text, start).findEnd(limit);
+  if (end !== -1) yield strictSpan('prose', start, end);
+}
+
+/** A span of a profile that repairs next to nothing. */
+export function strictSpan(finder: Span['finder'], start: number, end: number, untouched = false): Span {
+  return { finder, form: 'strict', untouched, start, end };
+}

@@ -1,0 +1,184 @@
+import { BracketWalker } from './find/bracket-walker.js';
+import type { Span } from './find/spans.js';
+import { isContainer, isDeeperThan } from './limits.js';
+import { resolveLimits, type Limits, type ParseOptions, type Profile } from './options.js';
+import { cautiousPolicy, repairSets, tooDeep } from './reader/reader-policy.js';
+import { readValue, refused, untouched, type Reading } from './reader/reader.js';
+import { repairAt, type RepairSet } from './repair.js';
+
+/** The options of one call, with defaults filled in and what follows from the profile. */
+export interface SearchSettings {
+  readonly profile: Profile;
+  readonly repairs: RepairSet;
+  /** In running text without a schema, unquoted words are no values: nothing would tell prose from an answer. */
+  readonly repairsInProse: RepairSet;
+  readonly hasSchema: boolean;
+  readonly limits: Required<Limits>;
+  readonly numbers: NonNullable<ParseOptions['numbers']>;
+  /** `JSON.parse` cannot answer what was asked for: our own reader takes its place. */
+  readonly needsOwnReader: boolean;
+}
+
+export function resolveSettings(options: ParseOptions, hasSchema: boolean): SearchSettings {
+  const profile = options.profile ?? 'default';
+  const repairs = REPAIRS[profile] ?? repairSets.syntax;
+  const numbers = options.numbers ?? 'double';
+  return {
+    profile,
+    repairs,
+    repairsInProse: hasSchema || repairs !== repairSets.syntax ? repairs : repairSets.syntaxInProse,
+    hasSchema,
+    limits: resolveLimits(options.limits),
+    numbers,
+    needsOwnReader: numbers !== 'double' || options.detectDuplicates === true,
+  };
+}
+
+/** What the profiles mend that do not mend all slips of syntax. */
+const REPAIRS: Readonly<Partial<Record<Profile, RepairSet>>> = {
+  generic: repairSets.none,
+  unified: repairSets.controlCharacters,
+};
+
+type ReadSettings = Pick<SearchSettings, 'needsOwnReader' | 'numbers' | 'limits'>;
+
+/** Reads a span in the way its form asks for. */
+export function readSpan(text: string, span: Span, settings: SearchSettings): Reading {
+  const { start, end } = span;
+  switch (span.form) {
+    case 'block':
+      return readBlock(text, start, end, settings);
+    case 'broken':
+      return readBroken(text.slice(start, end), start, settings, settings.repairs);
+    case 'line':
+      return readBlock(text, start, end, settings, settings.repairsInProse);
+    case 'strict': {
+      const reading = readBlock(text, start, end, settings);
+      // What begins with a bracket was meant as JSON, however early a reader that repairs nothing gives up.
+      return reading.ok ? reading : { ...reading, plausible: /^\s*[[{]/.test(text.slice(start, end)) };
+    }
+    case 'tag':
+      return readTag(text, span, settings);
+    case 'fence':
+      return readFence(text, start, end, settings);
+    case 'prose':
+      return readOpen(text, start, end, settings);
+    case 'words':
+      return untouched(text.slice(start, end).trim(), end);
+  }
+}
+
+/** A value in running text, and where the next one may begin: -1 if the rest of the text belongs to this one. */
+export interface ProseReading {
+  readonly reading: Reading;
+  readonly next: number;
+  /** How far the text was looked through. */
+  readonly seen: number;
+  /** The span of the value; undefined if there is none. */
+  readonly span: Span | undefined;
+}
+
+/**
+ * Reads what begins at a bracket in running text, where `first` is what reading it gave before. What stands inside a value
+ * is not looked at again, even if the value cannot be read: a part would pass for the whole.
+ */
+export function readProse(
+  text: string,
+  span: Span,
+  settings: SearchSettings,
+  first: Reading | undefined,
+): ProseReading {
+  const { start, end: limit } = span;
+  const reading = first ?? readOpen(text, start, limit, settings);
+  if (reading.ok) {
+    // Without a schema nothing else tells an answer from prose.
+    const isProse = !settings.hasSchema && isNoAnswer(text, start, reading.value);
+    const { end } = reading;
+    return { reading, next: end, seen: end, span: isProse ? undefined : { ...span, end } };
+  }
+  // What begins with a quote is a value, even if it ends before its first colon.
+  if (!reading.plausible && !/^.\s{0,64}["']/.test(text.slice(start, start + 99)))
+    return { reading, next: start + 1, seen: reading.end, span: undefined };
+  const end = reading.failure.code === 'SYNTAX' ? new BracketWalker(text, start).findEnd(limit) : -1;
+  // What goes on behind it, up to a blank line, is a part of it too.
+  const next = /^[\s}\]]*,\s*["'{[]/.test(text.slice(end, end + 99)) ? text.indexOf('\n\n', end) : end;
+  return { reading, next, seen: Math.max(reading.end, end), span: { ...span, end: end === -1 ? limit : end } };
+}
+
+/** `{}`, `a[0]` and `[1, 2]` in the middle of a sentence. Behind a colon, or at the beginning of a line, they are answers. */
+function isNoAnswer(text: string, start: number, value: unknown): boolean {
+  const before = text.slice(Math.max(0, start - 40), start);
+  const isArray = Array.isArray(value);
+  if (isArray && /[\w)\]]$/.test(before)) return true;
+  const items: unknown[] = isContainer(value) ? Object.values(value) : [];
+  const says = items.length > 0 && !(isArray && items.every((item) => typeof item === 'number'));
+  return !says && !/(?:[:：=]|^|\n)[ \t]*$/.test(before);
+}
+
+/** Reads a span that should be one value and nothing else. */
+function readBlock(
+  text: string,
+  start: number,
+  end: number,
+  settings: SearchSettings,
+  repairs = settings.repairs,
+): Reading {
+  const block = text.slice(start, end);
+  return readStrict(block, start, settings) ?? readBroken(block, start, settings, repairs);
+}
+
+/** Reads one value and nothing else that is no valid JSON. */
+function readBroken(block: string, offset: number, settings: SearchSettings, repairs: RepairSet): Reading {
+  return readValue(block, offset, cautiousPolicy(settings, repairs, true));
+}
+
+/** Reads a value that begins at `start`; where it ends is for the reader to find out. */
+function readOpen(text: string, start: number, limit: number, settings: SearchSettings): Reading {
+  const policy = cautiousPolicy(settings, settings.repairsInProse, false);
+  const reading = readValue(text.slice(start, limit), start, policy);
+  // Where structure goes on behind the value, it ended too early; where its end was guessed, it takes less to say so.
+  const guessed = reading.ok && reading.repairs.some(({ kind }) => /quote$|missing_bracket/.test(kind));
+  const goesOn = guessed ? /^[\s}\]]*["',:]/ : /^[\s}\]]*,\s*"[^"\n]*"\s*[:\]]/;
+  if (!reading.ok || !goesOn.test(text.slice(reading.end, reading.end + 99))) return reading;
+  return refused('SYNTAX', 'the end is in doubt', reading.end, reading.end);
+}
+
+/** Behind a fence valid JSON up to the next one; otherwise as far as the reader reads. */
+function readFence(text: string, start: number, end: number, settings: SearchSettings): Reading {
+  const [block = ''] = text.slice(start, end).split('```', 1);
+  const strict = readStrict(block.trimEnd(), start, settings);
+  return strict?.ok === true ? strict : readOpen(text, start, end, settings);
+}
+
+/** A `<json>` block; where it cannot be read, with the closing tags inside its strings, or without the prose before it. */
+function readTag(text: string, { start, end, lastClose = end }: Span, settings: SearchSettings): Reading {
+  const reading = readBlock(text, start, end, settings);
+  if (reading.ok) return reading;
+  const bracket = start + text.slice(start, end).search(/[[{]|$/);
+  const extended = readBlock(text, start, lastClose, settings);
+  if (extended.ok) return extended;
+  const inner = readOpen(text, bracket, end, settings);
+  const isBetter = 'value' in inner && (inner.ok || !('value' in reading));
+  return isBetter ? { ...inner, repairs: [repairAt('extracted', bracket), ...inner.repairs] } : reading;
+}
+
+/** The fast way: what `JSON.parse` accepts is taken unchanged. Undefined if it is not valid JSON. */
+export function readStrict(block: string, offset: number, settings: ReadSettings): Reading | undefined {
+  if (settings.needsOwnReader) {
+    const reading = readValue(block, offset, cautiousPolicy(settings, repairSets.none, true));
+    return reading.ok ? reading : undefined;
+  }
+  // Much cheaper than the error that prose would be answered with.
+  if (!/^\s*["[{\d\-tfn]/.test(block)) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(block);
+  } catch {
+    return undefined;
+  }
+  const end = offset + block.length;
+  const { depth } = settings.limits;
+  // Each level takes at least two characters.
+  const isTooDeep = block.length > 2 * depth && isDeeperThan(value, depth);
+  return isTooDeep ? refused('LIMIT_EXCEEDED', tooDeep(depth), offset, end) : untouched(value, end);
+}

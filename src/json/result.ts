@@ -1,0 +1,122 @@
+import type { Candidate } from './find/spans.js';
+import { exceedsBytes } from './limits.js';
+import type { Limits } from './options.js';
+import { PARSE_ERROR_CODES, ParseError, type Attempt, type ParseErrorCode } from './parse-error.js';
+import type { ReadFailure } from './reader/source.js';
+import type { Path, Repair } from './repair.js';
+import type { AlignmentChange, SchemaIssue } from './schema.js';
+
+/** Every warning a result may carry. A closed list: `docs/errors.md` explains each one. */
+export const WARNING_CODES = [
+  'OUTPUT_REPAIRED_GENERIC',
+  'OUTPUT_ALIGNED_TO_SCHEMA',
+  'OUTPUT_DEGRADED_TO_COMMENT',
+  'AMBIGUOUS_CANDIDATES',
+  'DUPLICATE_KEY',
+  'PARTIAL_VALUE',
+] as const;
+
+/** One of {@link WARNING_CODES}. */
+export type WarningCode = (typeof WARNING_CODES)[number];
+
+/** Something the caller should know about a result that is otherwise fine. */
+export interface Warning {
+  readonly code: WarningCode;
+  readonly message: string;
+  readonly offset?: number;
+  readonly path?: Path;
+}
+
+/** How far the text had to be changed: not at all, in its syntax, or towards the schema. */
+export type RepairLevel = 'none' | 'deterministic_generic' | 'schema_aligned';
+
+/** A value that passed. */
+export interface ParseSuccess<T> {
+  readonly ok: true;
+  readonly status: 'success';
+  readonly value: T;
+  readonly repairLevel: RepairLevel;
+  readonly repairs: readonly Repair[];
+  /** With `align`: what the aligner changed. */
+  readonly alignment: readonly AlignmentChange[];
+  readonly warnings: readonly Warning[];
+  readonly candidate: Candidate;
+}
+
+/** No value: why, and what was tried. */
+export interface ParseFailure {
+  readonly ok: false;
+  readonly status: 'failed';
+  readonly error: ParseError;
+  readonly repairLevel: 'none';
+  readonly warnings: readonly Warning[];
+  readonly attempts: readonly Attempt[];
+}
+
+/** Profile `tagged` without any tag: the text itself, to be shown to a person. */
+export interface ParseComment {
+  readonly ok: false;
+  readonly status: 'comment';
+  readonly comment: string;
+  readonly repairLevel: 'none';
+  readonly warnings: readonly Warning[];
+}
+
+/** What `parse` returns: a value, a failure, or (profile `tagged` only) a comment. */
+export type ParseResult<T> = ParseSuccess<T> | ParseFailure | ParseComment;
+
+/** A candidate that was not taken, with everything an error may need of it. */
+export interface FailedAttempt {
+  readonly code: ParseErrorCode;
+  readonly message: string;
+  readonly candidate?: Candidate;
+  readonly issues?: readonly SchemaIssue[];
+  readonly value?: unknown;
+  readonly cause?: unknown;
+}
+
+/** What the profile `tagged` says of a text without any tag. */
+export const NO_TAG = 'the text has no <json> block';
+
+/** One error for all attempts: that of the candidate that came furthest, the first one of those. */
+export function failWith(failed: readonly FailedAttempt[], label?: string): ParseFailure {
+  let furthest: FailedAttempt = failed[0] ?? { code: 'NO_JSON', message: 'the text holds no JSON' };
+  for (const attempt of failed) if (rankStage(attempt) > rankStage(furthest)) furthest = attempt;
+  const attempts = failed.flatMap(({ candidate, code, message }) =>
+    candidate === undefined ? [] : [{ candidate, code, message }],
+  );
+  const { code, message, candidate: _, ...details } = furthest;
+  const others = attempts.length > 1 ? ` (best of ${attempts.length} candidates)` : '';
+  const error = new ParseError(code, `${label === undefined ? '' : `${label}: `}${message}${others}`, {
+    ...details,
+    attempts,
+  });
+  return { ok: false, status: 'failed', error, repairLevel: 'none', warnings: [], attempts };
+}
+
+/** Everything that is wrong with a text before it is read. */
+export function refuseText(text: string, { bytes }: Required<Limits>): FailedAttempt | undefined {
+  if (exceedsBytes(text, bytes))
+    return { code: 'LIMIT_EXCEEDED', message: `the text is longer than limits.bytes, ${bytes}` };
+  return text.trim() === '' ? { code: 'EMPTY_INPUT', message: 'the text is empty' } : undefined;
+}
+
+function rankStage({ code }: FailedAttempt): number {
+  return PARSE_ERROR_CODES.indexOf(code);
+}
+
+/** What speaks against a candidate. */
+export type Details = Omit<FailedAttempt, 'candidate' | 'value'>;
+
+export function describeUnreadable({ code, message, offset }: ReadFailure): Details {
+  return { code, message: `${message} (offset ${offset})` };
+}
+
+/** The first few issues in words, as a model or a person would want to read them. */
+export function describeMismatch(what: string, issues: readonly SchemaIssue[]): Details {
+  const shown = issues
+    .slice(0, 5)
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`));
+  const more = issues.length > 5 ? `; and ${issues.length - 5} more` : '';
+  return { code: 'SCHEMA_MISMATCH', message: `${what} does not fit the schema: ${shown.join('; ')}${more}`, issues };
+}

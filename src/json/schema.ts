@@ -1,0 +1,72 @@
+import { SluiceError } from '../base/index.js';
+import type { Path } from './repair.js';
+
+/**
+ * The part of the Standard Schema interface (version 1) that Sluice uses, written out so that this
+ * floor needs no package. zod, valibot, arktype and `fromJsonSchema` all provide it.
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+/** What a Standard Schema answers: the value, or the issues that speak against it. */
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+/** One objection of a schema, with the place in the value. */
+export interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** The type a schema gives: `InferOutput<typeof schema>`. */
+export type InferOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
+
+/** One objection of a schema as Sluice reports it, its path made of plain keys and indexes. */
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path: readonly (string | number)[];
+}
+
+/** One change the aligner made to bring a value into the schema's shape. */
+export interface AlignmentChange {
+  readonly path: Path;
+  readonly rule: string;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+/** An aligned value and every change that led to it. */
+export interface Alignment {
+  readonly value: unknown;
+  readonly changes: readonly AlignmentChange[];
+}
+
+/** A schema that can also align: made by `fromJsonSchema` or `alignable` of `sluice/json-schema`. */
+export interface AlignableSchema<Input = unknown, Output = Input> extends StandardSchema<Input, Output> {
+  readonly '~sluice': {
+    readonly align: (value: unknown) => Alignment;
+    /** What speaks against a finished part of a value, at its place, before the rest has arrived. */
+    readonly checkPart: (path: Path, value: unknown) => readonly SchemaIssue[];
+  };
+}
+
+/** What the schema can do beyond validating; where it cannot, the option that asked for it is misuse. */
+export function requireAlignment(
+  schema: StandardSchema | undefined,
+  option: string,
+  code: 'ALIGN_UNSUPPORTED' | 'PARTIAL_UNSUPPORTED',
+): AlignableSchema['~sluice'] {
+  if (schema !== undefined && isAlignable(schema)) return schema['~sluice'];
+  throw new SluiceError(code, `${option} needs a schema made by sluice/json-schema`);
+}
+
+function isAlignable(schema: StandardSchema): schema is AlignableSchema {
+  return '~sluice' in schema;
+}
