@@ -1,6 +1,6 @@
 import { SluiceError } from '../base/index.js';
 import type { AttemptEnd } from './end/attempt-end.js';
-import type { Engine } from './engines/engine.js';
+import type { Engine, ProcessExit } from './engines/engine.js';
 import { genericEngine } from './engines/generic/generic-engine.js';
 import { ENGINES } from './engines/index.js';
 import type { Coverage, DriftSummary, Emitted, Drained } from './protocol/translator-output.js';
@@ -9,6 +9,8 @@ import type { EngineName } from './protocol/engine-names.js';
 import type { StreamName } from './protocol/event-parts.js';
 import { DetectingTranslator } from './translate/detecting-translator.js';
 import { StreamTranslator } from './translate/stream-translator.js';
+
+const UNKNOWN_EXIT: ProcessExit = { exitCode: null, signal: null };
 
 /** What is translated, and how. */
 export interface TranslatorOptions {
@@ -36,10 +38,11 @@ export interface Translator {
   /** Takes the next bytes of a stream; they may be cut anywhere. */
   push(stream: StreamName, bytes: Uint8Array): Emitted[];
   /**
-   * Marks the end of the bytes: emits what was left open, and what the bytes say in all. `end` does it by itself;
-   * call it before `end` to see the last output for a verdict, by the same clock.
+   * Marks the end of the bytes: emits what was left open, and returns what they say in all. `end` does it by itself; call
+   * it before to see the last output for a verdict, by the same clock. Some engines print errors as plain text, which only
+   * the exit of the process distinguishes from an answer: pass it, as it is passed to `end`.
    */
-  drain(): Drained;
+  drain(exit?: ProcessExit): Drained;
   /** Takes the end of the process: emits what was left open and judges how the attempt ended. */
   end(end: AttemptEnd): Emitted[];
   /** The account of every byte so far. */
@@ -81,10 +84,10 @@ export function createTranslator(options: TranslatorOptions): Translator {
         throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended; create a translator for the next.');
       return translator.push(stream, bytes, clock());
     },
-    drain() {
+    drain(exit = UNKNOWN_EXIT) {
       if (hasEnded) throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended already; drain it before.');
       isDrained = true;
-      return translator.drain(clock());
+      return translator.drain(exit, clock());
     },
     end(end) {
       if (hasEnded) throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended already; end it once.');

@@ -15,7 +15,7 @@ import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { ParserName } from '../protocol/engine-names.js';
 import type { Usage } from '../protocol/event-parts.js';
 import { omitMissing } from '../reading/record-fields.js';
-import type { Engine, Reader } from '../engines/engine.js';
+import type { Engine, ProcessExit, Reader } from '../engines/engine.js';
 import { engineErrorData, shorten } from './engine-error.js';
 import { Messages } from './messages.js';
 import { Session } from './session.js';
@@ -248,8 +248,8 @@ export class Attempt {
   }
 
   /** All frames were read. */
-  endReading(): void {
-    this.#reader.end();
+  endReading(exit: ProcessExit): void {
+    this.#reader.end(exit);
     this.report.messages.closeAll();
     this.#frames.leave();
     this.report.tools.endAll();

@@ -2,6 +2,12 @@ import type { BlankFrame, JsonFrame, TextFrame } from '../framing/frame.js';
 import type { EngineName, ParserName } from '../protocol/engine-names.js';
 import type { Report } from './report.js';
 
+/** How the process ended; null where it is not known. */
+export interface ProcessExit {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
+
 /**
  * How the output of one agent program is read. An engine knows the program's words and nothing else: cutting bytes,
  * numbering, pairing, completion and FCMP belong to the core. `README.md` shows how to add one.
@@ -41,5 +47,5 @@ export interface Reader {
   /** A blank line, for readers that put text together again: say nothing about it. */
   blank?(frame: BlankFrame): void;
   /** All bytes have come; report what was being collected. Messages left open are closed by the core. */
-  end(): void;
+  end(exit: ProcessExit): void;
 }

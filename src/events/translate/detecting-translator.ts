@@ -1,5 +1,5 @@
 import type { AttemptEnd } from '../end/attempt-end.js';
-import type { Engine } from '../engines/engine.js';
+import type { Engine, ProcessExit } from '../engines/engine.js';
 import type { Coverage, StreamCoverage, DriftSummary, Emitted, Drained } from '../protocol/translator-output.js';
 import type { StreamName } from '../protocol/event-parts.js';
 import type { Frame } from '../framing/frame.js';
@@ -40,11 +40,11 @@ export class DetectingTranslator {
     return this.#detector.isSettled ? this.#decide().emitted : [];
   }
 
-  drain(atMs: number): Drained {
-    if (this.#translator !== null) return this.#translator.drain(atMs);
+  drain(exit: ProcessExit, atMs: number): Drained {
+    if (this.#translator !== null) return this.#translator.drain(exit, atMs);
     this.#detector.end();
     const { translator, emitted } = this.#decide();
-    const drained = translator.drain(atMs);
+    const drained = translator.drain(exit, atMs);
     return { ...drained, events: [...emitted, ...drained.events] };
   }
 

@@ -1,7 +1,7 @@
 import { Attempt } from '../attempt/report-writer.js';
 import { endAttempt } from '../end/attempt-end.js';
 import type { AttemptEnd } from '../end/attempt-end.js';
-import type { Engine } from '../engines/engine.js';
+import type { Engine, ProcessExit } from '../engines/engine.js';
 import type { Frame } from '../framing/frame.js';
 import { createFramer } from '../framing/framer.js';
 import type { Framer } from '../framing/framer.js';
@@ -76,8 +76,8 @@ export class StreamTranslator {
   }
 
   /** All bytes have come: what was left open is reported, and what they say in all. */
-  drain(atMs: number): Drained {
-    this.#readRest(atMs);
+  drain(exit: ProcessExit, atMs: number): Drained {
+    this.#readRest(exit, atMs);
     const { endSignal, runtimeError, usage } = this.#attempt.report.outcome;
     return {
       events: this.#writer.take(),
@@ -91,7 +91,7 @@ export class StreamTranslator {
 
   /** The process has ended. */
   end(end: AttemptEnd, atMs: number): Emitted[] {
-    this.#readRest(atMs);
+    this.#readRest(end, atMs);
     const silenceMs = this.#bytes === 0 ? 0 : atMs - this.#lastByteMs;
     const { mode } = this.#start;
     endAttempt(this.#attempt.report, this.#writer, { engine: this.#engine, mode, end, bytes: this.#bytes, silenceMs });
@@ -113,13 +113,13 @@ export class StreamTranslator {
     });
   }
 
-  #readRest(atMs: number): void {
+  #readRest(exit: ProcessExit, atMs: number): void {
     this.#begin(atMs);
     if (this.#isDrained) return;
     this.#isDrained = true;
     for (const framer of Object.values(this.#framers)) framer.end();
     this.#terminal?.end();
-    this.#attempt.endReading();
+    this.#attempt.endReading(exit);
     this.#warnAboutMismatch();
   }
 

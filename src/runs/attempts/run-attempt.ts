@@ -69,7 +69,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
     const run = await captureProcess(context, plan.workdir, prepared, record);
     if (!('end' in run)) return await endUnstarted(context, record, run);
     const { fsDiff, warnings } = await changes.difference();
-    const drained = record.drain();
+    const drained = record.drain(run.end);
     context.progress.sessionId = drained.sessionId ?? context.progress.sessionId;
     const { stop } = context.control;
     const isJudged = stop === null && !isAsking(getRunMode(context), drained);

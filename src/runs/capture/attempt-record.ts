@@ -151,9 +151,9 @@ export class AttemptRecord {
   }
 
   /** All bytes have come. What was left open is told with the end: only then its time is in the files. */
-  drain(): Drained {
+  drain(exit: Pick<AttemptEnd, 'exitCode' | 'signal'>): Drained {
     this.#telling = this.#startedAt + this.now();
-    this.#drained = this.#translator.drain();
+    this.#drained = this.#translator.drain(exit);
     this.#start.answer.hear(this.#drained.events);
     return this.#drained;
   }
@@ -161,7 +161,7 @@ export class AttemptRecord {
   /** Notes down how the attempt ended, and gives its last events, which are still to be told. */
   async end(end: RecordedEnd): Promise<{ readonly events: readonly Emitted[]; readonly last: FcmpEvent }> {
     const { attempt } = this.#start;
-    const drained = this.#drained ?? this.drain();
+    const drained = this.#drained ?? this.drain(end);
     await this.#capture?.close();
     if (end.fsDiff !== undefined) await writeFsDiff(this.#folder, attempt, end.fsDiff);
     const events = [...drained.events, ...this.#translator.end(end)];

@@ -28,9 +28,6 @@ const DOCUMENT_KEYS = ['response', 'error', 'stats'];
 export function readDocument(document: object, report: Report): void {
   const response = stringField(document, 'response');
   const error = objectField(document, 'error');
-  if (response === null && error === null) {
-    return report.unparsed('MALFORMED_RECORD', 'The document has neither a response nor an error.');
-  }
   report.checkFields(document, DOCUMENT_FIELDS, '');
   const stats = objectField(document, 'stats');
   const usage = stats === null ? null : readStats(stats, report);
@@ -45,6 +42,9 @@ export function readDocument(document: object, report: Report): void {
     report.engineError({ message: joinText(warning), severity: 'warning' });
   }
   if (response !== null && response !== '') report.message(response);
+  else if (response === null && error === null) {
+    report.warning('MALFORMED_RECORD', 'The document has neither a response nor an error.');
+  }
   if (error === null) report.endSignal('GEMINI_RESPONSE_OBJECT_FINISHED');
   else readFatalError(error, report);
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { describeEngineContract } from '../../contract/engine.contract.js';
-import { translateLines as tellStory } from '../../contract/translate-lines.contract.js';
+import { translateLines as translate } from '../../contract/translate-lines.contract.js';
 import type { Scenario } from '../../contract/translate-lines.contract.js';
 import { geminiEngine } from './gemini-engine.js';
 
 describeEngineContract('gemini', new URL('./fixtures/', import.meta.url));
 
-const translateLines = (scenario: Scenario) => tellStory({ engine: 'gemini', ...scenario });
+const translateLines = (scenario: Scenario) => translate({ engine: 'gemini', ...scenario });
 
 const timestamp = '2026-11-15T01:22:40.975Z';
 const init = { type: 'init', timestamp, session_id: 'g-1', model: 'gemini-2.5-pro' };
@@ -144,12 +144,19 @@ describe('the document of gemini', () => {
     const translated = translateLines({ [stream]: [document('Hello.')] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
     expect(translated.types.at(-1)).toBe('user.input.required');
-    expect(translated.warnings.includes('STREAM_DRIFT_OBSERVED')).toBe(stream === 'stderr');
+    expect(translated.warnings).not.toContain('STREAM_DRIFT_OBSERVED');
   });
 
   it('gives the fenced JSON of its response as structured payload', () => {
     const translated = translateLines({ stdout: [document('Done.\n```json\n{"ok": true}\n```')] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ structured_payload: { ok: true } }]);
+  });
+
+  it('names its session although it has no response', () => {
+    const translated = translateLines({ stdout: [{ session_id: 'g-1', response: null, stats: {} }] });
+    expect(translated.of('conversation.started')).toEqual([{ session_id: 'g-1' }]);
+    expect(translated.of('assistant.message.final')).toEqual([]);
+    expect(translated.warnings).toContain('MALFORMED_RECORD');
   });
 
   it('is an error on stderr behind a log prefix and stack traces', () => {
@@ -325,5 +332,21 @@ describe('gemini is recognised', () => {
   it('names a session only in its own records', () => {
     expect(geminiEngine.readSession(init)).toBe('g-1');
     expect(geminiEngine.readSession({ type: 'tool_result', timestamp, tool_id: 't', session_id: 'evil' })).toBeNull();
+  });
+});
+
+describe('a failed request of gemini on stdout', () => {
+  it.each([
+    ['Attempt 10 failed with status 429. Max attempts reached', 'ENGINE_RATE_LIMIT_HINT'],
+    ['Error: request failed: 429 Too Many Requests', 'ENGINE_RATE_LIMIT_HINT'],
+    ['Request failed with status code 500', 'ENGINE_ERROR'],
+  ])('is an engine error, never a message: %s', (line, code) => {
+    for (const lines of [[line], [line, document('Hello.')]]) {
+      const translated = translateLines({ stdout: lines, end: { exitCode: lines.length === 1 ? 1 : 0 } });
+      expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ code, message: line, retrying: false }]);
+      expect(translated.of('assistant.message.final').map(({ text }) => text)).toEqual(
+        lines.length === 1 ? [] : ['Hello.'],
+      );
+    }
   });
 });

@@ -72,10 +72,10 @@ function createGeminiReader(report: Report): Reader {
     report.parser(name);
   }
 
-  function expectOn(expected: 'stdout' | 'stderr', frame: JsonFrame): void {
-    if (hasDrifted || frame.stream === 'pty' || frame.stream === expected) return;
+  function warnAboutStream(frame: JsonFrame): void {
+    if (hasDrifted || frame.stream !== 'stderr') return;
     hasDrifted = true;
-    report.warning('STREAM_DRIFT_OBSERVED', `What Gemini prints on ${expected} came on ${frame.stream}.`);
+    report.warning('STREAM_DRIFT_OBSERVED', 'The records that Gemini prints on stdout came on stderr.');
   }
 
   return {
@@ -84,14 +84,14 @@ function createGeminiReader(report: Report): Reader {
       if (isStreamRecord(value)) {
         speak('gemini_stream_json', frame);
         stream.read(frame);
-        return expectOn('stdout', frame);
+        return warnAboutStream(frame);
       }
       // In a dump, what the server answered may look like anything.
       if (log.isDumping(frame.stream) && !isNamedDocument(value)) return report.noise();
       if (isDocument(value)) {
         speak('gemini_json', frame);
-        readDocument(value, report);
-        return expectOn(stringField(value, 'response') === null ? 'stderr' : 'stdout', frame);
+        // On stdout or on stderr: versions of Gemini print it on either.
+        return readDocument(value, report);
       }
       if (frame.stream === 'stdout' && answer.isPossible) return answer.hold(frame);
       report.unknownType(stringField(value, 'type') ?? 'a value without a type');

@@ -4,6 +4,9 @@ import { ErrorDump } from '../../reading/error-dump.js';
 import type { Report } from '../report.js';
 
 const API_ERROR = /^(?:Error when talking to Gemini API|\[API Error: )/u;
+/** A request that was given up, as Gemini's libraries report it on stdout or stderr. */
+const REQUEST_ERROR =
+  /^\W{0,8}(?:\w*Error: )?(?:Request failed\b|Attempt \d{1,6} failed\b.*\bMax attempts reached\b)/iu;
 const TOOL_ERROR = /^Error executing tool /u;
 /** The last line of a text-mode run that failed; what follows the colon is often just `[object Object]`. */
 const FATAL_ERROR = /^An unexpected critical error occurred:/u;
@@ -64,7 +67,7 @@ export class GeminiLog {
     const retry = readRetryLine(text);
     if (retry !== null) {
       this.#report.engineError({ message: text, retrying: true, ...retry });
-    } else if (API_ERROR.test(text)) {
+    } else if (API_ERROR.test(text) || REQUEST_ERROR.test(text)) {
       this.#lastApiError = text;
       this.#report.engineError({ message: text });
     } else if (FATAL_ERROR.test(text)) {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { expectCovered, selectFcmp } from '../../contract/emitted-invariants.contract.js';
 import { describeEngineContract } from '../../contract/engine.contract.js';
-import { translateLines as tellStory, toBytes } from '../../contract/translate-lines.contract.js';
+import { translateLines as translate, toBytes } from '../../contract/translate-lines.contract.js';
 import type { Scenario } from '../../contract/translate-lines.contract.js';
 import { createTranslator } from '../../translator.js';
 
 describeEngineContract('generic', new URL('./fixtures/', import.meta.url));
 
-const translateLines = (scenario: Scenario) => tellStory({ engine: 'generic', ...scenario });
+const translateLines = (scenario: Scenario) => translate({ engine: 'generic', ...scenario });
 
 describe('plain text', () => {
   it('is one message, reported line by line and as a whole', () => {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { selectRasp } from '../../contract/emitted-invariants.contract.js';
+import { createTranslator } from '../../translator.js';
 import { describeEngineContract } from '../../contract/engine.contract.js';
-import { translateLines as tellStory } from '../../contract/translate-lines.contract.js';
+import { toBytes, translateLines as translate } from '../../contract/translate-lines.contract.js';
 import type { Scenario, Translated } from '../../contract/translate-lines.contract.js';
 
 describeEngineContract('iflow', new URL('./fixtures/', import.meta.url));
 
-const translateLines = (scenario: Scenario) => tellStory({ engine: 'iflow', ...scenario });
+const translateLines = (scenario: Scenario) => translate({ engine: 'iflow', ...scenario });
 
 const info = (session = 'session-1', more: object = {}) => [
   '<Execution Info>',
@@ -178,6 +179,17 @@ describe('the session of iflow', () => {
     expect(translated.of('conversation.started')).toEqual([{ session_id: 'session-1' }]);
   });
 
+  it.each(['stdout', 'stderr'] as const)('is known from a line on %s with an emoji before it', (stream) => {
+    const line = 'ℹ️  Resuming session session-6a1b (6 messages loaded)';
+    const translated = translateLines({
+      stdout: ['Hello.'],
+      [stream]: [line, ...(stream === 'stdout' ? ['Hello.'] : [])],
+    });
+    expect(translated.of('conversation.started')).toEqual([{ session_id: 'session-6a1b' }]);
+    expect(translated.rasp('lifecycle.run.status')).toMatchObject([{ status: 'resuming_session' }]);
+    expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
+  });
+
   it('is known from a line that names it', () => {
     expect(translateLines({ stderr: ['session-id: session-1'] }).of('conversation.started')).toEqual([
       { session_id: 'session-1' },
@@ -228,6 +240,40 @@ describe('the log of iflow', () => {
     });
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ code: 'ENGINE_AUTH_HINT', severity: 'error' }]);
     expect(translated.of('conversation.failed')).toMatchObject([{ error: { code: 'PROCESS_EXIT_NON_ZERO' } }]);
+  });
+
+  describe('an error at the end of stdout', () => {
+    const lines = ['Hello.', 'Error: no such model', '    at run (x.js:1:2)'];
+
+    it('is an engine error where the process failed', () => {
+      const { rasp, of, translator } = translateLines({ stdout: lines, end: { exitCode: 1 } });
+      expect(rasp('diagnostic.engine.error')).toMatchObject([
+        { message: 'Error: no such model\n    at run (x.js:1:2)', severity: 'error', retrying: false },
+      ]);
+      expect(of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
+      expect(of('conversation.failed')[0]?.error.message).toContain('no such model');
+      expect(translator.coverage().stdout.unclaimed).toEqual([]);
+    });
+
+    it('is part of the answer where the process ended well', () => {
+      const { rasp, of } = translateLines({ stdout: lines });
+      expect(rasp('diagnostic.engine.error')).toEqual([]);
+      expect(of('assistant.message.final')).toMatchObject([{ text: lines.join('\n') }]);
+    });
+
+    it('is part of the answer where the agent went on', () => {
+      const { rasp, of } = translateLines({ stdout: [...lines, 'That is fixed now.'], end: { exitCode: 1 } });
+      expect(rasp('diagnostic.engine.error')).toEqual([]);
+      expect(of('assistant.message.final')).toMatchObject([{ text: [...lines, 'That is fixed now.'].join('\n') }]);
+    });
+
+    it('is the same error where the translator is drained first', () => {
+      const translator = createTranslator({ engine: 'iflow', runId: 'run-1', attempt: 1, clock: () => 0 });
+      const exit = { exitCode: 1, signal: null };
+      const emitted = [...translator.push('stdout', toBytes(lines)), ...translator.drain(exit).events];
+      emitted.push(...translator.end(exit));
+      expect(emitted).toEqual(translateLines({ stdout: lines, end: exit }).emitted);
+    });
   });
 
   it('takes a line about an error for a log on stderr, and for the agent on stdout', () => {

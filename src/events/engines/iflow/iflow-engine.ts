@@ -41,8 +41,9 @@ function createIflowReader(report: Report): Reader {
   /** Known from the block, or from the first line that named it: what the agent says later does not count. */
   let hasSession = false;
   let hasDrifted = false;
-  let isToldOn = false;
+  let hasWarned = false;
   const words = new IflowWords(report, () => hasBlock);
+  const suspected = new SuspectedError(report);
 
   function openBlock(frame: TextFrame): void {
     const { stream } = frame;
@@ -79,14 +80,24 @@ function createIflowReader(report: Report): Reader {
     }
     if (dump.continues(stream, text)) return report.noise();
     const meaning = readIflowLine(text, stream);
-    if (meaning !== null && !(hasSession && 'sessionId' in meaning)) return tellLine(frame, text, meaning);
+    if (stream === 'stdout' && meaning === null && suspected.add(frame, text)) return;
+    if (stream === 'stdout') releaseSuspected(frame);
+    if (meaning !== null && !(hasSession && 'sessionId' in meaning)) return reportLine(frame, text, meaning);
     words.add(frame, text);
-    if (!hasEnded[stream] || isToldOn || stream === 'stderr' || text.trim() === '') return;
-    isToldOn = true;
+    if (!hasEnded[stream] || hasWarned || stream === 'stderr' || text.trim() === '') return;
+    hasWarned = true;
     report.warning('OUTPUT_AFTER_END', 'iFlow went on after its <Execution Info> block.');
   }
 
-  function tellLine(frame: TextFrame, text: string, meaning: LineMeaning): void {
+  /** The agent went on after a line that looked like an error: it was part of the answer. */
+  function releaseSuspected(current: TextFrame): void {
+    const held = suspected.take();
+    if (held.length === 0) return;
+    for (const { frame, text } of held) words.add(frame, text);
+    report.about(current);
+  }
+
+  function reportLine(frame: TextFrame, text: string, meaning: LineMeaning): void {
     report.spanning(frame, frame);
     report.confidence(REGEX_CONFIDENCE);
     switch (meaning.kind) {
@@ -126,11 +137,66 @@ function createIflowReader(report: Report): Reader {
       const rest = frame.text.slice(at);
       if (at === 0 || rest.trim() !== '') readPiece(frame, rest);
     },
-    end() {
+    end({ exitCode }) {
+      const hasFailed = exitCode !== null && exitCode !== 0;
+      if (hasFailed) suspected.report(REGEX_CONFIDENCE);
+      for (const { frame, text } of suspected.take()) words.add(frame, text);
       words.end();
       for (const block of Object.values(blocks)) block?.giveUp(report);
     },
   };
+}
+
+/** Held at most; more is no error message. */
+const MAX_SUSPECTED_BYTES = 64 * 1024;
+
+/**
+ * Lines at the end of stdout that begin like an error, with what is indented below. An agent that shows an error prints
+ * the same, so they are held until the output goes on, or until the exit code is known.
+ */
+class SuspectedError {
+  readonly #report: Report;
+  #held: { readonly frame: TextFrame; readonly text: string }[] = [];
+  #heldBytes = 0;
+
+  constructor(report: Report) {
+    this.#report = report;
+  }
+
+  /** Holds a line that begins or continues an error; false for any other. */
+  add(frame: TextFrame, text: string): boolean {
+    const isContinued = this.#held.length > 0 && (text.trim() === '' || /^\s/u.test(text));
+    const fits = this.#heldBytes + text.length <= MAX_SUSPECTED_BYTES;
+    if (!fits || (!isContinued && !LOGGED_ERROR.test(text))) return false;
+    this.#report.hold();
+    this.#held.push({ frame, text });
+    this.#heldBytes += text.length;
+    return true;
+  }
+
+  take(): readonly { readonly frame: TextFrame; readonly text: string }[] {
+    const held = this.#held;
+    this.#held = [];
+    this.#heldBytes = 0;
+    return held;
+  }
+
+  /** The process has failed: what is held says why. */
+  report(confidence: number): void {
+    const held = this.take();
+    const [first] = held;
+    const last = held.findLast(({ text }) => text.trim() !== '');
+    if (first === undefined || last === undefined) return;
+    this.#report.spanning(first.frame, last.frame);
+    this.#report.confidence(confidence);
+    this.#report.engineError({
+      message: held
+        .map(({ text }) => text)
+        .join('\n')
+        .trimEnd(),
+      severity: 'error',
+    });
+  }
 }
 
 /** What a line says of itself, by its wording alone. */
@@ -139,12 +205,13 @@ type LineMeaning =
   | ({ readonly kind: 'retry' } & Retry)
   | { readonly kind: 'error'; readonly severity: 'warning' | 'error' };
 
-const RESUMING = /^\s*Resuming session:?\s+["']?([\w-]{1,200})/u;
-const SESSION = /^\s*"?session-id"?\s*[:=]\s*"?([\w-]{1,200})"?,?\s*$/u;
-/** Nobody but iFlow begins a line like this, so it counts on either stream. */
-const ENGINE_ERROR = /^(?:Error when talking to iFlow API|Generate data error|\[API Error: )/iu;
-/** On stdout the agent itself may begin a line like this. */
-const LOGGED_ERROR = /^\W{0,8}(?:Error\b|Uncaught\b|Unhandled\b|Failed to\b|Error executing tool\b|错误|失败)/iu;
+/** iFlow puts an emoji, spaces or a bullet before some lines. */
+const RESUMING = /^\W{0,8}Resuming session:?\s+["']?([\w-]{1,200})/u;
+const SESSION = /^\W{0,8}session-id"?\s*[:=]\s*"?([\w-]{1,200})"?,?\s*$/u;
+/** No agent begins a line like this, so it counts on either stream. */
+const ENGINE_ERROR = /^\W{0,8}(?:Error when talking to iFlow API|Generate data error|\[API Error: )/iu;
+/** On stdout the agent itself may begin a line like this: what followed, and the exit code, decide. */
+const LOGGED_ERROR = /^\W{0,8}(?:Error\b|Uncaught\b|Unhandled\b|Failed to\b|Request failed\b|错误|失败)/iu;
 
 /**
  * The regular expressions of the first layer; null if a line is nothing they know. iFlow shares its retry log with the

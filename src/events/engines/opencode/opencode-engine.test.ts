@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { describeEngineContract } from '../../contract/engine.contract.js';
-import { translateLines as tellStory } from '../../contract/translate-lines.contract.js';
+import { translateLines as translate } from '../../contract/translate-lines.contract.js';
 import type { Scenario } from '../../contract/translate-lines.contract.js';
 import { opencodeEngine } from './opencode-engine.js';
 
 describeEngineContract('opencode', new URL('./fixtures/', import.meta.url));
 
-const translateLines = (scenario: Scenario) => tellStory({ engine: 'opencode', ...scenario });
+const translateLines = (scenario: Scenario) => translate({ engine: 'opencode', ...scenario });
 
 const record = (type: string, part: object, sessionID = 'ses_1') => ({
   type,
