@@ -6,7 +6,7 @@ import { ENDPOINTS } from '../api/endpoints.js';
 import { openListening } from '../server/fixtures/listening.js';
 import { openServer } from '../server/fixtures/open-server.js';
 import type { ServerChanges } from '../server/fixtures/open-server.js';
-import { startToldRun } from '../server/fixtures/told-run.js';
+import { startScriptedRun } from '../server/fixtures/scripted-run.js';
 import { createClient } from './index.js';
 import type { Gap } from './index.js';
 
@@ -63,7 +63,7 @@ describe('a client', () => {
 
   it('reads what a run left behind, whole or in part', async () => {
     const { client, store, data } = await openClient();
-    await startToldRun(store, 'run-1');
+    await startScriptedRun(store, 'run-1');
     await mkdir(`${data}/runs/run-1/.audit`, { recursive: true });
     await writeFile(`${data}/runs/run-1/.audit/stdout.1.log`, 'hello, world');
     expect((await client.listRunFiles({ id: 'run-1' })).evidence).toEqual([{ name: 'stdout.1.log', size: 12 }]);
@@ -130,14 +130,14 @@ describe('a client', () => {
 describe('following a run', () => {
   it('gives its events as they come, to the end', async () => {
     const { store, url } = await openListening();
-    const run = await startToldRun(store, 'run-1');
+    const run = await startScriptedRun(store, 'run-1');
     const client = createClient({ url });
     const seen: FcmpEvent[] = [];
-    await run.tell(4);
+    await run.publish(4);
     for await (const event of client.followRun({ id: 'run-1' })) {
       seen.push(event);
       if (seen.length === 1) {
-        await run.tell();
+        await run.publish();
         await run.end();
       }
     }
@@ -146,8 +146,8 @@ describe('following a run', () => {
 
   it('goes on where it was left', async () => {
     const { store, client } = await openClient();
-    const run = await startToldRun(store, 'run-1');
-    await run.tell();
+    const run = await startScriptedRun(store, 'run-1');
+    await run.publish();
     await run.end();
     let position = '';
     for await (const event of client.followRun({ id: 'run-1', onPosition: (reached) => (position = reached) })) {
@@ -163,8 +163,8 @@ describe('following a run', () => {
 
   it('gives every event once, wherever its connections break', async () => {
     const { store, reach } = await openClient();
-    const run = await startToldRun(store, 'run-1', 5);
-    await run.tell();
+    const run = await startScriptedRun(store, 'run-1', 5);
+    await run.publish();
     await run.end();
     const protocols = fc.constantFrom('fcmp' as const, 'rasp' as const, 'agui' as const, 'acp' as const);
     await fc.assert(
@@ -181,8 +181,8 @@ describe('following a run', () => {
 
   it('waits for a server that starts anew, and gives up on one that does not', async () => {
     const { store, reach } = await openClient();
-    const run = await startToldRun(store, 'run-1');
-    await run.tell();
+    const run = await startScriptedRun(store, 'run-1');
+    await run.publish();
     await run.end();
     let tries = 0;
     const client = createClient({
@@ -203,7 +203,7 @@ describe('following a run', () => {
 
   it('does not pass over a gap in silence', async () => {
     const { store, client } = await openClient();
-    const run = await startToldRun(store, 'run-1');
+    const run = await startScriptedRun(store, 'run-1');
     await store.append(
       'run-1',
       run.events.filter(({ protocol, event }) => protocol === 'fcmp' && event.seq > 3),

@@ -7,11 +7,10 @@ import type { CheckedRequest, Handlers } from '../route.js';
 import { RequestError } from '../request-error.js';
 import type { ServerContext } from '../server-context.js';
 import { createHistory } from '../stream/read-history.js';
-import { createSocketOutlet } from '../stream/socket-outlet.js';
+import { createSocketOutlet, createWebOutlet } from '../stream/outlet.js';
 import { createStreamHub } from '../stream/stream-hub.js';
 import type { StartStream } from '../stream/stream-hub.js';
-import { positionFrom, protocolOf } from '../stream/stream-protocol.js';
-import { createWebOutlet } from '../stream/web-outlet.js';
+import { parsePosition, readProtocol } from '../stream/stream-protocol.js';
 import type { ENDPOINTS } from '../../api/index.js';
 
 /** The events of a run: live, and as history. */
@@ -30,8 +29,8 @@ export function createRunEventHandlers(
   }: CheckedRequest<typeof ENDPOINTS.followRun | typeof ENDPOINTS.followRunByPost>): Promise<Response> {
     if (ending.aborted) throw new RequestError('SHUTTING_DOWN', 'The server is about to end. Ask again in a moment.');
     const run = await findRun(store, params.id);
-    const protocol = protocolOf(query['protocol']);
-    const after = positionFrom(protocol, context.req.header('last-event-id') ?? query['after']);
+    const protocol = readProtocol(query['protocol']);
+    const after = parsePosition(protocol, context.req.header('last-event-id') ?? query['after']);
     const start = await hub.prepare({ run, protocol, after });
     if (start === undefined) return new Response(null, { status: 204 });
     const head = new Response(null, { headers: STREAM_HEADERS });
@@ -69,7 +68,7 @@ function send(context: Context, head: Response, start: StartStream): Response {
   return alreadySent();
 }
 
-/** Tells the platform to send nothing. It looks for the header only in answers that it has not taken a short cut for. */
+/** Tells the platform to send nothing. It pollWaiters for the header only in answers that it has not taken a short cut for. */
 function alreadySent(): Response {
   const answer = new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
   // Looking at the body leaves the short cut.

@@ -5,13 +5,13 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openServer } from '../fixtures/open-server.js';
-import { startToldRun } from '../fixtures/told-run.js';
+import { startScriptedRun } from '../fixtures/scripted-run.js';
 
 const BYTES = Buffer.from('{"type":"thread.started"}\n\xff\x00\n', 'latin1');
 
 async function openWithFolder(files: Readonly<Record<string, string | Uint8Array>> = { '.audit/stdout.1.log': BYTES }) {
   const server = await openServer();
-  await startToldRun(server.store, 'run-1');
+  await startScriptedRun(server.store, 'run-1');
   const folder = join(server.data, 'runs', 'run-1');
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
@@ -143,7 +143,7 @@ describe('the export of a run', () => {
 
   it('needs a folder on this machine', async () => {
     const { store, get } = await openServer();
-    await startToldRun(store, 'run-1');
+    await startScriptedRun(store, 'run-1');
     expect(await (await get('/v1/runs/run-1/export')).json()).toMatchObject({ status: 404, code: 'RAW_NOT_FOUND' });
     expect(await (await get('/v1/runs/run-2/export')).json()).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
   });

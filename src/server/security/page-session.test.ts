@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openListening } from '../fixtures/listening.js';
 import { readStream } from '../fixtures/read-stream.js';
-import { startToldRun } from '../fixtures/told-run.js';
+import { startScriptedRun } from '../fixtures/scripted-run.js';
 
 const TOKENS = [{ name: 'ada', scopes: ['read', 'run', 'decide'], value: 'ada-value' }] as const;
 
@@ -25,8 +25,8 @@ function pageOf(url: string) {
 
 it('a page signs in, reads, changes, follows and signs out, all with its cookie', async () => {
   const { url, store } = await openListening({ settings: { tokens: TOKENS } });
-  const run = await startToldRun(store, 'run-1');
-  await run.tell();
+  const run = await startScriptedRun(store, 'run-1');
+  await run.publish();
   await run.end();
   const page = pageOf(url);
   expect(await (await page('/v1/session')).json()).toEqual({ name: 'anonymous', scopes: [], needs_token: true });

@@ -1,78 +1,121 @@
+import type { Logger } from '../../base/index.js';
+import type { Store } from '../../store/index.js';
+import type { StreamProtocol } from './stream-protocol.js';
+import type { LogReader, Chunk } from './log-reader.js';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LogPosition } from '../../events/index.js';
 import { createWaker } from '../../dispatch/index.js';
-import type { Logger } from '../../base/index.js';
 import type { Outlet } from './outlet.js';
-import type { Passage } from './passage.js';
-import { createRecentPassages } from './recent-passages.js';
-import { endText } from './sse-text.js';
-import type { StreamProtocol } from './stream-protocol.js';
-import type { Telling } from './telling.js';
+import { endText } from './stream-protocol.js';
+import { comparePositions } from '../../events/index.js';
 
-/** One who follows a run. */
+/** How a run ended; the status is null if the run was deleted. */
+export interface RunEnd {
+  readonly status: string | null;
+}
+
+/** The active broadcasts: one for each run and protocol that has readers. */
+export interface Broadcasts {
+  find(runId: string, protocol: StreamProtocol): Broadcast | undefined;
+  /** Opens one that continues with a log reader, which it owns from now on. */
+  open(runId: string, protocol: StreamProtocol, logReader: LogReader): Broadcast;
+  /** How the run ended; undefined while it has not. */
+  findEnd(runId: string): Promise<RunEnd | undefined>;
+}
+
+/** Creates the table of broadcasts, empty. */
+export function createBroadcasts(store: Pick<Store, 'watch' | 'findRun'>, logger: Logger): Broadcasts {
+  const open = new Map<string, Broadcast>();
+
+  async function findEnd(runId: string): Promise<RunEnd | undefined> {
+    const run = await store.findRun(runId);
+    // A deleted run has ended.
+    if (run === undefined) return { status: null };
+    return run.state === 'ended' ? { status: run.result?.status ?? null } : undefined;
+  }
+
+  return {
+    find: (runId, protocol) => open.get(`${protocol} ${runId}`),
+    open(runId, protocol, logReader) {
+      const key = `${protocol} ${runId}`;
+      const broadcast = createBroadcast({
+        protocol,
+        logReader,
+        watch: (wake) => store.watch(runId, wake),
+        findEnd: async () => findEnd(runId),
+        logger,
+        onClose: () => open.delete(key),
+      });
+      open.set(key, broadcast);
+      return broadcast;
+    },
+    findEnd,
+  };
+}
+
+/** A client that follows a run. */
 export interface Reader {
   readonly outlet: Outlet;
-  /** What it has been sent. */
+  /** The last position it was sent. */
   position: LogPosition;
-  /** Set while it is carried: to be called when it is gone. */
+  /** Set while it is attached; called when its connection closes. */
   leave?: (() => void) | undefined;
 }
 
-/** Why a reader is not carried any further. */
-export type Parting = 'behind' | 'over';
+/** Why a reader was detached. */
+type Detachment = 'behind' | 'over';
 
-/** Sends the events of a run to all who are up to date, each encoded once, many in one write. */
+/** Sends the events of a run to all readers that are up to date. Each event is encoded once; many go into one write. */
 export interface Broadcast {
   readonly head: LogPosition;
-  /** Whether a reader at this position can come along without the store. */
+  /** Whether a reader at this position can be attached without reading the store. */
   covers(position: LogPosition): boolean;
-  /** Takes a reader along from its position, which must be covered, until it is too slow, gone, or the run has ended. */
-  carry(reader: Reader): Promise<Parting>;
-  /** Resolves when the log has been looked at again. */
-  nextLook(): Promise<void>;
+  /** Sends to a reader from its position, which must be covered, until it is too slow, disconnects, or the run ends. */
+  attach(reader: Reader): Promise<Detachment>;
+  /** Resolves after the next poll of the log. */
+  nextPoll(): Promise<void>;
 }
 
-/** What a broadcast works with. */
-export interface BroadcastOptions {
+interface BroadcastOptions {
   readonly protocol: StreamProtocol;
-  /** Goes on from here; nobody else uses it any more. */
-  readonly telling: Telling;
-  /** Calls back when there is more to tell. */
+  /** Where to continue; owned by the broadcast. */
+  readonly logReader: LogReader;
+  /** Calls back when there may be new events. */
   readonly watch: (wake: () => void) => () => void;
   /** How the run ended; undefined while it has not. */
   readonly findEnd: () => Promise<{ readonly status: string | null } | undefined>;
   readonly logger: Logger;
-  /** Called when nobody listens any more. */
+  /** Called when the last reader is gone. */
   readonly onClose: () => void;
 }
 
-/** So much may wait for one reader, beside the passage being written; more is not kept for it but read again. */
-const MOST_UNSENT = 256 * 1024;
-/** Writing takes a third of the time at most: with many readers passages grow instead of queues. */
+/** Bytes buffered for one reader, besides the chunk being written. A slower reader is detached and reads the store. */
+const MAX_UNSENT = 256 * 1024;
+/** Writing takes at most a third of the time: with many readers chunks grow instead of queues. */
 const REST = 2;
 const SHORTEST_REST_MS = 4;
 const LONGEST_REST_MS = 100;
-/** Nothing tells when the books are closed on a run. Soon after its last event is likely. */
-const FIRST_LOOK_MS = 50;
-const LATEST_LOOK_MS = 1000;
+/** The end of a run's record is not published, so it is polled; soon after the last event it is likely. */
+const FIRST_POLL_MS = 50;
+const LONGEST_POLL_MS = 1000;
 
-/** Begins to send what follows. It ends when the run does, or when the last reader has left. */
-export function createBroadcast(options: BroadcastOptions): Broadcast {
-  const { protocol, telling, watch, findEnd, logger, onClose } = options;
-  const recent = createRecentPassages(telling.position);
-  const carried = new Map<Reader, (parting: Parting) => void>();
-  let looks: (() => void)[] = [];
+/** Starts sending what follows; stops when the run ends or the last reader is gone. */
+function createBroadcast(options: BroadcastOptions): Broadcast {
+  const { protocol, logReader, watch, findEnd, logger, onClose } = options;
+  const recent = createRecentChunks(logReader.position);
+  const attached = new Map<Reader, (reason: Detachment) => void>();
+  let pollWaiters: (() => void)[] = [];
   const waker = createWaker();
   const closing = new AbortController();
-  let lookMs = LATEST_LOOK_MS;
-  let lookDue = performance.now() + lookMs;
+  let pollMs = LONGEST_POLL_MS;
+  let pollDue = performance.now() + pollMs;
 
-  function part(reader: Reader, parting: Parting): void {
-    const resolve = carried.get(reader);
-    carried.delete(reader);
+  function detach(reader: Reader, reason: Detachment): void {
+    const resolve = attached.get(reader);
+    attached.delete(reader);
     reader.leave = undefined;
-    resolve?.(parting);
-    if (carried.size === 0) close();
+    resolve?.(reason);
+    if (attached.size === 0) close();
   }
 
   function close(): void {
@@ -82,54 +125,54 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
     waker.wake();
   }
 
-  function publish(passage: Passage): void {
-    recent.add(passage);
-    for (const reader of carried.keys()) {
-      if (reader.outlet.unsent > MOST_UNSENT) {
-        part(reader, 'behind');
+  function publish(chunk: Chunk): void {
+    recent.add(chunk);
+    for (const reader of attached.keys()) {
+      if (reader.outlet.unsent > MAX_UNSENT) {
+        detach(reader, 'behind');
         continue;
       }
-      if (passage.bytes.length > 0) reader.outlet.write(passage.bytes);
-      reader.position = passage.last;
+      if (chunk.bytes.length > 0) reader.outlet.write(chunk.bytes);
+      reader.position = chunk.last;
     }
-    if (!passage.isTerminal) return;
-    lookMs = FIRST_LOOK_MS;
-    lookDue = performance.now() + lookMs;
+    if (!chunk.isTerminal) return;
+    pollMs = FIRST_POLL_MS;
+    pollDue = performance.now() + pollMs;
   }
 
-  /** Sends all there is; tells how long that took. */
+  /** Sends everything available; returns the milliseconds spent on writing. */
   async function sendAll(): Promise<number> {
     let spent = 0;
     for (;;) {
-      const passage = await telling.next();
-      if (passage === undefined || closing.signal.aborted) return spent;
+      const chunk = await logReader.next();
+      if (chunk === undefined || closing.signal.aborted) return spent;
       const began = performance.now();
-      publish(passage);
+      publish(chunk);
       spent += performance.now() - began;
     }
   }
 
   async function finish(status: string | null): Promise<void> {
-    const last = Buffer.from((await telling.finish()) + endText(protocol, status));
-    for (const reader of carried.keys()) {
+    const last = Buffer.from((await logReader.finish()) + endText(protocol, status));
+    for (const reader of attached.keys()) {
       reader.outlet.write(last);
       reader.outlet.end();
-      part(reader, 'over');
+      detach(reader, 'over');
     }
     close();
   }
 
-  /** Looks for the end before the events: what came before it is sent then. */
-  async function look(): Promise<void> {
+  /** Checks for the end first, then reads the log: events before the end are not missed. */
+  async function poll(): Promise<void> {
     let end: Awaited<ReturnType<typeof findEnd>>;
-    if (performance.now() >= lookDue) {
+    if (performance.now() >= pollDue) {
       end = await findEnd();
-      lookMs = Math.min(LATEST_LOOK_MS, lookMs * 2);
-      lookDue = performance.now() + lookMs;
+      pollMs = Math.min(LONGEST_POLL_MS, pollMs * 2);
+      pollDue = performance.now() + pollMs;
     }
     const spent = await sendAll();
     if (end !== undefined) await finish(end.status);
-    for (const resolve of looks.splice(0)) resolve();
+    for (const resolve of pollWaiters.splice(0)) resolve();
     await wait(Math.min(LONGEST_REST_MS, Math.max(SHORTEST_REST_MS, REST * spent)));
   }
 
@@ -137,17 +180,17 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
     const stop = watch(waker.wake);
     try {
       while (!closing.signal.aborted) {
-        await look().catch(async (error: unknown) => {
-          logger.warn('events of a run cannot be read', { error });
-          await wait(LATEST_LOOK_MS);
+        await poll().catch(async (error: unknown) => {
+          logger.warn('cannot read the events of a run', { error });
+          await wait(LONGEST_POLL_MS);
           waker.wake();
         });
-        await waker.sleep(Math.max(0, lookDue - performance.now()));
+        await waker.sleep(Math.max(0, pollDue - performance.now()));
       }
     } finally {
       stop();
-      for (const resolve of looks) resolve();
-      looks = [];
+      for (const resolve of pollWaiters) resolve();
+      pollWaiters = [];
     }
   }
 
@@ -157,18 +200,67 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
       return recent.head;
     },
     covers: (position) => !closing.signal.aborted && recent.covers(position),
-    carry: async (reader) =>
+    attach: async (reader) =>
       new Promise((resolve) => {
         for (const bytes of recent.since(reader.position)) reader.outlet.write(bytes);
         reader.position = recent.head;
-        carried.set(reader, resolve);
-        reader.leave = () => part(reader, 'over');
+        attached.set(reader, resolve);
+        reader.leave = () => detach(reader, 'over');
         if (reader.outlet.isClosed) reader.leave();
       }),
-    nextLook: async () =>
+    nextPoll: async () =>
       new Promise((resolve) => {
         if (closing.signal.aborted) resolve();
-        else looks.push(resolve);
+        else pollWaiters.push(resolve);
       }),
+  };
+}
+
+/** The last chunks sent, for readers that missed only a little. */
+interface RecentChunks {
+  /** The position of a reader that has everything. */
+  readonly head: LogPosition;
+  add(chunk: Chunk): void;
+  /** Whether everything after a position is here. */
+  covers(position: LogPosition): boolean;
+  /** The bytes after a covered position. */
+  since(position: LogPosition): readonly Buffer[];
+}
+
+/** A second or more of a busy run; what is older is in the store. */
+const MAX_BYTES = 1024 * 1024;
+const MAX_CHUNKS = 1024;
+
+/** Creates the buffer, empty, at a position. */
+export function createRecentChunks(start: LogPosition): RecentChunks {
+  const kept: { readonly chunk: Chunk; readonly from: LogPosition }[] = [];
+  let head = start;
+  let floor = start;
+  let bytes = 0;
+
+  return {
+    get head() {
+      return head;
+    },
+    add(chunk) {
+      kept.push({ chunk, from: head });
+      head = chunk.last;
+      bytes += chunk.bytes.length;
+      while (kept.length > MAX_CHUNKS || bytes > MAX_BYTES) {
+        const oldest = kept.shift();
+        if (oldest === undefined) break;
+        floor = oldest.chunk.last;
+        bytes -= oldest.chunk.bytes.length;
+      }
+    },
+    covers: (position) => comparePositions(floor, position) <= 0 && comparePositions(position, head) <= 0,
+    since(position) {
+      const first = kept.findLastIndex(({ from }) => comparePositions(from, position) <= 0);
+      return kept.slice(Math.max(0, first)).flatMap(({ chunk, from }) => {
+        if (comparePositions(position, from) <= 0) return [chunk.bytes];
+        const cut = chunk.parts.findLast((part) => comparePositions(part.position, position) <= 0)?.end ?? 0;
+        return [chunk.bytes.subarray(cut)];
+      });
+    },
   };
 }

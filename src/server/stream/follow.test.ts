@@ -4,14 +4,14 @@ import { expect, it, vi } from 'vitest';
 import { silentLogger } from '../../base/logger.js';
 import { openStore } from '../../store/open-store.js';
 import type { Store } from '../../store/store.js';
-import { startToldRun } from '../fixtures/told-run.js';
+import { startScriptedRun } from '../fixtures/scripted-run.js';
 import type { Outlet } from './outlet.js';
 import { createStreamHub } from './stream-hub.js';
-import { positionFrom } from './stream-protocol.js';
+import { parsePosition } from './stream-protocol.js';
 import type { StreamProtocol } from './stream-protocol.js';
 
-/** An outlet that lets its reader take bytes when the test says so. */
-function createHandOutlet() {
+/** An outlet whose reader accepts bytes when the test says so. */
+function createManualOutlet() {
   let text = '';
   let waiting: Uint8Array[] = [];
   let closings: (() => void)[] = [];
@@ -79,8 +79,8 @@ function openHub(store: Store) {
     async follow(runId: string, protocol: StreamProtocol = 'fcmp', after?: string) {
       const run = await store.findRun(runId);
       if (run === undefined) throw new Error('no run');
-      const start = await hub.prepare({ run, protocol, after: positionFrom(protocol, after) });
-      const hand = createHandOutlet();
+      const start = await hub.prepare({ run, protocol, after: parsePosition(protocol, after) });
+      const hand = createManualOutlet();
       start?.(hand.outlet);
       return hand;
     },
@@ -90,9 +90,9 @@ function openHub(store: Store) {
 const numbersIn = (text: string): number[] => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
 const upTo = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index + 1);
 
-it('sends every reader everything once and in order, whenever it comes and however slow it is', async () => {
+it('sends every reader every event once and in order, whenever it connects and however slow it is', async () => {
   const step = fc.oneof(
-    fc.record({ kind: fc.constant('tell' as const), count: fc.integer({ min: 1, max: 20 }), pause: fc.nat(12) }),
+    fc.record({ kind: fc.constant('publish' as const), count: fc.integer({ min: 1, max: 20 }), pause: fc.nat(12) }),
     fc.record({ kind: fc.constant('join' as const), back: fc.oneof(fc.nat(5), fc.nat(200)) }),
     fc.record({ kind: fc.constantFrom('shut' as const, 'open' as const), reader: fc.nat(9) }),
     fc.record({ kind: fc.constant('leave' as const), reader: fc.nat(9) }),
@@ -103,20 +103,20 @@ it('sends every reader everything once and in order, whenever it comes and howev
       fc.constantFrom('fcmp' as const, 'agui' as const),
       async (steps, protocol) => {
         const store = await openStore('memory:');
-        const run = await startToldRun(store, 'run-1', 200);
+        const run = await startScriptedRun(store, 'run-1', 200);
         const hub = openHub(store);
         const readers: { hand: Awaited<ReturnType<typeof hub.follow>>; from: number; isGone: boolean }[] = [];
-        let told = 0;
+        let published = 0;
         const all = run.events.filter((emitted) => emitted.protocol === 'fcmp').length;
         for (const one of [{ kind: 'join', back: 0 } as const, ...steps]) {
           switch (one.kind) {
-            case 'tell':
-              await run.tell(one.count);
-              told = (await store.read({ runId: 'run-1', protocol: 'fcmp', limit: 10_000 })).length;
+            case 'publish':
+              await run.publish(one.count);
+              published = (await store.read({ runId: 'run-1', protocol: 'fcmp', limit: 10_000 })).length;
               await wait(one.pause);
               break;
             case 'join': {
-              const from = Math.max(0, told - one.back);
+              const from = Math.max(0, published - one.back);
               const hand = await hub.follow('run-1', protocol, from === 0 ? undefined : String(from));
               readers.push({ hand, from, isGone: false });
               break;
@@ -133,7 +133,7 @@ it('sends every reader everything once and in order, whenever it comes and howev
             }
           }
         }
-        await run.tell();
+        await run.publish();
         await run.end();
         for (const { hand } of readers) hand.open();
         const open = readers.filter(({ isGone }) => !isGone);
@@ -152,9 +152,9 @@ it('sends every reader everything once and in order, whenever it comes and howev
   );
 }, 60_000);
 
-it('tells a reader that fell behind, keeps little for it, and reads the rest from the store', async () => {
+it('notifies a reader that fell behind, buffers little for it, and reads the rest from the store', async () => {
   const store = await openStore('memory:');
-  const run = await startToldRun(store, 'run-1', 1);
+  const run = await startScriptedRun(store, 'run-1', 1);
   const hub = openHub(store);
   const slow = await hub.follow('run-1');
   const steady = await hub.follow('run-1');
@@ -175,11 +175,11 @@ it('tells a reader that fell behind, keeps little for it, and reads the rest fro
   await store.close();
 });
 
-it('gives a sign of life when nothing happens', async () => {
+it('sends a heartbeat while nothing happens', async () => {
   vi.useFakeTimers();
   try {
     const store = await openStore('memory:');
-    await startToldRun(store, 'run-1');
+    await startScriptedRun(store, 'run-1');
     const hub = openHub(store);
     const reader = await hub.follow('run-1');
     await vi.advanceTimersByTimeAsync(31_000);
@@ -191,12 +191,12 @@ it('gives a sign of life when nothing happens', async () => {
   }
 });
 
-it('lets a stuck reader go', async () => {
+it('disconnects a reader that accepts no bytes', async () => {
   vi.useFakeTimers();
   try {
     const store = await openStore('memory:');
-    const run = await startToldRun(store, 'run-1', 1000);
-    await run.tell();
+    const run = await startScriptedRun(store, 'run-1', 1000);
+    await run.publish();
     const hub = openHub(store);
     const reader = await hub.follow('run-1');
     reader.shut();
@@ -212,10 +212,10 @@ it('lets a stuck reader go', async () => {
   }
 });
 
-it('closes every stream without an end when the server ends, so that readers come again elsewhere', async () => {
+it('closes every stream without an end event when the server shuts down, so that readers reconnect elsewhere', async () => {
   const store = await openStore('memory:');
-  const run = await startToldRun(store, 'run-1');
-  await run.tell(4);
+  const run = await startScriptedRun(store, 'run-1');
+  await run.publish(4);
   const hub = openHub(store);
   const reader = await hub.follow('run-1');
   await vi.waitFor(() => expect(numbersIn(reader.read()).length).toBeGreaterThan(0));
@@ -225,10 +225,10 @@ it('closes every stream without an end when the server ends, so that readers com
   await store.close();
 });
 
-it('tells a reader of the past that the rest was forgotten meanwhile', async () => {
+it('sends a gap to a reader of past events when the rest was deleted meanwhile', async () => {
   const store = await openStore('memory:');
-  const run = await startToldRun(store, 'run-1', 1000);
-  await run.tell();
+  const run = await startScriptedRun(store, 'run-1', 1000);
+  await run.publish();
   await run.end();
   let isForgotten = false;
   const hub = openHub({ ...store, read: async (query) => (isForgotten ? [] : store.read(query)) });

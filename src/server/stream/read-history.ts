@@ -3,52 +3,63 @@ import type { LogPosition } from '../../events/index.js';
 import type { AnswerOf, ENDPOINTS } from '../../api/index.js';
 import type { EventLog } from '../../runs/index.js';
 import type { RunRecord } from '../../records/index.js';
-import { following, logOf, positionFrom, preceding, protocolOf, wordOf } from './stream-protocol.js';
-import { createTeller } from './teller.js';
+import {
+  nextPosition,
+  sourceLog,
+  parsePosition,
+  previousPosition,
+  readProtocol,
+  formatPosition,
+  createEventEncoder,
+} from './stream-protocol.js';
 
-/** What a range of history is asked with, as words. */
-export type HistoryQuery = Readonly<Record<string, string>>;
+/** The query of a range of history. */
+type HistoryQuery = Readonly<Record<string, string>>;
 
-/** Events, and where the rest begins if they are not all. */
-export type History = AnswerOf<typeof ENDPOINTS.readHistory>;
+/** Events, and the position of the next one if there are more. */
+type History = AnswerOf<typeof ENDPOINTS.readHistory>;
 
 const DEFAULT_LIMIT = 1000;
 const PAGE = 256;
-/** An answer ends after so much, however few events that is. */
-const MOST_BYTES = 8 * 1024 * 1024;
+/** A response ends after this many bytes, however few events that is. */
+const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
- * Makes what reads ranges of the past, both ends included. `limit` counts events of the log; in a projection each of them
- * may be several, or none. A projection hears all that came before the range, because its words depend on it.
+ * Reads ranges of past events, both ends included. `limit` counts events of the log; in a projection each may become
+ * several, or none. A projection is fed everything before the range, because its output depends on it.
  */
 export function createHistory(log: Pick<EventLog, 'read'>): (run: RunRecord, query: HistoryQuery) => Promise<History> {
   return async (run, query) => {
-    const protocol = protocolOf(query['protocol']);
-    const teller = createTeller(protocol);
-    const from = preceding(positionFrom(protocol, query['from']));
-    const to = query['to'] === undefined ? undefined : positionFrom(protocol, query['to']);
+    const protocol = readProtocol(query['protocol']);
+    const encoder = createEventEncoder(protocol);
+    const from = previousPosition(parsePosition(protocol, query['from']));
+    const to = query['to'] === undefined ? undefined : parsePosition(protocol, query['to']);
     const limit = query['limit'] === undefined ? DEFAULT_LIMIT : Number(query['limit']);
     const events: object[] = [];
-    let last: LogPosition = teller.remembers ? LOG_START : from;
+    let last: LogPosition = encoder.isStateful ? LOG_START : from;
     let count = 0;
     let bytes = 0;
     for (;;) {
-      const range = { after: wordOf(protocol, last), ...(to === undefined ? {} : { to: wordOf(protocol, to) }) };
-      const page = await log.read({ runId: run.id, protocol: logOf(protocol), ...range, limit: PAGE });
+      const range = {
+        after: formatPosition(protocol, last),
+        ...(to === undefined ? {} : { to: formatPosition(protocol, to) }),
+      };
+      const page = await log.read({ runId: run.id, protocol: sourceLog(protocol), ...range, limit: PAGE });
       if (page.length === 0) break;
       for (const emitted of page) {
         const position = positionOf(emitted);
-        if (count >= limit || bytes >= MOST_BYTES) return { events, next_from: wordOf(protocol, position) };
-        const told = teller.tell(emitted);
+        if (count >= limit || bytes >= MAX_BYTES) return { events, next_from: formatPosition(protocol, position) };
+        const encoded = encoder.encode(emitted);
         last = position;
         if (comparePositions(position, from) <= 0) continue;
-        events.push(...told);
+        events.push(...encoded);
         count += 1;
-        bytes += JSON.stringify(told).length;
+        bytes += JSON.stringify(encoded).length;
       }
     }
-    // What ends a projection comes one after the last event, as in the stream.
-    const isWhole = run.state === 'ended' && (to === undefined || comparePositions(following(protocol, last), to) <= 0);
-    return { events: isWhole ? [...events, ...teller.finish()] : events, next_from: null };
+    // What ends a projection follows the last event, as in the stream.
+    const isWhole =
+      run.state === 'ended' && (to === undefined || comparePositions(nextPosition(protocol, last), to) <= 0);
+    return { events: isWhole ? [...events, ...encoder.finish()] : events, next_from: null };
   };
 }

@@ -8,17 +8,17 @@ import { readSse } from '../../client/read-sse.js';
 import { openListening } from '../fixtures/listening.js';
 import { idsOf, readStream } from '../fixtures/read-stream.js';
 import { DEFAULT_LIMITS } from '../server-settings.js';
-import { startToldRun } from '../fixtures/told-run.js';
-import type { ToldRun } from '../fixtures/told-run.js';
+import { startScriptedRun } from '../fixtures/scripted-run.js';
+import type { ScriptedRun } from '../fixtures/scripted-run.js';
 
-const numbersOf = ({ events }: ToldRun): string[] =>
+const numbersOf = ({ events }: ScriptedRun): string[] =>
   events.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [String(event.seq)] : []));
 
 describe("the browser's EventSource", () => {
   it('follows a run to its end', async () => {
     const { store, url } = await openListening();
-    const run = await startToldRun(store, 'run-1');
-    await run.tell(4);
+    const run = await startScriptedRun(store, 'run-1');
+    await run.publish(4);
     const seen: string[] = [];
     const source = new EventSource(`${url}/v1/runs/run-1/events`);
     onTestFinished(() => source.close());
@@ -27,17 +27,17 @@ describe("the browser's EventSource", () => {
       source.addEventListener('end', ({ data }) => resolve(String(data)));
     });
     await vi.waitFor(() => expect(seen.length).toBeGreaterThan(0));
-    await run.tell(2);
-    await run.tell();
+    await run.publish(2);
+    await run.publish();
     await run.end();
     expect(await end).toBe('{"status":"success"}');
     expect(seen).toEqual(numbersOf(run));
   });
 
-  it('comes again by itself where its connection broke, and stops when it has everything', async () => {
+  it('reconnects where its connection broke, and stops when it has everything', async () => {
     const { store, url } = await openListening();
-    const run = await startToldRun(store, 'run-1');
-    await run.tell(4);
+    const run = await startScriptedRun(store, 'run-1');
+    await run.publish(4);
     let connections = 0;
     const seen: string[] = [];
     const source = new EventSource(`${url}/v1/runs/run-1/events`, {
@@ -50,16 +50,16 @@ describe("the browser's EventSource", () => {
     onTestFinished(() => source.close());
     source.addEventListener('message', ({ lastEventId }) => void seen.push(lastEventId));
     await vi.waitFor(() => expect(connections).toBe(2), 10_000);
-    await run.tell();
+    await run.publish();
     await run.end();
     await vi.waitFor(() => expect(source.readyState).toBe(EventSource.CLOSED), 10_000);
     expect(seen).toEqual(numbersOf(run));
     expect(connections).toBe(3);
   }, 30_000);
 
-  it('hears of gaps and ends in AG-UI streams too', async () => {
+  it('receives gap and end events in AG-UI streams too', async () => {
     const { store, url } = await openListening();
-    const run = await startToldRun(store, 'run-1');
+    const run = await startScriptedRun(store, 'run-1');
     await run.end();
     const source = new EventSource(`${url}/v1/runs/run-1/events?protocol=agui`);
     onTestFinished(() => source.close());
@@ -76,14 +76,14 @@ describe("the browser's EventSource", () => {
 });
 
 describe("AG-UI's client", () => {
-  it('takes a run for an agent', async () => {
+  it('runs a run as an agent', async () => {
     const { store, url } = await openListening();
-    const run = await startToldRun(store, 'run-1');
-    await run.tell(4);
+    const run = await startScriptedRun(store, 'run-1');
+    await run.publish(4);
     const agent = new HttpAgent({ url: `${url}/v1/runs/run-1/events?protocol=agui` });
     const types: string[] = [];
     const finished = agent.runAgent({}, { onEvent: ({ event }) => void types.push(event.type) });
-    await run.tell();
+    await run.publish();
     await run.end();
     const { newMessages } = await finished;
     expect(newMessages.map(({ content }) => content)).toEqual(['message 0', 'message 1', 'message 2']);
@@ -95,7 +95,7 @@ describe('a server', () => {
   it('streams what another process writes', async () => {
     const folder = await makeFolder({});
     const { store, url } = await openListening({ database: `sqlite:${folder}/shared.db` });
-    const run = await startToldRun(store, 'run-1');
+    const run = await startScriptedRun(store, 'run-1');
     const elsewhere = await openStore(`sqlite:${folder}/shared.db`);
     onTestFinished(async () => elsewhere.close());
     const seen = readStream(fetch(`${url}/v1/runs/run-1/events`));
@@ -106,10 +106,10 @@ describe('a server', () => {
 });
 
 describe('a connection', () => {
-  it('is one as every answer has them', async () => {
+  it('carries the headers of every response', async () => {
     const server = await openListening({ settings: { origins: ['https://elsewhere.example'] } });
     const { store, url } = server;
-    await startToldRun(store, 'run-1');
+    await startScriptedRun(store, 'run-1');
     const answer = await fetch(`${url}/v1/runs/run-1/events`, { headers: { origin: 'https://elsewhere.example' } });
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'content-type': 'text/event-stream',
@@ -122,10 +122,10 @@ describe('a connection', () => {
     expect(await answer.text()).toBe('retry: 1000\n\n');
   });
 
-  it('loses nothing while its reader does not read, and says that it fell behind', async () => {
+  it('loses nothing while its reader pauses, and sends a lag event', async () => {
     const { store, url } = await openListening();
-    const run = await startToldRun(store, 'run-1');
-    await run.tell();
+    const run = await startScriptedRun(store, 'run-1');
+    await run.publish();
     const { hostname, port } = new URL(url);
     const reader = connect(Number(port), hostname);
     onTestFinished(() => void reader.destroy());
@@ -158,15 +158,15 @@ describe('a connection', () => {
 
   it('is not taken over for HEAD', async () => {
     const { store, url } = await openListening();
-    await startToldRun(store, 'run-1');
+    await startScriptedRun(store, 'run-1');
     const answer = await fetch(`${url}/v1/runs/run-1/events`, { method: 'HEAD' });
     expect(answer.headers.get('content-type')).toBe('text/event-stream');
     expect(await answer.text()).toBe('');
   });
 
-  it('is given up when its reader is gone: a place becomes free', async () => {
+  it('frees its place when its reader disconnects', async () => {
     const { store, url } = await openListening({ settings: { limits: { ...DEFAULT_LIMITS, streamsAtOnce: 1 } } });
-    await startToldRun(store, 'run-1');
+    await startScriptedRun(store, 'run-1');
     const { hostname, port } = new URL(url);
     const first = connect(Number(port), hostname);
     first.write(`GET /v1/runs/run-1/events HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`);

@@ -3,52 +3,49 @@ import { SluiceError } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import type { RunRecord } from '../../records/index.js';
 import type { Store } from '../../store/index.js';
-import type { Reader } from './broadcast.js';
-import { createBroadcasts } from './broadcasts.js';
-import { follow } from './follow.js';
-import type { FollowOptions } from './follow.js';
-import { forgottenText } from './forgotten-text.js';
+import type { Reader, Broadcast, Broadcasts, RunEnd } from './broadcast.js';
+import { createBroadcasts } from './broadcast.js';
+import { lostText, createLogReader } from './log-reader.js';
 import type { Outlet } from './outlet.js';
-import { endText, HEARTBEAT, RETRY } from './sse-text.js';
-import { logOf, preceding, wordOf } from './stream-protocol.js';
+import { endText, HEARTBEAT, RETRY, sourceLog, previousPosition, formatPosition, lagText } from './stream-protocol.js';
 import type { StreamProtocol } from './stream-protocol.js';
-import { createTelling } from './telling.js';
-import type { SharedPassages } from './telling.js';
+import type { SharedChunks, Chunk, LogReader } from './log-reader.js';
+import { comparePositions } from '../../events/index.js';
+import type { EventLog } from '../../runs/index.js';
 
-/** Who wants to read what. The run was looked up before: what it says is older than the events read here. */
-export interface StreamRequest {
+/** What a reader asks for. The run was read before its events, so its state is older than they are. */
+interface StreamRequest {
   readonly run: RunRecord;
   readonly protocol: StreamProtocol;
   readonly after: LogPosition;
 }
 
-/** Begins to send, until the run ends or the reader is gone. */
+/** Starts sending, until the run ends or the reader disconnects. */
 export type StartStream = (outlet: Outlet) => void;
 
 /** All streams of a server. */
-export interface StreamHub {
+interface StreamHub {
   /**
-   * Looks whether there is, or may come, anything to send; undefined if the reader has everything. Throws
+   * Checks whether there is, or may be, anything to send; undefined if the reader has everything. Throws
    * `INVALID_POSITION` for a position that the run has not reached.
    */
   prepare(request: StreamRequest): Promise<StartStream | undefined>;
 }
 
-/** What a hub works with. */
-export interface StreamHubOptions {
+interface StreamHubOptions {
   readonly store: Pick<Store, 'read' | 'watch' | 'findRun'>;
   readonly logger: Logger;
-  /** Aborted when the server ends. */
+  /** Aborted when the server shuts down. */
   readonly ending: AbortSignal;
 }
 
-/** Shorter than the patience of proxies. */
+/** Shorter than the idle time-outs of proxies. */
 const HEARTBEAT_MS = 15_000;
 
-/** Makes the hub of a server. */
+/** Creates the hub of a server. */
 export function createStreamHub({ store, logger, ending }: StreamHubOptions): StreamHub {
   const broadcasts = createBroadcasts(store, logger);
-  const shared: SharedPassages = new Map();
+  const shared: SharedChunks = new Map();
   const readers = new Set<Reader>();
   let heartbeat: NodeJS.Timeout | undefined;
 
@@ -72,23 +69,23 @@ export function createStreamHub({ store, logger, ending }: StreamHubOptions): St
     });
   }
 
-  function start(outlet: Outlet, position: LogPosition, options: Omit<FollowOptions, keyof typeof help>): void {
+  function start(outlet: Outlet, position: LogPosition, options: Omit<FollowOptions, keyof typeof shares>): void {
     const reader: Reader = { outlet, position };
     add(reader);
     outlet.write(RETRY);
-    follow(reader, { ...help, ...options }).catch((error: unknown) => {
-      // It comes again and is told then what is wrong.
-      logger.warn('a stream of events broke', { run_id: options.runId, error });
+    follow(reader, { ...shares, ...options }).catch((error: unknown) => {
+      // The client reconnects and gets the error then.
+      logger.warn('event stream failed', { run_id: options.runId, error });
       outlet.destroy();
     });
   }
 
-  const help = { log: store, broadcasts, shared };
+  const shares = { log: store, broadcasts, shared };
 
   async function isReached({ run, protocol, after }: StreamRequest): Promise<boolean> {
     if (after.seq === 0 && after.attempt <= 1) return true;
-    const range = { after: wordOf(protocol, preceding(after)), to: wordOf(protocol, after) };
-    return (await store.read({ runId: run.id, protocol: logOf(protocol), ...range, limit: 1 })).length > 0;
+    const range = { after: formatPosition(protocol, previousPosition(after)), to: formatPosition(protocol, after) };
+    return (await store.read({ runId: run.id, protocol: sourceLog(protocol), ...range, limit: 1 })).length > 0;
   }
 
   return {
@@ -98,25 +95,113 @@ export function createStreamHub({ store, logger, ending }: StreamHubOptions): St
       if (broadcasts.find(runId, protocol)?.covers(after) === true) {
         return (outlet) => start(outlet, after, { runId, protocol });
       }
-      const telling = createTelling({ log: store, runId, protocol, after }, shared);
-      const passage = await telling.next();
-      if (passage === undefined && run.state === 'ended') {
+      const logReader = createLogReader({ log: store, runId, protocol, after }, shared);
+      const chunk = await logReader.next();
+      if (chunk === undefined && run.state === 'ended') {
         const hadEvents = after.seq > 0 || (run.result?.attempts ?? 0) > 0;
-        const gap = hadEvents ? await forgottenText(store, { runId, protocol, after }) : '';
-        const rest = gap + (await telling.finish());
+        const gap = hadEvents ? await lostText(store, { runId, protocol, after }) : '';
+        const rest = gap + (await logReader.finish());
         if (rest === '') return undefined;
         return (outlet) => {
           outlet.write(Buffer.from(rest + endText(protocol, run.result?.status ?? null)));
           outlet.end();
         };
       }
-      if (passage === undefined && !(await isReached(request))) {
+      if (chunk === undefined && !(await isReached(request))) {
         throw new SluiceError(
           'INVALID_POSITION',
-          `The run has no event ${wordOf(protocol, after)} yet. Leave the position out to begin with the first.`,
+          `The run has no event "${formatPosition(protocol, after)}" yet. Omit the position to start with the first event.`,
         );
       }
-      return (outlet) => start(outlet, after, { runId, protocol, telling, passage });
+      return (outlet) => start(outlet, after, { runId, protocol, logReader, chunk });
     },
   };
+}
+
+interface FollowOptions {
+  readonly runId: string;
+  readonly protocol: StreamProtocol;
+  readonly log: Pick<EventLog, 'read'>;
+  readonly broadcasts: Broadcasts;
+  readonly shared: SharedChunks;
+  /** What was already read to find out whether there is anything to send. */
+  readonly logReader?: LogReader | undefined;
+  readonly chunk?: Chunk | undefined;
+}
+
+/** Bytes buffered for a reader of past events. */
+const MAX_UNSENT = 64 * 1024;
+
+/**
+ * Sends a reader everything after its position: past events from the store at the reader's pace, then live events together
+ * with all other readers. A reader that falls behind gets a `lag` event and continues from the store.
+ */
+async function follow(reader: Reader, options: FollowOptions): Promise<void> {
+  const { runId, protocol, log, broadcasts, shared } = options;
+  const { outlet } = reader;
+  let { logReader, chunk } = options;
+  let end: RunEnd | undefined;
+
+  /** Sends live events; true if the reader fell behind and continues from the store. */
+  async function followBroadcast(broadcast: Broadcast): Promise<boolean> {
+    logReader = undefined;
+    chunk = undefined;
+    if ((await broadcast.attach(reader)) === 'over') return false;
+    if (!(await isReady())) return false;
+    outlet.write(Buffer.from(lagText(protocol, reader.position)));
+    return true;
+  }
+
+  async function isReady(): Promise<boolean> {
+    if (await isDrainedInTime(outlet)) return true;
+    outlet.destroy();
+    return false;
+  }
+
+  while (!outlet.isClosed) {
+    const broadcast = broadcasts.find(runId, protocol);
+    if (broadcast?.covers(reader.position) === true) {
+      if (await followBroadcast(broadcast)) continue;
+      return;
+    }
+    if (broadcast !== undefined && comparePositions(reader.position, broadcast.head) > 0) {
+      await broadcast.nextPoll();
+      continue;
+    }
+    logReader ??= createLogReader({ log, runId, protocol, after: reader.position }, shared);
+    chunk ??= await logReader.next();
+    if (chunk !== undefined) {
+      outlet.write(chunk.bytes);
+      reader.position = chunk.last;
+      chunk = undefined;
+      if (outlet.unsent > MAX_UNSENT && !(await isReady())) return;
+      continue;
+    }
+    if (end !== undefined) {
+      const after = reader.position;
+      const gap = after.seq > 0 ? await lostText(log, { runId, protocol, after }) : '';
+      outlet.write(Buffer.from(gap + (await logReader.finish()) + endText(protocol, end.status)));
+      outlet.end();
+      return;
+    }
+    end = await broadcasts.findEnd(runId);
+    if (end !== undefined) continue;
+    const other = broadcasts.find(runId, protocol);
+    if (other !== undefined) await other.nextPoll();
+    else if (!(await followBroadcast(broadcasts.open(runId, protocol, logReader)))) return;
+  }
+}
+
+/** A reader that accepts no bytes for this long is disconnected. */
+const STALL_MS = 60_000;
+
+/** Waits until everything was sent; false if that takes too long. */
+async function isDrainedInTime(outlet: Outlet, stallMs = STALL_MS): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), stallMs);
+  });
+  const isDrained = await Promise.race([outlet.drained().then(() => true), late]);
+  clearTimeout(timer);
+  return isDrained;
 }

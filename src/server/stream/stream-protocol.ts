@@ -1,42 +1,116 @@
-import { LOG_START, readPosition } from '../../events/index.js';
-import type { LogPosition } from '../../events/index.js';
+import { LOG_START, readPosition, createAcpProjection, createAgUiProjection } from '../../events/index.js';
+import type { LogPosition, Emitted, Projection } from '../../events/index.js';
 import type { EventQuery } from '../../runs/index.js';
 
-/** In whose words the events of a run are told. */
+/** The protocols in which the events of a run are streamed. */
 export type StreamProtocol = 'fcmp' | 'rasp' | 'agui' | 'acp';
 
-/** The protocol of a request; the table of endpoints has checked the word. */
-export function protocolOf(word: string | undefined): StreamProtocol {
+/** The protocol of a request, which was validated before; FCMP by default. */
+export function readProtocol(word: string | undefined): StreamProtocol {
   return word === 'rasp' || word === 'agui' || word === 'acp' ? word : 'fcmp';
 }
 
-/** The log a protocol is told from: projections read FCMP alone. */
-export function logOf(protocol: StreamProtocol): EventQuery['protocol'] {
+/** The log that a protocol is made from: projections read FCMP only. */
+export function sourceLog(protocol: StreamProtocol): EventQuery['protocol'] {
   return protocol === 'rasp' ? 'rasp' : 'fcmp';
 }
 
-/** A position as it stands on the wire: `17`, or `1:17` for RASP. */
-export function wordOf(protocol: StreamProtocol, { attempt, seq }: LogPosition): string {
+/** A position on the wire: `17`, or `1:17` for RASP. */
+export function formatPosition(protocol: StreamProtocol, { attempt, seq }: LogPosition): string {
   return protocol === 'rasp' ? `${attempt}:${seq}` : String(seq);
 }
 
-/** Reads a position off the wire; throws `INVALID_POSITION` for what is none. */
-export function positionFrom(protocol: StreamProtocol, word: string | undefined): LogPosition {
-  return word === undefined ? LOG_START : readPosition(logOf(protocol), word);
+/** Parses a position; throws `INVALID_POSITION`. */
+export function parsePosition(protocol: StreamProtocol, word: string | undefined): LogPosition {
+  return word === undefined ? LOG_START : readPosition(sourceLog(protocol), word);
 }
 
-/** The position before one: what to read after in order to get it too. */
-export function preceding({ attempt, seq }: LogPosition): LogPosition {
+/** The position before one: reading after it includes the one. */
+export function previousPosition({ attempt, seq }: LogPosition): LogPosition {
   return { attempt, seq: Math.max(0, seq - 1) };
 }
 
 /** The position after one, as far as it can be known. */
-export function following(protocol: StreamProtocol, { attempt, seq }: LogPosition): LogPosition {
+export function nextPosition(protocol: StreamProtocol, { attempt, seq }: LogPosition): LogPosition {
   return { attempt: protocol === 'rasp' ? Math.max(1, attempt) : attempt, seq: seq + 1 };
 }
 
-/** Whether nothing is missing between two events. */
+/** Whether two events are consecutive. */
 export function isNext(protocol: StreamProtocol, last: LogPosition, next: LogPosition): boolean {
   if (next.attempt === last.attempt) return next.seq === last.seq + 1;
   return protocol === 'rasp' && next.attempt === last.attempt + 1 && next.seq === 1;
+}
+
+/** Converts events to a protocol, one after the other. */
+export interface EventEncoder {
+  /** The protocol's events for one event of the log; may be none. */
+  encode(emitted: Emitted): readonly object[];
+  /** What remains to be sent after the last event. */
+  finish(): readonly object[];
+  /** Whether the output depends on earlier events. */
+  readonly isStateful: boolean;
+}
+
+/** Creates an encoder for a new stream. */
+export function createEventEncoder(protocol: StreamProtocol): EventEncoder {
+  switch (protocol) {
+    case 'fcmp':
+    case 'rasp':
+      return { encode: ({ event }) => [event], finish: () => [], isStateful: false };
+    case 'agui':
+      return encodeWith(createAgUiProjection());
+    case 'acp':
+      return encodeWith(createAcpProjection());
+  }
+}
+
+function encodeWith(projection: Projection<object>): EventEncoder {
+  return {
+    encode: (emitted) => (emitted.protocol === 'fcmp' ? projection.push(emitted.event) : []),
+    finish: () => projection.end(),
+    isStateful: true,
+  };
+}
+
+/** A comment line that keeps the connection alive; readers ignore it. */
+export const HEARTBEAT = Buffer.from(':\n\n');
+
+/** How long a reader waits before it reconnects. */
+export const RETRY = Buffer.from('retry: 1000\n\n');
+
+/**
+ * The server-sent events of one event of the log. Only the last carries the position as its id, so that a reader that got
+ * only some of them receives all of them again.
+ */
+export function groupText(events: readonly object[], id: string): string {
+  let text = '';
+  for (const [index, event] of events.entries()) {
+    text += `${index === events.length - 1 ? `id: ${id}\n` : ''}data: ${JSON.stringify(event)}\n\n`;
+  }
+  return text;
+}
+
+/** Events that were deleted from the log; `to` is null where their number is unknown. */
+export function gapText(protocol: StreamProtocol, from: LogPosition, to: LogPosition | null): string {
+  const data = { from: formatPosition(protocol, from), to: to === null ? null : formatPosition(protocol, to) };
+  return noticeText(protocol, 'gap', data, data.to);
+}
+
+/** The reader fell behind; what it missed follows from the store. */
+export function lagText(protocol: StreamProtocol, after: LogPosition): string {
+  return noticeText(protocol, 'lag', { after: formatPosition(protocol, after) }, null);
+}
+
+/** The run has ended and everything was sent. */
+export function endText(protocol: StreamProtocol, status: string | null): string {
+  return noticeText(protocol, 'end', { status }, null);
+}
+
+/**
+ * An event about the stream itself. Clients of AG-UI parse every line that begins with `data:` as one of their events, and
+ * split at line feeds only; for all other readers a carriage return ends a line too.
+ */
+function noticeText(protocol: StreamProtocol, name: string, data: object, id: string | null): string {
+  const lines = [`event: ${name}`, ...(id === null ? [] : [`id: ${id}`]), `data: ${JSON.stringify(data)}`];
+  return `${lines.join(protocol === 'agui' ? '\r' : '\n')}\n\n`;
 }

@@ -4,7 +4,7 @@ import type { Emitted } from '../../events/index.js';
 import { openServer } from '../fixtures/open-server.js';
 import { idsOf, readStream } from '../fixtures/read-stream.js';
 import { DEFAULT_LIMITS } from '../server-settings.js';
-import { startToldRun } from '../fixtures/told-run.js';
+import { startScriptedRun } from '../fixtures/scripted-run.js';
 
 const fcmpOf = (events: readonly Emitted[]) =>
   events.flatMap((emitted) => (emitted.protocol === 'fcmp' ? [emitted.event] : []));
@@ -13,15 +13,15 @@ const raspOf = (events: readonly Emitted[]) =>
 
 async function openEnded() {
   const server = await openServer();
-  const run = await startToldRun(server.store, 'run-1');
-  await run.tell();
+  const run = await startScriptedRun(server.store, 'run-1');
+  await run.publish();
   await run.end();
   const follow = async (query = '', headers = {}) => server.get(`/v1/runs/run-1/events${query}`, headers);
   return { ...server, run, follow };
 }
 
 describe('the stream of a run that has ended', () => {
-  it('has every event under its number, then the end', async () => {
+  it('has every event with its position as the id, then the end event', async () => {
     const { run, follow } = await openEnded();
     const events = await readStream(follow());
     const fcmp = fcmpOf(run.events);
@@ -39,16 +39,16 @@ describe('the stream of a run that has ended', () => {
   it.each([
     ['agui', toAgUi],
     ['acp', toAcp],
-  ] as const)('is told as %s too, each number on the last event of its group', async (protocol, project) => {
+  ] as const)('is available as %s too, each id on the last event of its group', async (protocol, project) => {
     const { run, follow } = await openEnded();
     const fcmp = fcmpOf(run.events);
     const events = await readStream(follow(`?protocol=${protocol}`));
-    const told = events.filter(({ name }) => name === 'message');
-    expect(told.map(({ data }) => JSON.parse(data) as unknown)).toEqual(project(fcmp));
+    const sent = events.filter(({ name }) => name === 'message');
+    expect(sent.map(({ data }) => JSON.parse(data) as unknown)).toEqual(project(fcmp));
     const numbers = fcmp.map(({ seq }) => String(seq));
     expect(numbers).toEqual(expect.arrayContaining(idsOf(events)));
     expect(idsOf(events)).toEqual([...new Set(idsOf(events))]);
-    expect(told.at(-1)?.id).toBe(String(fcmp.at(-1)?.seq));
+    expect(sent.at(-1)?.id).toBe(String(fcmp.at(-1)?.seq));
   });
 
   it.each(['fcmp', 'rasp', 'agui', 'acp'])('can be resumed after each id (%s)', async (protocol) => {
@@ -62,14 +62,14 @@ describe('the stream of a run that has ended', () => {
     }
   });
 
-  it('is 204 for whoever has everything', async () => {
+  it('is 204 for a reader that has everything', async () => {
     const { run, follow } = await openEnded();
     const last = fcmpOf(run.events).length;
     expect((await follow(`?after=${last}`)).status).toBe(204);
     expect((await follow(`?after=${last - 1}`)).status).toBe(200);
   });
 
-  it('begins after what the reader had last, whatever its address says', async () => {
+  it('starts after Last-Event-ID, whatever ?after says', async () => {
     const { follow } = await openEnded();
     expect(idsOf(await readStream(follow('?after=1', { 'last-event-id': '3' })))[0]).toBe('4');
     expect(idsOf(await readStream(follow('?after=1')))[0]).toBe('2');
@@ -82,10 +82,10 @@ describe('the stream of a run that has ended', () => {
   });
 });
 
-describe('what a stream says when something is missing', () => {
-  it('tells a gap where the past was trimmed', async () => {
+describe('a stream with missing events', () => {
+  it('sends a gap where the oldest events were deleted', async () => {
     const { store, get } = await openServer();
-    const run = await startToldRun(store, 'run-1');
+    const run = await startScriptedRun(store, 'run-1');
     await store.append(
       'run-1',
       run.events.filter(({ protocol, event }) => protocol === 'fcmp' && event.seq > 3),
@@ -98,9 +98,9 @@ describe('what a stream says when something is missing', () => {
     expect(alsoFirst?.data).toBe('{"from":"3","to":"3"}');
   });
 
-  it('tells a gap where nothing is left', async () => {
+  it('sends a gap where all events were deleted', async () => {
     const { store, get } = await openServer();
-    await (await startToldRun(store, 'run-1')).end();
+    await (await startScriptedRun(store, 'run-1')).end();
     const events = await readStream(get('/v1/runs/run-1/events?protocol=rasp'));
     expect(events.map(({ name, data }) => [name, data])).toEqual([
       ['gap', '{"from":"1:1","to":null}'],
@@ -110,16 +110,16 @@ describe('what a stream says when something is missing', () => {
     expect(resumed?.data).toBe('{"from":"5","to":null}');
   });
 
-  it('tells no gap where there never was anything', async () => {
+  it('sends no gap where there never were events', async () => {
     const { store, get } = await openServer();
     await store.createRun({ id: 'run-1', spec: { engine: 'codex', workdir: '/' }, state: 'queued', now: 0 });
     await store.requestCancel('run-1', 1);
     expect((await get('/v1/runs/run-1/events')).status).toBe(204);
   });
 
-  it('closes what a projection left open under a number of its own', async () => {
+  it('ends a projection with an id after the last event', async () => {
     const { store, get } = await openServer();
-    const run = await startToldRun(store, 'run-1');
+    const run = await startScriptedRun(store, 'run-1');
     const cut = fcmpOf(run.events).slice(0, 3);
     await store.append(
       'run-1',
@@ -143,27 +143,27 @@ describe('what a stream says when something is missing', () => {
     ['/v1/runs/run-1/events?protocol=other', 400, 'INVALID_QUERY'],
   ])('refuses %s', async (path, status, code) => {
     const { store, get } = await openServer();
-    await (await startToldRun(store, 'run-1')).tell(4);
+    await (await startScriptedRun(store, 'run-1')).publish(4);
     const answer = await get(path);
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject({ code });
   });
 
-  it('refuses a Last-Event-ID that is none', async () => {
+  it('refuses an invalid Last-Event-ID', async () => {
     const { follow } = await openEnded();
     expect((await follow('', { 'last-event-id': 'x; drop' })).status).toBe(400);
   });
 
-  it('takes no place for a reader that went away before it began', async () => {
+  it('takes no place for a reader that disconnected before the stream started', async () => {
     const { app, store } = await openServer({ settings: { limits: { ...DEFAULT_LIMITS, streamsAtOnce: 1 } } });
-    await (await startToldRun(store, 'run-1')).end();
+    await (await startScriptedRun(store, 'run-1')).end();
     const gone = { outgoing: { closed: true, once: () => undefined } };
     for (let count = 0; count < 3; count++) {
       expect((await app.request('/v1/runs/run-1/events', {}, gone)).status).toBe(200);
     }
   });
 
-  it('is refused once the server ends', async () => {
+  it('is refused once the server shuts down', async () => {
     const server = await openEnded();
     server.end();
     expect((await server.follow()).status).toBe(503);

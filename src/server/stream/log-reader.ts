@@ -1,0 +1,173 @@
+import { LOG_START, comparePositions, positionOf } from '../../events/index.js';
+import type { LogPosition, Emitted } from '../../events/index.js';
+import type { EventLog } from '../../runs/index.js';
+import {
+  groupText,
+  nextPosition,
+  sourceLog,
+  formatPosition,
+  createEventEncoder,
+  gapText,
+  isNext,
+  previousPosition,
+} from './stream-protocol.js';
+import type { StreamProtocol, EventEncoder } from './stream-protocol.js';
+
+/** Reads the log of a run from a position on, in encoded chunks. */
+export interface LogReader {
+  /** The last position read. */
+  readonly position: LogPosition;
+  /** The next chunk; undefined if there is none yet. */
+  next(): Promise<Chunk | undefined>;
+  /** What a projection still has to send after the run has ended. Advances the position by one, so that it is sent once. */
+  finish(): Promise<string>;
+}
+
+interface LogReaderOptions {
+  readonly log: Pick<EventLog, 'read'>;
+  readonly runId: string;
+  readonly protocol: StreamProtocol;
+  readonly after: LogPosition;
+}
+
+/** Chunks being read: concurrent readers at one position share them. */
+export type SharedChunks = Map<string, Promise<Chunk | undefined>>;
+
+/** Events per chunk. */
+const MIN_EVENTS = 16;
+const MAX_EVENTS = 256;
+/** A single event may be megabytes: the number of events per chunk grows only while chunks are small. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** Creates a reader that starts after a position. A projection is fed everything before it, because its output depends on it. */
+export function createLogReader({ log, runId, protocol, after }: LogReaderOptions, shared: SharedChunks): LogReader {
+  const encoder = createEventEncoder(protocol);
+  const source = sourceLog(protocol);
+  let position = after;
+  let limit = MIN_EVENTS;
+  let isCaughtUp = !encoder.isStateful;
+  /** The last event that was fed to the encoder. */
+  let fed = LOG_START;
+
+  async function read(from: LogPosition) {
+    return log.read({ runId, protocol: source, after: formatPosition(protocol, from), limit });
+  }
+
+  async function catchUp(): Promise<void> {
+    isCaughtUp = true;
+    while (comparePositions(fed, after) < 0) {
+      const to = formatPosition(protocol, after);
+      const page = await log.read({
+        runId,
+        protocol: source,
+        after: formatPosition(protocol, fed),
+        to,
+        limit: MAX_EVENTS,
+      });
+      const last = page.at(-1);
+      if (last === undefined) return;
+      for (const emitted of page) encoder.encode(emitted);
+      fed = positionOf(last);
+    }
+  }
+
+  async function readChunk(): Promise<Chunk | undefined> {
+    const from = position;
+    if (encoder.isStateful) return encodeChunk(await read(from), { protocol, encoder, after: from });
+    const key = `${runId} ${protocol} ${formatPosition(protocol, from)} ${limit}`;
+    const pending = shared.get(key);
+    if (pending !== undefined) return pending;
+    const chunk = read(from)
+      .then((events) => encodeChunk(events, { protocol, encoder, after: from }))
+      .finally(() => shared.delete(key));
+    shared.set(key, chunk);
+    return chunk;
+  }
+
+  return {
+    get position() {
+      return position;
+    },
+    async next() {
+      if (!isCaughtUp) await catchUp();
+      const chunk = await readChunk();
+      if (chunk === undefined) return undefined;
+      position = chunk.last;
+      fed = chunk.last;
+      limit = chunk.bytes.length < CHUNK_BYTES ? Math.min(MAX_EVENTS, limit * 2) : Math.max(1, limit >> 1);
+      return chunk;
+    },
+    async finish() {
+      if (!isCaughtUp) await catchUp();
+      const rest = comparePositions(position, fed) > 0 ? [] : encoder.finish();
+      position = nextPosition(protocol, position);
+      return groupText(rest, formatPosition(protocol, position));
+    },
+  };
+}
+
+/** Consecutive events, encoded once for all readers. */
+export interface Chunk {
+  readonly bytes: Buffer;
+  /** Where the bytes of each event end; an event may have none. */
+  readonly parts: readonly { readonly position: LogPosition; readonly end: number }[];
+  /** The position of a reader that has all of it. */
+  readonly last: LogPosition;
+  /** Whether the run, or an attempt of it, ends here. */
+  readonly isTerminal: boolean;
+}
+
+/** Encodes the events after a position; missing ones become a gap. Undefined if there are none. */
+function encodeChunk(
+  events: readonly Emitted[],
+  {
+    protocol,
+    encoder,
+    after,
+  }: { readonly protocol: StreamProtocol; readonly encoder: EventEncoder; readonly after: LogPosition },
+): Chunk | undefined {
+  if (events.length === 0) return undefined;
+  const texts: string[] = [];
+  const parts: { position: LogPosition; end: number }[] = [];
+  let last = after;
+  let end = 0;
+  for (const emitted of events) {
+    const position = positionOf(emitted);
+    const gap = isNext(protocol, last, position)
+      ? ''
+      : gapText(protocol, nextPosition(protocol, last), previousPosition(position));
+    const text = gap + groupText(encoder.encode(emitted), formatPosition(protocol, position));
+    texts.push(text);
+    end += Buffer.byteLength(text);
+    parts.push({ position, end });
+    last = position;
+  }
+  return { bytes: Buffer.from(texts.join('')), parts, last, isTerminal: events.some(isTerminal) };
+}
+
+const RUN_ENDS: ReadonlySet<string> = new Set([
+  'lifecycle.run.completed',
+  'lifecycle.run.failed',
+  'lifecycle.run.canceled',
+]);
+
+function isTerminal({ protocol, event }: Emitted): boolean {
+  if (protocol === 'fcmp') return event.type === 'conversation.completed' || event.type === 'conversation.failed';
+  return RUN_ENDS.has(event.event.type);
+}
+
+/**
+ * The gap to send at the end of a run whose events were all deleted: a reader cannot know whether it had them all. Empty
+ * while any is left, because the oldest are deleted first.
+ */
+export async function lostText(
+  log: Pick<EventLog, 'read'>,
+  {
+    runId,
+    protocol,
+    after,
+  }: { readonly runId: string; readonly protocol: StreamProtocol; readonly after: LogPosition },
+): Promise<string> {
+  const left = await log.read({ runId, protocol: sourceLog(protocol), limit: 1 });
+  return left.length > 0 ? '' : gapText(protocol, nextPosition(protocol, after), null);
+}
