@@ -53,6 +53,8 @@ export function compileWithAjv(schema: SchemaNode): Verdict | undefined {
       isForbidden = true;
       return undefined;
     }
+    if (cause instanceof RangeError)
+      throw invalidSchema('#', 'references are nested too deeply; shorten the chain of $ref', cause);
     throw invalidSchema('#', errorMessageOf(cause), cause);
   }
 }

@@ -231,6 +231,16 @@ describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     });
   });
 
+  test.each([
+    ['schemas', (inner: object) => ({ properties: { a: inner } })],
+    ['alternatives', (inner: object) => ({ anyOf: [inner] })],
+    ['data', (inner: object) => ({ default: inner })],
+  ])('refuses deeply nested %s with a typed error', (_title, wrap) => {
+    let schema: object = {};
+    for (let level = 0; level < 100_000; level += 1) schema = wrap(schema);
+    expect(catchError(schema, trusted)).toMatchObject({ code: 'INVALID_SCHEMA' });
+  });
+
   test('refuses a schema that contains itself as an object', () => {
     const schema: Record<string, unknown> = {};
     schema['items'] = schema;
@@ -303,5 +313,25 @@ describe('an untrusted schema', () => {
       code: 'INVALID_SCHEMA',
       message: expect.stringContaining('$dynamicRef') as string,
     });
+  });
+});
+
+describe('a long chain of references', () => {
+  const $defs: Record<string, object> = { d0: { type: 'string' } };
+  for (let level = 1; level <= 4000; level += 1) $defs[`d${level}`] = { allOf: [{ $ref: `#/$defs/d${level - 1}` }] };
+  const schema = { $ref: '#/$defs/d4000', $defs };
+
+  test('is refused with a typed error where it is too long to compile', () => {
+    expect(catchError(schema, true)).toMatchObject({
+      code: 'INVALID_SCHEMA',
+      message: expect.stringContaining('shorten the chain of $ref') as string,
+    });
+  });
+
+  test('never makes an untrusted schema throw', () => {
+    const { '~standard': standard, '~sluice': alignment } = fromJsonSchema(schema, { trusted: false });
+    expect(standard.validate(1)).toHaveProperty('issues');
+    expect(alignment.align(1)).toEqual({ value: 1, changes: [] });
+    expect(() => alignment.checkPart([], 1)).not.toThrow();
   });
 });

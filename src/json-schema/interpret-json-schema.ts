@@ -1,7 +1,7 @@
 import type { AlignableSchema } from '../json/index.js';
 import { compileSchema } from './interpreter/compile-schema.js';
 import type { JsonSchema } from './json-schema.js';
-import { compileSafePattern } from './patterns/pattern.js';
+import { createSafePatternCompiler } from './patterns/pattern.js';
 import { readSchema, UNTRUSTED_BOUNDS } from './read-schema.js';
 import { indexSchema } from './schema-references.js';
 import { UNTRUSTED_STEPS, validateWithChecks, toAlignableSchema } from './alignable-schema.js';
@@ -16,7 +16,8 @@ import { UNTRUSTED_STEPS, validateWithChecks, toAlignableSchema } from './aligna
  */
 export function interpretJsonSchema<T = unknown>(schema: JsonSchema): AlignableSchema<T> {
   const document = indexSchema(readSchema(schema, '#', UNTRUSTED_BOUNDS), UNTRUSTED_BOUNDS);
-  const checks = compileSchema(document, compileSafePattern);
+  const compilePattern = createSafePatternCompiler();
+  const checks = compileSchema(document, compilePattern);
   const validate = validateWithChecks(checks(document.root.node), UNTRUSTED_STEPS);
-  return toAlignableSchema<T>({ document, compilePattern: compileSafePattern }, checks, validate, UNTRUSTED_STEPS);
+  return toAlignableSchema<T>({ document, compilePattern }, checks, validate, UNTRUSTED_STEPS);
 }

@@ -21,9 +21,9 @@ export function createSchemaShelf(): SchemaShelf {
   const kept = new Map<string, Compiled>();
   return {
     take(schema) {
-      const key = JSON.stringify(schema);
-      const compiled = kept.get(key) ?? fromJsonSchema(schema, { trusted: false });
-      if (key.length > MOST_CHARACTERS) return compiled;
+      const key = writeKey(schema);
+      const compiled = kept.get(key ?? '') ?? fromJsonSchema(schema, { trusted: false });
+      if (key === undefined || key.length > MOST_CHARACTERS) return compiled;
       // The one used last is the last to go.
       kept.delete(key);
       kept.set(key, compiled);
@@ -32,4 +32,14 @@ export function createSchemaShelf(): SchemaShelf {
       return compiled;
     },
   };
+}
+
+/** The schema as text; undefined if it is nested too deeply for that, and so for any use of it. */
+function writeKey(schema: JsonSchema): string | undefined {
+  try {
+    return JSON.stringify(schema);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }

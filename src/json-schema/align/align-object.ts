@@ -59,7 +59,7 @@ function alignField(
   place: Place,
   mayDrop: boolean,
 ): Outcome {
-  const nodes = schemasForKey(view, name);
+  const nodes = schemasForKey(view, name, aligning.allowance);
   if (nodes === undefined) return mayDrop ? changed(place.path, 'extra_key', value, undefined) : unchanged(value);
   const isUnknown = !view.properties.has(name) && nodes.length === 0 && view.properties.size > 0;
   if (isUnknown) return { ...unchanged(value), cost: UNKNOWN_KEY_COST };

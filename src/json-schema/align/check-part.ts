@@ -1,3 +1,4 @@
+import type { Allowance } from '../patterns/pattern.js';
 import type { Path, SchemaIssue } from '../../json/index.js';
 import type { CheckRun } from '../interpreter/check.js';
 import type { SchemaChecks } from '../interpreter/compile-schema.js';
@@ -16,11 +17,13 @@ export function createPartCheck(
 ): (path: Path, value: unknown) => readonly SchemaIssue[] {
   return (path, value) => {
     views.beginValue();
+    const allowance: Allowance = { steps: MOST_STEPS };
     let ways: readonly Conjunction[] = [views.root.nodes];
     for (const step of path) {
       const expanded = expand(ways.map((nodes) => views.getView(nodes, '')));
       if (expanded === undefined) return [];
-      ways = expanded.flatMap((view) => enter(view, step));
+      ways = expanded.flatMap((view) => enter(view, step, allowance));
+      if (allowance.steps < 0) return [];
       if (ways.length === 0) return [{ path: [...path], message: `nothing is allowed at ${JSON.stringify(step)}` }];
     }
     let first: readonly SchemaIssue[] = [];
@@ -48,17 +51,23 @@ export function createPartCheck(
   function findIssues(nodes: Conjunction, path: Path, value: unknown): readonly SchemaIssue[] {
     const issues: SchemaIssue[] = [];
     const run: CheckRun = { steps: MOST_STEPS, path: [...path], issues, explaining: 0 };
-    for (const node of nodes) checks(node).check(value, run, undefined);
+    try {
+      for (const node of nodes) checks(node).check(value, run, undefined);
+    } catch (error) {
+      // A long chain of references exhausts the call stack. The finished value is checked again, and refused there.
+      if (error instanceof RangeError) return [];
+      throw error;
+    }
     return run.steps < 0 ? [] : issues;
   }
 }
 
 /** The schemas one step deeper; none if the view has no room for the step. */
-function enter(view: AlignmentView, step: string | number): Conjunction[] {
+function enter(view: AlignmentView, step: string | number, allowance: Allowance): Conjunction[] {
   const isKey = typeof step === 'string';
   if (view.nodes.includes(false)) return [];
   if (view.types.length > 0 && !view.types.includes(isKey ? 'object' : 'array')) return [];
   if (!isKey) return [view.prefix[step] ?? view.items];
-  const nodes = schemasForKey(view, step);
+  const nodes = schemasForKey(view, step, allowance);
   return nodes === undefined ? [] : [nodes];
 }

@@ -38,7 +38,7 @@ export function createAligner(views: SchemaViews, checks: SchemaChecks, steps: n
     const run: CheckRun = { steps, path: [], issues: undefined, explaining: 0 };
     const remembered = new Map<AlignmentView, Map<object, { place: Place; outcome: Outcome }>>();
     let attempts = MOST_ATTEMPTS;
-    const aligning: Aligning = { align, passes, mayTry, getView: views.getView };
+    const aligning: Aligning = { allowance: run, align, passes, mayTry, getView: views.getView };
     return aligning;
 
     function mayTry(): boolean {

@@ -1,3 +1,4 @@
+import type { Allowance } from '../patterns/pattern.js';
 import type { AlignmentChange, Path } from '../../json/index.js';
 import type { AlignmentView, Conjunction } from './schema-views.js';
 
@@ -86,6 +87,8 @@ export interface Aligning {
   /** Whether a value is valid now. */
   readonly passes: (view: AlignmentView, value: unknown) => boolean;
   readonly getView: (nodes: Conjunction, key: string) => AlignmentView;
+  /** Steps left for this alignment. */
+  readonly allowance: Allowance;
   /** Uses one attempt; false when none are left. */
   readonly mayTry: () => boolean;
 }

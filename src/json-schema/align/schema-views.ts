@@ -3,7 +3,7 @@ import type { SchemaChecks } from '../interpreter/compile-schema.js';
 import { nameType, readTypes } from '../interpreter/scalar-checks.js';
 import { isJsonObject } from '../json-schema.js';
 import type { SchemaNode, SchemaObject } from '../json-schema.js';
-import type { Pattern, PatternCompiler } from '../patterns/pattern.js';
+import type { Allowance, Pattern, PatternCompiler } from '../patterns/pattern.js';
 import type { SchemaDocument } from '../schema-references.js';
 import { indexChoices } from '../text/choices.js';
 import type { Choice, ChoiceIndex } from '../text/choices.js';
@@ -160,15 +160,12 @@ export function chooseType(view: AlignmentView, type: string): AlignmentView {
 }
 
 /** What applies to the value under a key; undefined if the key is not allowed. */
-export function schemasForKey(view: AlignmentView, key: string): Conjunction | undefined {
+export function schemasForKey(view: AlignmentView, key: string, allowance: Allowance): Conjunction | undefined {
   const named = view.properties.get(key);
-  const matching = view.patterns.filter(({ pattern }) => pattern.test(key, { steps: PATTERN_STEPS }));
+  const matching = view.patterns.filter(({ pattern }) => pattern.test(key, allowance));
   if (named !== undefined || matching.length > 0) return [...(named ?? []), ...matching.map(({ node }) => node)];
   return view.isClosed ? undefined : view.rest;
 }
-
-/** Steps for matching one key. */
-const PATTERN_STEPS = 100_000;
 
 function describe(
   source: ViewSource,

@@ -1,7 +1,6 @@
-import { compileNativePattern, compileSafePattern } from './pattern.js';
-import { expect, test } from 'vitest';
-
 import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { compileNativePattern, createSafePatternCompiler } from './pattern.js';
 
 const atom = fc.constantFrom(
   'a',
@@ -49,7 +48,7 @@ test('the linear matcher agrees with the regular expressions of the engine', () 
   fc.assert(
     fc.property(randomPattern, fc.array(randomText, { minLength: 8, maxLength: 8 }), (pattern, texts) => {
       const native = compileNativePattern(pattern, '#');
-      const linear = compileSafePattern(pattern, '#');
+      const linear = createSafePatternCompiler()(pattern, '#');
       for (const text of texts) {
         const expected = native.test(text, { steps: 0 });
         expect(linear.test(text, { steps: 100_000 }), `${pattern} on ${JSON.stringify(text)}`).toBe(expected);
@@ -71,18 +70,45 @@ test.each([
 ])('a pattern that is only valid without the u flag is read without it: %s on %j is %s', (pattern, text, expected) => {
   expect(() => new RegExp(pattern, 'u')).toThrow(SyntaxError);
   expect(new RegExp(pattern).test(text)).toBe(expected);
-  expect(compileSafePattern(pattern, '#').test(text, { steps: 1000 })).toBe(expected);
+  expect(createSafePatternCompiler()(pattern, '#').test(text, { steps: 1000 })).toBe(expected);
 });
 
 test.each(['', 'a', 'ab', ' ', 'a b', '--'])('no word boundary, on %j', (text) => {
   // Apart from the random ones: V8 also looks between the two halves of a surrogate pair, where no character begins.
   for (const pattern of ['\\B', '^\\B', 'a\\Bb', '\\B$']) {
-    expect(compileSafePattern(pattern, '#').test(text, { steps: 1000 })).toBe(new RegExp(pattern, 'u').test(text));
+    expect(createSafePatternCompiler()(pattern, '#').test(text, { steps: 1000 })).toBe(
+      new RegExp(pattern, 'u').test(text),
+    );
   }
 });
 
 test('a text that costs more than what is left does not match', () => {
   const allowance = { steps: 100 };
-  expect(compileSafePattern('^a*$', '#').test('a'.repeat(1000), allowance)).toBe(false);
+  expect(createSafePatternCompiler()('^a*$', '#').test('a'.repeat(1000), allowance)).toBe(false);
   expect(allowance.steps).toBeLessThan(0);
+});
+
+test.each([
+  [
+    'assertions',
+    String.raw`(?:${Array(1600)
+      .fill(String.raw`\B`)
+      .join('|')})x`,
+  ],
+  ['empty alternatives', `(?:${'|'.repeat(1600)})x`],
+  ['optional groups', `${'(?:)?'.repeat(1600)}x`],
+])('every visited state is charged, not only those that read a character: %s', (_title, pattern) => {
+  const allowance = { steps: 1_000_000 };
+  expect(createSafePatternCompiler()(pattern, '#').test('-'.repeat(100), allowance)).toBe(false);
+  expect(1_000_000 - allowance.steps).toBeGreaterThan(100 * 1600);
+});
+
+test('the patterns of one schema share a bound, equal ones are compiled once', () => {
+  const compile = createSafePatternCompiler();
+  const patterns = Array.from({ length: 30 }, (_item, index) => `a{${4000 + index}}`);
+  expect(() => patterns.map((pattern) => compile(pattern, '#'))).toThrow(
+    expect.objectContaining({ code: 'INVALID_SCHEMA' }),
+  );
+  const same = createSafePatternCompiler();
+  expect(new Set(patterns.map(() => same('a{4000}', '#'))).size).toBe(1);
 });

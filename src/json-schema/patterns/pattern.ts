@@ -24,9 +24,28 @@ export function compileNativePattern(source: string, location: string): Pattern 
   return { test: (text) => expression.test(text) };
 }
 
-/** The same as a linear-time matcher, for untrusted schemas. */
-export function compileSafePattern(source: string, location: string): Pattern {
-  return compileLinearPattern(source, toRegExp(source, location).flags, location);
+/** Instructions of all patterns of one untrusted schema together. Each is about a hundred bytes. */
+const MOST_INSTRUCTIONS = 100_000;
+
+/**
+ * A compiler of linear-time matchers, for the patterns of one untrusted schema: equal ones are compiled once, and all of them
+ * share a bound.
+ */
+export function createSafePatternCompiler(): PatternCompiler {
+  const compiled = new Map<string, Pattern>();
+  let instructions = 0;
+  return (source, location) => {
+    const known = compiled.get(source);
+    if (known !== undefined) return known;
+    const { flags } = toRegExp(source, location);
+    const program = compilePatternProgram(source, flags, location);
+    instructions += program.length;
+    if (instructions > MOST_INSTRUCTIONS)
+      throw invalidSchema(location, 'the patterns of this schema are too large together; use fewer or shorter ones');
+    const pattern = createLinearPattern(program, flags.includes('u'));
+    compiled.set(source, pattern);
+    return pattern;
+  };
 }
 
 /** The pattern as a regular expression; throws `INVALID_SCHEMA` if it is not one. */
@@ -43,77 +62,89 @@ export function toRegExp(source: string, location: string): RegExp {
 }
 
 /**
- * A regular expression as a set of states that is carried along the text: every character is looked at once, with at
- * most as many steps as the pattern has instructions. No pattern can make it slower than that.
+ * A regular expression as a set of states that moves along the text: each character visits every instruction at most
+ * once, and each visit is charged. No pattern can make it slower than that.
  */
-export function compileLinearPattern(source: string, flags: string, location: string): Pattern {
-  const program = compilePatternProgram(source, flags, location);
-  const unicode = flags.includes('u');
-  return { test: (text, allowance) => run(program, text, unicode, allowance) };
-}
+function createLinearPattern(program: readonly PatternInstruction[], unicode: boolean): Pattern {
+  // Which visit an instruction belongs to. Shared by all tests of this pattern: filling it anew for each short text would
+  // cost more than matching.
+  const visits = new Int32Array(program.length);
+  let visit = 0;
+  return { test };
 
-function run(program: readonly PatternInstruction[], text: string, unicode: boolean, allowance: Allowance): boolean {
-  let active: number[] = [];
-  let next: number[] = [];
-  const seen = new Int32Array(program.length).fill(-1);
-  const stack: number[] = [];
-  let accepted = false;
-  for (let index = 0, width = 1; index <= text.length; index += width) {
-    add(active, 0, index);
-    if (accepted) return true;
-    if (index === text.length) return false;
-    const code = unicode ? (text.codePointAt(index) ?? 0) : text.charCodeAt(index);
-    width = code > 0xffff ? 2 : 1;
-    allowance.steps -= active.length;
-    if (allowance.steps < 0) return false;
-    for (const state of active) {
-      const instruction = program[state];
-      if (instruction?.op === 'character' && instruction.matches(code)) add(next, state + 1, index + width);
+  function test(text: string, allowance: Allowance): boolean {
+    let active: number[] = [];
+    let next: number[] = [];
+    const stack: number[] = [];
+    let accepted = false;
+    let isBoundary = false;
+    startPosition(0);
+    for (let index = 0, width = 1; index <= text.length; index += width) {
+      add(active, 0, index);
+      if (accepted) return true;
+      if (index === text.length || allowance.steps < 0) return false;
+      const code = unicode ? (text.codePointAt(index) ?? 0) : text.charCodeAt(index);
+      width = code > 0xffff ? 2 : 1;
+      startPosition(index + width);
+      for (const state of active) {
+        const instruction = program[state];
+        if (instruction?.op === 'character' && instruction.matches(code)) add(next, state + 1, index + width);
+      }
+      if (accepted) return true;
+      [active, next] = [next, active];
+      next.length = 0;
     }
-    if (accepted) return true;
-    [active, next] = [next, active];
-    next.length = 0;
-  }
-  return false;
+    return false;
 
-  /** Follows everything that reads no character. */
-  function add(states: number[], from: number, index: number): void {
-    stack.push(from);
-    for (let state = stack.pop(); state !== undefined; state = stack.pop()) {
-      if (seen[state] === index) continue;
-      seen[state] = index;
-      const instruction = program[state];
-      if (instruction === undefined) continue;
-      switch (instruction.op) {
-        case 'character':
-          states.push(state);
-          break;
-        case 'split':
-          stack.push(instruction.second, instruction.first);
-          break;
-        case 'assert':
-          if (holds(instruction.kind, text, index)) stack.push(state + 1);
-          break;
-        case 'accept':
-          accepted = true;
-          break;
+    function startPosition(index: number): void {
+      visit = visit === LAST_VISIT ? 1 : visit + 1;
+      if (visit === 1) visits.fill(0);
+      isBoundary = isWordAt(text, index - 1) !== isWordAt(text, index);
+    }
+
+    /** Follows everything that reads no character. */
+    function add(states: number[], from: number, index: number): void {
+      stack.push(from);
+      for (let state = stack.pop(); state !== undefined; state = stack.pop()) {
+        allowance.steps -= 1;
+        if (visits[state] === visit) continue;
+        visits[state] = visit;
+        const instruction = program[state];
+        if (instruction === undefined) continue;
+        switch (instruction.op) {
+          case 'character':
+            states.push(state);
+            break;
+          case 'split':
+            stack.push(instruction.second, instruction.first);
+            break;
+          case 'assert':
+            if (holds(instruction.kind, index)) stack.push(state + 1);
+            break;
+          case 'accept':
+            accepted = true;
+            break;
+        }
+      }
+    }
+
+    function holds(kind: 'start' | 'end' | 'boundary' | 'inside', index: number): boolean {
+      switch (kind) {
+        case 'start':
+          return index === 0;
+        case 'end':
+          return index === text.length;
+        case 'boundary':
+          return isBoundary;
+        case 'inside':
+          return !isBoundary;
       }
     }
   }
 }
 
-function holds(kind: 'start' | 'end' | 'boundary' | 'inside', text: string, index: number): boolean {
-  switch (kind) {
-    case 'start':
-      return index === 0;
-    case 'end':
-      return index === text.length;
-    case 'boundary':
-      return isWordAt(text, index - 1) !== isWordAt(text, index);
-    case 'inside':
-      return isWordAt(text, index - 1) === isWordAt(text, index);
-  }
-}
+/** Largest number that an `Int32Array` holds. */
+const LAST_VISIT = 0x7fff_ffff;
 
 function isWordAt(text: string, index: number): boolean {
   return /^\w$/.test(text.charAt(index));

@@ -66,6 +66,14 @@ describe('POST /v1/parse', () => {
     expect(await jsonOf(answer)).toMatchObject({ code });
   });
 
+  it('refuses a schema that is nested too deeply', async () => {
+    const { post } = await openServer();
+    const deep = `${'{"not":'.repeat(50_000)}{}${'}'.repeat(50_000)}`;
+    const answer = await post('/v1/parse', `{"text": "1", "schema": ${deep}}`);
+    expect(answer.status).toBe(400);
+    expect(await jsonOf(answer)).toMatchObject({ code: 'INVALID_SCHEMA' });
+  });
+
   it('leaves keys that programs trip over what they are: keys', async () => {
     const { post } = await openServer();
     const body = '{"text": "{\\"__proto__\\": {\\"polluted\\": true}, \\"constructor\\": 1}"}';
