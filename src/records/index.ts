@@ -12,7 +12,15 @@ export { outboxMessageSchema, outboxState, type OutboxMessage, type NewOutboxMes
 export type { ReadingSource, Reading, Problem } from './reading.js';
 export { RUN_ENGINES, type RunEngine } from './run-engine.js';
 export { repairLevel, runFailureSchema, runOutcome, runResultSchema } from './run-result.js';
-export type { RunResult, RunProcess, RunDrift, RunFailure } from './run-result.js';
+export type {
+  RunResult,
+  RunProcess,
+  RunDrift,
+  RunFailure,
+  RunDiagnostic,
+  RunDenial,
+  FailureCause,
+} from './run-result.js';
 export { runMode, runPermissions, runSpecSchema } from './run-spec.js';
 export type { RunSpec, RunContract, RunLimits, StoredRunSpec } from './run-spec.js';
 export type { RunRecord, RunState } from './run-record.js';

@@ -8,10 +8,17 @@ export const runOutcome = oneOf(['success', 'failed', 'canceled', 'comment']);
 /** How far the answer had to be changed before it met the contract. */
 export const repairLevel = oneOf(['none', 'deterministic_generic', 'schema_aligned']);
 
+/** What stopped the engine, as far as it said why. `model`: the model or its service refused the request or failed. */
+export const failureCause = oneOf(['auth', 'rate_limit', 'quota', 'model', 'network', 'permission', 'unknown']);
+
 /** Why there is no result, and what was tried. */
 export const runFailureSchema = object(
   { category: oneOf(ERROR_CATEGORIES), code: name, message: text },
   {
+    /** Absent where the engine reported no error. */
+    cause: failureCause,
+    /** The status the engine got from its model, where it said so. */
+    http_status: count,
     issues: arrayOf(object({ path: arrayOf({ type: ['string', 'integer'] }), message: text })),
     /** The candidates that were looked at, and why each was rejected. */
     tried: arrayOf(object({ finder: name, start: count, end: count, code: name, message: text })),
@@ -26,6 +33,15 @@ const processSchema = object({
   /** The version the program reports; null if unknown. */
   version: orNull(text),
 });
+
+/** What the engine or its reader reported, the same kind once: `count` says how often. */
+const diagnosticSchema = object(
+  { code: name, message: text, count },
+  { severity: oneOf(['warning', 'error']), http_status: count },
+);
+
+/** A tool the agent wanted to use and was not allowed to. `input` is absent where it is long. */
+const denialSchema = object({ tool: name, reason: text }, { tool_call_id: name, input: anything });
 
 const driftSchema = object({ unknown_types: count, unknown_fields: count });
 
@@ -45,8 +61,14 @@ export const runResultSchema = object(
     value: anything,
     /** The agent's words, where the output has no value and the contract allows that. */
     comment: text,
-    /** The agent's last words, where there is no contract. */
+    /** The agent's last words, in every status; of engine `command` all of stdout. At most 16 MiB: the end is kept. */
     text,
+    /** The model the engine named, or the one it was asked to use. */
+    model: name,
+    /** What the engine and its reader reported over all attempts, bounded; absent if there was nothing. */
+    diagnostics: arrayOf(diagnosticSchema),
+    /** Tools the agent was not allowed to use; absent if there were none. */
+    denials: arrayOf(denialSchema),
     /** The first changes made to the syntax of the answer that was validated; absent if there were none. */
     repairs: arrayOf(object({ kind: name, message: text, offset: count })),
     error: runFailureSchema,
@@ -65,6 +87,15 @@ export type RunResult = FromSchema<typeof runResultSchema>;
 
 /** Types and fields of an engine's output that no reader knows, counted over all attempts. */
 export type RunDrift = FromSchema<typeof driftSchema>;
+
+/** What the engine or its reader reported. */
+export type RunDiagnostic = FromSchema<typeof diagnosticSchema>;
+
+/** A tool the agent wanted to use and was not allowed to. */
+export type RunDenial = FromSchema<typeof denialSchema>;
+
+/** What stopped the engine, as far as it said why. */
+export type FailureCause = FromSchema<typeof failureCause>;
 
 /** The process of an attempt after it ended. */
 export type RunProcess = FromSchema<typeof processSchema>;

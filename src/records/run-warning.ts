@@ -1,5 +1,13 @@
-/** What a result of a run may have to say beside the warnings of its output. A closed list: `docs/errors.md` has each. */
-export const RUN_WARNING_CODES = ['ARTIFACTS_INCOMPLETE', 'TERMINAL_STATUS_COMPLETION_CONFLICT'] as const;
+/** Warnings in the result of a run, beside those about its output. A closed list: `docs/errors.md` explains each. */
+export const RUN_WARNING_CODES = [
+  'ARTIFACTS_INCOMPLETE',
+  'TERMINAL_STATUS_COMPLETION_CONFLICT',
+  'TEXT_SHORTENED',
+  'INVALID_UTF8',
+  'COST_NOT_REPORTED',
+  'UNPROVEN_VERSION',
+  'NOT_CACHED',
+] as const;
 
 /** One of {@link RUN_WARNING_CODES}. */
 export type RunWarningCode = (typeof RUN_WARNING_CODES)[number];

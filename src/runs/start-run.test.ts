@@ -26,6 +26,7 @@ describe('a program that is run', () => {
       value: { line: 3 },
       repair_level: 'none',
       warnings: [],
+      text: '{"line":3}',
       artifacts: { created: [], modified: [], deleted: [] },
       attempts: 1,
       session_id: null,

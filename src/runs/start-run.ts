@@ -7,7 +7,7 @@ import { createRunJournal, EventFeed } from './capture/event-feed.js';
 import { recordUnstarted } from './attempts/run-attempt.js';
 import { runAttempts } from './attempts/run-attempts.js';
 import type { RunContext } from './attempts/run-context.js';
-import { RunControl } from './attempts/run-control.js';
+import { RunControl, explainStop } from './attempts/run-control.js';
 import { RunUsage } from './attempts/run-context.js';
 import { getLauncher } from './launchers/launchers.js';
 import { decidePorts } from './ports/run-ports.js';
@@ -15,6 +15,7 @@ import type { DecidedPorts, RunPorts } from './ports/run-ports.js';
 import { prepareCacheKey, findWorkdir, NotStarted, claimWorkdir } from './launch/working-folder.js';
 import { buildResult, failedResult } from './result/build-result.js';
 import { NO_CHANGES } from './result/merge-fs-diffs.js';
+import { RunFindings } from './result/run-findings.js';
 import type { RunResult, RunSpec } from '../records/index.js';
 import { makeFolder } from '../files/index.js';
 import type { CheckedSpec } from './spec/check-run-spec.js';
@@ -116,10 +117,12 @@ async function carryOutIn(
     launcher: getLauncher(spec.engine),
     control,
     usage: new RunUsage(),
+    findings: new RunFindings(),
+    warnings: new Map(),
     journal,
     folder,
     runDir,
-    progress: { attempts: 0, fcmpSeq: 0, printed: 0, replies: 0, sessionId: null },
+    progress: { attempts: 0, fcmpSeq: 0, printed: 0, replies: 0, sessionId: null, text: undefined },
   };
   try {
     return await carryOutOn(context);
@@ -146,9 +149,10 @@ async function carryOutOn(context: RunContext): Promise<RunResult> {
     return result;
   } catch (error) {
     if (!(error instanceof NotStarted)) throw error;
-    const end = control.stop ?? ({ verdict: 'not_started', reason: error.message } as const);
+    const { stop } = control;
+    const end = stop === null ? ({ verdict: 'not_started', reason: error.message } as const) : explainStop(stop);
     const outcome = await recordUnstarted(context, { sessionId: null, reply: null }, end);
-    return buildResult(outcome, { artifacts: NO_CHANGES, drift: undefined, usage: null, attempts: 1, sessionId: null });
+    return buildResult(outcome, context, { artifacts: NO_CHANGES, drift: undefined });
   } finally {
     await lock?.release().catch((error: unknown) => {
       logger.warn('the working folder could not be given back', { run_id: context.id, error: errorMessageOf(error) });

@@ -68,7 +68,11 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
   const { startRun } = await import('../../runs/index.js');
   try {
     const { data, programs, secrets } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
-    const run = startRun(spec, { data, ...present({ programs, secrets }) });
+    const run = startRun(spec, {
+      data,
+      ...present({ programs, secrets }),
+      onWarning: ({ message }) => void io.stderr.write(tellLine(message)),
+    });
     const cancel = (): void => void run.cancel();
     if (interruption.signal.aborted) cancel();
     else interruption.signal.addEventListener('abort', cancel, { once: true });

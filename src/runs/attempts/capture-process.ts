@@ -12,6 +12,7 @@ import type { RunningProcess } from '../process/launch-process.js';
 import type { ProcessEnd } from '../process/spawn-process.js';
 import { launchProcess } from '../process/launch-process.js';
 import type { RunContext } from './run-context.js';
+import { explainStop } from './run-control.js';
 
 /** Why there was no process. */
 export interface Unstarted {
@@ -27,7 +28,7 @@ export async function captureProcess(
   record: AttemptRecord,
 ): Promise<Unstarted | { readonly end: ProcessEnd; readonly pid: number }> {
   const { control, ports, runDir, spec } = context;
-  if (control.stop !== null) return control.stop;
+  if (control.stop !== null) return explainStop(control.stop);
   const note = await recordProcess(join(ports.data, 'processes'), runDir);
   let running: RunningProcess;
   try {
@@ -88,22 +89,25 @@ async function keep(context: RunContext, record: AttemptRecord, chunks: readonly
   const { usage, limits, control, progress } = context;
   const events = await record.keep(chunks);
   progress.fcmpSeq = record.fcmpSeq;
-  countUsage(context, events);
+  addFindings(context, events);
   if (usage.tokens > limits.tokens) {
     control.requestStop({
       verdict: 'limit',
-      reason: `The run used more than limits.tokens, ${limits.tokens}; allow more or ask for less.`,
+      reason: `The run used more than limits.tokens (${limits.tokens}).`,
+      hint: 'Raise the limit, or ask for less.',
     });
   } else if (usage.cost > limits.cost) {
     control.requestStop({
       verdict: 'limit',
-      reason: `The run cost more than limits.cost, ${limits.cost} dollars; allow more or ask for less.`,
+      reason: `The run cost more than limits.cost (${limits.cost} dollars).`,
+      hint: 'Raise the limit, or ask for less.',
     });
   }
 }
 
-/** Adds what the engine reports to have used. */
-export function countUsage({ usage }: RunContext, events: readonly Emitted[]): void {
+/** Adds what the events report: tokens and cost, diagnostics, denied tools, the model. */
+export function addFindings({ usage, findings }: RunContext, events: readonly Emitted[]): void {
+  findings.add(events);
   for (const { protocol, event } of events) {
     if (protocol !== 'rasp' || !isRasp(event, 'lifecycle.run.status')) continue;
     if (event.data.usage !== undefined) usage.add(event.data.usage);

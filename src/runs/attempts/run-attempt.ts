@@ -1,20 +1,24 @@
-import type { DriftSummary, FcmpEvent, FsDiff, Emitted } from '../../events/index.js';
+import type { Drained, DriftSummary, FcmpEvent, FsDiff, Emitted } from '../../events/index.js';
 import { judgeOutput } from '../judge/judge-output.js';
 import type { JudgedOutput } from '../judge/judge-output.js';
 import type { RunProcess, RunWarning } from '../../records/index.js';
 import { errorMessageOf } from '../../base/index.js';
 import { AttemptRecord } from '../capture/attempt-record.js';
 import { AnswerCollector } from '../judge/answer.js';
-import { decideVerdict, isAsking } from '../judge/decide-verdict.js';
+import type { AnswerSource } from '../judge/answer.js';
+import { decideVerdict, isAsking, isSound } from '../judge/decide-verdict.js';
 import { engineVersion } from '../launch/engine-version.js';
 import { selectAgentEnvironment, prepareLaunch, getProgramCommand } from '../launch/prepare-launch.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
+import { isVersionIn } from '../launchers/version.js';
 import { NO_CHANGES } from '../result/merge-fs-diffs.js';
+import { findCause } from '../result/run-findings.js';
+import type { EngineTrouble } from '../result/run-findings.js';
 import { watchFolder } from '../workspace/watch-folder.js';
 import type { FolderWatch } from '../workspace/watch-folder.js';
-import { getRunMode } from './run-context.js';
+import { getRunMode, warn } from './run-context.js';
 import type { RunContext } from './run-context.js';
-import { countUsage, captureProcess } from './capture-process.js';
+import { addFindings, captureProcess } from './capture-process.js';
 import type { Unstarted } from './capture-process.js';
 
 /** How an attempt ended. */
@@ -27,8 +31,8 @@ export interface AttemptOutcome {
   readonly warnings: readonly RunWarning[];
   /** What was met that no reader knows; null if everything was. */
   readonly drift: DriftSummary | null;
-  /** The agent's last words. */
-  readonly message: string | undefined;
+  /** The error that explains how the process ended; null if it ended well, or the engine reported none. */
+  readonly trouble: EngineTrouble | null;
   /** Absent where no process was started. */
   readonly process?: RunProcess;
 }
@@ -56,7 +60,8 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
     return recordUnstarted(context, plan, { verdict: 'not_started', reason: errorMessageOf(error) });
   }
   const { secrets } = prepared;
-  const answer = new AnswerCollector(isHeldWhole(context) ? 'stdout' : 'messages');
+  context.findings.startAttempt();
+  const answer = new AnswerCollector(chooseAnswerSource(context));
   const record = openRecord(
     context,
     { ...plan, reply: plan.reply === null ? null : secrets.maskText(plan.reply) },
@@ -71,21 +76,24 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
     const { fsDiff, warnings } = await changes.difference();
     const drained = record.drain(run.end);
     context.progress.sessionId = drained.sessionId ?? context.progress.sessionId;
+    context.progress.text = answer.lastWords.text ?? context.progress.text;
+    addFindings(context, drained.events);
     const { stop } = context.control;
     const isJudged = stop === null && !isAsking(getRunMode(context), drained);
     const judged = isJudged ? await judgeOutput(answer.text, context.spec.contract, context.schema) : null;
     const { mayRetry } = plan;
-    const decided = decideVerdict({ stop, judged, drained, end: run.end, mayRetry });
+    const { trouble } = context.findings;
+    const decided = decideVerdict({ stop, judged, drained, end: run.end, mayRetry, trouble });
     const ended = await record.end({ ...run.end, ...decided, fsDiff, pid: run.pid, version: await version });
-    countUsage(context, ended.events);
+    addFindings(context, ended.events.slice(drained.events.length));
     await emitEnd(context, record, ended);
     return {
       last: ended.last,
       judged,
       fsDiff,
-      warnings: [...warnings, ...conflictsIn(ended.events)],
+      warnings: [...warnings, ...conflictsIn(ended.events), ...listAnswerWarnings(answer, context.progress.attempts)],
       drift: record.drift,
-      message: answer.message,
+      trouble: stop === null && isSound(run.end, drained) ? null : (trouble ?? explainRuntimeError(drained)),
       process: {
         exit_code: run.end.exitCode,
         signal: run.end.signal,
@@ -98,9 +106,31 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
   }
 }
 
-/** Of a plain program all it prints is held against its contract; a terminal shows more than that. */
-function isHeldWhole({ spec }: RunContext): boolean {
-  return spec.engine === 'command' && spec.contract !== undefined && spec.terminal !== true;
+/** A plain program's answer is all it prints; a terminal shows more than that. */
+function chooseAnswerSource({ spec }: RunContext): AnswerSource {
+  if (spec.engine !== 'command' || spec.terminal === true) return 'messages';
+  return spec.contract === undefined ? 'tail' : 'stdout';
+}
+
+/** An error that ended the engine's work and that no diagnostic reported. */
+function explainRuntimeError({ runtimeError: message }: Drained): EngineTrouble | null {
+  if (message === null) return null;
+  return { cause: findCause({ code: 'ENGINE_ERROR', message }), message, httpStatus: undefined };
+}
+
+/** What the owner of the run should know about the answer. */
+function listAnswerWarnings(answer: AnswerCollector, attempt: number): RunWarning[] {
+  const warnings: RunWarning[] = [];
+  const { text = '', leftOut } = answer.lastWords;
+  if (leftOut > 0) {
+    const message = `text has the last ${text.length} characters of the output; ${leftOut} before them were left out. The whole output is in .audit/stdout.${attempt}.log.`;
+    warnings.push({ code: 'TEXT_SHORTENED', message });
+  }
+  if (!answer.isUtf8) {
+    const message = `The answer has bytes that are not UTF-8; they appear as U+FFFD. The original bytes are in .audit/stdout.${attempt}.log.`;
+    warnings.push({ code: 'INVALID_UTF8', message });
+  }
+  return warnings;
 }
 
 /** An attempt that never becomes a process: it could not be started, or the run ends before. */
@@ -117,7 +147,7 @@ export async function recordUnstarted(
 async function endUnstarted(context: RunContext, record: AttemptRecord, end: Unstarted): Promise<AttemptOutcome> {
   const ended = await record.end({ exitCode: null, signal: null, verdict: end.verdict, reason: end.reason });
   await emitEnd(context, record, ended);
-  return { last: ended.last, judged: null, fsDiff: NO_CHANGES, warnings: [], drift: null, message: undefined };
+  return { last: ended.last, judged: null, fsDiff: NO_CHANGES, warnings: [], drift: null, trouble: null };
 }
 
 function openRecord(
@@ -157,11 +187,18 @@ async function emitEnd(
   progress.fcmpSeq = record.fcmpSeq;
 }
 
-/** Asked while the agent works, so that nobody waits for it. */
+/** Asked while the agent works, so that the run does not wait for the answer. */
 async function askVersion(context: RunContext): Promise<string | undefined> {
-  const words = getProgramCommand(context, context.launcher.program);
+  const { launcher } = context;
+  const words = getProgramCommand(context, launcher.program);
   // Without the run's marker: it is no process of the run, and must not be ended with it.
-  return engineVersion(context.launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
+  const version = await engineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
+  if (version !== undefined && !isVersionIn(version, launcher.drives)) {
+    const proven = launcher.drives === '' ? 'no version of it was tested' : `tested with ${launcher.drives}`;
+    const message = `${launcher.engine} ${version} is not a tested version (${proven}). Check the first results closely.`;
+    warn(context, { code: 'UNPROVEN_VERSION', message });
+  }
+  return version;
 }
 
 /** A success against which something speaks must not look like one without. */

@@ -7,12 +7,15 @@ import type { RunDrift, RunResult } from '../../records/index.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import { runAttempt, recordUnstarted } from './run-attempt.js';
 import type { AttemptOutcome, AttemptPlan } from './run-attempt.js';
+import { warn } from './run-context.js';
 import type { RunContext } from './run-context.js';
+import { explainStop } from './run-control.js';
 import type { RunControl } from './run-control.js';
 
 /** Attempt after attempt, until one ends the run: the first, those with an answer, those with what was wrong. */
 export async function runAttempts(context: RunContext, workdir: string): Promise<RunResult> {
-  const { spec, control, progress, usage } = context;
+  const { spec, control, usage } = context;
+  warnOfUnreportedCost(context);
   const watch = startStopwatch(context.limits.time_s, control);
   let retries = spec.max_retries ?? 0;
   let artifacts: FsDiff = NO_CHANGES;
@@ -33,12 +36,18 @@ export async function runAttempts(context: RunContext, workdir: string): Promise
     drift = addDrift(drift, outcome.drift);
     const next = await nextStep(context, plan, outcome);
     if ('ended' in next) {
-      const { attempts, sessionId } = progress;
-      return buildResult(next.ended, { artifacts, drift, usage: usage.total, attempts, sessionId });
+      return buildResult(next.ended, context, { artifacts, drift });
     }
     if (next.isRetry) retries -= 1;
     plan = { ...plan, ...next, mayRetry: retries > 0 };
   }
+}
+
+function warnOfUnreportedCost(context: RunContext): void {
+  const { launcher, limits } = context;
+  if (launcher.reportsCost || limits.cost === Number.POSITIVE_INFINITY) return;
+  const message = `limits.cost has no effect: engine ${launcher.engine} does not report its cost. Use limits.tokens or limits.time_s.`;
+  warn(context, { code: 'COST_NOT_REPORTED', message });
 }
 
 type NextStep =
@@ -51,7 +60,7 @@ async function nextStep(context: RunContext, plan: AttemptPlan, outcome: Attempt
   const isRetry = last.type === 'diagnostic.warning' && last.data.code === 'OUTPUT_RETRIED';
   if (!isRetry || judged === null || !('error' in judged) || judged.error === undefined) return { ended: outcome };
   const { stop } = context.control;
-  if (stop !== null) return { ended: await recordUnstarted(context, { ...plan, reply: null }, stop) };
+  if (stop !== null) return { ended: await recordUnstarted(context, { ...plan, reply: null }, explainStop(stop)) };
   const session = context.launcher.canResume ? context.progress.sessionId : null;
   const prompt = retryPrompt(context.spec, judged.error, session !== null);
   return { prompt, sessionId: session, reply: null, isRetry: true };
@@ -60,13 +69,14 @@ async function nextStep(context: RunContext, plan: AttemptPlan, outcome: Attempt
 /** The run stays open until a person answers; the time for work stands still meanwhile. */
 async function waitForReply(context: RunContext): Promise<NextStep> {
   const { control, limits, launcher, progress } = context;
-  const reason = `Nobody answered within limits.wait_s, ${limits.wait_s} s; start the run again when somebody can.`;
-  const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason }), limits.wait_s * 1000);
+  const reason = `No answer within limits.wait_s (${limits.wait_s} s).`;
+  const hint = 'Start the run again when somebody can answer.';
+  const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), limits.wait_s * 1000);
   const answered = await control.answered();
   clearTimeout(timer);
   const { sessionId } = progress;
   if (answered.kind === 'stop')
-    return { ended: await recordUnstarted(context, { sessionId, reply: null }, answered.stop) };
+    return { ended: await recordUnstarted(context, { sessionId, reply: null }, explainStop(answered.stop)) };
   const { text } = answered;
   progress.replies += 1;
   if (sessionId !== null && launcher.canResume) return { prompt: text, sessionId, reply: text, isRetry: false };
@@ -93,8 +103,9 @@ function startStopwatch(seconds: number, control: RunControl): Stopwatch {
   return {
     go() {
       since = performance.now();
-      const reason = `The run worked longer than limits.time_s, ${seconds} s; allow more or ask for less.`;
-      timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason }), Math.max(0, left));
+      const reason = `The run worked longer than limits.time_s (${seconds} s).`;
+      const hint = 'Raise the limit, or ask for less.';
+      timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), Math.max(0, left));
     },
     rest() {
       clearTimeout(timer);

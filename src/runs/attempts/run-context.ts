@@ -4,7 +4,8 @@ import type { RunJournal } from '../capture/event-feed.js';
 import type { Launcher } from '../launchers/launcher.js';
 import type { DecidedPorts } from '../ports/run-ports.js';
 import type { DecidedLimits } from '../spec/run-limits.js';
-import type { RunSpec } from '../../records/index.js';
+import type { RunSpec, RunWarning } from '../../records/index.js';
+import type { RunFindings } from '../result/run-findings.js';
 import type { RunControl } from './run-control.js';
 import { UsageTotals, sumUsage } from '../../events/index.js';
 import type { Usage } from '../../events/index.js';
@@ -19,11 +20,22 @@ export interface RunContext {
   readonly launcher: Launcher;
   readonly control: RunControl;
   readonly usage: RunUsage;
+  readonly findings: RunFindings;
+  /** Warnings that are no attempt's own, by code. */
+  readonly warnings: Map<RunWarning['code'], RunWarning>;
   readonly journal: RunJournal;
   readonly folder: RunFolder;
   /** Absolute and without links, as agents compare paths. */
   readonly runDir: string;
   readonly progress: RunProgress;
+}
+
+/** Adds a warning to the result, and reports it at once. */
+export function warn({ id, ports, warnings }: RunContext, warning: RunWarning): void {
+  if (warnings.has(warning.code)) return;
+  warnings.set(warning.code, warning);
+  ports.logger.warn(warning.message, { run_id: id, code: warning.code });
+  ports.onWarning(warning);
 }
 
 /** How far a run has come; each attempt moves it on. */
@@ -38,6 +50,8 @@ export interface RunProgress {
   replies: number;
   /** The session the engine named last. */
   sessionId: string | null;
+  /** The agent's last words. */
+  text: string | undefined;
 }
 
 /** How the run is to be read and judged. */

@@ -1,9 +1,26 @@
 import { SluiceError } from '../../base/index.js';
+import { CAUSE_HINTS } from '../result/run-findings.js';
+import type { EngineTrouble } from '../result/run-findings.js';
 
 /** Why Sluice itself ends a run. */
 export interface Stop {
   readonly verdict: 'canceled' | 'timed_out' | 'limit';
+  /** What happened. */
   readonly reason: string;
+  /** What to do about it. */
+  readonly hint?: string;
+}
+
+/**
+ * A stop as verdict and message. A run that timed out while its engine kept failing needs that error repaired, not more
+ * time: then the error takes the place of the hint.
+ */
+export function explainStop({ verdict, reason, hint }: Stop, trouble: EngineTrouble | null = null) {
+  if (trouble !== null && verdict !== 'canceled') {
+    const error = trouble.message.replace(/[.\s]+$/, '');
+    return { verdict, reason: `${reason} Last error of the engine: ${error}. ${CAUSE_HINTS[trouble.cause]}` };
+  }
+  return { verdict, reason: hint === undefined ? reason : `${reason} ${hint}` };
 }
 
 /** What ends the waiting for an answer. */

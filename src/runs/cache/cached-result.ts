@@ -76,15 +76,15 @@ export async function emitCachedResult(context: RunContext, kept: CachedResult):
   try {
     await record.begin({ input: '' });
     // Nothing was used, and nothing was started.
-    const { value, text = '', usage: _usage, process: _process, ...result } = kept.result;
-    const said = value === undefined ? text : JSON.stringify(value);
+    const { value, usage: _usage, process: _process, ...result } = kept.result;
+    const said = value === undefined ? (result.text ?? '') : JSON.stringify(value);
     await record.keep([{ stream: 'stdout', bytes: Buffer.from(`${said}\n`), ms: record.now() }]);
     // Only a clean exit is kept.
     const verdict = spec.contract === undefined ? 'no_contract' : 'validated';
     const { events } = await record.end({ exitCode: 0, signal: null, verdict });
     await record.emitEnd(events);
     progress.fcmpSeq = record.fcmpSeq;
-    const given = value === undefined ? { text } : { value };
+    const given = value === undefined ? {} : { value };
     return { ...result, ...given, attempts: 1, session_id: null, cached_from: kept.run_id };
   } finally {
     await record.close();

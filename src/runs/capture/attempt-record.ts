@@ -132,7 +132,7 @@ export class AttemptRecord {
     let events: Emitted[] = [];
     for (const { stream, bytes, ms } of chunks) {
       this.#telling = this.#startedAt + ms;
-      this.#start.answer.read(stream, bytes);
+      this.#start.answer.addBytes(stream, bytes);
       for (const piece of splitBytes(bytes)) {
         for (const emitted of this.#translator.push(stream, piece)) events.push(emitted);
         if (events.length < MAX_EVENTS_PER_BATCH) continue;
@@ -146,7 +146,7 @@ export class AttemptRecord {
   }
 
   async #addAndEmit(events: readonly Emitted[]): Promise<void> {
-    this.#start.answer.hear(events);
+    this.#start.answer.addEvents(events);
     await this.#tell(events);
   }
 
@@ -154,7 +154,7 @@ export class AttemptRecord {
   drain(exit: Pick<AttemptEnd, 'exitCode' | 'signal'>): Drained {
     this.#telling = this.#startedAt + this.now();
     this.#drained = this.#translator.drain(exit);
-    this.#start.answer.hear(this.#drained.events);
+    this.#start.answer.addEvents(this.#drained.events);
     return this.#drained;
   }
 

@@ -88,7 +88,7 @@ describe('the output of a process', () => {
     const { done } = takeFrom(print(out('a'), end), { idleMs: 30, stop: (stop) => (stops.push(stop), stopped()) });
     await done;
     expect(stops).toMatchObject([
-      { verdict: 'timed_out', reason: expect.stringContaining('limits.idle_s, 0.03 s') as string },
+      { verdict: 'timed_out', reason: expect.stringContaining('limits.idle_s (0.03 s)') as string },
     ]);
   });
 

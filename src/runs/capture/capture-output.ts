@@ -115,8 +115,8 @@ function watchIdleness(idleMs: number, stop: (stop: Stop) => void) {
     const silent = waitingSince === null ? 0 : performance.now() - waitingSince;
     // A timer may come a moment early.
     if (silent < idleMs - 1) return arm(Math.max(1, idleMs - silent));
-    const reason = `The agent printed nothing for longer than limits.idle_s, ${idleMs / 1000} s; allow more, or look what it waits for.`;
-    stop({ verdict: 'timed_out', reason });
+    const reason = `The agent printed nothing for longer than limits.idle_s (${idleMs / 1000} s).`;
+    stop({ verdict: 'timed_out', reason, hint: 'Raise the limit, or check what it waits for.' });
   };
   arm(idleMs);
   return {
@@ -154,9 +154,10 @@ export class OutputGauge {
     if (length === bytes.length) return { kept: bytes, stop: null };
     const reason =
       length === tooMuch
-        ? `The agent printed more than limits.output_bytes, ${output_bytes} bytes; allow more, or look for a loop.`
-        : `The agent printed a line longer than limits.line_bytes, ${line_bytes} bytes; allow longer ones, or let it print less.`;
-    return { kept: bytes.subarray(0, length), stop: { verdict: 'limit', reason } };
+        ? `The agent printed more than limits.output_bytes (${output_bytes} bytes).`
+        : `The agent printed a line longer than limits.line_bytes (${line_bytes} bytes).`;
+    const hint = 'Raise the limit, or let it print less.';
+    return { kept: bytes.subarray(0, length), stop: { verdict: 'limit', reason, hint } };
   }
 
   /** Where a line becomes too long; beyond the bytes if none does. */

@@ -14,7 +14,7 @@ describe('what is printed', () => {
     expect([text(kept), stop?.verdict, stop?.reason]).toEqual([
       'efg',
       'limit',
-      expect.stringContaining('output_bytes, 10'),
+      expect.stringContaining('output_bytes (10 bytes)'),
     ]);
     expect(gauge.bytes).toBe(10);
   });
@@ -31,7 +31,7 @@ describe('what is printed', () => {
     expect(gauge.measure('stderr', bytes('abc')).stop).toBeNull();
     expect(gauge.measure('stdout', bytes('23\nabcde\n')).stop).toBeNull();
     const { kept, stop } = gauge.measure('stdout', bytes('x\nabcdefgh'));
-    expect([text(kept), stop?.reason]).toEqual(['x\nabcde', expect.stringContaining('line_bytes, 5')]);
+    expect([text(kept), stop?.reason]).toEqual(['x\nabcde', expect.stringContaining('line_bytes (5 bytes)')]);
   });
 
   it('is cut at the same place however it comes', () => {

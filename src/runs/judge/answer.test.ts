@@ -10,7 +10,7 @@ const claude = (text: string, parent: string | null = null) => ({
   message: { id: `msg_${text}`, role: 'assistant', content: [{ type: 'text', text }] },
 });
 
-function hear(
+function collect(
   engine: 'codex' | 'claude' | 'generic',
   lines: readonly (object | string)[],
   source?: 'stdout',
@@ -18,40 +18,40 @@ function hear(
   const translator = createTranslator({ engine, runId: 'r', attempt: 1 });
   const answer = new AnswerCollector(source ?? 'messages');
   const bytes = toBytes(lines);
-  answer.read('stdout', bytes);
-  answer.read('stderr', toBytes(['noise']));
-  answer.hear(translator.push('stdout', bytes));
-  answer.hear(translator.drain().events);
+  answer.addBytes('stdout', bytes);
+  answer.addBytes('stderr', toBytes(['noise']));
+  answer.addEvents(translator.push('stdout', bytes));
+  answer.addEvents(translator.drain().events);
   return answer;
 }
 
 test('the last whole message is the answer', () => {
-  expect(hear('codex', [codex.message('first'), codex.message('last', 'item_1')]).text).toBe('last');
+  expect(collect('codex', [codex.message('first'), codex.message('last', 'item_1')]).text).toBe('last');
 });
 
 test('what a sub-agent says is not', () => {
-  expect(hear('claude', [claude('mine'), claude('of a helper', 'toolu_1')]).text).toBe('mine');
+  expect(collect('claude', [claude('mine'), claude('of a helper', 'toolu_1')]).text).toBe('mine');
 });
 
 test('the engine’s own structured field is', () => {
   const result = { type: 'result', subtype: 'success', is_error: false, session_id: 's', result: 'Here.' };
-  expect(hear('claude', [claude('Here.'), { ...result, structured_output: { a: 1 } }]).text).toBe('{"a":1}');
+  expect(collect('claude', [claude('Here.'), { ...result, structured_output: { a: 1 } }]).text).toBe('{"a":1}');
 });
 
 test('of a plain program all of stdout is', () => {
-  const answer = hear('generic', ['', 'one', '', 'two'], 'stdout');
+  const answer = collect('generic', ['', 'one', '', 'two'], 'stdout');
   expect(answer.text).toBe('\none\n\ntwo\n');
-  expect(answer.message).toBe('one\n\ntwo');
+  expect(answer.lastWords.text).toBe('one\n\ntwo');
 });
 
 test('nothing said is an empty answer', () => {
-  expect(hear('codex', []).text).toBe('');
-  expect(hear('codex', []).message).toBeUndefined();
+  expect(collect('codex', []).text).toBe('');
+  expect(collect('codex', []).lastWords.text).toBeUndefined();
 });
 
 test('what is longer than can be read is kept only so far that it is refused', () => {
   const answer = new AnswerCollector('stdout');
   const block = new Uint8Array(1024 * 1024).fill(0x20);
-  for (let count = 0; count < 70; count++) answer.read('stdout', block);
+  for (let count = 0; count < 70; count++) answer.addBytes('stdout', block);
   expect(answer.text).toHaveLength(64 * 1024 * 1024 + 1);
 });

@@ -21,6 +21,7 @@ const GROUNDS: VerdictGrounds = {
   drained: DRAINED,
   end: { exitCode: 0, signal: null },
   mayRetry: true,
+  trouble: null,
 };
 const decide = (grounds: Partial<VerdictGrounds>) => decideVerdict({ ...GROUNDS, ...grounds });
 

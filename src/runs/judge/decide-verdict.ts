@@ -1,9 +1,11 @@
 import type { Drained, Verdict } from '../../events/index.js';
+import { explainStop } from '../attempts/run-control.js';
 import type { Stop } from '../attempts/run-control.js';
+import type { EngineTrouble } from '../result/run-findings.js';
 import type { ProcessEnd } from '../process/spawn-process.js';
 import type { JudgedOutput } from './judge-output.js';
 
-/** All that decides how an attempt is to be told. */
+/** All that decides the verdict. */
 export interface VerdictGrounds {
   readonly stop: Stop | null;
   readonly judged: JudgedOutput | null;
@@ -11,6 +13,8 @@ export interface VerdictGrounds {
   readonly end: ProcessEnd;
   /** Whether a refused output may be sent back once more. */
   readonly mayRetry: boolean;
+  /** The engine's last error, if it did not recover from it. */
+  readonly trouble: EngineTrouble | null;
 }
 
 /**
@@ -21,22 +25,26 @@ export function decideVerdict(grounds: VerdictGrounds): {
   readonly verdict?: Verdict;
   readonly reason?: string;
 } {
-  const { stop, judged, drained, end, mayRetry } = grounds;
-  if (stop !== null) return stop;
+  const { stop, judged, drained, end, mayRetry, trouble } = grounds;
+  if (stop !== null) return explainStop(stop, trouble);
   if (judged === null) return {};
-  const isSound = end.exitCode === 0 && drained.runtimeError === null;
   switch (judged.verdict) {
     case 'no_contract':
     case 'validated':
       return { verdict: judged.verdict };
     case 'comment':
-      if (!mayRetry || !isSound) return { verdict: 'comment' };
+      if (!mayRetry || !isSound(end, drained)) return { verdict: 'comment' };
       return { verdict: 'retry', reason: `The output has no value: ${judged.error.message}.` };
     case 'not_validated': {
-      const isRetried = mayRetry && isSound && judged.error !== undefined;
+      const isRetried = mayRetry && isSound(end, drained) && judged.error !== undefined;
       return { verdict: isRetried ? 'retry' : 'not_validated', reason: judged.reason };
     }
   }
+}
+
+/** Whether process and engine ended without an error. */
+export function isSound(end: ProcessEnd, { runtimeError }: Pick<Drained, 'runtimeError'>): boolean {
+  return end.exitCode === 0 && runtimeError === null;
 }
 
 /** Whether the agent has asked, by seed 002's rules: it ended its turn and did not say that it has finished. */

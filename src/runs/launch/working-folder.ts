@@ -48,8 +48,9 @@ export async function claimWorkdir(context: RunContext, workdir: string): Promis
   if (ports.folderLock !== undefined) return ports.folderLock;
   const waiting = new AbortController();
   const unsubscribe = control.onStop(() => waiting.abort());
-  const reason = `Another run works in ${workdir}; it was not free within limits.time_s, ${limits.time_s} s; wait for it, or use a folder of its own.`;
-  const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason }), limits.time_s * 1000);
+  const reason = `Another run works in ${workdir} and did not end within limits.time_s (${limits.time_s} s).`;
+  const hint = 'Wait for it, or use another folder.';
+  const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), limits.time_s * 1000);
   try {
     return await lockFolder(join(ports.data, 'locks'), workdir, { wait: true, signal: waiting.signal });
   } catch (error) {

@@ -24,6 +24,7 @@ export const claudeLauncher: Launcher = {
     ...NETWORK_ENVIRONMENT,
   ],
   canResume: true,
+  reportsCost: true,
   versionCommand: ['--version'],
   readVersion,
   installHint: 'npm install --global @anthropic-ai/claude-code@2.1.325',

@@ -20,6 +20,7 @@ export const codexLauncher: Launcher = {
   drives: '>=0.166.0 <0.167.0',
   environment: ['OPENAI_*', 'CODEX_HOME', 'CODEX_API_KEY', ...NETWORK_ENVIRONMENT],
   canResume: true,
+  reportsCost: false,
   versionCommand: ['--version'],
   readVersion,
   installHint: 'npm install --global @openai/codex@0.166.0',

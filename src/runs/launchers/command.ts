@@ -12,6 +12,7 @@ export const commandLauncher: Launcher = {
   drives: '',
   environment: [],
   canResume: false,
+  reportsCost: false,
   versionCommand: [],
   readVersion: () => undefined,
   installHint: 'give the program with its arguments',

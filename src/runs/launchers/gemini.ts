@@ -17,6 +17,7 @@ export const geminiLauncher: Launcher = {
   drives: '>=0.61.0 <0.62.0',
   environment: ['GEMINI_*', 'GOOGLE_*', ...NETWORK_ENVIRONMENT],
   canResume: true,
+  reportsCost: false,
   versionCommand: ['--version'],
   readVersion,
   installHint: 'npm install --global @google/gemini-cli@0.61.0',

@@ -13,6 +13,7 @@ export const iflowLauncher: Launcher = {
   drives: '',
   environment: ['IFLOW_*', ...NETWORK_ENVIRONMENT],
   canResume: true,
+  reportsCost: false,
   versionCommand: ['--version'],
   readVersion,
   installHint: 'iFlow CLI is no longer published; use another engine',

@@ -52,6 +52,8 @@ export interface Launcher {
   /** Names of environment variables it may need, beside the base every process gets; `OPENAI_*` is a pattern. */
   readonly environment: readonly string[];
   readonly canResume: boolean;
+  /** Whether its output has the cost of a run: without it `limits.cost` cannot end one. */
+  readonly reportsCost: boolean;
   /** The arguments that make it tell its version. */
   readonly versionCommand: readonly string[];
   /** Finds the version in what it printed then. */

@@ -40,6 +40,7 @@ export const opencodeLauncher: Launcher = {
     ...NETWORK_ENVIRONMENT,
   ],
   canResume: true,
+  reportsCost: true,
   versionCommand: ['--version'],
   readVersion,
   installHint: 'npm install --global opencode-ai@1.18.33',

@@ -17,6 +17,7 @@ export const qwenLauncher: Launcher = {
   drives: '>=0.24.4 <0.25.0',
   environment: ['OPENAI_*', 'QWEN_*', 'DASHSCOPE_API_KEY', ...NETWORK_ENVIRONMENT],
   canResume: true,
+  reportsCost: false,
   versionCommand: ['--version'],
   readVersion,
   installHint: 'npm install --global @qwen-code/qwen-code@0.24.4 (needs Node.js 22)',

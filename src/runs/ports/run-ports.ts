@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { createFileResultCache } from '../cache/file-result-cache.js';
-import type { RunEngine } from '../../records/index.js';
+import type { RunEngine, RunWarning } from '../../records/index.js';
 import { createUlids, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
@@ -29,6 +29,8 @@ export interface RunPorts {
   readonly secrets?: { readonly patterns?: readonly string[] };
   /** The lock on the working folder, where the caller already holds it; the run releases it. By default the run waits for it. */
   readonly folderLock?: FolderLock;
+  /** Called with each warning that is known before the end, when it is: a limit that has no effect, an unproven version. */
+  readonly onWarning?: (warning: RunWarning) => void;
   /** Called before `user.input.required` is published, so that whoever sees the question can answer at once. */
   readonly onQuestion?: () => Promise<void>;
 }
@@ -59,6 +61,7 @@ export function decidePorts(ports: RunPorts): DecidedPorts {
     programs: ports.programs ?? {},
     secretPatterns: ports.secrets?.patterns ?? [],
     folderLock: ports.folderLock,
+    onWarning: ports.onWarning ?? (() => undefined),
     onQuestion: ports.onQuestion ?? (async () => undefined),
   };
 }

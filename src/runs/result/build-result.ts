@@ -1,17 +1,16 @@
 import { REASON_CODES } from '../../events/index.js';
-import type { FcmpEvent, FsDiff, Usage, DriftSummary } from '../../events/index.js';
+import type { FcmpEvent, FsDiff, DriftSummary } from '../../events/index.js';
 import type { AttemptOutcome } from '../attempts/run-attempt.js';
+import type { RunContext } from '../attempts/run-context.js';
 import type { JudgedOutput } from '../judge/judge-output.js';
 import type { RunDrift, RunFailure, RunResult } from '../../records/index.js';
 import { NO_CHANGES } from './merge-fs-diffs.js';
+import type { EngineTrouble } from './run-findings.js';
 
-/** What is known of a run beside its last attempt. */
+/** What the attempts of a run add up to. */
 export interface RunTotals {
   readonly artifacts: FsDiff;
   readonly drift: RunDrift | undefined;
-  readonly usage: Usage | null;
-  readonly attempts: number;
-  readonly sessionId: string | null;
 }
 
 /** Candidates that are listed in a result: the first ones tell what is wrong. */
@@ -20,32 +19,40 @@ const MOST_TRIED = 32;
 /** Repairs that are listed in a result: an answer may need one for each of its characters. */
 const MOST_REPAIRS = 100;
 
-/** The result of a run, from its last event: the two always agree. */
-export function buildResult(outcome: AttemptOutcome, totals: RunTotals): RunResult {
-  const { last, judged, warnings, message } = outcome;
-  const { artifacts, drift, usage, attempts, sessionId } = totals;
+/** Builds the result of a run from its last event: the two always agree. */
+export function buildResult(outcome: AttemptOutcome, context: RunContext, { artifacts, drift }: RunTotals): RunResult {
+  const { last, judged, trouble } = outcome;
+  const { findings, progress, spec, usage } = context;
+  const { text } = progress;
+  const ofOutput = judged === null || judged.verdict === 'no_contract' ? [] : judged.warnings.map(plain);
   return {
-    ...describeOutcome(last, judged),
-    warnings: [...(judged === null || judged.verdict === 'no_contract' ? [] : judged.warnings.map(plain)), ...warnings],
-    ...(message === undefined || judged?.verdict !== 'no_contract' ? {} : { text: message }),
+    ...describeOutcome(last, judged, trouble),
+    warnings: [...ofOutput, ...outcome.warnings, ...context.warnings.values()],
+    ...(text === undefined ? {} : { text }),
+    ...findings.summarize(spec.model),
     artifacts,
     ...(drift === undefined ? {} : { drift }),
-    ...(usage === null ? {} : { usage }),
-    attempts,
-    session_id: sessionId,
+    ...(usage.total === null ? {} : { usage: usage.total }),
+    attempts: progress.attempts,
+    session_id: progress.sessionId,
     ...(outcome.process === undefined ? {} : { process: outcome.process }),
   };
 }
 
 type Outcome = Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'repairs' | 'error'>;
 
-function describeOutcome(last: FcmpEvent, judged: JudgedOutput | null): Outcome {
+function describeOutcome(last: FcmpEvent, judged: JudgedOutput | null, trouble: EngineTrouble | null): Outcome {
   if (last.type === 'conversation.failed') {
     const { error } = last.data;
     const status = error.category === 'canceled' ? 'canceled' : 'failed';
-    return { status, repair_level: 'none', error: { ...error, ...listFailureDetails(judged) } };
+    return {
+      status,
+      repair_level: 'none',
+      error: { ...error, ...describeTrouble(trouble), ...listFailureDetails(judged) },
+    };
   }
-  if (last.type !== 'conversation.completed') return { status: 'failed', repair_level: 'none', error: UNEXPLAINED };
+  if (last.type !== 'conversation.completed')
+    return { status: 'failed', repair_level: 'none', error: { ...UNEXPLAINED, ...describeTrouble(trouble) } };
   switch (judged?.verdict) {
     case 'validated':
       return {
@@ -69,6 +76,12 @@ const UNEXPLAINED: RunFailure = {
   code: 'INSUFFICIENT_EVIDENCE',
   message: REASON_CODES.INSUFFICIENT_EVIDENCE,
 };
+
+function describeTrouble(trouble: EngineTrouble | null): Pick<RunFailure, 'cause' | 'http_status'> {
+  if (trouble === null) return {};
+  const { cause, httpStatus } = trouble;
+  return { cause, ...(httpStatus === undefined ? {} : { http_status: httpStatus }) };
+}
 
 function listFailureDetails(judged: JudgedOutput | null): Pick<RunFailure, 'issues' | 'tried'> {
   if (judged?.verdict !== 'not_validated' || judged.error === undefined) return {};

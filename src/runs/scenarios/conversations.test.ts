@@ -82,7 +82,11 @@ describe('an agent that asks', () => {
     expect(result).toMatchObject({
       status: 'failed',
       attempts: 2,
-      error: { category: 'timeout', code: 'RUN_TIMED_OUT', message: expect.stringContaining('wait_s, 0.2') as string },
+      error: {
+        category: 'timeout',
+        code: 'RUN_TIMED_OUT',
+        message: expect.stringContaining('wait_s (0.2 s)') as string,
+      },
     });
     expect(await meta(2)).toMatchObject({ verdict: 'timed_out', session_id: 't-1' });
   });

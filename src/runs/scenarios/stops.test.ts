@@ -70,15 +70,21 @@ describe('a cancel', () => {
 
 describe('a limit', () => {
   const cases: [string, readonly Step[], RunLimits, string, RegExp][] = [
-    ['of time', [{ print: 'a\n' }, HANG], { time_s: 0.6 }, 'RUN_TIMED_OUT', /limits\.time_s, 0\.6 s/],
-    ['of silence', [{ print: 'a\n' }, HANG], { idle_s: 0.4 }, 'RUN_TIMED_OUT', /limits\.idle_s, 0\.4 s/],
-    ['of bytes', [{ flood: 1e9 }], { output_bytes: 100_000 }, 'RUN_LIMIT_EXCEEDED', /limits\.output_bytes, 100000/],
+    ['of time', [{ print: 'a\n' }, HANG], { time_s: 0.6 }, 'RUN_TIMED_OUT', /limits\.time_s \(0\.6 s\)/],
+    ['of silence', [{ print: 'a\n' }, HANG], { idle_s: 0.4 }, 'RUN_TIMED_OUT', /limits\.idle_s \(0\.4 s\)/],
+    [
+      'of bytes',
+      [{ flood: 1e9 }],
+      { output_bytes: 100_000 },
+      'RUN_LIMIT_EXCEEDED',
+      /limits\.output_bytes \(100000 bytes\)/,
+    ],
     [
       'of one line',
       [{ print: 'a\n' }, { flood: 1e9, endless: true }],
       { line_bytes: 5000 },
       'RUN_LIMIT_EXCEEDED',
-      /limits\.line_bytes, 5000/,
+      /limits\.line_bytes \(5000 bytes\)/,
     ],
   ];
 
@@ -108,7 +114,7 @@ describe('a limit', () => {
       status: 'failed',
       error: {
         code: 'RUN_LIMIT_EXCEEDED',
-        message: 'The run used more than limits.tokens, 100; allow more or ask for less.',
+        message: 'The run used more than limits.tokens (100). Raise the limit, or ask for less.',
       },
       usage: { input_tokens: 500 },
     });
@@ -121,7 +127,7 @@ describe('a limit', () => {
     const spec: RunSpec = { engine: 'claude', prompt: 'x', workdir: site.workdir, limits: { cost: 1 } };
     const { result } = await runToEnd(spec, { ...site, programs: { claude: site.agent } });
     expect(result).toMatchObject({
-      error: { code: 'RUN_LIMIT_EXCEEDED', message: expect.stringContaining('limits.cost, 1') as string },
+      error: { code: 'RUN_LIMIT_EXCEEDED', message: expect.stringContaining('limits.cost (1 dollars)') as string },
     });
   });
 });

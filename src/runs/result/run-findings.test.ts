@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { toBytes } from '../../events/contract/translate-lines.contract.js';
+import { createTranslator } from '../../events/index.js';
+import type { EngineName } from '../../events/index.js';
+import { findCause, RunFindings } from './run-findings.js';
+
+function collect(engine: EngineName, stdout: readonly (object | string)[], stderr: readonly string[] = []) {
+  const translator = createTranslator({ engine, runId: 'r', attempt: 1 });
+  const findings = new RunFindings();
+  findings.add(translator.push('stderr', toBytes(stderr)));
+  findings.add(translator.push('stdout', toBytes(stdout)));
+  findings.add(translator.drain().events);
+  return findings;
+}
+
+const init = { type: 'system', subtype: 'init', session_id: 's', model: 'claude-opus-5-5', tools: [] };
+const retry = (attempt: number, status: number, error: string) => ({
+  type: 'system',
+  subtype: 'api_retry',
+  session_id: 's',
+  attempt,
+  max_retries: 10,
+  retry_delay_ms: 500 * attempt,
+  error_status: status,
+  error,
+});
+const say = (text: string) => ({
+  type: 'assistant',
+  session_id: 's',
+  message: { id: `msg_${text}`, role: 'assistant', content: [{ type: 'text', text }] },
+});
+
+describe('diagnostics', () => {
+  it('list the same kind once and count it', () => {
+    const retries = Array.from({ length: 7 }, (_none, index) => retry(index + 1, 401, 'authentication_failed'));
+    const { diagnostics } = collect('claude', [init, ...retries]).summarize(undefined);
+    expect(diagnostics).toMatchObject([{ code: 'ENGINE_AUTH_HINT', count: 7, severity: 'warning', http_status: 401 }]);
+    expect(diagnostics?.[0]?.message).toContain('authentication_failed');
+  });
+
+  it('are bounded, and unknown fields do not hide what the engine said', () => {
+    const odd = Array.from({ length: 60 }, (_none, index) => ({
+      ...say(`m${index}`),
+      [`odd_${'x'.repeat(index + 1)}`]: 1,
+    }));
+    const { diagnostics = [] } = collect('claude', [init, ...odd, retry(1, 500, 'server_error')]).summarize(undefined);
+    expect(diagnostics.length).toBeLessThanOrEqual(50);
+    expect(diagnostics.filter(({ code }) => code === 'UNKNOWN_FIELD')).toHaveLength(25);
+    expect(diagnostics.some(({ code }) => code === 'ENGINE_RETRYING')).toBe(true);
+  });
+});
+
+describe('the error that explains a failure', () => {
+  it('is the last one the engine reported', () => {
+    const { trouble } = collect('claude', [init, retry(1, 429, 'rate_limit'), retry(2, 401, 'authentication_failed')]);
+    expect(trouble).toMatchObject({ cause: 'auth', httpStatus: 401 });
+  });
+
+  it('is none after the agent went on', () => {
+    expect(collect('claude', [init, retry(1, 429, 'rate_limit'), say('Here.')]).trouble).toBeNull();
+  });
+
+  it.each([
+    [401, 'x', 'auth'],
+    [403, 'x', 'permission'],
+    [402, 'x', 'quota'],
+    [429, 'slow down', 'rate_limit'],
+    [429, 'You exceeded your current quota.', 'quota'],
+    [400, 'Unsupported value in request.', 'model'],
+    [404, 'no such model', 'model'],
+    [500, 'x', 'model'],
+    [undefined, 'connect ECONNREFUSED 127.0.0.1:1', 'network'],
+    [undefined, 'exception TypeError: fetch failed sending request', 'network'],
+    [undefined, '{"error":{"type":"invalid_request_error"}}', 'model'],
+    [undefined, 'something else', 'unknown'],
+  ])('with status %s and message %j has the cause %s', (status, message, cause) => {
+    const error = { code: 'ENGINE_ERROR', message, ...(status === undefined ? {} : { http_status: status }) } as const;
+    expect(findCause(error)).toBe(cause);
+  });
+});
+
+describe('the model', () => {
+  it('is the one the engine named, not the name it signs its own messages with', () => {
+    const synthetic = { ...say('API Error'), message: { ...say('x').message, model: '<synthetic>' } };
+    expect(collect('claude', [synthetic, init]).summarize('opus').model).toBe('claude-opus-5-5');
+  });
+
+  it('is the one that was asked for where the engine names none', () => {
+    expect(collect('codex', [{ type: 'thread.started', thread_id: 't' }]).summarize('gpt').model).toBe('gpt');
+    expect(collect('codex', []).summarize(undefined)).not.toHaveProperty('model');
+  });
+});
+
+describe('denied tools', () => {
+  it('of Claude Code are listed once, with what was asked', () => {
+    const denied = {
+      type: 'system',
+      subtype: 'permission_denied',
+      session_id: 's',
+      tool_name: 'Write',
+      tool_use_id: 'toolu_w',
+      decision_reason_type: 'mode',
+      message: 'Permission to use Write has been denied.',
+    };
+    const result = {
+      type: 'result',
+      subtype: 'success',
+      is_error: false,
+      session_id: 's',
+      result: 'I was not allowed.',
+      permission_denials: [
+        { tool_name: 'Write', tool_use_id: 'toolu_w', tool_input: { file_path: 'no.txt' } },
+        { tool_name: 'Bash', tool_use_id: 'toolu_b', tool_input: { command: 'x'.repeat(2000) } },
+      ],
+    };
+    expect(collect('claude', [init, denied, say('I was not allowed.'), result]).summarize(undefined).denials).toEqual([
+      {
+        tool: 'Write',
+        tool_call_id: 'toolu_w',
+        input: { file_path: 'no.txt' },
+        reason: 'Permission to use Write has been denied.',
+      },
+      { tool: 'Bash', tool_call_id: 'toolu_b', reason: 'The engine denied Bash.' },
+    ]);
+  });
+
+  it('of Codex are found in its log', () => {
+    const line =
+      '2026-11-15T17:59:08.277670Z ERROR codex_core::tools::router: error=approval policy is Never; reject command — you cannot ask for escalated permissions if the approval policy is Never';
+    expect(collect('codex', [], [line]).summarize(undefined).denials).toEqual([
+      { tool: 'shell', reason: expect.stringMatching(/^approval policy is Never; reject command/) as string },
+    ]);
+  });
+
+  it('are bounded', () => {
+    const permission_denials = Array.from({ length: 80 }, (_none, index) => ({
+      tool_name: 'Bash',
+      tool_use_id: `toolu_${index}`,
+    }));
+    const result = {
+      type: 'result',
+      subtype: 'success',
+      is_error: false,
+      session_id: 's',
+      result: '',
+      permission_denials,
+    };
+    expect(collect('claude', [init, result]).summarize(undefined).denials).toHaveLength(50);
+  });
+});

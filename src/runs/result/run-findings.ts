@@ -1,0 +1,176 @@
+import { isRasp } from '../../events/index.js';
+import type { Emitted, RaspData, RaspEvent } from '../../events/index.js';
+import { isJsonObject } from '../../json-schema/index.js';
+import type { FailureCause, RunDenial, RunDiagnostic, RunResult } from '../../records/index.js';
+
+/** Kinds of diagnostics that are listed, those of the engine and those of its reader apart: drift must not hide an error. */
+const MAX_DIAGNOSTICS = 25;
+const MAX_DENIALS = 50;
+const MAX_MESSAGE = 1000;
+const MAX_INPUT = 1024;
+
+/** An error the engine reported, and what it means. */
+export interface EngineTrouble {
+  readonly cause: FailureCause;
+  readonly message: string;
+  readonly httpStatus: number | undefined;
+}
+
+type EngineError = RaspData<'diagnostic.engine.error'>;
+
+/**
+ * What the events of a run say beside the answer: diagnostics, denied tools, the model, and the error that explains a
+ * failure. One for all attempts.
+ *
+ * @example
+ * const findings = new RunFindings()
+ * findings.add(translator.push('stdout', bytes))
+ * findings.trouble?.cause // 'auth'
+ */
+export class RunFindings {
+  readonly #engine = new Map<string, RunDiagnostic>();
+  readonly #reader = new Map<string, RunDiagnostic>();
+  readonly #denials = new Map<string, RunDenial>();
+  #model: string | undefined;
+  #trouble: EngineTrouble | null = null;
+
+  /** The engine's last error, unless the agent went on working after it. */
+  get trouble(): EngineTrouble | null {
+    return this.#trouble;
+  }
+
+  /** An error of an earlier attempt does not explain how the next one ends. */
+  startAttempt(): void {
+    this.#trouble = null;
+  }
+
+  add(events: readonly Emitted[]): void {
+    for (const { protocol, event } of events) if (protocol === 'rasp') this.#addEvent(event);
+  }
+
+  #addEvent(event: RaspEvent): void {
+    if (isRasp(event, 'diagnostic.engine.error')) this.#addEngineError(event.data);
+    else if (isRasp(event, 'diagnostic.parser.warning') || isRasp(event, 'diagnostic.parser.error')) {
+      count(this.#reader, { code: event.data.code, message: event.data.message });
+    } else if (isRasp(event, 'lifecycle.run.status')) this.#addStatus(event.data);
+    else if (isRasp(event, 'tool.call.failed')) {
+      const { name: tool, tool_call_id, input, error, output } = event.data;
+      const reason = [error, output].find((text) => typeof text === 'string' && DENIED.test(text));
+      if (typeof reason === 'string') this.#deny({ tool, tool_call_id, input, reason });
+    } else if (isRasp(event, 'raw.stderr')) this.#addCodexDenial(event.data.text);
+    else if (isRasp(event, 'agent.message.final') || isRasp(event, 'tool.call.started')) this.#trouble = null;
+  }
+
+  #addEngineError(error: EngineError): void {
+    const { code, message, severity, http_status } = error;
+    count(this.#engine, { code, message, severity, ...(http_status === undefined ? {} : { http_status }) });
+    this.#addCodexDenial(message);
+    if (severity === 'error' || error.retrying) {
+      this.#trouble = { cause: findCause(error), message: shorten(message), httpStatus: http_status };
+    }
+  }
+
+  #addStatus({ status, model, detail }: RaspData<'lifecycle.run.status'>): void {
+    // Claude Code signs messages of its own with a name that is no model.
+    if (model !== undefined && !model.startsWith('<')) this.#model ??= model;
+    if (!isJsonObject(detail)) return;
+    if (status === 'permission_denied') this.#addDenial(detail);
+    const denials = detail['permission_denials'];
+    if (Array.isArray(denials)) for (const denial of denials) if (isJsonObject(denial)) this.#addDenial(denial);
+  }
+
+  /** As Claude Code and Qwen Code write it. */
+  #addDenial(denial: Readonly<Record<string, unknown>>): void {
+    const { tool_name: tool, tool_use_id: id, tool_input: input, message } = denial;
+    if (typeof tool !== 'string') return;
+    const reason = typeof message === 'string' ? message : `The engine denied ${tool}.`;
+    this.#deny({ tool, reason, input, ...(typeof id === 'string' ? { tool_call_id: id } : {}) });
+  }
+
+  /** Codex only logs it: neither the tool nor the call is in its events. */
+  #addCodexDenial(text: string): void {
+    const reason = CODEX_DENIED.exec(text)?.[0];
+    if (reason !== undefined) this.#deny({ tool: 'shell', reason });
+  }
+
+  /** The same call may be reported several times; each report may add what another left out. */
+  #deny({ tool, tool_call_id, input, reason }: RunDenial): void {
+    const key = tool_call_id ?? `${tool} ${reason}`;
+    const known = this.#denials.get(key);
+    if (known === undefined && this.#denials.size >= MAX_DENIALS) return;
+    const shown = known?.input ?? (isShort(input) ? input : undefined);
+    this.#denials.set(key, {
+      tool,
+      reason: known?.reason ?? shorten(reason),
+      ...(tool_call_id === undefined ? {} : { tool_call_id }),
+      ...(shown === undefined ? {} : { input: shown }),
+    });
+  }
+
+  /** What goes into the result; `asked` is the model the run was asked to use. */
+  summarize(asked: string | undefined): Pick<RunResult, 'model' | 'diagnostics' | 'denials'> {
+    const model = this.#model ?? asked;
+    const diagnostics = [...this.#engine.values(), ...this.#reader.values()];
+    const denials = [...this.#denials.values()];
+    return {
+      ...(model === undefined ? {} : { model }),
+      ...(diagnostics.length === 0 ? {} : { diagnostics }),
+      ...(denials.length === 0 ? {} : { denials }),
+    };
+  }
+}
+
+/** Counts a kind once: messages of the same kind differ in waiting times, attempts and request ids. */
+function count(kinds: Map<string, RunDiagnostic>, found: Omit<RunDiagnostic, 'count'>): void {
+  const message = shorten(found.message);
+  const kind = `${found.code} ${found.http_status ?? ''} ${message.replaceAll(/\breq-\S+|\d+/g, '#')}`;
+  const known = kinds.get(kind);
+  if (known === undefined && kinds.size >= MAX_DIAGNOSTICS) return;
+  kinds.set(kind, { ...found, message, count: (known?.count ?? 0) + 1 });
+}
+
+/** What engines answer a tool call with that was not allowed. */
+const DENIED =
+  /^Permission to use .{1,200} has been denied|permission was declined|denied by policy|rule which prevents you from using|rejected permission to use/i;
+
+const CODEX_DENIED = /approval policy is \w+; reject command[^\n]*/;
+
+/** What an error of an engine means. The status decides; without one, the words do. */
+export function findCause({
+  code,
+  message,
+  http_status: status,
+}: Pick<EngineError, 'code' | 'message' | 'http_status'>): FailureCause {
+  if (status === 402 || QUOTA.test(message)) return 'quota';
+  if (status === 429 || code === 'ENGINE_RATE_LIMIT_HINT') return 'rate_limit';
+  if (status === 403) return 'permission';
+  if (status === 401 || code === 'ENGINE_AUTH_HINT') return 'auth';
+  if (status === 407 || status === 408) return 'network';
+  if (status !== undefined && status >= 400) return 'model';
+  if (NETWORK.test(message)) return 'network';
+  return MODEL.test(message) ? 'model' : 'unknown';
+}
+
+const QUOTA = /\bquota\b|insufficient (?:funds|credit|balance)|credit balance|billing|usage limit/i;
+const NETWORK =
+  /ECONN\w+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|fetch failed|connection (?:failed|refused|error|reset|closed)|network|could not be reached|getaddrinfo|\bTLS\b|certificate/i;
+const MODEL = /invalid_request|model|high demand|overloaded|server.?error|context (?:length|window)/i;
+
+/** What to do about it, for the message of a failure. */
+export const CAUSE_HINTS: Readonly<Record<FailureCause, string>> = {
+  auth: "Check the engine's credentials.",
+  rate_limit: 'Wait, or use another account or model.',
+  quota: "Check the account's quota and billing.",
+  model: 'Check the name of the model and its service.',
+  network: "Check the network and the model's address.",
+  permission: 'Check what the account is allowed to use.',
+  unknown: 'See the diagnostics of the result.',
+};
+
+function shorten(text: string): string {
+  return text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE)}…`;
+}
+
+function isShort(input: unknown): boolean {
+  return input !== undefined && (JSON.stringify(input) ?? '').length <= MAX_INPUT;
+}

@@ -1,0 +1,141 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, vi } from 'vitest';
+import type { RunSpec } from '../../records/run-spec.js';
+import type { RunWarning } from '../../records/run-warning.js';
+import { makeSite } from './fixtures/make-site.js';
+import type { Site, Step } from './fixtures/make-site.js';
+import { runToEnd } from './run.contract.js';
+
+/** Processes are started, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 });
+
+const RECORDINGS = fileURLToPath(new URL('../../events/engines/', import.meta.url));
+const CLAUDE_401 = `${RECORDINGS}claude/fixtures/2.1.325/f3-401.stream-json/stdout.1.log`;
+const CODEX_401 = `${RECORDINGS}codex/fixtures/0.166.0/f3-401.json/stdout.1.log`;
+const CODEX_400 = `${RECORDINGS}codex/fixtures/0.166.0/e2-429-then-400.json/stdout.1.log`;
+const HANG: Step = { sleep: 60_000 };
+
+function command(site: Site, more: Partial<RunSpec> = {}): RunSpec {
+  return { engine: 'command', command: site.agent, workdir: site.workdir, ...more };
+}
+
+async function runEngine(engine: 'claude' | 'codex', steps: readonly Step[], more: Partial<RunSpec> = {}) {
+  const site = await makeSite(steps);
+  const spec: RunSpec = { engine, prompt: 'Do it.', workdir: site.workdir, ...more };
+  return runToEnd(spec, { ...site, programs: { [engine]: site.agent } });
+}
+
+describe('a run whose engine keeps failing', () => {
+  it('names the cause when it times out', async () => {
+    const { result } = await runEngine('claude', [{ play: CLAUDE_401 }, HANG], { limits: { idle_s: 1 } });
+    expect(result).toMatchObject({
+      status: 'failed',
+      model: 'claude-opus-5-5',
+      error: { code: 'RUN_TIMED_OUT', cause: 'auth', http_status: 401 },
+      diagnostics: [{ code: 'ENGINE_AUTH_HINT', count: 7, http_status: 401 }],
+    });
+    expect(result.error?.message).toMatch(
+      /idle_s \(1 s\)\. Last error of the engine: .*Check the engine's credentials\./,
+    );
+  });
+
+  it('tells a refused request from refused credentials', async () => {
+    const [refused, unauthorized] = [
+      await runEngine('codex', [{ play: CODEX_400 }, { exit: 1 }]),
+      await runEngine('codex', [{ play: CODEX_401 }, { exit: 1 }]),
+    ].map(({ result }) => result);
+    expect([refused?.error?.cause, unauthorized?.error?.cause]).toEqual(['model', 'auth']);
+    expect(refused?.diagnostics?.map(({ code }) => code)).toContain('ENGINE_ERROR');
+    expect(unauthorized?.diagnostics?.map(({ code }) => code)).not.toContain('ENGINE_ERROR');
+  });
+
+  it('has no cause when the engine recovered', async () => {
+    const lines = [
+      '{"type":"thread.started","thread_id":"t"}',
+      '{"type":"error","message":"Reconnecting... 1/5 (unexpected status 429 Too Many Requests)"}',
+      '{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"no json"}}',
+      '{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}',
+    ];
+    const { result } = await runEngine('codex', [{ print: `${lines.join('\n')}\n` }], { contract: {} });
+    expect(result).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_NOT_VALIDATED' }, text: 'no json' });
+    expect(result.error).not.toHaveProperty('cause');
+    expect(result.diagnostics).toMatchObject([{ code: 'ENGINE_RATE_LIMIT_HINT' }]);
+  });
+});
+
+describe('the last words of the agent', () => {
+  it.each([
+    ['a failed run', [{ print: 'I could not.\n' }, { exit: 3 }], {}, 'failed', 'I could not.'],
+    ['a run without the value it should have', [{ print: 'Sorry.\n' }], { contract: {} }, 'failed', 'Sorry.'],
+    ['a success', [{ print: 'Here: {"a":1}\n' }], { contract: {} }, 'success', 'Here: {"a":1}'],
+    ['a comment', [{ print: 'Hm.\n' }], { contract: { profile: 'tagged' } }, 'comment', 'Hm.'],
+    ['a run that timed out', [{ print: 'Wait.\n' }, HANG], { limits: { idle_s: 1 } }, 'failed', 'Wait.'],
+  ] as const)('are in the result of %s', async (_name, steps, more, status, text) => {
+    const site = await makeSite(steps);
+    const { result } = await runToEnd(command(site, more), site);
+    expect(result).toMatchObject({ status, text });
+  });
+
+  it('are all a program printed', async () => {
+    const site = await makeSite([{ flood: 9_500_000, line: 9999 }, { print: 'last\n' }]);
+    const { result } = await runToEnd(command(site), site);
+    expect(result).toMatchObject({ status: 'success', warnings: [] });
+    expect(result.text).toHaveLength(10_000_000 + 'last'.length);
+    expect(result.text?.slice(-5)).toBe('\nlast');
+  });
+
+  it('are the end of what is too long, and the result says so', async () => {
+    const site = await makeSite([{ flood: 18_000_000, line: 9999 }, { print: 'last\n' }]);
+    const { result } = await runToEnd(command(site), site);
+    expect(result.text?.endsWith('\nlast')).toBe(true);
+    expect(result.text?.length).toBeLessThanOrEqual(16 * 1024 * 1024);
+    expect(result.warnings).toMatchObject([{ code: 'TEXT_SHORTENED' }]);
+  });
+});
+
+describe('bytes that are not UTF-8', () => {
+  const invalid = Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d, 0x0a]).toString('base64');
+
+  it('in a value are a warning', async () => {
+    const site = await makeSite([{ print: invalid, encoding: 'base64' }]);
+    const { result } = await runToEnd(command(site, { contract: {} }), site);
+    expect(result).toMatchObject({ status: 'success', value: { a: '\u{fffd}' } });
+    expect(result.warnings).toMatchObject([{ code: 'INVALID_UTF8' }]);
+  });
+
+  it('in a message of an engine are one too', async () => {
+    const before = '{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"{\\"a\\":\\"';
+    const line = Buffer.concat([Buffer.from(before), Buffer.from([0xff]), Buffer.from('\\"}"}}\n')]).toString('base64');
+    const { result } = await runEngine('codex', [{ print: line, encoding: 'base64' }], { contract: {} });
+    expect(result.status).toBe('success');
+    expect(result.warnings.map(({ code }) => code)).toContain('INVALID_UTF8');
+  });
+});
+
+describe('a warning at the start', () => {
+  async function collectWarnings(engine: 'claude' | 'codex', version: string, more: Partial<RunSpec>) {
+    const site = await makeSite([{ print: '{"type":"thread.started","thread_id":"t"}\n' }]);
+    const [program, script] = [site.agent[0], site.agent.slice(1)];
+    const warnings: RunWarning[] = [];
+    const { result } = await runToEnd(
+      { engine, prompt: 'Do it.', workdir: site.workdir, env: ['PLAY_*'], ...more },
+      {
+        ...site,
+        programs: { [engine]: [program, ...script] },
+        environment: { ...process.env, PLAY_VERSION: version },
+        onWarning: (warning) => warnings.push(warning),
+      },
+    );
+    expect(result.warnings).toEqual(expect.arrayContaining(warnings));
+    return warnings.map(({ code }) => code);
+  }
+
+  it('says that a limit of cost has no effect', async () => {
+    expect(await collectWarnings('codex', '0.166.1', { limits: { cost: 1 } })).toEqual(['COST_NOT_REPORTED']);
+    expect(await collectWarnings('claude', '2.1.330', { limits: { cost: 1 } })).toEqual([]);
+  });
+
+  it('says that a version was not tested', async () => {
+    expect(await collectWarnings('codex', '9.0.0', {})).toEqual(['UNPROVEN_VERSION']);
+  });
+});
