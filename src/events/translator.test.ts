@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { expectCovered, expectOrderly, expectValid, selectFcmp } from './contract/emitted-invariants.contract.js';
+import {
+  expectCovered,
+  expectOrderly,
+  expectValid,
+  selectFcmp,
+  selectRasp,
+} from './contract/emitted-invariants.contract.js';
 import { DONE, codex, translateLines, toBytes } from './contract/translate-lines.contract.js';
 import { createTranslator } from './translator.js';
 
@@ -227,6 +233,60 @@ describe('the session', () => {
     expect(
       translateLines({ stdout: [codex.thread('x'.repeat(5000)), codex.message('hi')] }).of('conversation.started'),
     ).toEqual([{ session_id: null }]);
+  });
+});
+
+describe('a conversation whose session is named late', () => {
+  const named = codex.thread('t-1');
+
+  it('starts before its first message, which waits for the session', () => {
+    const { types, fcmp, emitted } = translateLines({ stdout: [codex.message('Hello.'), named, codex.completed()] });
+    expect(types.slice(0, 2)).toEqual(['conversation.started', 'assistant.message.final']);
+    expect(fcmp.map(({ correlation }) => correlation.session_id)).toEqual(['t-1', 't-1', 't-1']);
+    const rasp = selectRasp(emitted).map(({ event }) => event.type);
+    expect(rasp.indexOf('agent.message.final')).toBeLessThan(rasp.lastIndexOf('lifecycle.run.status'));
+  });
+
+  it('emits RASP at once', () => {
+    const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
+    const emitted = translator.push('stdout', toBytes([codex.message('Hello.')]));
+    expect(emitted.map(({ protocol }) => protocol)).toEqual(['rasp', 'rasp']);
+  });
+
+  it('holds nothing before the first message', () => {
+    const { types } = translateLines({ stdout: ['no JSON', codex.message('Hello.'), named] });
+    expect(types.slice(0, 4)).toEqual([
+      'raw.stdout',
+      'diagnostic.warning',
+      'conversation.started',
+      'assistant.message.final',
+    ]);
+  });
+
+  it.each([
+    ['64 events', Array.from({ length: 65 }, (_, index) => codex.message('Hello.', `item_${index}`))],
+    ['64 KiB', [codex.message('x'.repeat(65 * 1024))]],
+  ])('waits for no more than %s', (_, messages) => {
+    const { types, of } = translateLines({ stdout: [...messages, named, codex.completed()] });
+    expect(types[0]).toBe('assistant.message.final');
+    expect(of('conversation.started')).toEqual([{ session_id: 't-1' }]);
+  });
+
+  it.each(['iflow', 'generic'] as const)('is not waited for where %s prints text', (engine) => {
+    const translator = createTranslator({ engine, runId: 'r', attempt: 1, clock: () => 0 });
+    const emitted = translator.push('stdout', toBytes(['Hello.']));
+    expect(selectFcmp(emitted).map(({ type }) => type)).toEqual(['assistant.message.delta']);
+  });
+
+  it('starts without a session when all bytes have come', () => {
+    const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
+    translator.push('stdout', toBytes([codex.message('Hello.')]));
+    const { events } = translator.drain();
+    expect(
+      selectFcmp(events)
+        .map(({ type }) => type)
+        .slice(0, 2),
+    ).toEqual(['conversation.started', 'assistant.message.final']);
   });
 });
 

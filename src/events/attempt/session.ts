@@ -39,7 +39,7 @@ export class Session {
   start(id: string | null): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
-    this.#writer.writeFcmp('conversation.started', { session_id: id });
+    this.#writer.startConversation(id);
   }
 
   #warnChanged(before: string, id: string): void {

@@ -52,7 +52,6 @@ export function endAttempt(report: ReportWriter, writer: EventWriter, circumstan
     reason: end.reason ?? null,
   };
   if (end.fsDiff !== undefined) writeArtifacts(writer, report.tools.touches, end.fsDiff);
-  startUnnamed(report, writer, circumstances.engine);
   for (const { code, message } of end.warnings ?? []) writer.warn(code, message);
   for (const code of looseEnds(report, circumstances)) writer.warn(code);
   const judgement = judge(mode, evidence);
@@ -76,11 +75,11 @@ export function endAttempt(report: ReportWriter, writer: EventWriter, circumstan
   writeLast(report, writer, judgement, end);
 }
 
-/** The agent spoke, but no session came: the conversation has started all the same. */
-function startUnnamed(report: ReportWriter, writer: EventWriter, engine: Engine): void {
+/** All bytes have come. The agent spoke, but no session came: the conversation has started all the same. */
+export function startUnnamed(report: ReportWriter, writer: EventWriter, engine: Engine): void {
   if (report.conversation.isStarted || !report.hasSpoken) return;
   report.conversation.start(writer.sessionId);
-  if (engine.promises.session) writer.warn('SESSION_ID_MISSING');
+  if (engine.promises.session !== 'never') writer.warn('SESSION_ID_MISSING');
 }
 
 function looseEnds(report: ReportWriter, { engine, end, bytes, silenceMs }: Circumstances): DiagnosticCode[] {

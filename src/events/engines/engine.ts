@@ -20,8 +20,11 @@ export interface Engine {
   readonly parserVersion: string;
   /** `json`: records and documents, with noise between them. `text`: line by line. */
   readonly framing: 'json' | 'text';
-  /** What the program prints whenever all goes well: its absence at the end is worth a warning. */
-  readonly promises: { readonly session: boolean; readonly endSignal: boolean };
+  /**
+   * What the program prints whenever all goes well: its absence at the end is worth a warning. A session that is named
+   * `early`, while the program runs, is waited for before the first message is published.
+   */
+  readonly promises: { readonly session: 'early' | 'late' | 'never'; readonly endSignal: boolean };
   /**
    * How surely a JSON value was printed by this program, from 0 (not at all) to 1 (no other program prints this). Decides
    * `engine: 'auto'`; above 0, the value is cut out of the text around it.

@@ -16,6 +16,30 @@ const NO_SUBJECT: Subject = {};
 /** `event` of every type, shared by all events of it. */
 const EVENT_OF = Object.fromEntries(RASP_TYPES.map((type) => [type, { category: getCategory(type), type }]));
 
+/** Facts and characters of their data that may wait for the session. */
+const MAX_HELD_EVENTS = 64;
+const MAX_HELD_LENGTH = 64 * 1024;
+
+/** What a reader expects only in a conversation that has started. */
+const STARTED_FIRST: ReadonlySet<FcmpType> = new Set([
+  'assistant.message.delta',
+  'assistant.message.final',
+  'assistant.reasoning',
+  'assistant.tool_call',
+]);
+
+/** Events that a person must answer never wait. */
+const NEEDS_ANSWER: ReadonlySet<FcmpType> = new Set(['user.input.required']);
+
+/** An FCMP event that has no number and no session yet. */
+interface HeldFact {
+  readonly type: FcmpType;
+  readonly data: FcmpEvent['data'];
+  readonly subject: Subject;
+  readonly meta: FcmpEvent['meta'];
+  readonly rawRef: RawRef | null;
+}
+
 /** Writes events: numbers them, stamps them, and reports each fact in both protocols. */
 export class EventWriter {
   readonly #runId: string;
@@ -32,6 +56,9 @@ export class EventWriter {
   #meta: FcmpEvent['meta'];
   #sessionId: string | null;
   #sessionOnly: Correlation;
+  /** What waits for the session; null where nothing waits any more. */
+  #held: HeldFact[] | null;
+  #heldLength = 0;
   /** The bytes the next events were read from; null for what no byte says. */
   rawRef: RawRef | null = null;
   /** Reported with the FCMP events from here on: set for the last one of the attempt. */
@@ -46,7 +73,9 @@ export class EventWriter {
     readonly fcmpSeq: number;
     readonly sessionId: string | null;
     readonly cachedFrom: string | null;
+    readonly waitsForSession: boolean;
   }) {
+    this.#held = start.waitsForSession ? [] : null;
     this.#runId = start.runId;
     this.#attempt = start.attempt;
     this.#engine = start.engine;
@@ -114,7 +143,9 @@ export class EventWriter {
     const mapped = toFcmp(event);
     if (mapped === null) return;
     const fcmpData = this.usage === null ? mapped.data : { ...mapped.data, usage: this.usage };
-    this.#pushFcmp(mapped.type, fcmpData, correlation);
+    if (this.#held !== null && (this.#held.length > 0 || STARTED_FIRST.has(mapped.type))) {
+      this.#hold(this.#held, { type: mapped.type, data: fcmpData, subject, meta: this.#meta, rawRef: this.rawRef });
+    } else this.#pushFcmp(mapped.type, fcmpData, correlation);
   }
 
   /** Reports a warning of the reading; the message is the code's own explanation unless another is given. */
@@ -127,9 +158,11 @@ export class EventWriter {
     this.write('diagnostic.parser.warning', { code, message, ...about }, subject);
   }
 
-  /** Reports people something that is no fact of its own. */
-  writeFcmp<Type extends FcmpType>(type: Type, data: FcmpData<Type>): void {
-    this.#pushFcmp(type, data, this.#sessionOnly);
+  /** Publishes that the conversation has started, then what waited for it. */
+  startConversation(sessionId: string | null): void {
+    const data: FcmpData<'conversation.started'> = { session_id: sessionId };
+    this.#pushFcmp('conversation.started', data, this.#sessionOnly);
+    this.#release();
   }
 
   /** Returns what was written since the last time. */
@@ -139,7 +172,29 @@ export class EventWriter {
     return out;
   }
 
-  #pushFcmp(type: FcmpType, data: FcmpEvent['data'], correlation: Correlation): void {
+  /** The first message waits for the session, and what follows waits behind it, as long as that is little. */
+  #hold(held: HeldFact[], fact: HeldFact): void {
+    this.#heldLength += JSON.stringify(fact.data).length;
+    held.push(fact);
+    const isFull = held.length > MAX_HELD_EVENTS || this.#heldLength > MAX_HELD_LENGTH;
+    if (isFull || NEEDS_ANSWER.has(fact.type)) this.#release();
+  }
+
+  #release(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const { type, data, subject, meta, rawRef } of held) {
+      this.#pushFcmp(type, data, this.#correlate(subject), meta, rawRef);
+    }
+  }
+
+  #pushFcmp(
+    type: FcmpType,
+    data: FcmpEvent['data'],
+    correlation: Correlation,
+    meta: FcmpEvent['meta'] = this.#meta,
+    rawRef: RawRef | null = this.rawRef,
+  ): void {
     const event = {
       protocol_version: 'fcmp/1.0',
       run_id: this.#runId,
@@ -148,9 +203,9 @@ export class EventWriter {
       engine: this.#engine,
       type,
       data,
-      meta: this.#meta,
+      meta,
       correlation,
-      raw_ref: this.rawRef,
+      raw_ref: rawRef,
     } as unknown as FcmpEvent;
     this.#out.push({ protocol: 'fcmp', event });
   }

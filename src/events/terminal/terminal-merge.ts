@@ -36,7 +36,14 @@ export class TerminalMerge {
     this.#attempt = attempt;
     this.#writer = writer;
     const { name, parser, parserVersion } = engine;
-    const nowhere = { runId: 'shadow', attempt: 1, fcmpSeq: 0, sessionId: null, cachedFrom: null };
+    const nowhere = {
+      runId: 'shadow',
+      attempt: 1,
+      fcmpSeq: 0,
+      sessionId: null,
+      cachedFrom: null,
+      waitsForSession: false,
+    };
     this.#shadowWriter = new EventWriter({ ...nowhere, engine: name, parser, parserVersion });
     this.#shadow = new Attempt(engine, this.#shadowWriter);
   }

@@ -1,5 +1,5 @@
 import { Attempt } from '../attempt/report-writer.js';
-import { endAttempt } from '../end/attempt-end.js';
+import { endAttempt, startUnnamed } from '../end/attempt-end.js';
 import type { AttemptEnd } from '../end/attempt-end.js';
 import type { Engine, ProcessExit } from '../engines/engine.js';
 import type { Frame } from '../framing/frame.js';
@@ -52,7 +52,8 @@ export class StreamTranslator {
     this.#mismatch = new EngineMismatch(engine, engines);
     this.#start = start;
     const { name, parser, parserVersion } = engine;
-    this.#writer = new EventWriter({ ...start, engine: name, parser, parserVersion });
+    const waitsForSession = engine.promises.session === 'early';
+    this.#writer = new EventWriter({ ...start, engine: name, parser, parserVersion, waitsForSession });
     this.#attempt = new Attempt(engine, this.#writer);
     this.#ledgers = { stdout: new CoverageLedger(), stderr: new CoverageLedger(), pty: new CoverageLedger() };
     this.#framers = {
@@ -120,6 +121,7 @@ export class StreamTranslator {
     for (const framer of Object.values(this.#framers)) framer.end();
     this.#terminal?.end();
     this.#attempt.endReading(exit);
+    startUnnamed(this.#attempt.report, this.#writer, this.#engine);
     this.#warnAboutMismatch();
   }
 

@@ -23,7 +23,7 @@ export const claudeEngine: Engine = {
   parser: 'claude_stream_json',
   parserVersion: '1',
   framing: 'json',
-  promises: { session: true, endSignal: true },
+  promises: { session: 'early', endSignal: true },
   detect: (value) => detectShape(value, detectRecord),
   readSession: readShapeSession,
   createReader: (report) => createShapeReader(CLAUDE, report),

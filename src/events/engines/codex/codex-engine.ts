@@ -12,7 +12,7 @@ export const codexEngine: Engine = {
   parser: 'codex_ndjson',
   parserVersion: '1',
   framing: 'json',
-  promises: { session: true, endSignal: true },
+  promises: { session: 'early', endSignal: true },
   detect,
   detectText: (line) => (/^OpenAI Codex v\d/u.test(line) ? 1 : 0),
   readSession: (value) => (stringField(value, 'type') === 'thread.started' ? nameField(value, 'thread_id') : null),

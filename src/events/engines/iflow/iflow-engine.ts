@@ -14,7 +14,7 @@ export const iflowEngine: Engine = {
   parser: 'iflow_text',
   parserVersion: '1',
   framing: 'text',
-  promises: { session: true, endSignal: true },
+  promises: { session: 'late', endSignal: true },
   detect: () => 0,
   detectText: (line) => (/<\/?Execution Info>|^Error when talking to iFlow API/u.test(line) ? 1 : 0),
   readSession: () => null,

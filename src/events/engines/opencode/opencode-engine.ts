@@ -29,7 +29,7 @@ export const opencodeEngine: Engine = {
   parser: 'opencode_ndjson',
   parserVersion: '1',
   framing: 'json',
-  promises: { session: true, endSignal: true },
+  promises: { session: 'early', endSignal: true },
   detect,
   detectText: (line) => (TEXT_HEADER.test(line) ? 0.5 : 0),
   readSession: (value) => (detect(value) > 0 ? nameField(value, 'sessionID') : null),

@@ -13,7 +13,7 @@ export const qwenEngine: Engine = {
   parser: 'qwen_stream_json',
   parserVersion: '1',
   framing: 'json',
-  promises: { session: true, endSignal: true },
+  promises: { session: 'early', endSignal: true },
   detect: (value) => Math.max(detectShape(value, detectRecord), errorDocument(value) === null ? 0 : 0.2),
   readSession: readShapeSession,
   createReader: (report) => createShapeReader(QWEN, report),
