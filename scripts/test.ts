@@ -2,24 +2,42 @@
  * The test command: `npm test [-- FILTER… | OPTIONS]`. Runs vitest and ends with the line `N passed, N failed`, also
  * when the runner itself could not start.
  */
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseCLI, startVitest } from 'vitest/node';
 import { countTests, hasPassed, renderTotals, type Totals } from './test-totals.js';
 
-// Whoever runs the tests may also use Sluice: a test must not find their database, their folder or their tokens.
-delete process.env['SLUICE_CONFIG'];
-delete process.env['SLUICE_DATA'];
-delete process.env['SLUICE_DATABASE'];
-delete process.env['SLUICE_TOKENS'];
+/** What tests themselves read. */
+const SETTINGS_OF_TESTS = ['SLUICE_CHROMIUM'];
+
+/** Variables that would lead tests to the data of whoever runs them, or to the repository of a hook that does. */
+const LEADS_ASIDE = /^(?:SLUICE|GIT|XDG)_/;
+
+// Whoever runs the tests may use Sluice, Git and the agents: a test must find none of their settings.
+for (const name of Object.keys(process.env)) {
+  if (LEADS_ASIDE.test(name) && !SETTINGS_OF_TESTS.includes(name)) Reflect.deleteProperty(process.env, name);
+}
+const home = mkdtempSync(join(tmpdir(), 'sluice-home-'));
+process.env['HOME'] = home;
+process.env['USERPROFILE'] = home;
 
 async function runTests(): Promise<Totals> {
   const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
+  const filters = filter.map(nameFolder);
   // A snapshot that is not there yet is a failure unless the caller asks to write it, here as in CI.
-  const vitest = await startVitest('test', filter, { update: 'none', allowOnly: false, ...options, watch: false });
+  const vitest = await startVitest('test', filters, { update: 'none', allowOnly: false, ...options, watch: false });
   const totals = countTests(vitest.state.getTestModules(), vitest.state.getUnhandledErrors().length);
   await vitest.close();
   // A set-up that failed or a filter that found nothing is no test, but it is a failure.
   const isSilentFailure = totals.failed === 0 && process.exitCode !== undefined && process.exitCode !== 0;
   return isSilentFailure ? { ...totals, failed: 1 } : totals;
+}
+
+/** `src/json` is that folder: as a part of a path it would also be `src/json-schema`. */
+function nameFolder(filter: string): string {
+  const isFolder = statSync(filter, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isFolder && !filter.endsWith('/') ? `${filter}/` : filter;
 }
 
 let totals: Totals;
@@ -29,5 +47,6 @@ try {
   console.error(error);
   totals = { passed: 0, failed: 1, skipped: 0 };
 }
+rmSync(home, { recursive: true, force: true, maxRetries: 5 });
 process.exitCode = hasPassed(totals) ? 0 : 1;
 process.stdout.write(`${renderTotals(totals)}\n`);

@@ -2,9 +2,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runScript } from './bundle-program.js';
 import { makeFolder } from './temporary-folder.js';
 
-async function runTestCommand(files: Readonly<Record<string, string>>) {
+async function runTestCommand(files: Readonly<Record<string, string>>, ...filters: string[]) {
   const folder = await makeFolder(files);
-  const { exitCode, stdout } = await runScript('scripts/test.ts', ['--root', folder, '--globals']);
+  const { exitCode, stdout } = await runScript('scripts/test.ts', ['--root', folder, '--globals', ...filters]);
   return { exitCode, lastLine: stdout.trimEnd().split('\n').at(-1) };
 }
 
@@ -47,11 +47,27 @@ describe('npm test', () => {
     expect(await runTestCommand(files)).toEqual({ exitCode: 1, lastLine: '0 passed, 1 failed' });
   });
 
-  it('keeps the settings of whoever runs it from the tests', async () => {
-    vi.stubEnv('SLUICE_DATABASE', 'postgres://db/in-use');
+  it('keeps the settings and the home of whoever runs it from the tests', async () => {
+    const theirs = {
+      SLUICE_DATABASE: 'postgres://db/in-use',
+      GIT_DIR: '/theirs',
+      HOME: await makeFolder({ '.npmrc': '' }),
+    };
+    for (const [name, value] of Object.entries(theirs)) vi.stubEnv(name, value);
     onTestFinished(() => void vi.unstubAllEnvs());
-    const looking = 'test("a", () => expect(process.env.SLUICE_DATABASE).toBe(undefined));';
-    expect(await runTestCommand({ 'a.test.js': looking })).toEqual({ exitCode: 0, lastLine: '1 passed, 0 failed' });
+    const looking = `
+      import { readdirSync } from 'node:fs';
+      import { homedir } from 'node:os';
+      test("a", () => expect(process.env).not.toMatchObject({ SLUICE_DATABASE: expect.any(String) }));
+      test("b", () => expect(process.env).not.toMatchObject({ GIT_DIR: expect.any(String) }));
+      test("c", () => expect(readdirSync(homedir())).toEqual([]));`;
+    expect(await runTestCommand({ 'a.test.js': looking })).toEqual({ exitCode: 0, lastLine: '3 passed, 0 failed' });
+  });
+
+  it('takes the name of a folder for that folder alone', async () => {
+    const test = 'test("a", () => {});';
+    const files = { 'src/json/a.test.js': test, 'src/json-schema/b.test.js': test, 'src/c.test.js': test };
+    expect(await runTestCommand(files, 'src/json', 'c.test')).toEqual({ exitCode: 0, lastLine: '2 passed, 0 failed' });
   });
 
   it('does not take a run without tests for a success', async () => {

@@ -22,6 +22,7 @@ export interface CampaignLength {
   readonly seconds: number;
 }
 
+const HOSTILE_KILOBYTES = 1024;
 const STORE_KILLS = 20;
 const MODEL_RUNS = 1000;
 const PG_KILLS = 20;
@@ -58,6 +59,13 @@ export function makeCampaigns({ damages, rounds, seconds }: CampaignLength): rea
       files: ['src/json/properties', 'src/json/reader', 'src/json/stream'],
       rounds,
       settings: {},
+    },
+    {
+      name: `hostile texts of ${HOSTILE_KILOBYTES} kB`,
+      project: 'source',
+      files: ['src/json/hostile'],
+      rounds: 1,
+      settings: { HOSTILE_KILOBYTES },
     },
     {
       name: 'validators against each other, aligner',

@@ -1,23 +1,24 @@
 import { describe, expect, test, vi } from 'vitest';
 import { hostileTexts } from './fixtures/hostile-texts.js';
-import { errorOf, successOf } from './fixtures/outcome.js';
+import { errorOf } from './fixtures/outcome.js';
 import { withFields } from './fixtures/schemas.js';
 import { parse, PARSE_ERROR_CODES, ParseError, type ParseResult, repairJson } from './index.js';
 
-// Megabytes on a busy machine: these tests ask whether there is an answer, the benchmarks ask when.
+// Much text on a busy machine: these tests ask whether there is an answer, the benchmarks ask when.
 vi.setConfig({ testTimeout: 60_000 });
 
 const KILOBYTE = 1024;
-const MEGABYTE = 1024 * KILOBYTE;
+/** Time is linear, so an eighth asks the same; `npm run torture` asks for all of it. */
+const LENGTH = Number(process.env['HOSTILE_KILOBYTES'] ?? 128) * KILOBYTE;
 
 function isAnswered(result: ParseResult<unknown>): boolean {
   return result.ok || result.status === 'comment' || PARSE_ERROR_CODES.includes(result.error.code);
 }
 
 /** Valid JSON, or undefined where there is nothing to be saved. Anything but a ParseError is a failure. */
-function repairedValue(text: string, depth = 1000): unknown {
+function repairedValue(text: string): unknown {
   try {
-    return JSON.parse(repairJson(text, { limits: { depth } }));
+    return JSON.parse(repairJson(text));
   } catch (error) {
     if (error instanceof ParseError) return undefined;
     throw error;
@@ -25,78 +26,23 @@ function repairedValue(text: string, depth = 1000): unknown {
 }
 
 describe('hostile input gets an answer or a typed error', () => {
-  test.each(hostileTexts)('parse: 1 MB of %s', (_, make) => {
-    expect(isAnswered(parse(make(MEGABYTE)))).toBe(true);
+  test.each(hostileTexts)('parse: much of %s', (_, make) => {
+    expect(isAnswered(parse(make(LENGTH)))).toBe(true);
   });
 
-  // The engine's stack for patterns is full after a few million characters: as long as the longest text that is taken.
-  test.each([
-    ['words', 'a ', '['],
-    ['a word', 'aa', '['],
-    ['a key', 'a ', '{'],
-  ])('parse: 16 MB of %s without quotes', (_, part, before) => {
-    expect(isAnswered(parse(before + part.repeat(8 * MEGABYTE)))).toBe(true);
+  test.each(hostileTexts)('parse with allowPartial and a schema: half of that of %s', (_, make) => {
+    expect(errorOf(parse(make(LENGTH / 2), withFields('wanted'), { allowPartial: true })).name).toBe('ParseError');
   });
 
-  test.each(hostileTexts)('parse with allowPartial and a schema: 256 kB of %s', (_, make) => {
-    expect(errorOf(parse(make(256 * KILOBYTE), withFields('wanted'), { allowPartial: true })).name).toBe('ParseError');
+  test.each(hostileTexts)('repairJson: much of %s', (_, make) => {
+    expect(() => repairedValue(make(LENGTH))).not.toThrow();
   });
 
-  test.each(hostileTexts)('repairJson: 1 MB of %s', (_, make) => {
-    expect(() => repairedValue(make(MEGABYTE))).not.toThrow();
-  });
-
-  test.each(hostileTexts)('the other profiles and readers: 64 kB of %s', (_, make) => {
-    const text = make(64 * KILOBYTE);
+  test.each(hostileTexts)('the other profiles and readers: half of that of %s', (_, make) => {
+    const text = make(LENGTH / 2);
     for (const profile of ['generic', 'tagged', 'unified'] as const)
       expect(isAnswered(parse(text, undefined, { profile }))).toBe(true);
     expect(isAnswered(parse(text, undefined, { detectDuplicates: true, numbers: 'raw' }))).toBe(true);
     expect(isAnswered(parse(text, undefined, { prefer: 'last' }))).toBe(true);
-  });
-
-  test('10 MB of an unclosed string', () => {
-    const text = `{"a": "${'text '.repeat(2 * MEGABYTE)}`;
-    expect(errorOf(parse(text)).code).toBe('TRUNCATED');
-    expect(successOf(parse(text, undefined, { allowPartial: true })).value).toEqual({ a: text.slice(7) });
-  });
-});
-
-describe('depth beyond the limit is LIMIT_EXCEEDED, not a stack overflow', () => {
-  test.each([
-    ['valid arrays', '['.repeat(100_000) + ']'.repeat(100_000)],
-    ['valid objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
-    ['valid arrays in prose', `Look: ${'['.repeat(100_000)}${']'.repeat(100_000)} there`],
-    ['valid objects in a tag', `<json>${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}</json>`],
-    ['broken arrays', `${'['.repeat(100_000)}1,${']'.repeat(100_000)}`],
-    ['unclosed arrays', '['.repeat(200_000)],
-    ['unclosed objects', '{"a":'.repeat(200_000)],
-  ])('%s, with a schema and without, whole or partial', (_, text) => {
-    for (const schema of [undefined, withFields('a')]) {
-      for (const allowPartial of [false, true])
-        expect(errorOf(parse(text, schema, { allowPartial })).code).toBe('LIMIT_EXCEEDED');
-    }
-    expect(() => repairJson(text)).toThrow(ParseError);
-  });
-
-  test('a limit that was raised is kept, and nothing overflows below it', () => {
-    const text = '['.repeat(50_000) + ']'.repeat(50_000);
-    expect(parse(text, undefined, { limits: { depth: 50_000 } }).ok).toBe(true);
-    expect(parse(`x ${text}`, undefined, { limits: { depth: 50_000 } }).ok).toBe(true);
-    expect(isAnswered(parse(`${text},`, undefined, { limits: { depth: 50_000 } }))).toBe(true);
-    expect(() => repairedValue(`${text},`, 50_000)).not.toThrow();
-  });
-});
-
-describe('a needle in a haystack', () => {
-  test.each([
-    ['prose', 'The quick brown fox jumps over the lazy dog. '],
-    ['log lines', '[INFO] worker {id} did a[0] in (3 ms)\n'],
-    ['code', 'if (a[i] < 10) { return "x"; } // {note}\n'],
-    ['broken quotes', 'He said "so and left. '],
-    ['Markdown', '- [ ] see [the manual](https://example.org/{id}) [1]\n'],
-  ])('one object in a megabyte of %s is found', (_, noise) => {
-    const hay = noise.repeat(Math.ceil(MEGABYTE / 2 / noise.length));
-    const text = `${hay}\n{"wanted": {"a": [1, 2]}}\n${hay}`;
-    expect(successOf(parse(text, withFields('wanted'))).value).toEqual({ wanted: { a: [1, 2] } });
   });
 });
