@@ -101,7 +101,7 @@ const WORDINGS = {
 } as const;
 
 /** The prompt of a further attempt: what was wrong, then the original prompt. Earlier answers are not repeated. */
-export function renderRetryPrompt(wording: RetryPrompt, error: ParseError, prompt: string): string {
+function renderRetryPrompt(wording: RetryPrompt, error: ParseError, prompt: string): string {
   if (typeof wording === 'function') return wording(error, prompt);
   const [wrong, label, task] = WORDINGS[wording];
   const message = `[${error.code}] ${error.message}`;

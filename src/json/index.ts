@@ -7,7 +7,7 @@ export type { Limits, Normalizer, ParseOptions, Profile } from './options.js';
 export type { ParseComment, ParseFailure, ParseResult, ParseSuccess, RepairLevel } from './result.js';
 export { REPAIR_KINDS, type Path, type Repair, type RepairKind } from './repair.js';
 export { repairJson, type RepairJsonOptions } from './repair-json.js';
-export { type RetryPrompt, renderRetryPrompt } from './generate-and-parse.js';
+export type { RetryPrompt } from './generate-and-parse.js';
 export type { InferOutput, SchemaIssue, StandardIssue, StandardResult, StandardSchema } from './schema.js';
 export type { DeepPartial } from './stream/json-stream.js';
 export {

@@ -1,6 +1,6 @@
 import type { FsDiff } from '../../events/index.js';
 import { selectAgentEnvironment } from '../launch/prepare-launch.js';
-import { firstPrompt, retryPrompt } from '../spec/render-contract.js';
+import { firstPrompt, renderRetry } from '../spec/render-contract.js';
 import { addDrift, buildResult } from '../result/build-result.js';
 import { mergeFsDiffs, NO_CHANGES } from '../result/merge-fs-diffs.js';
 import type { RunDrift, RunResult } from '../../records/index.js';
@@ -62,7 +62,7 @@ async function nextStep(context: RunContext, plan: AttemptPlan, outcome: Attempt
   const { stop } = context.control;
   if (stop !== null) return { ended: await recordUnstarted(context, { ...plan, reply: null }, explainStop(stop)) };
   const session = context.launcher.canResume ? context.progress.sessionId : null;
-  const prompt = retryPrompt(context.spec, judged.error, session !== null);
+  const prompt = renderRetry(context.spec, judged.error, session !== null);
   return { prompt, sessionId: session, reply: null, isRetry: true };
 }
 

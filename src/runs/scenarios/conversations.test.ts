@@ -153,7 +153,7 @@ describe('an output that does not pass', () => {
     const [, second] = await site.calls();
     expect(second?.args).toEqual(expect.arrayContaining(['resume', 't-1']));
     expect(second?.input).toMatch(
-      /^Your previous output could not be parsed as valid JSON\.\nError: \[SCHEMA_MISMATCH\]/,
+      /^Your previous output did not meet the output contract\.\nError: \[SCHEMA_MISMATCH\]/,
     );
     expect(second?.input).not.toContain('Count.');
   });

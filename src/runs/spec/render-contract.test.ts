@@ -3,9 +3,9 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createTranslator } from '../../events/index.js';
-import { parse, type Profile } from '../../json/index.js';
+import { ParseError, parse, type Profile } from '../../json/index.js';
 import { fromJsonSchema } from '../../json-schema/index.js';
-import { renderContract } from './render-contract.js';
+import { renderContract, renderRetry } from './render-contract.js';
 
 const SCHEMA = {
   type: 'object',
@@ -48,10 +48,10 @@ describe('renderContract', () => {
     expect(text).not.toContain('JSON Schema');
   });
 
-  it('does not say that a marker is taken off which the schema declares', () => {
+  it('does not say that a marker is removed which the schema declares', () => {
     const declaring = { type: 'object', properties: { __SKILL_DONE__: { const: true } } };
-    expect(renderContract({ schema: SCHEMA, mode: 'auto' })).toContain('taken off');
-    expect(renderContract({ schema: declaring, mode: 'auto' })).not.toContain('taken off');
+    expect(renderContract({ schema: SCHEMA, mode: 'auto' })).toContain('removed');
+    expect(renderContract({ schema: declaring, mode: 'auto' })).not.toContain('removed');
   });
 
   it.each(['generic', 'unified'] as const)(
@@ -101,6 +101,38 @@ describe('an answer given as the contract asks', () => {
       status: 'success',
       value: { summary: 's', risk: 'low' },
     });
+  });
+});
+
+describe('the prompt of a retry', () => {
+  const error = new ParseError('NO_JSON', 'nothing found', { attempts: [] });
+  const spec = { engine: 'codex', prompt: 'Count.', workdir: '.' } as const;
+
+  it.each(['default', 'tagged', 'generic', 'unified'] as const)(
+    'asks for the same form as the contract (profile %s)',
+    (profile) => {
+      const contract = { schema: SCHEMA, profile };
+      const prompt = renderRetry({ ...spec, contract }, error, true);
+      const form = renderContract({ ...contract, mode: 'auto' });
+      expect(prompt.endsWith(form.trim())).toBe(true);
+      const said = prompt.slice(0, -form.trim().length);
+      expect(said).toContain('[NO_JSON] nothing found');
+      // Nothing about tags or the absence of words: the contract alone decides about the form.
+      expect(said).not.toMatch(/json>|only|without/i);
+    },
+  );
+
+  it('repeats the task in a new session, not in a resumed one', () => {
+    const contract = { schema: SCHEMA };
+    expect(renderRetry({ ...spec, contract }, error, false)).toContain('\n\nCount.\n\n<skill_content');
+    expect(renderRetry({ ...spec, contract }, error, true)).not.toContain('Count.');
+  });
+
+  it('names the form itself for a program that is given no contract', () => {
+    const command = { engine: 'command', command: ['x'], workdir: '.' } as const;
+    const ask = (profile: Profile) => renderRetry({ ...command, contract: { profile } }, error, false);
+    expect(ask('tagged')).toContain('between the tags <json> and </json>');
+    expect(ask('generic')).toContain('without any words or Markdown around it');
   });
 });
 

@@ -1,11 +1,10 @@
-import { renderRetryPrompt } from '../../json/index.js';
 import type { Profile, ParseError } from '../../json/index.js';
 import { toJsonSchema } from './contract-schema.js';
 import type { ContractSchema } from './contract-schema.js';
 import { declaresDoneMarker, DONE_MARKER } from './done-marker.js';
 import type { RunSpec } from '../../records/index.js';
 
-/** What the agent has to be told. */
+/** What the agent has to know. */
 export interface ContractTerms {
   readonly schema?: ContractSchema | undefined;
   /** How its output will be read; `default` if not given. */
@@ -68,7 +67,7 @@ function formRules(profile: Profile, isObject: boolean): string[] {
 function markerRules(profile: Profile, isObject: boolean, isDeclared: boolean): string[] {
   const member = `the member "${DONE_MARKER}" with the value true`;
   if (isObject) {
-    const fate = isDeclared ? '' : ' It is taken off before the result is checked.';
+    const fate = isDeclared ? '' : ' It is removed before the result is validated.';
     return [`Add to the object ${member}; it says that the work is finished.${fate}`];
   }
   if (profile === 'generic' || profile === 'unified') return [];
@@ -89,19 +88,36 @@ function mayBeObject(jsonSchema: Readonly<Record<string, unknown>> | undefined, 
 }
 
 /**
- * What the agent is asked first: the prompt, then the contract. An agent that may ask must be told how to say that it
- * has finished, with or without a contract. A program of the caller's own gets its input as it is.
+ * What the agent is asked first: the prompt, then the contract. An agent that may ask has to know how to say that it
+ * has finished, with or without a contract. Engine `command` gets its input unchanged.
  */
 export function firstPrompt(spec: RunSpec): string {
-  return `${spec.prompt ?? ''}${contractText(spec)}`;
+  return `${spec.prompt ?? ''}${renderTerms(spec)}`;
 }
 
-/** What the agent is asked when its output was refused. A session that goes on remembers the task. */
-export function retryPrompt(spec: RunSpec, error: ParseError, isResumed: boolean): string {
-  return renderRetryPrompt('en', error, isResumed ? contractText(spec).trim() : firstPrompt(spec));
+/** Enough of an error message to correct by; the rest would only crowd the prompt. */
+const MAX_ERROR_LENGTH = 2000;
+
+/**
+ * The prompt of a further attempt: what was wrong, then the contract once more, in its own words. A session that is
+ * resumed remembers the task; a new one is given it again.
+ */
+export function renderRetry(spec: RunSpec, error: ParseError, isResumed: boolean): string {
+  const message = `[${error.code}] ${error.message}`;
+  const summary = message.length > MAX_ERROR_LENGTH ? `${message.slice(0, MAX_ERROR_LENGTH)}…` : message;
+  const { schema, profile = 'default' } = spec.contract ?? {};
+  const contract = renderTerms(spec);
+  const form = contract === '' ? formRules(profile, mayBeObject(toJsonSchema(schema), profile)) : [];
+  const lines = [
+    'Your previous output did not meet the output contract.',
+    `Error: ${summary}`,
+    'Answer again with a corrected result, in the form described here.',
+    ...form,
+  ];
+  return `${lines.join('\n')}\n\n${isResumed ? contract.trim() : firstPrompt(spec)}`;
 }
 
-function contractText({ engine, contract, mode = 'auto' }: RunSpec): string {
+function renderTerms({ engine, contract, mode = 'auto' }: RunSpec): string {
   if (engine === 'command' || (contract === undefined && mode === 'auto')) return '';
   return renderContract({ schema: contract?.schema, profile: contract?.profile, mode });
 }
