@@ -42,7 +42,7 @@ try {
     { name: 'inbox', path: `/inbox/${item}` },
     { name: 'issues', path: '/issues/acme%2Fshop%239' },
     { name: 'outbox', path: '/outbox' },
-    { name: 'audit', path: '/audit' },
+    { name: 'executions', path: '/executions' },
     { name: 'workbench', path: '/workbench' },
     { name: 'charts', path: '/charts?range=week' },
     { name: 'run-dark', path: `/runs/${reviewed}`, chosen: 'command_execution', theme: 'dark' },

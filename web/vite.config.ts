@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 
-/** The console: built into `dist/web`, which `sluice serve` hands out. */
+/** The console: built into `dist/web`, which `sluice serve` serves. */
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',

@@ -38,7 +38,7 @@ const house = useConsole(seedBooks, {
 });
 
 describe('the outbox', () => {
-  it('tells of each comment where it is, with its tries and what went wrong', async () => {
+  it('lists destination, attempts and error of each comment', async () => {
     const { page } = await house.open('/outbox?issue_ref=acme%2Fshop%231');
     await settle(page);
     const rows = page.getByRole('row').filter({ hasText: 'acme/shop#1' });
@@ -71,9 +71,9 @@ describe('the outbox', () => {
   });
 });
 
-describe('the audit', () => {
+describe('the executions', () => {
   it('has a row for every execution, with its details when opened', async () => {
-    const { page } = await house.open('/audit?issue_ref=acme%2Fshop%232');
+    const { page } = await house.open('/executions?issue_ref=acme%2Fshop%232');
     await settle(page);
     const row = page.getByRole('row').filter({ hasText: 'acme/shop#2' });
     expect(await row.first().innerText()).toContain('blocked');
@@ -83,7 +83,7 @@ describe('the audit', () => {
   });
 
   it('narrows by decision and worker, in the address', async () => {
-    const { page } = await house.open('/audit');
+    const { page } = await house.open('/executions');
     await settle(page);
     await page.getByLabel('Decision').selectOption('advance');
     const rows = page.getByRole('table').getByRole('row');
@@ -94,13 +94,13 @@ describe('the audit', () => {
   });
 
   it('is exported as it is filtered, without formulas', async () => {
-    const { page } = await house.open('/audit?decision=needs-human');
+    const { page } = await house.open('/executions?decision=needs-human');
     await settle(page);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: /CSV/ }).click(),
     ]);
-    const file = join(house.site.folder, 'audit.csv');
+    const file = join(house.site.folder, 'executions.csv');
     await download.saveAs(file);
     const text = await readFile(file, 'utf8');
     expect(text).toContain('acme/shop#3');
@@ -122,7 +122,7 @@ describe('the issues', () => {
     await page.waitForURL('**/issues/acme%2Fshop%232');
   });
 
-  it('tells the history of one: orders, decisions, comments, and ways to all of them', async () => {
+  it('shows the history of one issue with links: orders, decisions, comments', async () => {
     const { page } = await house.open('/issues/acme%2Fshop%233');
     await settle(page);
     const main = page.getByRole('main');
@@ -142,7 +142,7 @@ describe('the form of an order', () => {
   /** The order reaches the server, and its answer reaches nobody. Returns the button that was pressed. */
   const giveUnanswered = async (page: Page) => {
     await loseAnswer(page, '/v1/orders');
-    const give = page.getByRole('button', { name: 'Give the order' });
+    const give = page.getByRole('button', { name: 'Submit order' });
     await give.click();
     await page.getByText('it is given only once').waitFor();
     return give;

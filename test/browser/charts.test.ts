@@ -20,7 +20,7 @@ describe('the charts', () => {
       'Slowest runs',
       'Drift',
       'Inbox',
-      'Why a person was asked',
+      'Reasons for review',
     ]) {
       const chart = page.getByRole('region', { name, exact: true });
       await chart.locator('canvas').first().waitFor();

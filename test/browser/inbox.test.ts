@@ -43,7 +43,7 @@ async function openItem(id: string): Promise<Page> {
 
 /** Confirms what was chosen, and waits until it is settled. */
 async function confirm(page: Page): Promise<string> {
-  await page.getByText('Word for word.').waitFor();
+  await page.getByText('Exactly as it will be delivered.').waitFor();
   const shown = await preview(page);
   await page.locator('form.decide button[type=submit]').click();
   await page.getByRole('dialog').getByRole('button', { name: /^Yes/ }).click();
@@ -62,7 +62,7 @@ async function delivered(site: Site, item: InboxItemView): Promise<{ readonly bo
 }
 
 describe('the inbox', () => {
-  it('tells how much waits wherever one is, and what waits longest first', async () => {
+  it('shows the number of open items on every page, oldest first', async () => {
     const first = await waiting(house.site, { print: 'done' });
     const second = await waiting(house.site, { print: 'done too' });
     const { page } = await house.open('/runs');
@@ -93,7 +93,7 @@ describe('the inbox', () => {
     expect(await page.getByLabel('Summary').inputValue()).toBe('Keeps the order.');
     await page.getByLabel('Summary').fill('Keeps the order of the list, also on later pages. “Quotes”, <tags> & all.');
     await page.getByLabel('Why').fill('I ran the tests myself.\nTwice.');
-    await page.getByLabel('Who decides').fill('Ada');
+    await page.getByLabel('Your name').fill('Ada');
     const shown = await confirm(page);
     const { body, file } = await delivered(house.site, item);
     expect(shown).toBe(body);
@@ -109,8 +109,8 @@ describe('the inbox', () => {
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Accept/ }).check();
     await page.getByLabel('Why').fill('The exit code is that of the linter.');
-    await page.getByText('Word for word.').waitFor();
-    await page.getByRole('button', { name: 'Accept and write the comment' }).click();
+    await page.getByText('Exactly as it will be delivered.').waitFor();
+    await page.getByRole('button', { name: 'Accept and comment' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Not yet' }).click();
     expect((await house.site.client.getInboxItem({ id: item.id })).resolution).toBeNull();
     const shown = await confirm(page);
@@ -152,20 +152,20 @@ describe('the inbox', () => {
     const item = await waiting(house.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
-    await page.getByRole('button', { name: 'Reject and write the comment' }).click();
+    await page.getByRole('button', { name: 'Reject and comment' }).click();
     await expect.poll(async () => page.getByLabel('Why').getAttribute('aria-invalid')).toBe('true');
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('says calmly that somebody else was quicker, and keeps what was written', async () => {
+  it('reports that another person was faster, and keeps the draft', async () => {
     const item = await waiting(house.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
     await page.getByLabel('Why').fill('My long reason.');
-    await page.getByText('Word for word.').waitFor();
+    await page.getByText('Exactly as it will be delivered.').waitFor();
     await house.site.client.resolveItem({ id: item.id, body: { action: 'reject', why: 'I was here first.' } });
     await page.getByLabel('Settled').getByText('I was here first.').waitFor();
-    await page.getByText('This was settled meanwhile').waitFor();
+    await page.getByText('Already settled').waitFor();
     expect(await page.getByRole('article').innerText()).toContain('My long reason.');
   });
 
@@ -186,7 +186,7 @@ describe('the inbox', () => {
     await page.getByLabel('Why').waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.type('Not good enough.');
-    await page.getByText('Word for word.').waitFor();
+    await page.getByText('Exactly as it will be delivered.').waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     for (let stops = 0; stops < 5 && (await page.getByRole('dialog').count()) === 0; stops++) {

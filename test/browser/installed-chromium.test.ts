@@ -22,6 +22,6 @@ it('takes the browser that shows no window, wherever on PATH it is', async () =>
   );
 });
 
-it('says what to do where there is none', async () => {
+it('explains what to do if none is installed', async () => {
   await expect(installedChromium(await makeFolder())).rejects.toThrow('SLUICE_CHROMIUM');
 });

@@ -217,7 +217,7 @@ describe('a run that has ended', () => {
     const [, minutes, seconds] = /(\d+):(\d\d\.\d+)/.exec(await row.innerText()) ?? [];
     const first = Number(minutes) * 60_000 + Math.round(Number(seconds) * 1000);
 
-    const slider = page.getByRole('slider', { name: 'Moment of the run' });
+    const slider = page.getByRole('slider', { name: 'Position in the run' });
     await slider.focus();
     await page.keyboard.press('Home');
     await conversation.getByText('First word.').waitFor({ state: 'detached' });
@@ -232,7 +232,7 @@ describe('a run that has ended', () => {
 });
 
 describe('a run that asks', () => {
-  it('is answered from its page, without the focus being taken, and goes on', async () => {
+  it('is answered on its page without moving the focus, and continues', async () => {
     const { page } = await house.open(`/runs/${house.seeds.asking}`);
     await page.getByLabel('Your answer').waitFor();
     expect(await page.evaluate(() => document.activeElement?.id)).not.toBe('reply');
@@ -249,7 +249,7 @@ describe('a run that asks', () => {
   });
 });
 
-describe('a run that goes on', () => {
+describe('a live run', () => {
   const live = async () => {
     const run = await house.site.startRun({ says: [codex.thread(), codex.turn], isLive: true });
     await house.site.runIs(run.id, 'running');
@@ -325,9 +325,9 @@ describe('a run that goes on', () => {
     const run = await live();
     const { page } = await house.open(`/runs/${run.id}`);
     await page.getByRole('button', { name: 'Cancel run' }).click();
-    await page.getByRole('button', { name: 'Keep it' }).click();
+    await page.getByRole('button', { name: 'Keep running' }).click();
     await page.getByRole('button', { name: 'Cancel run' }).click();
-    await page.getByRole('button', { name: 'Stop it' }).click();
+    await page.getByRole('button', { name: 'Yes, cancel' }).click();
     const ended = await house.site.runIs(run.id, 'ended');
     expect(ended.result?.status).toBe('canceled');
     await page.getByText('canceled').first().waitFor();
@@ -342,7 +342,7 @@ describe('a server that was killed', () => {
     await page.getByRole('navigation').getByRole('link', { name: 'Inbox' }).click();
     await page.getByText('The page could not be loaded').waitFor();
     await house.site.start();
-    await page.getByRole('button', { name: 'Load again' }).click();
+    await page.getByRole('button', { name: 'Reload' }).click();
     await page.getByText('acme/shop#9').first().waitFor();
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Inbox');
   });

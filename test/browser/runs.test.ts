@@ -16,7 +16,7 @@ const PROGRAM = process.execPath;
 const house = useConsole(seedHouse, { commands: [PROGRAM] });
 
 describe('the list of runs', () => {
-  it('tells of each run its prompt, state, engine and how its answer was read', async () => {
+  it('lists prompt, state, engine and repair level of each run', async () => {
     const { page } = await house.open('/runs');
     const row = page.getByRole('row').filter({ hasText: 'Review how the list is sorted.' });
     await row.waitFor();
@@ -110,7 +110,7 @@ describe('the form that starts a run', () => {
     await field(page, 'Program').selectOption(PROGRAM);
     await field(page, 'Arguments').fill('-e\nconsole.log(JSON.stringify({ summary: "from a form" }))');
     await page.getByText('what the answer must be').click();
-    await page.getByRole('button', { name: 'Begin with an example' }).click();
+    await page.getByRole('button', { name: 'Insert an example' }).click();
     await page.getByRole('button', { name: 'Start the run' }).click();
     await page.waitForURL(/\/runs\/[0-9A-Z]{26}$/);
     const run = await house.site.runIs(page.url().slice(-26), 'ended');
@@ -154,7 +154,7 @@ describe('the form that starts a run', () => {
     expect(await countRuns()).toBe(before + 2);
   });
 
-  it('knows the engines though it was opened in a tab that nobody sees', async () => {
+  it('loads the engines in a background tab', async () => {
     const { page } = await house.open('/runs');
     await page.addInitScript(() => Object.defineProperty(document, 'hidden', { value: true }));
     await page.goto('/runs?start');

@@ -42,7 +42,7 @@ const REVIEW = [
   'See [the issue](https://example.org/issues/7).',
 ].join('\n');
 
-/** Something of everything: runs in every state, an inbox, issues, deliveries, an audit. */
+/** Something of everything: runs in every state, an inbox, issues, deliveries, executions. */
 export async function seedHouse(site: Site, { paceMs = 0 } = {}) {
   const reviewed = await site.endedRun({
     paceMs,

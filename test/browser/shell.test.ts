@@ -34,7 +34,7 @@ describe('the console', () => {
     ['Inbox', '/inbox', 'g i'],
     ['Issues', '/issues', 'g s'],
     ['Outbox', '/outbox', 'g o'],
-    ['Audit', '/audit', 'g a'],
+    ['Executions', '/executions', 'g e'],
     ['Workbench', '/workbench', 'g w'],
     ['Charts', '/charts', 'g c'],
   ])('leads to %s by its link, by its keys and by the way back', async (name, path, keys) => {
@@ -77,10 +77,10 @@ describe('the console', () => {
   it('says so when there is no such page', async () => {
     const { page } = await house.open('/runs/no/where');
     await settle(page);
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('There is no such page');
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Page not found');
   });
 
-  it('says so when the server is away, and goes on when it is back', async () => {
+  it('reports an unreachable server and recovers when it is back', async () => {
     const { page } = await house.open('/runs', { mayFail: /ERR_FAILED|Failed to load resource/ });
     await settle(page);
     await page.route('**/v1/**', async (route) => route.abort());

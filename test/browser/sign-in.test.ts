@@ -73,7 +73,7 @@ describe('a server with tokens', () => {
     expect(await page.getByText('Hello to those who may read.').count()).toBe(0);
   });
 
-  it('offers nobody what they may not do', async () => {
+  it('hides actions the token does not allow', async () => {
     const { page } = await house.open('/runs', REFUSED);
     await page.getByLabel('Token').fill(GUEST);
     await page.keyboard.press('Enter');

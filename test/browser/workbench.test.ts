@@ -51,7 +51,7 @@ describe('the workbench', () => {
     await expect.poll(async () => entry.count()).toBe(1);
     await entry.click();
     expect(await entry.getAttribute('aria-pressed')).toBe('true');
-    const chosen = page.getByLabel('The text with what was found in it').locator('.chosen');
+    const chosen = page.getByLabel('The text with findings marked').locator('.chosen');
     await expect.poll(async () => chosen.allInnerTexts()).toEqual([expect.stringContaining(',')]);
     await expect.poll(async () => chosen.first().isVisible()).toBe(true);
   });
@@ -62,7 +62,7 @@ describe('the workbench', () => {
     await expect.poll(async () => outcome(page)).toContain('SCHEMA_MISMATCH');
     const issue = page.getByRole('button').filter({ hasText: 'score' }).first();
     await issue.click();
-    const chosen = page.getByLabel('The text with what was found in it').locator('.chosen');
+    const chosen = page.getByLabel('The text with findings marked').locator('.chosen');
     await expect.poll(async () => (await chosen.allInnerTexts()).join('')).toContain('11');
   });
 
@@ -152,7 +152,7 @@ describe('the workbench', () => {
       const { page } = await house.open('/workbench');
       await settle(page);
       await paste(page, long);
-      await page.getByText('reading …').waitFor();
+      await page.getByText('parsing …').waitFor();
       await paste(page, '{"next": true}');
       await expect.poll(async () => value(page)).toContain('next');
       await expect.poll(async () => outcome(page)).not.toContain('reading');

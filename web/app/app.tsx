@@ -3,15 +3,15 @@ import { Notice } from '../ui/notice.js';
 import { Navigation } from './navigation.js';
 import { Page } from './page.js';
 import { followLinks, route } from './router.js';
-import { askWhoLooks, keepSession, session } from './session.js';
+import { loadSession, watchSession, session } from './session.js';
 import { SignIn } from './sign-in.js';
 import { listenToKeys } from './shortcuts.js';
 import { applyTheme } from './theme.js';
 
-/** The console: navigation, one page, and who looks at it. */
+/** The console: navigation, one page, and the session. */
 export function App() {
   useEffect(() => {
-    const stops = [applyTheme(), followLinks(), listenToKeys(), keepSession()];
+    const stops = [applyTheme(), followLinks(), listenToKeys(), watchSession()];
     return () => {
       for (const stop of stops) stop();
     };
@@ -21,17 +21,17 @@ export function App() {
   return (
     <div class="shell">
       <a class="skip" href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <Navigation />
       <main id="main" tabIndex={-1}>
-        {who.state === 'stranger' ? <SignIn /> : null}
+        {who.state === 'signed-out' ? <SignIn /> : null}
         {who.state === 'unreachable' ? (
-          <Notice tone="bad" title="The server does not answer" action={{ label: 'Try again', run: askWhoLooks }}>
+          <Notice tone="bad" title="The server does not answer" action={{ label: 'Try again', run: loadSession }}>
             {who.failure.message}
           </Notice>
         ) : null}
-        {who.state === 'known' ? <Page route={route.value} /> : null}
+        {who.state === 'signed-in' ? <Page route={route.value} /> : null}
       </main>
     </div>
   );

@@ -3,7 +3,7 @@ import type { IconName } from '../ui/icon.js';
 import { client } from '../server/client.js';
 import { useResource } from '../server/use-resource.js';
 import { route } from './router.js';
-import { may, session, signOut } from './session.js';
+import { hasScope, session, signOut } from './session.js';
 import { nextTheme, theme } from './theme.js';
 
 const ENTRIES: readonly {
@@ -16,12 +16,12 @@ const ENTRIES: readonly {
   { path: '/inbox', label: 'Inbox', icon: 'inbox', pages: ['inbox'] },
   { path: '/issues', label: 'Issues', icon: 'issues', pages: ['issues'] },
   { path: '/outbox', label: 'Outbox', icon: 'outbox', pages: ['outbox'] },
-  { path: '/audit', label: 'Audit', icon: 'audit', pages: ['audit'] },
+  { path: '/executions', label: 'Executions', icon: 'executions', pages: ['executions'] },
   { path: '/workbench', label: 'Workbench', icon: 'workbench', pages: ['workbench'] },
   { path: '/charts', label: 'Charts', icon: 'charts', pages: ['charts'] },
 ];
 
-/** The way from page to page, how much waits for a person, the theme, and who is signed in. */
+/** Links to all pages, the number of open inbox items, the theme and the session. */
 export function Navigation() {
   const { page } = route.value;
   const who = session.value;
@@ -38,7 +38,7 @@ export function Navigation() {
               <a href={path} aria-current={pages.includes(page) ? 'page' : undefined}>
                 <Icon name={icon} />
                 <span>{label}</span>
-                {label !== 'Inbox' ? null : may('read') ? <Waiting /> : <Count of={0} />}
+                {label !== 'Inbox' ? null : hasScope('read') ? <Waiting /> : <Count of={0} />}
               </a>
             </li>
           ))}
@@ -49,7 +49,7 @@ export function Navigation() {
           <Icon name="theme" />
           <span>Theme: {theme}</span>
         </button>
-        {who.state === 'known' && who.name !== 'local' ? (
+        {who.state === 'signed-in' && who.name !== 'local' ? (
           <button type="button" class="quiet" onClick={() => void signOut()}>
             <Icon name="leave" />
             <span>Sign out {who.name}</span>
@@ -57,14 +57,14 @@ export function Navigation() {
         ) : null}
         <a class="quiet" href="/docs">
           <Icon name="book" />
-          <span>HTTP interface</span>
+          <span>HTTP API</span>
         </a>
       </div>
     </header>
   );
 }
 
-/** How many things wait; a long inbox is not counted to its end. */
+/** The number of open items, counted up to a limit. */
 function Waiting() {
   const most = 99;
   const inbox = useResource(
@@ -76,7 +76,7 @@ function Waiting() {
   return <Count of={count} most={most} />;
 }
 
-/** Its room is there before the count is known, so that nothing moves when it comes. */
+/** Takes its space before the count is known, so that nothing shifts. */
 function Count({ of, most = of }: { readonly of: number; readonly most?: number }) {
   if (of === 0) return <span class="count none" aria-hidden="true" />;
   return (

@@ -5,14 +5,17 @@ import type { Route } from './route.js';
 
 type PageName = Exclude<Route['page'], 'unknown'>;
 
-/** Each page loads when it is opened first, so that the first one is there at once. */
+/** Each page is loaded when it is first opened, to keep the first load small. */
 const PAGES: Readonly<Record<PageName, { readonly title: string; readonly load: () => Promise<ComponentType> }>> = {
   runs: { title: 'Runs', load: async () => (await import('../pages/runs/runs-page.js')).RunsPage },
   run: { title: 'Run', load: async () => (await import('../pages/run/run-page.js')).RunPage },
   inbox: { title: 'Inbox', load: async () => (await import('../pages/inbox/inbox-page.js')).InboxPage },
   issues: { title: 'Issues', load: async () => (await import('../pages/issues/issues-page.js')).IssuesPage },
   outbox: { title: 'Outbox', load: async () => (await import('../pages/outbox/outbox-page.js')).OutboxPage },
-  audit: { title: 'Audit', load: async () => (await import('../pages/executions/executions-page.js')).ExecutionsPage },
+  executions: {
+    title: 'Executions',
+    load: async () => (await import('../pages/executions/executions-page.js')).ExecutionsPage,
+  },
   workbench: {
     title: 'Workbench',
     load: async () => (await import('../pages/workbench/workbench-page.js')).WorkbenchPage,
@@ -28,7 +31,7 @@ type Loaded =
 export function Page({ route }: { readonly route: Route }) {
   const [loaded, setLoaded] = useState<Loaded | null>(null);
   const name = route.page;
-  const title = titleOf(route);
+  const title = buildTitle(route);
   useEffect(() => {
     document.title = title;
   }, [title]);
@@ -47,7 +50,7 @@ export function Page({ route }: { readonly route: Route }) {
   if (name === 'unknown') {
     return (
       <section class="stack">
-        <h1>There is no such page</h1>
+        <h1>Page not found</h1>
         <p>
           <a href="/runs">All runs</a>
         </p>
@@ -60,9 +63,9 @@ export function Page({ route }: { readonly route: Route }) {
       <Notice
         tone="bad"
         title="The page could not be loaded"
-        action={{ label: 'Load again', run: () => location.reload() }}
+        action={{ label: 'Reload', run: () => location.reload() }}
       >
-        The server may have been updated or stopped meanwhile.
+        The server may have been updated or stopped.
       </Notice>
     );
   }
@@ -70,8 +73,8 @@ export function Page({ route }: { readonly route: Route }) {
   return <View />;
 }
 
-/** Told apart in a row of tabs: what is looked at comes first. */
-function titleOf(route: Route): string {
+/** The subject comes first, so that browser tabs can be distinguished. */
+function buildTitle(route: Route): string {
   if (route.page === 'unknown') return 'Not found · Sluice';
   const subject = route.page === 'run' ? route.id : route.page === 'issues' ? route.ref : null;
   return [...(subject === null ? [] : [subject]), PAGES[route.page].title, 'Sluice'].join(' · ');

@@ -1,16 +1,25 @@
-/** Where in the console one is: one variant per page. The path is the whole state that can be linked to, with `query`. */
+/** The current page: one variant per page. Path and query together are the state that can be linked to. */
 export type Route =
   | { readonly page: 'runs' }
   | { readonly page: 'run'; readonly id: string }
   | { readonly page: 'inbox'; readonly id: string | null }
   | { readonly page: 'issues'; readonly ref: string | null }
   | { readonly page: 'outbox' }
-  | { readonly page: 'audit' }
+  | { readonly page: 'executions' }
   | { readonly page: 'workbench' }
   | { readonly page: 'charts' }
   | { readonly page: 'unknown'; readonly path: string };
 
-/** The route of a path; what is no page is `unknown`. */
+/** Paths that pages had before, and their present ones. */
+const RENAMED: Readonly<Record<string, string>> = { '/audit': '/executions' };
+
+/** The present path of a page that was renamed; null for every other path. */
+export function findRenamedPath(path: string): string | null {
+  const clean = path.replace(/(?<=.)\/$/, '');
+  return Object.hasOwn(RENAMED, clean) ? (RENAMED[clean] ?? null) : null;
+}
+
+/** Reads the route of a path; any path that is not a page is `unknown`. */
 export function readRoute(path: string): Route {
   const [first = '', rest = null, ...more] = path.split('/').filter((part) => part !== '');
   const name = rest === null ? null : decode(rest);
@@ -25,7 +34,7 @@ export function readRoute(path: string): Route {
     case 'issues':
       return { page: 'issues', ref: name };
     case 'outbox':
-    case 'audit':
+    case 'executions':
     case 'workbench':
     case 'charts':
       return name === null ? { page: first } : { page: 'unknown', path };
@@ -34,8 +43,8 @@ export function readRoute(path: string): Route {
   }
 }
 
-/** The path of a route: `readRoute(pathOf(route))` is the route again. */
-export function pathOf(route: Route): string {
+/** The path of a route: `readRoute(toPath(route))` equals the route. */
+export function toPath(route: Route): string {
   switch (route.page) {
     case 'run':
       return `/runs/${encodeURIComponent(route.id)}`;
@@ -47,7 +56,7 @@ export function pathOf(route: Route): string {
       return route.path;
     case 'runs':
     case 'outbox':
-    case 'audit':
+    case 'executions':
     case 'workbench':
     case 'charts':
       return `/${route.page}`;

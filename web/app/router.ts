@@ -1,12 +1,14 @@
 import { computed, signal } from '@preact/signals';
-import { readRoute } from './route.js';
+import { findRenamedPath, readRoute } from './route.js';
+
+forwardRenamed();
 
 const address = signal({ path: location.pathname, query: location.search });
 
-/** Where one is. Pages read it, and change it with {@link navigate} or an ordinary link. */
+/** The current route. Pages change it with {@link navigate} or an ordinary link. */
 export const route = computed(() => readRoute(address.value.path));
 
-/** What stands behind the `?`: filters and the chosen item, so that a view can be linked to. */
+/** The query string: filters and the selected item, so that a view can be linked to. */
 export const query = computed(() => new URLSearchParams(address.value.query));
 
 /** Goes to another page of the console. */
@@ -16,7 +18,7 @@ export function navigate(path: string): void {
   scrollTo(0, 0);
 }
 
-/** Changes what stands behind the `?` without a step in the history; null takes a name out. */
+/** Changes the query string without a history entry; null removes a name. */
 export function setQuery(changes: Readonly<Record<string, string | null>>): void {
   const next = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {
@@ -28,7 +30,7 @@ export function setQuery(changes: Readonly<Record<string, string | null>>): void
   readAddress();
 }
 
-/** Takes over clicks on links within the console and the browser's own steps back and forth. */
+/** Handles clicks on links within the console, and the browser's Back and Forward. */
 export function followLinks(): () => void {
   addEventListener('popstate', readAddress);
   document.addEventListener('click', followLink);
@@ -45,13 +47,20 @@ function followLink(event: MouseEvent): void {
   if (link.href !== location.href) navigate(link.pathname + link.search);
 }
 
-/** A click that would load one of our own pages in this tab. What the server answers itself (`/v1`, `/docs`) is left alone. */
+/** A click that would open a page of the console in this tab. Links to the server (`/v1`, `/docs`) are not handled. */
 function isPlainClick(event: MouseEvent, link: HTMLAnchorElement): boolean {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return false;
   if (link.origin !== location.origin || link.target !== '' || link.hasAttribute('download')) return false;
   return link.hash === '' && readRoute(link.pathname).page !== 'unknown';
 }
 
+/** Puts the present path of a renamed page into the address, so that old links keep working. */
+function forwardRenamed(): void {
+  const path = findRenamedPath(location.pathname);
+  if (path !== null) history.replaceState(history.state, '', path + location.search + location.hash);
+}
+
 function readAddress(): void {
+  forwardRenamed();
   address.value = { path: location.pathname, query: location.search };
 }

@@ -6,12 +6,12 @@ const PLACES: Readonly<Record<string, string>> = {
   i: '/inbox',
   s: '/issues',
   o: '/outbox',
-  a: '/audit',
+  e: '/executions',
   w: '/workbench',
   c: '/charts',
 };
 
-/** How long `g` waits for its letter. */
+/** Time to press the letter after `g`. */
 const PATIENCE_MS = 1500;
 
 /** Listens to keys that work on every page: `g r` and the like, and `/` for the search of the page. */

@@ -26,7 +26,7 @@ export function SignIn() {
         onInput={(event) => (token.value = event.currentTarget.value)}
       />
       <p id="token-help" class={refusal.value === null ? 'help' : 'wrong'} role="status">
-        {refusal.value ?? 'One of the tokens of the server’s configuration. Its name is who decided.'}
+        {refusal.value ?? 'A token from the server’s configuration. Your decisions are recorded under its name.'}
       </p>
       <button type="submit" class="primary">
         Sign in

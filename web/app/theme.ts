@@ -9,7 +9,7 @@ const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 /** The theme in use; setting it is remembered. */
 export const theme = signal<Theme>(readTheme());
 
-/** The theme behind this one, for a button that goes through all of them. */
+/** The next theme, for a button that cycles through them. */
 export function nextTheme(current: Theme): Theme {
   return THEMES[(THEMES.indexOf(current) + 1) % THEMES.length] ?? 'system';
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { takeHead, takeMore } from './live-list.js';
+import { mergeHead, appendPage } from './live-list.js';
 import type { LiveList, Page } from './live-list.js';
 
 interface Row {
@@ -8,7 +8,7 @@ interface Row {
   readonly state: string;
 }
 
-const keyOf = (row: Row): string => String(row.id);
+const getKey = (row: Row): string => String(row.id);
 const row = (id: number, state = 'running'): Row => ({ id, state });
 const rows = (...ids: readonly number[]): readonly Row[] => ids.map((id) => row(id));
 const page = (items: readonly Row[], next: string | null = 'older'): Page<Row> => ({ items, next_cursor: next });
@@ -18,11 +18,11 @@ const now = { hold: false };
 const held = { hold: true };
 
 test('the first page is the list', () => {
-  expect(takeHead(null, page(rows(2, 1), null), keyOf, now)).toEqual({ items: rows(2, 1), next: null, unseen: 0 });
+  expect(mergeHead(null, page(rows(2, 1), null), getKey, now)).toEqual({ items: rows(2, 1), next: null, unseen: 0 });
 });
 
 test('what is new comes first, what was loaded below stays, and so does the way to go on', () => {
-  const taken = takeHead(list(rows(5, 4, 3, 2, 1)), page(rows(7, 6, 5, 4)), keyOf, now);
+  const taken = mergeHead(list(rows(5, 4, 3, 2, 1)), page(rows(7, 6, 5, 4)), getKey, now);
   expect(ids(taken)).toEqual([7, 6, 5, 4, 3, 2, 1]);
   expect(taken.next).toBe('oldest');
 });
@@ -30,29 +30,29 @@ test('what is new comes first, what was loaded below stays, and so does the way 
 test('what changed is replaced, also while it is held', () => {
   const changed = page([row(2, 'ended'), row(1)]);
   for (const how of [now, held]) {
-    expect(takeHead(list(rows(2, 1)), changed, keyOf, how).items).toEqual([row(2, 'ended'), row(1)]);
+    expect(mergeHead(list(rows(2, 1)), changed, getKey, how).items).toEqual([row(2, 'ended'), row(1)]);
   }
 });
 
 test('what is gone is taken out, also while it is held', () => {
   for (const how of [now, held]) {
-    expect(ids(takeHead(list(rows(5, 4, 3, 2)), page(rows(5, 3)), keyOf, how))).toEqual([5, 3, 2]);
+    expect(ids(mergeHead(list(rows(5, 4, 3, 2)), page(rows(5, 3)), getKey, how))).toEqual([5, 3, 2]);
   }
 });
 
 test('while it is held, what is new is counted and nothing moves', () => {
-  const taken = takeHead(list(rows(3, 2, 1)), page(rows(5, 4, 3, 2)), keyOf, held);
+  const taken = mergeHead(list(rows(3, 2, 1)), page(rows(5, 4, 3, 2)), getKey, held);
   expect(ids(taken)).toEqual([3, 2, 1]);
   expect(taken.unseen).toBe(2);
-  expect(ids(takeHead(taken, page(rows(5, 4, 3, 2)), keyOf, now))).toEqual([5, 4, 3, 2, 1]);
+  expect(ids(mergeHead(taken, page(rows(5, 4, 3, 2)), getKey, now))).toEqual([5, 4, 3, 2, 1]);
 });
 
 test('an item that has moved to the head is there once', () => {
-  expect(ids(takeHead(list(rows(1, 2, 3, 4, 5)), page(rows(4, 1, 2)), keyOf, now))).toEqual([4, 1, 2, 3, 5]);
+  expect(ids(mergeHead(list(rows(1, 2, 3, 4, 5)), page(rows(4, 1, 2)), getKey, now))).toEqual([4, 1, 2, 3, 5]);
 });
 
 test('with nothing in common, nothing is left that others may belong before', () => {
-  expect(takeHead(list(rows(2, 1)), page(rows(9, 8)), keyOf, now)).toEqual({
+  expect(mergeHead(list(rows(2, 1)), page(rows(9, 8)), getKey, now)).toEqual({
     items: rows(9, 8),
     next: 'older',
     unseen: 0,
@@ -60,12 +60,12 @@ test('with nothing in common, nothing is left that others may belong before', ()
 });
 
 test('a head that is the whole list leaves nothing below', () => {
-  expect(ids(takeHead(list(rows(3, 2, 1)), page(rows(3), null), keyOf, now))).toEqual([3]);
-  expect(ids(takeHead(list(rows(3, 2, 1)), page([], null), keyOf, now))).toEqual([]);
+  expect(ids(mergeHead(list(rows(3, 2, 1)), page(rows(3), null), getKey, now))).toEqual([3]);
+  expect(ids(mergeHead(list(rows(3, 2, 1)), page([], null), getKey, now))).toEqual([]);
 });
 
 test('an older page is added, and nothing twice', () => {
-  const taken = takeMore(list(rows(5, 4)), page(rows(4, 3), null), keyOf);
+  const taken = appendPage(list(rows(5, 4)), page(rows(4, 3), null), getKey);
   expect(ids(taken)).toEqual([5, 4, 3]);
   expect(taken.next).toBeNull();
 });
@@ -83,13 +83,13 @@ test('however runs come and pages are turned, the list is what the server has fr
         const items = Array.from({ length: Math.max(0, Math.min(count, id)) }, (_, index) => row(id - index));
         return page(items, id > count ? String(id - count) : null);
       };
-      let known: LiveList<Row> = takeHead(null, from(newest, 5), keyOf, now);
+      let known: LiveList<Row> = mergeHead(null, from(newest, 5), getKey, now);
       for (const taken of steps) {
         if (taken === 'more') {
-          if (known.next !== null) known = takeMore(known, from(Number(known.next), 5), keyOf);
+          if (known.next !== null) known = appendPage(known, from(Number(known.next), 5), getKey);
         } else {
           newest += taken === 'held' ? 1 : taken.come;
-          known = takeHead(known, from(newest, 5), keyOf, { hold: taken === 'held' });
+          known = mergeHead(known, from(newest, 5), getKey, { hold: taken === 'held' });
         }
         const [first] = known.items;
         expect(ids(known)).toEqual(known.items.map((_, index) => (first?.id ?? 0) - index));

@@ -28,12 +28,12 @@ const EVERY_MS = 2000;
 const PAGE_SIZE = 50;
 /** How much of what is shown is kept up to date. */
 const MOST_LIVE = 200;
-/** A page with more rows than this is slow, and nobody reads them: a filter finds what is looked for. */
+/** A page with more rows than this is slow; a filter finds a row faster. */
 const MOST_SHOWN = 1000;
 
 /**
- * Asks for a list and goes on asking while the page is seen. `question` says what is asked for; the rows of the question
- * before stay until the answer is there. While `isRead` says that somebody is reading, rows keep their place.
+ * Loads a list and polls it while the page is visible. `question` identifies the query; the rows of the previous query
+ * stay until the answer arrives. While `isRead` returns true, rows keep their place.
  *
  * @example
  * const runs = useLiveList(`engine ${engine}`, (page, signal) => client.listRuns({ query: { ...page, engine }, signal }), (run) => run.id)
@@ -41,7 +41,7 @@ const MOST_SHOWN = 1000;
 export function useLiveList<Item>(
   question: string,
   load: (page: PageInput, signal: AbortSignal) => Promise<Page<Item>>,
-  keyOf: KeyOf<Item>,
+  getKey: GetKey<Item>,
   isRead: () => boolean = () => false,
 ): ShownList<Item> {
   const known = useSignal<{ readonly question: string; readonly list: LiveList<Item> } | null>(null);
@@ -66,7 +66,7 @@ export function useLiveList<Item>(
           // Older pages may have come meanwhile.
           const present = known.peek();
           const current = present?.question === question ? present.list : null;
-          known.value = { question, list: takeHead(current, page, keyOf, { hold: hold && isRead() }) };
+          known.value = { question, list: mergeHead(current, page, getKey, { hold: hold && isRead() }) };
           failure.value = null;
         } catch (error) {
           if (turn.signal.aborted) return;
@@ -94,7 +94,7 @@ export function useLiveList<Item>(
       const page = await load({ limit: PAGE_SIZE, cursor }, signal);
       const current = known.peek();
       if (signal.aborted || current === null || current.list.next !== cursor) return;
-      known.value = { question: current.question, list: takeMore(current.list, page, keyOf) };
+      known.value = { question: current.question, list: appendPage(current.list, page, getKey) };
       failure.value = null;
     } catch (error) {
       if (!signal.aborted) failure.value = asFailure(error);
@@ -132,50 +132,50 @@ export interface Page<Item> {
 }
 
 /** What names an item for good. */
-export type KeyOf<Item> = (item: Item) => string;
+export type GetKey<Item> = (item: Item) => string;
 
 /**
  * Takes in the head of a list as it is now: what changed is replaced, what is gone is taken out, what is new comes in, and
  * what was loaded below the head stays. With `hold` nothing new comes in and nothing changes its place: it is counted.
  *
  * @example
- * takeHead(null, page, keyOf, { hold: false }).items // those of the page
+ * mergeHead(null, page, getKey, { hold: false }).items // those of the page
  */
-export function takeHead<Item>(
+export function mergeHead<Item>(
   list: LiveList<Item> | null,
   page: Page<Item>,
-  keyOf: KeyOf<Item>,
+  getKey: GetKey<Item>,
   { hold }: { readonly hold: boolean },
 ): LiveList<Item> {
   const whole = { items: page.items, next: page.next_cursor, unseen: 0 };
   if (list === null || list.items.length === 0) return whole;
-  const fresh = new Map(page.items.map((item) => [keyOf(item), item]));
-  const end = page.next_cursor === null ? list.items.length : endOfHead(list.items, page.items, keyOf);
+  const fresh = new Map(page.items.map((item) => [getKey(item), item]));
+  const end = page.next_cursor === null ? list.items.length : countHead(list.items, page.items, getKey);
   if (hold) {
-    const known = new Set(list.items.map(keyOf));
+    const known = new Set(list.items.map(getKey));
     return {
-      items: list.items.flatMap((item, index) => fresh.get(keyOf(item)) ?? (index < end ? [] : [item])),
+      items: list.items.flatMap((item, index) => fresh.get(getKey(item)) ?? (index < end ? [] : [item])),
       next: list.next,
-      unseen: page.items.filter((item) => !known.has(keyOf(item))).length,
+      unseen: page.items.filter((item) => !known.has(getKey(item))).length,
     };
   }
-  // With nothing in common there may be others between the two, so that what was below is asked for anew.
+  // With no overlap there may be rows between the two pages, so the older rows are dropped and loaded again.
   if (end === 0) return whole;
-  const rest = list.items.slice(end).filter((item) => !fresh.has(keyOf(item)));
+  const rest = list.items.slice(end).filter((item) => !fresh.has(getKey(item)));
   if (rest.length === 0) return whole;
   return { items: [...page.items, ...rest], next: list.next, unseen: 0 };
 }
 
 /** Adds the page that comes after what is known. */
-export function takeMore<Item>(list: LiveList<Item>, page: Page<Item>, keyOf: KeyOf<Item>): LiveList<Item> {
-  const known = new Set(list.items.map(keyOf));
-  const added = page.items.filter((item) => !known.has(keyOf(item)));
+export function appendPage<Item>(list: LiveList<Item>, page: Page<Item>, getKey: GetKey<Item>): LiveList<Item> {
+  const known = new Set(list.items.map(getKey));
+  const added = page.items.filter((item) => !known.has(getKey(item)));
   return { ...list, items: [...list.items, ...added], next: page.next_cursor };
 }
 
 /** How many of the known items the head speaks of: those up to the last one that both have. */
-function endOfHead<Item>(known: readonly Item[], head: readonly Item[], keyOf: KeyOf<Item>): number {
-  const places = new Map(known.map((item, index) => [keyOf(item), index]));
-  const last = head.findLast((item) => places.has(keyOf(item)));
-  return last === undefined ? 0 : (places.get(keyOf(last)) ?? 0) + 1;
+function countHead<Item>(known: readonly Item[], head: readonly Item[], getKey: GetKey<Item>): number {
+  const places = new Map(known.map((item, index) => [getKey(item), index]));
+  const last = head.findLast((item) => places.has(getKey(item)));
+  return last === undefined ? 0 : (places.get(getKey(last)) ?? 0) + 1;
 }

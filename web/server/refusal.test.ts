@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ClientError } from '../../src/client/index.js';
-import { refusalOf } from './refusal.js';
+import { readRefusal } from './refusal.js';
 
 const form = {
   places: { contract: 'contract', 'contract.schema': 'schema', env: 'env' },
@@ -12,12 +12,12 @@ function refused(code: string, issues: readonly { readonly path: string; readonl
   return new ClientError(code, 'It does not fit.', { status: 400, problem });
 }
 
-test('an issue stands at the field its path lies in, the nearest one', () => {
+test('an issue is shown at the nearest field its path lies in', () => {
   const error = refused('INVALID_RUN_SPEC', [
     { path: 'contract.schema.properties.a', message: 'is no schema' },
     { path: 'env.0', message: 'is no name' },
   ]);
-  expect(refusalOf(error, form)).toEqual({
+  expect(readRefusal(error, form)).toEqual({
     code: 'INVALID_RUN_SPEC',
     wrong: { schema: 'is no schema', env: 'is no name' },
     message: null,
@@ -26,7 +26,7 @@ test('an issue stands at the field its path lies in, the nearest one', () => {
 });
 
 test('a code can name the field', () => {
-  expect(refusalOf(refused('FOLDER_NOT_ALLOWED'), form)).toMatchObject({
+  expect(readRefusal(refused('FOLDER_NOT_ALLOWED'), form)).toMatchObject({
     wrong: { workdir: 'It does not fit.' },
     message: null,
   });
@@ -37,8 +37,8 @@ test('what belongs to no field is said for itself', () => {
     { path: 'constructor', message: 'no' },
     { path: 'env', message: 'not so' },
   ]);
-  expect(refusalOf(stray, form)).toMatchObject({ wrong: { env: 'not so' }, message: 'It does not fit.' });
-  expect(refusalOf(new ClientError('SERVER_UNREACHABLE', 'Away.'), form)).toEqual({
+  expect(readRefusal(stray, form)).toMatchObject({ wrong: { env: 'not so' }, message: 'It does not fit.' });
+  expect(readRefusal(new ClientError('SERVER_UNREACHABLE', 'Away.'), form)).toEqual({
     code: 'SERVER_UNREACHABLE',
     wrong: {},
     message: 'Away.',
@@ -47,6 +47,6 @@ test('what belongs to no field is said for itself', () => {
 });
 
 test('only a clear no is certain: with no answer, or a broken one, it may have been done', () => {
-  expect(refusalOf(refused('FOLDER_NOT_ALLOWED'), form).isCertain).toBe(true);
-  expect(refusalOf(new ClientError('REQUEST_TIMED_OUT', 'Too long.', { status: 503 }), form).isCertain).toBe(false);
+  expect(readRefusal(refused('FOLDER_NOT_ALLOWED'), form).isCertain).toBe(true);
+  expect(readRefusal(new ClientError('REQUEST_TIMED_OUT', 'Too long.', { status: 503 }), form).isCertain).toBe(false);
 });

@@ -21,16 +21,16 @@ export interface Places<Field extends string> {
  * Brings what the server says to the fields it is about: by the path of each of its issues, or else by its code.
  *
  * @example
- * refusalOf(error, { places: { 'contract.schema': 'schema' }, codes: { FOLDER_NOT_ALLOWED: 'workdir' } })
+ * readRefusal(error, { places: { 'contract.schema': 'schema' }, codes: { FOLDER_NOT_ALLOWED: 'workdir' } })
  */
-export function refusalOf<Field extends string>(error: unknown, { places, codes }: Places<Field>): Refusal<Field> {
+export function readRefusal<Field extends string>(error: unknown, { places, codes }: Places<Field>): Refusal<Field> {
   const { code, message } = asFailure(error);
   const wrong: Partial<Record<Field, string>> = {};
   const field = Object.hasOwn(codes, code) ? codes[code] : undefined;
   if (field !== undefined) wrong[field] = message;
   const issues = error instanceof ClientError ? (error.problem?.issues ?? []) : [];
   const strays = issues.filter((issue) => {
-    const at = fieldOf(issue.path, places);
+    const at = findField(issue.path, places);
     if (at === undefined) return true;
     wrong[at] ??= issue.message;
     return false;
@@ -41,7 +41,7 @@ export function refusalOf<Field extends string>(error: unknown, { places, codes 
 }
 
 /** The field of the longest place that a path lies in. */
-function fieldOf<Field extends string>(path: string, places: Readonly<Record<string, Field>>): Field | undefined {
+function findField<Field extends string>(path: string, places: Readonly<Record<string, Field>>): Field | undefined {
   for (let steps = path.split('.'); steps.length > 0; steps = steps.slice(0, -1)) {
     const place = steps.join('.');
     if (Object.hasOwn(places, place)) return places[place];

@@ -20,8 +20,8 @@ export interface Failure {
 const EVERY_MS = 2000;
 
 /**
- * Asks the server for something and goes on asking while the page is seen. `key` says what is asked for: another key
- * begins anew.
+ * Loads something from the server, and polls it if `live` while the page is visible. `key` identifies the request: another
+ * key starts over.
  *
  * @example
  * const runs = useResource(`runs ${engine}`, (signal) => client.listRuns({ query: { engine }, signal }), { live: true })
@@ -46,7 +46,7 @@ export function useResource<Value>(
     const control = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const ask = async (): Promise<void> => {
-      // Who is asked once is asked at once: a page may be opened in a tab that nobody sees yet.
+      // A single request is sent even in a hidden tab: a page may be opened in the background.
       if (!live || !document.hidden) {
         try {
           const answer = await load(control.signal);

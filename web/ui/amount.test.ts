@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amountOf, sizeOf, usageText } from './amount.js';
+import { formatCount, formatBytes, formatUsage } from './amount.js';
 
 test.each([
   [0, '0'],
@@ -10,13 +10,13 @@ test.each([
   [-12_345, '-12,345'],
   [1e300, '1e+300'],
 ])('%d is %s', (count, expected) => {
-  expect(amountOf(count)).toBe(expected);
+  expect(formatCount(count)).toBe(expected);
 });
 
 test('agrees with the formatter of the platform', () => {
   fc.assert(
     fc.property(fc.maxSafeInteger(), (count) => {
-      expect(amountOf(count)).toBe(count.toLocaleString('en'));
+      expect(formatCount(count)).toBe(count.toLocaleString('en'));
     }),
   );
 });
@@ -29,12 +29,12 @@ test.each([
   [3_450_000, '3.5 MB'],
   [2_000_000_000_000, '2000.0 GB'],
 ])('%d bytes are %s', (bytes, expected) => {
-  expect(sizeOf(bytes)).toBe(expected);
+  expect(formatBytes(bytes)).toBe(expected);
 });
 
-test('tells what is known and leaves out the rest', () => {
-  expect(usageText({ input_tokens: 1200, output_tokens: 40, cost: 0.0123 })).toBe('1,200 in · 40 out · $0.0123');
-  expect(usageText({ input_tokens: 5, cached_input_tokens: 3, output_tokens: 0 })).toBe('5 in · 3 cached · 0 out');
-  expect(usageText({ input_tokens: 'many' })).toBe('');
-  expect(usageText(undefined)).toBe('');
+test('formats known figures and omits the rest', () => {
+  expect(formatUsage({ input_tokens: 1200, output_tokens: 40, cost: 0.0123 })).toBe('1,200 in · 40 out · $0.0123');
+  expect(formatUsage({ input_tokens: 5, cached_input_tokens: 3, output_tokens: 0 })).toBe('5 in · 3 cached · 0 out');
+  expect(formatUsage({ input_tokens: 'many' })).toBe('');
+  expect(formatUsage(undefined)).toBe('');
 });

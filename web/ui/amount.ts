@@ -2,15 +2,15 @@
  * A whole number as one reads it, in groups of three digits.
  *
  * @example
- * amountOf(1234567) // '1,234,567'
+ * formatCount(1234567) // '1,234,567'
  */
-export function amountOf(count: number): string {
+export function formatCount(count: number): string {
   // The formatter of the browser takes a page ten milliseconds to load, in the middle of opening it.
   return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 /** A number of bytes for people: `12 bytes`, `3.4 kB`, `1.2 MB`. */
-export function sizeOf(bytes: number): string {
+export function formatBytes(bytes: number): string {
   if (bytes < 1000) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
   const steps = Math.min(UNITS.length, Math.floor(Math.log10(bytes) / 3));
   return `${(bytes / 1000 ** steps).toFixed(1)} ${UNITS[steps - 1] ?? ''}`;
@@ -30,15 +30,15 @@ interface UsageFields {
  * Tokens and money in a few words; empty where nothing is known.
  *
  * @example
- * usageText({ input_tokens: 1200, output_tokens: 40, cost: 0.0123 }) // '1,200 in · 40 out · $0.0123'
+ * formatUsage({ input_tokens: 1200, output_tokens: 40, cost: 0.0123 }) // '1,200 in · 40 out · $0.0123'
  */
-export function usageText(usage: UsageFields | null | undefined): string {
+export function formatUsage(usage: UsageFields | null | undefined): string {
   if (usage === null || usage === undefined) return '';
   const { input_tokens, output_tokens, cached_input_tokens, cost } = usage;
   const parts = [
-    isAmount(input_tokens) ? `${amountOf(input_tokens)} in` : null,
-    isAmount(cached_input_tokens) && cached_input_tokens > 0 ? `${amountOf(cached_input_tokens)} cached` : null,
-    isAmount(output_tokens) ? `${amountOf(output_tokens)} out` : null,
+    isAmount(input_tokens) ? `${formatCount(input_tokens)} in` : null,
+    isAmount(cached_input_tokens) && cached_input_tokens > 0 ? `${formatCount(cached_input_tokens)} cached` : null,
+    isAmount(output_tokens) ? `${formatCount(output_tokens)} out` : null,
     isAmount(cost) ? `$${cost.toFixed(4)}` : null,
   ];
   return parts.filter((part) => part !== null).join(' · ');

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Tone } from './notice.js';
 
-/** A state in one word. The word says it; the colour, and the dot of what goes on, only help. */
+/** A state in one word. The meaning is in the word; colour and dot only help. */
 export function Badge({
   tone = 'plain',
   isLive = false,
@@ -10,7 +10,7 @@ export function Badge({
 }: {
   readonly tone?: Tone;
   readonly isLive?: boolean;
-  /** What the pointer tells. */
+  /** The tooltip. */
   readonly title?: string;
   readonly children: ComponentChildren;
 }) {
@@ -40,6 +40,6 @@ const TONES = new Map(
 );
 
 /** How a word of ours for a state or an outcome is meant; words without a colour are plain. */
-export function toneOf(word: string): Tone {
+export function chooseTone(word: string): Tone {
   return TONES.get(word) ?? 'plain';
 }

@@ -11,7 +11,7 @@ export function CopyButton({ label, read }: { readonly label: string; readonly r
       await navigator.clipboard.writeText(await read());
       said.value = 'Copied';
     } catch {
-      said.value = 'The browser does not allow it';
+      said.value = 'Copy failed';
     }
     setTimeout(() => (said.value = null), SAY_MS);
   };

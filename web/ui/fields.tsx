@@ -116,7 +116,7 @@ export function Switch({
   );
 }
 
-/** The text that stands in a field, and what becomes of another. */
+/** The value of a field, and what to do when it changes. */
 interface Written {
   readonly value: string;
   readonly onWrite: (text: string) => void;
@@ -177,8 +177,8 @@ export function ListField({
   );
 }
 
-/** What stands in a field with one thing a line; empty lines are none. */
-export function linesOf(text: string): readonly string[] {
+/** The entries of a field with one entry per line; empty lines are dropped. */
+export function splitLines(text: string): readonly string[] {
   return text
     .split('\n')
     .map((line) => line.trim())

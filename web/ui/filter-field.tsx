@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { query, setQuery } from '../app/router.js';
 
-/** A filter that stands in the address under `name`: one of a few words, or all. */
+/** A filter kept in the query under `name`: one of a few words, or all. */
 export function FilterChoice({
   name,
   label,
@@ -32,7 +32,7 @@ export function FilterChoice({
 /** How long after the last key a search begins. */
 const PAUSE_MS = 250;
 
-/** A filter that stands in the address under `name`: any text, taken over when the typing pauses. */
+/** A filter kept in the query under `name`: free text, applied when typing pauses. */
 export function FilterText({
   name,
   label,

@@ -2,7 +2,7 @@ import { Notice } from './notice.js';
 import { useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
-import { refusalOf } from '../server/refusal.js';
+import { readRefusal } from '../server/refusal.js';
 import type { Places, Refusal } from '../server/refusal.js';
 
 /** The end of a form: why it was not taken, the button that sends it, and what will happen then. */
@@ -19,13 +19,13 @@ export function FormEnd<Field extends string>({
   readonly form: Form<Field>;
   /** What has not happened: `The run was not started`. */
   readonly not: string;
-  /** What to do when no answer came: what was sent may have been carried out. */
+  /** What to do when the server did not answer: the request may have been executed. */
   readonly unanswered: string;
   readonly send: string;
   readonly sending: string;
   readonly empty: string;
   readonly onEmpty: () => void;
-  /** What sending it brings about. */
+  /** The effect of submitting the form. */
   readonly then: string;
 }) {
   const { refusal, wrong, isSending } = form;
@@ -37,7 +37,7 @@ export function FormEnd<Field extends string>({
             {refusal.message} <code>{refusal.code}</code>
           </Notice>
         )}
-        {Object.keys(wrong).length > 0 ? <p class="wrong">{not}: look at what is marked above.</p> : null}
+        {Object.keys(wrong).length > 0 ? <p class="wrong">{not}. Correct the marked fields.</p> : null}
       </div>
       <div class="row">
         <button type="submit" class="primary" disabled={isSending}>
@@ -55,16 +55,16 @@ export function FormEnd<Field extends string>({
 /** A form that is sent to the server: what is wrong with it, and when. */
 interface Form<Field extends string> {
   readonly ref: RefObject<HTMLFormElement>;
-  /** What is wrong, field by field; empty before the first try, so that nobody is told off while writing. */
+  /** Errors by field; empty before the first submit, so that nothing is marked while it is being typed. */
   readonly wrong: Readonly<Partial<Record<Field, string>>>;
   readonly refusal: Refusal<Field> | null;
   readonly isSending: boolean;
   readonly submit: (event: Event) => void;
-  /** Something was changed: what the server said was about what stood there before. */
+  /** The form was edited: the server's refusal was about the previous values. */
   readonly touch: () => void;
 }
 
-/** Sends a form once nothing is wrong with it; what the server refuses is brought to its field, which gets the focus. */
+/** Submits a form once it has no errors; what the server refuses is shown at its field, which gets the focus. */
 export function useForm<Field extends string>(
   wrongHere: Readonly<Partial<Record<Field, string>>>,
   places: Places<Field>,
@@ -86,7 +86,7 @@ export function useForm<Field extends string>(
         await send();
         return;
       } catch (error) {
-        refusal.value = refusalOf(error, places);
+        refusal.value = readRefusal(error, places);
       } finally {
         isSending.value = false;
       }

@@ -5,7 +5,7 @@ const PATHS = {
   inbox: 'M3 13l3-8h12l3 8v6H3zM3 13h5l1 3h6l1-3h5',
   issues: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 8v5M12 16v.5',
   outbox: 'M3 11l18-7-6 17-4-7zM21 4L11 14',
-  audit: 'M6 3h9l4 4v14H6zM9 11h7M9 15h7',
+  executions: 'M6 3h9l4 4v14H6zM9 11h7M9 15h7',
   workbench: 'M8 4c-3 0-2 4-2 6s-2 2-2 2 2 0 2 2-1 6 2 6M16 4c3 0 2 4 2 6s2 2 2 2-2 0-2 2 1 6-2 6',
   charts: 'M4 4v16h16M8 15l4-5 3 3 5-7',
   theme: 'M12 4a8 8 0 1 0 8 8 6 6 0 0 1-8-8z',

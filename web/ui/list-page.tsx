@@ -1,10 +1,10 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
-import type { KeyOf, Page, PageInput, ShownList } from '../server/live-list.js';
+import type { GetKey, Page, PageInput, ShownList } from '../server/live-list.js';
 import { useLiveList } from '../server/live-list.js';
 import { ClearFilters } from './filter-field.js';
 import { isReading, useRowKeys } from './use-row-keys.js';
-import { amountOf } from './amount.js';
+import { formatCount } from './amount.js';
 import { FailureNotice, Loading, UpToDate } from './notice.js';
 
 /** A page that is a list with filters above it: live, newest first, walked through with `j` and `k`. */
@@ -17,7 +17,7 @@ export function ListPage<Item, Filter extends object>({
   fields,
   names,
   load,
-  keyOf,
+  getKey,
   nothingYet,
   children,
 }: {
@@ -35,7 +35,7 @@ export function ListPage<Item, Filter extends object>({
   /** The names of the fields in the address. */
   readonly names: readonly string[];
   readonly load: (query: Filter & PageInput, signal: AbortSignal) => Promise<Page<Item>>;
-  readonly keyOf: KeyOf<Item>;
+  readonly getKey: GetKey<Item>;
   /** What to do when there is nothing at all. */
   readonly nothingYet: ComponentChildren;
   readonly children: (items: readonly Item[], list: RefObject<HTMLTableElement>) => ComponentChildren;
@@ -44,7 +44,7 @@ export function ListPage<Item, Filter extends object>({
   const shown = useLiveList(
     JSON.stringify(filter),
     async (page, signal) => load({ ...filter, ...page }, signal),
-    keyOf,
+    getKey,
     () => isReading(rows.current),
   );
   useRowKeys(rows);
@@ -64,7 +64,7 @@ export function ListPage<Item, Filter extends object>({
         one={one}
         what={what}
         order="newest first"
-        empty={isFiltered ? <p>No {one} fits the filter. Clear it to see all of them.</p> : nothingYet}
+        empty={isFiltered ? <p>No {what} match the filter. Clear it to see all.</p> : nothingYet}
       >
         {(items) => children(items, rows)}
       </ListFrame>
@@ -72,7 +72,7 @@ export function ListPage<Item, Filter extends object>({
   );
 }
 
-/** What stands around the rows of a list: what is new, whether the server answers, more, and what to do when there is nothing. */
+/** The frame around the rows of a list: new rows, connection state, paging and the empty state. */
 export function ListFrame<Item>({
   shown,
   one,
@@ -94,7 +94,7 @@ export function ListFrame<Item>({
   const { list, failure, isOld, hasMore, isLoadingMore, more, refresh } = shown;
   if (list === null) {
     if (failure === null) return <Loading isList />;
-    return <FailureNotice title={`The ${what} could not be read`} failure={failure} reload={refresh} />;
+    return <FailureNotice title={`Cannot load the ${what}`} failure={failure} reload={refresh} />;
   }
   const count = list.items.length;
   return (
@@ -102,7 +102,7 @@ export function ListFrame<Item>({
       <div class="list-head">
         <p class="dim">
           {list.next === null ? '' : 'The first '}
-          {amountOf(count)} {count === 1 ? one : what}
+          {formatCount(count)} {count === 1 ? one : what}
           {count > 1 ? `, ${order}` : ''}
         </p>
         <span aria-live="polite">
@@ -122,7 +122,7 @@ export function ListFrame<Item>({
               {isLoadingMore ? 'Loading …' : `More ${what}`}
             </button>
           ) : (
-            <span class="dim">There are more than a page can hold: narrow the filter to find others.</span>
+            <span class="dim">Too many to list. Narrow the filter to find others.</span>
           )}
         </p>
       )}

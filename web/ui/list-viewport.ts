@@ -7,20 +7,20 @@ interface ListViewport {
   readonly attach: (scroller: HTMLElement) => () => void;
   /** A row that came into the page. */
   readonly keep: (row: HTMLElement | null) => void;
-  /** Says how the list stands now, before its rows are drawn. */
+  /** Updates count and follow mode before the rows are drawn. */
   readonly update: (list: { readonly count: number; readonly follow: boolean }) => void;
   /** To be called when rows have been drawn. */
   readonly settle: () => void;
   /** Brings a row into view, if it is not. */
   readonly show: (index: number) => void;
   /** The person moves by themselves from now on. */
-  readonly letGo: () => void;
+  readonly release: () => void;
   readonly goToEnd: () => void;
   readonly onScroll: () => void;
   readonly isAtEnd: () => boolean;
   /** The first row that is seen. */
   readonly first: () => number;
-  /** The rows to draw, and where each stands. Of many new ones some come later: it is drawn again then. */
+  /** The rows to draw, and the position of each. Of many new rows some come later, with another draw. */
   readonly rows: () => readonly number[];
   readonly place: (index: number) => number;
   readonly pageHeight: () => number;
@@ -51,10 +51,10 @@ export function createListViewport(estimate: number, draw: () => void): ListView
   let drawn = '';
   let drawnRows: ReadonlySet<number> = new Set();
 
-  const scale = (): ListScale => scaleOf(heights.top(count), view);
+  const scale = (): ListScale => createListScale(heights.top(count), view);
   const scrolled = (): number => scroller?.scrollTop ?? 0;
   const staysAtEnd = (): boolean => follow && atEnd && aim === null;
-  /** Where in the list one is; who stays at its end is there already when rows have come and the page has not scrolled yet. */
+  /** The scroll position in the list; in follow mode that is the end, even before the page has scrolled to new rows. */
   const top = (): number => (staysAtEnd() ? Math.max(0, heights.top(count) - view) : scale().toList(scrolled()));
 
   /** Notes a height; returns how far what is seen would move by it. */
@@ -80,7 +80,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
     } else if (follow && atEnd) scroller.scrollTop = scroller.scrollHeight;
   }
 
-  /** In a turn of its own: where several lists are led to a row, each stays as it is until its new rows can be made. */
+  /** In a separate turn: when several lists jump to a row, each stays unchanged until its new rows can be created. */
   function goToWished(): void {
     aim = { index: wished, until: performance.now() + AIM_MS, isCentred: true };
     atEnd = false;
@@ -88,7 +88,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
     draw();
   }
 
-  function letGo(): void {
+  function release(): void {
     aim = null;
     rowTurns.leave(goToWished);
   }
@@ -104,7 +104,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
     for (const { target, borderBoxSize } of entries) {
       const height = borderBoxSize[0]?.blockSize ?? 0;
       if (target === scroller) view = height;
-      // A row that has left the page is told of once more.
+      // A removed row is reported once more.
       else if (kept.has(target) && target.isConnected) {
         kept.set(target, height);
         moved += note(target, height);
@@ -139,7 +139,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
         if (!row.isConnected) {
           kept.delete(row);
           observer?.unobserve(row);
-          // An element that shows another row now is not measured anew if its height is the same.
+          // An element that now shows another row is not measured again if its height is the same.
         } else if (height > 0) note(row, height);
       }
       settle();
@@ -151,9 +151,9 @@ export function createListViewport(estimate: number, draw: () => void): ListView
       rowTurns.leave(goToWished);
       aim = { index, until: performance.now() + AIM_MS, isCentred: false };
     },
-    letGo,
+    release,
     goToEnd() {
-      letGo();
+      release();
       atEnd = true;
       if (scroller !== null) scroller.scrollTop = scroller.scrollHeight;
     },
@@ -213,7 +213,7 @@ export function chooseRows({
   readonly isThere: (index: number) => boolean;
   readonly take: (wanted: number) => number;
 }): ChosenRows {
-  const all = indexesOf(around);
+  const all = listIndexes(around);
   const isSeen = (index: number): boolean => index >= seen[0] && index <= seen[1];
   const fresh = all.filter((index) => !isThere(index));
   const wanted = [...fresh.filter(isSeen), ...fresh.filter((index) => !isSeen(index))];
@@ -224,7 +224,7 @@ export function chooseRows({
   };
 }
 
-function indexesOf([from, to]: RowRange): readonly number[] {
+function listIndexes([from, to]: RowRange): readonly number[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 }
 
@@ -236,7 +236,7 @@ interface ListScale {
   readonly toList: (scrollTop: number) => number;
   /** How far to scroll in order to be there. */
   readonly toPage: (offset: number) => number;
-  /** Where in the scrolled element a row has to stand to be seen at its place. */
+  /** The offset in the scrolled element at which a row appears in its place. */
   readonly place: (offset: number, scrollTop: number) => number;
 }
 
@@ -247,7 +247,7 @@ const HIGHEST_PX = 15_000_000;
  * Of a list that is higher than a browser can draw, the bar moves over more than it shows; of every other one pixel is one
  * pixel.
  */
-export function scaleOf(total: number, view: number, highest = HIGHEST_PX): ListScale {
+export function createListScale(total: number, view: number, highest = HIGHEST_PX): ListScale {
   if (total <= highest) {
     return {
       pageHeight: total,

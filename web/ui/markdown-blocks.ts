@@ -46,7 +46,7 @@ function readLines(lines: readonly string[], budget: MarkdownBudget, depth: numb
   return blocks;
 }
 
-/** The block that begins at a line, and the line behind it. */
+/** The block that begins at a line, and the line after it. */
 function readBlock(
   lines: readonly string[],
   at: number,
@@ -65,12 +65,12 @@ function readBlock(
   }
   if (RULE.test(line)) return [{ kind: 'rule' }, at + 1];
   if (isIndented(line)) {
-    const end = endOf(lines, at, (one) => isIndented(one));
+    const end = findEnd(lines, at, (one) => isIndented(one));
     const text = lines.slice(at, end).map((one) => one.slice(4));
     return [{ kind: 'code', language: '', text: text.join('\n') }, end];
   }
   if (depth < DEEPEST && QUOTE.test(line)) {
-    const end = endOf(lines, at, (one) => QUOTE.test(one));
+    const end = findEnd(lines, at, (one) => QUOTE.test(one));
     const inner = lines.slice(at, end).map((one) => one.replace(QUOTE, ''));
     return [{ kind: 'quote', blocks: readLines(inner, budget, depth + 1) }, end];
   }
@@ -78,13 +78,13 @@ function readBlock(
   if (line.includes('|') && isTableLine(lines[at + 1])) {
     return readTable(lines, at, budget);
   }
-  const end = endOf(lines, at + 1, (one) => !beginsBlock(one, depth));
+  const end = findEnd(lines, at + 1, (one) => !beginsBlock(one, depth));
   return [{ kind: 'paragraph', children: readInlines(lines.slice(at, end).join('\n'), budget) }, end];
 }
 
 function readFence(lines: readonly string[], at: number, fence: RegExpExecArray): readonly [Block, number] {
   const [, mark = '```', language = ''] = fence;
-  const end = endOf(lines, at + 1, (line) => {
+  const end = findEnd(lines, at + 1, (line) => {
     const text = line.trim();
     return !(text.startsWith(mark) && text === mark.charAt(0).repeat(text.length));
   });
@@ -100,11 +100,11 @@ function readList(
 ): readonly [Block, number] {
   const items: (readonly Block[])[] = [];
   const begin = ITEM.exec(lines[from] ?? '');
-  const kind = kindOf(begin?.[2]);
+  const kind = readListKind(begin?.[2]);
   let at = from;
   while (at < lines.length && budget.nodes > 0) {
     const item = ITEM.exec(lines[at] ?? '');
-    if (item === null || kindOf(item[2]) !== kind || RULE.test(lines[at] ?? '')) break;
+    if (item === null || readListKind(item[2]) !== kind || RULE.test(lines[at] ?? '')) break;
     const indent = Math.min(item[0].length, (item[1]?.length ?? 0) + (item[2]?.length ?? 1) + 1);
     const end = endOfItem(lines, at + 1, indent, depth);
     const inner = lines
@@ -120,7 +120,7 @@ function readList(
   return [{ kind: 'list', first: kind === 'numbered' ? number : null, items }, at];
 }
 
-/** An item goes on with lines that are indented under it, and with text that goes on without an empty line. */
+/** An item continues with lines indented under it, and with text that follows without an empty line. */
 function endOfItem(lines: readonly string[], from: number, indent: number, depth: number): number {
   let end = from;
   for (let at = from; at < lines.length; at += 1) {
@@ -174,7 +174,7 @@ function isIndented(line: string): boolean {
   return line.startsWith('    ') && line.trim() !== '';
 }
 
-function kindOf(mark: string | undefined): 'plain' | 'numbered' {
+function readListKind(mark: string | undefined): 'plain' | 'numbered' {
   return mark !== undefined && /^\d/.test(mark) ? 'numbered' : 'plain';
 }
 
@@ -183,7 +183,7 @@ function cut(line: string, indent: number): string {
   return line.slice(Math.min(indent, spaces));
 }
 
-function endOf(lines: readonly string[], from: number, goesOn: (line: string) => boolean): number {
+function findEnd(lines: readonly string[], from: number, goesOn: (line: string) => boolean): number {
   let end = from;
   while (end < lines.length && goesOn(lines[end] ?? '')) end += 1;
   return end;

@@ -1,4 +1,4 @@
-/** What stands in a line of Markdown. Addresses are text like everything else; whoever draws them decides what they do. */
+/** The inline content of Markdown. Addresses are plain text; the renderer decides what they do. */
 export type Inline =
   | string
   | { readonly kind: 'strong' | 'emphasis' | 'strike'; readonly children: readonly Inline[] }

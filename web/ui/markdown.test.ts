@@ -5,7 +5,7 @@ import type { Block } from './markdown-blocks.js';
 import { readInlines } from './markdown-inlines.js';
 import type { Inline } from './markdown-inlines.js';
 
-describe('what stands in a line', () => {
+describe('inline Markdown', () => {
   test.each<[string, readonly Inline[]]>([
     ['plain', ['plain']],
     ['**bold** and *soft*', [strong('bold'), ' and ', soft('soft')]],
@@ -34,7 +34,7 @@ describe('what stands in a line', () => {
   });
 });
 
-describe('what stands in a text', () => {
+describe('Markdown blocks', () => {
   test.each<[string, readonly Block[]]>([
     ['# Title #\ntext', [{ kind: 'heading', level: 1, children: ['Title'] }, paragraph('text')]],
     ['#hashtag', [paragraph('#hashtag')]],
@@ -110,8 +110,8 @@ test('no letter of any text is lost or added, however little it may become', () 
   fc.assert(
     fc.property(markdown, fc.integer({ min: 1, max: 60 }), (text, nodes) => {
       const letters = (all: string): string => all.replaceAll(/[^a]/g, '');
-      expect(letters(textOf(readBlocks(text)))).toBe(letters(text));
-      expect(letters(textOf(readBlocks(text, { nodes })))).toBe(letters(text));
+      expect(letters(asText(readBlocks(text)))).toBe(letters(text));
+      expect(letters(asText(readBlocks(text, { nodes })))).toBe(letters(text));
     }),
   );
 });
@@ -119,14 +119,14 @@ test('no letter of any text is lost or added, however little it may become', () 
 test('of a long table the row where the budget ends keeps its cells', () => {
   const rows = Array.from({ length: 20 }, (_, row) => `| ${row} one | ${row} two | ${row} three |`);
   for (let nodes = 1; nodes < 70; nodes += 1) {
-    const told = textOf(readBlocks(['| a | b | c |', '|---|---|---|', ...rows].join('\n'), { nodes }));
+    const told = asText(readBlocks(['| a | b | c |', '|---|---|---|', ...rows].join('\n'), { nodes }));
     for (const row of rows.keys()) expect(told).toContain(`${row} three`);
   }
 });
 
 test('a text of marks alone becomes no more than its budget', () => {
   for (const unit of ['*a* ', '`a`', '- a\n', '> ', '# a\n', '|a', '[a](b)', '- - - - a\n']) {
-    const nodes = countOf(readBlocks(unit.repeat(5000), { nodes: 300 }));
+    const nodes = countNodes(readBlocks(unit.repeat(5000), { nodes: 300 }));
     expect(nodes).toBeLessThan(700);
   }
 });
@@ -161,7 +161,7 @@ function inlineText(inlines: readonly Inline[]): string {
     })
     .join('');
 }
-function textOf(blocks: readonly Block[]): string {
+function asText(blocks: readonly Block[]): string {
   return blocks
     .map((block) => {
       switch (block.kind) {
@@ -171,9 +171,9 @@ function textOf(blocks: readonly Block[]): string {
         case 'code':
           return block.language + block.text;
         case 'quote':
-          return textOf(block.blocks);
+          return asText(block.blocks);
         case 'list':
-          return block.items.map(textOf).join('');
+          return block.items.map(asText).join('');
         case 'table':
           return block.rows.flat().map(inlineText).join('');
         case 'rule':
@@ -182,8 +182,8 @@ function textOf(blocks: readonly Block[]): string {
     })
     .join('');
 }
-function countOf(node: unknown): number {
-  if (Array.isArray(node)) return node.reduce<number>((sum, one) => sum + countOf(one), 0);
+function countNodes(node: unknown): number {
+  if (Array.isArray(node)) return node.reduce<number>((sum, one) => sum + countNodes(one), 0);
   if (typeof node !== 'object' || node === null) return 0;
-  return 1 + countOf(Object.values(node));
+  return 1 + countNodes(Object.values(node));
 }

@@ -1,5 +1,5 @@
 import { SafeText } from './safe-text.js';
-import { isRecord, textOf } from './read-unknown.js';
+import { isRecord, asText } from './read-unknown.js';
 
 /** More of them say nothing new. */
 const MOST = 50;
@@ -26,12 +26,12 @@ export interface NoteView {
   readonly path: string;
 }
 
-/** Reads a list of problems or notices. What is none of them is left out, not trusted. */
+/** Reads a list of problems or notices. Entries of another shape are dropped. */
 export function readNotes(value: unknown): readonly NoteView[] {
   if (!Array.isArray(value)) return [];
   return value.filter(isRecord).map(({ code, message, path }) => ({
-    code: textOf(code),
-    message: textOf(message),
-    path: textOf(path),
+    code: asText(code),
+    message: asText(message),
+    path: asText(path),
   }));
 }

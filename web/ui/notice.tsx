@@ -52,8 +52,8 @@ export function FailureNotice({
 export function OfferFailure({ offer: { failure, reload } }: { readonly offer: Resource<unknown> }) {
   if (failure === null) return null;
   return (
-    <FailureNotice title="What the server offers could not be read" failure={failure} reload={reload}>
-      What you write here stays.
+    <FailureNotice title="Cannot load the options of this server" failure={failure} reload={reload}>
+      Your input is kept.
     </FailureNotice>
   );
 }
@@ -75,15 +75,15 @@ export function UpToDate({ failure, live = '' }: { readonly failure: Failure | n
         live
       ) : (
         <span class="away" title={failure.message}>
-          Not up to date ({failure.code}). Trying again …
+          Out of date ({failure.code}). Retrying …
         </span>
       )}
     </span>
   );
 }
 
-/** A part of an item that could not be read, where it would stand. */
-export function NotRead({ failure, reload }: { readonly failure: Failure; readonly reload: () => void }) {
+/** A failure shown in place of the part of a page that could not be loaded. */
+export function InlineFailure({ failure, reload }: { readonly failure: Failure; readonly reload: () => void }) {
   return (
     <p class="wrong" role="alert">
       {failure.message}{' '}

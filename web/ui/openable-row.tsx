@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { query, setQuery } from '../app/router.js';
 import { ROW } from './use-row-keys.js';
 
-/** A row that shows more when it is chosen; which one is open stands in the address as `row`, so that it can be linked to. */
+/** A row that shows more when it is chosen; the open row is in the query as `row`, so it can be linked to. */
 export function OpenableRow({
   id,
   columns,

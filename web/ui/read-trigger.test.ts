@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readTrigger } from './read-trigger.js';
 
-test('a comment is written for a run, for what a person decided, or for what nobody knows here', () => {
+test('reads a run, a decision or an unknown trigger', () => {
   expect(readTrigger('workrun:2026-11-15-dev-0001')).toEqual({ kind: 'run', runId: '2026-11-15-dev-0001' });
   expect(readTrigger('resolve:01ABC')).toEqual({ kind: 'item', itemId: '01ABC' });
   expect(readTrigger('resolve:')).toEqual({ kind: 'other', text: 'resolve:' });

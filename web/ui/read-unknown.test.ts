@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isRecord, textOf } from './read-unknown.js';
+import { isRecord, asText } from './read-unknown.js';
 
 test.each([
   [{}, true],
@@ -11,5 +11,5 @@ test.each([
 });
 
 test('only a text is a text', () => {
-  expect([textOf('a'), textOf(7), textOf(null), textOf({ toString: () => 'a' })]).toEqual(['a', '', '', '']);
+  expect([asText('a'), asText(7), asText(null), asText({ toString: () => 'a' })]).toEqual(['a', '', '', '']);
 });

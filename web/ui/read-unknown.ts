@@ -3,7 +3,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A value that should be a text; what is none is empty, not trusted. */
-export function textOf(value: unknown): string {
+/** A value that should be a string; anything else is empty. */
+export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -9,7 +9,7 @@ test('rows that were never seen have the estimate', () => {
   expect(heights.at(20_000_000 - 1, 2_000_000)).toBe(999_999);
 });
 
-test('a row that was measured moves those behind it, and only those', () => {
+test('a measured row moves only the rows after it', () => {
   const heights = createRowHeights(20);
   expect(heights.measure(3, 50)).toBe(30);
   expect([heights.top(3), heights.top(4), heights.top(5)]).toEqual([60, 110, 130]);

@@ -10,7 +10,7 @@ export interface RowHeights {
 }
 
 /**
- * Heights of any number of rows. Rows that nobody has seen have the estimate and cost nothing; every question takes as many
+ * Heights of any number of rows. Rows that were never visible have the estimate and cost nothing; every lookup takes as many
  * steps as the number of rows has binary digits, so a list that grows by an event costs no more at a million rows.
  *
  * @example

@@ -8,7 +8,7 @@ export interface Column {
   readonly isNumber?: boolean;
 }
 
-/** A table with one thing a row; where there is no room beside each other, its cells stand below each other. */
+/** A table with one item per row; on a narrow screen its cells are stacked. */
 export function RowTable({
   columns,
   list,

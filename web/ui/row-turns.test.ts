@@ -67,7 +67,7 @@ test('a list that is gone is not drawn', () => {
   expect(drawn).toBe(0);
 });
 
-test('while nothing is made and nobody waits, no frame is asked for', () => {
+test('requests no frame while no list is waiting', () => {
   const turns = openTurns(8);
   turns.take(0);
   expect(turns.frames).toHaveLength(0);

@@ -8,14 +8,14 @@ export interface RowTurns {
   readonly leave: (draw: () => void) => void;
 }
 
-/** When to go on. */
+/** Ways to continue later. */
 export interface Pauses {
-  /** Behind the next frame, in a task of its own: what rows cost in scripts is not added to what their layout costs. */
+  /** After the next frame, in a separate task: the script cost of rows is not added to their layout cost. */
   readonly afterFrame: (run: () => void) => void;
   readonly afterTask: (run: () => void) => void;
 }
 
-/** A wheel brings three rows into view in a frame; who jumps sees the last of them a frame later. */
+/** A wheel scrolls three rows into view per frame; after a jump the last rows appear a frame later. */
 const MOST_AT_ONCE = 8;
 
 /** Makes the turns; lists that wait are drawn one after the other. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { amountOf } from './amount.js';
+import { formatCount } from './amount.js';
 import { UNSEEN_CHARACTERS, pictureOf } from '../../src/base/index.js';
 
 /** More than this is shown when asked for: a page with megabytes of text in one element does not scroll. */
@@ -7,7 +7,7 @@ const MOST_SHOWN = 20_000;
 
 /** A text of an agent: nothing in it acts, hides or turns the direction of writing, and nothing of it is HTML. */
 export function SafeText({ text, limit = MOST_SHOWN }: { readonly text: string; readonly limit?: number }) {
-  // Most texts are short and stand in rows that come and go by the dozen: those keep no state.
+  // Most texts are short and in rows that are created by the dozen: those keep no state.
   return <bdi class="safe">{text.length > limit ? <LongText text={text} limit={limit} /> : <Shown text={text} />}</bdi>;
 }
 
@@ -18,7 +18,7 @@ function LongText({ text, limit }: { readonly text: string; readonly limit: numb
     <>
       <Shown text={text.slice(0, shown)} />
       <button type="button" class="link" onClick={() => setShown(shown * 4)}>
-        … {amountOf(text.length - shown)} characters more
+        … {formatCount(text.length - shown)} more characters
       </button>
     </>
   );
@@ -57,13 +57,13 @@ export function makeVisible(text: string): readonly Piece[] {
     // A carriage return before a line feed is the end of a line, nothing more.
     if (character === '\r' && text[match.index + 1] === '\n') continue;
     if (match.index > end) pieces.push(text.slice(end, match.index));
-    pieces.push({ shown: pictureOf(character), name: nameOf(character) });
+    pieces.push({ shown: pictureOf(character), name: nameCharacter(character) });
     end = match.index + character.length;
   }
   if (end < text.length) pieces.push(text.slice(end));
   return pieces;
 }
 
-function nameOf(character: string): string {
+function nameCharacter(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

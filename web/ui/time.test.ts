@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lengthOf, shortMoment, waitOf } from './time.js';
+import { formatDuration, shortMoment, formatWait } from './time.js';
 
 test.each([
   [0, '0 ms'],
@@ -9,7 +9,7 @@ test.each([
   [7_500_000, '2 h 5 min'],
   [200_000_000, '2 d 7 h'],
 ])('%d ms is %s', (ms, expected) => {
-  expect(lengthOf(ms)).toBe(expected);
+  expect(formatDuration(ms)).toBe(expected);
 });
 
 test('a moment of today is its time, another one has its day', () => {
@@ -26,5 +26,5 @@ test.each([
   [47 * 3_600_000, '47 h'],
   [72 * 3_600_000, '3 d'],
 ])('%d ms is %s', (ms, expected) => {
-  expect(waitOf(ms)).toBe(expected);
+  expect(formatWait(ms)).toBe(expected);
 });

@@ -21,7 +21,7 @@ function twoDigits(number: number): string {
 }
 
 /** A length of time in the two largest units that say something: `1.2 s`, `3 min 20 s`, `2 h 5 min`. */
-export function lengthOf(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
   const minutes = Math.floor(ms / 60_000);
@@ -32,7 +32,7 @@ export function lengthOf(ms: number): string {
 }
 
 /** How long something waits, so coarse that it does not flicker: `< 1 min`, `17 min`, `5 h`, `3 d`. */
-export function waitOf(ms: number): string {
+export function formatWait(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return '< 1 min';
   if (minutes < 60) return `${minutes} min`;

@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 interface Draft<Fields extends DraftFields> {
   readonly fields: Fields;
   readonly change: (changes: Partial<Fields>) => void;
-  /** Begins anew: it was sent, or is not wanted. */
+  /** Discards the draft: it was sent, or is not wanted. */
   readonly forget: () => void;
 }
 

@@ -44,7 +44,7 @@ export function useRowKeys(list: RefObject<HTMLElement>): void {
   }, []);
 }
 
-/** Whether somebody reads the rows: has scrolled to them, stands in them or points at them. Then they must keep their place. */
+/** Whether the person is reading the rows (scrolled, focused or hovering). Then rows must keep their place. */
 export function isReading(list: HTMLElement | null): boolean {
   return scrollY > 40 || (list !== null && (list.contains(document.activeElement) || list.matches(':hover')));
 }

@@ -15,7 +15,7 @@ export interface VirtualListProps {
   readonly follow?: boolean;
   /** The row that keys start from. It stays in the page, so that the focus is not lost with it. */
   readonly active?: number | null;
-  /** Told of the row a key leads to; its element of the class `choose` then gets the focus. */
+  /** NoteList of the row a key leads to; its element of the class `choose` then gets the focus. */
   readonly onMove?: (index: number) => void;
 }
 
@@ -43,8 +43,8 @@ export function VirtualList(props: VirtualListProps) {
   }, [active]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
-    viewport.letGo();
-    const step = stepOf(event, count);
+    viewport.release();
+    const step = readStep(event, count);
     if (onMove === undefined || step === 0 || count === 0 || !isAtRow(event.target)) return;
     event.preventDefault();
     const from = active ?? viewport.first() - Math.sign(step);
@@ -66,8 +66,8 @@ export function VirtualList(props: VirtualListProps) {
         tabIndex={0}
         onScroll={viewport.onScroll}
         onKeyDown={onKeyDown}
-        onWheel={viewport.letGo}
-        onPointerDown={viewport.letGo}
+        onWheel={viewport.release}
+        onPointerDown={viewport.release}
       >
         <div class="virtual-space" role="list" style={{ height: `${viewport.pageHeight()}px` }}>
           {rows.map((index) => (
@@ -96,7 +96,7 @@ export function VirtualList(props: VirtualListProps) {
 }
 
 /** How many rows a key leads on; 0 for keys that lead nowhere. */
-function stepOf(event: KeyboardEvent, count: number): number {
+function readStep(event: KeyboardEvent, count: number): number {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return 0;
   switch (event.key) {
     case 'ArrowDown':

@@ -17,6 +17,7 @@ const PAGES = [
   '/issues',
   '/issues/*',
   '/outbox',
+  '/executions',
   '/audit',
   '/workbench',
   '/charts',
@@ -33,9 +34,10 @@ export function addConsole(
 ): void {
   const encode = createEncoder();
 
-  const serve = (path: string, name: string, file: ConsoleFile): void => {
+  const serve = (path: string, name: string, file: ConsoleFile, status: 200 | 404 = 200): void => {
     const fixed = headersOf(name, file);
-    app.get(path, async (context: Context) => {
+    app.get(path, async (context: Context, next) => {
+      if (status === 404 && !isNavigation(context)) return next();
       const requestId = newRequestId();
       try {
         guard.checkHost(context);
@@ -43,12 +45,13 @@ export function addConsole(
         return answerProblem(error, requestId);
       }
       const headers: Record<string, string> = { ...fixed, 'x-request-id': requestId };
-      if (isKnown(headerOf(context, 'if-none-match'), file.tag)) return new Response(null, { status: 304, headers });
+      if (status === 200 && isKnown(headerOf(context, 'if-none-match'), file.tag))
+        return new Response(null, { status: 304, headers });
       const encoding = isText(file) ? chooseEncoding(headerOf(context, 'accept-encoding')) : 'identity';
       const body = await encode(file.bytes, encoding);
       if (encoding !== 'identity') headers['content-encoding'] = encoding;
       headers['content-length'] = String(body.length);
-      return new Response(new Uint8Array(body), { headers });
+      return new Response(new Uint8Array(body), { status, headers });
     });
   };
 
@@ -56,6 +59,9 @@ export function addConsole(
     if (name === CONSOLE_PAGE) for (const path of PAGES) serve(path, name, file);
     else serve(name, name, file);
   }
+  // After all other routes: a person who mistypes an address gets the console's own page for it.
+  const page = files.get(CONSOLE_PAGE);
+  if (page !== undefined) serve('*', CONSOLE_PAGE, page, 404);
 }
 
 function headersOf(name: string, { type, tag, isNamedByContent }: ConsoleFile): Record<string, string> {
@@ -68,6 +74,13 @@ function headersOf(name: string, { type, tag, isNamedByContent }: ConsoleFile): 
     etag: `W/"${tag}"`,
     vary: 'accept-encoding',
   };
+}
+
+/** Whether a browser asks for a page at a path that is neither an endpoint's nor a file's. */
+function isNavigation(context: Context): boolean {
+  const { path } = context.req;
+  if (path === '/v1' || path.startsWith('/v1/') || path.startsWith('/assets/') || /\.\w+$/.test(path)) return false;
+  return /\btext\/html\b/.test(headerOf(context, 'accept') ?? '');
 }
 
 function isText({ type }: ConsoleFile): boolean {

@@ -32,6 +32,7 @@ describe('the pages of the console', () => {
     '/issues',
     '/issues/acme%2Fshop%2312',
     '/outbox',
+    '/executions',
     '/audit',
     '/workbench',
     '/charts',
@@ -69,7 +70,22 @@ describe('the pages of the console', () => {
     expect((await get('/v1/runs')).status).toBe(401);
     expect((await get('/healthz')).headers.get('content-type')).toBe('application/json');
     expect((await get('/docs')).status).toBe(200);
-    expect((await get('/nothing')).status).toBe(404);
+    expect((await get('/nothing')).headers.get('content-type')).toContain('json');
+  });
+
+  it('include a page for unknown paths, which only a browser gets', async () => {
+    const { app } = await openConsole();
+    const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const page = await app.request('/nothing-here', { headers: browser });
+    expect([page.status, page.headers.get('content-type'), await page.text()]).toEqual([
+      404,
+      'text/html; charset=utf-8',
+      HTML,
+    ]);
+    for (const path of ['/v1/nothing', '/v1', '/assets/gone.js', '/gone.svg']) {
+      const answer = await app.request(path, { headers: browser });
+      expect([answer.status, answer.headers.get('content-type')], path).toEqual([404, 'application/problem+json']);
+    }
   });
 
   it('are refused under a name that is not the server’s', async () => {

@@ -1,9 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { CopyButton } from '../../ui/copy-button.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { figureOf, hasFigures, summaryOf, toFiguresText } from './chart-model.js';
+import { formatFigure, hasFigures, summarizeSeries, toFiguresText } from './chart-model.js';
 import type { ChartModel } from './chart-model.js';
-import { readColours } from './draw-chart.js';
 
 /** One chart, its lines in words, and the same figures as a table. `look` changes when the colours do. */
 export function ChartCard({ chart, look }: { readonly chart: ChartModel; readonly look: string }) {
@@ -16,7 +15,7 @@ export function ChartCard({ chart, look }: { readonly chart: ChartModel; readonl
     // The library is loaded with the first chart there is something to draw in.
     void (async () => {
       const { drawChart } = await import('./draw-chart.js');
-      if (wanted && box.current !== null) remove = drawChart(box.current, chart, readColours(box.current));
+      if (wanted && box.current !== null) remove = drawChart(box.current, chart);
     })();
     return () => {
       wanted = false;
@@ -30,7 +29,7 @@ export function ChartCard({ chart, look }: { readonly chart: ChartModel; readonl
       {isDrawn ? (
         <div class="plot" ref={box} aria-hidden="true" />
       ) : (
-        <p class="plot nothing dim">Nothing in this time.</p>
+        <p class="plot nothing dim">No data in this period.</p>
       )}
       <ul class="legend" aria-label="Lines">
         {chart.series.map((series, index) => (
@@ -38,7 +37,7 @@ export function ChartCard({ chart, look }: { readonly chart: ChartModel; readonl
             <svg class={`key ${series.tone} dash-${index}`} width="24" height="8" aria-hidden="true">
               <path d="M0 4h24" />
             </svg>
-            <SafeText text={series.label} limit={100} /> <span class="dim">({summaryOf(series, chart)})</span>
+            <SafeText text={series.label} limit={100} /> <span class="dim">({summarizeSeries(series, chart)})</span>
           </li>
         ))}
       </ul>
@@ -49,16 +48,16 @@ export function ChartCard({ chart, look }: { readonly chart: ChartModel; readonl
 
 function Figures({ chart }: { readonly chart: ChartModel }) {
   const { title, times, series, unit } = chart;
-  const told = times.flatMap((time, index) =>
+  const steps = times.flatMap((time, index) =>
     series.some(({ values }) => (values[index] ?? 0) > 0) ? [{ time, index }] : [],
   );
   return (
     <details>
       <summary>Figures</summary>
-      <CopyButton label="Copy the figures" read={() => toFiguresText(chart)} />
+      <CopyButton label="Copy figures" read={() => toFiguresText(chart)} />
       <div class="table-scroll figures" tabIndex={0} role="region" aria-label={`Figures of ${title}`}>
         <table>
-          <caption class="unseen">{title}; steps in which nothing happened are left out</caption>
+          <caption class="unseen">{title}; empty periods are omitted</caption>
           <thead>
             <tr>
               <th scope="col">Time</th>
@@ -70,11 +69,11 @@ function Figures({ chart }: { readonly chart: ChartModel }) {
             </tr>
           </thead>
           <tbody>
-            {told.map(({ time, index }) => (
+            {steps.map(({ time, index }) => (
               <tr key={time}>
                 <th scope="row">{new Date(time * 1000).toLocaleString('en-CA', { hour12: false })}</th>
                 {series.map(({ label, values }) => (
-                  <td key={label}>{figureOf(values[index] ?? null, unit)}</td>
+                  <td key={label}>{formatFigure(values[index] ?? null, unit)}</td>
                 ))}
               </tr>
             ))}

@@ -1,6 +1,14 @@
 import { describe, expect, it, test } from 'vitest';
 import type { StatisticsView } from '../../../src/api/shapes/statistics.js';
-import { enginesOf, figureOf, hasFigures, summaryOf, toCharts, toFiguresText, lonePoints } from './chart-model.js';
+import {
+  listEngineNames,
+  formatFigure,
+  hasFigures,
+  summarizeSeries,
+  toCharts,
+  toFiguresText,
+  lonePoints,
+} from './chart-model.js';
 
 type Bucket = StatisticsView['buckets'][number];
 
@@ -29,7 +37,7 @@ function over(...buckets: readonly Partial<Bucket>[]): StatisticsView {
   };
 }
 
-function linesOf(statistics: StatisticsView, id: string, engine: string | null = null): Record<string, unknown> {
+function splitLines(statistics: StatisticsView, id: string, engine: string | null = null): Record<string, unknown> {
   const chart = toCharts(statistics, engine).find((one) => one.id === id);
   return Object.fromEntries((chart?.series ?? []).map(({ label, values }) => [label, values]));
 }
@@ -38,38 +46,38 @@ describe('charts', () => {
   const statistics = over({ runs: [ran('codex', 2, 1), ran('gemini', 5)] }, {}, { runs: [ran('codex', 1, 0, 4000)] });
 
   it('add up the outcomes of all engines', () => {
-    expect(linesOf(statistics, 'outcomes')).toMatchObject({ success: [7, 0, 1], failed: [1, 0, 0] });
+    expect(splitLines(statistics, 'outcomes')).toMatchObject({ success: [7, 0, 1], failed: [1, 0, 0] });
   });
 
   it('show one engine alone', () => {
-    expect(linesOf(statistics, 'outcomes', 'codex')).toMatchObject({ success: [2, 0, 1], failed: [1, 0, 0] });
+    expect(splitLines(statistics, 'outcomes', 'codex')).toMatchObject({ success: [2, 0, 1], failed: [1, 0, 0] });
   });
 
   it('never add up percentiles: each engine has its own, with gaps where nothing ran', () => {
-    expect(linesOf(statistics, 'latency')).toEqual({ gemini: [500, null, null], codex: [500, null, 2000] });
-    expect(linesOf(statistics, 'slowest')).toEqual({ gemini: [1000, null, null], codex: [1000, null, 4000] });
+    expect(splitLines(statistics, 'latency')).toEqual({ gemini: [500, null, null], codex: [500, null, 2000] });
+    expect(splitLines(statistics, 'slowest')).toEqual({ gemini: [1000, null, null], codex: [1000, null, 4000] });
   });
 
-  it('show no engine in two lines of a chart, so that several can be told apart', () => {
+  it('show each engine as one line', () => {
     const engines = ['claude', 'codex', 'gemini', 'iflow', 'opencode'];
     const busy = over({ runs: engines.map((engine) => ran(engine, 1)) });
-    expect(Object.keys(linesOf(busy, 'latency'))).toEqual(engines);
-    expect(Object.keys(linesOf(busy, 'slowest'))).toEqual(engines);
+    expect(Object.keys(splitLines(busy, 'latency'))).toEqual(engines);
+    expect(Object.keys(splitLines(busy, 'slowest'))).toEqual(engines);
   });
 
   it('show drift by version of the engine', () => {
     const drift = over({ drift: [drifted('1.2', 3), drifted(null, 0)] });
-    expect(linesOf(drift, 'drift')).toEqual({ 'codex 1.2': [4], 'codex (version unknown)': [1] });
+    expect(splitLines(drift, 'drift')).toEqual({ 'codex 1.2': [4], 'codex (version unknown)': [1] });
   });
 
-  it('have no more lines than can be told apart, and lose no figure', () => {
+  it('have at most six lines, and lose no figure', () => {
     const causes = Array.from({ length: 9 }, (_, index) => ({ cause: `cause ${index}`, count: index + 1 }));
-    const lines = linesOf(over({ needs_human: causes }), 'causes');
+    const lines = splitLines(over({ needs_human: causes }), 'causes');
     expect(Object.keys(lines)).toEqual(['cause 8', 'cause 7', 'cause 6', 'cause 5', 'cause 4', 'others']);
     expect(lines['others']).toEqual([1 + 2 + 3 + 4]);
   });
 
-  it('know when they have nothing to tell', () => {
+  it('report when they have no figures', () => {
     expect(toCharts(over({}, {}), null).some(hasFigures)).toBe(false);
     expect(
       toCharts(statistics, null)
@@ -79,7 +87,7 @@ describe('charts', () => {
   });
 
   it('name the engines there are', () => {
-    expect(enginesOf(statistics)).toEqual(['codex', 'gemini']);
+    expect(listEngineNames(statistics)).toEqual(['codex', 'gemini']);
   });
 });
 
@@ -88,7 +96,7 @@ it.each([
   [12_345, 'count', '12,345'],
   [1234, 'duration', '1.2 s'],
 ] as const)('%s as a %s is %s', (value, unit, expected) => {
-  expect(figureOf(value, unit)).toBe(expected);
+  expect(formatFigure(value, unit)).toBe(expected);
 });
 
 it('figures are copied exactly, and a hostile version is neither a cell nor a formula', () => {
@@ -98,11 +106,11 @@ it('figures are copied exactly, and a hostile version is neither a cell nor a fo
   expect(chart && toFiguresText(chart)).toBe("time\t'=1+1 x y\n2026-11-15T00:00:00.000Z\t2\n");
 });
 
-it('a line is summed up by what it means: a total, the longest, or where it stands now', () => {
+it('a line is summarized as a total, a maximum or a current value', () => {
   const inbox = (open: number): Partial<Bucket> => ({ runs: [ran('codex', 2)], inbox: { open, oldest_age_ms: 5000 } });
   const words = toCharts(over(inbox(4), inbox(1)), null).map((chart) => [
     chart.id,
-    ...chart.series.slice(0, 1).map((series) => summaryOf(series, chart)),
+    ...chart.series.slice(0, 1).map((series) => summarizeSeries(series, chart)),
   ]);
   expect(words).toEqual([
     ['outcomes', '4'],

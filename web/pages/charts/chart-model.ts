@@ -1,6 +1,6 @@
 import type { StatisticsView } from '../../../src/api/index.js';
 import { LEVEL_WORDS } from '../../ui/repair-level.js';
-import { lengthOf } from '../../ui/time.js';
+import { formatDuration } from '../../ui/time.js';
 
 type Bucket = StatisticsView['buckets'][number];
 type Figures = Bucket['runs'][number];
@@ -8,7 +8,7 @@ type Figures = Bucket['runs'][number];
 /** A colour by what it means; the page has one for each in both themes. */
 export type SeriesTone = 'good' | 'warn' | 'bad' | 'accent' | 'dim' | 'text';
 
-/** One line of a chart; null where there is nothing to tell. */
+/** One line of a chart; null where there is no figure. */
 interface Series {
   readonly label: string;
   readonly tone: SeriesTone;
@@ -21,19 +21,19 @@ export interface ChartModel {
   readonly title: string;
   readonly help: string;
   readonly unit: 'count' | 'duration';
-  /** Counts of what happened add up; a state does not: its last figure is told. */
+  /** Counts of what happened add up; a state does not: its last figure is shown. */
   readonly isState: boolean;
   /** When each step begins, in seconds. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
 }
 
-/** Lines in one chart, at most: more cannot be told apart. */
+/** Lines in one chart, at most: more cannot be distinguished. */
 const MOST_LINES = 6;
 const TONES: readonly SeriesTone[] = ['accent', 'warn', 'bad', 'good', 'text', 'dim'];
 
 /** The engines that have figures, for a choice. */
-export function enginesOf({ buckets }: StatisticsView): readonly string[] {
+export function listEngineNames({ buckets }: StatisticsView): readonly string[] {
   const names = buckets.flatMap(({ runs, drift }) => [...runs, ...drift].map(({ engine }) => engine));
   return [...new Set(names)].sort();
 }
@@ -51,7 +51,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       ...count,
       id: 'outcomes',
       title: 'Outcomes',
-      help: 'Runs that ended, by what came of them.',
+      help: 'Finished runs by outcome.',
       series: [
         { label: 'success', tone: 'good', values: sum(({ outcomes }) => outcomes.success) },
         { label: 'failed', tone: 'bad', values: sum(({ outcomes }) => outcomes.failed) },
@@ -63,7 +63,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       ...count,
       id: 'repairs',
       title: 'Repair levels',
-      help: 'How far outputs had to be changed.',
+      help: 'How much the output had to be changed.',
       series: [
         { label: LEVEL_WORDS.none, tone: 'good', values: sum((one) => one.repair_levels.none) },
         {
@@ -78,21 +78,21 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       ...duration,
       id: 'latency',
       title: 'Latency',
-      help: 'From the start to the end of a run: half of them took no longer (p50).',
+      help: 'Median duration of a run (p50).',
       series: latencySeries(chosen, 'p50'),
     },
     {
       ...duration,
       id: 'slowest',
       title: 'Slowest runs',
-      help: 'The same, for the slowest: 95 of 100 took no longer (p95).',
+      help: '95th percentile of the duration (p95).',
       series: latencySeries(chosen, 'p95'),
     },
     {
       ...count,
       id: 'drift',
       title: 'Drift',
-      help: 'Types and fields an engine printed that this version does not know, by version of the engine.',
+      help: 'Unknown event types and fields, by engine version.',
       series: named(
         buckets.map(({ drift }) =>
           drift
@@ -109,7 +109,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       isState: true,
       id: 'inbox',
       title: 'Inbox',
-      help: 'What waited for a person.',
+      help: 'Items waiting for a person.',
       series: [{ label: 'open', tone: 'warn', values: buckets.map(({ inbox }) => inbox.open) }],
     },
     {
@@ -117,36 +117,36 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       isState: true,
       id: 'age',
       title: 'Inbox age',
-      help: 'How long the oldest of them had waited.',
+      help: 'Age of the oldest open item.',
       series: [{ label: 'oldest', tone: 'bad', values: buckets.map(({ inbox }) => inbox.oldest_age_ms) }],
     },
     {
       ...count,
       id: 'causes',
-      title: 'Why a person was asked',
-      help: 'New entries of the inbox, by cause.',
+      title: 'Reasons for review',
+      help: 'New inbox items by cause.',
       series: named(buckets.map((bucket) => bucket.needs_human.map((one) => [one.cause, one.count]))),
     },
   ];
 }
 
-/** Whether a chart has anything to tell. */
+/** Whether a chart has any figures. */
 export function hasFigures({ series }: ChartModel): boolean {
   return series.some(({ values }) => values.some((value) => value !== null && value > 0));
 }
 
 /** A figure as people read it. */
-export function figureOf(value: number | null, unit: ChartModel['unit']): string {
+export function formatFigure(value: number | null, unit: ChartModel['unit']): string {
   if (value === null) return '–';
-  return unit === 'duration' ? lengthOf(value) : value.toLocaleString('en');
+  return unit === 'duration' ? formatDuration(value) : value.toLocaleString('en');
 }
 
-/** A line in a few words: what it adds up to, where it stands now, or how far it went. */
-export function summaryOf({ values }: Series, { unit, isState }: ChartModel): string {
+/** A short summary of a line: its total, its current value, or its maximum. */
+export function summarizeSeries({ values }: Series, { unit, isState }: ChartModel): string {
   const known = values.filter((value) => value !== null);
-  if (isState) return `now ${figureOf(values.at(-1) ?? null, unit)}`;
-  if (unit === 'duration') return known.length === 0 ? '' : `up to ${figureOf(Math.max(...known), unit)}`;
-  return figureOf(
+  if (isState) return `now ${formatFigure(values.at(-1) ?? null, unit)}`;
+  if (unit === 'duration') return known.length === 0 ? '' : `up to ${formatFigure(Math.max(...known), unit)}`;
+  return formatFigure(
     known.reduce((soFar, value) => soFar + value, 0),
     unit,
   );
@@ -193,7 +193,7 @@ function largest(totals: ReadonlyMap<string, number>, most: number): readonly st
 }
 
 /**
- * Where a line has a figure between two gaps: there is nothing to draw a line to, so a point has to stand for it.
+ * Where a line has a figure between two gaps: there is no neighbour to draw a line to, so it needs a point.
  *
  * @example
  * lonePoints([1, 2, null, 3, null]) // [3]

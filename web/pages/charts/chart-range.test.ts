@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { RANGES, readRange, spanOf, timeMark } from './chart-range.js';
+import { RANGES, readRange, chooseSpan, timeMark } from './chart-range.js';
 
 it.each([
   ['week', 'week'],
@@ -11,8 +11,8 @@ it.each([
 
 it('a span begins at a whole step and stays there until the next one', () => {
   const now = Date.parse('2026-11-15T09:12:34.567Z');
-  expect(spanOf('hour', now)).toEqual({ since: '2026-11-15T08:13:00.000Z', step: 60 });
-  expect(spanOf('hour', now + 20_000)).toEqual(spanOf('hour', now));
+  expect(chooseSpan('hour', now)).toEqual({ since: '2026-11-15T08:13:00.000Z', step: 60 });
+  expect(chooseSpan('hour', now + 20_000)).toEqual(chooseSpan('hour', now));
 });
 
 it('every range has some dozens of steps', () => {
@@ -20,7 +20,7 @@ it('every range has some dozens of steps', () => {
   expect(steps).toEqual([60, 48, 56, 60]);
 });
 
-test('a day is told where it begins, the time of the day elsewhere', () => {
+test('shows the date at midnight and the time elsewhere', () => {
   const mark = (...parts: [number, number, number, number, number]) => timeMark(new Date(...parts).getTime() / 1000);
   expect(mark(2026, 0, 5, 0, 0)).toBe('01-05');
   expect(mark(2026, 10, 15, 9, 5)).toBe('09:05');

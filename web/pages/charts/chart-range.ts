@@ -1,4 +1,4 @@
-/** How far back one looks. */
+/** A period to show. */
 export type Range = 'hour' | 'day' | 'week' | 'month';
 
 const MINUTE_S = 60;
@@ -23,8 +23,8 @@ function isRange(word: string): word is Range {
   return Object.hasOwn(RANGES, word);
 }
 
-/** What to ask the server for. Begins at a whole step, so that points stay where they are while time goes on. */
-export function spanOf(range: Range, now: number): { readonly since: string; readonly step: number } {
+/** The query for a period. Starts at a whole step, so that points do not move between polls. */
+export function chooseSpan(range: Range, now: number): { readonly since: string; readonly step: number } {
   const { lengthS, stepS } = RANGES[range];
   const stepMs = stepS * 1000;
   const since = Math.ceil((now - lengthS * 1000) / stepMs) * stepMs;
@@ -32,7 +32,7 @@ export function spanOf(range: Range, now: number): { readonly since: string; rea
 }
 
 /**
- * A moment below a chart, as short as it can be told apart: the day where a new one begins, else the time of the day.
+ * A label below a chart: the date at midnight, else the time of day.
  *
  * @example
  * timeMark(new Date(2026, 10, 15).getTime() / 1000) // '11-15'

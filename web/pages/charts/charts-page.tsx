@@ -6,8 +6,8 @@ import { useResource } from '../../server/use-resource.js';
 import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
 import { FilterChoice } from '../../ui/filter-field.js';
 import { ChartCard } from './chart-card.js';
-import { enginesOf, hasFigures, toCharts } from './chart-model.js';
-import { RANGES, readRange, spanOf } from './chart-range.js';
+import { listEngineNames, hasFigures, toCharts } from './chart-model.js';
+import { RANGES, readRange, chooseSpan } from './chart-range.js';
 import type { Range } from './chart-range.js';
 import './charts.css';
 import { useSignal } from '@preact/signals';
@@ -22,7 +22,7 @@ export function ChartsPage() {
   const look = useLook();
   const statistics = useResource(
     `statistics ${range}`,
-    (signal) => client.readStatistics({ query: spanOf(range, Date.now()), signal }),
+    (signal) => client.readStatistics({ query: chooseSpan(range, Date.now()), signal }),
     { live: true },
   );
   // The charts of the time before stay until those of this one are there.
@@ -30,9 +30,9 @@ export function ChartsPage() {
   last.current = statistics.value ?? last.current;
   const shown = last.current;
   // Most answers are as the one before: then nothing is drawn again.
-  const told = shown === null ? null : JSON.stringify(shown.buckets);
-  const charts = useMemo(() => (shown === null ? [] : toCharts(shown, engine)), [told, engine]);
-  const engines = shown === null ? [] : enginesOf(shown);
+  const figures = shown === null ? null : JSON.stringify(shown.buckets);
+  const charts = useMemo(() => (shown === null ? [] : toCharts(shown, engine)), [figures, engine]);
+  const engines = shown === null ? [] : listEngineNames(shown);
   return (
     <div class="charts">
       <div class="page-head">
@@ -56,16 +56,16 @@ export function ChartsPage() {
         />
       </div>
       {statistics.failure === null ? null : (
-        <FailureNotice title="The figures could not be read" failure={statistics.failure} reload={statistics.reload} />
+        <FailureNotice title="Cannot load the statistics" failure={statistics.failure} reload={statistics.reload} />
       )}
       {statistics.value?.complete === false ? (
-        <Notice tone="warn" title="Not everything is counted">
-          There was more than can be counted in this time: the oldest is missing. Choose a shorter time.
+        <Notice tone="warn" title="Incomplete statistics">
+          This period has too many runs to count; the oldest are missing. Choose a shorter period.
         </Notice>
       ) : null}
       {statistics.value !== null && !charts.some(hasFigures) ? (
-        <Notice tone="plain" title="Nothing happened in this time">
-          Choose a longer time, or <a href="/runs">start a run</a>.
+        <Notice tone="plain" title="No data in this period">
+          Choose a longer period, or <a href="/runs">start a run</a>.
         </Notice>
       ) : null}
       {shown === null && statistics.failure === null ? (

@@ -1,11 +1,11 @@
 import UPlot from 'uplot';
-import { figureOf, lonePoints } from './chart-model.js';
+import { formatFigure, lonePoints } from './chart-model.js';
 import type { ChartModel, SeriesTone } from './chart-model.js';
 import { timeMark } from './chart-range.js';
 import 'uplot/dist/uPlot.min.css';
 
 const HEIGHT = 200;
-/** Lines differ in their dashes too: colour alone tells some people nothing. */
+/** Lines differ in their dashes too: colour alone is not enough for everyone. */
 const DASHES: readonly number[][] = [[], [6, 3], [2, 3], [10, 3, 2, 3], [12, 4], [1, 5]];
 
 /** Where lines cross, the one under the pointer stays and the others fade. */
@@ -16,7 +16,8 @@ const FADED = 0.2;
 const WHOLE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 50_000];
 
 /** Draws a chart into an element; the answer takes it away again. */
-export function drawChart(box: HTMLElement, chart: ChartModel, colours: Colours): () => void {
+export function drawChart(box: HTMLElement, chart: ChartModel): () => void {
+  const colours = readColours(box);
   const axis = {
     stroke: colours.dim,
     grid: { stroke: colours.line, width: 1 },
@@ -26,7 +27,7 @@ export function drawChart(box: HTMLElement, chart: ChartModel, colours: Colours)
     {
       width: Math.max(200, box.clientWidth),
       height: HEIGHT,
-      // The page has a legend of its own, with words that wrap.
+      // The page has its own legend, with text that wraps.
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, focus: { prox: FOCUS_PX } },
       focus: { alpha: FADED },
@@ -37,7 +38,7 @@ export function drawChart(box: HTMLElement, chart: ChartModel, colours: Colours)
           ...axis,
           size: 90,
           ...(chart.unit === 'count' && { incrs: WHOLE_STEPS }),
-          values: (_plot, marks) => marks.map((mark) => figureOf(mark, chart.unit)),
+          values: (_plot, marks) => marks.map((mark) => formatFigure(mark, chart.unit)),
         },
       ],
       series: [
@@ -66,7 +67,7 @@ export function drawChart(box: HTMLElement, chart: ChartModel, colours: Colours)
 type Colours = Readonly<Record<SeriesTone | 'line', string>>;
 
 /** Reads the tokens through an element: a canvas does not know `light-dark()`. */
-export function readColours(within: HTMLElement): Colours {
+function readColours(within: HTMLElement): Colours {
   const probe = document.createElement('span');
   within.append(probe);
   const read = (token: string): string => {

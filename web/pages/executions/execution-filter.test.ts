@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { exportAddress, readAuditFilter } from './execution-filter.js';
+import { exportAddress, readExecutionFilter } from './execution-filter.js';
 
-const read = (text: string) => readAuditFilter(new URLSearchParams(text));
+const read = (text: string) => readExecutionFilter(new URLSearchParams(text));
 
 test('an address without filters asks for everything', () => {
   expect(read('row=1&decision=&worker=+')).toEqual({});
@@ -16,7 +16,7 @@ test('every filter is asked for', () => {
   });
 });
 
-test('days are those of whoever looks, from the first moment of one to the last of the other', () => {
+test('days are local and include the whole last day', () => {
   expect(read('from=2026-11-14&to=2026-11-15')).toEqual({
     since: new Date(2026, 10, 14).toISOString(),
     until: new Date(2026, 10, 16).toISOString(),

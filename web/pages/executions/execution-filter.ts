@@ -1,15 +1,15 @@
 import type { Client } from '../../../src/client/index.js';
 
-type AuditQuery = NonNullable<NonNullable<Parameters<Client['listExecutions']>[0]>['query']>;
+type ExecutionQuery = NonNullable<NonNullable<Parameters<Client['listExecutions']>[0]>['query']>;
 
 /** What rules or people can have decided. */
 export const DECISIONS = ['advance', 'needs-human', 'blocked', 'archive'] as const;
 
 /** The names that filters have in the address. */
-export const AUDIT_FILTERS = ['issue_ref', 'run_id', 'worker', 'decision', 'from', 'to'] as const;
+export const EXECUTION_FILTERS = ['issue_ref', 'run_id', 'worker', 'decision', 'from', 'to'] as const;
 
-/** What an address asks for. Days are those of whoever looks, and the last one counts as well. */
-export function readAuditFilter(address: URLSearchParams): AuditQuery {
+/** Reads the filter from the query. Days are local, and the last day is included. */
+export function readExecutionFilter(address: URLSearchParams): ExecutionQuery {
   const decision = DECISIONS.find((word) => word === address.get('decision'));
   const since = startOfDay(address.get('from'), 0);
   const until = startOfDay(address.get('to'), 1);
@@ -24,7 +24,7 @@ export function readAuditFilter(address: URLSearchParams): AuditQuery {
 }
 
 /** Where the same rows are found as a file. */
-export function exportAddress(filter: AuditQuery, format: 'csv' | 'ndjson'): string {
+export function exportAddress(filter: ExecutionQuery, format: 'csv' | 'ndjson'): string {
   const words = Object.entries(filter).map(([name, value]) => [name, String(value)]);
   return `/v1/executions/export?${new URLSearchParams([['format', format], ...words]).toString()}`;
 }

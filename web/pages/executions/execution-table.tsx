@@ -1,14 +1,14 @@
 import type { RefObject } from 'preact';
 import type { Client } from '../../../src/client/index.js';
-import { pathOf } from '../../app/route.js';
-import { Badge, toneOf } from '../../ui/badge.js';
+import { toPath } from '../../app/route.js';
+import { Badge, chooseTone } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { Notes, readNotes } from '../../ui/notes.js';
 import { OpenableRow } from '../../ui/openable-row.js';
 import { RowTable } from '../../ui/row-table.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { lengthOf, Moment } from '../../ui/time.js';
+import { formatDuration, Moment } from '../../ui/time.js';
 
 /** One row of the audit. */
 type ExecutionView = Awaited<ReturnType<Client['listExecutions']>>['items'][number];
@@ -17,8 +17,8 @@ const COLUMNS: readonly Column[] = [
   { name: 'Decision', width: '8.5rem' },
   { name: 'Issue' },
   { name: 'Worker', width: '8rem' },
-  { name: 'Read', width: '7.5rem' },
-  { name: 'Took', width: '7rem', isNumber: true },
+  { name: 'Parsed', width: '7.5rem' },
+  { name: 'Duration', width: '7rem', isNumber: true },
   { name: 'Decided', width: '9.5rem' },
 ];
 
@@ -41,7 +41,7 @@ export function ExecutionTable({
           cells={(opener) => (
             <>
               <td>
-                <Badge tone={toneOf(execution.decision)}>{execution.decision}</Badge>
+                <Badge tone={chooseTone(execution.decision)}>{execution.decision}</Badge>
               </td>
               <td class="wide">
                 {opener(
@@ -58,7 +58,7 @@ export function ExecutionTable({
                 {execution.parse_status}
                 <span class="below">{execution.result_encoding}</span>
               </td>
-              <td class="number">{execution.duration_ms === null ? '' : lengthOf(execution.duration_ms)}</td>
+              <td class="number">{execution.duration_ms === null ? '' : formatDuration(execution.duration_ms)}</td>
               <td class="nowrap">
                 <Moment at={execution.at} />
                 <span class="below">{execution.who === null ? 'by the rules' : <SafeText text={execution.who} />}</span>
@@ -75,17 +75,16 @@ function Details({ execution }: { readonly execution: ExecutionView }) {
   return (
     <Facts
       facts={{
-        Issue: <a href={pathOf({ page: 'issues', ref: execution.issue_ref })}>{execution.issue_ref}</a>,
-        Run: <a href={pathOf({ page: 'run', id: execution.run })}>{execution.run_id}</a>,
+        Issue: <a href={toPath({ page: 'issues', ref: execution.issue_ref })}>{execution.issue_ref}</a>,
+        Run: <a href={toPath({ page: 'run', id: execution.run })}>{execution.run_id}</a>,
         Reason: <SafeText text={execution.reason} />,
         'Result code': <SafeText text={execution.result_code} />,
         'Decided by': execution.who === null ? 'the rules' : <SafeText text={execution.who} />,
         Worker: `${execution.worker} (${execution.worker_type})`,
-        'Worker’s version':
-          execution.worker_version === null ? undefined : <SafeText text={execution.worker_version} />,
+        'Worker version': execution.worker_version === null ? undefined : <SafeText text={execution.worker_version} />,
         Command:
           execution.command.length === 0 ? (
-            'nothing was started'
+            'none'
           ) : (
             <code>
               <SafeText text={execution.command.join('\n')} />
@@ -96,7 +95,7 @@ function Details({ execution }: { readonly execution: ExecutionView }) {
         Signal: execution.signal ?? undefined,
         'Read from':
           execution.parse_path === null ? execution.result_encoding : <SafeText text={execution.parse_path} />,
-        'Rules of reading': execution.parser_version,
+        'Parser version': execution.parser_version,
         Problems: execution.problems.length === 0 ? undefined : <Notes notes={readNotes(execution.problems)} />,
       }}
     />

@@ -2,30 +2,30 @@ import { query } from '../../app/router.js';
 import { client } from '../../server/client.js';
 import { FilterChoice, FilterText } from '../../ui/filter-field.js';
 import { ListPage } from '../../ui/list-page.js';
-import { AUDIT_FILTERS, DECISIONS, exportAddress, readAuditFilter } from './execution-filter.js';
+import { EXECUTION_FILTERS, DECISIONS, exportAddress, readExecutionFilter } from './execution-filter.js';
 import { ExecutionTable } from './execution-table.js';
 
 /** Every execution and what came of it, for good. */
 export function ExecutionsPage() {
-  const filter = readAuditFilter(query.value);
+  const filter = readExecutionFilter(query.value);
   return (
     <ListPage
-      title="Audit"
+      title="Executions"
       one="execution"
       what="executions"
       end={
         <>
-          <span class="dim">What fits the filter, as a file:</span>
-          <a class="button" href={exportAddress(filter, 'csv')} download="audit.csv">
+          <span class="dim">Download matching rows:</span>
+          <a class="button" href={exportAddress(filter, 'csv')} download="executions.csv">
             CSV
           </a>
-          <a class="button" href={exportAddress(filter, 'ndjson')} download="audit.ndjson">
+          <a class="button" href={exportAddress(filter, 'ndjson')} download="executions.ndjson">
             NDJSON
           </a>
         </>
       }
       filter={filter}
-      names={AUDIT_FILTERS}
+      names={EXECUTION_FILTERS}
       fields={
         <>
           <FilterText name="issue_ref" label="Issue" type="search" placeholder="acme/shop#12, exactly" />
@@ -37,11 +37,11 @@ export function ExecutionsPage() {
         </>
       }
       load={async (asked, signal) => client.listExecutions({ query: asked, signal })}
-      keyOf={(execution) => execution.id}
+      getKey={(execution) => execution.id}
       nothingYet={
         <>
-          <strong>Nothing was executed yet</strong>
-          <p>Every order that a worker has done leaves a row here, and so does everything a person decides.</p>
+          <strong>No executions yet</strong>
+          <p>Each executed order and each decision by a person adds a row.</p>
         </>
       }
     >

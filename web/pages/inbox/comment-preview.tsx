@@ -21,9 +21,9 @@ export function CommentPreview({
 }) {
   return (
     <section class="comment-preview" aria-label="Comment">
-      <h3>The comment that will be delivered</h3>
+      <h3>Comment to be delivered</h3>
       <p class="dim" role="status">
-        {sayHow(preview, isAsked, refusal)}
+        {describeState(preview, isAsked, refusal)}
       </p>
       <pre class={preview.isCurrent ? '' : 'old'} aria-busy={isAsked && !preview.isCurrent}>
         {preview.comment === null ? null : <SafeText text={preview.comment} limit={WHOLE} />}
@@ -32,11 +32,11 @@ export function CommentPreview({
   );
 }
 
-function sayHow({ isCurrent }: Preview, isAsked: boolean, refusal: Refusal<DecisionField> | null): string {
-  if (!isAsked) return 'It appears here as soon as the fields above are filled in.';
-  if (isCurrent) return 'Word for word.';
-  if (refusal === null) return 'Asking the server …';
-  return refusal.message === null ? 'Something above does not fit yet.' : `Not yet: ${refusal.message}`;
+function describeState({ isCurrent }: Preview, isAsked: boolean, refusal: Refusal<DecisionField> | null): string {
+  if (!isAsked) return 'Fill in the fields above to see the comment.';
+  if (isCurrent) return 'Exactly as it will be delivered.';
+  if (refusal === null) return 'Loading …';
+  return refusal.message === null ? 'Correct the marked fields above.' : `Not available: ${refusal.message}`;
 }
 
 /** The comment that a decision would write. */
@@ -45,12 +45,12 @@ interface Preview {
   readonly comment: string | null;
   /** It is the comment of exactly what is asked for now. */
   readonly isCurrent: boolean;
-  /** Why there is none of what is asked for now. */
+  /** Why there is no preview of the current decision. */
   readonly error: unknown;
 }
 
 const PAUSE_MS = 300;
-/** A server that is away is asked again, so that the preview comes by itself when it is back. */
+/** An unreachable server is asked again, so that the preview appears when it is back. */
 const AGAIN_MS = 2000;
 
 /** Asks the server for the comment whenever the decision changes; null asks for nothing. */

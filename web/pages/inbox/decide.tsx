@@ -1,20 +1,20 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { InboxItemView } from '../../../src/api/index.js';
-import { may, session } from '../../app/session.js';
+import { hasScope, session } from '../../app/session.js';
 import { client } from '../../server/client.js';
-import { refusalOf } from '../../server/refusal.js';
+import { readRefusal } from '../../server/refusal.js';
 import type { Places, Refusal } from '../../server/refusal.js';
 import { Choices, LineField, LinesField } from '../../ui/fields.js';
 import { Notice } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { CommentPreview, usePreview } from './comment-preview.js';
-import { actionOf, EMPTY_DECISION, readDecision, ACTIONS } from './decision-request.js';
+import { findAction, EMPTY_DECISION, readDecision, ACTIONS } from './decision-request.js';
 import type { DecisionField, ActionWords } from './decision-request.js';
 import { isAcceptable } from './reading-view.js';
 import type { ReadingView } from './reading-view.js';
 import { ResultFields } from './result-fields.js';
-import { formOf, RESULT_PLACES } from './result-form.js';
+import { fillResultForm, RESULT_PLACES } from './result-form.js';
 import type { RefObject } from 'preact';
 
 /** Where a person decides: what each choice does, why, and the comment exactly as it will be delivered. */
@@ -32,10 +32,10 @@ export function Decide({
 }) {
   const { fields, change, forget } = useDraft(`inbox ${item.id}`, {
     ...EMPTY_DECISION,
-    ...formOf(reading.result ?? reading.draft),
+    ...fillResultForm(reading.result ?? reading.draft),
   });
   const name = useDraft('who', { who: '' });
-  const isLocal = session.value.state === 'known' && session.value.name === 'local';
+  const isLocal = session.value.state === 'signed-in' && session.value.name === 'local';
   const decision = readDecision(fields, item, isLocal ? name.fields.who : '');
   const preview = usePreview(item.id, item.resolution === null ? decision.body : null);
   const refusal = useSignal<Refusal<DecisionField> | null>(null);
@@ -43,7 +43,7 @@ export function Decide({
   const isTried = useSignal(false);
   const dialog = useRef<HTMLDialogElement>(null);
 
-  const action = actionOf(fields);
+  const action = findAction(fields);
   const words = ACTIONS.find((one) => one.action === action);
   const edit = (changes: Partial<typeof fields>): void => {
     change(changes);
@@ -59,7 +59,7 @@ export function Decide({
       forget();
       onSettled();
     } catch (error) {
-      refusal.value = refusalOf(error, PLACES);
+      refusal.value = readRefusal(error, PLACES);
     } finally {
       isSending.value = false;
       reload();
@@ -71,27 +71,27 @@ export function Decide({
     if (decision.body !== null && preview.isCurrent) dialog.current?.showModal();
   };
 
-  if (item.resolution !== null) return <WrittenInVain why={fields.why} refusal={refusal.value} forget={forget} />;
-  if (!may('decide')) {
+  if (item.resolution !== null) return <UnsentDraft why={fields.why} refusal={refusal.value} forget={forget} />;
+  if (!hasScope('decide')) {
     return (
-      <Notice tone="plain" title="You may look, not decide">
-        A token with the scope <code>decide</code> may.
+      <Notice tone="plain" title="Read-only: this token lacks the scope decide">
+        Sign in with a token that has it to settle items.
       </Notice>
     );
   }
-  const previewRefusal = preview.error === null ? null : refusalOf(preview.error, PLACES);
+  const previewRefusal = preview.error === null ? null : readRefusal(preview.error, PLACES);
   const wrong = {
     ...previewRefusal?.wrong,
     ...refusal.value?.wrong,
     ...(isTried.value ? decision.wrong : {}),
-    ...jsonOf(decision.wrong),
+    ...pickJsonError(decision.wrong),
   };
   return (
     <form id="decide" class="card stack decide" noValidate onSubmit={askFirst}>
       <h2>Decide</h2>
       <Choices
         name="action"
-        legend="What shall happen"
+        legend="Action"
         value={fields.action}
         onChange={(chosen) => edit({ action: chosen })}
         options={ACTIONS.map((one) => {
@@ -99,9 +99,7 @@ export function Decide({
           return {
             value: one.action,
             label: one.label,
-            help: isOff
-              ? 'Not possible: no result of this run could be read as it is. Edit and accept instead.'
-              : one.help,
+            help: isOff ? 'Not available: this run left no valid result. Use Edit and accept.' : one.help,
             isOff,
           };
         })}
@@ -112,7 +110,7 @@ export function Decide({
           <LinesField
             id="why"
             label="Why"
-            help="Quoted in the comment and kept in the audit."
+            help="Quoted in the comment and stored with the execution."
             wrong={wrong.why}
             rows={3}
             maxLength={5000}
@@ -122,8 +120,8 @@ export function Decide({
           {isLocal ? (
             <LineField
               id="who"
-              label="Who decides"
-              help="This server has no tokens, so it does not know you. Recorded as local if you say nothing."
+              label="Your name"
+              help="This server has no tokens, so it cannot identify you. Leave empty to be recorded as local."
               type="text"
               maxLength={200}
               autocomplete="name"
@@ -131,14 +129,18 @@ export function Decide({
               onWrite={(who) => name.change({ who })}
             />
           ) : (
-            <p class="dim">Recorded as decided by {session.value.state === 'known' ? session.value.name : 'you'}.</p>
+            <p class="dim">
+              Recorded as decided by {session.value.state === 'signed-in' ? session.value.name : 'you'}.
+            </p>
           )}
           <CommentPreview preview={preview} isAsked={decision.body !== null} refusal={previewRefusal} />
           {refusal.value === null || refusal.value.message === null ? null : (
             <Notice
               tone="bad"
               title={
-                refusal.value.isCertain ? 'Nothing was changed' : 'No answer came: it may have been settled or not'
+                refusal.value.isCertain
+                  ? 'Nothing was changed'
+                  : 'The server did not answer: the item may or may not be settled'
               }
             >
               {refusal.value.message} <code>{refusal.value.code}</code>
@@ -166,13 +168,13 @@ const PLACES: Places<DecisionField> = {
   codes: {},
 };
 
-/** Broken JSON is said while it is written; a missing reason only once somebody wants to go on. */
-function jsonOf({ json }: Readonly<Partial<Record<DecisionField, string>>>): { readonly json?: string } {
+/** Invalid JSON is reported while typing; a missing reason only after the first submit. */
+function pickJsonError({ json }: Readonly<Partial<Record<DecisionField, string>>>): { readonly json?: string } {
   return json === undefined ? {} : { json };
 }
 
-/** Somebody else was quicker: what was written is not thrown away. */
-function WrittenInVain({
+/** Another person was faster: the draft is kept. */
+function UnsentDraft({
   why,
   refusal,
   forget,
@@ -183,8 +185,8 @@ function WrittenInVain({
 }) {
   if (why.trim() === '') return null;
   return (
-    <Notice tone="plain" title="This was settled meanwhile" action={{ label: 'Throw away what I wrote', run: forget }}>
-      {refusal?.message ?? 'What counts now stands above.'} You had written: <q>{why}</q>
+    <Notice tone="plain" title="Already settled" action={{ label: 'Discard draft', run: forget }}>
+      {refusal?.message ?? 'The decision is shown above.'} Your draft: <q>{why}</q>
     </Notice>
   );
 }
@@ -205,13 +207,13 @@ function Confirm({
     <dialog ref={dialog} aria-labelledby="confirm-question">
       <div class="stack">
         <h2 id="confirm-question">{words.question}</h2>
-        <p>{words.outcome(issueRef)} The comment is delivered as it is shown. This cannot be taken back.</p>
+        <p>{words.outcome(issueRef)} The comment is delivered exactly as shown. This cannot be undone.</p>
         <div class="row">
           <button type="button" class="primary" onClick={send}>
             Yes, {words.label.toLowerCase()}
           </button>
           <button type="button" onClick={() => dialog.current?.close()}>
-            Not yet
+            Cancel
           </button>
         </div>
       </div>

@@ -37,7 +37,7 @@ test('only an edit carries a result, from the fields or from the JSON', () => {
 test('broken JSON is not sent', () => {
   expect(read({ action: 'edit', why: 'x', view: 'json', json: '{' })).toEqual({
     body: null,
-    wrong: { json: expect.stringContaining('not JSON') },
+    wrong: { json: expect.stringContaining('Invalid JSON') },
   });
 });
 

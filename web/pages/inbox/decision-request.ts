@@ -1,5 +1,5 @@
 import type { Client } from '../../../src/client/index.js';
-import { EMPTY_RESULT_FORM, missingOf, parseResult, resultOf } from './result-form.js';
+import { EMPTY_RESULT_FORM, findMissing, parseResult, buildResult } from './result-form.js';
 import type { ResultField } from './result-form.js';
 
 /** What `POST /v1/inbox/{id}/resolve` takes. */
@@ -22,7 +22,7 @@ export type DecisionFields = Readonly<typeof EMPTY_DECISION>;
 export type DecisionField = ResultField | 'why' | 'action';
 
 /** The action that is chosen; null if none is. */
-export function actionOf({ action }: DecisionFields): ResolutionAction | null {
+export function findAction({ action }: DecisionFields): ResolutionAction | null {
   return ACTIONS.find((words) => words.action === action)?.action ?? null;
 }
 
@@ -32,25 +32,25 @@ export function readDecision(
   item: { readonly issue_ref: string; readonly run_id: string },
   who: string,
 ): { readonly body: ResolveBody | null; readonly wrong: Readonly<Partial<Record<DecisionField, string>>> } {
-  const action = actionOf(fields);
+  const action = findAction(fields);
   if (action === null) return { body: null, wrong: {} };
-  if (fields.why.trim() === '') return { body: null, wrong: { why: 'Say why: the comment and the audit quote it.' } };
-  const told = { action, why: fields.why.trim(), ...(who.trim() === '' ? {} : { who: who.trim() }) };
-  if (action !== 'edit') return { body: told, wrong: {} };
+  if (fields.why.trim() === '') return { body: null, wrong: { why: 'Give a reason: it is quoted in the comment.' } };
+  const base = { action, why: fields.why.trim(), ...(who.trim() === '' ? {} : { who: who.trim() }) };
+  if (action !== 'edit') return { body: base, wrong: {} };
   if (fields.view !== 'json') {
-    const wrong = missingOf(fields);
+    const wrong = findMissing(fields);
     const isWhole = Object.keys(wrong).length === 0;
-    return { body: isWhole ? { ...told, result: resultOf(fields, item) } : null, wrong };
+    return { body: isWhole ? { ...base, result: buildResult(fields, item) } : null, wrong };
   }
   const parsed = parseResult(fields.json);
   if ('wrong' in parsed) return { body: null, wrong: { json: parsed.wrong } };
-  return { body: { ...told, result: parsed.result }, wrong: {} };
+  return { body: { ...base, result: parsed.result }, wrong: {} };
 }
 
 /** What a person can do about an item. */
 type ResolutionAction = 'accept' | 'edit' | 'retry' | 'reject';
 
-/** What an action is called and what it brings about. */
+/** The label of an action and its effect. */
 export interface ActionWords {
   readonly action: ResolutionAction;
   readonly label: string;
@@ -69,46 +69,46 @@ export const ACTIONS: readonly ActionWords[] = [
   {
     action: 'accept',
     label: 'Accept',
-    help: 'The result counts as it was read; the issue goes to review.',
-    outcome: (issue) => `The result counts, and ${issue} goes to review.`,
-    button: 'Accept and write the comment',
+    help: 'Use the result as it is; the issue moves to review.',
+    outcome: (issue) => `The result is accepted and ${issue} moves to review.`,
+    button: 'Accept and comment',
     question: 'Accept the result?',
   },
   {
     action: 'edit',
     label: 'Edit and accept',
-    help: 'You write the result down yourself, and it counts as you wrote it; the issue goes to review.',
-    outcome: (issue) => `The result counts as you wrote it, and ${issue} goes to review.`,
-    button: 'Accept as edited and write the comment',
-    question: 'Accept the result as you wrote it?',
+    help: 'Correct the result first; the issue moves to review.',
+    outcome: (issue) => `Your version of the result is accepted and ${issue} moves to review.`,
+    button: 'Accept as edited and comment',
+    question: 'Accept the edited result?',
   },
   {
     action: 'retry',
     label: 'Retry',
-    help: 'The order goes out again to the same worker, as a new run. What this run left is archived.',
-    outcome: (issue) => `A new run begins for ${issue}, and this one does not count any more.`,
-    button: 'Retry and write the comment',
-    question: 'Send the order out again?',
+    help: 'Submit the same order to the same worker as a new run. This run is archived.',
+    outcome: (issue) => `A new run starts for ${issue} and this one is archived.`,
+    button: 'Retry and comment',
+    question: 'Retry the order?',
   },
   {
     action: 'reject',
     label: 'Reject',
-    help: 'The result does not count; the issue is blocked until its order is changed and given again.',
-    outcome: (issue) => `The result does not count, and ${issue} is blocked until its order is given again.`,
-    button: 'Reject and write the comment',
+    help: 'Discard the result; the issue is blocked until its order is submitted again.',
+    outcome: (issue) => `The result is discarded and ${issue} is blocked until its order is submitted again.`,
+    button: 'Reject and comment',
     question: 'Reject the result?',
   },
 ];
 
 /** What a settled item says was done. */
-export function wordsOfResolution(action: string): string {
+export function describeResolution(action: string): string {
   return WORDS[action] ?? action;
 }
 
 const WORDS: Readonly<Record<string, string>> = {
   accept: 'accepted the result',
-  edit: 'corrected the result and accepted it',
-  retry: 'sent the order out again',
+  edit: 'edited and accepted the result',
+  retry: 'retried the order',
   reject: 'rejected the result',
-  superseded: 'gave a new order, and the question went with the run it was about',
+  superseded: 'submitted a new order, which closed this item',
 };

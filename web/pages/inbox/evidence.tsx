@@ -7,7 +7,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import type { CommitCheck, ReadingView } from './reading-view.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
-import { NotRead } from '../../ui/notice.js';
+import { InlineFailure } from '../../ui/notice.js';
 
 /** What is known of how the worker ended and of what it left. */
 export function Evidence({ item, reading }: { readonly item: InboxItemView; readonly reading: ReadingView }) {
@@ -21,17 +21,17 @@ export function Evidence({ item, reading }: { readonly item: InboxItemView; read
           'Exit code': item.exit_code === null ? 'none' : <ExitCode code={item.exit_code} />,
           Signal: item.signal ?? undefined,
           Commit: <Commit check={reading.commit} />,
-          'Found in passing':
+          'Hints in the output':
             reading.anchors.length === 0 ? undefined : (
               <SafeText text={reading.anchors.map(([name, value]) => `${name}: ${value}`).join('\n')} />
             ),
         }}
       />
       <Noted title="Problems" notes={reading.problems} />
-      <Noted title="Worth knowing" notes={reading.notices} />
-      {result === undefined ? null : <Claims title="The result as it was read" value={result} />}
+      <Noted title="Notices" notes={reading.notices} />
+      {result === undefined ? null : <Claims title="Result" value={result} />}
       {result === undefined && draft !== undefined ? (
-        <Claims title="A repaired reading: it fills in the form below and decides nothing" value={draft} />
+        <Claims title="Repaired draft: fills in the form below, never accepted automatically" value={draft} />
       ) : null}
     </section>
   );
@@ -44,13 +44,13 @@ function ExitCode({ code }: { readonly code: number }) {
 function Commit({ check }: { readonly check: CommitCheck }) {
   switch (check) {
     case 'none named':
-      return <span class="dim">none named</span>;
+      return <span class="dim">none</span>;
     case 'found':
-      return <Badge tone="good">is in the repository</Badge>;
+      return <Badge tone="good">found in the repository</Badge>;
     case 'not found':
-      return <Badge tone="bad">is not in the repository</Badge>;
+      return <Badge tone="bad">not in the repository</Badge>;
     case 'not checked':
-      return <Badge tone="warn">was not checked</Badge>;
+      return <Badge tone="warn">not checked</Badge>;
   }
 }
 
@@ -75,8 +75,8 @@ function Claims({ title, value }: { readonly title: string; readonly value: unkn
   );
 }
 
-/** What the worker was asked to do: without it a result cannot be judged. */
-export function OrderTold({ issueRef, runId }: { readonly issueRef: string; readonly runId: string }) {
+/** Work order to do: without it a result cannot be judged. */
+export function OrderRequest({ issueRef, runId }: { readonly issueRef: string; readonly runId: string }) {
   const issue = useResource(`issue ${issueRef}`, async (signal) => client.getIssue({ ref: issueRef, signal }));
   const order = issue.value?.orders.find((one) => one.run_id === runId);
   const text = (name: keyof OrderView['order']) => {
@@ -87,12 +87,12 @@ export function OrderTold({ issueRef, runId }: { readonly issueRef: string; read
   return (
     <details class="card">
       <summary>
-        <strong>What the worker was asked</strong>
+        <strong>Work order</strong>
       </summary>
       {issue.value === null && issue.failure !== null ? (
-        <NotRead failure={issue.failure} reload={issue.reload} />
+        <InlineFailure failure={issue.failure} reload={issue.reload} />
       ) : order === undefined ? (
-        <p class="dim">{issue.value === null ? 'Loading …' : 'The order is older than what is shown here.'}</p>
+        <p class="dim">{issue.value === null ? 'Loading …' : 'This order is too old to be listed here.'}</p>
       ) : (
         <Facts
           facts={{

@@ -1,13 +1,13 @@
 import { useRef } from 'preact/hooks';
 import type { InboxItemView } from '../../../src/api/index.js';
-import { pathOf } from '../../app/route.js';
+import { toPath } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useLiveList } from '../../server/live-list.js';
 import { Badge } from '../../ui/badge.js';
 import { ListFrame } from '../../ui/list-page.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { isReading, ROW, useRowKeys } from '../../ui/use-row-keys.js';
-import { waitOf } from '../../ui/time.js';
+import { formatWait } from '../../ui/time.js';
 import { useResource } from '../../server/use-resource.js';
 
 /** What waits, the oldest first: it has waited longest. Or what is settled, the newest first. */
@@ -78,11 +78,11 @@ function Entry({
 }) {
   return (
     <li>
-      <a {...ROW} href={pathOf({ page: 'inbox', id: item.id }) + query} aria-current={isChosen ? 'true' : undefined}>
+      <a {...ROW} href={toPath({ page: 'inbox', id: item.id }) + query} aria-current={isChosen ? 'true' : undefined}>
         <span class="row">
           <strong>{item.issue_ref}</strong>
           {item.resolution === null ? (
-            <span class="dim end">waits {waitOf(Date.now() - Date.parse(item.created_at))}</span>
+            <span class="dim end">waits {formatWait(Date.now() - Date.parse(item.created_at))}</span>
           ) : (
             <span class="end">
               <Badge>{item.resolution.action}</Badge>
@@ -118,10 +118,10 @@ function AskingRuns() {
       <ul class="inbox-rows">
         {items.map((run) => (
           <li key={run.id}>
-            <a href={pathOf({ page: 'run', id: run.id })}>
+            <a href={toPath({ page: 'run', id: run.id })}>
               <span class="row">
                 <strong>{run.engine}</strong>
-                <span class="dim end">began {waitOf(Date.now() - Date.parse(run.created_at))} ago</span>
+                <span class="dim end">began {formatWait(Date.now() - Date.parse(run.created_at))} ago</span>
               </span>
               <span class="clip">
                 <SafeText text={run.spec.prompt ?? run.id} limit={300} />

@@ -3,7 +3,7 @@ import { InboxList } from './inbox-list.js';
 import { Item } from './item.js';
 import './inbox.css';
 
-/** What waits for a person, beside the one that is looked at. */
+/** The list of open items, next to the selected one. */
 export function InboxPage() {
   const { value } = route;
   const id = value.page === 'inbox' ? value.id : null;

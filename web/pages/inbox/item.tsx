@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { InboxItemView } from '../../../src/api/index.js';
-import { pathOf } from '../../app/route.js';
+import { toPath } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import type { Failure } from '../../server/use-resource.js';
@@ -9,7 +9,7 @@ import { FailureNotice, Loading, UpToDate } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Moment } from '../../ui/time.js';
 import { Decide } from './decide.js';
-import { Evidence, OrderTold } from './evidence.js';
+import { Evidence, OrderRequest } from './evidence.js';
 import { RawFiles } from './raw-files.js';
 import { viewReading } from './reading-view.js';
 import { Settled } from './settled.js';
@@ -22,8 +22,8 @@ export function Item({ id }: { readonly id: string }) {
   if (value === null) {
     if (failure === null) return <Loading />;
     return (
-      <FailureNotice title="The item could not be read" failure={failure} reload={reload}>
-        <a href="/inbox">All that waits</a>
+      <FailureNotice title="Cannot load the item" failure={failure} reload={reload}>
+        <a href="/inbox">Open the inbox</a>
       </FailureNotice>
     );
   }
@@ -33,7 +33,7 @@ export function Item({ id }: { readonly id: string }) {
       <Head item={value} failure={failure} />
       {value.resolution === null ? null : <Settled item={value} resolution={value.resolution} isMine={isMine.value} />}
       <Evidence item={value} reading={reading} />
-      <OrderTold issueRef={value.issue_ref} runId={value.run_id} />
+      <OrderRequest issueRef={value.issue_ref} runId={value.run_id} />
       <RawFiles run={value.run} />
       <Decide item={value} reading={reading} reload={reload} onSettled={() => (isMine.value = true)} />
     </article>
@@ -45,13 +45,13 @@ function Head({ item, failure }: { readonly item: InboxItemView; readonly failur
     <section class="card stack">
       <div class="row">
         <h2>
-          <a href={pathOf({ page: 'issues', ref: item.issue_ref })}>{item.issue_ref}</a>
+          <a href={toPath({ page: 'issues', ref: item.issue_ref })}>{item.issue_ref}</a>
         </h2>
         {item.resolution === null ? <Badge tone="warn">waiting</Badge> : <Badge>settled</Badge>}
         <span class="dim">
           since <Moment at={item.created_at} />
         </span>
-        <a href={pathOf({ page: 'run', id: item.run })}>run {item.run_id}</a>
+        <a href={toPath({ page: 'run', id: item.run })}>run {item.run_id}</a>
         <UpToDate failure={failure} />
         <span class="row end">
           {item.resolution === null ? <a href="#decide">Decide</a> : null}
@@ -61,7 +61,7 @@ function Head({ item, failure }: { readonly item: InboxItemView; readonly failur
         </span>
       </div>
       <div>
-        <h3>Why it waits</h3>
+        <h3>Reason</h3>
         <p>
           <SafeText text={item.reason} />{' '}
           <code class="dim">
@@ -70,7 +70,7 @@ function Head({ item, failure }: { readonly item: InboxItemView; readonly failur
         </p>
       </div>
       <div>
-        <h3>What to do</h3>
+        <h3>Next step</h3>
         <p>
           <SafeText text={item.next} />
         </p>

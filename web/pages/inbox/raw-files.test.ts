@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isTelling } from './raw-files.js';
+import { isWorkerFile } from './raw-files.js';
 
 test.each([
   'work_order.json',
@@ -9,9 +9,9 @@ test.each([
   'stderr.12.log',
   'pty-output.1.log',
 ])('%s is the worker’s', (name) => {
-  expect(isTelling(name)).toBe(true);
+  expect(isWorkerFile(name)).toBe(true);
 });
 
 test.each(['meta.1.json', 'timing.1.jsonl', 'events.jsonl', 'stdin.1.log', 'fs-diff.1.json'])('%s is ours', (name) => {
-  expect(isTelling(name)).toBe(false);
+  expect(isWorkerFile(name)).toBe(false);
 });

@@ -1,38 +1,38 @@
 import { useSignal } from '@preact/signals';
-import { pathOf } from '../../app/route.js';
+import { toPath } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { NotRead } from '../../ui/notice.js';
-import { sizeOf } from '../../ui/amount.js';
+import { InlineFailure } from '../../ui/notice.js';
+import { formatBytes } from '../../ui/amount.js';
 
 /** What the run left: what it was given, what it reported, what it printed, byte for byte. */
 export function RawFiles({ run }: { readonly run: string }) {
   const files = useResource(`files ${run}`, async (signal) => client.listRunFiles({ id: run, signal }));
   const evidence = files.value?.evidence ?? [];
-  const telling = evidence.filter(({ name }) => isTelling(name));
-  const others = evidence.filter(({ name }) => !isTelling(name));
+  const workerFiles = evidence.filter(({ name }) => isWorkerFile(name));
+  const others = evidence.filter(({ name }) => !isWorkerFile(name));
   return (
     <section class="card raw-files" aria-label="Raw files">
       <div class="row">
         <h2>Raw files</h2>
-        <a class="end" href={pathOf({ page: 'run', id: run })}>
-          Everything the run did
+        <a class="end" href={toPath({ page: 'run', id: run })}>
+          Open the run
         </a>
       </div>
-      {telling.map((file) => (
+      {workerFiles.map((file) => (
         <File key={file.name} run={run} {...file} />
       ))}
       {others.length === 0 ? null : (
         <details>
-          <summary>What Sluice recorded beside them ({others.length})</summary>
+          <summary>Files written by Sluice ({others.length})</summary>
           {others.map((file) => (
             <File key={file.name} run={run} {...file} />
           ))}
         </details>
       )}
-      {files.value !== null && evidence.length === 0 ? <p class="dim">None are kept on this machine.</p> : null}
-      {files.failure === null ? null : <NotRead failure={files.failure} reload={files.reload} />}
+      {files.value !== null && evidence.length === 0 ? <p class="dim">No files on this machine.</p> : null}
+      {files.failure === null ? null : <InlineFailure failure={files.failure} reload={files.reload} />}
     </section>
   );
 }
@@ -42,7 +42,7 @@ function File({ run, name, size }: { readonly run: string; readonly name: string
   return (
     <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
       <summary>
-        <code>{name}</code> <span class="dim">{sizeOf(size)}</span>
+        <code>{name}</code> <span class="dim">{formatBytes(size)}</span>
       </summary>
       {isOpen.value ? <Content run={run} name={name} /> : null}
     </details>
@@ -53,15 +53,17 @@ function Content({ run, name }: { readonly run: string; readonly name: string })
   const { value, failure, reload } = useResource(`evidence ${run} ${name}`, async (signal) =>
     client.readEvidence({ id: run, name, signal }),
   );
-  if (failure !== null) return <NotRead failure={failure} reload={reload} />;
+  if (failure !== null) return <InlineFailure failure={failure} reload={reload} />;
   if (value === null) return <p class="dim">Loading …</p>;
-  if (value.text === '') return <p class="dim">It is empty.</p>;
+  if (value.text === '') return <p class="dim">Empty file.</p>;
   return (
     <>
       <pre>
         <SafeText text={value.text} />
       </pre>
-      {value.totalBytes > SHOWN_BYTES ? <p class="dim">The first MiB of {sizeOf(value.totalBytes)}.</p> : null}
+      {value.totalBytes > SHOWN_BYTES ? (
+        <p class="dim">Showing the first MiB of {formatBytes(value.totalBytes)}.</p>
+      ) : null}
     </>
   );
 }
@@ -70,6 +72,6 @@ function Content({ run, name }: { readonly run: string; readonly name: string })
 const SHOWN_BYTES = 1024 * 1024;
 
 /** Whether a file is of the worker or of what it was given; others are what Sluice wrote down about it. */
-export function isTelling(name: string): boolean {
+export function isWorkerFile(name: string): boolean {
   return /^(?:work_(?:order|result)\.|stdout\.|stderr\.|pty-output\.)/.test(name);
 }

@@ -44,7 +44,7 @@ test('only a strict result of this very run can be accepted', () => {
   expect(isAcceptable(view('ok'), item)).toBe(false);
 });
 
-test('a shape nobody expects is shown as far as it can be', () => {
+test('an unexpected shape is shown as far as possible', () => {
   expect(viewReading({ source: 7, problems: 'none', anchors: [] })).toMatchObject({
     source: '7',
     problems: [],

@@ -23,8 +23,8 @@ export type CommitCheck = 'none named' | 'found' | 'not found' | 'not checked';
 const SOURCES: Readonly<Record<string, string>> = {
   json: 'a JSON file',
   text: 'a text file',
-  streams: 'what the worker printed, which is no result',
-  none: 'nowhere: the worker left nothing',
+  streams: 'the output streams (not a result)',
+  none: 'nothing: the worker left no result',
 };
 
 /** Reads a reading. Its shape is the server's word; what does not fit is left out, not trusted. */
@@ -39,7 +39,7 @@ export function viewReading(reading: Readonly<Record<string, unknown>>): Reading
     anchors: isRecord(anchors) ? Object.entries(anchors).map(([name, value]) => [name, String(value)] as const) : [],
     result: named,
     draft,
-    commit: commitOf(named, [...view.problems, ...view.notices]),
+    commit: checkCommit(named, [...view.problems, ...view.notices]),
   };
 }
 
@@ -51,7 +51,7 @@ export function isAcceptable(
   return result !== undefined && result['issue_ref'] === item.issue_ref && result['run_id'] === item.run_id;
 }
 
-function commitOf(result: ReadingView['result'], notes: readonly NoteView[]): CommitCheck {
+function checkCommit(result: ReadingView['result'], notes: readonly NoteView[]): CommitCheck {
   const changes = result?.['changes'];
   if (!isRecord(changes) || typeof changes['commit'] !== 'string') return 'none named';
   if (notes.some(({ code }) => code === 'COMMIT_NOT_FOUND')) return 'not found';

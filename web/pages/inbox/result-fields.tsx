@@ -1,6 +1,6 @@
 import { Choices, LineField, LinesField, ListField } from '../../ui/fields.js';
 import type { DecisionFields } from './decision-request.js';
-import { formOf, parseResult, printResult, resultOf } from './result-form.js';
+import { fillResultForm, parseResult, printResult, buildResult } from './result-form.js';
 import type { ResultField } from './result-form.js';
 
 /** The result as a person writes it down: field by field, or as JSON. */
@@ -27,17 +27,17 @@ export function ResultFields({
       onWrite={(value) => change({ [field]: value })}
     />
   );
-  const toJson = (): void => change({ view: 'json', json: printResult(resultOf(fields, item)) });
+  const toJson = (): void => change({ view: 'json', json: printResult(buildResult(fields, item)) });
   const toFields = (): void => {
     const parsed = parseResult(fields.json);
-    change({ view: 'fields', ...('result' in parsed ? formOf(parsed.result) : {}) });
+    change({ view: 'fields', ...('result' in parsed ? fillResultForm(parsed.result) : {}) });
   };
   return (
     <fieldset class="result-fields stack">
       <legend>The result</legend>
       <div class="row">
         <span class="dim">
-          Of {item.issue_ref}, run {item.run_id}, status ok: only that can be accepted.
+          For {item.issue_ref}, run {item.run_id}. The status is ok: only that can be accepted.
         </span>
         <button type="button" class="link end" onClick={fields.view === 'json' ? toFields : toJson}>
           {fields.view === 'json' ? 'As fields' : 'As JSON'}
@@ -47,7 +47,7 @@ export function ResultFields({
         <LinesField
           id="result-json"
           label="WorkResult"
-          help="Keys in either spelling: run_id or RunId."
+          help="Keys in either style: run_id or RunId."
           wrong={wrong.json}
           class="mono"
           rows={16}
@@ -60,15 +60,15 @@ export function ResultFields({
           <LinesField
             id="result-summary"
             label="Summary"
-            help="What was done and why, for people."
+            help="What was done and why."
             wrong={wrong.summary}
             rows={4}
             value={fields.summary}
             onWrite={(summary) => change({ summary })}
           />
           <div class="pair">
-            {text('pr', 'Pull request', 'Address or number. A pull request or a commit must be there.')}
-            {text('commit', 'Commit', 'Its hash, in the repository of the order.')}
+            {text('pr', 'Pull request', 'URL or number. A pull request or a commit is required.')}
+            {text('commit', 'Commit', 'Hash in the order’s repository.')}
           </div>
           <Choices
             name="result-tests"
@@ -76,8 +76,8 @@ export function ResultFields({
             value={fields.tests}
             onChange={(tests) => change({ tests })}
             options={[
-              { value: 'report', label: 'were run', help: 'Say which, how it went and what shows it.' },
-              { value: 'n/a', label: 'there are none', help: 'Written as n/a: the only way to say so.' },
+              { value: 'report', label: 'Tests were run', help: 'Enter the command, the result and the evidence.' },
+              { value: 'n/a', label: 'No tests', help: 'Recorded as n/a.' },
             ]}
           />
           {fields.tests === 'n/a' ? null : (
@@ -86,7 +86,7 @@ export function ResultFields({
               <ListField
                 id="result-testResult"
                 label="Result"
-                help="How it went."
+                help="The outcome."
                 wrong={wrong.testResult}
                 value={fields.testResult}
                 onWrite={(testResult) => change({ testResult })}
@@ -95,13 +95,13 @@ export function ResultFields({
                 <option>fail</option>
                 <option>n/a</option>
               </ListField>
-              {text('testEvidence', 'Evidence', 'A count, a log, an address.')}
+              {text('testEvidence', 'Evidence', 'A count, a log or a URL.')}
             </div>
           )}
           <LinesField
             id="result-questions"
             label="Open questions"
-            help="One a line; may stay empty."
+            help="Optional. One per line."
             wrong={wrong.questions}
             rows={2}
             value={fields.questions}

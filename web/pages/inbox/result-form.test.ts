@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { EMPTY_RESULT_FORM, formOf, parseResult, printResult, resultOf } from './result-form.js';
+import { EMPTY_RESULT_FORM, fillResultForm, parseResult, printResult, buildResult } from './result-form.js';
 
 const item = { issue_ref: 'acme/shop#9', run_id: '2026-11-15-dev-0001' };
 const whole = {
@@ -13,13 +13,13 @@ const whole = {
 };
 
 test('a result goes through the form and comes out the same', () => {
-  expect(resultOf(formOf(whole), item)).toEqual(whole);
+  expect(buildResult(fillResultForm(whole), item)).toEqual(whole);
   const untested = { ...whole, tests: 'n/a' };
-  expect(resultOf(formOf(untested), item)).toEqual(untested);
+  expect(buildResult(fillResultForm(untested), item)).toEqual(untested);
 });
 
 test('what was not said is not said', () => {
-  expect(resultOf(formOf({ status: 'ok' }), item)).toEqual({
+  expect(buildResult(fillResultForm({ status: 'ok' }), item)).toEqual({
     ...item,
     status: 'ok',
     changes: {},
@@ -29,14 +29,14 @@ test('what was not said is not said', () => {
 });
 
 test('issue, run and status are those of the item, whatever the worker wrote', () => {
-  const forged = formOf({ ...whole, issue_ref: 'other#1', run_id: 'x', status: 'blocked' });
-  expect(resultOf(forged, item)).toMatchObject({ ...item, status: 'ok' });
+  const forged = fillResultForm({ ...whole, issue_ref: 'other#1', run_id: 'x', status: 'blocked' });
+  expect(buildResult(forged, item)).toMatchObject({ ...item, status: 'ok' });
 });
 
 test('whatever a draft holds, it becomes a form', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
-      const form = formOf(value);
+      const form = fillResultForm(value);
       expect(Object.keys(form)).toEqual(Object.keys(EMPTY_RESULT_FORM));
       expect(Object.values(form).every((field) => typeof field === 'string')).toBe(true);
     }),
@@ -46,5 +46,5 @@ test('whatever a draft holds, it becomes a form', () => {
 test('as JSON it is read back, and what is no result is refused in words', () => {
   expect(parseResult(printResult(whole))).toEqual({ result: whole });
   expect(parseResult('[]')).toEqual({ wrong: 'A work result is an object.' });
-  expect(parseResult('{')).toEqual({ wrong: expect.stringContaining('This is not JSON') });
+  expect(parseResult('{')).toEqual({ wrong: expect.stringContaining('Invalid JSON') });
 });

@@ -1,5 +1,5 @@
 import { errorMessageOf } from '../../../src/base/index.js';
-import { isRecord, textOf } from '../../ui/read-unknown.js';
+import { isRecord, asText } from '../../ui/read-unknown.js';
 
 /** A work result while a person corrects it. Issue, run and status are not among the fields: they are given. */
 export const EMPTY_RESULT_FORM = {
@@ -34,26 +34,26 @@ export const RESULT_PLACES: Readonly<Record<string, ResultField>> = {
 };
 
 /** What a worker left, strict or repaired, as a form; what it did not say stays empty. */
-export function formOf(value: unknown): ResultForm {
+export function fillResultForm(value: unknown): ResultForm {
   if (!isRecord(value)) return EMPTY_RESULT_FORM;
   const changes = isRecord(value['changes']) ? value['changes'] : {};
   const { tests } = value;
   const report = isRecord(tests) ? tests : {};
-  const outcome = textOf(report['result']);
+  const outcome = asText(report['result']);
   return {
-    pr: textOf(changes['pr']),
-    commit: textOf(changes['commit']),
+    pr: asText(changes['pr']),
+    commit: asText(changes['commit']),
     tests: tests === 'n/a' ? 'n/a' : 'report',
-    testCommand: textOf(report['command']),
+    testCommand: asText(report['command']),
     testResult: outcome === 'fail' || outcome === 'n/a' ? outcome : 'pass',
-    testEvidence: textOf(report['evidence']),
-    summary: textOf(value['summary']),
-    questions: Array.isArray(value['questions']) ? value['questions'].map(textOf).join('\n') : '',
+    testEvidence: asText(report['evidence']),
+    summary: asText(value['summary']),
+    questions: Array.isArray(value['questions']) ? value['questions'].map(asText).join('\n') : '',
   };
 }
 
-/** The result that a form stands for. Empty fields are not said: the server tells what is missing. */
-export function resultOf(
+/** Builds the result of a form. Empty fields are left out: the server reports what is missing. */
+export function buildResult(
   form: ResultForm,
   { issue_ref, run_id }: { readonly issue_ref: string; readonly run_id: string },
 ): Readonly<Record<string, unknown>> {
@@ -73,14 +73,14 @@ export function resultOf(
 }
 
 /** What a result must have and the form has not: the server would not take it. */
-export function missingOf(form: ResultForm): Readonly<Partial<Record<ResultField, string>>> {
+export function findMissing(form: ResultForm): Readonly<Partial<Record<ResultField, string>>> {
   const isEmpty = (field: keyof ResultForm): boolean => form[field].trim() === '';
   const isTested = form.tests !== 'n/a';
   return {
-    ...(isEmpty('summary') ? { summary: 'Say what was done.' } : {}),
-    ...(isEmpty('pr') && isEmpty('commit') ? { pr: 'A pull request or a commit must be there.' } : {}),
-    ...(isTested && isEmpty('testCommand') ? { testCommand: 'Say what was run, or that there are none.' } : {}),
-    ...(isTested && isEmpty('testEvidence') ? { testEvidence: 'Say what shows it.' } : {}),
+    ...(isEmpty('summary') ? { summary: 'Required.' } : {}),
+    ...(isEmpty('pr') && isEmpty('commit') ? { pr: 'Enter a pull request or a commit.' } : {}),
+    ...(isTested && isEmpty('testCommand') ? { testCommand: 'Enter the command, or choose No tests.' } : {}),
+    ...(isTested && isEmpty('testEvidence') ? { testEvidence: 'Required.' } : {}),
   };
 }
 
@@ -97,7 +97,7 @@ export function parseResult(
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? { result: value } : { wrong: 'A work result is an object.' };
   } catch (error) {
-    return { wrong: `This is not JSON: ${errorMessageOf(error)}` };
+    return { wrong: `Invalid JSON: ${errorMessageOf(error)}` };
   }
 }
 

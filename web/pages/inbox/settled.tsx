@@ -1,14 +1,14 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { InboxItemView } from '../../../src/api/index.js';
-import { pathOf } from '../../app/route.js';
+import { toPath } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
-import { Badge, toneOf } from '../../ui/badge.js';
+import { Badge, chooseTone } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Moment } from '../../ui/time.js';
-import { NotRead } from '../../ui/notice.js';
-import { wordsOfResolution } from './decision-request.js';
+import { InlineFailure } from '../../ui/notice.js';
+import { describeResolution } from './decision-request.js';
 
 /** What was decided, by whom and why, and where the comment is. */
 export function Settled({
@@ -33,7 +33,7 @@ export function Settled({
   return (
     <section class="card stack settled" aria-label="Settled">
       <h2 ref={heading} tabIndex={-1}>
-        <SafeText text={text('who') ?? ''} /> {wordsOfResolution(text('action') ?? '')}
+        <SafeText text={text('who') ?? ''} /> {describeResolution(text('action') ?? '')}
       </h2>
       <Facts
         facts={{
@@ -41,11 +41,11 @@ export function Settled({
           When: <Moment at={text('at') ?? null} />,
           Decision:
             text('decision') === undefined ? undefined : (
-              <Badge tone={toneOf(text('decision') ?? '')}>{text('decision')}</Badge>
+              <Badge tone={chooseTone(text('decision') ?? '')}>{text('decision')}</Badge>
             ),
           'New run':
             text('new_run_id') === undefined ? undefined : (
-              <a href={pathOf({ page: 'issues', ref: item.issue_ref })}>{text('new_run_id')}</a>
+              <a href={toPath({ page: 'issues', ref: item.issue_ref })}>{text('new_run_id')}</a>
             ),
           Comment: (
             <div class="deliveries-here">
@@ -57,7 +57,7 @@ export function Settled({
       {isMine ? <NextItem /> : null}
       {result === undefined ? null : (
         <details>
-          <summary>The result that counts</summary>
+          <summary>Accepted result</summary>
           <pre>
             <SafeText text={JSON.stringify(result, null, 2)} />
           </pre>
@@ -72,12 +72,16 @@ function NextItem() {
   const inbox = useResource('next', async (signal) => client.listInbox({ query: { open: 'true', limit: 1 }, signal }));
   const next = inbox.value?.items[0];
   if (inbox.value === null) {
-    return inbox.failure === null ? <p class="dim">…</p> : <NotRead failure={inbox.failure} reload={inbox.reload} />;
+    return inbox.failure === null ? (
+      <p class="dim">…</p>
+    ) : (
+      <InlineFailure failure={inbox.failure} reload={inbox.reload} />
+    );
   }
-  if (next === undefined) return <p>Nothing else waits.</p>;
+  if (next === undefined) return <p>The inbox is empty.</p>;
   return (
     <p>
-      Next: <a href={pathOf({ page: 'inbox', id: next.id })}>{next.issue_ref}</a>
+      Next: <a href={toPath({ page: 'inbox', id: next.id })}>{next.issue_ref}</a>
     </p>
   );
 }
@@ -91,12 +95,12 @@ function Deliveries({ issueRef, trigger }: { readonly issueRef: string; readonly
   );
   if (outbox.value === null) return <span class="dim">…</span>;
   const messages = outbox.value.items.filter((message) => message.trigger === trigger);
-  if (messages.length === 0) return <span class="dim">none was written</span>;
+  if (messages.length === 0) return <span class="dim">no comment</span>;
   return (
     <ul class="notes">
       {messages.map((message) => (
         <li key={message.id}>
-          <Badge tone={toneOf(message.state)}>{message.state}</Badge>{' '}
+          <Badge tone={chooseTone(message.state)}>{message.state}</Badge>{' '}
           <a href={`/outbox?issue_ref=${encodeURIComponent(issueRef)}&row=${encodeURIComponent(message.id)}`}>
             {message.sink}
           </a>{' '}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { InboxItemView, OrderView, OutboxMessageView } from '../../../src/api/index.js';
-import { historyOf, OF_NO_RUN } from './issue-history.js';
+import { groupHistory, OF_NO_RUN } from './issue-history.js';
 
 const AT = '2026-11-15T09:00:00.000Z';
 const order = (run_id: string): OrderView => ({
@@ -53,8 +53,8 @@ const message = (id: string, trigger: string): OutboxMessageView => ({
   created_at: AT,
 });
 
-test('under each order stand the questions about it and the comments written for it or for them', () => {
-  const history = historyOf(
+test('groups inbox items and comments under their order', () => {
+  const history = groupHistory(
     [order('r2'), order('r1')],
     [item('i1', 'r1')],
     [message('c3', 'workrun:r2'), message('c2', 'resolve:i1'), message('c1', 'workrun:r1')],
@@ -68,7 +68,11 @@ test('under each order stand the questions about it and the comments written for
 });
 
 test('what belongs to an older order, or to none, is not lost', () => {
-  const history = historyOf([order('r9')], [item('i1', 'r1')], [message('c1', 'workrun:r2'), message('c2', 'later:x')]);
+  const history = groupHistory(
+    [order('r9')],
+    [item('i1', 'r1')],
+    [message('c1', 'workrun:r2'), message('c2', 'later:x')],
+  );
   expect(history.map(({ runId, order: known }) => [runId, known === null])).toEqual([
     ['r9', false],
     ['r2', true],

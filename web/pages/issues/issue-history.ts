@@ -4,7 +4,7 @@ import { readTrigger } from '../../ui/read-trigger.js';
 /** An order with everything that came of it. */
 export interface OrderHistory {
   readonly runId: string;
-  /** Null for one that is older than what the server tells. */
+  /** Null for one that is older than what the server lists. */
   readonly order: OrderView | null;
   readonly items: readonly InboxItemView[];
   readonly comments: readonly OutboxMessageView[];
@@ -14,26 +14,26 @@ export interface OrderHistory {
  * Brings together what belongs together: under each run the questions about it and the comments written for it. The
  * newest order comes first; what belongs to none of the orders comes last, by its own run.
  */
-export function historyOf(
+export function groupHistory(
   orders: readonly OrderView[],
   items: readonly InboxItemView[],
   messages: readonly OutboxMessageView[],
 ): readonly OrderHistory[] {
   const runOfItem = new Map(items.map(({ id, run_id }) => [id, run_id]));
-  const runOf = (message: OutboxMessageView): string | undefined => {
+  const findRun = (message: OutboxMessageView): string | undefined => {
     const trigger = readTrigger(message.trigger);
     return trigger.kind === 'run' ? trigger.runId : trigger.kind === 'item' ? runOfItem.get(trigger.itemId) : undefined;
   };
   const itemsByRun = groupBy(items, ({ run_id }) => run_id);
-  const commentsByRun = groupBy(messages, (message) => runOf(message) ?? OF_NO_RUN);
+  const commentsByRun = groupBy(messages, (message) => findRun(message) ?? OF_NO_RUN);
   const known = orders.map(({ run_id }) => run_id);
   const others = [...new Set([...itemsByRun.keys(), ...commentsByRun.keys()])].filter(
     (runId) => !known.includes(runId),
   );
-  const orderOf = new Map(orders.map((order) => [order.run_id, order]));
+  const ordersByRun = new Map(orders.map((order) => [order.run_id, order]));
   return [...known, ...others.toSorted().toReversed()].map((runId) => ({
     runId,
-    order: orderOf.get(runId) ?? null,
+    order: ordersByRun.get(runId) ?? null,
     items: itemsByRun.get(runId) ?? [],
     comments: commentsByRun.get(runId) ?? [],
   }));
@@ -42,11 +42,11 @@ export function historyOf(
 /** The run of comments that were written for none. */
 export const OF_NO_RUN = '';
 
-function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
+function groupBy<Item>(items: readonly Item[], getKey: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group === undefined) groups.set(keyOf(item), [item]);
+    const group = groups.get(getKey(item));
+    if (group === undefined) groups.set(getKey(item), [item]);
     else group.push(item);
   }
   return groups;

@@ -1,8 +1,8 @@
-import { pathOf } from '../../app/route.js';
+import { toPath } from '../../app/route.js';
 import { query } from '../../app/router.js';
-import { may } from '../../app/session.js';
+import { hasScope } from '../../app/session.js';
 import { client } from '../../server/client.js';
-import { Badge, toneOf } from '../../ui/badge.js';
+import { Badge, chooseTone } from '../../ui/badge.js';
 import { FilterChoice, FilterText } from '../../ui/filter-field.js';
 import { ListPage } from '../../ui/list-page.js';
 import { RowTable } from '../../ui/row-table.js';
@@ -18,7 +18,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'Changed', width: '10rem' },
 ];
 
-/** All issues and where they stand. */
+/** All issues and their states. */
 export function IssueList() {
   const state = STATES.find((word) => word === query.value.get('state'));
   const search = (query.value.get('search') ?? '').trim();
@@ -28,9 +28,9 @@ export function IssueList() {
       one="issue"
       what="issues"
       end={
-        may('run') ? (
+        hasScope('run') ? (
           <a class="button" href="/issues?order">
-            Give an order
+            Submit an order
           </a>
         ) : undefined
       }
@@ -43,13 +43,14 @@ export function IssueList() {
         </>
       }
       load={async (asked, signal) => client.listIssues({ query: asked, signal })}
-      keyOf={(issue) => issue.issue_ref}
+      getKey={(issue) => issue.issue_ref}
       nothingYet={
         <>
           <strong>No issues yet</strong>
           <p>
-            An issue appears with its first order. {may('run') ? <a href="/issues?order">Give one here</a> : 'Give one'}{' '}
-            or with <code>sluice order FILE</code>.
+            An issue appears with its first order.{' '}
+            {hasScope('run') ? <a href="/issues?order">Submit one here</a> : 'Submit one'} or with{' '}
+            <code>sluice order FILE</code>.
           </p>
         </>
       }
@@ -59,10 +60,10 @@ export function IssueList() {
           {issues.map((issue) => (
             <tr key={issue.issue_ref}>
               <td>
-                <Badge tone={toneOf(issue.state)}>{issue.state}</Badge>
+                <Badge tone={chooseTone(issue.state)}>{issue.state}</Badge>
               </td>
               <td class="wide">
-                <a {...ROW} href={pathOf({ page: 'issues', ref: issue.issue_ref })}>
+                <a {...ROW} href={toPath({ page: 'issues', ref: issue.issue_ref })}>
                   {issue.issue_ref}
                 </a>
               </td>

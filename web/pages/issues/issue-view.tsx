@@ -1,17 +1,17 @@
-import { pathOf } from '../../app/route.js';
-import { may } from '../../app/session.js';
+import { toPath } from '../../app/route.js';
+import { hasScope } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
-import { Badge, toneOf } from '../../ui/badge.js';
+import { Badge, chooseTone } from '../../ui/badge.js';
 import { FailureNotice, Loading, Notice, UpToDate } from '../../ui/notice.js';
 import { Moment } from '../../ui/time.js';
-import { historyOf } from './issue-history.js';
+import { groupHistory } from './issue-history.js';
 import { OrderCard } from './order-card.js';
 
 /** More than this is found in the audit. */
 const MOST = 200;
 
-/** Where an issue stands, and how it came there. */
+/** The state of an issue and its history. */
 export function IssueView({ issueRef }: { readonly issueRef: string }) {
   const detail = useResource(
     `issue ${issueRef}`,
@@ -21,7 +21,7 @@ export function IssueView({ issueRef }: { readonly issueRef: string }) {
         client.listInbox({ query: { issue_ref: issueRef, open: 'false', limit: MOST }, signal }),
         client.listOutbox({ query: { issue_ref: issueRef, limit: MOST }, signal }),
       ]);
-      return { ...issue, history: historyOf(issue.orders, inbox.items, outbox.items) };
+      return { ...issue, history: groupHistory(issue.orders, inbox.items, outbox.items) };
     },
     { live: true },
   );
@@ -31,7 +31,7 @@ export function IssueView({ issueRef }: { readonly issueRef: string }) {
     return (
       <div class="stack">
         <h1>{issueRef}</h1>
-        <FailureNotice title="The issue could not be read" failure={failure} reload={reload}>
+        <FailureNotice title="Cannot load the issue" failure={failure} reload={reload}>
           <a href="/issues">All issues</a>
         </FailureNotice>
       </div>
@@ -42,24 +42,24 @@ export function IssueView({ issueRef }: { readonly issueRef: string }) {
     <>
       <div class="page-head">
         <h1>{issue.issue_ref}</h1>
-        <Badge tone={toneOf(issue.state)}>{issue.state}</Badge>
+        <Badge tone={chooseTone(issue.state)}>{issue.state}</Badge>
         <span class="dim">
           changed <Moment at={issue.updated_at} />
         </span>
         <UpToDate failure={failure} />
         <span class="row end">
-          <a href={`/audit?issue_ref=${encodeURIComponent(issueRef)}`}>Audit</a>
+          <a href={`/executions?issue_ref=${encodeURIComponent(issueRef)}`}>Executions</a>
           <a href={`/outbox?issue_ref=${encodeURIComponent(issueRef)}`}>Outbox</a>
-          {may('run') ? (
-            <a class="button" href={`${pathOf({ page: 'issues', ref: issueRef })}?order`}>
-              Order again
+          {hasScope('run') ? (
+            <a class="button" href={`${toPath({ page: 'issues', ref: issueRef })}?order`}>
+              Submit again
             </a>
           ) : null}
         </span>
       </div>
       {inbox.map((item) => (
-        <Notice key={item.id} tone="warn" title="This waits for a person">
-          <a href={pathOf({ page: 'inbox', id: item.id })}>Settle it in the inbox</a>
+        <Notice key={item.id} tone="warn" title="Waiting for a decision">
+          <a href={toPath({ page: 'inbox', id: item.id })}>Open in the inbox</a>
         </Notice>
       ))}
       <ol class="stack orders" aria-label="Orders, newest first">

@@ -1,9 +1,9 @@
 import type { InboxItemView, OrderView, OutboxMessageView } from '../../../src/api/index.js';
-import { pathOf } from '../../app/route.js';
-import { Badge, toneOf } from '../../ui/badge.js';
+import { toPath } from '../../app/route.js';
+import { Badge, chooseTone } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { lengthOf, Moment } from '../../ui/time.js';
+import { formatDuration, Moment } from '../../ui/time.js';
 import type { OrderHistory } from './issue-history.js';
 
 /** One order: who did it, what was decided, what was asked of a person, what was written. */
@@ -13,7 +13,7 @@ export function OrderCard({ history, isActive }: { readonly history: OrderHistor
     <article class="card stack" aria-label={runId === '' ? 'Other comments' : runId}>
       <div class="row">
         <h2>
-          {order === null ? runId || 'Other comments' : <a href={pathOf({ page: 'run', id: order.run })}>{runId}</a>}
+          {order === null ? runId || 'Other comments' : <a href={toPath({ page: 'run', id: order.run })}>{runId}</a>}
         </h2>
         {isActive ? <Badge>active run</Badge> : null}
         {order === null ? <span class="dim">an older order</span> : <Standing order={order} />}
@@ -21,7 +21,7 @@ export function OrderCard({ history, isActive }: { readonly history: OrderHistor
       {order === null ? null : <OrderFacts order={order} />}
       {items.length === 0 ? null : (
         <div>
-          <h3>Asked of a person</h3>
+          <h3>Inbox items</h3>
           <ul class="notes">
             {items.map((item) => (
               <li key={item.id}>
@@ -51,11 +51,11 @@ function Standing({ order }: { readonly order: OrderView }) {
   const { started_at, settled_at } = order;
   return (
     <>
-      <Badge tone={toneOf(order.decision?.action ?? order.state)}>{order.decision?.action ?? order.state}</Badge>
+      <Badge tone={chooseTone(order.decision?.action ?? order.state)}>{order.decision?.action ?? order.state}</Badge>
       <span class="dim">
-        given <Moment at={order.created_at} />
+        submitted <Moment at={order.created_at} />
         {started_at !== null && settled_at !== null
-          ? `, took ${lengthOf(Math.max(0, Date.parse(settled_at) - Date.parse(started_at)))}`
+          ? `, took ${formatDuration(Math.max(0, Date.parse(settled_at) - Date.parse(started_at)))}`
           : ''}
       </span>
     </>
@@ -77,14 +77,14 @@ function OrderFacts({ order }: { readonly order: OrderView }) {
         }}
       />
       <details>
-        <summary>What was asked</summary>
+        <summary>Instructions</summary>
         <pre>
           <SafeText text={typeof instructions === 'string' ? instructions : JSON.stringify(order.order, null, 2)} />
         </pre>
       </details>
       {result === null ? null : (
         <details>
-          <summary>What was reported</summary>
+          <summary>Reported result</summary>
           <pre>
             <SafeText text={JSON.stringify(result, null, 2)} />
           </pre>
@@ -100,8 +100,8 @@ function ItemLine({ item, decided }: { readonly item: InboxItemView; readonly de
   return (
     <>
       {item.resolution === null ? <Badge tone="warn">waiting</Badge> : <Badge>{String(action)}</Badge>}{' '}
-      <a href={pathOf({ page: 'inbox', id: item.id })}>
-        {item.reason === decided ? 'What to make of this result' : <SafeText text={item.reason} limit={200} />}
+      <a href={toPath({ page: 'inbox', id: item.id })}>
+        {item.reason === decided ? 'Decide on this result' : <SafeText text={item.reason} limit={200} />}
       </a>{' '}
       {typeof who === 'string' ? (
         <span class="dim">
@@ -116,7 +116,7 @@ function CommentLine({ comment }: { readonly comment: OutboxMessageView }) {
   const address = `/outbox?issue_ref=${encodeURIComponent(comment.issue_ref)}&row=${encodeURIComponent(comment.id)}`;
   return (
     <>
-      <Badge tone={toneOf(comment.state)}>{comment.state}</Badge> <a href={address}>{comment.sink}</a>{' '}
+      <Badge tone={chooseTone(comment.state)}>{comment.state}</Badge> <a href={address}>{comment.sink}</a>{' '}
       <span class="dim">
         <Moment at={comment.created_at} /> <SafeText text={comment.delivered_to ?? comment.last_error ?? ''} />
       </span>

@@ -1,13 +1,13 @@
-import { pathOf } from '../../app/route.js';
+import { toPath } from '../../app/route.js';
 import { navigate } from '../../app/router.js';
-import { may } from '../../app/session.js';
+import { hasScope } from '../../app/session.js';
 import { client, newRequestId } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { Choices, LineField, LinesField, ListField } from '../../ui/fields.js';
 import { FormEnd, useForm } from '../../ui/form.js';
 import { Loading, Notice, OfferFailure, FailureNotice } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
-import { checkOrderForm, ORDER_PLACES, EMPTY_ORDER_FORM, orderFormOf } from './order-form.js';
+import { checkOrderForm, ORDER_PLACES, EMPTY_ORDER_FORM, fillOrderForm } from './order-form.js';
 import type { OrderForm } from './order-form.js';
 
 /** Asks for everything an order needs, and says what each thing is for. What was written is kept until it is sent. */
@@ -23,12 +23,12 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
   };
   const { request, wrong: wrongHere } = checkOrderForm(fields);
   const form = useForm(wrongHere, ORDER_PLACES, async () => {
-    // Kept as it is sent, and before: whoever sends the same form again, even after a reload, gets the same order.
+    // Stored before sending: submitting the same form again, even after a reload, returns the same order.
     const requestId = fields.requestId || newRequestId();
     change({ ...fields, requestId });
     const { issue_ref } = await client.submitOrder({ body: { ...request, request_id: requestId } });
     forget();
-    navigate(pathOf({ page: 'issues', ref: issue_ref }));
+    navigate(toPath({ page: 'issues', ref: issue_ref }));
   });
   const { wrong } = form;
   const edit = (changes: Partial<OrderForm>): void => {
@@ -64,10 +64,10 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
     />
   );
 
-  if (!may('run')) {
+  if (!hasScope('run')) {
     return (
-      <Notice tone="warn" title="You may look, not give orders">
-        A token with the scope <code>run</code> may.
+      <Notice tone="warn" title="Read-only: this token lacks the scope run">
+        Sign in with a token that has it to submit orders.
       </Notice>
     );
   }
@@ -77,12 +77,12 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
       <OfferFailure offer={offer} />
       <div class="pair">
         {line('issueRef', 'Issue', 'owner/repo#12, group/project#12, or local#name.')}
-        {line('role', 'Role', 'As whom it works: backend, qa. Part of the run’s name.')}
+        {line('role', 'Role', 'For example backend or qa. Part of the run id.')}
       </div>
       <ListField
         id="worker"
         label="Worker"
-        help="Who does it: an agent, or a wrapper of the server’s configuration."
+        help="The agent or configured wrapper that executes the order."
         wrong={wrong.worker}
         value={fields.worker}
         onWrite={(worker) => edit({ worker })}
@@ -96,32 +96,32 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
       {line(
         'repoDir',
         'Repository',
-        `Where the work is done, on the machine of the server. It must lie under ${roots.length === 0 ? 'one of the roots' : roots.join(' or ')}.`,
+        `Folder on the server. Must be under ${roots.length === 0 ? 'one of the roots' : roots.join(' or ')}.`,
       )}
-      {lines('instructions', 'Instructions', 'What is to be done, in your words.', 8)}
-      {lines('constraints', 'Constraints', 'What must be kept to, one a line; may stay empty.', 3)}
+      {lines('instructions', 'Instructions', 'What the worker should do.', 8)}
+      {lines('constraints', 'Constraints', 'Optional. One per line.', 3)}
       <details class="card">
         <summary>
-          <strong>References and order of work</strong>
+          <strong>References and scheduling</strong>
         </summary>
         <div class="stack">
           <div class="pair">
-            {line('specRef', 'Specification', 'Where it is: an address or a path.')}
-            {line('contractsRef', 'Contracts', 'Where those that the work must keep to are.')}
-            {line('priority', 'Priority', 'Higher goes first; 0 is usual.')}
+            {line('specRef', 'Specification', 'URL or path.')}
+            {line('contractsRef', 'Contracts', 'URL or path of contracts to follow.')}
+            {line('priority', 'Priority', 'Higher runs first. Default: 0.')}
           </div>
-          {lines('dependsOn', 'Depends on', 'Issues that must be in review or done first, one a line.', 2)}
+          {lines('dependsOn', 'Depends on', 'Issues that must be in review or done first. One per line.', 2)}
           <Choices
             name="isolation"
             legend="Isolation"
             value={fields.isolation}
             onChange={(isolation) => edit({ isolation })}
             options={[
-              { value: 'repository', label: 'repository', help: 'It works in the folder itself; one order at a time.' },
+              { value: 'repository', label: 'repository', help: 'Works in the folder itself; one order at a time.' },
               {
                 value: 'worktree',
                 label: 'worktree',
-                help: 'A git worktree of its own, so that several orders can run at once.',
+                help: 'Uses a separate git worktree, so several orders can run at once.',
               },
             ]}
           />
@@ -129,13 +129,13 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
       </details>
       <FormEnd
         form={form}
-        not="The order was not given"
-        unanswered="No answer came: send it again, it is given only once"
-        send="Give the order"
-        sending="Giving the order …"
-        empty="Begin anew"
+        not="The order was not submitted"
+        unanswered="The server did not answer. Send again: the order is submitted only once"
+        send="Submit order"
+        sending="Submitting …"
+        empty="Reset form"
         onEmpty={forget}
-        then="Its run becomes the one that counts; one that still works for this issue is stopped."
+        then="The new run becomes the active run; a run still working on this issue is stopped."
       />
     </form>
   );
@@ -146,8 +146,8 @@ export function OrderFormPage({ issueRef }: { readonly issueRef: string | null }
   return (
     <>
       <div class="page-head">
-        <h1>{issueRef === null ? 'Give an order' : `Order again: ${issueRef}`}</h1>
-        <a class="end" href={pathOf({ page: 'issues', ref: issueRef })}>
+        <h1>{issueRef === null ? 'Submit an order' : `Submit again: ${issueRef}`}</h1>
+        <a class="end" href={toPath({ page: 'issues', ref: issueRef })}>
           {issueRef === null ? 'All issues' : 'Back to the issue'}
         </a>
       </div>
@@ -162,9 +162,9 @@ function Again({ issueRef }: { readonly issueRef: string }) {
     if (issue.failure === null) return <Loading />;
     // An issue begins with its first order; anything else than that it is new hides the order to begin with.
     if (issue.failure.code !== 'ISSUE_NOT_FOUND') {
-      return <FailureNotice title="The last order could not be read" failure={issue.failure} reload={issue.reload} />;
+      return <FailureNotice title="Cannot load the last order" failure={issue.failure} reload={issue.reload} />;
     }
   }
   const last = issue.value?.orders[0]?.order ?? {};
-  return <OrderFields name={`order ${issueRef}`} initial={{ ...orderFormOf(last), issueRef }} />;
+  return <OrderFields name={`order ${issueRef}`} initial={{ ...fillOrderForm(last), issueRef }} />;
 }

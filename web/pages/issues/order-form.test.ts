@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkOrderForm, EMPTY_ORDER_FORM, orderFormOf } from './order-form.js';
+import { checkOrderForm, EMPTY_ORDER_FORM, fillOrderForm } from './order-form.js';
 import type { OrderForm } from './order-form.js';
 
 const form = (changes: Partial<OrderForm>): OrderForm => ({
@@ -35,9 +35,9 @@ test('an order that was given comes out of the form as it went in, without its r
     priority: 5,
     isolation: 'worktree',
   };
-  expect(checkOrderForm(orderFormOf({ ...order, run_id: '2026-11-15-backend-0001', request_id: 'x' })).request).toEqual(
-    order,
-  );
+  expect(
+    checkOrderForm(fillOrderForm({ ...order, run_id: '2026-11-15-backend-0001', request_id: 'x' })).request,
+  ).toEqual(order);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import type { Client } from '../../../src/client/index.js';
 import type { Places } from '../../server/refusal.js';
-import { linesOf } from '../../ui/fields.js';
+import { splitLines } from '../../ui/fields.js';
 
 /** What `POST /v1/orders` takes. */
 export type OrderRequest = Parameters<Client['submitOrder']>[0]['body'];
@@ -47,7 +47,7 @@ export const ORDER_PLACES: Places<OrderField> = {
 };
 
 /** An order that was given before, to be changed and given again. */
-export function orderFormOf(order: Readonly<Record<string, unknown>>): OrderForm {
+export function fillOrderForm(order: Readonly<Record<string, unknown>>): OrderForm {
   const text = (name: string): string => (typeof order[name] === 'string' ? order[name] : '');
   const lines = (name: string): string => {
     const value = order[name];
@@ -69,22 +69,23 @@ export function orderFormOf(order: Readonly<Record<string, unknown>>): OrderForm
   };
 }
 
-/** The request that a form makes, and what is wrong with it as far as that can be told here. */
+/** The request of a form, and the errors that can be found without the server. */
 export function checkOrderForm(form: OrderForm): {
   readonly request: OrderRequest;
   readonly wrong: Readonly<Partial<Record<OrderField, string>>>;
 } {
   const wrong: { -readonly [Field in OrderField]?: string } = {};
-  if (!/^\S+#\S+$/.test(form.issueRef.trim())) wrong.issueRef = 'As people write it: owner/repo#12, or local#name.';
-  if (!/^[a-z]\w*(?:-\w+)*$/i.test(form.role.trim())) wrong.role = 'A word: backend, qa.';
-  if (form.worker.trim() === '') wrong.worker = 'Choose who does it.';
+  if (!/^\S+#\S+$/.test(form.issueRef.trim())) wrong.issueRef = 'Use the form owner/repo#12 or local#name.';
+  if (!/^[a-z]\w*(?:-\w+)*$/i.test(form.role.trim())) wrong.role = 'Use a word such as backend or qa.';
+  if (form.worker.trim() === '') wrong.worker = 'Choose one.';
   if (!/^(?:\/|[A-Za-z]:[\\/])/.test(form.repoDir.trim()))
-    wrong.repoDir = 'Give the whole path of a folder on the server.';
-  if (form.instructions.trim() === '') wrong.instructions = 'Say what is to be done.';
+    wrong.repoDir = 'Enter the absolute path of a folder on the server.';
+  if (form.instructions.trim() === '') wrong.instructions = 'Required.';
   const priority = Number(form.priority.trim() || '0');
-  if (!Number.isInteger(priority) || Math.abs(priority) > 1000) wrong.priority = 'A whole number from -1000 to 1000.';
-  const constraints = linesOf(form.constraints);
-  const dependsOn = linesOf(form.dependsOn);
+  if (!Number.isInteger(priority) || Math.abs(priority) > 1000)
+    wrong.priority = 'Enter a whole number from -1000 to 1000.';
+  const constraints = splitLines(form.constraints);
+  const dependsOn = splitLines(form.dependsOn);
   const request: OrderRequest = {
     issue_ref: form.issueRef.trim(),
     role: form.role.trim(),

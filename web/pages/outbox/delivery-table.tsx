@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import type { OutboxMessageView } from '../../../src/api/index.js';
-import { pathOf } from '../../app/route.js';
-import { Badge, toneOf } from '../../ui/badge.js';
+import { toPath } from '../../app/route.js';
+import { Badge, chooseTone } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Facts } from '../../ui/facts.js';
 import { OpenableRow } from '../../ui/openable-row.js';
@@ -15,8 +15,8 @@ const COLUMNS: readonly Column[] = [
   { name: 'State', width: '7.5rem' },
   { name: 'Issue', width: '24%' },
   { name: 'To', width: '7rem' },
-  { name: 'Where it is' },
-  { name: 'Tries', width: '4.5rem', isNumber: true },
+  { name: 'Destination or error' },
+  { name: 'Attempts', width: '4.5rem', isNumber: true },
   { name: 'Written', width: '9.5rem' },
 ];
 
@@ -39,7 +39,7 @@ export function DeliveryTable({
           cells={(opener) => (
             <>
               <td>
-                <Badge tone={toneOf(message.state)}>{message.state}</Badge>
+                <Badge tone={chooseTone(message.state)}>{message.state}</Badge>
               </td>
               <td class="wide">
                 {opener(message.issue_ref)}
@@ -55,7 +55,7 @@ export function DeliveryTable({
               </td>
               <td class="number">
                 {message.tries}
-                <span class="narrow"> {message.tries === 1 ? 'try' : 'tries'}</span>
+                <span class="narrow"> {message.tries === 1 ? 'attempt' : 'attempts'}</span>
               </td>
               <td class="nowrap">
                 <Moment at={message.created_at} />
@@ -83,9 +83,9 @@ function Because({ message }: { readonly message: OutboxMessageView }) {
   const trigger = readTrigger(message.trigger);
   switch (trigger.kind) {
     case 'run':
-      return <>what came of {trigger.runId}</>;
+      return <>result of {trigger.runId}</>;
     case 'item':
-      return <>what a person decided</>;
+      return <>decision by a person</>;
     case 'other':
       return <SafeText text={trigger.text} />;
   }
@@ -101,19 +101,19 @@ function Details({ message }: { readonly message: OutboxMessageView }) {
     <div class="stack">
       <Facts
         facts={{
-          Issue: <a href={pathOf({ page: 'issues', ref: message.issue_ref })}>{message.issue_ref}</a>,
-          'Written for':
+          Issue: <a href={toPath({ page: 'issues', ref: message.issue_ref })}>{message.issue_ref}</a>,
+          Reason:
             trigger.kind === 'item' ? (
-              <a href={pathOf({ page: 'inbox', id: trigger.itemId })}>what a person decided in the inbox</a>
+              <a href={toPath({ page: 'inbox', id: trigger.itemId })}>decision in the inbox</a>
             ) : (
               <Because message={message} />
             ),
           'Delivered to': message.delivered_to === null ? undefined : <SafeText text={message.delivered_to} />,
-          'Next try': isOnItsWay ? <Moment at={new Date(message.due_at).toISOString()} /> : undefined,
+          'Next attempt': isOnItsWay ? <Moment at={new Date(message.due_at).toISOString()} /> : undefined,
           'Last error': message.last_error === null ? undefined : <SafeText text={message.last_error} />,
-          'If it is dead':
+          'What to do':
             message.state === 'dead'
-              ? 'It is not tried any more. A person is asked in the inbox: put right what the error names, and settling it there writes a new comment.'
+              ? 'No further attempts. Fix the cause named in the error, then settle the inbox item: that writes a new comment.'
               : undefined,
         }}
       />
@@ -121,7 +121,7 @@ function Details({ message }: { readonly message: OutboxMessageView }) {
         <SafeText text={message.body} limit={WHOLE} />
       </pre>
       <p>
-        <CopyButton label="Copy the comment" read={() => message.body} />
+        <CopyButton label="Copy comment" read={() => message.body} />
       </p>
     </div>
   );

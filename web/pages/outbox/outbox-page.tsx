@@ -27,11 +27,11 @@ export function OutboxPage() {
         </>
       }
       load={async (asked, signal) => client.listOutbox({ query: asked, signal })}
-      keyOf={(message) => message.id}
+      getKey={(message) => message.id}
       nothingYet={
         <>
           <strong>No comments yet</strong>
-          <p>Every decision about an order writes one. It stays here until it has arrived, and after.</p>
+          <p>Each decision about an order writes one. Delivered comments stay listed.</p>
         </>
       }
     >

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { FilePreview } from '../../../src/client/index.js';
-import { amountOf } from '../../ui/amount.js';
+import { formatCount } from '../../ui/amount.js';
 import { Notice } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { client } from '../../server/client.js';
@@ -55,9 +55,9 @@ export function ArtifactPreview({
         )}
       </div>
       {now.state === 'there' ? (
-        <pre class="preview" tabIndex={0} aria-label="The file as it is now">
+        <pre class="preview" tabIndex={0} aria-label="Current content of the file">
           <SafeText text={now.file.text} />
-          <span class="dim"> {amountOf(now.file.totalBytes)} bytes in all</span>
+          <span class="dim"> {formatCount(now.file.totalBytes)} bytes in total</span>
         </pre>
       ) : null}
       {now.state === 'failed' ? (

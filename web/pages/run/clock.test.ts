@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { offsetOf } from './clock.js';
+import { formatOffset } from './clock.js';
 
 test.each([
   [0, '0:00.000'],
@@ -8,5 +8,5 @@ test.each([
   [3_600_000 + 120_000 + 3, '1:02:00.003'],
   [-5, '0:00.000'],
 ])('%d ms into a run is %s', (ms, expected) => {
-  expect(offsetOf(ms)).toBe(expected);
+  expect(formatOffset(ms)).toBe(expected);
 });

@@ -1,18 +1,18 @@
 import type { OpenRun } from './open-run.js';
 
-/** A moment of a run as the time since it began: `0:07.250`. The pointer is told the time of day. */
+/** A moment of a run as the time since it began: `0:07.250`. The tooltip has the time of day. */
 export function Clock({ at, start }: { readonly at: number | null; readonly start: number }) {
   if (at === null) return <span class="clock">·</span>;
   const moment = new Date(at).toISOString();
   return (
     <time class="clock" dateTime={moment} title={moment}>
-      {offsetOf(at - start)}
+      {formatOffset(at - start)}
     </time>
   );
 }
 
 /** Minutes, seconds and thousandths; hours where there are any. */
-export function offsetOf(ms: number): string {
+export function formatOffset(ms: number): string {
   const whole = Math.max(0, Math.round(ms));
   const hours = Math.floor(whole / 3_600_000);
   const minutes = Math.floor(whole / 60_000) % 60;
@@ -21,13 +21,13 @@ export function offsetOf(ms: number): string {
   return hours === 0 ? `${minutes}:${tail}` : `${hours}:${String(minutes).padStart(2, '0')}:${tail}`;
 }
 
-/** When a run began, as its events tell it; times are shown from there. */
-export function startOf({ lenses: { conversation, list } }: OpenRun): number {
+/** The time of the first event; times are shown relative to it. */
+export function findStart({ lenses: { conversation, list } }: OpenRun): number {
   return Math.min(list.times[0] ?? Number.POSITIVE_INFINITY, conversation.times[0] ?? Number.POSITIVE_INFINITY);
 }
 
 /** When the last event came; the same as the beginning before there are any. */
-export function endOf(run: OpenRun): number {
+export function findEnd(run: OpenRun): number {
   const { conversation, list } = run.lenses;
-  return Math.max(list.times.at(-1) ?? Number.NEGATIVE_INFINITY, conversation.times.at(-1) ?? startOf(run));
+  return Math.max(list.times.at(-1) ?? Number.NEGATIVE_INFINITY, conversation.times.at(-1) ?? findStart(run));
 }

@@ -1,4 +1,4 @@
-import { amountOf } from '../../ui/amount.js';
+import { formatCount } from '../../ui/amount.js';
 import { Badge } from '../../ui/badge.js';
 import { Notice } from '../../ui/notice.js';
 import type { OpenRun } from './open-run.js';
@@ -8,12 +8,12 @@ export function ConnectionBadge({ run }: { readonly run: OpenRun }) {
   const { state } = run.connection.value;
   return (
     <span role="status" aria-label="Connection">
-      {badgeOf(state)}
+      {renderBadge(state)}
     </span>
   );
 }
 
-function badgeOf(state: OpenRun['connection']['value']['state']) {
+function renderBadge(state: OpenRun['connection']['value']['state']) {
   switch (state) {
     case 'opening':
       return <Badge>Loading …</Badge>;
@@ -24,9 +24,9 @@ function badgeOf(state: OpenRun['connection']['value']['state']) {
     case 'paused':
       return <Badge>Paused</Badge>;
     case 'full':
-      return <Badge tone="warn">Cut off</Badge>;
+      return <Badge tone="warn">Truncated</Badge>;
     case 'ended':
-      return <Badge>All events</Badge>;
+      return <Badge>Complete</Badge>;
     case 'lost':
       return <Badge tone="bad">Connection lost</Badge>;
   }
@@ -39,17 +39,17 @@ export function ConnectionNotices({ run }: { readonly run: OpenRun }) {
   return (
     <>
       {now.state === 'lost' ? (
-        <Notice tone="bad" title={now.failure.code} action={{ label: 'Connect again', run: run.follow }}>
+        <Notice tone="bad" title={now.failure.code} action={{ label: 'Reconnect', run: run.follow }}>
           {now.failure.message}
         </Notice>
       ) : null}
       {now.state === 'full' ? (
-        <Notice tone="warn" title="There are more events than a page can hold">
-          The first {amountOf(run.lenses.list.events.length)} are shown. The export has all of them.
+        <Notice tone="warn" title="Too many events for this page">
+          Showing the first {formatCount(run.lenses.list.events.length)}. The export contains all of them.
         </Notice>
       ) : null}
       {gaps.length > 0 ? (
-        <Notice tone="warn" title="Some events are gone">
+        <Notice tone="warn" title="Some events are missing">
           {gaps.map(({ from, to }) => (to === null ? `from ${from} on` : `${from} to ${to}`)).join(', ')}
         </Notice>
       ) : null}

@@ -3,11 +3,11 @@ import { Badge } from '../../ui/badge.js';
 import { Markdown } from '../../ui/markdown.js';
 import type { Tone } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { lengthOf } from '../../ui/time.js';
+import { formatDuration } from '../../ui/time.js';
 import { ArtifactPreview } from './artifact-preview.js';
 import { Clock } from './clock.js';
 import type { ItemView } from './describe-item.js';
-import { usageText } from '../../ui/amount.js';
+import { formatUsage } from '../../ui/amount.js';
 import { ValueText } from './value-text.js';
 
 /** One thing of a conversation: a line that chooses it, and what it says. */
@@ -27,9 +27,9 @@ export function ConversationItem({
   return (
     <div class={`item ${view.kind}${isLit ? ' lit' : ''}${view.parent === null ? '' : ' of-sub-agent'}`}>
       <button type="button" class="choose item-head" tabIndex={-1} aria-pressed={isLit} onClick={onChoose}>
-        <strong>{titleOf(view)}</strong>
+        <strong>{chooseTitle(view)}</strong>
         <State view={view} />
-        {view.kind === 'tool' && view.ms !== null ? <span class="dim">{lengthOf(view.ms)}</span> : null}
+        {view.kind === 'tool' && view.ms !== null ? <span class="dim">{formatDuration(view.ms)}</span> : null}
         <span class="end">
           {view.attempt > 1 ? <span class="dim">attempt {view.attempt}</span> : null}{' '}
           <Clock at={view.at} start={start} />
@@ -42,10 +42,10 @@ export function ConversationItem({
   );
 }
 
-function titleOf(view: ItemView): ComponentChildren {
+function chooseTitle(view: ItemView): ComponentChildren {
   switch (view.kind) {
     case 'start':
-      return view.attempt > 1 ? 'Goes on' : 'Begins';
+      return view.attempt > 1 ? 'Session resumed' : 'Session started';
     case 'message':
       return view.parent === null ? 'Agent' : 'Sub-agent';
     case 'reasoning':
@@ -53,7 +53,7 @@ function titleOf(view: ItemView): ComponentChildren {
     case 'tool':
       return <SafeText text={firstLine(view.name)} />;
     case 'question':
-      return 'Asks a person';
+      return 'Question';
     case 'reply':
       return 'Answer';
     case 'artifact':
@@ -70,11 +70,11 @@ function titleOf(view: ItemView): ComponentChildren {
 }
 
 function State({ view }: { readonly view: ItemView }) {
-  const told = stateOf(view);
-  return told === null ? null : <Badge tone={told.tone}>{told.word}</Badge>;
+  const state = chooseState(view);
+  return state === null ? null : <Badge tone={state.tone}>{state.word}</Badge>;
 }
 
-function stateOf(view: ItemView): { readonly word: string; readonly tone: Tone } | null {
+function chooseState(view: ItemView): { readonly word: string; readonly tone: Tone } | null {
   switch (view.kind) {
     case 'message':
     case 'reasoning':
@@ -83,7 +83,7 @@ function stateOf(view: ItemView): { readonly word: string; readonly tone: Tone }
       if (view.status === 'started') return { word: 'running', tone: 'plain' };
       return view.status === 'failed' ? { word: 'failed', tone: 'bad' } : { word: 'done', tone: 'good' };
     case 'question':
-      return view.isOpen ? { word: 'waits', tone: 'warn' } : null;
+      return view.isOpen ? { word: 'waiting', tone: 'warn' } : null;
     case 'diagnostic':
       return { word: view.code, tone: 'warn' };
     case 'completed':
@@ -115,7 +115,7 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
           <Words text={view.text} isWhole={view.isWhole} />
           {view.payload === undefined ? null : (
             <details>
-              <summary>The value in it</summary>
+              <summary>Extracted value</summary>
               <ValueText value={view.payload} />
             </details>
           )}
@@ -133,10 +133,10 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
     case 'tool':
       return <ToolCall view={view} />;
     case 'question':
-      // The question is what the agent said last, and stands above in its own words.
+      // The question repeats the agent's last message, which is shown above.
       return (
         <details>
-          <summary>The agent has ended its turn and waits for an answer</summary>
+          <summary>The agent ended its turn and is waiting for an answer</summary>
           <Markdown text={view.prompt} />
         </details>
       );
@@ -165,14 +165,14 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
         </pre>
       );
     case 'completed':
-      return <p class="dim">{usageText(view.usage)}</p>;
+      return <p class="dim">{formatUsage(view.usage)}</p>;
     case 'failed':
       return (
         <>
           <p>
             <SafeText text={view.message} limit={2000} />
           </p>
-          <p class="dim">{usageText(view.usage)}</p>
+          <p class="dim">{formatUsage(view.usage)}</p>
         </>
       );
   }

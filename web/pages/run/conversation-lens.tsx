@@ -5,9 +5,9 @@ import { describeItem } from './describe-item.js';
 import type { OpenRun } from './open-run.js';
 import { createRowCache } from './row-cache.js';
 import { firstAbove } from './sorted-search.js';
-import { startOf } from './clock.js';
+import { findStart } from './clock.js';
 
-/** What was said and done, as a person would tell it. */
+/** Messages, tool calls and questions in order. */
 export function ConversationLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   void run.beats.conversation.value;
   const [cache] = useState(createRowCache);
@@ -16,7 +16,7 @@ export function ConversationLens({ run, isLive }: { readonly run: OpenRun; reado
   const light = run.light.value;
   const eventCount = moment === null ? conversation.events.length : firstAbove(conversation.times, moment);
   const count = conversation.itemsAt(eventCount);
-  const start = startOf(run);
+  const start = findStart(run);
 
   const choose = (index: number): void => {
     const event = conversation.events[conversation.items[index]?.events[0] ?? -1];
@@ -52,7 +52,7 @@ export function ConversationLens({ run, isLive }: { readonly run: OpenRun; reado
 function Empty({ isLive }: { readonly isLive: boolean }) {
   return (
     <p class="lens-empty">
-      {isLive ? 'Nothing was said yet. It appears here as it comes.' : 'Nothing was said up to this moment.'}
+      {isLive ? 'No messages yet. They appear here as they arrive.' : 'No messages up to this moment.'}
     </p>
   );
 }

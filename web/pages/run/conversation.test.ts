@@ -50,7 +50,7 @@ test('the same id in another attempt is another item', () => {
   expect(conversation.items).toHaveLength(2);
 });
 
-test('lines beside the protocol stand together as long as nothing comes between', () => {
+test('adjacent lines outside the protocol form one item', () => {
   const conversation = tell(
     fcmpEvent('raw.stderr', { text: 'a' }),
     fcmpEvent('raw.stderr', { text: 'b' }),
@@ -87,7 +87,7 @@ test('a clock that is set back does not turn the order', () => {
   expect(conversation.times[1]).toBe(conversation.times[0]);
 });
 
-test('a question is open until anything comes behind it', () => {
+test('a question is open until another event follows', () => {
   const question = fcmpEvent('user.input.required', { interaction_id: 'ix_1', kind: 'open_text', prompt: 'Which?' });
   expect(openQuestion([question])).toEqual({ interactionId: 'ix_1', prompt: 'Which?', options: [] });
   expect(openQuestion([question, fcmpEvent('user.input.replied', { interaction_id: 'ix_1', text: 'a' })])).toBeNull();
@@ -104,9 +104,9 @@ test('every event is in exactly one item, in order', () => {
   );
   fc.assert(
     fc.property(fc.array(event, { maxLength: 150 }), (events) => {
-      const { items, itemOf } = tell(...events);
+      const { items, itemIndexes } = tell(...events);
       expect(items.flatMap((item) => item.events).sort((a, b) => a - b)).toEqual([...events.keys()]);
-      expect(items.every((item, index) => item.events.every((one) => itemOf[one] === index))).toBe(true);
+      expect(items.every((item, index) => item.events.every((one) => itemIndexes[one] === index))).toBe(true);
     }),
   );
 });

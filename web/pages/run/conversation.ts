@@ -20,7 +20,7 @@ export interface Conversation {
   readonly times: readonly number[];
   readonly items: readonly Item[];
   /** The item of each event. */
-  readonly itemOf: readonly number[];
+  readonly itemIndexes: readonly number[];
   readonly refs: RefIndex;
   readonly append: (event: FcmpEvent) => void;
   /** How many items there were when there were so many events. */
@@ -37,12 +37,12 @@ export function createConversation(): Conversation {
   const events: FcmpEvent[] = [];
   const times: number[] = [];
   const items: Item[] = [];
-  const itemOf: number[] = [];
+  const itemIndexes: number[] = [];
   const firstEvents: number[] = [];
   const open = new Map<string, number>();
   const refs = createRefIndex();
 
-  /** The item an event goes on with, if it does not begin one. */
+  /** The item an event continues, if it does not start one. */
   function findItem({ type }: FcmpEvent, key: string | null): number | undefined {
     if (key !== null) return open.get(key);
     const last = items.at(-1);
@@ -54,11 +54,11 @@ export function createConversation(): Conversation {
     events,
     times,
     items,
-    itemOf,
+    itemIndexes,
     refs,
     append(event) {
       const index = events.length;
-      const key = keyOf(event);
+      const key = getKey(event);
       let item = findItem(event, key);
       if (item === undefined) {
         item = items.length;
@@ -69,7 +69,7 @@ export function createConversation(): Conversation {
       items[item]?.events.push(index);
       events.push(event);
       times.push(Math.max(times.at(-1) ?? 0, Date.parse(event.ts)));
-      itemOf.push(item);
+      itemIndexes.push(item);
       refs.add(event.raw_ref, index);
     },
     itemsAt: (eventCount) => firstAbove(firstEvents, eventCount - 1),
@@ -84,8 +84,8 @@ function isRaw(type: FcmpEvent['type']): boolean {
   return type === 'raw.stdout' || type === 'raw.stderr';
 }
 
-/** What events that belong together have in common; null for those that stand alone. */
-function keyOf(event: FcmpEvent): string | null {
+/** What events that belong together have in common; null for events that are items by themselves. */
+function getKey(event: FcmpEvent): string | null {
   const { attempt } = event.meta;
   if (event.type === 'assistant.tool_call') return `tool ${attempt} ${event.data.tool_call_id}`;
   if (event.type === 'assistant.message.delta' || event.type === 'assistant.message.final') {

@@ -1,7 +1,7 @@
 import type { FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation, Item } from './conversation.js';
 
-/** An item as it stood at a moment, ready to be drawn. */
+/** An item at a moment, ready to be drawn. */
 export type ItemView = {
   readonly attempt: number;
   /** When it began, in milliseconds. */
@@ -62,7 +62,7 @@ export function describeItem(
       return { ...common, kind: 'start', sessionId: first.data.session_id };
     case 'assistant.message.delta':
     case 'assistant.message.final': {
-      const final = partsOf(events, item, eventCount, 'assistant.message.final').at(-1);
+      const final = selectParts(events, item, eventCount, 'assistant.message.final').at(-1);
       if (final !== undefined) {
         return {
           ...common,
@@ -72,19 +72,19 @@ export function describeItem(
           payload: final.data.structured_payload,
         };
       }
-      const deltas = partsOf(events, item, eventCount, 'assistant.message.delta');
-      return { ...common, kind: 'message', text: deltas.map(textOf).join(''), isWhole: false, payload: undefined };
+      const deltas = selectParts(events, item, eventCount, 'assistant.message.delta');
+      return { ...common, kind: 'message', text: deltas.map(getText).join(''), isWhole: false, payload: undefined };
     }
     case 'assistant.reasoning': {
-      const parts = partsOf(events, item, eventCount, 'assistant.reasoning');
+      const parts = selectParts(events, item, eventCount, 'assistant.reasoning');
       const whole = parts.findLast(({ data }) => data.partial !== true);
-      const text = whole === undefined ? parts.map(textOf).join('') : whole.data.text;
+      const text = whole === undefined ? parts.map(getText).join('') : whole.data.text;
       return { ...common, kind: 'reasoning', text, isWhole: whole !== undefined };
     }
     case 'assistant.tool_call':
       return { ...common, ...describeTool(events, times, item, eventCount) };
     case 'user.input.required':
-      // Whatever comes behind a question says that it is not waiting any more.
+      // Any event after a question means that it was answered.
       return { ...common, kind: 'question', prompt: first.data.prompt, isOpen: firstIndex === eventCount - 1 };
     case 'user.input.replied':
       return { ...common, kind: 'reply', text: first.data.text };
@@ -96,12 +96,12 @@ export function describeItem(
     }
     case 'raw.stdout':
     case 'raw.stderr': {
-      const parts = partsOf(events, item, eventCount, first.type);
+      const parts = selectParts(events, item, eventCount, first.type);
       return {
         ...common,
         kind: 'raw',
         stream: first.type === 'raw.stdout' ? 'stdout' : 'stderr',
-        lines: parts.map(textOf),
+        lines: parts.map(getText),
       };
     }
     case 'conversation.completed':
@@ -117,7 +117,7 @@ function describeTool(
   item: Item,
   eventCount: number,
 ): ToolView {
-  const parts = partsOf(events, item, eventCount, 'assistant.tool_call');
+  const parts = selectParts(events, item, eventCount, 'assistant.tool_call');
   const last = parts.at(-1);
   const lastIndex = item.events[parts.length - 1] ?? 0;
   const status = last?.data.status ?? 'started';
@@ -132,7 +132,7 @@ function describeTool(
   };
 }
 
-function partsOf<Type extends FcmpEvent['type']>(
+function selectParts<Type extends FcmpEvent['type']>(
   events: readonly FcmpEvent[],
   item: Item,
   eventCount: number,
@@ -142,18 +142,18 @@ function partsOf<Type extends FcmpEvent['type']>(
   for (const index of item.events) {
     const event = events[index];
     if (index >= eventCount || event === undefined) break;
-    if (isOf(event, type)) parts.push(event);
+    if (hasType(event, type)) parts.push(event);
   }
   return parts;
 }
 
-function isOf<Type extends FcmpEvent['type']>(
+function hasType<Type extends FcmpEvent['type']>(
   event: FcmpEvent,
   type: Type,
 ): event is Extract<FcmpEvent, { type: Type }> {
   return event.type === type;
 }
 
-function textOf(event: { readonly data: { readonly text: string } }): string {
+function getText(event: { readonly data: { readonly text: string } }): string {
   return event.data.text;
 }

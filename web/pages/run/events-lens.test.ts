@@ -22,6 +22,6 @@ test.each<[string, object, string]>([
   expect(summarizeEvent(raspEvent({ data: data as never }))).toBe(expected);
 });
 
-test('a long text is told by its beginning', () => {
+test('a long text is shortened', () => {
   expect(summarizeEvent(raspEvent({ data: { text: 'x'.repeat(100_000) } })).length).toBeLessThan(260);
 });

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { RaspEvent } from '../../../src/events/index.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { VirtualList } from '../../ui/virtual-list.js';
-import { Clock, startOf } from './clock.js';
+import { Clock, findStart } from './clock.js';
 import type { OpenRun } from './open-run.js';
 import { createRowCache } from './row-cache.js';
 import { firstAbove } from './sorted-search.js';
@@ -16,7 +16,7 @@ export function EventsLens({ run, isLive }: { readonly run: OpenRun; readonly is
   const moment = run.moment.value;
   const light = run.light.value;
   const count = moment === null ? list.events.length : firstAbove(list.times, moment);
-  const start = startOf(run);
+  const start = findStart(run);
   const choose = (index: number): void => {
     const event = list.events[index];
     if (event !== undefined) run.chosen.value = { lens: 'events', attempt: event.attempt_number, seq: event.seq };
@@ -83,11 +83,11 @@ function EventRow({
 /** What is said of an event in one line. */
 const LONGEST = 240;
 
-/** Where the words of an event stand, by name: types this version does not know are told too. */
-const TELLING = ['text', 'message', 'prompt', 'path', 'name', 'status', 'state', 'reason_code', 'code'] as const;
+/** Fields that summarize an event, by name: unknown types are summarized too. */
+const SUMMARY_FIELDS = ['text', 'message', 'prompt', 'path', 'name', 'status', 'state', 'reason_code', 'code'] as const;
 
 /**
- * An event in one line: its words, or whatever of its data tells the most.
+ * An event in one line: its text, or the most descriptive field of its data.
  *
  * @example
  * summarizeEvent(event) // 'shell: ls -l'
@@ -101,7 +101,7 @@ export function summarizeEvent({ data }: RaspEvent): string {
   const name = fields.get('name');
   const detail = fields.get('input') ?? error ?? fields.get('output');
   if (typeof name === 'string' && detail !== undefined) return oneLine(`${name}: ${writeValue(detail, LONGEST).text}`);
-  for (const key of TELLING) {
+  for (const key of SUMMARY_FIELDS) {
     const value = fields.get(key);
     if (typeof value === 'string') return oneLine(value);
   }

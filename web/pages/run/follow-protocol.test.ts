@@ -3,7 +3,7 @@ import { ClientError } from '../../../src/client/index.js';
 import type { Client } from '../../../src/client/index.js';
 import type { FcmpEvent } from '../../../src/events/index.js';
 import { fcmpEvent } from './events.fixture.js';
-import { createFollower, weightOf, takeEvents } from './follow-protocol.js';
+import { createFollower, measureWeight, takeEvents } from './follow-protocol.js';
 
 /** Where each connection begins and what comes on it; one that has no end stays open until it is stopped. */
 function serve(connections: readonly { readonly seqs: readonly number[]; readonly then: 'end' | 'open' | 'lost' }[]) {
@@ -27,7 +27,7 @@ function serve(connections: readonly { readonly seqs: readonly number[]; readonl
     id: 'run',
     protocol: 'fcmp',
     take: ({ seq }) => void taken.push(seq),
-    positionOf: ({ seq }: FcmpEvent) => String(seq),
+    getPosition: ({ seq }: FcmpEvent) => String(seq),
     onGap: () => undefined,
   });
   return { follower, begun, taken };
@@ -41,7 +41,7 @@ test('takes events to the end of the run, and then asks no more', async () => {
   expect([taken, begun]).toEqual([[1, 2], [undefined]]);
 });
 
-test('goes on behind the last event after a pause, with none lost or doubled', async () => {
+test('continues after a pause without losing or repeating an event', async () => {
   const { follower, begun, taken } = serve([
     { seqs: [1, 2], then: 'open' },
     { seqs: [3], then: 'end' },
@@ -82,14 +82,14 @@ test('a connection that is lost says why, and can be tried again', async () => {
   expect(begun).toEqual([undefined, '1']);
 });
 
-const weigh = (data: object): number => weightOf({ data }) - weightOf({ data: {} });
+const weigh = (data: object): number => measureWeight({ data }) - measureWeight({ data: {} });
 
 test('an event weighs what it says', () => {
   expect(weigh({ text: 'x'.repeat(1000) })).toBe(1000);
   expect(weigh({ input: { command: 'x'.repeat(500) } })).toBe(508);
 });
 
-test('what a tool gave back counts however deep it stands', () => {
+test('tool output counts at any depth', () => {
   expect(weigh({ output: { content: [{ type: 'text', text: 'x'.repeat(1000) }] } })).toBeGreaterThanOrEqual(1000);
   let deep: unknown = 'x'.repeat(1000);
   for (let depth = 0; depth < 10_000; depth += 1) deep = [deep];
@@ -129,4 +129,13 @@ test('lets others have a turn while many events are there at once', async () => 
   setTimeout(() => (hadTurn = true), 0);
   // No machine takes a million in one slice.
   expect(await takeEvents(count(1_000_000), () => (hadTurn ? 'enough' : 'more'))).toBe('enough');
+});
+import { expect, test } from 'vitest';
+import { joinStates } from './follow-protocol.js';
+
+test('the worst of the streams is what counts', () => {
+  expect(joinStates([{ state: 'live' }, { state: 'reconnecting' }])).toEqual({ state: 'reconnecting' });
+  expect(joinStates([{ state: 'ended' }, { state: 'live' }])).toEqual({ state: 'live' });
+  expect(joinStates([{ state: 'ended' }, { state: 'ended' }])).toEqual({ state: 'ended' });
+  expect(joinStates([])).toEqual({ state: 'opening' });
 });

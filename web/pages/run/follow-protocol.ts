@@ -24,7 +24,7 @@ export function joinStates(states: readonly StreamState[]): StreamState {
 /** The events of one protocol on their way into the page. */
 interface Follower {
   readonly state: ReadonlySignal<StreamState>;
-  /** Goes on behind the last event until there are no more, a connection is lost or it is told to stop. */
+  /** Follows from the last event until the stream ends or it is stopped. */
   readonly follow: (stop: AbortSignal) => Promise<void>;
   /** Says that it was stopped for a while. */
   readonly pause: () => void;
@@ -38,8 +38,8 @@ interface FollowerInput<Protocol extends 'fcmp' | 'rasp'> {
   readonly id: string;
   readonly protocol: Protocol;
   readonly take: (event: ProtocolEvents[Protocol]) => void;
-  /** Where an event stands, as the wire has it. */
-  readonly positionOf: (event: ProtocolEvents[Protocol]) => string;
+  /** The position of an event, as the wire format has it. */
+  readonly getPosition: (event: ProtocolEvents[Protocol]) => string;
   readonly onGap: (gap: Gap) => void;
 }
 
@@ -47,9 +47,9 @@ interface FollowerInput<Protocol extends 'fcmp' | 'rasp'> {
 const MOST_EVENTS = 200_000;
 const MOST_WEIGHT = 96 * 1024 * 1024;
 
-/** Makes a follower; it asks nothing of the server before it is told to. */
+/** Creates a follower; it sends nothing before `follow` is called. */
 export function createFollower<Protocol extends 'fcmp' | 'rasp'>(input: FollowerInput<Protocol>): Follower {
-  const { client, id, protocol, take, positionOf, onGap } = input;
+  const { client, id, protocol, take, getPosition, onGap } = input;
   const state = signal<StreamState>({ state: 'opening' });
   let position: string | undefined;
   let count = 0;
@@ -57,9 +57,9 @@ export function createFollower<Protocol extends 'fcmp' | 'rasp'>(input: Follower
 
   function takeOne(event: ProtocolEvents[Protocol]): 'more' | 'enough' {
     take(event);
-    position = positionOf(event);
+    position = getPosition(event);
     count += 1;
-    weight += weightOf(event);
+    weight += measureWeight(event);
     return count < MOST_EVENTS && weight < MOST_WEIGHT ? 'more' : 'enough';
   }
   const isOver = (): boolean => state.value.state === 'ended' || state.value.state === 'full';
@@ -99,10 +99,10 @@ const ENVELOPE = 400;
 const VALUE = 8;
 
 /**
- * About how many characters an event keeps in memory: those of its data, however deep they stand. A page holds a bounded
+ * About how many characters an event keeps in memory: those of its data at any depth. A page holds a bounded
  * number of them, and an agent may print megabytes in one.
  */
-export function weightOf({ data }: { readonly data: object }): number {
+export function measureWeight({ data }: { readonly data: object }): number {
   let weight = ENVELOPE;
   const waiting: unknown[] = Object.values(data);
   while (waiting.length > 0) {

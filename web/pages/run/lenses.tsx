@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
-import { amountOf } from '../../ui/amount.js';
+import { formatCount } from '../../ui/amount.js';
 import { ConversationLens } from './conversation-lens.js';
 import { EventsLens } from './events-lens.js';
 import { LensDivider } from './lens-divider.js';
@@ -71,7 +71,7 @@ function Count({ run, name }: { readonly run: OpenRun; readonly name: LensName }
   void run.beats.page.value;
   const { conversation, list, rows } = run.lenses;
   const counts = { conversation: conversation.items.length, events: list.events.length, raw: rows.count() };
-  return <span class="lens-count">{amountOf(counts[name])}</span>;
+  return <span class="lens-count">{formatCount(counts[name])}</span>;
 }
 
 /** The lenses side by side; choosing something in one lights up the others, Escape puts the light out. */

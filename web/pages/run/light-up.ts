@@ -22,18 +22,18 @@ export interface Light {
   readonly row: number | null;
 }
 
-/** An item may be made of more events than anybody looks at. */
+/** An item may consist of very many events. */
 const MOST_SPANS = 5000;
 
 /** Follows a place through the bytes to what else was made of them; null if it has not come yet. */
 export function lightUp(lenses: RunLenses, place: Place): Light | null {
-  const spans = spansOf(lenses, place);
+  const spans = findSpans(lenses, place);
   if (spans === null) return null;
   const { conversation, list, rows } = lenses;
   const bytes = joinSpans(spans);
   const items = new Set<number>();
   for (const span of bytes.spans) {
-    for (const event of conversation.refs.overlapping(span)) items.add(conversation.itemOf[event] ?? 0);
+    for (const event of conversation.refs.overlapping(span)) items.add(conversation.itemIndexes[event] ?? 0);
   }
   const own = ownItem(lenses, place);
   if (own !== null) items.add(own);
@@ -43,14 +43,14 @@ export function lightUp(lenses: RunLenses, place: Place): Light | null {
     place,
     bytes,
     items,
-    item: own ?? smallestOf(items),
+    item: own ?? findSmallest(items),
     event: event ?? (first === undefined ? null : (list.refs.overlapping(first, 1)[0] ?? null)),
     row: first === undefined ? null : rows.find(first),
   };
 }
 
-/** The bytes behind a place; null if there is no such place yet. */
-function spansOf(lenses: RunLenses, place: Place): readonly ByteSpan[] | null {
+/** The source bytes of a place; null if it has not arrived yet. */
+function findSpans(lenses: RunLenses, place: Place): readonly ByteSpan[] | null {
   const { conversation, list } = lenses;
   switch (place.lens) {
     case 'conversation': {
@@ -73,16 +73,16 @@ function spansOf(lenses: RunLenses, place: Place): readonly ByteSpan[] | null {
 function ownItem({ conversation }: RunLenses, place: Place): number | null {
   if (place.lens !== 'conversation') return null;
   const index = conversation.find(place.seq);
-  return index === null ? null : (conversation.itemOf[index] ?? null);
+  return index === null ? null : (conversation.itemIndexes[index] ?? null);
 }
 
-function smallestOf(numbers: ReadonlySet<number>): number | null {
+function findSmallest(numbers: ReadonlySet<number>): number | null {
   let smallest: number | null = null;
   for (const number of numbers) if (smallest === null || number < smallest) smallest = number;
   return smallest;
 }
 
-/** What somebody has chosen, by names that stay the same: it stands in the address. */
+/** The selection, by stable names: it is kept in the query. */
 export type Place =
   | { readonly lens: 'conversation'; readonly seq: number }
   | { readonly lens: 'events'; readonly attempt: number; readonly seq: number }

@@ -16,7 +16,7 @@ function openPage(): Set<string> {
   return listeners;
 }
 
-test('a run that is left before it was followed leaves nothing behind in the page', () => {
+test('a run closed before it was followed leaves no listeners', () => {
   const listeners = openPage();
   openRun('run', null);
   expect(listeners).toEqual(new Set());

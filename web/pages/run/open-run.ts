@@ -12,7 +12,7 @@ import { createRawBlocks } from './raw-blocks.js';
 import type { RawBlocks } from './raw-blocks.js';
 import { createRawRows, streamSizes } from './raw-rows.js';
 
-/** A run that is looked at: what has come of it, and what somebody has chosen. */
+/** An open run: what has arrived, and what is selected. */
 export interface OpenRun {
   readonly id: string;
   readonly lenses: RunLenses;
@@ -31,7 +31,7 @@ export interface OpenRun {
   readonly close: () => void;
 }
 
-/** A browser has six connections to a server for all its tabs: one that is not looked at gives its own back. */
+/** A browser has six connections to a server for all its tabs: a hidden tab closes its own. */
 const HIDDEN_MS = 10_000;
 const MOST_GAPS = 100;
 
@@ -59,7 +59,7 @@ export function openRun(id: string, at: Place | null): OpenRun {
       lenses.conversation.append(event);
       pulse();
     },
-    positionOf: ({ seq }) => String(seq),
+    getPosition: ({ seq }) => String(seq),
     onGap,
   });
   const rasp = createFollower({
@@ -70,7 +70,7 @@ export function openRun(id: string, at: Place | null): OpenRun {
       lenses.rows.take(event, lenses.list.append(event));
       pulse();
     },
-    positionOf: ({ attempt_number, seq }) => `${attempt_number}:${seq}`,
+    getPosition: ({ attempt_number, seq }) => `${attempt_number}:${seq}`,
     onGap,
   });
 
@@ -124,12 +124,12 @@ export function openRun(id: string, at: Place | null): OpenRun {
   };
 }
 
-/** More often than this nobody sees a difference, and drawing costs. */
+/** Drawing more often than this makes no visible difference. */
 const EVERY_MS = 80;
 
 /**
  * Makes what asks for the beats to come soon. However often it is called, they come at most twelve times a second, one after
- * the other, each in a frame of its own: what three lenses draw would be long in one.
+ * the other, each in a separate frame: drawing three lenses in one frame would take too long.
  */
 function createPulse(beats: readonly (() => void)[]): () => void {
   let isDue = false;

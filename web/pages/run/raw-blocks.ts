@@ -8,15 +8,15 @@ export type RawText =
   | { readonly state: 'coming' }
   | { readonly state: 'failed'; readonly message: string };
 
-/** Bytes of a run, fetched in blocks as they are looked at; few of them are kept. */
+/** Bytes of a run, fetched in blocks when they become visible; few blocks are kept. */
 export interface RawBlocks {
-  /** The text of a span, of which at most `most` bytes are read; what is missing is fetched, and `onChange` told. */
+  /** The text of a span, of which at most `most` bytes are read; missing bytes are fetched, then `onChange` is called. */
   readonly text: (span: ByteSpan & { readonly isLast: boolean }, most?: number) => RawText;
   /** Forgets what went wrong, so that it is tried again. */
   readonly retry: () => void;
 }
 
-/** Reads bytes from the server; `to` may lie behind the end. */
+/** Reads bytes from the server; `to` may lie beyond the end. */
 type ReadBytes = (span: ByteSpan) => Promise<Uint8Array>;
 
 export const BLOCK_BYTES = 64 * 1024;
@@ -33,7 +33,7 @@ type Block =
 
 /** Nothing fetched yet. */
 export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlocks {
-  /** The blocks last looked at, the latest at the end. */
+  /** The most recently used blocks, the latest at the end. */
   const blocks = new Map<string, Block>();
   /** What is to be fetched, the latest wish at the end. */
   const wishes = new Map<string, ByteSpan>();
@@ -92,7 +92,7 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
       const block = blocks.get(key);
       if (block?.state === 'failed') return block;
       const needed = Math.min(byte_to, begin + BLOCK_BYTES) - begin;
-      // The last block of a run that goes on was short when it was fetched; that of a file that was cut stays short.
+      // The last block of a live run was short when it was fetched; that of a truncated file stays short.
       if (block === undefined || block.bytes.length < needed) {
         if (block?.isCut === true) return { state: 'failed', message: 'The captured file ends before these bytes.' };
         wish(key, { ...stream, byte_from: begin, byte_to: begin + BLOCK_BYTES });
@@ -133,7 +133,7 @@ export const BYTES_BEFORE = 3;
  * The text of a span of bytes, cut so that a character which lies on the edge belongs to the span that follows: the texts of
  * spans that touch are together the text of all.
  *
- * `bytes` begins `before` bytes ahead of the span (at most {@link BYTES_BEFORE} are looked at) and ends with it.
+ * `bytes` begins `before` bytes ahead of the span (at most {@link BYTES_BEFORE} are used) and ends with it.
  */
 export function decodeSpan(bytes: Uint8Array, before: number): string {
   const from = characterStart(bytes, before);
@@ -141,7 +141,7 @@ export function decodeSpan(bytes: Uint8Array, before: number): string {
   return decoder.decode(bytes.subarray(from, Math.max(from, to)));
 }
 
-/** The text of a span behind which nothing comes: a character that was cut off stays, as a substitute. */
+/** The text of the last span: a truncated character is shown as a replacement character. */
 export function decodeLastSpan(bytes: Uint8Array, before: number): string {
   return decoder.decode(bytes.subarray(characterStart(bytes, before)));
 }
@@ -151,13 +151,13 @@ function characterStart(bytes: Uint8Array, at: number): number {
   for (let back = 1; back <= BYTES_BEFORE && back <= at; back += 1) {
     const byte = bytes[at - back] ?? 0;
     if ((byte & 0b1100_0000) === 0b1000_0000) continue;
-    return lengthOf(byte) > back ? at - back : at;
+    return countCharacterBytes(byte) > back ? at - back : at;
   }
   return at;
 }
 
 /** How many bytes a character has that begins with this one. */
-function lengthOf(byte: number): number {
+function countCharacterBytes(byte: number): number {
   if (byte >= 0xf0) return 4;
   if (byte >= 0xe0) return 3;
   return byte >= 0xc0 ? 2 : 1;

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import { amountOf } from '../../ui/amount.js';
+import { formatCount } from '../../ui/amount.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { VirtualList } from '../../ui/virtual-list.js';
-import { Clock, startOf } from './clock.js';
+import { Clock, findStart } from './clock.js';
 import type { OpenRun } from './open-run.js';
 import type { RawText } from './raw-blocks.js';
 import { ROW_BYTES } from './raw-rows.js';
@@ -20,7 +20,7 @@ export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLiv
   const moment = run.moment.value;
   const light = run.light.value;
   const count = moment === null ? rows.count() : rows.countAt(moment);
-  const start = startOf(run);
+  const start = findStart(run);
   const choose = (index: number): void => {
     const { attempt_number, stream, byte_from, byte_to } = rows.row(index);
     run.chosen.value = { lens: 'raw', attempt_number, stream, byte_from, byte_to };
@@ -83,7 +83,7 @@ function RawRowView({
           {row.attempt_number > 1 ? ` ${row.attempt_number}` : ''}
         </span>
         <span class="dim">
-          {amountOf(row.byte_from)} + {amountOf(length)}
+          {formatCount(row.byte_from)} + {formatCount(length)}
         </span>
         <span class="end">
           {row.at === null ? <span class="dim">no event</span> : <Clock at={row.at} start={start} />}

@@ -80,7 +80,7 @@ test('at a moment there are the rows that had come by then', () => {
   expect([rows.countAt(999), rows.countAt(1000), rows.countAt(1999), rows.countAt(2000)]).toEqual([0, 1, 1, 2]);
 });
 
-test('files of streams are told by their names, others are not streams', () => {
+test('recognizes stream files by name', () => {
   const files = ['stdout.1.log', 'pty-output.2.log', 'meta.1.json', 'stdin.1.log', 'work_result.json', 'stdout.x.log'];
   expect(streamSizes(files.map((name) => ({ name, size: 7 })))).toEqual([
     { name: { attempt_number: 1, stream: 'stdout' }, size: 7 },

@@ -7,7 +7,7 @@ import { firstAbove } from './sorted-search.js';
 export interface RawRow extends ByteSpan {
   /** When the first event of the frame came; null for bytes without one. */
   readonly at: number | null;
-  /** Nothing is known to come behind it in its stream. */
+  /** It is the last known row of its stream. */
   readonly isLast: boolean;
 }
 
@@ -15,7 +15,7 @@ export interface RawRow extends ByteSpan {
 export interface RawRows {
   readonly count: () => number;
   readonly row: (index: number) => RawRow;
-  /** Takes the bytes behind an event, and any before them that had none. */
+  /** Adds the bytes of an event, and any unassigned bytes before them. */
   readonly take: (event: RaspEvent, at: number) => void;
   /** Says how long a stream is: what no event was made of is shown too. */
   readonly takeSize: (stream: Pick<RawRef, 'attempt_number' | 'stream'>, size: number) => void;
@@ -41,7 +41,7 @@ interface Stream {
 /** No rows yet. */
 export function createRawRows(): RawRows {
   // Numbers side by side: an object for each row would cost four times as much.
-  const streamOf: Stream[] = [];
+  const rowStreams: Stream[] = [];
   const from: number[] = [];
   const to: number[] = [];
   const times: number[] = [];
@@ -63,7 +63,7 @@ export function createRawRows(): RawRows {
       const next = Math.min(end, stream.end + ROW_BYTES);
       stream.rows.push(from.length);
       stream.begins.push(stream.end);
-      streamOf.push(stream);
+      rowStreams.push(stream);
       from.push(stream.end);
       to.push(next);
       times.push(at);
@@ -76,7 +76,7 @@ export function createRawRows(): RawRows {
     count: () => from.length,
     row(index) {
       const at = times[index] ?? Number.NaN;
-      const stream = streamOf[index];
+      const stream = rowStreams[index];
       const byte_to = to[index] ?? 0;
       return {
         ...(stream?.name ?? { attempt_number: 1, stream: 'stdout' }),

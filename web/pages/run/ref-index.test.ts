@@ -48,7 +48,7 @@ test('a message of many lines is found from each of them, and its other lines ar
   ]);
 });
 
-test('finds exactly the events whose bytes are among those asked for, whatever the order they were told in', () => {
+test('finds exactly the events that overlap a span, in any insertion order', () => {
   const refs = fc
     .tuple(frames, wide)
     .chain(([one, other]) => fc.shuffledSubarray([...one, ...other], { minLength: one.length + other.length }));

@@ -23,7 +23,7 @@ const MOST_FOUND = 5000;
 
 /**
  * An index from bytes to events. Events come nearly in the order of their bytes, so that adding one costs nothing; a message
- * of many lines spans theirs, and stands in a layer above them.
+ * of many lines spans theirs, and goes into a layer above them.
  */
 export function createRefIndex(): RefIndex {
   const streams = new Map<string, Layer[]>();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { advance, longerOf, sliderMoment, sliderStep } from './replay-bar.js';
+import { advance, pickLonger, sliderMoment, sliderStep } from './replay-bar.js';
 
 test('time goes by at the speed', () => {
   expect(advance([0, 100, 5000], 0, 50, 1)).toBe(50);
@@ -37,9 +37,9 @@ test('it goes forward and reaches the end', () => {
 });
 
 test('it goes by the lens that has come further', () => {
-  expect(longerOf([1, 2], [1, 5])).toEqual([1, 5]);
-  expect(longerOf([1, 5], [1, 2])).toEqual([1, 5]);
-  expect(longerOf([], [3])).toEqual([3]);
+  expect(pickLonger([1, 2], [1, 5])).toEqual([1, 5]);
+  expect(pickLonger([1, 5], [1, 2])).toEqual([1, 5]);
+  expect(pickLonger([], [3])).toEqual([3]);
 });
 
 test('the last stop of the slider is the end, every other one a moment before it', () => {

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { offsetOf, endOf, startOf } from './clock.js';
+import { formatOffset, findEnd, findStart } from './clock.js';
 import type { OpenRun } from './open-run.js';
 import { firstAbove } from './sorted-search.js';
 
@@ -9,9 +9,9 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
   void run.beats.page.value;
   const isPlaying = useSignal(false);
   const speed = useSignal<number>(SPEEDS[0]);
-  const hasTime = endOf(run) > startOf(run);
-  const start = hasTime ? startOf(run) : 0;
-  const end = hasTime ? endOf(run) : 1;
+  const hasTime = findEnd(run) > findStart(run);
+  const start = hasTime ? findStart(run) : 0;
+  const end = hasTime ? findEnd(run) : 1;
   const moment = run.moment.value ?? end;
 
   useEffect(() => {
@@ -19,10 +19,10 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
     let last = performance.now();
     let frame = requestAnimationFrame(function step(now) {
       const { conversation, list } = run.lenses;
-      const times = longerOf(list.times, conversation.times);
-      const next = advance(times, run.moment.value ?? startOf(run), now - last, speed.value);
+      const times = pickLonger(list.times, conversation.times);
+      const next = advance(times, run.moment.value ?? findStart(run), now - last, speed.value);
       last = now;
-      const isOver = next >= endOf(run);
+      const isOver = next >= findEnd(run);
       run.moment.value = isOver ? null : next;
       if (isOver) isPlaying.value = false;
       else frame = requestAnimationFrame(step);
@@ -36,7 +36,7 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
         type="button"
         disabled={!hasTime}
         onClick={() => {
-          // From the end, play begins anew.
+          // From the end, play starts over.
           if (!isPlaying.value && run.moment.value === null) run.moment.value = start;
           isPlaying.value = !isPlaying.value;
         }}
@@ -50,14 +50,14 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
         max={end - start}
         step={sliderStep(end - start)}
         value={moment - start}
-        aria-label="Moment of the run"
-        aria-valuetext={`${offsetOf(moment - start)} of ${offsetOf(end - start)}`}
+        aria-label="Position in the run"
+        aria-valuetext={`${formatOffset(moment - start)} of ${formatOffset(end - start)}`}
         onInput={({ currentTarget }) => {
           isPlaying.value = false;
           run.moment.value = sliderMoment(currentTarget.valueAsNumber, start, end);
         }}
       />
-      <output class="clock">{hasTime ? `${offsetOf(moment - start)} / ${offsetOf(end - start)}` : '–'}</output>
+      <output class="clock">{hasTime ? `${formatOffset(moment - start)} / ${formatOffset(end - start)}` : '–'}</output>
       <label>
         <span class="unseen">Speed</span>
         <select value={speed.value} onChange={({ currentTarget }) => (speed.value = Number(currentTarget.value))}>
@@ -78,8 +78,8 @@ const LONGEST_WAIT_MS = 1500;
 /** How fast a run can be replayed. */
 const SPEEDS = [1, 2, 5, 20, 100] as const;
 
-/** Of the times of two lenses those that go on for longer: the other one may have been cut off, or its connection lost. */
-export function longerOf(one: readonly number[], other: readonly number[]): readonly number[] {
+/** The longer of the time series of two lenses: the other may be truncated or disconnected. */
+export function pickLonger(one: readonly number[], other: readonly number[]): readonly number[] {
   return (one.at(-1) ?? 0) >= (other.at(-1) ?? 0) ? one : other;
 }
 
@@ -88,15 +88,14 @@ export function sliderStep(lengthMs: number): number {
   return Math.max(1, Math.round(lengthMs / 1000));
 }
 
-/** The moment a stop of the slider stands for; null for the last one, which is the end though it may lie short of it. */
+/** The moment of a slider position; null for the last one, which means the end even if it lies slightly before it. */
 export function sliderMoment(ms: number, start: number, end: number): number | null {
   const length = end - start;
   return ms + sliderStep(length) > length ? null : start + ms;
 }
 
 /**
- * Where a replay stands after so many milliseconds more at a speed. Silence is cut short: nobody waits ten minutes for a
- * compiler a second time.
+ * The position of a replay after some milliseconds at a speed. Long silences are shortened.
  */
 export function advance(times: readonly number[], moment: number, elapsedMs: number, speed: number): number {
   const wanted = moment + elapsedMs * speed;

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { may } from '../../app/session.js';
+import { hasScope } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { asFailure } from '../../server/use-resource.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -41,9 +41,9 @@ function ReplyForm({ id, question }: { readonly id: string; readonly question: O
       state.value = 'writing';
     }
   };
-  if (state.value === 'sent') return <p class="reply-box dim">Answered. The agent goes on.</p>;
-  if (!may('run'))
-    return <p class="reply-box">The agent waits for an answer. Answering needs a token with the scope “run”.</p>;
+  if (state.value === 'sent') return <p class="reply-box dim">Answer sent. The run continues.</p>;
+  if (!hasScope('run'))
+    return <p class="reply-box">The agent is waiting for an answer. Read-only: this token lacks the scope run.</p>;
   return (
     <form
       class="reply-box"
@@ -82,7 +82,7 @@ function ReplyForm({ id, question }: { readonly id: string; readonly question: O
           class={refusal.value === null ? 'help' : 'wrong'}
           role={refusal.value === null ? undefined : 'alert'}
         >
-          {refusal.value ?? 'The agent waits and goes on with what you write. Ctrl+Enter sends it.'}
+          {refusal.value ?? 'The agent continues with your answer. Ctrl+Enter sends it.'}
         </span>
       </div>
     </form>
@@ -96,7 +96,7 @@ interface OpenQuestion {
   readonly options: readonly string[];
 }
 
-/** The question the last events end with: whatever comes behind one says that it is not waiting any more. */
+/** The question that the events end with: any later event means that it was answered. */
 export function openQuestion(events: readonly FcmpEvent[]): OpenQuestion | null {
   const last = events.at(-1);
   if (last?.type !== 'user.input.required') return null;

@@ -14,12 +14,13 @@ export function RunDetails({ run }: { readonly run: RunView }) {
         {typeof prompt === 'string' && prompt !== '' ? <ValueText value={prompt} limit={4000} /> : null}
         <ValueText value={rest} limit={2000} />
         <p class="dim">
-          asked <Moment at={run.created_at} />, begun <Moment at={run.started_at} />, ended <Moment at={run.ended_at} />
+          Created <Moment at={run.created_at} /> · started <Moment at={run.started_at} /> · ended{' '}
+          <Moment at={run.ended_at} />
         </p>
       </Panel>
       <Panel title="Result" line={resultLine(run.result)}>
         {run.result === null ? (
-          <p class="dim">There is none before the run has ended.</p>
+          <p class="dim">No result until the run ends.</p>
         ) : (
           <RunResultView runId={run.id} result={run.result} />
         )}

@@ -18,7 +18,7 @@ import './run.css';
 /** Browsers refuse an address that changes hundreds of times in a few seconds, as it would under a key held down. */
 const ADDRESS_AFTER_MS = 250;
 
-/** One run: what was said, what the engine told, the bytes behind it, live or again. */
+/** One run: conversation, events and raw bytes, live or replayed. */
 export function RunPage() {
   const id = route.value.page === 'run' ? route.value.id : '';
   return <RunView key={id} id={id} />;
@@ -33,7 +33,7 @@ function RunView({ id }: { readonly id: string }) {
     isOver.value = isEnded;
   }, [isEnded]);
   const isKnown = standing.value !== null;
-  // Who opened a run that was going on stays at its end, also when it has ended meanwhile.
+  // A run that was opened live keeps following its end, even after it has ended.
   const wasLive = useRef<boolean | null>(null);
   if (isKnown) wasLive.current ??= !isEnded;
   useEffect(() => {
@@ -54,7 +54,7 @@ function RunView({ id }: { readonly id: string }) {
     ) : (
       <div class="stack">
         <h1>Run</h1>
-        <FailureNotice title="The run could not be read" failure={standing.failure} reload={standing.reload}>
+        <FailureNotice title="Cannot load the run" failure={standing.failure} reload={standing.reload}>
           <a href="/runs">All runs</a>
         </FailureNotice>
       </div>

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import type { RunView } from '../../../src/api/index.js';
-import { pathOf } from '../../app/route.js';
+import { toPath } from '../../app/route.js';
 import { Badge } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/copy-button.js';
-import { wordsOfRepair } from '../../ui/repair-words.js';
+import { describeRepair } from '../../ui/repair-words.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { ValueText } from './value-text.js';
 import { ArtifactPreview } from './artifact-preview.js';
@@ -21,7 +21,7 @@ export function RunResultView({
     <div class="stack">
       {cached_from === undefined ? null : (
         <p>
-          Kept from <a href={pathOf({ page: 'run', id: cached_from })}>{cached_from}</a>: nothing was started.
+          Cached result of <a href={toPath({ page: 'run', id: cached_from })}>{cached_from}</a>; no agent was started.
         </p>
       )}
       <div class="result-columns">
@@ -34,15 +34,18 @@ export function RunResultView({
             </p>
           )}
           <Value title="Comment" value={comment} />
-          <Value title="Last words" value={text} />
+          <Value title="Last output" value={text} />
         </div>
         <div class="stack">
-          <Told title="Warnings" lines={warnings.map(({ code, message }) => ({ word: code, message, place: '' }))} />
-          <Told
+          <NoteList
+            title="Warnings"
+            lines={warnings.map(({ code, message }) => ({ word: code, message, place: '' }))}
+          />
+          <NoteList
             title="Repairs"
             lines={repairs.map(({ kind, message, offset }) => ({
               word: kind,
-              message: wordsOfRepair(kind) ?? message,
+              message: describeRepair(kind) ?? message,
               place: `, at ${offset}`,
             }))}
           />
@@ -73,7 +76,7 @@ function Part({ title, children }: { readonly title: string; readonly children: 
 }
 
 /** What was noticed, with the word to look it up by. */
-function Told({
+function NoteList({
   title,
   lines,
 }: {
@@ -108,8 +111,8 @@ function RunFailureView({ error }: { readonly error: Readonly<Record<string, unk
         <Badge tone="bad">{scalarText(code)}</Badge> <span class="dim">{scalarText(category)}</span>{' '}
         <SafeText text={scalarText(message)} limit={4000} />
       </p>
-      <Lines title="What the schema says" lines={issues} tell={issueText} />
-      <Lines title="What was tried" lines={tried} tell={triedText} />
+      <Lines title="Schema errors" lines={issues} describe={issueText} />
+      <Lines title="Candidates tried" lines={tried} describe={triedText} />
       {Object.keys(rest).length === 0 ? null : <ValueText value={rest} />}
     </section>
   );
@@ -118,11 +121,11 @@ function RunFailureView({ error }: { readonly error: Readonly<Record<string, unk
 function Lines({
   title,
   lines,
-  tell,
+  describe,
 }: {
   readonly title: string;
   readonly lines: unknown;
-  readonly tell: (line: ReadonlyMap<string, unknown>) => string;
+  readonly describe: (line: ReadonlyMap<string, unknown>) => string;
 }) {
   if (!Array.isArray(lines) || lines.length === 0) return null;
   return (
@@ -131,7 +134,7 @@ function Lines({
       <ul class="plain">
         {lines.slice(0, MOST_LINES).map((line: unknown, index) => (
           <li key={index}>
-            <SafeText text={tell(fieldsOf(line))} limit={500} />
+            <SafeText text={describe(readFields(line))} limit={500} />
           </li>
         ))}
       </ul>
@@ -149,7 +152,7 @@ function triedText(one: ReadonlyMap<string, unknown>): string {
   return `${scalarText(one.get('finder'))} ${scalarText(one.get('start'))}–${scalarText(one.get('end'))}: ${scalarText(one.get('code'))} ${scalarText(one.get('message'))}`;
 }
 
-function fieldsOf(value: unknown): ReadonlyMap<string, unknown> {
+function readFields(value: unknown): ReadonlyMap<string, unknown> {
   return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
 }
 
@@ -160,7 +163,7 @@ function scalarText(value: unknown): string {
 /** More files than this are in the export. */
 const MOST_FILES = 100;
 
-/** The files a run made, changed and deleted; those that are there can be looked at. */
+/** The files a run created, modified and deleted; existing files can be previewed. */
 function ChangedFiles({
   runId,
   artifacts,
@@ -169,7 +172,7 @@ function ChangedFiles({
   readonly artifacts: Readonly<Record<string, unknown>>;
 }) {
   const files = (['created', 'modified', 'deleted'] as const).flatMap((change) =>
-    pathsOf(artifacts[change]).map((path) => ({ change, path })),
+    readPaths(artifacts[change]).map((path) => ({ change, path })),
   );
   if (files.length === 0) return null;
   return (
@@ -196,6 +199,6 @@ function ChangedFiles({
   );
 }
 
-function pathsOf(list: unknown): readonly string[] {
+function readPaths(list: unknown): readonly string[] {
   return Array.isArray(list) ? list.filter((path) => typeof path === 'string') : [];
 }

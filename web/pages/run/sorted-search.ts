@@ -1,4 +1,4 @@
-/** The first of so many indexes for which something holds that holds for all behind it too; `count` if there is none. */
+/** The first index below `count` for which a monotonic condition holds; `count` if there is none. */
 export function firstWhere(count: number, holds: (index: number) => boolean): number {
   let low = 0;
   let high = count;

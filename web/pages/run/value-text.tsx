@@ -53,7 +53,7 @@ export function writeValue(value: unknown, limit: number): WrittenValue {
     let isFirst = true;
     if (inner.length > DEEPEST * 2) return add('…');
     add(begin);
-    for (const [key, child] of entriesOf(one)) {
+    for (const [key, child] of listEntries(one)) {
       if (isCut) return;
       add(isFirst ? `\n${inner}` : `,\n${inner}`);
       if (!isList) add(`${JSON.stringify(key)}: `);
@@ -66,7 +66,7 @@ export function writeValue(value: unknown, limit: number): WrittenValue {
   return { text: parts.join(''), isCut };
 }
 
-function* entriesOf(value: object): Generator<readonly [string | number, unknown], void> {
+function* listEntries(value: object): Generator<readonly [string | number, unknown], void> {
   if (Array.isArray(value)) yield* value.entries();
   else for (const key of Object.keys(value)) yield [key, Reflect.get(value, key)];
 }

@@ -14,13 +14,14 @@ export function ContractFields({ fields, wrong, edit }: FormPart) {
   return (
     <details class="card" open={hasSchema || wrong.schema !== undefined || wrong.maxRetries !== undefined}>
       <summary>
-        <strong>Contract</strong> <span class="dim">what the answer must be; without one a clean end is a success</span>
+        <strong>Contract</strong>{' '}
+        <span class="dim">what the answer must look like; without one, a clean exit is a success</span>
       </summary>
       <div class="stack">
         <LinesField
           id="schema"
           label="JSON Schema"
-          help="The agent is told it, and its answer only counts if it fits. Draft 2020-12."
+          help="Sent to the agent; the answer must match it. Draft 2020-12."
           wrong={wrong.schema}
           class="mono"
           rows={7}
@@ -30,7 +31,7 @@ export function ContractFields({ fields, wrong, edit }: FormPart) {
         />
         <p>
           <button type="button" disabled={hasSchema} onClick={() => edit({ schema: EXAMPLE })}>
-            Begin with an example
+            Insert an example
           </button>
         </p>
         <div class="pair">
@@ -49,7 +50,7 @@ export function ContractFields({ fields, wrong, edit }: FormPart) {
           <LineField
             id="max-retries"
             label="Retries"
-            help="How often an answer that does not fit is sent back with what was wrong."
+            help="How often a rejected answer is sent back with its errors."
             wrong={wrong.maxRetries}
             inputMode="numeric"
             size={6}
@@ -59,15 +60,15 @@ export function ContractFields({ fields, wrong, edit }: FormPart) {
         </div>
         <Switch
           id="allow-partial"
-          label="Take an answer that was cut off"
-          help="What came before the cut counts if it fits the schema; a warning says so."
+          label="Accept a truncated answer"
+          help="Uses the part before the cut if it matches the schema, with a warning."
           isOn={fields.allowPartial}
           onChange={(allowPartial) => edit({ allowPartial })}
         />
         <Switch
           id="align"
-          label="Align a near miss with the schema"
-          help="A number sent as text, a key in other letters. Every change is recorded; nothing is made up."
+          label="Align the answer to the schema"
+          help="Fixes near misses such as a number sent as text. Every change is recorded; no data is invented."
           isOn={fields.align}
           onChange={(align) => edit({ align })}
         />
@@ -100,26 +101,26 @@ export function LimitFields({
   return (
     <details class="card" open={isTouched}>
       <summary>
-        <strong>Limits and more</strong> <span class="dim">time, tokens, cost, model, environment, kept results</span>
+        <strong>Limits and options</strong> <span class="dim">time, tokens, cost, model, environment, cache</span>
       </summary>
       <div class="stack">
         <div class="pair">
-          {number('timeS', 'Time, in seconds', 'Of work, all attempts together. An hour if you say nothing.')}
+          {number('timeS', 'Time limit, in seconds', 'For all attempts together. Default: one hour.')}
           {number(
             'idleS',
-            'Silence, in seconds',
-            'Without a byte for this long it is ended. Ten minutes if you say nothing.',
+            'Idle limit, in seconds',
+            'The run ends after this long without output. Default: ten minutes.',
           )}
           {fields.mode === 'interactive' && !isCommand
-            ? number('waitS', 'Wait for a reply, in seconds', 'A week if you say nothing.')
+            ? number('waitS', 'Reply limit, in seconds', 'How long to wait for a reply. Default: one week.')
             : null}
-          {number('tokens', 'Tokens', 'As many as the engine allows if you say nothing.')}
-          {number('cost', 'Cost, in US dollars', 'As the engine reports it.')}
+          {number('tokens', 'Tokens', 'Default: no limit beyond the engine’s own.')}
+          {number('cost', 'Cost, in US dollars', 'As reported by the engine.')}
           {isCommand ? null : (
             <LineField
               id="model"
               label="Model"
-              help="The engine’s own choice if you say nothing."
+              help="Default: the engine’s choice."
               wrong={wrong.model}
               type="text"
               value={fields.model}
@@ -129,11 +130,11 @@ export function LimitFields({
         </div>
         <LineField
           id="env"
-          label="Environment variables handed on"
+          label="Environment variables to pass"
           help={
             allowedEnv.length === 0
-              ? 'The configuration of the server allows none.'
-              : `Names, with spaces between. Allowed: ${allowedEnv.join(', ')}.`
+              ? 'None are allowed by the server’s configuration.'
+              : `Names separated by spaces. Allowed: ${allowedEnv.join(', ')}.`
           }
           wrong={wrong.env}
           type="text"
@@ -144,21 +145,21 @@ export function LimitFields({
         />
         <ListField
           id="cache"
-          label="Kept results"
-          help="The result of an earlier run that was asked the same can be given again without starting anything."
+          label="Cache"
+          help="Reuse the result of an earlier identical run instead of starting the agent."
           wrong={wrong.cache}
           value={fields.cache}
           onWrite={(cache) => edit({ cache })}
         >
-          <option value="off">do not use them</option>
-          <option value="on">use one, or keep this one</option>
-          <option value="refresh">run anew and keep it</option>
+          <option value="off">do not use</option>
+          <option value="on">use a cached result, or store this one</option>
+          <option value="refresh">run again and store the result</option>
         </ListField>
         {fields.cache === 'off' ? null : (
           <LinesField
             id="input-files"
-            label="Files the answer depends on"
-            help="One a line, within the working folder. When one of them changes, a kept result does not count; empty if there are none."
+            label="Input files"
+            help="Optional. One per line, inside the working folder. A change to any of them invalidates the cached result."
             wrong={wrong.inputFiles}
             class="mono"
             rows={3}

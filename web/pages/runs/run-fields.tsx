@@ -20,14 +20,14 @@ export function TaskFields({
       <ListField
         id="engine"
         label="Engine"
-        help="The agent that does the work. It has to be installed where the server runs."
+        help="The agent to run. It must be installed on the server."
         wrong={wrong.engine}
         value={fields.engine}
         onWrite={(engine) => edit({ engine })}
       >
         {engines.map((name) => (
           <option key={name} value={name}>
-            {name === 'command' ? 'command: any other program' : name}
+            {name === 'command' ? 'command: another program' : name}
           </option>
         ))}
       </ListField>
@@ -35,11 +35,7 @@ export function TaskFields({
       <LinesField
         id="prompt"
         label={isCommand ? 'Input' : 'Prompt'}
-        help={
-          isCommand
-            ? 'What the program reads from its standard input; may stay empty.'
-            : 'What the agent is asked to do, in your words.'
-        }
+        help={isCommand ? 'Optional. Written to the program’s standard input.' : 'What the agent should do.'}
         wrong={wrong.prompt}
         rows={6}
         value={fields.prompt}
@@ -50,7 +46,7 @@ export function TaskFields({
         label="Working folder"
         help={
           <>
-            Where it works, on the machine of the server; one run at a time. It must lie under{' '}
+            Folder on the server, used by one run at a time. Must be under{' '}
             <code>{roots.length === 0 ? 'one of the roots' : roots.join(' or ')}</code>.
           </>
         }
@@ -89,7 +85,7 @@ function CommandFields({
               here.
             </>
           ) : (
-            'One of those that the configuration of the server lists.'
+            'Programs allowed by the server’s configuration.'
           )
         }
         wrong={wrong.program}
@@ -103,7 +99,7 @@ function CommandFields({
       <LinesField
         id="parameters"
         label="Arguments"
-        help="One a line, as they stand: nothing needs quotes."
+        help="One per line, without quoting."
         wrong={wrong.parameters}
         class="mono"
         rows={3}
@@ -132,14 +128,14 @@ export function RightsFields({
         wrong={wrong.permissions}
         onChange={(permissions) => edit({ permissions })}
         options={[
-          { value: 'safe', label: 'safe', help: 'The safest the engine has: it reads and answers.' },
-          { value: 'workspace', label: 'workspace', help: 'It may change files in the working folder, nothing else.' },
+          { value: 'safe', label: 'safe', help: 'The engine’s safest mode: read-only.' },
+          { value: 'workspace', label: 'workspace', help: 'May change files in the working folder only.' },
           {
             value: 'bypass',
             label: 'bypass',
             help: mayBypass
-              ? 'It may do anything the server’s user may, without being asked. For throw-away machines.'
-              : 'It may do anything. The configuration of this server does not allow it.',
+              ? 'May do anything the server’s user can do, without asking. For disposable machines.'
+              : 'May do anything. Not allowed by this server’s configuration.',
             isOff: !mayBypass,
           },
         ]}
@@ -152,11 +148,11 @@ export function RightsFields({
           wrong={wrong.mode}
           onChange={(mode) => edit({ mode })}
           options={[
-            { value: 'auto', label: 'auto', help: 'It works alone. What it answers is checked and decides.' },
+            { value: 'auto', label: 'auto', help: 'Runs without questions; the answer is validated.' },
             {
               value: 'interactive',
               label: 'interactive',
-              help: 'It may ask: the run then waits for your reply and goes on in the same session.',
+              help: 'May ask questions; the run waits for your reply and continues in the same session.',
             },
           ]}
         />

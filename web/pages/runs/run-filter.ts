@@ -15,7 +15,7 @@ export function runFilters(engines: readonly string[]) {
     { name: 'engine', label: 'Engine', options: engines },
     {
       name: 'repair_level',
-      label: 'Answer',
+      label: 'Repair',
       options: LEVELS.map((value) => ({ value, label: LEVEL_WORDS[value] })),
     },
   ] as const;

@@ -53,7 +53,7 @@ test('everything that is filled in is asked for', () => {
   });
 });
 
-test('a command is its program and one argument a line, as they stand', () => {
+test('a command is the program and one argument per line', () => {
   const command = form({
     engine: 'command',
     prompt: '',

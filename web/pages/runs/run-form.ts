@@ -1,12 +1,12 @@
 import type { Client } from '../../../src/client/index.js';
 import { errorMessageOf } from '../../../src/base/index.js';
 import type { Places } from '../../server/refusal.js';
-import { linesOf } from '../../ui/fields.js';
+import { splitLines } from '../../ui/fields.js';
 
 /** What `POST /v1/runs` takes. */
 export type RunRequest = Parameters<Client['startRun']>[0]['body'];
 
-/** The form as it stands: what people write is text until it is checked. */
+/** The form as text fields; values are checked on submit. */
 export const EMPTY_RUN_FORM = {
   engine: '',
   prompt: '',
@@ -75,8 +75,7 @@ export const RUN_PLACES: Places<RunField> = {
 };
 
 /**
- * The request that a form makes, or what is wrong with it. Only what can be told without the server is checked here; the
- * server has the last word.
+ * The request of a form, and the errors that can be found without the server. The server has the last word.
  *
  * @example
  * checkRunForm({ ...EMPTY_RUN_FORM, engine: 'codex', prompt: 'Fix the test.', workdir: '/srv/shop' })
@@ -85,22 +84,23 @@ export const RUN_PLACES: Places<RunField> = {
 export function checkRunForm(form: RunForm): { readonly request: RunRequest; readonly wrong: Wrong } {
   const wrong: { -readonly [Field in RunField]?: string } = {};
   const isCommand = form.engine === 'command';
-  if (form.engine === '') wrong.engine = 'Choose who does it.';
-  if (isCommand && form.program.trim() === '') wrong.program = 'Name the program to start.';
-  if (!isCommand && form.prompt.trim() === '') wrong.prompt = 'Say what is to be done.';
+  if (form.engine === '') wrong.engine = 'Choose one.';
+  if (isCommand && form.program.trim() === '') wrong.program = 'Choose a program.';
+  if (!isCommand && form.prompt.trim() === '') wrong.prompt = 'Required.';
   if (!/^(?:\/|[A-Za-z]:[\\/])/.test(form.workdir.trim()))
-    wrong.workdir = 'Give the whole path of a folder on the server.';
+    wrong.workdir = 'Enter the absolute path of a folder on the server.';
 
   const number = (field: 'timeS' | 'idleS' | 'waitS' | 'tokens' | 'cost'): number | undefined => {
     const text = form[field].trim();
     if (text === '') return undefined;
     const value = Number(text);
     if (Number.isFinite(value) && value > 0) return value;
-    wrong[field] = 'A number above 0, or nothing.';
+    wrong[field] = 'Enter a number above 0, or leave empty.';
     return undefined;
   };
   const retries = Number(form.maxRetries.trim() || '0');
-  if (!Number.isInteger(retries) || retries < 0 || retries > 100) wrong.maxRetries = 'A whole number from 0 to 100.';
+  if (!Number.isInteger(retries) || retries < 0 || retries > 100)
+    wrong.maxRetries = 'Enter a whole number from 0 to 100.';
 
   const limits = given({
     time_s: number('timeS'),
@@ -111,8 +111,8 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
   });
   const schema = readSchema(form.schema);
   if (typeof schema === 'string') wrong.schema = schema;
-  const contract = typeof schema === 'string' || schema === undefined ? undefined : contractOf(form, schema);
-  if (schema === undefined && retries > 0) wrong.maxRetries = 'Without a schema nothing can fail it: give one, or 0.';
+  const contract = typeof schema === 'string' || schema === undefined ? undefined : buildContract(form, schema);
+  if (schema === undefined && retries > 0) wrong.maxRetries = 'Retries need a JSON Schema. Add one, or enter 0.';
   const env = form.env.split(/[\s,]+/).filter((name) => name !== '');
 
   const request = {
@@ -121,7 +121,7 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
     workdir: form.workdir.trim(),
     ...given({
       prompt: form.prompt.trim() === '' ? undefined : form.prompt,
-      command: isCommand ? [form.program.trim(), ...argumentsOf(form.parameters)] : undefined,
+      command: isCommand ? [form.program.trim(), ...splitArguments(form.parameters)] : undefined,
       permissions: form.permissions === 'safe' ? undefined : (form.permissions as RunRequest['permissions']),
       mode: form.mode === 'interactive' && !isCommand ? ('interactive' as const) : undefined,
       contract,
@@ -130,20 +130,20 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
       model: form.model.trim() === '' || isCommand ? undefined : form.model.trim(),
       env: env.length === 0 ? undefined : env,
       cache: form.cache === 'off' ? undefined : form.cache === 'refresh' ? ('refresh' as const) : true,
-      input_files: form.cache === 'off' ? undefined : linesOf(form.inputFiles),
+      input_files: form.cache === 'off' ? undefined : splitLines(form.inputFiles),
     }),
   };
   return { request, wrong };
 }
 
-/** Each line is one argument as it stands, so that nothing has to be quoted; an empty last line is none. */
-function argumentsOf(text: string): readonly string[] {
+/** Each line is one argument, without quoting; an empty last line is dropped. */
+function splitArguments(text: string): readonly string[] {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines;
 }
 
-function contractOf(form: RunForm, schema: Readonly<Record<string, unknown>>): NonNullable<RunRequest['contract']> {
+function buildContract(form: RunForm, schema: Readonly<Record<string, unknown>>): NonNullable<RunRequest['contract']> {
   return {
     schema,
     ...given({
@@ -165,7 +165,7 @@ function readSchema(text: string): Readonly<Record<string, unknown>> | undefined
     }
     return 'A JSON Schema is an object: { "type": "object", … }.';
   } catch (error) {
-    return `This is not JSON: ${errorMessageOf(error)}`;
+    return `Invalid JSON: ${errorMessageOf(error)}`;
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunSummary } from '../../../src/api/shapes/run.js';
-import { rowOf } from './run-table.js';
+import { describeRun } from './run-table.js';
 
 const run: RunSummary = {
   id: '01',
@@ -16,8 +16,8 @@ const run: RunSummary = {
 };
 const NOW = Date.parse('2026-11-15T09:00:05.000Z');
 
-test('a run that goes on has taken the time until now', () => {
-  expect(rowOf(run, NOW)).toEqual({
+test('the duration of a running run is the time until now', () => {
+  expect(describeRun(run, NOW)).toEqual({
     state: 'running',
     isLive: true,
     title: 'Fix the test.',
@@ -38,7 +38,7 @@ test('a run that has ended says what came of it', () => {
       error: { category: 'output', code: 'OUTPUT_NOT_VALIDATED', message: 'No\nJSON.' },
     },
   };
-  expect(rowOf(ended, NOW)).toMatchObject({
+  expect(describeRun(ended, NOW)).toMatchObject({
     state: 'failed',
     isLive: false,
     failure: { code: 'OUTPUT_NOT_VALIDATED', message: 'No JSON.' },
@@ -47,17 +47,17 @@ test('a run that has ended says what came of it', () => {
 });
 
 test('a run that is asked to end says so until it has', () => {
-  expect(rowOf({ ...run, cancel_requested: true }, NOW).state).toBe('canceling');
+  expect(describeRun({ ...run, cancel_requested: true }, NOW).state).toBe('canceling');
 });
 
-test('a queued run has taken no time, and a clock that is behind makes none below zero', () => {
-  expect(rowOf({ ...run, state: 'queued', started_at: null }, NOW).tookMs).toBeNull();
-  expect(rowOf(run, NOW - 60_000).tookMs).toBe(0);
+test('a queued run has no duration, and a slow clock gives no negative one', () => {
+  expect(describeRun({ ...run, state: 'queued', started_at: null }, NOW).tookMs).toBeNull();
+  expect(describeRun(run, NOW - 60_000).tookMs).toBe(0);
 });
 
 test('without a prompt the order or the program names the run', () => {
   const order = { issue_ref: 'acme/shop#7', run_id: '2026-11-15-dev-0001' };
-  expect(rowOf({ ...run, order, spec: { program: 'make' } }, NOW).title).toBe('Order 2026-11-15-dev-0001');
-  expect(rowOf({ ...run, spec: { program: 'make' } }, NOW).title).toBe('make');
-  expect(rowOf({ ...run, spec: { prompt: ' ' } }, NOW).title).toBe('no prompt');
+  expect(describeRun({ ...run, order, spec: { program: 'make' } }, NOW).title).toBe('Order 2026-11-15-dev-0001');
+  expect(describeRun({ ...run, spec: { program: 'make' } }, NOW).title).toBe('make');
+  expect(describeRun({ ...run, spec: { prompt: ' ' } }, NOW).title).toBe('no prompt');
 });

@@ -1,21 +1,21 @@
 import type { RefObject } from 'preact';
 import type { RunSummary } from '../../../src/api/index.js';
-import { pathOf } from '../../app/route.js';
-import { Badge, toneOf } from '../../ui/badge.js';
+import { toPath } from '../../app/route.js';
+import { Badge, chooseTone } from '../../ui/badge.js';
 import { RepairLevel } from '../../ui/repair-level.js';
 import { RowTable } from '../../ui/row-table.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { lengthOf, Moment } from '../../ui/time.js';
+import { formatDuration, Moment } from '../../ui/time.js';
 import { ROW } from '../../ui/use-row-keys.js';
 
 const COLUMNS: readonly Column[] = [
   { name: 'State', width: '7.5rem' },
   { name: 'Prompt' },
   { name: 'Engine', width: '7rem' },
-  { name: 'Answer', width: '7rem' },
-  { name: 'Asked', width: '9rem' },
-  { name: 'Took', width: '7rem', isNumber: true },
+  { name: 'Repair', width: '7rem' },
+  { name: 'Created', width: '9rem' },
+  { name: 'Duration', width: '7rem', isNumber: true },
 ];
 
 /** Runs, one a row; the prompt leads to the run. */
@@ -37,21 +37,21 @@ export function RunTable({
 }
 
 function Row({ run, now }: { readonly run: RunSummary; readonly now: number }) {
-  const { state, isLive, title, failure, tookMs } = rowOf(run, now);
+  const { state, isLive, title, failure, tookMs } = describeRun(run, now);
   return (
     <tr>
       <td>
-        <Badge tone={toneOf(state)} isLive={isLive}>
+        <Badge tone={chooseTone(state)} isLive={isLive}>
           {state}
         </Badge>
       </td>
       <td class="wide">
-        <a {...ROW} class="clip" href={pathOf({ page: 'run', id: run.id })}>
+        <a {...ROW} class="clip" href={toPath({ page: 'run', id: run.id })}>
           <SafeText text={title} />
         </a>
         {run.order === null ? null : (
           <span class="below">
-            for <a href={pathOf({ page: 'issues', ref: run.order.issue_ref })}>{run.order.issue_ref}</a>
+            for <a href={toPath({ page: 'issues', ref: run.order.issue_ref })}>{run.order.issue_ref}</a>
             {run.spec.program === undefined ? null : ', '}
             <SafeText text={run.spec.program ?? ''} />
           </span>
@@ -78,7 +78,7 @@ function Row({ run, now }: { readonly run: RunSummary; readonly now: number }) {
       <td class="nowrap">
         <Moment at={run.created_at} />
       </td>
-      <td class="number">{tookMs === null ? '' : lengthOf(tookMs)}</td>
+      <td class="number">{tookMs === null ? '' : formatDuration(tookMs)}</td>
     </tr>
   );
 }
@@ -96,7 +96,7 @@ interface RunRow {
 }
 
 /** A run as the list shows it at a moment. */
-export function rowOf(
+export function describeRun(
   { state, spec, order, result, started_at, ended_at, cancel_requested }: RunSummary,
   now: number,
 ): RunRow {
@@ -104,9 +104,9 @@ export function rowOf(
   return {
     state: cancel_requested && isLive ? 'canceling' : (result?.status ?? state),
     isLive,
-    title: titleOf(spec, order),
+    title: chooseTitle(spec, order),
     failure: result?.error === undefined ? null : { code: result.error.code, message: oneLine(result.error.message) },
-    // A clock that runs a little behind that of the server must not show a time before the beginning.
+    // A clock slightly behind the server's must not give a negative duration.
     tookMs:
       started_at === null
         ? null
@@ -115,7 +115,7 @@ export function rowOf(
 }
 
 /** What was asked; a worker that is no agent has an order instead of a prompt. */
-function titleOf({ prompt = '', program = 'no prompt' }: RunSummary['spec'], order: RunSummary['order']): string {
+function chooseTitle({ prompt = '', program = 'no prompt' }: RunSummary['spec'], order: RunSummary['order']): string {
   const asked = oneLine(prompt);
   if (asked !== '') return asked;
   return order === null ? program : `Order ${order.run_id}`;

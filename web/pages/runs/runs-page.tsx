@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ComponentType } from 'preact';
 import { query } from '../../app/router.js';
-import { may } from '../../app/session.js';
+import { hasScope } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { FilterChoice, FilterText } from '../../ui/filter-field.js';
@@ -19,7 +19,7 @@ function RunList() {
   const offer = useResource('engines', async (signal) => client.listEngines({ signal }));
   const chosen = query.value.get('engine');
   const known = offer.value?.engines.map(({ name }) => name) ?? [];
-  // What the address asks for is shown as chosen before the answer is there, and if it is none of them.
+  // The engine in the query is offered even before the list of engines is loaded, or if it is not in it.
   const filters = runFilters([...new Set([...known, ...(chosen === null ? [] : [chosen])])]);
   return (
     <ListPage
@@ -27,7 +27,7 @@ function RunList() {
       one="run"
       what="runs"
       end={
-        may('run') ? (
+        hasScope('run') ? (
           <a class="button" href="/runs?start">
             Start a run
           </a>
@@ -44,14 +44,14 @@ function RunList() {
         </>
       }
       load={async (asked, signal) => client.listRuns({ query: asked, signal })}
-      keyOf={(run) => run.id}
+      getKey={(run) => run.id}
       nothingYet={
         <>
           <strong>No runs yet</strong>
           <p>
-            A run is an agent at work on one prompt.{' '}
-            {may('run') ? <a href="/runs?start">Start one here</a> : 'Start one'} or with{' '}
-            <code>sluice run --engine codex "…"</code>; it appears by itself.
+            A run is one agent working on one prompt.{' '}
+            {hasScope('run') ? <a href="/runs?start">Start one here</a> : 'Start one'} or with{' '}
+            <code>sluice run --engine codex "…"</code>; it appears here automatically.
           </p>
         </>
       }

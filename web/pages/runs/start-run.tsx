@@ -1,6 +1,6 @@
-import { pathOf } from '../../app/route.js';
+import { toPath } from '../../app/route.js';
 import { navigate } from '../../app/router.js';
-import { may } from '../../app/session.js';
+import { hasScope } from '../../app/session.js';
 import { client, newRequestId } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { FormEnd, useForm } from '../../ui/form.js';
@@ -24,22 +24,22 @@ export function StartRunForm() {
   };
   const { request, wrong: wrongHere } = checkRunForm(fields);
   const form = useForm(wrongHere, RUN_PLACES, async () => {
-    // Kept as it is sent, and before: whoever sends the same form again, even after a reload, gets the same run.
+    // Stored before sending: submitting the same form again, even after a reload, returns the same run.
     const requestId = fields.requestId || newRequestId();
     change({ ...fields, requestId });
     const { id } = await client.startRun({ body: { ...request, request_id: requestId } });
     forget();
-    navigate(pathOf({ page: 'run', id }));
+    navigate(toPath({ page: 'run', id }));
   });
   const edit = (changes: Partial<RunForm>): void => {
     change({ ...changes, requestId: '' });
     form.touch();
   };
 
-  if (!may('run')) {
+  if (!hasScope('run')) {
     return (
-      <Notice tone="warn" title="You may look, not start runs">
-        A token with the scope <code>run</code> may.
+      <Notice tone="warn" title="Read-only: this token lacks the scope run">
+        Sign in with a token that has it to start runs.
       </Notice>
     );
   }
@@ -56,12 +56,12 @@ export function StartRunForm() {
       <FormEnd
         form={form}
         not="The run was not started"
-        unanswered="No answer came: send it again, it is started only once"
+        unanswered="The server did not answer. Send again: the run starts only once"
         send="Start the run"
         sending="Starting …"
-        empty="Empty the form"
+        empty="Clear form"
         onEmpty={forget}
-        then="It is queued at once and can be canceled from its page."
+        then="The run is queued immediately and can be canceled from its page."
       />
     </form>
   );

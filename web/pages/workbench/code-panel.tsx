@@ -11,12 +11,12 @@ const PLACES: Readonly<Record<keyof SameInCode, { readonly name: string; readonl
     name: 'Library',
     help: (
       <>
-        <code>text</code> is what you look at here.
+        <code>text</code> is the text above.
       </>
     ),
   },
   command: { name: 'Command line', help: 'Save the text as answer.txt and the schema as schema.json.' },
-  http: { name: 'HTTP', help: 'A server that asks for tokens also needs -H "authorization: Bearer …".' },
+  http: { name: 'HTTP', help: 'A server with tokens also needs -H "authorization: Bearer …".' },
 };
 
 /** The same reading elsewhere, to be copied. */

@@ -8,7 +8,7 @@ import { choose, chosen } from './workbench-state.js';
 import type { FinderName } from '../../../src/json/index.js';
 import type { Tone } from '../../ui/notice.js';
 
-/** A longer list is drawn to its end only when somebody wants it: hundreds of entries take the page a moment. */
+/** A longer list is drawn in full only on request: hundreds of entries take time to draw. */
 const FIRST_SHOWN = 25;
 
 /** What was found, as lists: choosing an entry shows its place in the text. */
@@ -18,7 +18,7 @@ export function Findings({ inspection }: { readonly inspection: Inspection }) {
   const changes = notes.items.filter(({ kind }) => kind === 'change');
   return (
     <>
-      {candidates.total === 0 ? <p class="dim">Nothing in the text looks like JSON.</p> : null}
+      {candidates.total === 0 ? <p class="dim">No JSON found in the text.</p> : null}
       <Found title="Candidates" items={candidates.items} total={candidates.total}>
         {({ finder, state, code, reason, start, end }, index) => (
           <Entry key={index} span={{ start, end }}>
@@ -33,7 +33,7 @@ export function Findings({ inspection }: { readonly inspection: Inspection }) {
           </Entry>
         )}
       </Found>
-      <Found title="What the schema refuses" items={issues} total={issues.length === 0 ? 0 : notes.total}>
+      <Found title="Schema errors" items={issues} total={issues.length === 0 ? 0 : notes.total}>
         {noteEntry}
       </Found>
       <Found title="Alignment" items={changes} total={changes.length === 0 ? 0 : notes.total}>
@@ -113,18 +113,18 @@ function Entry({ span, children }: { readonly span: Span | null; readonly childr
 
 /** How a candidate was found. */
 const FINDER_WORDS: Readonly<Record<FinderName, string>> = {
-  whole: 'the whole text, without thinking',
+  whole: 'the whole text, without <think> blocks',
   tag: 'inside <json> tags',
-  ndjson: 'a line of its own',
+  ndjson: 'a separate line',
   envelope: 'inside a field of a JSON document',
-  fence: 'behind a fence',
+  fence: 'in a code fence',
   prose: 'in running text',
 };
 
 /** What became of it. */
 const STATE_WORDS: Readonly<Record<CandidateState, { readonly word: string; readonly tone: Tone }>> = {
-  taken: { word: 'taken', tone: 'good' },
-  refused: { word: 'refused', tone: 'bad' },
-  rival: { word: 'passes too', tone: 'warn' },
+  taken: { word: 'selected', tone: 'good' },
+  refused: { word: 'rejected', tone: 'bad' },
+  rival: { word: 'also matches', tone: 'warn' },
   spare: { word: 'not tried', tone: 'plain' },
 };

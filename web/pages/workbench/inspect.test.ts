@@ -27,7 +27,7 @@ const states = ({ candidates }: Inspection): readonly string[] =>
   candidates.items.map(({ finder, state }) => `${finder} ${state}`);
 
 describe('the candidates of a text', () => {
-  it('are told with the one that was taken and why those before it were refused', () => {
+  it('are listed with the selected one and the reasons for rejecting the others', () => {
     const text = 'First {"x": 1}, then {"name": "Ada", "age": 36}.';
     const { candidates } = look(text, person);
     expect(candidates.items).toEqual([
@@ -39,11 +39,11 @@ describe('the candidates of a text', () => {
         code: 'SCHEMA_MISMATCH',
         reason: 'name required, but missing; age required, but missing',
       },
-      { finder: 'prose', start: 21, end: 47, state: 'taken', code: null, reason: 'the first that passes' },
+      { finder: 'prose', start: 21, end: 47, state: 'taken', code: null, reason: 'the first that matches' },
     ]);
   });
 
-  it('tell of those behind the one taken: a rival, or one not looked at', () => {
+  it('include those after the selected one: a rival, or one not checked', () => {
     const inspection = look(
       'A {"name": "Ada", "age": 1} or {"name": "Bob", "age": 2} or {"name": "Eve", "age": 3}',
       person,
@@ -51,7 +51,7 @@ describe('the candidates of a text', () => {
     expect(states(inspection)).toEqual(['prose taken', 'prose rival', 'prose spare']);
   });
 
-  it('do not tell of what stands inside the one taken', () => {
+  it('do not include candidates inside the selected one', () => {
     expect(states(look('So: {"name": "Ada", "age": 1, "child": {"name": "Bob", "age": 2}}', person))).toEqual([
       'prose taken',
     ]);
@@ -61,7 +61,7 @@ describe('the candidates of a text', () => {
     expect(states(look('Dear {name}, here: {"a": 1}'))).toEqual(['prose taken']);
   });
 
-  it('that could not be read are told with the reason', () => {
+  it('that could not be parsed are listed with the reason', () => {
     const { outcome, candidates } = look('So: {"a": f(x)}');
     expect(outcome).toMatchObject({ status: 'failed', code: 'SYNTAX' });
     expect(candidates.items[0]).toMatchObject({ finder: 'prose', start: 4, state: 'refused', code: 'SYNTAX' });
@@ -69,12 +69,12 @@ describe('the candidates of a text', () => {
 
   it('that were cut off say so when they are taken', () => {
     const { candidates } = look('{"name": "Ada", "age": 3', person, { allowPartial: true });
-    expect(candidates.items).toMatchObject([{ state: 'taken', reason: 'was cut off, and is kept as far as it came' }]);
+    expect(candidates.items).toMatchObject([{ state: 'taken', reason: 'truncated; the part before the cut is used' }]);
   });
 });
 
 describe('what a schema refuses', () => {
-  it('stands at its place in the value and in the text', () => {
+  it('is shown at its place in the value and in the text', () => {
     const text = 'Here: {"name": "Ada", "age": "old"}';
     const { notes, value } = look(text, person);
     expect(notes.items).toEqual([
@@ -89,13 +89,13 @@ describe('what a schema refuses', () => {
     expect(value?.rows.find(({ key }) => key === '"age"')?.notes).toEqual(notes.items);
   });
 
-  it('is told at what it is missing from', () => {
+  it('is shown at the parent of a missing key', () => {
     const { notes, value } = look('{"name": "Ada"}', person);
     expect(notes.items).toMatchObject([{ place: 'age', span: { start: 0, end: 1 } }]);
     expect(value?.rows[0]?.notes).toEqual(notes.items);
   });
 
-  it('has no place in the text where that cannot be told', () => {
+  it('has no span where the text cannot be located', () => {
     const { notes } = look(JSON.stringify({ response: '{"name": "Ada", "age": "old"}' }), {
       type: 'object',
       properties: { age: { type: 'integer' } },
@@ -105,7 +105,7 @@ describe('what a schema refuses', () => {
   });
 });
 
-it('what the aligner changed stands at its place', () => {
+it('an alignment change is shown at its place', () => {
   const text = '{"Name": "Ada", "age": "36"}';
   const { outcome, notes } = look(text, person, { align: true });
   expect(outcome).toEqual({ status: 'success', repairLevel: 'schema_aligned' });

@@ -12,9 +12,9 @@ import type {
 import type { Inspection, PlaceNote, Some, Span, WorkbenchOptions } from './inspection.js';
 import { locatePath } from './locate-path.js';
 import { surveyCandidates, takenCandidate } from './survey-candidates.js';
-import { placeOf, rowKey, toValueRows } from './value-rows.js';
+import { formatPath, rowKey, toValueRows } from './value-rows.js';
 
-/** What the page is handed of each list, at most. */
+/** Entries of each list passed to the page, at most. */
 const MOST_LISTED = 200;
 /** Each place that is looked for takes a walk through its candidate: together they may walk over so many characters. */
 const LONGEST_WALK = 20_000_000;
@@ -25,7 +25,7 @@ export interface Inspected {
   readonly value: unknown;
 }
 
-/** Reads a text as `parse` does and tells everything that can be told about it. */
+/** Reads a text as `parse` does and reports everything known about it. */
 export function inspect(text: string, schema: AlignableSchema | undefined, chosen: WorkbenchOptions): Inspected {
   const options = toParseOptions(chosen, schema);
   const result = parse(text, schema, options);
@@ -47,7 +47,7 @@ function inspectResult(text: string, result: ParseResult<unknown>): Inspected {
   }
 }
 
-/** The whole text is tried first: where it was taken, there is nothing beside it to tell of. */
+/** The whole text is tried first: if it was selected, there are no other candidates to list. */
 function isWhole(text: string, { candidate }: ParseSuccess<unknown>, { prefer }: ParseOptions): boolean {
   return prefer === undefined && candidate.finder === 'whole' && candidate.start === 0 && candidate.end === text.length;
 }
@@ -60,7 +60,7 @@ export function toParseOptions(chosen: WorkbenchOptions, schema: AlignableSchema
 
 function inspectSuccess(text: string, result: ParseSuccess<unknown>): Inspected {
   const { value, repairLevel, repairs, alignment, candidate } = result;
-  const locate = locatorOf(text, candidate);
+  const locate = createLocator(text, candidate);
   const notes = some(alignment, (change) => noteOfChange(change, locate));
   const inspection: Inspection = {
     outcome: { status: 'success', repairLevel },
@@ -77,7 +77,7 @@ function inspectFailure(text: string, result: ParseFailure): Inspected {
   const { error, attempts } = result;
   // The error is that of the first candidate that came so far.
   const candidate = attempts.find(({ code }) => code === error.code)?.candidate;
-  const locate = candidate === undefined ? () => null : locatorOf(text, candidate);
+  const locate = candidate === undefined ? () => null : createLocator(text, candidate);
   const notes = some(error.issues ?? [], (issue) => noteOfIssue(issue, error.value, locate));
   const inspection: Inspection = {
     ...nothing(result),
@@ -103,8 +103,8 @@ function nothing({ warnings }: ParseResult<unknown>): Omit<Inspection, 'outcome'
 
 type Locate = (path: Path, expected: unknown) => Span | null;
 
-/** Finds places of the value in the text; a place counts only if what stands there reads as the value it should be. */
-function locatorOf(text: string, { finder, start, end }: Span & { readonly finder: string }): Locate {
+/** Finds places of the value in the text; a place counts only if the text there parses to the expected value. */
+function createLocator(text: string, { finder, start, end }: Span & { readonly finder: string }): Locate {
   // What an envelope holds is written inside a string, with other offsets.
   if (finder === 'envelope') return () => null;
   const stretch = text.slice(start, end);
@@ -125,10 +125,10 @@ function readsAs(written: string, expected: unknown): boolean {
   return result.ok && JSON.stringify(result.value) === JSON.stringify(expected);
 }
 
-/** An issue about something missing is told at what it is missing from; everything else at its own place. */
+/** An issue about a missing key is shown at its parent; every other issue at its own place. */
 function noteOfIssue({ path, message }: SchemaIssue, value: unknown, locate: Locate): PlaceNote {
   const own = valueAt(value, path);
-  const place = placeOf(path);
+  const place = formatPath(path);
   if (own.exists) return { kind: 'issue', place, message, row: rowKey(path), span: locate(path, own.value) };
   const around = path.slice(0, -1);
   const span = locate(around, valueAt(value, around).value);
@@ -140,8 +140,8 @@ function noteOfIssue({ path, message }: SchemaIssue, value: unknown, locate: Loc
 function noteOfChange({ path, rule, from, to }: AlignmentChange, locate: Locate): PlaceNote {
   const around = path.slice(0, -1);
   const words = to === undefined ? `${shortly(from)} left out` : `${shortly(from)} → ${shortly(to)}`;
-  const note = { kind: 'change', place: placeOf(path), message: `${rule}: ${words}` } as const;
-  // The key is no longer there, or goes by another name.
+  const note = { kind: 'change', place: formatPath(path), message: `${rule}: ${words}` } as const;
+  // The key was removed or renamed.
   if (to === undefined) return { ...note, row: rowKey(around), span: locate(path, from) };
   if (rule === 'key_spelling' && typeof to === 'string') return { ...note, row: rowKey([...around, to]), span: null };
   return { ...note, row: rowKey(path), span: locate(path, from) };

@@ -23,7 +23,7 @@ export interface Span {
 }
 
 /**
- * What became of a candidate: taken; tried and refused; passes too, with another value; or never looked at, because one
+ * What became of a candidate: selected; rejected; also matching, with another value; or not checked, because one
  * before it was taken.
  */
 export type CandidateState = 'taken' | 'refused' | 'rival' | 'spare';
@@ -36,13 +36,13 @@ export interface CandidateView extends Span {
   readonly reason: string;
 }
 
-/** Something to say about a place of the value; `span` where that place can be told in the text. */
+/** A note about a place of the value; `span` if that place can be located in the text. */
 export interface PlaceNote {
   readonly kind: 'issue' | 'change';
   /** `items.3.name`; empty for the root. */
   readonly place: string;
   readonly message: string;
-  /** Where the value shows it, as `rowKey` writes paths: what is missing is told at what it is missing from. */
+  /** The row that shows it, as written by `rowKey`: a missing key is shown at its parent. */
   readonly row: string;
   readonly span: Span | null;
 }
@@ -63,7 +63,7 @@ export interface ValueView {
   readonly cut: boolean;
 }
 
-/** What is wrong with the schema, and where in its text, if that can be told. */
+/** What is wrong with the schema, and where in its text, if known. */
 export interface SchemaProblem {
   readonly message: string;
   readonly offset: number | null;

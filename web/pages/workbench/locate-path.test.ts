@@ -33,7 +33,7 @@ it('finds every place of every valid JSON text', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 2), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
-      for (const [path, part] of placesOf(JSON.parse(text))) {
+      for (const [path, part] of listPlaces(JSON.parse(text))) {
         const found = at(text, ...path);
         expect(found === null ? undefined : JSON.parse(found)).toEqual(part);
       }
@@ -45,11 +45,11 @@ it('takes a comment mark without an end for a word', () => {
   expect(at(`[${'/* '.repeat(100_000)}`, 5)).toBe('/*');
 });
 
-function* placesOf(value: unknown, path: (string | number)[] = []): Generator<[(string | number)[], unknown]> {
+function* listPlaces(value: unknown, path: (string | number)[] = []): Generator<[(string | number)[], unknown]> {
   yield [path, value];
   if (typeof value !== 'object' || value === null) return;
   for (const [key, part] of Object.entries(value))
-    yield* placesOf(part, [...path, Array.isArray(value) ? Number(key) : key]);
+    yield* listPlaces(part, [...path, Array.isArray(value) ? Number(key) : key]);
 }
 
 it.each([

@@ -1,14 +1,14 @@
 import type { Path } from '../../../src/json/index.js';
 import type { Span } from './inspection.js';
 
-/** Whatever stands between tokens: white space, commas and comments. A comment is short, or a lone mark would cost a walk to the end. */
+/** Everything between tokens: white space, commas and comments. A comment is short, or a lone mark would cost a walk to the end. */
 const FILLER = /(?:[\s,]+|\/\/[^\n]*|\/\*[^]{0,200}?\*\/)*/y;
 const STRING = /"[^"\\]*(?:\\[^][^"\\]*)*"|'[^'\\]*(?:\\[^][^'\\]*)*'/y;
 const BARE = /[^\s,:{}[\]"']+/y;
 
 /**
- * Where in a text the value at a path stands: of an object member its value, without the key. Null where the text is not
- * plain enough to tell (quotes inside strings, missing colons); who needs to be sure compares what stands there.
+ * The span of the value at a path: for an object member its value, without the key. Null where the text is too broken to
+ * tell (quotes inside strings, missing colons); a caller that must be certain compares the text of the span.
  *
  * @example
  * locatePath('{"a": [1, 23]}', 0, ['a', 1]) // { start: 10, end: 12 }
@@ -30,7 +30,7 @@ class TokenWalker {
     this.#at = from;
   }
 
-  /** Goes to the value of a key or to an element; false if it is not there or cannot be told. */
+  /** Goes to the value of a key or to an element; false if it is missing or cannot be located. */
   enter(step: string | number): boolean {
     this.#skip(FILLER);
     const open = this.#text[this.#at];
@@ -70,7 +70,7 @@ class TokenWalker {
       if (character === '"' || character === "'") {
         if (!this.#skip(STRING)) return null;
       } else if (!/[{}[\]:]/.test(character) && this.#skip(BARE)) {
-        // The word is behind us.
+        // The word was skipped.
       } else {
         this.#at += 1;
       }

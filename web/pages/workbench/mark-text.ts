@@ -59,8 +59,8 @@ export function markText(
       start: from,
       text: text.slice(from, places[index + 1] ?? end),
       candidate: innermost(candidates, holds),
-      begins: numbersOf(candidates, (candidate) => candidate.start === from),
-      repairs: numbersOf(
+      begins: findIndexes(candidates, (candidate) => candidate.start === from),
+      repairs: findIndexes(
         repairs,
         (repair) => repair.offset === from || (from === places.at(-1) && repair.offset === end),
       ),
@@ -81,6 +81,6 @@ function innermost(spans: readonly (Span | null)[], holds: (span: Span) => boole
   return best;
 }
 
-function numbersOf<Item>(items: readonly Item[], fits: (item: Item) => boolean): readonly number[] {
+function findIndexes<Item>(items: readonly Item[], fits: (item: Item) => boolean): readonly number[] {
   return items.flatMap((item, number) => (fits(item) ? [number] : []));
 }

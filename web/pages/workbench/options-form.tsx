@@ -19,7 +19,7 @@ export function OptionsForm() {
           ))}
         </select>
       </label>
-      <Explained id="workbench-prefer-help" help="Which candidate is taken if several pass.">
+      <Explained id="workbench-prefer-help" help="Which candidate is selected if several match.">
         <label>
           Prefer
           <select
@@ -29,13 +29,13 @@ export function OptionsForm() {
               setOptions({ prefer: value === 'first' || value === 'last' ? value : null })
             }
           >
-            <option value="">the usual order</option>
-            <option value="first">the first in the text</option>
-            <option value="last">the last in the text</option>
+            <option value="">default order</option>
+            <option value="first">first in the text</option>
+            <option value="last">last in the text</option>
           </select>
         </label>
       </Explained>
-      <Explained id="workbench-partial-help" help="Take a value that was cut off, as far as it came.">
+      <Explained id="workbench-partial-help" help="Accept a truncated value.">
         <label>
           <input
             type="checkbox"
@@ -46,7 +46,7 @@ export function OptionsForm() {
           Allow partial
         </label>
       </Explained>
-      <Explained id="workbench-align-help" help="Bring near misses into the shape of the schema; every change is told.">
+      <Explained id="workbench-align-help" help="Fix near misses to match the schema. Every change is listed.">
         <label>
           <input
             type="checkbox"

@@ -2,7 +2,7 @@ import { isProfile } from '../../ui/profile-words.js';
 import { DEFAULT_OPTIONS } from './examples.js';
 import type { WorkbenchOptions } from './inspection.js';
 
-/** The options as they stand in the address. */
+/** Reads the options from the query. */
 export function readOptions(query: URLSearchParams): WorkbenchOptions {
   const profile = query.get('profile') ?? '';
   const prefer = query.get('prefer');

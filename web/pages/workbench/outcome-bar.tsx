@@ -1,11 +1,11 @@
-import { Badge, toneOf } from '../../ui/badge.js';
+import { Badge, chooseTone } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { lengthOf } from '../../ui/time.js';
+import { formatDuration } from '../../ui/time.js';
 import type { InspectionOutcome } from './inspection.js';
 import type { InspectionState } from './use-inspection.js';
 
 const LEVELS = {
-  none: 'as it was written',
+  none: 'unchanged',
   deterministic_generic: 'syntax repaired',
   schema_aligned: 'aligned to the schema',
 } as const;
@@ -16,15 +16,15 @@ export function OutcomeBar({ state }: { readonly state: InspectionState }) {
   return (
     <div class="outcome row" role="status" aria-busy={busy}>
       {reading === null ? (
-        <span class="dim">{busy ? 'Reading …' : 'Not read.'}</span>
+        <span class="dim">{busy ? 'Parsing …' : 'Not parsed.'}</span>
       ) : reading.text === '' ? (
-        <span class="dim">There is no text yet.</span>
+        <span class="dim">No text yet.</span>
       ) : (
         <Outcome outcome={reading.inspection.outcome} />
       )}
-      {schemaProblem === null ? null : <Badge tone="warn">the schema cannot be used: this is the reading before</Badge>}
+      {schemaProblem === null ? null : <Badge tone="warn">invalid schema: showing the previous result</Badge>}
       <span class="end dim" aria-hidden="true">
-        {busy ? 'reading …' : reading === null ? '' : lengthOf(reading.tookMs)}
+        {busy ? 'parsing …' : reading === null ? '' : formatDuration(reading.tookMs)}
       </span>
     </div>
   );
@@ -36,7 +36,7 @@ function Outcome({ outcome }: { readonly outcome: InspectionOutcome }) {
       return (
         <>
           <Badge tone="good">success</Badge>
-          <Badge tone={toneOf(outcome.repairLevel)}>{outcome.repairLevel}</Badge>
+          <Badge tone={chooseTone(outcome.repairLevel)}>{outcome.repairLevel}</Badge>
           <span>{LEVELS[outcome.repairLevel]}</span>
         </>
       );
@@ -54,7 +54,7 @@ function Outcome({ outcome }: { readonly outcome: InspectionOutcome }) {
       return (
         <>
           <Badge tone="warn">comment</Badge>
-          <span class="words">There is no &lt;json&gt; tag: the text is handed on for a person to read.</span>
+          <span class="words">No &lt;json&gt; tag: the text is kept as a comment for a person.</span>
         </>
       );
   }

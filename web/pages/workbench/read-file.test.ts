@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readFile, LONGEST_TEXT, sayTooLong } from './read-file.js';
+import { readFile, LONGEST_TEXT, explainTooLong } from './read-file.js';
 
 it('a file is read as it is, wherever its slices end', async () => {
   const text = '{"words": "如此这般 😀"}\n'.repeat(80_000);
@@ -10,16 +10,16 @@ it('a file that ends within a character says so', async () => {
   expect(await readFile(new Blob([new Uint8Array([0x7b, 0xe5, 0xa6])]))).toBe('{\ufffd');
 });
 
-it('bytes that are no text are told apart, and a mark at the beginning is none of the text', async () => {
+it('invalid bytes become replacement characters, and a byte order mark is dropped', async () => {
   expect(await readFile(new Blob([new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0xff, 0x7d])]))).toBe('{\ufffd}');
 });
 
 it('a text up to the limit is taken', () => {
-  expect(sayTooLong('log.txt', LONGEST_TEXT)).toBeNull();
+  expect(explainTooLong('log.txt', LONGEST_TEXT)).toBeNull();
 });
 
 it('a longer one is refused with its length, the limit and another way', () => {
-  expect(sayTooLong('log.txt', LONGEST_TEXT + 1)).toBe(
+  expect(explainTooLong('log.txt', LONGEST_TEXT + 1)).toBe(
     'log.txt has 16.1 MB; the workbench takes up to 16 MB. On the command line, sluice parse takes more.',
   );
 });

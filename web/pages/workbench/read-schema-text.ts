@@ -5,7 +5,7 @@ import { interpretJsonSchema } from '../../../src/json-schema/index.js';
 import type { SchemaProblem } from './inspection.js';
 import { locatePath } from './locate-path.js';
 
-/** A schema to read with, none because none was written, or what is wrong with it. */
+/** A schema to read with, none because no comment, or what is wrong with it. */
 export type SchemaReading =
   | { readonly ok: true; readonly schema: AlignableSchema | undefined }
   | { readonly ok: false; readonly problem: SchemaProblem };
@@ -37,9 +37,9 @@ export function readSchemaText(text: string): SchemaReading {
 /** Our own reader says where: what `JSON.parse` says differs from browser to browser. */
 function syntaxProblem(text: string): SchemaProblem {
   const result = parse(text, undefined, { profile: 'generic' });
-  if (result.ok) return { message: 'Something stands before or behind the schema.', offset: result.candidate.end };
+  if (result.ok) return { message: 'Unexpected text before or after the schema.', offset: result.candidate.end };
   const [first] = result.status === 'failed' ? result.attempts : [];
-  const message = first?.message ?? 'This is no JSON.';
+  const message = first?.message ?? 'Invalid JSON.';
   const offset = /\(offset (\d+)\)$/.exec(message)?.[1];
   return { message, offset: offset === undefined ? null : Number(offset) };
 }

@@ -19,7 +19,7 @@ export function SchemaEditor({ problem }: { readonly problem: SchemaProblem | nu
         </h2>
         <span class="end row">
           <label class="unseen" for="workbench-schema-example">
-            Schema to begin with
+            Example schema
           </label>
           <select
             id="workbench-schema-example"
@@ -45,14 +45,16 @@ export function SchemaEditor({ problem }: { readonly problem: SchemaProblem | nu
         class="mono body"
         spellcheck={false}
         autocomplete="off"
-        placeholder="Draft 2020-12. Empty: any JSON will do."
+        placeholder="Draft 2020-12. Empty: any JSON is accepted."
         aria-invalid={problem !== null}
         aria-describedby="workbench-schema-problem"
         value={schemaText.value}
         onInput={({ currentTarget }) => (schemaText.value = currentTarget.value)}
       />
       <p class={problem === null ? 'help' : 'help wrong'} id="workbench-schema-problem" role="status">
-        {problem === null ? 'Decides which candidate is taken. Read here in the page, without eval.' : problem.message}
+        {problem === null
+          ? 'Decides which candidate is selected. Evaluated in this page, without eval.'
+          : problem.message}
         {problem !== null && problem.offset !== null ? (
           <>
             {' '}

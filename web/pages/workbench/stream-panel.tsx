@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { Badge, toneOf } from '../../ui/badge.js';
+import { Badge, chooseTone } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { paceOf } from './stream-session.js';
+import { choosePace } from './stream-session.js';
 import { ValueRowsView } from './value-rows-view.js';
 import type { StreamView } from './stream-session.js';
 import type { TextReading } from './text-reading.js';
@@ -47,7 +47,7 @@ export function StreamPanel({
   useEffect(restart, [reading]);
   useEffect(() => {
     if (!isPlaying.value) return;
-    const { everyMs, pieces } = paceOf(SPEEDS[speed.value] ?? 100, characters);
+    const { everyMs, pieces } = choosePace(SPEEDS[speed.value] ?? 100, characters);
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isOn = true;
     const go = async (): Promise<void> => {
@@ -83,7 +83,7 @@ export function StreamPanel({
           Step
         </button>
         <button type="button" disabled={shown === null || shown.taken === 0} onClick={restart}>
-          Begin again
+          Restart
         </button>
         <label class="slider">
           Speed
@@ -98,7 +98,7 @@ export function StreamPanel({
           <span class="dim">{SPEEDS[speed.value]?.toLocaleString('en')} characters/s</span>
         </label>
         <label class="slider">
-          Piece
+          Chunk
           <input
             type="range"
             min={0}
@@ -112,8 +112,8 @@ export function StreamPanel({
       </div>
       <div class="streamed">
         <div class="stack">
-          <progress aria-label="How much was read" value={shown?.taken ?? 0} max={Math.max(1, shown?.length ?? 1)} />
-          <pre ref={tail} class="tail" tabIndex={0} role="region" aria-label="The end of what has come">
+          <progress aria-label="Progress" value={shown?.taken ?? 0} max={Math.max(1, shown?.length ?? 1)} />
+          <pre ref={tail} class="tail" tabIndex={0} role="region" aria-label="Text received so far">
             <SafeText text={shown?.tail ?? ''} />
           </pre>
         </div>
@@ -123,9 +123,7 @@ export function StreamPanel({
           </div>
           {value === null ? (
             <div class="value-rows dim">
-              {shown === null || shown.taken === 0
-                ? 'Play or step: the text comes piece by piece.'
-                : 'No value has begun.'}
+              {shown === null || shown.taken === 0 ? 'Play or step to stream the text in chunks.' : 'No value yet.'}
             </div>
           ) : (
             <ValueRowsView value={value} label="The value so far" />
@@ -141,7 +139,7 @@ function StreamState({ view }: { readonly view: StreamView | null }) {
   if (view.ended !== null) {
     return (
       <>
-        <Badge tone={toneOf(view.ended.status)}>{view.ended.status}</Badge>
+        <Badge tone={chooseTone(view.ended.status)}>{view.ended.status}</Badge>
         <span>
           <SafeText text={view.ended.words} limit={300} />
         </span>

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { DEFAULT_OPTIONS } from './examples.js';
 import { readSchemaText } from './read-schema-text.js';
-import { startStream, paceOf } from './stream-session.js';
+import { startStream, choosePace } from './stream-session.js';
 
 const text = 'Sure: {"name": "Ada", "tags": ["x", "y"]} Done.';
 
@@ -40,13 +40,13 @@ it('a text without a tag ends as a comment where tags are asked for', () => {
 });
 
 it('a slow text comes piece by piece', () => {
-  expect(paceOf(100, 4)).toEqual({ everyMs: 40, pieces: 1 });
+  expect(choosePace(100, 4)).toEqual({ everyMs: 40, pieces: 1 });
 });
 
 it('a fast one in several pieces at a time, not faster than a page is drawn', () => {
-  expect(paceOf(1000, 1)).toEqual({ everyMs: 33, pieces: 33 });
+  expect(choosePace(1000, 1)).toEqual({ everyMs: 33, pieces: 33 });
 });
 
 it('a piece longer than what a moment takes stays one piece', () => {
-  expect(paceOf(20_000, 512)).toEqual({ everyMs: 33, pieces: 1 });
+  expect(choosePace(20_000, 512)).toEqual({ everyMs: 33, pieces: 1 });
 });

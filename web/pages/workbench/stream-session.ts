@@ -2,7 +2,7 @@ import { createJsonStream } from '../../../src/json/index.js';
 import type { AlignableSchema, ParseResult } from '../../../src/json/index.js';
 import { toParseOptions } from './inspect.js';
 import type { WorkbenchOptions, ValueView } from './inspection.js';
-import { placeOf, toValueRows } from './value-rows.js';
+import { formatPath, toValueRows } from './value-rows.js';
 
 const TAIL = 600;
 const MOST_CHANGED = 8;
@@ -30,7 +30,7 @@ export function startStream(
       for (let piece = 0; piece < pieces && taken < text.length; piece += 1) {
         const to = taken + Math.max(1, characters);
         snapshot = stream.push(text.slice(taken, to));
-        for (const path of snapshot.changed.slice(-MOST_CHANGED)) changed.add(placeOf(path));
+        for (const path of snapshot.changed.slice(-MOST_CHANGED)) changed.add(formatPath(path));
         taken = Math.min(text.length, to);
       }
       if (taken === text.length) result ??= stream.end();
@@ -43,20 +43,20 @@ export function startStream(
         value: value === undefined ? null : toValueRows(value, new Map(), BOUNDS),
         changed: [...changed].slice(-MOST_CHANGED),
         complete: snapshot.complete,
-        ended: result === null ? null : endOf(result),
+        ended: result === null ? null : describeEnd(result),
       };
     },
   };
 }
 
-function endOf(result: ParseResult<unknown>): NonNullable<StreamView['ended']> {
+function describeEnd(result: ParseResult<unknown>): NonNullable<StreamView['ended']> {
   switch (result.status) {
     case 'success':
       return { status: 'success', words: result.repairLevel };
     case 'failed':
       return { status: 'failed', words: `${result.error.code}: ${result.error.message}` };
     case 'comment':
-      return { status: 'comment', words: 'no tag: the text is handed on as a comment' };
+      return { status: 'comment', words: 'no <json> tag: the text is kept as a comment' };
   }
 }
 
@@ -64,12 +64,12 @@ function endOf(result: ParseResult<unknown>): NonNullable<StreamView['ended']> {
 const FASTEST_MS = 33;
 
 /**
- * How often to go on, and with how many pieces at a time, to read so many characters a second.
+ * The interval and the number of chunks per interval for a speed in characters per second.
  *
  * @example
- * paceOf(100, 4) // { everyMs: 40, pieces: 1 }
+ * choosePace(100, 4) // { everyMs: 40, pieces: 1 }
  */
-export function paceOf(
+export function choosePace(
   charactersPerSecond: number,
   piece: number,
 ): { readonly everyMs: number; readonly pieces: number } {

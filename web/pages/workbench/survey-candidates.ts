@@ -10,11 +10,11 @@ import type {
 import type { CandidateView } from './inspection.js';
 
 /** What is said of a candidate that a schema was not needed to refuse. */
-const NOT_LOOKED_AT = 'not looked at: one before it was taken';
+const NOT_LOOKED_AT = 'not checked: an earlier candidate was selected';
 
 /**
  * All candidates of a text that gave a value. A success names only the one that was taken; so the text is read once more
- * with a check that refuses everything, and tells of every candidate that came by.
+ * with a check that rejects everything, which lists every candidate.
  */
 export function surveyCandidates(
   text: string,
@@ -35,21 +35,21 @@ export function surveyCandidates(
       isTaken = true;
       views.push(taken);
     } else if (isTaken || (answer !== undefined && answer.issues === undefined)) {
-      // What stands inside the winner would never have been looked for.
+      // Candidates inside the selected one would never have been searched for.
       if (candidate.start >= winner.start && candidate.end <= winner.end) continue;
       const isRival = candidate.start === rivalAt;
       views.push({
         ...candidate,
         state: isRival ? 'rival' : 'spare',
         code: null,
-        reason: isRival ? 'passes too, with another value' : NOT_LOOKED_AT,
+        reason: isRival ? 'also matches, with a different value' : NOT_LOOKED_AT,
       });
     } else {
       const issues = answer?.issues;
       views.push(
         issues === undefined
           ? { ...candidate, state: 'refused', code, reason: message }
-          : { ...candidate, state: 'refused', code: 'SCHEMA_MISMATCH', reason: wordsOf(issues) },
+          : { ...candidate, state: 'refused', code: 'SCHEMA_MISMATCH', reason: describeIssues(issues) },
       );
     }
   }
@@ -80,7 +80,7 @@ function refuseAll(
 
 /** Without a schema the text is read by other rules, so none may be put in its place: a normalizer refuses instead. */
 function refuseValue(): never {
-  throw new Error('looked at');
+  throw new Error('rejected to list all candidates');
 }
 
 function refusing(schema: StandardSchema, answers: StandardResult<unknown>[]): StandardSchema {
@@ -92,7 +92,7 @@ function refusing(schema: StandardSchema, answers: StandardResult<unknown>[]): S
         const answer = schema['~standard'].validate(value);
         // The workbench's schemas all answer at once.
         if (!(answer instanceof Promise)) answers.push(answer);
-        return { issues: [{ message: 'looked at' }] };
+        return { issues: [{ message: 'rejected to list all candidates' }] };
       },
     },
   };
@@ -103,12 +103,14 @@ function isSame(one: Candidate, other: Candidate): boolean {
 }
 
 function reasonToTake({ repairs, alignment }: ParseSuccess<unknown>): string {
-  if (alignment.length > 0) return 'passes once it is brought into the shape of the schema';
-  if (repairs.some(({ kind }) => kind === 'truncated')) return 'was cut off, and is kept as far as it came';
-  return 'the first that passes';
+  if (alignment.length > 0) return 'matches after alignment to the schema';
+  if (repairs.some(({ kind }) => kind === 'truncated')) return 'truncated; the part before the cut is used';
+  return 'the first that matches';
 }
 
-function wordsOf(issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[]) {
+function describeIssues(
+  issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[],
+) {
   const shown = issues.slice(0, 3).map(({ path = [], message }) => `${path.map(String).join('.')} ${message}`.trim());
   return shown.join('; ') + (issues.length > 3 ? `; and ${issues.length - 3} more` : '');
 }

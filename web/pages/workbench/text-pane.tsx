@@ -2,11 +2,11 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { EXAMPLES } from './examples.js';
 import { MarkedText } from './marked-text.js';
-import { readFile, sayTooLong } from './read-file.js';
+import { readFile, explainTooLong } from './read-file.js';
 import type { TextReading } from './text-reading.js';
 import { isEditing, isKept, openExample, setText, text } from './workbench-state.js';
 
-/** A field with more than this no longer follows the keys: such a text is held beside it, and only read. */
+/** A textarea with more than this lags behind the keys: longer texts are shown read-only. */
 const LONGEST_EDITED = 100_000;
 
 /** The output of a model: typed, pasted, dropped or opened, and shown with what was found in it. */
@@ -20,12 +20,12 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
   const isField = !isHeld && (isEditing.value || text.value === '');
 
   const take = (next: string): void => {
-    refusal.value = sayTooLong('The text', next.length);
+    refusal.value = explainTooLong('The text', next.length);
     if (refusal.value === null) setText(next);
   };
   const open = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return;
-    refusal.value = sayTooLong(file.name, file.size);
+    refusal.value = explainTooLong(file.name, file.size);
     if (refusal.value !== null) return;
     opening.current = file;
     try {
@@ -34,7 +34,7 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
       take(opened);
       isEditing.value = false;
     } catch {
-      refusal.value = `${file.name} could not be read. Is it a folder, or was it moved?`;
+      refusal.value = `${file.name} could not be read. It may be a folder, or it was moved.`;
     }
   };
   const edit = (): void => {
@@ -76,7 +76,7 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
       }}
     >
       <div class="row">
-        <h2 id="workbench-text-name">Output of a model</h2>
+        <h2 id="workbench-text-name">Model output</h2>
         <span class="row either" role="group" aria-label="How it is shown">
           <button type="button" class="toggle" aria-pressed={!isField} disabled={text.value === ''} onClick={mark}>
             Marked
@@ -144,7 +144,7 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
           aria-labelledby="workbench-text-name"
           spellcheck={false}
           autocomplete="off"
-          placeholder="Paste what a model or an agent printed, drop a file here, or choose an example."
+          placeholder="Paste the output of a model or an agent, drop a file, or choose an example."
           value={text.value}
           onInput={({ currentTarget }) => take(currentTarget.value)}
         />
@@ -152,14 +152,14 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
         <MarkedText text={text.value} inspection={reading?.text === text.value ? reading.inspection : null} />
       )}
       <p class={refusal.value === null ? 'help' : 'help wrong'} role="status">
-        {refusal.value ?? `${isKept.value ? KEPT : NOT_KEPT} Nothing is sent anywhere.`}
+        {refusal.value ?? `${isKept.value ? KEPT : NOT_KEPT} Nothing is sent to a server.`}
       </p>
     </section>
   );
 }
 
-const KEPT = 'Stays in this tab.';
-const NOT_KEPT = 'Too long to keep when the page is loaded again.';
+const KEPT = 'Kept in this tab.';
+const NOT_KEPT = 'Too long to keep after a reload.';
 
 function mark(): void {
   isEditing.value = false;

@@ -65,7 +65,7 @@ export type WorkerQuestion =
   | { readonly kind: 'read'; readonly input: InspectionInput }
   /** The whole value of a reading, as JSON text. */
   | { readonly kind: 'write'; readonly reading: number }
-  /** Begins to read its text anew, piece by piece. */
+  /** Restarts reading the text in chunks. */
   | { readonly kind: 'stream'; readonly reading: number }
   | { readonly kind: 'push'; readonly reading: number; readonly characters: number; readonly pieces: number };
 

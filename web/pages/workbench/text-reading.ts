@@ -11,7 +11,7 @@ export interface TextReading {
   readonly tookMs: number;
   /** The whole value as JSON text; null when another text was read since. */
   writeValue(): Promise<string | null>;
-  /** Begins to read the text anew, piece by piece. */
+  /** Restarts reading the text in chunks. */
   restartStream(): Promise<StreamView | null>;
   pushStream(characters: number, pieces: number): Promise<StreamView | null>;
 }

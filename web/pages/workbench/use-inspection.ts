@@ -8,7 +8,7 @@ import type { SchemaRefusal, TextReading } from './text-reading.js';
 import { openWorker } from './worker-link.js';
 import { options, schemaText, text } from './workbench-state.js';
 
-/** Time for a person to go on typing before the text is read. */
+/** Pause in typing after which the text is parsed. */
 const PAUSE_MS = 150;
 
 /** What is known of the text; the last reading stays while the next one is made. */
@@ -24,15 +24,15 @@ export interface InspectionState {
 export interface InspectionHandle extends InspectionState {
   /** Reads the same text again. */
   readonly retry: () => void;
-  /** Told by whoever asked something of the reading and met an error. */
+  /** Called when a request about the reading failed. */
   readonly fail: (error: unknown) => void;
 }
 
 const NOTHING: InspectionState = { reading: null, schemaProblem: null, failure: null, busy: false };
 
 /**
- * Reads the text of the workbench whenever it, the schema or an option changes, in a worker: the page goes on meanwhile.
- * What is no longer wanted is given up at once.
+ * Reads the text of the workbench whenever it, the schema or an option changes, in a worker: the page stays responsive.
+ * A reading that is no longer wanted is canceled.
  */
 export function useInspection(): InspectionHandle {
   const state = useSignal<InspectionState>({ ...NOTHING, busy: true });

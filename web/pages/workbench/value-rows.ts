@@ -33,7 +33,7 @@ export function toValueRows(value: unknown, notes: NotesByPlace, bounds: ValueBo
     const shared = { depth: open.length, key: typeof key === 'string' ? JSON.stringify(key) : null };
     const about = notes.get(rowKey(path)) ?? [];
     const comma = isLast ? '' : ',';
-    const entries = entriesOf(one, bounds.rows);
+    const entries = listEntries(one, bounds.rows);
     if (entries === null) {
       rows.push({ ...shared, text: scalar(one, bounds.characters) + comma, notes: about });
     } else if (entries.length === 0) {
@@ -63,7 +63,7 @@ export function toValueRows(value: unknown, notes: NotesByPlace, bounds: ValueBo
 }
 
 /** A path as people write it: `items.3.name`. */
-export function placeOf(path: Path): string {
+export function formatPath(path: Path): string {
   return path.join('.');
 }
 
@@ -73,7 +73,7 @@ export function rowKey(path: Path): string {
 }
 
 /** Members or elements, no more than can be shown; null for what holds nothing. */
-function entriesOf(value: unknown, most: number): readonly (readonly [string | number, unknown])[] | null {
+function listEntries(value: unknown, most: number): readonly (readonly [string | number, unknown])[] | null {
   if (Array.isArray(value)) return value.slice(0, most).map((item: unknown, index) => [index, item]);
   if (typeof value !== 'object' || value === null) return null;
   return Object.entries(value).slice(0, most);
@@ -82,5 +82,5 @@ function entriesOf(value: unknown, most: number): readonly (readonly [string | n
 function scalar(value: unknown, most: number): string {
   if (typeof value !== 'string') return JSON.stringify(value) ?? 'null';
   if (value.length <= most) return JSON.stringify(value);
-  return `${JSON.stringify(value.slice(0, most))} … ${(value.length - most).toLocaleString('en')} characters more`;
+  return `${JSON.stringify(value.slice(0, most))} … ${(value.length - most).toLocaleString('en')} more characters`;
 }

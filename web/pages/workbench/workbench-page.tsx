@@ -26,7 +26,7 @@ export function WorkbenchPage() {
         <OptionsForm />
       </div>
       {state.failure === null ? null : (
-        <Notice tone="bad" title="The text could not be read" action={{ label: 'Try again', run: state.retry }}>
+        <Notice tone="bad" title="Cannot parse the text" action={{ label: 'Try again', run: state.retry }}>
           {state.failure}
         </Notice>
       )}
@@ -63,7 +63,7 @@ function Value({ state: { reading, fail } }: { readonly state: InspectionHandle 
     <section class="card pane" aria-labelledby="workbench-value">
       <div class="row">
         <h2 id="workbench-value">
-          {value !== null && reading?.inspection.outcome.status === 'failed' ? 'Value that was refused' : 'Value'}
+          {value !== null && reading?.inspection.outcome.status === 'failed' ? 'Rejected value' : 'Value'}
         </h2>
         {value === null ? null : (
           <span class="end">
@@ -73,7 +73,7 @@ function Value({ state: { reading, fail } }: { readonly state: InspectionHandle 
       </div>
       {value === null ? (
         <p class="dim body">
-          {reading === null || reading.text === '' ? '' : 'No value. The entries below say what was tried.'}
+          {reading === null || reading.text === '' ? '' : 'No value. The candidates below show what was tried.'}
         </p>
       ) : (
         <ValueRowsView value={value} label="The value, row by row" />

@@ -18,13 +18,13 @@ interface Kept {
 
 const kept = readKept();
 
-/** What is looked at. */
+/** The text to parse. */
 export const text = signal(kept.text);
 /** The text of the JSON Schema; blank for none. */
 export const schemaText = signal(kept.schemaText);
 /** Whether the text is in a field to be changed, or shown with what was found in it. */
 export const isEditing = signal(kept.isEditing);
-/** How it is read: stands in the address, so that it can be sent to somebody. */
+/** The parse options, kept in the query so that they can be shared. */
 export const options = computed(() => readOptions(query.value));
 /** The place in the text that was asked for last. */
 export const chosen = signal<Span | null>(null);

@@ -4,7 +4,7 @@ import type { Numbered, WorkerAnswer, WorkerQuestion } from './text-reader.js';
 
 const reader = createTextReader(() => performance.now());
 
-// A worker has nobody but the page that started it to hear from, and texts are long: they are read here, not there.
+// Texts are long: they are parsed in this worker, so that the page stays responsive.
 addEventListener('message', ({ data: { number, message } }: MessageEvent<Numbered<WorkerQuestion>>) => {
   const answer: Numbered<WorkerAnswer> = { number, message: answerTo(number, message) };
   postMessage(answer);

@@ -136,7 +136,7 @@ describe('a worker that fails', () => {
     await expect(readText(link, input('[1]'))).rejects.toThrow('refused by the policy');
   });
 
-  it('at one question, goes on with the next', async () => {
+  it('that fails one request handles the next', async () => {
     const { link, workers, worker } = open();
     const asked = readText(link, input('[1]'));
     worker().answer({ kind: 'broken', message: 'out of memory' });
@@ -153,7 +153,7 @@ describe('a worker that fails', () => {
     expect(worker().isEnded).toBe(true);
   });
 
-  it('long after it was given up, is nobody’s concern', async () => {
+  it('after it was stopped is ignored', async () => {
     const { link, worker } = open();
     const first = readText(link, input('[1]'));
     link.giveUp();

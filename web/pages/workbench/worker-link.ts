@@ -15,11 +15,11 @@ export interface WorkerLink {
   close(): void;
 }
 
-/** A browser may end a worker that takes too much memory without a word: nobody waits longer than this. */
+/** A browser may silently stop a worker that takes too much memory: requests time out after this. */
 const LONGEST_MS = 120_000;
 
-const CANNOT_START = 'What reads texts could not be loaded, or was ended by the browser.';
-const TOO_SLOW = `No answer for ${LONGEST_MS / 60_000} minutes: the text takes too long to read here.`;
+const CANNOT_START = 'The parser worker could not be loaded or was stopped by the browser.';
+const TOO_SLOW = `No answer for ${LONGEST_MS / 60_000} minutes: the text takes too long to parse in the browser.`;
 
 interface Waiting {
   readonly resolve: (answer: WorkerAnswer | null) => void;
@@ -42,21 +42,21 @@ export function openWorker(start: () => WorkerLike): WorkerLink {
       if (message.kind === 'broken') question?.reject(new Error(message.message));
       else question?.resolve(message);
     });
-    // A file that is missing or refused has no message to tell.
+    // A missing or blocked file has no message.
     started.addEventListener('error', ({ message = '' }: Partial<ErrorEvent>) => {
       if (started === worker) end(({ reject }) => reject(new Error(message === '' ? CANNOT_START : message)));
     });
     return started;
   }
 
-  function end(tell: (question: Waiting) => void): void {
+  function end(settle: (question: Waiting) => void): void {
     worker?.terminate();
     worker = null;
     const questions = [...waiting.values()];
     waiting.clear();
     for (const question of questions) {
       clearTimeout(question.timer);
-      tell(question);
+      settle(question);
     }
   }
 
