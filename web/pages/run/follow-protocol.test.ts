@@ -3,7 +3,7 @@ import { ClientError } from '../../../src/client/index.js';
 import type { Client } from '../../../src/client/index.js';
 import type { FcmpEvent } from '../../../src/events/index.js';
 import { fcmpEvent } from './events.fixture.js';
-import { createFollower, measureWeight, takeEvents } from './follow-protocol.js';
+import { createFollower, joinStates, measureWeight, takeEvents } from './follow-protocol.js';
 
 /** Where each connection begins and what comes on it; one that has no end stays open until it is stopped. */
 function serve(connections: readonly { readonly seqs: readonly number[]; readonly then: 'end' | 'open' | 'lost' }[]) {
@@ -130,9 +130,6 @@ test('lets others have a turn while many events are there at once', async () => 
   // No machine takes a million in one slice.
   expect(await takeEvents(count(1_000_000), () => (hadTurn ? 'enough' : 'more'))).toBe('enough');
 });
-import { expect, test } from 'vitest';
-import { joinStates } from './follow-protocol.js';
-
 test('the worst of the streams is what counts', () => {
   expect(joinStates([{ state: 'live' }, { state: 'reconnecting' }])).toEqual({ state: 'reconnecting' });
   expect(joinStates([{ state: 'ended' }, { state: 'live' }])).toEqual({ state: 'live' });
