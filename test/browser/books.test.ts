@@ -89,7 +89,7 @@ describe('the executions', () => {
     const rows = page.getByRole('table').getByRole('row');
     await expect.poll(async () => rows.filter({ hasText: 'acme/shop' }).count()).toBe(1);
     await page.getByLabel('Worker').fill('nobody');
-    await page.getByText('No execution fits').waitFor();
+    await page.getByText('No executions match').waitFor();
     expect(new URL(page.url()).search).toBe('?decision=advance&worker=nobody');
   });
 
@@ -144,7 +144,7 @@ describe('the form of an order', () => {
     await loseAnswer(page, '/v1/orders');
     const give = page.getByRole('button', { name: 'Submit order' });
     await give.click();
-    await page.getByText('it is given only once').waitFor();
+    await page.getByText('the order is submitted only once').waitFor();
     return give;
   };
 

@@ -111,7 +111,7 @@ describe('the inbox', () => {
     await page.getByLabel('Why').fill('The exit code is that of the linter.');
     await page.getByText('Exactly as it will be delivered.').waitFor();
     await page.getByRole('button', { name: 'Accept and comment' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Not yet' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     expect((await house.site.client.getInboxItem({ id: item.id })).resolution).toBeNull();
     const shown = await confirm(page);
     expect(shown).toBe((await delivered(house.site, item)).body);

@@ -31,7 +31,7 @@ describe(`a run of ${EVENTS} events`, () => {
       return known;
     };
     await expect.poll(count, { timeout: 60_000 }).toBeGreaterThanOrEqual(EVENTS);
-    await page.getByText('All events', { exact: true }).waitFor();
+    await page.getByText('Complete', { exact: true }).waitFor();
     for (const name of ['Conversation', 'Events', 'Raw bytes']) {
       const list: Locator = page.locator(`.virtual[aria-label="${name}"]`);
       for (const share of [0.1, 0.5, 0.9, 1]) {
@@ -43,7 +43,7 @@ describe(`a run of ${EVENTS} events`, () => {
       await page.keyboard.press('End');
       await expect.poll(async () => list.innerText()).toMatch(/Completed|turn\.completed|run\.completed/);
       await page.keyboard.press('Home');
-      await expect.poll(async () => list.innerText()).toMatch(/Begins|run\.started|thread\.started/);
+      await expect.poll(async () => list.innerText()).toMatch(/Session started|run\.started|thread\.started/);
       await count();
     }
     expect(most).toBeLessThanOrEqual(MOST_ROWS);
@@ -52,7 +52,7 @@ describe(`a run of ${EVENTS} events`, () => {
 
   it('has every row of a turned wheel in the frame that scrolls, and makes the rows of a jump a few at a time', async () => {
     const { page } = await house.open(`/runs/${house.seeds.id}`);
-    await page.getByText('All events', { exact: true }).waitFor({ timeout: 60_000 });
+    await page.getByText('Complete', { exact: true }).waitFor({ timeout: 60_000 });
     for (const name of ['Conversation', 'Events', 'Raw bytes']) {
       const list = page.locator(`.virtual[aria-label="${name}"]`);
       const made = await list.evaluate(jump);

@@ -23,7 +23,7 @@ const lit = (page: Page, name: Lens): Locator => lens(page, name).locator('.lit'
 /** A page that has loaded all events of a run. */
 async function openRun(id: string): Promise<Page> {
   const { page } = await house.open(`/runs/${id}`);
-  await page.getByText('All events', { exact: true }).waitFor();
+  await page.getByText('Complete', { exact: true }).waitFor();
   await settle(page);
   return page;
 }
@@ -207,11 +207,11 @@ describe('a run that has ended', () => {
     const { id, tell } = await house.site.startRun({ says: [codex.thread(), codex.turn], isLive: true });
     const { page } = await house.open(`/runs/${id}`);
     const conversation = lens(page, 'Conversation');
-    await conversation.getByText('session').waitFor();
+    await conversation.getByText('Session started').waitFor();
     await tell([codex.message('First word.', 'item_0')]);
     await conversation.getByText('First word.').waitFor();
     await tell([codex.message('Last word.', 'item_1'), codex.completed(), 'end']);
-    await page.getByText('All events', { exact: true }).waitFor();
+    await page.getByText('Complete', { exact: true }).waitFor();
     await conversation.getByText('Last word.').waitFor();
     const row = conversation.locator('[data-index]').filter({ hasText: 'First word.' });
     const [, minutes, seconds] = /(\d+):(\d\d\.\d+)/.exec(await row.innerText()) ?? [];
@@ -244,7 +244,7 @@ describe('a run that asks', () => {
     await page.keyboard.press('Control+Enter');
     await lens(page, 'Conversation').getByText('Blue it is.').first().waitFor();
     expect(await lens(page, 'Conversation').innerText()).toContain('Blue, please.');
-    await page.getByText('All events', { exact: true }).waitFor();
+    await page.getByText('Complete', { exact: true }).waitFor();
     expect(await page.getByLabel('Your answer').count()).toBe(0);
   });
 });
@@ -266,7 +266,7 @@ describe('a live run', () => {
     await run.tell(say(1, 2));
     await lens(page, 'Conversation').getByText('Line 1.').waitFor();
     await run.tell([codex.completed(), 'end']);
-    await page.getByText('All events', { exact: true }).waitFor();
+    await page.getByText('Complete', { exact: true }).waitFor();
     await lens(page, 'Conversation').getByText('Completed').waitFor();
     expect((await house.site.runIs(run.id, 'ended')).result?.status).toBe('success');
   });
@@ -291,7 +291,7 @@ describe('a live run', () => {
       Array.from({ length: 20 }, (_, index) => `Line ${index}.`),
     );
     await run.tell([codex.completed(), 'end']);
-    await page.getByText('All events', { exact: true }).waitFor();
+    await page.getByText('Complete', { exact: true }).waitFor();
   });
 
   it('takes clicks and keys while 200 events a second come', async () => {
@@ -315,7 +315,7 @@ describe('a live run', () => {
     await page.getByText('Live', { exact: true }).waitFor();
     clearInterval(timer);
     await run.tell([codex.completed(), 'end']);
-    await page.getByText('All events', { exact: true }).waitFor();
+    await page.getByText('Complete', { exact: true }).waitFor();
     await lens(page, 'Conversation').focus();
     await page.keyboard.press('End');
     await expect.poll(async () => lens(page, 'Conversation').innerText()).toContain('Completed');
@@ -337,7 +337,7 @@ describe('a live run', () => {
 describe('a server that was killed', () => {
   it('is missed with a word about it, and found again', async () => {
     const { page } = await house.open(`/runs/${house.seeds.reviewed}`, { mayFail: /ERR_|Failed to/ });
-    await page.getByText('All events', { exact: true }).waitFor();
+    await page.getByText('Complete', { exact: true }).waitFor();
     await house.site.kill();
     await page.getByRole('navigation').getByRole('link', { name: 'Inbox' }).click();
     await page.getByText('The page could not be loaded').waitFor();

@@ -80,13 +80,13 @@ describe('the list of runs', () => {
     await expect.poll(async () => rows.filter({ hasText: 'success' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Count the findings.' }).waitFor();
     await page.getByLabel('Engine').selectOption('gemini');
-    await page.getByText('No run fits').waitFor();
+    await page.getByText('No runs match').waitFor();
     expect(new URL(page.url()).search).toBe('?outcome=failed&engine=gemini');
   });
 
   it('offers the engines the server has, also one that only the address knows', async () => {
     const { page } = await house.open('/runs?engine=abacus');
-    await page.getByText('No run fits').waitFor();
+    await page.getByText('No runs match').waitFor();
     const choice = page.getByLabel('Engine');
     expect(await choice.inputValue()).toBe('abacus');
     await expect.poll(async () => choice.locator('option').allInnerTexts()).toEqual(['all', ...RUN_ENGINES, 'abacus']);
@@ -109,7 +109,7 @@ describe('the form that starts a run', () => {
     await field(page, 'Engine').selectOption('command');
     await field(page, 'Program').selectOption(PROGRAM);
     await field(page, 'Arguments').fill('-e\nconsole.log(JSON.stringify({ summary: "from a form" }))');
-    await page.getByText('what the answer must be').click();
+    await page.getByText('what the answer must look like').click();
     await page.getByRole('button', { name: 'Insert an example' }).click();
     await page.getByRole('button', { name: 'Start the run' }).click();
     await page.waitForURL(/\/runs\/[0-9A-Z]{26}$/);
@@ -129,7 +129,7 @@ describe('the form that starts a run', () => {
     await loseAnswer(page, '/v1/runs');
     const start = page.getByRole('button', { name: 'Start the run' });
     await start.click();
-    await page.getByText('it is started only once').waitFor();
+    await page.getByText('the run starts only once').waitFor();
     return start;
   };
   const countRuns = async () => (await house.site.client.listRuns({ query: { limit: 500 } })).items.length;

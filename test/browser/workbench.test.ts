@@ -10,7 +10,7 @@ const house = useConsole(async () => undefined);
 async function bench(text: string, schema: object | string = '') {
   const { page, record } = await house.open('/workbench');
   await page.getByRole('button', { name: 'Edit' }).click();
-  await page.getByLabel('Output of a model').getByRole('textbox').fill(text);
+  await page.getByLabel('Model output').getByRole('textbox').fill(text);
   await page.getByLabel('JSON Schema').fill(typeof schema === 'string' ? schema : JSON.stringify(schema, null, 2));
   await settle(page);
   return { page, record };
@@ -82,7 +82,7 @@ describe('the workbench', () => {
     await page.reload();
     await settle(page);
     await expect.poll(async () => outcome(page)).toContain('success');
-    expect(await page.getByLabel('Output of a model').getByRole('textbox').inputValue()).toBe('{"a": [1, 2');
+    expect(await page.getByLabel('Model output').getByRole('textbox').inputValue()).toBe('{"a": [1, 2');
     expect(record.loaded.map(({ path }) => path)).not.toContain('/v1/parse');
   });
 
@@ -162,7 +162,7 @@ describe('the workbench', () => {
   it('refuses what is longer than it can hold, and keeps what was there', async () => {
     const { page } = await bench('{"kept": true}');
     await page
-      .getByLabel('Output of a model')
+      .getByLabel('Model output')
       .first()
       .evaluate((pane) => {
         const dataTransfer = new DataTransfer();

@@ -35,6 +35,5 @@ test.each([
 test('formats known figures and omits the rest', () => {
   expect(formatUsage({ input_tokens: 1200, output_tokens: 40, cost: 0.0123 })).toBe('1,200 in · 40 out · $0.0123');
   expect(formatUsage({ input_tokens: 5, cached_input_tokens: 3, output_tokens: 0 })).toBe('5 in · 3 cached · 0 out');
-  expect(formatUsage({ input_tokens: 'many' })).toBe('');
   expect(formatUsage(undefined)).toBe('');
 });

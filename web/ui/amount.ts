@@ -18,12 +18,12 @@ export function formatBytes(bytes: number): string {
 
 const UNITS = ['kB', 'MB', 'GB'] as const;
 
-/** What is known of tokens and money; the fields of a result are not checked by the client. */
-interface UsageFields {
-  readonly input_tokens?: unknown;
-  readonly output_tokens?: unknown;
-  readonly cached_input_tokens?: unknown;
-  readonly cost?: unknown;
+/** Tokens and cost of a run, as far as the engine reports them. */
+interface Usage {
+  readonly input_tokens?: number | undefined;
+  readonly output_tokens?: number | undefined;
+  readonly cached_input_tokens?: number | undefined;
+  readonly cost?: number | undefined;
 }
 
 /**
@@ -32,18 +32,14 @@ interface UsageFields {
  * @example
  * formatUsage({ input_tokens: 1200, output_tokens: 40, cost: 0.0123 }) // '1,200 in · 40 out · $0.0123'
  */
-export function formatUsage(usage: UsageFields | null | undefined): string {
+export function formatUsage(usage: Usage | null | undefined): string {
   if (usage === null || usage === undefined) return '';
-  const { input_tokens, output_tokens, cached_input_tokens, cost } = usage;
+  const { input_tokens, output_tokens, cached_input_tokens = 0, cost } = usage;
   const parts = [
-    isAmount(input_tokens) ? `${formatCount(input_tokens)} in` : null,
-    isAmount(cached_input_tokens) && cached_input_tokens > 0 ? `${formatCount(cached_input_tokens)} cached` : null,
-    isAmount(output_tokens) ? `${formatCount(output_tokens)} out` : null,
-    isAmount(cost) ? `$${cost.toFixed(4)}` : null,
+    input_tokens === undefined ? [] : `${formatCount(input_tokens)} in`,
+    cached_input_tokens > 0 ? `${formatCount(cached_input_tokens)} cached` : [],
+    output_tokens === undefined ? [] : `${formatCount(output_tokens)} out`,
+    cost === undefined ? [] : `$${cost.toFixed(4)}`,
   ];
-  return parts.filter((part) => part !== null).join(' · ');
-}
-
-function isAmount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value);
+  return parts.flat().join(' · ');
 }

@@ -1,5 +1,4 @@
 import { SafeText } from './safe-text.js';
-import { isRecord, asText } from './read-unknown.js';
 
 /** More of them say nothing new. */
 const MOST = 50;
@@ -10,7 +9,7 @@ export function Notes({ notes }: { readonly notes: readonly NoteView[] }) {
     <ul class="notes">
       {notes.slice(0, MOST).map(({ code, message, path }, index) => (
         <li key={index}>
-          <SafeText text={path === '' ? message : `${path}: ${message}`} /> <code class="dim">{code}</code>
+          <SafeText text={path === undefined ? message : `${path}: ${message}`} /> <code class="dim">{code}</code>
         </li>
       ))}
       {notes.length > MOST ? <li class="dim">and {notes.length - MOST} more</li> : null}
@@ -18,20 +17,10 @@ export function Notes({ notes }: { readonly notes: readonly NoteView[] }) {
   );
 }
 
-/** Something that was noticed about a result. */
+/** A problem or a notice about a result. */
 export interface NoteView {
   readonly code: string;
   readonly message: string;
-  /** Where in the result; empty if it is about the whole. */
-  readonly path: string;
-}
-
-/** Reads a list of problems or notices. Entries of another shape are dropped. */
-export function readNotes(value: unknown): readonly NoteView[] {
-  if (!Array.isArray(value)) return [];
-  return value.filter(isRecord).map(({ code, message, path }) => ({
-    code: asText(code),
-    message: asText(message),
-    path: asText(path),
-  }));
+  /** Where in the result; absent if it is about the whole. */
+  readonly path?: string;
 }

@@ -3,7 +3,7 @@ import type { Client } from '../../../src/client/index.js';
 import { toPath } from '../../app/route.js';
 import { Badge, chooseTone } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
-import { Notes, readNotes } from '../../ui/notes.js';
+import { Notes } from '../../ui/notes.js';
 import { OpenableRow } from '../../ui/openable-row.js';
 import { RowTable } from '../../ui/row-table.js';
 import type { Column } from '../../ui/row-table.js';
@@ -96,7 +96,7 @@ function Details({ execution }: { readonly execution: ExecutionView }) {
         'Read from':
           execution.parse_path === null ? execution.result_encoding : <SafeText text={execution.parse_path} />,
         'Parser version': execution.parser_version,
-        Problems: execution.problems.length === 0 ? undefined : <Notes notes={readNotes(execution.problems)} />,
+        Problems: execution.problems.length === 0 ? undefined : <Notes notes={execution.problems} />,
       }}
     />
   );

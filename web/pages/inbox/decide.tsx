@@ -12,7 +12,6 @@ import { CommentPreview, usePreview } from './comment-preview.js';
 import { findAction, EMPTY_DECISION, readDecision, ACTIONS } from './decision-request.js';
 import type { DecisionField, ActionWords } from './decision-request.js';
 import { isAcceptable } from './reading-view.js';
-import type { ReadingView } from './reading-view.js';
 import { ResultFields } from './result-fields.js';
 import { fillResultForm, RESULT_PLACES } from './result-form.js';
 import type { RefObject } from 'preact';
@@ -20,19 +19,17 @@ import type { RefObject } from 'preact';
 /** Where a person decides: what each choice does, why, and the comment exactly as it will be delivered. */
 export function Decide({
   item,
-  reading,
   reload,
   onSettled,
 }: {
   readonly item: InboxItemView;
-  readonly reading: ReadingView;
   readonly reload: () => void;
   /** It was this person who settled it. */
   readonly onSettled: () => void;
 }) {
   const { fields, change, forget } = useDraft(`inbox ${item.id}`, {
     ...EMPTY_DECISION,
-    ...fillResultForm(reading.result ?? reading.draft),
+    ...fillResultForm(item.reading.result ?? item.reading.draft),
   });
   const name = useDraft('who', { who: '' });
   const isLocal = session.value.state === 'signed-in' && session.value.name === 'local';
@@ -95,7 +92,7 @@ export function Decide({
         value={fields.action}
         onChange={(chosen) => edit({ action: chosen })}
         options={ACTIONS.map((one) => {
-          const isOff = one.action === 'accept' && !isAcceptable(reading, item);
+          const isOff = one.action === 'accept' && !isAcceptable(item.reading, item);
           return {
             value: one.action,
             label: one.label,

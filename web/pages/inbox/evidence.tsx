@@ -4,31 +4,31 @@ import { Facts } from '../../ui/facts.js';
 import { Notes } from '../../ui/notes.js';
 import type { NoteView } from '../../ui/notes.js';
 import { SafeText } from '../../ui/safe-text.js';
-import type { CommitCheck, ReadingView } from './reading-view.js';
+import { checkCommit, describeSource } from './reading-view.js';
+import type { CommitCheck } from './reading-view.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { InlineFailure } from '../../ui/notice.js';
 
 /** What is known of how the worker ended and of what it left. */
-export function Evidence({ item, reading }: { readonly item: InboxItemView; readonly reading: ReadingView }) {
-  const { result, draft } = reading;
+export function Evidence({ item }: { readonly item: InboxItemView }) {
+  const { reading } = item;
+  const { result, draft, anchors = {}, notices = [] } = reading;
+  const hints = Object.entries(anchors).map(([name, value]) => `${name}: ${value}`);
   return (
     <section class="card stack">
       <h2>Evidence</h2>
       <Facts
         facts={{
-          'Read from': <SafeText text={reading.source} />,
+          'Read from': <SafeText text={describeSource(reading)} />,
           'Exit code': item.exit_code === null ? 'none' : <ExitCode code={item.exit_code} />,
           Signal: item.signal ?? undefined,
-          Commit: <Commit check={reading.commit} />,
-          'Hints in the output':
-            reading.anchors.length === 0 ? undefined : (
-              <SafeText text={reading.anchors.map(([name, value]) => `${name}: ${value}`).join('\n')} />
-            ),
+          Commit: <Commit check={checkCommit(reading)} />,
+          'Hints in the output': hints.length === 0 ? undefined : <SafeText text={hints.join('\n')} />,
         }}
       />
       <Noted title="Problems" notes={reading.problems} />
-      <Noted title="Notices" notes={reading.notices} />
+      <Noted title="Notices" notes={notices} />
       {result === undefined ? null : <Claims title="Result" value={result} />}
       {result === undefined && draft !== undefined ? (
         <Claims title="Repaired draft: fills in the form below, never accepted automatically" value={draft} />
@@ -43,7 +43,7 @@ function ExitCode({ code }: { readonly code: number }) {
 
 function Commit({ check }: { readonly check: CommitCheck }) {
   switch (check) {
-    case 'none named':
+    case 'none':
       return <span class="dim">none</span>;
     case 'found':
       return <Badge tone="good">found in the repository</Badge>;
@@ -75,7 +75,7 @@ function Claims({ title, value }: { readonly title: string; readonly value: unkn
   );
 }
 
-/** Work order to do: without it a result cannot be judged. */
+/** The order the worker executed: without it a result cannot be judged. */
 export function OrderRequest({ issueRef, runId }: { readonly issueRef: string; readonly runId: string }) {
   const issue = useResource(`issue ${issueRef}`, async (signal) => client.getIssue({ ref: issueRef, signal }));
   const order = issue.value?.orders.find((one) => one.run_id === runId);

@@ -11,7 +11,6 @@ import { Moment } from '../../ui/time.js';
 import { Decide } from './decide.js';
 import { Evidence, OrderRequest } from './evidence.js';
 import { RawFiles } from './raw-files.js';
-import { viewReading } from './reading-view.js';
 import { Settled } from './settled.js';
 
 /** One thing that waits, or waited: why, the evidence, and what can be done. */
@@ -27,15 +26,14 @@ export function Item({ id }: { readonly id: string }) {
       </FailureNotice>
     );
   }
-  const reading = viewReading(value.reading);
   return (
     <article class="stack item" aria-label={`${value.issue_ref}, ${value.run_id}`}>
       <Head item={value} failure={failure} />
       {value.resolution === null ? null : <Settled item={value} resolution={value.resolution} isMine={isMine.value} />}
-      <Evidence item={value} reading={reading} />
+      <Evidence item={value} />
       <OrderRequest issueRef={value.issue_ref} runId={value.run_id} />
       <RawFiles run={value.run} />
-      <Decide item={value} reading={reading} reload={reload} onSettled={() => (isMine.value = true)} />
+      <Decide item={value} reload={reload} onSettled={() => (isMine.value = true)} />
     </article>
   );
 }

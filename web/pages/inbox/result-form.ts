@@ -1,5 +1,4 @@
 import { errorMessageOf } from '../../../src/base/index.js';
-import { isRecord, asText } from '../../ui/read-unknown.js';
 
 /** A work result while a person corrects it. Issue, run and status are not among the fields: they are given. */
 export const EMPTY_RESULT_FORM = {
@@ -103,4 +102,13 @@ export function parseResult(
 
 function said(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+}
+
+/** A repaired draft may have any shape. */
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }

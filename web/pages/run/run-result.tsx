@@ -98,66 +98,45 @@ function NoteList({
   );
 }
 
-/** Most of what is wrong is seen in the first lines. */
+/** Lines of a list of errors; more are in the export. */
 const MOST_LINES = 50;
 
-/** Why a run failed: the code, where the schema was not met, and what was tried. */
-function RunFailureView({ error }: { readonly error: Readonly<Record<string, unknown>> }) {
-  const { category, code, message, issues, tried, ...rest } = error;
+type RunError = NonNullable<NonNullable<RunView['result']>['error']>;
+
+/** Why a run failed: the code, where the schema was not met, and which candidates were tried. */
+function RunFailureView({ error: { category, code, message, issues = [], tried = [] } }: { readonly error: RunError }) {
   return (
     <section>
       <h2>Error</h2>
       <p>
-        <Badge tone="bad">{scalarText(code)}</Badge> <span class="dim">{scalarText(category)}</span>{' '}
-        <SafeText text={scalarText(message)} limit={4000} />
+        <Badge tone="bad">{code}</Badge> <span class="dim">{category}</span> <SafeText text={message} limit={4000} />
       </p>
-      <Lines title="Schema errors" lines={issues} describe={issueText} />
-      <Lines title="Candidates tried" lines={tried} describe={triedText} />
-      {Object.keys(rest).length === 0 ? null : <ValueText value={rest} />}
+      <Lines
+        title="Schema errors"
+        lines={issues.map(({ path, message: issue }) => `${path.length === 0 ? '(root)' : path.join('.')}: ${issue}`)}
+      />
+      <Lines
+        title="Candidates tried"
+        lines={tried.map((one) => `${one.finder} ${one.start}–${one.end}: ${one.code} ${one.message}`)}
+      />
     </section>
   );
 }
 
-function Lines({
-  title,
-  lines,
-  describe,
-}: {
-  readonly title: string;
-  readonly lines: unknown;
-  readonly describe: (line: ReadonlyMap<string, unknown>) => string;
-}) {
-  if (!Array.isArray(lines) || lines.length === 0) return null;
+function Lines({ title, lines }: { readonly title: string; readonly lines: readonly string[] }) {
+  if (lines.length === 0) return null;
   return (
     <>
       <h3>{title}</h3>
       <ul class="plain">
-        {lines.slice(0, MOST_LINES).map((line: unknown, index) => (
+        {lines.slice(0, MOST_LINES).map((line, index) => (
           <li key={index}>
-            <SafeText text={describe(readFields(line))} limit={500} />
+            <SafeText text={line} limit={500} />
           </li>
         ))}
       </ul>
     </>
   );
-}
-
-function issueText(issue: ReadonlyMap<string, unknown>): string {
-  const path = issue.get('path');
-  const place = Array.isArray(path) && path.length > 0 ? path.map(scalarText).join('.') : '(the whole value)';
-  return `${place}: ${scalarText(issue.get('message'))}`;
-}
-
-function triedText(one: ReadonlyMap<string, unknown>): string {
-  return `${scalarText(one.get('finder'))} ${scalarText(one.get('start'))}–${scalarText(one.get('end'))}: ${scalarText(one.get('code'))} ${scalarText(one.get('message'))}`;
-}
-
-function readFields(value: unknown): ReadonlyMap<string, unknown> {
-  return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
-}
-
-function scalarText(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
 /** More files than this are in the export. */
@@ -169,10 +148,10 @@ function ChangedFiles({
   artifacts,
 }: {
   readonly runId: string;
-  readonly artifacts: Readonly<Record<string, unknown>>;
+  readonly artifacts: NonNullable<RunView['result']>['artifacts'];
 }) {
   const files = (['created', 'modified', 'deleted'] as const).flatMap((change) =>
-    readPaths(artifacts[change]).map((path) => ({ change, path })),
+    artifacts[change].map((path) => ({ change, path })),
   );
   if (files.length === 0) return null;
   return (
@@ -197,8 +176,4 @@ function ChangedFiles({
       {files.length > MOST_FILES ? <p class="dim">and {files.length - MOST_FILES} more</p> : null}
     </section>
   );
-}
-
-function readPaths(list: unknown): readonly string[] {
-  return Array.isArray(list) ? list.filter((path) => typeof path === 'string') : [];
 }
