@@ -143,7 +143,7 @@ describe('the workbench', () => {
       await paste(page, long);
       await expect.poll(async () => value(page), { timeout: 40_000 }).toContain('as agents write them');
       const stream = page.getByRole('region', { name: 'While it streams' });
-      await stream.getByLabel('Piece').fill('8');
+      await stream.getByLabel('Chunk').fill('8');
       await stream.getByRole('button', { name: 'Step' }).click();
       await stream.getByText('as agents write them').first().waitFor();
     });
@@ -155,7 +155,7 @@ describe('the workbench', () => {
       await page.getByText('parsing …').waitFor();
       await paste(page, '{"next": true}');
       await expect.poll(async () => value(page)).toContain('next');
-      await expect.poll(async () => outcome(page)).not.toContain('reading');
+      await expect.poll(async () => outcome(page)).not.toContain('parsing');
     });
   });
 
