@@ -84,7 +84,11 @@ describe('the pages of the console', () => {
     ]);
     for (const path of ['/v1/nothing', '/v1', '/assets/gone.js', '/gone.svg']) {
       const answer = await app.request(path, { headers: browser });
-      expect([answer.status, answer.headers.get('content-type')], path).toEqual([404, 'application/problem+json']);
+      expect([path, answer.status, answer.headers.get('content-type')]).toEqual([
+        path,
+        404,
+        'application/problem+json',
+      ]);
     }
   });
 
