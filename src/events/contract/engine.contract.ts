@@ -4,15 +4,16 @@ import type { Emitted } from '../protocol/translator-output.js';
 import type { EngineName } from '../protocol/engine-names.js';
 import { createTranslator } from '../translator.js';
 import { applyDamage, arbitraryCut, arbitraryDamage, cutByByte, cutByLine } from './damage.contract.js';
-import { expectCovered, expectOrderly, expectValid, selectFcmp, selectRasp } from './emitted-invariants.contract.js';
+import { expectCovered, expectOrderly, expectValid, selectFcmp } from './emitted-invariants.contract.js';
 import { readFixtures, translateFixture } from './engine-fixture.contract.js';
+import { renderTranscript } from './transcript.contract.js';
 
 import fc from 'fast-check';
 
 /** Random damages an engine has to bear; `npm run torture` has the long form. */
 const DAMAGE_RUNS = Number(process.env['DAMAGE_RUNS'] ?? 60);
 
-/** Writes the golden files instead of comparing with them. Read them before you commit them. */
+/** Writes the transcripts instead of comparing with them. Read them before you commit them. */
 const UPDATES_GOLDEN = process.env['UPDATE_GOLDEN'] === '1';
 
 /**
@@ -64,10 +65,12 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
         }
       });
 
-      it('gives the golden events', () => {
-        const { emitted } = translateFixture(fixture, engine);
-        expectGolden(`${fixture.folder}/events.golden.jsonl`, selectRasp(emitted));
-        expectGolden(`${fixture.folder}/fcmp.golden.jsonl`, selectFcmp(emitted));
+      it('gives the events of its transcript', () => {
+        const transcript = renderTranscript(translateFixture(fixture, engine).emitted);
+        const file = `${fixture.folder}/transcript.txt`;
+        if (UPDATES_GOLDEN) writeFileSync(file, transcript);
+        expect(existsSync(file), `${file} is missing: run with UPDATE_GOLDEN=1 and read what it wrote`).toBe(true);
+        expect(transcript).toBe(readFileSync(file, 'utf8'));
       });
     });
 
@@ -129,11 +132,4 @@ function byAttempt(emitted: readonly Emitted[]): ReadonlyMap<number, readonly Em
     attempts.set(number, [...(attempts.get(number) ?? []), one]);
   }
   return attempts;
-}
-
-function expectGolden(file: string, events: readonly object[]): void {
-  const lines = events.map((event) => `${JSON.stringify(event)}\n`).join('');
-  if (UPDATES_GOLDEN) writeFileSync(file, lines);
-  expect(existsSync(file), `${file} is missing: run with UPDATE_GOLDEN=1 and read what it wrote`).toBe(true);
-  expect(lines).toBe(readFileSync(file, 'utf8'));
 }

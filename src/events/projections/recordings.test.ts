@@ -1,31 +1,28 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { EventSchemas } from '@ag-ui/core/schemas';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { AnySchemaObject } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
+import { selectFcmp } from '../contract/emitted-invariants.contract.js';
+import { readFixtures, translateFixture } from '../contract/engine-fixture.contract.js';
+import { ENGINE_NAMES } from '../protocol/engine-names.js';
 import type { FcmpEvent } from '../protocol/fcmp-event.js';
 import { toAcp } from './acp/acp.js';
 import type { AgUiEvent } from './ag-ui/ag-ui-event.js';
 import { toAgUi } from './ag-ui/ag-ui.js';
 import { brokenRules } from './ag-ui/fixtures/ag-ui-rules.js';
 
-const ENGINES = fileURLToPath(new URL('../engines', import.meta.url));
-const recordings = readdirSync(ENGINES, { recursive: true, encoding: 'utf8' }).filter((name) =>
-  name.endsWith('fcmp.golden.jsonl'),
+const recordings = ENGINE_NAMES.flatMap((engine) =>
+  readFixtures(new URL(`../engines/${engine}/fixtures/`, import.meta.url)).map(
+    (fixture) => [`${engine} ${fixture.name}`, engine, fixture] as const,
+  ),
 );
 
 const acpFile = createRequire(import.meta.url).resolve('@agentclientprotocol/sdk/schema/v1/schema.json');
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(JSON.parse(readFileSync(acpFile, 'utf8')) as AnySchemaObject, 'acp');
 const isAcp = ajv.compile({ $ref: 'acp#/$defs/SessionNotification' });
-
-function readEvents(name: string): FcmpEvent[] {
-  const lines = readFileSync(join(ENGINES, name), 'utf8').split('\n').filter(Boolean);
-  return lines.map((line) => JSON.parse(line) as FcmpEvent);
-}
 
 /** The texts of the agent's messages, in the order in which they were finished. */
 function finals(events: readonly FcmpEvent[]): string[] {
@@ -53,11 +50,11 @@ function acpText(events: readonly FcmpEvent[]): string {
 
 describe('the recordings of all engines', () => {
   test('are there', () => {
-    expect(recordings.length).toBeGreaterThan(10);
+    expect(recordings.length).toBeGreaterThan(100);
   });
 
-  test.each(recordings)('%s: legal AG-UI, valid ACP, every text once', (name) => {
-    const events = readEvents(name);
+  test.each(recordings)('%s: legal AG-UI, valid ACP, every text once', (_, engine, fixture) => {
+    const events = selectFcmp(translateFixture(fixture, engine).emitted);
     const translated = toAgUi(events);
     expect(brokenRules(translated)).toEqual([]);
     expect(translated.map((event) => EventSchemas.parse(event))).toEqual(translated);

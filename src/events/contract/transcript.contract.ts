@@ -1,0 +1,114 @@
+import type { Emitted } from '../protocol/translator-output.js';
+
+/**
+ * Events as a text that a person can review, with every field and value. A RASP event starts a block: its number, the
+ * bytes it was read from, its type, and its data. What it became in FCMP follows behind an arrow. What an event repeats
+ * of the one before it is left out; all else is there, so two different lists of events have different transcripts.
+ *
+ * @example
+ * renderTranscript(emitted)
+ * // #2 stdout 0–77 lifecycle.run.status
+ * //     data.status: "thread.started"
+ * //     → #1 conversation.started
+ * //         data.session_id: "t-1"
+ */
+export function renderTranscript(emitted: readonly Emitted[]): string {
+  const lines: string[] = [];
+  let rasp: Fields = {};
+  let fcmp: Fields = {};
+  for (const one of emitted) {
+    const { event } = one;
+    const shown = toFields(event);
+    const { seq } = event;
+    if (one.protocol === 'rasp') {
+      const { stream, byte_from: from, byte_to: to } = one.event.raw_ref ?? {};
+      const bytes = stream === undefined ? '' : ` ${stream} ${from}–${to}`;
+      lines.push(`#${one.event.seq}${bytes} ${one.event.event.type}`);
+      const isHeadEnough = one.event.raw_ref === null || isShown(one.event.raw_ref, one.event.attempt_number);
+      const category = one.event.event.type.split('.')[0];
+      const expected = { ...inherited(rasp), seq, 'event.category': category, 'event.type': one.event.event.type };
+      lines.push(...difference(expected, isHeadEnough ? withoutRawRef(shown) : shown, '    '));
+      rasp = shown;
+    } else {
+      lines.push(`    → #${one.event.seq} ${one.event.type}`);
+      const expected = {
+        ...inherited(fcmp),
+        seq,
+        type: one.event.type,
+        ts: rasp['ts'],
+        ...pick(rasp, ['data.', 'correlation.', 'raw_ref']),
+      };
+      lines.push(...difference(expected, shown, '        '));
+      fcmp = shown;
+    }
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** An event as paths and JSON values; small objects and arrays stay in one piece. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Longest value on a line; a longer one is shown member by member. */
+const MAX_VALUE = 100;
+
+function toFields(event: object): Fields {
+  const fields: Record<string, unknown> = {};
+  const open: [path: string, value: unknown][] = Object.entries(event).toReversed();
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [path, value] = next;
+    const isEnvelope = ['source', 'event', 'data', 'correlation', 'raw_ref', 'meta'].includes(path);
+    const isOpened =
+      typeof value === 'object' && value !== null && (isEnvelope || JSON.stringify(value).length > MAX_VALUE);
+    if (path === 'correlation' && JSON.stringify(value) === '{}') continue;
+    if (!isOpened || Object.keys(value).length === 0) fields[path] = value;
+    else for (const [key, member] of Object.entries(value).toReversed()) open.push([`${path}.${key}`, member]);
+  }
+  return fields;
+}
+
+/** What every event of a protocol repeats. */
+function inherited(before: Fields): Fields {
+  return pick(before, [
+    'protocol_version',
+    'run_id',
+    'attempt_number',
+    'ts',
+    'source.',
+    'correlation.session_id',
+    'engine',
+    'meta.',
+  ]);
+}
+
+function pick(fields: Fields, prefixes: readonly string[]): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([path]) => prefixes.some((prefix) => path.startsWith(prefix))),
+  );
+}
+
+/** Whether the head of a block says all about these bytes. */
+function isShown(rawRef: { readonly attempt_number: number; readonly encoding: string }, attempt: number): boolean {
+  return rawRef.encoding === 'utf-8' && rawRef.attempt_number === attempt;
+}
+
+function withoutRawRef(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([path]) => !path.startsWith('raw_ref')));
+}
+
+function difference(expected: Fields, shown: Fields, indent: string): string[] {
+  const lines: string[] = [];
+  for (const [path, value] of Object.entries(shown)) {
+    if (!(path in expected) || JSON.stringify(expected[path]) !== JSON.stringify(value))
+      lines.push(...renderField(path, value, indent));
+  }
+  for (const path of Object.keys(expected)) {
+    if (expected[path] !== undefined && !(path in shown)) lines.push(`${indent}no ${path}`);
+  }
+  return lines;
+}
+
+/** A text of several lines is shown line by line. */
+function renderField(path: string, value: unknown, indent: string): string[] {
+  if (typeof value !== 'string' || !value.includes('\n')) return [`${indent}${path}: ${JSON.stringify(value)}`];
+  return [`${indent}${path}:`, ...value.split('\n').map((line) => `${indent}  | ${JSON.stringify(line).slice(1, -1)}`)];
+}
