@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type * as CreateLead from '../src/orders/lead/create-lead.js';
 import { runResultOf } from '../src/runs/result/fixtures/run-result-of.js';
 import type * as CreateServer from '../src/server/create-server.js';
-import type * as Listen from '../src/server/listen.js';
+import type * as RunServer from '../src/server/run-server.js';
 import type * as Store from '../src/store/index.js';
 
 /** What the server is told to do. */
@@ -84,7 +84,7 @@ async function serveSluice(folder: string) {
   const { openStore } = await load<typeof Store>('store/index');
   const { createLead } = await load<typeof CreateLead>('orders/lead/create-lead');
   const { createServer } = await load<typeof CreateServer>('server/create-server');
-  const { listen } = await load<typeof Listen>('server/listen');
+  const { listen } = await load<typeof RunServer>('server/run-server');
   const store = await openStore(`sqlite:${folder}/bench.db`);
   const lead = createLead({ store, data: folder, wrappers: {} });
   const server = createServer({ store, lead, data: folder });

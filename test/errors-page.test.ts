@@ -17,7 +17,7 @@ import { ORDERS_ERROR_CODES } from '../src/orders/orders-error.js';
 import { PROBLEM_CODES } from '../src/records/problem-codes.js';
 import { RESULT_CODES } from '../src/records/result-code.js';
 import { RUN_WARNING_CODES } from '../src/records/run-warning.js';
-import { REQUEST_PROBLEMS } from '../src/server/request-error.js';
+import { REQUEST_PROBLEMS } from '../src/server/http/problem.js';
 import { STORE_ERROR_CODES } from '../src/store/store-error.js';
 
 /** The codes in the first column of the tables of a page, by section. */

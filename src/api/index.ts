@@ -3,7 +3,7 @@ export type { Problem } from './shapes/problem.js';
 export type { AnswerOf, BodyOf, Endpoint, ParametersOf, Scope } from './endpoint.js';
 export { ENDPOINTS, type EndpointName } from './endpoints.js';
 export { createOpenApi, type OpenApi } from './openapi.js';
-export { sessionCookieOf } from './shapes/session.js';
+export { sessionCookieName } from './shapes/session.js';
 export type { StatisticsView } from './shapes/statistics.js';
 export type { OrderView } from './shapes/order.js';
 export type { InboxItem as InboxItemView, OutboxMessage as OutboxMessageView } from '../records/index.js';

@@ -1,7 +1,7 @@
 import { ENDPOINTS } from './endpoints.js';
 import type { Endpoint } from './endpoint.js';
 import { problemSchema } from './shapes/problem.js';
-import { sessionCookieOf } from './shapes/session.js';
+import { sessionCookieName } from './shapes/session.js';
 
 /**
  * The OpenAPI 3.1 document of the server, made from the table of endpoints.
@@ -23,7 +23,7 @@ export function createOpenApi(version: string, { https = false }: { readonly htt
       schemas: { Problem: problemSchema },
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer' },
-        session: { type: 'apiKey', in: 'cookie', name: sessionCookieOf(https) },
+        session: { type: 'apiKey', in: 'cookie', name: sessionCookieName(https) },
       },
     },
   };

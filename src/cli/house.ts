@@ -2,10 +2,9 @@ import type { Command } from 'commander';
 import { createSinks, loadConfig } from '../config/index.js';
 import type { Config } from '../config/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
-import { silentLogger } from '../base/index.js';
+import { silentLogger, omitUndefined } from '../base/index.js';
 import type { Logger } from '../base/index.js';
 import type { Store } from '../store/index.js';
-import { present } from '../server/index.js';
 
 /** Where a command finds its orders. */
 export interface HouseFlags {
@@ -63,10 +62,10 @@ export async function inHouse<T>(
       store,
       sinks,
       data,
-      backoff: present({ maxTries }),
+      backoff: omitUndefined({ maxTries }),
       wrappers,
       logger,
-      ...present({ secrets }),
+      ...omitUndefined({ secrets }),
     });
     try {
       return await work({ config, wrappers, store, lead, logger });

@@ -1,7 +1,7 @@
+import { omitUndefined } from '../base/index.js';
 import type { Config } from '../config/index.js';
 import type { Logger } from '../base/index.js';
 import type { CommandIo } from './command-io.js';
-import { present } from '../server/index.js';
 
 /**
  * What makes the logger of a long command from its configuration: a line of JSON each on stderr, with everything hidden
@@ -16,6 +16,6 @@ export async function loadLogger(io: CommandIo): Promise<(config: Config) => Log
     const secrets = readSecrets(config, process.env);
     const mask = (text: string): string => secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text);
     const level = config.server?.log_level;
-    return createJsonLogger((line) => void io.stderr.write(line), { mask, ...present({ level }) });
+    return createJsonLogger((line) => void io.stderr.write(line), { mask, ...omitUndefined({ level }) });
   };
 }

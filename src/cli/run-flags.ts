@@ -1,8 +1,8 @@
+import { omitUndefined } from '../base/index.js';
 import { resolve } from 'node:path';
 import type { Profile } from '../json/index.js';
 import type { RunEngine, RunSpec } from '../records/index.js';
 import type { CommandIo } from './command-io.js';
-import { present } from '../server/index.js';
 import { MisuseError } from './misuse-error.js';
 import { nameInput, readInput } from './read-input.js';
 import { readSchemaFile } from './read-schema.js';
@@ -44,9 +44,9 @@ export async function specOf(words: readonly string[], flags: RunFlags, io: Comm
   return {
     engine,
     workdir: resolve(flags.workdir ?? '.'),
-    limits: present({ time_s: flags.timeout, idle_s: flags.idleTimeout }),
+    limits: omitUndefined({ time_s: flags.timeout, idle_s: flags.idleTimeout }),
     ...asked,
-    ...present({ contract, mode, permissions, model, env, terminal, max_retries: flags.maxRetries }),
+    ...omitUndefined({ contract, mode, permissions, model, env, terminal, max_retries: flags.maxRetries }),
     // Who asks for the cache on the command line says with it that nothing else counts.
     ...(flags.cache === true ? { cache: true, input_files: flags.inputFile ?? [] } : {}),
   };
@@ -54,7 +54,7 @@ export async function specOf(words: readonly string[], flags: RunFlags, io: Comm
 
 async function contractOf(flags: RunFlags, io: CommandIo): Promise<RunSpec['contract']> {
   const { profile, allowPartial, align } = flags;
-  const rules = present({ profile, allow_partial: allowPartial, align });
+  const rules = omitUndefined({ profile, allow_partial: allowPartial, align });
   if (flags.schema === undefined) {
     if (align === true) throw new MisuseError('--align needs a --schema to align to');
     if (profile !== undefined) return rules;

@@ -1,4 +1,4 @@
-import { present } from '../server/index.js';
+import { omitUndefined } from '../base/index.js';
 import type { House } from './house.js';
 
 /** What a worker in this house takes from the configuration. */
@@ -6,7 +6,7 @@ export function workerSettings({ config, logger }: Pick<House, 'config' | 'logge
   const { data, programs, secrets, concurrency: concurrencyByType, lease_s: leaseS } = config;
   return {
     logger,
-    runs: { data, logger, ...present({ programs, secrets }) },
-    ...present({ concurrencyByType, leaseMs: leaseS === undefined ? undefined : leaseS * 1000 }),
+    runs: { data, logger, ...omitUndefined({ programs, secrets }) },
+    ...omitUndefined({ concurrencyByType, leaseMs: leaseS === undefined ? undefined : leaseS * 1000 }),
   };
 }

@@ -87,7 +87,7 @@ describe('a request', () => {
   it('with a parameter that is none is told which there are', async () => {
     const { get } = await openServer();
     const { detail } = await jsonOf(get('/v1/outbox?page=2'));
-    expect(detail).toBe('There is no parameter page. Use limit, cursor, state, issue_ref.');
+    expect(detail).toBe('Unknown parameter "page". Use limit, cursor, state, issue_ref.');
   });
 
   it('that takes too long is given up', async () => {

@@ -2,17 +2,26 @@ import { Hono } from 'hono';
 import type { Context } from 'hono';
 import { ENDPOINTS } from '../api/index.js';
 import type { Endpoint, EndpointName } from '../api/index.js';
-import { answerProblem } from './answer.js';
-import { createHandlers } from './create-handlers.js';
-import { createRoute } from './create-route.js';
-import { createDeadlines } from './deadlines.js';
-import { createGate } from './gate.js';
-import { answerStray } from './answer-stray.js';
+import { answerProblem, answerPreflight } from './http/answer.js';
+import { createRoute } from './http/route.js';
+import { createDeadlines, createGate } from './http/admission.js';
 import { addPages } from './pages/add-pages.js';
-import type { Handler } from './route.js';
+import type { Handler, Handlers } from './http/request-checks.js';
 import type { ServerContext } from './server-context.js';
+import { createEngineHandlers } from './handlers/engines.js';
+import { createHealthHandlers, createMetricHandlers } from './handlers/health.js';
+import { createInboxHandlers } from './handlers/inbox.js';
+import { createOrderHandlers } from './handlers/orders.js';
+import { createParseHandlers } from './handlers/parse.js';
+import { createRecordHandlers } from './handlers/records.js';
+import { createRunEventHandlers } from './handlers/run-events.js';
+import { createRunExportHandlers, createRunFileHandlers, createRunRawHandlers } from './handlers/run-files.js';
+import { createRunHandlers } from './handlers/runs.js';
+import { createSessionHandlers } from './handlers/session.js';
+import { createStatisticsHandlers } from './handlers/statistics.js';
+import { RequestError } from './http/problem.js';
 
-/** The server as a function from request to response; it needs no port to be tried. */
+/** The server as a function from request to response; tests need no port. */
 export function createApp(server: ServerContext): Hono {
   const app = new Hono();
   const { limits } = server.settings;
@@ -30,7 +39,7 @@ export function createApp(server: ServerContext): Hono {
   }
   addPages(app, server);
 
-  app.notFound((context) => answerStray(context, server));
+  app.notFound((context) => answerUnknownPath(context, server));
   app.onError((error: Error, _context: Context) => {
     const requestId = server.newRequestId();
     server.logger.error('request failed', { request_id: requestId, error });
@@ -38,3 +47,51 @@ export function createApp(server: ServerContext): Hono {
   });
   return app;
 }
+
+/** The handlers of all endpoints, from one file per resource. */
+function createHandlers(context: ServerContext): Handlers {
+  return {
+    ...createParseHandlers(context),
+    ...createRunHandlers(context),
+    ...createRunEventHandlers(context),
+    ...createRunRawHandlers(context),
+    ...createRunFileHandlers(context),
+    ...createRunExportHandlers(context),
+    ...createEngineHandlers(context),
+    ...createOrderHandlers(context),
+    ...createInboxHandlers(context),
+    ...createRecordHandlers(context),
+    ...createStatisticsHandlers(context),
+    ...createSessionHandlers(context),
+    ...createHealthHandlers(context),
+    ...createMetricHandlers(context),
+  };
+}
+
+/**
+ * The response where no route matches: a CORS preflight, a wrong method, an unknown path. Catch-all routes beside the real
+ * ones would slow down every request.
+ */
+function answerUnknownPath(context: Context, { settings, newRequestId }: ServerContext): Response {
+  const { path, method } = context.req;
+  const methods = PATTERNS.filter(({ pattern }) => pattern.test(path)).map((known) => known.method);
+  if (methods.length === 0) {
+    return answerProblem(
+      new RequestError('NO_SUCH_PATH', 'There is no such path. See /docs for the list of endpoints.'),
+      newRequestId(),
+    );
+  }
+  if (method === 'OPTIONS') return answerPreflight(context, methods, settings.origins);
+  const allowed = methods.join(', ');
+  const answer = answerProblem(
+    new RequestError('METHOD_NOT_ALLOWED', `This path does not support the method. Use ${allowed}.`),
+    newRequestId(),
+  );
+  answer.headers.set('allow', allowed);
+  return answer;
+}
+
+const PATTERNS = Object.values<Endpoint>(ENDPOINTS).map(({ method, path }) => ({
+  method,
+  pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+}));

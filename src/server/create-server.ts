@@ -1,24 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Hono } from 'hono';
-import { SluiceError, createUlids, silentLogger } from '../base/index.js';
+import { SluiceError, createUlids, silentLogger, omitUndefined } from '../base/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
 import type { Logger } from '../base/index.js';
 import type { Store } from '../store/index.js';
 import { createApp } from './app.js';
 import { readConsole } from './console/read-console.js';
-import { present } from './present.js';
 import { createReadyCheck } from './ready-check.js';
-import { RequestError } from './request-error.js';
-import { isLoopback } from './security/address.js';
+import { RequestError } from './http/problem.js';
+import { isLoopback } from './security/origin.js';
 import { createGuard } from './security/guard.js';
-import type { ServerContext } from './server-context.js';
+import type { ServerContext, ServerMeter } from './server-context.js';
 import { createMetrics } from './metrics/create-metrics.js';
-import type { ServerMeter } from './server-meter.js';
 import { DEFAULT_SETTINGS } from './server-settings.js';
 import type { ServerSettings } from './server-settings.js';
 
-/** What a server is made of. */
+/** What a server needs. */
 export interface ServerOptions {
   readonly store: Store;
   readonly lead: Lead;
@@ -26,12 +24,12 @@ export interface ServerOptions {
   readonly wrappers?: Wrappers;
   /** The folder of run folders. */
   readonly data: string;
-  /** The address it will listen on; loopback by default. Another one needs tokens. */
+  /** The address it will listen on; loopback by default. Any other needs tokens. */
   readonly host?: string;
   readonly settings?: Partial<ServerSettings>;
-  /** Runs are done in this process: it is ready only while the data folder takes what they leave. */
+  /** Whether runs execute in this process: then it is ready only while the data folder is writable. */
   readonly worksHere?: boolean;
-  /** The folder of the built console; without one there are no pages but `/docs`. */
+  /** The folder of the built console; without it `/docs` is the only page. */
   readonly web?: string;
   readonly clock?: () => number;
   readonly newId?: () => string;
@@ -43,7 +41,7 @@ export interface ServerOptions {
 export interface SluiceServer {
   readonly app: Hono;
   readonly context: ServerContext;
-  /** Refuses new work and says that it is not ready; what there is can still be read. */
+  /** Refuses new work and reports not ready; reading still works. */
   readonly drain: () => void;
   /** Closes every stream. */
   readonly end: () => void;
@@ -52,8 +50,8 @@ export interface SluiceServer {
 export const DEFAULT_HOST = '127.0.0.1';
 
 /**
- * Makes a server: everything but its port. Throws `TOKENS_NEEDED` where others could reach it and nobody is asked for a
- * token.
+ * Creates a server without a port. Throws `TOKENS_NEEDED` where other machines could reach it and no tokens are
+ * configured.
  *
  * @example
  * const { app } = createServer({ store, lead, data: '.sluice' })
@@ -65,13 +63,13 @@ export function createServer(options: ServerOptions): SluiceServer {
   if (!isLoopback(host) && settings.tokens.length === 0) {
     throw new SluiceError(
       'TOKENS_NEEDED',
-      `Others can reach ${host}, and nobody would be asked who they are: configure tokens (SLUICE_TOKENS), or listen on ${DEFAULT_HOST}.`,
+      `Refused to listen on "${host}" without tokens: other machines could reach it. Configure tokens (SLUICE_TOKENS), or listen on ${DEFAULT_HOST}.`,
     );
   }
   const ending = new AbortController();
   let isDraining = false;
   const checkTakesWork = (): void => {
-    if (isDraining) throw new RequestError('SHUTTING_DOWN', 'The server is about to end. Ask again in a moment.');
+    if (isDraining) throw new RequestError('SHUTTING_DOWN', 'The server is shutting down. Try again in a few seconds.');
   };
 
   const data = resolve(options.data);
@@ -88,7 +86,9 @@ export function createServer(options: ServerOptions): SluiceServer {
     newId: options.newId ?? createUlids(clock),
     newRequestId: createRequestIds(),
     logger: options.logger ?? silentLogger,
-    meter: options.meter ?? createMetrics({ store, data: options.data, clock, ...present({ logger: options.logger }) }),
+    meter:
+      options.meter ??
+      createMetrics({ store, data: options.data, clock, ...omitUndefined({ logger: options.logger }) }),
     checkTakesWork,
     async checkReady() {
       checkTakesWork();
@@ -109,7 +109,7 @@ export function createServer(options: ServerOptions): SluiceServer {
   };
 }
 
-/** Unlike any other server's, and cheaper than chance for every request. */
+/** Unique across servers, and cheaper than random bytes for every request. */
 function createRequestIds(): () => string {
   const prefix = randomBytes(6).toString('hex');
   let count = 0;

@@ -35,20 +35,20 @@ function requestsTo(endpoint: Endpoint, known: readonly string[], example: objec
       .option(fc.oneof({ weight: 4, arbitrary: arbitraryFromSchema(schema) }, { weight: 1, arbitrary: oddText }))
       .map((value) => [name, typeof value === 'string' || value === null ? value : JSON.stringify(value)] as const),
   );
-  const stranger = fc.option(fc.tuple(oddText, oddText), { freq: 10 });
+  const unknown = fc.option(fc.tuple(oddText, oddText), { freq: 10 });
   const body = endpoint.body === undefined ? fc.constant('{}') : bodiesFor(endpoint.body, example);
   return fc
     .record({
       parameters: fc.tuple(...names.map(() => parameter)),
       query: fc.tuple(...query),
-      stranger,
+      unknown,
       headers: oddHeaders,
       body,
     })
     .map((parts) => {
       const search = new URLSearchParams();
       for (const [name, value] of parts.query) if (value !== null) search.set(name, wellFormed(value));
-      if (parts.stranger !== null) search.set(...parts.stranger);
+      if (parts.unknown !== null) search.set(...parts.unknown);
       const path = names.reduce(
         (text, name, index) => text.replace(`{${name}}`, parts.parameters[index] ?? ''),
         endpoint.path,

@@ -2,22 +2,22 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../files/index.js';
 import type { Store } from '../store/index.js';
-import { RequestError } from './request-error.js';
+import { RequestError } from './http/problem.js';
 
-/** What must be in order for new work to be done. */
-export interface ReadyCheckOptions {
+/** What must work before new work is accepted. */
+interface ReadyCheckOptions {
   readonly store: Pick<Store, 'listRuns'>;
-  /** The folder that runs of this process are written to; undefined if others do the work. */
+  /** The folder that this process writes runs to; undefined if it runs no worker. */
   readonly writesTo: string | undefined;
 }
 
-/** As much as a short run leaves. */
+/** As much as a short run writes. */
 const TRIAL_BYTES = 64 * 1024;
-/** How long a trial counts: anyone may ask as often as they like, and it costs a write. */
+/** How long a trial is valid: anyone may ask, and each trial costs a write. */
 const COUNTS_MS = 1000;
 
 /**
- * Makes the check behind `/readyz`: the store answers, and the disk takes what runs leave there. Throws `NOT_READY`.
+ * Creates the check behind `/readyz`: the store responds and the data folder is writable. Throws `NOT_READY`.
  *
  * @example
  * const checkReady = createReadyCheck({ store, writesTo: '.sluice' })
@@ -35,18 +35,26 @@ export function createReadyCheck({ store, writesTo }: ReadyCheckOptions): () => 
 
   return async () => {
     await store.listRuns({ limit: 1 }).catch((cause: unknown) => {
-      throw new RequestError('NOT_READY', 'The store does not answer; the log says why. Ask again.', { cause });
+      throw new RequestError(
+        'NOT_READY',
+        'The store does not respond. See the server log for the reason, then try again.',
+        { cause },
+      );
     });
     if (writesTo === undefined) return;
     await tryOnce(writesTo).catch((cause: unknown) => {
-      throw new RequestError('NOT_READY', 'The data folder takes nothing more; the log says why. Ask again.', {
-        cause,
-      });
+      throw new RequestError(
+        'NOT_READY',
+        'Cannot write to the data folder. See the server log for the reason, then try again.',
+        {
+          cause,
+        },
+      );
     });
   };
 }
 
-/** A file of its own each time: in one that is there already, a full disk would take the same bytes again. */
+/** A new file each time: overwriting an existing one succeeds even on a full disk. */
 async function tryToWrite(folder: string): Promise<void> {
   const file = join(folder, `.ready-${process.pid}`);
   await makeFolder(folder);

@@ -1,12 +1,13 @@
 import type { Lead, Wrappers } from '../orders/index.js';
 import type { Logger } from '../base/index.js';
 import type { Store } from '../store/index.js';
+import type { EndpointName } from '../api/index.js';
+import type { ParseResult } from '../json/index.js';
 import type { ConsoleFiles } from './console/read-console.js';
 import type { Guard } from './security/guard.js';
-import type { ServerMeter } from './server-meter.js';
 import type { ServerSettings } from './server-settings.js';
 
-/** What the handlers of all endpoints work with. */
+/** What all handlers use. */
 export interface ServerContext {
   readonly store: Store;
   readonly lead: Lead;
@@ -25,10 +26,27 @@ export interface ServerContext {
   readonly newRequestId: () => string;
   readonly logger: Logger;
   readonly meter: ServerMeter;
-  /** Throws `NOT_READY` or `SHUTTING_DOWN`, with the reason, while the server cannot do its work. */
+  /** Throws `NOT_READY` or `SHUTTING_DOWN` while the server cannot work. */
   readonly checkReady: () => Promise<void>;
-  /** Throws `SHUTTING_DOWN` once no new work is taken. */
+  /** Throws `SHUTTING_DOWN` once new work is refused. */
   readonly checkTakesWork: () => void;
-  /** Aborted when the server ends: streams close, so that their readers go elsewhere and resume. */
+  /** Aborted when the server shuts down: streams close, so that their readers reconnect elsewhere. */
   readonly ending: AbortSignal;
+}
+
+/** Receives everything the server does, for its metrics. */
+export interface ServerMeter {
+  parsed(result: ParseResult<unknown>): void;
+  answered(answer: AnsweredRequest): void;
+  /** The metrics in Prometheus' text format. */
+  render(): Promise<string>;
+}
+
+/** A request that was answered. */
+export interface AnsweredRequest {
+  readonly endpoint: EndpointName;
+  readonly status: number;
+  readonly ms: number;
+  /** The trace it belongs to, from its `traceparent` header. */
+  readonly traceparent?: string | undefined;
 }

@@ -1,31 +1,33 @@
-import type { Token } from '../config/index.js';
+import { omitUndefined } from '../base/index.js';
+import type { Token, Config } from '../config/index.js';
+import { readTokens } from '../config/index.js';
 
-/** What can be chosen about a server. */
+/** The settings of a server. */
 export interface ServerSettings {
   readonly tokens: readonly Token[];
-  /** Folders that requests may name, and all below them. */
+  /** Folders that requests may use, including everything below. */
   readonly roots: readonly string[];
   /** Programs that engine `command` may start over HTTP. */
   readonly commands: readonly string[];
-  /** Environment variables, or patterns of them, that requests may ask to hand on to agents, named exactly so. */
+  /** Environment variables, or patterns of them, that requests may pass to agents; compared literally. */
   readonly env: readonly string[];
   /** Whether a request may ask for `permissions: bypass`. */
   readonly allowBypass: boolean;
   /** Origins of other sites whose pages may call; none by default. */
   readonly origins: readonly string[];
-  /** Names under which the server is reached, beside the address it listens on. */
+  /** Host names of the server, besides the address it listens on. */
   readonly hosts: readonly string[];
-  /** Whether browsers reach it by https, through a proxy. */
+  /** Whether browsers reach it by https through a proxy. */
   readonly https: boolean;
   readonly limits: ServerLimits;
 }
 
-/** What one server takes on, and one caller may ask for. */
-export interface ServerLimits {
+/** Limits of a server and of one caller. */
+interface ServerLimits {
   readonly bodyBytes: number;
-  /** How long an answer may take; streams are not counted. */
+  /** How long a response may take; streams are excluded. */
   readonly requestMs: number;
-  /** How many requests are answered at once; more are refused. */
+  /** How many requests are handled at once; more are refused. */
   readonly requestsAtOnce: number;
   /** How many streams are open at once. */
   readonly streamsAtOnce: number;
@@ -44,7 +46,7 @@ export const DEFAULT_LIMITS: ServerLimits = {
   refusalsPerMinute: 60,
 };
 
-/** A server on loopback that nothing was said about. */
+/** The settings of a server on loopback without a configuration. */
 export const DEFAULT_SETTINGS: ServerSettings = {
   tokens: [],
   roots: [],
@@ -56,3 +58,38 @@ export const DEFAULT_SETTINGS: ServerSettings = {
   https: false,
   limits: DEFAULT_LIMITS,
 };
+
+/**
+ * The settings from the configuration and the environment. Without `roots` requests may use the folder the server was
+ * started in, and everything below.
+ */
+export function settingsFromConfig(
+  config: Pick<Config, 'tokens' | 'roots' | 'commands' | 'server'>,
+  { env, cwd }: { readonly env: Readonly<Record<string, string | undefined>>; readonly cwd: string },
+): ServerSettings {
+  const { server = {} } = config;
+  return {
+    tokens: readTokens(config, env),
+    roots: config.roots ?? [cwd],
+    commands: config.commands ?? [],
+    env: server.env ?? [],
+    allowBypass: server.allow_bypass ?? false,
+    origins: server.origins ?? [],
+    hosts: server.hosts ?? [],
+    https: server.https ?? false,
+    limits: { ...DEFAULT_LIMITS, ...readLimits(server.limits ?? {}) },
+  };
+}
+
+type LimitsConfig = NonNullable<NonNullable<Config['server']>['limits']>;
+
+function readLimits(limits: LimitsConfig): Partial<ServerLimits> {
+  return omitUndefined({
+    bodyBytes: limits.body_bytes,
+    requestMs: limits.request_s === undefined ? undefined : limits.request_s * 1000,
+    requestsAtOnce: limits.requests_at_once,
+    streamsAtOnce: limits.streams_at_once,
+    requestsPerMinute: limits.requests_per_minute,
+    refusalsPerMinute: limits.refusals_per_minute,
+  });
+}

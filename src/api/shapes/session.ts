@@ -4,7 +4,7 @@ import { flag, name, object, oneOf } from '../../base/index.js';
  * What the cookie of a session is called. Behind https the prefix makes browsers refuse it from any other host or path, and
  * without https.
  */
-export function sessionCookieOf(https: boolean): string {
+export function sessionCookieName(https: boolean): string {
   return https ? '__Host-sluice_session' : 'sluice_session';
 }
 

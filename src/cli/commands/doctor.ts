@@ -1,8 +1,8 @@
+import { omitUndefined } from '../../base/index.js';
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { present } from '../../server/index.js';
 import { isJsonDue, printJson } from '../print-json.js';
 import { visibleText } from '../visible-text.js';
 
@@ -27,7 +27,7 @@ export function addDoctorCommand(program: Command, io: CommandIo, end: (code: Ex
 async function runDoctor(flags: DoctorFlags, io: CommandIo): Promise<ExitCode> {
   const { examineEngines, renderDoctor } = await import('../../runs/index.js');
   const { programs } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
-  const reports = await examineEngines({ env: process.env, cwd: process.cwd(), ...present({ programs }) });
+  const reports = await examineEngines({ env: process.env, cwd: process.cwd(), ...omitUndefined({ programs }) });
   if (isJsonDue(flags, io)) await printJson(reports, io);
   else await io.stdout.write(visibleText(renderDoctor(reports)));
   return reports.some(({ status }) => status === 'ready' || status === 'unproven_version') ? EXIT.success : EXIT.failed;

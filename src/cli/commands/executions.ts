@@ -1,9 +1,10 @@
+import { omitUndefined } from '../../base/index.js';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { Decision, ExecutionRecord } from '../../records/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { executionHeading, executionRow, present } from '../../server/index.js';
+import { executionHeading, executionRow } from '../../server/index.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { HouseFlags } from '../house.js';
 import { limitOption } from '../limit-option.js';
@@ -49,7 +50,7 @@ async function runExecutions(flags: ExecutionsFlags, io: CommandIo): Promise<Exi
   const { issue: issueRef, run: runId, worker, decision, since, until } = flags;
   const rows = await inHouse(flags, async ({ store }) =>
     readPages(flags.limit, async (page) =>
-      store.listExecutions({ ...page, ...present({ issueRef, runId, worker, decision, since, until }) }),
+      store.listExecutions({ ...page, ...omitUndefined({ issueRef, runId, worker, decision, since, until }) }),
     ),
   );
   if (flags.csv === true) await io.stdout.write(executionHeading() + rows.map(executionRow).join(''));

@@ -1,7 +1,7 @@
+import { omitUndefined } from '../../base/index.js';
 import type { Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { present } from '../../server/index.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { HouseFlags } from '../house.js';
 import { limitOption } from '../limit-option.js';
@@ -31,7 +31,10 @@ export function addInboxCommand(program: Command, io: CommandIo, end: (code: Exi
 async function runInbox(flags: InboxFlags, io: CommandIo): Promise<ExitCode> {
   const items = await inHouse(flags, async ({ store }) =>
     readPages(flags.limit, async (page) =>
-      store.listInbox({ ...page, ...present({ issueRef: flags.issue, open: flags.all === true ? undefined : true }) }),
+      store.listInbox({
+        ...page,
+        ...omitUndefined({ issueRef: flags.issue, open: flags.all === true ? undefined : true }),
+      }),
     ),
   );
   await printRows(

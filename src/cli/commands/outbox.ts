@@ -1,9 +1,9 @@
+import { omitUndefined } from '../../base/index.js';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { OutboxMessage } from '../../records/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { present } from '../../server/index.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { HouseFlags } from '../house.js';
 import { limitOption } from '../limit-option.js';
@@ -36,7 +36,7 @@ async function runOutbox(flags: OutboxFlags, io: CommandIo): Promise<ExitCode> {
   const messages = await inHouse(flags, async ({ store, lead }) => {
     if (flags.deliver === true) await lead.deliver();
     return readPages(flags.limit, async (page) =>
-      store.listOutbox({ ...page, ...present({ state: flags.state, issueRef: flags.issue }) }),
+      store.listOutbox({ ...page, ...omitUndefined({ state: flags.state, issueRef: flags.issue }) }),
     );
   });
   await printRows(

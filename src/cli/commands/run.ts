@@ -1,13 +1,12 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/index.js';
-import { isSluiceError } from '../../base/index.js';
+import { isSluiceError, omitUndefined } from '../../base/index.js';
 import { RUN_ENGINES } from '../../records/index.js';
 import type { Run } from '../../runs/index.js';
 import type { CommandIo } from '../command-io.js';
 import { createEventTeller } from '../event-teller.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { present } from '../../server/index.js';
 import { listenForInterruption } from '../interruption.js';
 import { printJson } from '../print-json.js';
 import { escapeControls } from '../render-json.js';
@@ -70,7 +69,7 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
     const { data, programs, secrets } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
     const run = startRun(spec, {
       data,
-      ...present({ programs, secrets }),
+      ...omitUndefined({ programs, secrets }),
       onWarning: ({ message }) => void io.stderr.write(tellLine(message)),
     });
     const cancel = (): void => void run.cancel();

@@ -1,7 +1,7 @@
+import { omitUndefined } from '../../base/index.js';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import type { ShownDemo } from '../../dispatch/index.js';
-import { present } from '../../server/index.js';
 import type { Metrics } from '../../server/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -85,7 +85,7 @@ async function serveHouse(house: House, { flags, io, interruption }: Serving): P
       logger,
       meter: metrics,
       port: flags.port ?? told.port ?? DEFAULT_PORT,
-      ...present({ worker: help.worker, host: flags.host ?? told.host }),
+      ...omitUndefined({ worker: help.worker, host: flags.host ?? told.host }),
     });
     try {
       await io.stdout.write(`${running.url}\n`);

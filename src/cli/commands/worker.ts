@@ -1,8 +1,8 @@
+import { omitUndefined } from '../../base/index.js';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { present } from '../../server/index.js';
 import { describeDatabase } from '../describe-database.js';
 import { inHouse, withHouseOptions } from '../house.js';
 import type { House, HouseFlags } from '../house.js';
@@ -53,7 +53,7 @@ async function workInHouse(house: House, flags: WorkerFlags, interruption: Inter
     store,
     lead,
     ...workerSettings(house),
-    ...present({
+    ...omitUndefined({
       concurrency: flags.concurrency,
       workerTypes: flags.type,
       takes: flags.takes === undefined ? undefined : [flags.takes],
@@ -65,7 +65,7 @@ async function workInHouse(house: House, flags: WorkerFlags, interruption: Inter
   await untilInterrupted(interruption);
   logger.info('worker ends', { worker_id: worker.id, busy: worker.busy });
   await retention.stop();
-  await worker.stop(present({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
+  await worker.stop(omitUndefined({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
   logger.info('worker stopped', { worker_id: worker.id });
   return EXIT.success;
 }

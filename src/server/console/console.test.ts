@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openServer } from '../fixtures/open-server.js';
-import { chooseEncoding } from './encode-body.js';
+import { chooseEncoding } from './add-console.js';
 import { readConsole } from './read-console.js';
 
 const HTML = '<!doctype html><script type="module" src="/assets/index-a1.js"></script>';

@@ -8,24 +8,24 @@ import { SluiceError } from '../../base/index.js';
 export interface ConsoleFile {
   readonly bytes: Buffer;
   readonly type: string;
-  /** What changes with its content. */
+  /** A hash of its content. */
   readonly tag: string;
-  /** Its name changes with its content, so that a browser may keep it for good. */
+  /** Its name contains a hash, so that browsers may cache it for ever. */
   readonly isNamedByContent: boolean;
 }
 
 /** The files of the console by their path: `/assets/index-Cx3.js`. */
 export type ConsoleFiles = ReadonlyMap<string, ConsoleFile>;
 
-/** Where the build puts the console, seen from the sources and from the build alike. */
+/** Where the build puts the console; the same path from the sources and from the build. */
 export const CONSOLE_FOLDER = fileURLToPath(new URL('../../../dist/web/', import.meta.url));
 
-/** The page that all others are made in. */
+/** The document of all pages. */
 export const CONSOLE_PAGE = '/index.html';
 
-/** A console has a few dozen files; a folder that has more is not one. */
+/** A console has a few dozen files; a folder with more is something else. */
 const MOST_FILES = 500;
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -41,15 +41,14 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the built console once; undefined where there is none. Links are left out. What is not in the folder then can never
- * be asked for.
+ * Reads the built console once; undefined where there is none. Links are left out. Only what was read is ever served.
  */
 export function readConsole(folder: string): ConsoleFiles | undefined {
   const files = new Map<string, ConsoleFile>();
   let total = 0;
   for (const path of listFiles(folder)) {
     total += statSync(path).size;
-    if (files.size >= MOST_FILES || total > MOST_BYTES) {
+    if (files.size >= MOST_FILES || total > MAX_BYTES) {
       throw new SluiceError('INVALID_CONSOLE', `${folder} is too large for a console: build the package again.`);
     }
     const bytes = readFileSync(path);
@@ -69,7 +68,7 @@ function* listFiles(folder: string): Generator<string> {
   try {
     entries = readdirSync(folder, { withFileTypes: true, recursive: true });
   } catch {
-    // Not built, or not installed with the rest: the server does without.
+    // Not built or not installed: the server works without it.
     return;
   }
   for (const entry of entries) if (entry.isFile()) yield join(entry.parentPath, entry.name);

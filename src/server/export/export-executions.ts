@@ -1,12 +1,12 @@
 import type { ExecutionFilter, OrderStore } from '../../orders/index.js';
-import { executionHeading, executionRow } from './execution-csv.js';
+import type { ExecutionRecord } from '../../records/index.js';
 
-/** How the audit is taken away. */
+/** The formats of the export. */
 export type ExportFormat = 'csv' | 'ndjson';
 
 const PAGE = 500;
 
-/** The audit as a file, newest first, read page by page while it is sent: it may be of any length. */
+/** All executions as a file, newest first, read page by page while it is sent. */
 export async function* exportExecutions(
   store: Pick<OrderStore, 'listExecutions'>,
   filter: ExecutionFilter,
@@ -21,4 +21,58 @@ export async function* exportExecutions(
     );
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
+}
+
+/** The columns, most important first. */
+const COLUMNS = [
+  'at',
+  'issue_ref',
+  'run_id',
+  'decision',
+  'result_code',
+  'reason',
+  'who',
+  'worker',
+  'worker_type',
+  'worker_version',
+  'command',
+  'started_at',
+  'duration_ms',
+  'exit_code',
+  'signal',
+  'result_encoding',
+  'parse_path',
+  'parse_status',
+  'problems',
+  'parser_version',
+  'run',
+  'id',
+] as const satisfies readonly (keyof ExecutionRecord)[];
+
+/** The header line of the CSV file. */
+export function executionHeading(): string {
+  return `${COLUMNS.join(',')}\r\n`;
+}
+
+/** An execution as a line of CSV. */
+export function executionRow(row: ExecutionRecord): string {
+  return `${COLUMNS.map((column) => csvCell(row[column])).join(',')}\r\n`;
+}
+
+/** Characters that start a formula in spreadsheets, full-width forms included. */
+const FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
+
+/**
+ * A value as a cell of a CSV file (RFC 4180). Numbers stay numbers. Text is quoted, and text that a spreadsheet would
+ * evaluate as a formula is prefixed with an apostrophe: some of it was written by agents.
+ *
+ * @example
+ * csvCell('=1+1') // `"'=1+1"`
+ */
+export function csvCell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number') return String(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const harmless = FORMULA.test(text) ? `'${text}` : text;
+  return `"${harmless.replaceAll('\0', '\u{FFFD}').replaceAll('"', '""')}"`;
 }

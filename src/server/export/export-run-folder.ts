@@ -7,22 +7,22 @@ import { SluiceError } from '../../base/index.js';
 import { makeFolder } from '../../files/index.js';
 import { DEEPEST_FOLDER, tarFolder } from './tar-folder.js';
 
-/** What was taken away, and where it is. */
-export interface ExportedRun {
+/** What was exported, and where to. */
+interface ExportedRun {
   readonly run_id: string;
   readonly target: string;
   readonly form: 'folder' | 'tar';
 }
 
 /**
- * Writes the folder of a run where a regression test can read it: as a folder, or as one file if the name ends in `.tar`.
- * Links and devices, which a worker may have put there, are left out. Nothing that is there already is touched.
+ * Copies a run folder, for example as a test fixture: to a folder, or to an archive if the name ends in `.tar`. Links and
+ * devices, which a worker may have created, are left out. Existing files are never overwritten.
  *
  * @example
  * await exportRunFolder('.sluice/runs/01J…', 'fixtures/lost-answer')
  */
 export async function exportRunFolder(folder: string, target: string): Promise<ExportedRun> {
-  // Whoever asks for a run that is not there is told so before anything is made.
+  // A missing run is an error before anything is created.
   await openRunFolder(folder);
   const to = resolve(target);
   if ((await lstat(to).catch(() => undefined)) !== undefined) {

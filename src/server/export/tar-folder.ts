@@ -4,16 +4,15 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSluiceError } from '../../base/index.js';
 import { openForReading } from '../../files/index.js';
-import { padding, TAR_END, tarHeader } from './tar-header.js';
 
 const CHUNK = 64 * 1024;
-/** A run folder has a few levels and files; one that has more holds something else. */
+/** A run folder has few levels and files; one with more is something else. */
 export const DEEPEST_FOLDER = 32;
 const MOST_ENTRIES = 100_000;
 
 /**
- * A folder as a tar archive, while it may still be written to: each file is as long as it was when its turn came. Links and
- * whatever else is neither file nor folder are left out: a worker may have put them there.
+ * A folder as a tar archive, even while it is written to: each file has the size it had when it was opened. Links and
+ * everything else that is neither file nor folder are left out: a worker may have created them.
  *
  * @example
  * for await (const bytes of tarFolder('/data/runs/01J…', '01J…')) response.write(bytes)
@@ -37,7 +36,7 @@ export async function* tarFolder(folder: string, name: string): AsyncGenerator<U
   yield TAR_END;
 }
 
-/** By name, so that the same folder gives the same archive. */
+/** Sorted by name, so that the same folder gives the same archive. */
 async function listEntries(dir: string, most: number): Promise<Dirent[]> {
   const entries: Dirent[] = [];
   for await (const entry of await opendir(dir)) {
@@ -54,7 +53,7 @@ async function* tarFile(path: string, name: string): AsyncGenerator<Uint8Array, 
     const { size, mtimeMs } = await handle.stat();
     yield tarHeader({ path: name, size, mtimeMs, isFolder: false });
     for (let at = 0; at < size;) {
-      // What was cut off meanwhile is filled up: the header has promised the size.
+      // A file truncated meanwhile is padded with zeros: its size is already in the header.
       const chunk = new Uint8Array(Math.min(CHUNK, size - at));
       const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);
       const read = bytesRead === 0 ? chunk : chunk.subarray(0, bytesRead);
@@ -67,7 +66,7 @@ async function* tarFile(path: string, name: string): AsyncGenerator<Uint8Array, 
   }
 }
 
-/** What was replaced by a link since it was listed, or is gone, is left out. */
+/** Files deleted or replaced by a link since they were listed are left out. */
 async function openIfRegular(path: string): Promise<FileHandle | undefined> {
   try {
     return await openForReading(path);
@@ -75,4 +74,86 @@ async function openIfRegular(path: string): Promise<FileHandle | undefined> {
     if (isSluiceError(error)) return undefined;
     throw error;
   }
+}
+
+/** The header of a file or folder. */
+interface TarEntry {
+  /** With slashes; that of a folder ends with one. */
+  readonly path: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly isFolder: boolean;
+}
+
+/** The block size of an archive. */
+const TAR_BLOCK = 512;
+
+/** Two empty blocks end an archive. */
+const TAR_END = new Uint8Array(2 * TAR_BLOCK);
+
+const NAME_BYTES = 100;
+/** Eleven octal digits. */
+const MOST_OCTAL = 8 ** 11 - 1;
+
+/**
+ * The header of an entry in the POSIX format (pax): ustar where name and size fit, otherwise preceded by a record with the
+ * full values.
+ */
+function tarHeader(entry: TarEntry): Uint8Array {
+  const records = [
+    ...(fitsName(entry.path) ? [] : [paxRecord('path', entry.path)]),
+    ...(entry.size <= MOST_OCTAL ? [] : [paxRecord('size', String(entry.size))]),
+  ];
+  const own = ustar({ ...entry, type: entry.isFolder ? '5' : '0' });
+  if (records.length === 0) return own;
+  const body = Buffer.from(records.join(''));
+  const path = `PaxHeaders/${entry.path}`;
+  const extended = ustar({ path, size: body.length, mtimeMs: entry.mtimeMs, type: 'x' });
+  return Buffer.concat([extended, body, padding(body.length), own]);
+}
+
+/** The padding of the last block. */
+function padding(size: number): Uint8Array {
+  return new Uint8Array((TAR_BLOCK - (size % TAR_BLOCK)) % TAR_BLOCK);
+}
+
+/** Names outside of ASCII are portable only in a record. */
+function fitsName(path: string): boolean {
+  return Buffer.byteLength(path) <= NAME_BYTES && /^[\x20-\x7e]*$/.test(path);
+}
+
+/** `25 path=a/long/name\n`: the length counts itself. */
+function paxRecord(key: string, value: string): string {
+  const rest = ` ${key}=${value}\n`;
+  const bytes = Buffer.byteLength(rest);
+  let length = bytes + String(bytes).length;
+  length = bytes + String(length).length;
+  return `${length}${rest}`;
+}
+
+function ustar({
+  path,
+  size,
+  mtimeMs,
+  type,
+}: Omit<TarEntry, 'isFolder'> & { readonly type: '0' | '5' | 'x' }): Uint8Array {
+  const block = Buffer.alloc(TAR_BLOCK);
+  block.write(path.replaceAll(/[^\x20-\x7e]/g, '_').slice(0, NAME_BYTES), 0, 'latin1');
+  block.write(octal(type === '5' ? 0o755 : 0o644, 8), 100, 'latin1');
+  block.write(octal(0, 8), 108, 'latin1');
+  block.write(octal(0, 8), 116, 'latin1');
+  block.write(octal(Math.min(size, MOST_OCTAL), 12), 124, 'latin1');
+  block.write(octal(Math.max(0, Math.floor(mtimeMs / 1000)), 12), 136, 'latin1');
+  // The checksum is computed with blanks in its own field.
+  block.write('        ', 148, 'latin1');
+  block.write(type, 156, 'latin1');
+  // Magic, terminator, version.
+  block.write('ustar\u000000', 257, 'latin1');
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  return block;
+}
+
+function octal(value: number, width: number): string {
+  return `${value.toString(8).padStart(width - 1, '0')}\0`;
 }

@@ -1,23 +1,21 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { Context } from 'hono';
-import { answerProblem } from '../answer.js';
-import { byteRange } from '../byte-range.js';
-import type { ByteSpan } from '../byte-range.js';
-import { RequestError } from '../request-error.js';
-import { streamOf } from '../stream-of.js';
+import { answerProblem } from '../http/answer.js';
+import { RequestError } from '../http/problem.js';
+import { streamBody } from '../export/stream-body.js';
 
-/** How a file is sent. It is never shown by a browser by itself: an agent may have written it. */
-export interface FileAnswer {
+/** How a file is sent. Browsers never render it: an agent may have written it. */
+interface FileAnswer {
   readonly handle: FileHandle;
   readonly type: 'application/octet-stream' | 'text/plain; charset=utf-8';
-  /** No more bytes than these at once; `x-total-bytes` tells how many there are. */
+  /** The most bytes in one response; `x-total-bytes` has the total. */
   readonly most?: number;
   readonly requestId: string;
 }
 
 const CHUNK = 64 * 1024;
 
-/** Sends an open file, or the part of it that the request asks for, and closes it. */
+/** Sends an open file, or the requested part of it, and closes it. */
 export async function answerFile(context: Context, answer: FileAnswer): Promise<Response> {
   const { handle, type, most = Number.POSITIVE_INFINITY, requestId } = answer;
   const { size } = await handle.stat();
@@ -35,11 +33,11 @@ export async function answerFile(context: Context, answer: FileAnswer): Promise<
     ...(range === undefined ? {} : { 'content-range': `bytes ${from}-${to - 1}/${size}` }),
   };
   const isHead = context.req.method === 'HEAD';
-  const body = isHead ? null : streamOf(readSpan(handle, { from, to }), async () => handle.close());
+  const body = isHead ? null : streamBody(readSpan(handle, { from, to }), async () => handle.close());
   return new Response(body, { status: range === undefined ? 200 : 206, headers });
 }
 
-/** A file that was cut meanwhile gives less; the connection breaks then, and its reader knows. */
+/** If the file was truncated meanwhile, the connection breaks, so that the reader notices. */
 async function* readSpan(handle: FileHandle, { from, to }: ByteSpan): AsyncGenerator<Uint8Array, void> {
   for (let at = from; at < to;) {
     const chunk = new Uint8Array(Math.min(CHUNK, to - at));
@@ -51,8 +49,37 @@ async function* readSpan(handle: FileHandle, { from, to }: ByteSpan): AsyncGener
 }
 
 function unsatisfiable(size: number, requestId: string): Response {
-  const problem = new RequestError('INVALID_RANGE', `There are ${size} bytes so far; ask for some of them.`);
+  const problem = new RequestError(
+    'INVALID_RANGE',
+    `The range is outside of the file, which has ${size} bytes. Request a range within it.`,
+  );
   const answer = answerProblem(problem, requestId);
   answer.headers.set('content-range', `bytes */${size}`);
   return answer;
+}
+
+/** A range of bytes; `to` is exclusive. */
+interface ByteSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The range of a `Range` header; undefined for the whole file, also for an invalid header or several ranges; `none` if it
+ * is outside of the file.
+ *
+ * @example
+ * byteRange('bytes=10-19', 100) // { from: 10, to: 20 }
+ * byteRange('bytes=-5', 100) // { from: 95, to: 100 }
+ */
+export function byteRange(header: string | undefined, size: number): ByteSpan | 'none' | undefined {
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
+  if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;
+  if (first === '') {
+    const length = Math.min(Number(last), size);
+    return length === 0 ? 'none' : { from: size - length, to: size };
+  }
+  const from = Number(first);
+  if (last !== '' && Number(last) < from) return undefined;
+  return from >= size ? 'none' : { from, to: last === '' ? size : Math.min(Number(last) + 1, size) };
 }

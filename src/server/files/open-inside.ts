@@ -3,11 +3,11 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCodeOf, isSluiceError } from '../../base/index.js';
 import { openForReading } from '../../files/index.js';
-import { isWithin } from '../security/is-within.js';
+import { isWithin } from '../security/allowed-folder.js';
 
 /**
- * Opens a file of a folder that an agent may write to; undefined if it is not there, or leads out. The agent may exchange a
- * folder for a link at any moment, so what counts is the file that was opened: it must be the one that is inside.
+ * Opens a file in a folder that an agent may write to; undefined if it is missing or outside. The agent may replace a folder
+ * by a link at any moment, so the check is made on the opened file.
  */
 export async function openInside(folder: string, path: string): Promise<FileHandle | undefined> {
   let handle: FileHandle | undefined;
@@ -20,14 +20,14 @@ export async function openInside(folder: string, path: string): Promise<FileHand
     const isSame = opened.dev === inside.dev && opened.ino === inside.ino;
     if (isSame && isWithin(root, real)) return handle;
   } catch (error) {
-    // Gone, a link, a pipe, no longer a folder on the way there: for a reader it is the same.
+    // Deleted, a link, a pipe, a path through something that is no folder: the same for a reader.
     if (!isSluiceError(error) && !isMissing(error)) throw error;
   }
   await handle?.close();
   return undefined;
 }
 
-/** How large a plain file of a folder is; null if it is not there, or leads out. */
+/** The size of a regular file in a folder; null if it is missing or outside. */
 export async function sizeInside(folder: string, path: string): Promise<number | null> {
   try {
     const full = join(await realpath(folder), path);

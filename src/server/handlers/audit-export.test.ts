@@ -8,7 +8,7 @@ import {
   submissionOf,
 } from '../../store/contract/fixtures/order-samples.js';
 import type { ExecutionRecord } from '../../records/execution-record.js';
-import { csvCell } from '../export/csv-cell.js';
+import { csvCell } from '../export/export-executions.js';
 import { openServer } from '../fixtures/open-server.js';
 
 async function openAudit(rows: readonly Partial<ExecutionRecord>[]) {

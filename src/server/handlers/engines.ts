@@ -1,10 +1,10 @@
 import { WORKER_TYPES, agentEngineOf } from '../../orders/index.js';
 import type { Wrappers } from '../../orders/index.js';
 import { LAUNCHERS } from '../../runs/index.js';
-import type { Handlers } from '../route.js';
+import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 
-/** What forms need to know before they are filled in. */
+/** What a form needs to know before it is filled in. */
 export function createEngineHandlers({ settings, wrappers }: ServerContext): Pick<Handlers, 'listEngines'> {
   const { commands, roots, env, allowBypass } = settings;
   const engines = Object.values(LAUNCHERS).map(({ engine, canResume }) => ({
@@ -13,14 +13,14 @@ export function createEngineHandlers({ settings, wrappers }: ServerContext): Pic
     can_ask: canResume,
   }));
   const permissions = ['safe', 'workspace', ...(allowBypass ? (['bypass'] as const) : [])] as const;
-  const workers = workersOf(wrappers);
+  const workers = listWorkers(wrappers);
   return {
     listEngines: async () => ({ engines, commands, roots, permissions, env, workers }),
   };
 }
 
-/** Those of the configuration, and the agents that need none. */
-function workersOf(wrappers: Wrappers): { name: string; type: string }[] {
+/** Those of the configuration, and the built-in agents. */
+function listWorkers(wrappers: Wrappers): { name: string; type: string }[] {
   const configured = Object.entries(wrappers).map(([name, { type }]) => ({ name, type }));
   const agents = Object.keys(WORKER_TYPES).filter(
     (type) => agentEngineOf(type) !== undefined && !Object.hasOwn(wrappers, type),

@@ -1,7 +1,7 @@
-import type { Handlers } from '../route.js';
+import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 
-/** Whether the server lives and works. */
+/** Liveness and readiness. */
 export function createHealthHandlers({ checkReady }: ServerContext): Pick<Handlers, 'health' | 'ready'> {
   return {
     health: async () => ({ status: 'ok' }),
@@ -9,5 +9,13 @@ export function createHealthHandlers({ checkReady }: ServerContext): Pick<Handle
       await checkReady();
       return { status: 'ready' };
     },
+  };
+}
+
+/** Metrics for Prometheus. */
+export function createMetricHandlers({ meter }: ServerContext): Pick<Handlers, 'metrics'> {
+  return {
+    metrics: async () =>
+      new Response(await meter.render(), { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } }),
   };
 }

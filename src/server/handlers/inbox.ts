@@ -1,23 +1,20 @@
-import { isSluiceError } from '../../base/index.js';
-import { LeadError } from '../../orders/index.js';
-import type { ResolveRequest } from '../../orders/index.js';
+import { isSluiceError, omitUndefined } from '../../base/index.js';
+import { LeadError, createLead } from '../../orders/index.js';
+import type { ResolveRequest, ItemResolution, ResolveOutcome, Sink } from '../../orders/index.js';
 import type { InboxItem } from '../../records/index.js';
-import { LateDecision } from '../late-decision.js';
-import { pageOf } from '../page-of.js';
-import { present } from '../present.js';
-import { createPreview } from '../preview.js';
-import { RequestError } from '../request-error.js';
-import type { Handlers } from '../route.js';
+import { StaleDecisionError, RequestError } from '../http/problem.js';
+import type { Handlers } from '../http/request-checks.js';
 import type { Caller } from '../security/tokens.js';
 import type { ServerContext } from '../server-context.js';
+import { readPage } from './query.js';
 
 type InboxHandlers = Pick<Handlers, 'listInbox' | 'getInboxItem' | 'previewResolution' | 'resolveItem'>;
 type Answer = Omit<ResolveRequest, 'id' | 'who'> & { readonly who?: string };
 
-/** What a person looks for there is what was decided last. */
+/** Settled items are listed newest first. */
 const SETTLED = { open: false, order: 'newest' } as const;
 
-/** What waits for a person. */
+/** The inbox: list, read, preview, resolve. */
 export function createInboxHandlers(server: ServerContext): InboxHandlers {
   const { store, lead, settings, logger } = server;
   const preview = createPreview(server);
@@ -25,40 +22,40 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
   async function findItem(id: string): Promise<InboxItem> {
     const item = await store.findItem(id);
     if (item !== undefined) return item;
-    throw new LeadError('ITEM_UNKNOWN', 'There is no such inbox item. GET /v1/inbox lists them.');
+    throw new LeadError('ITEM_UNKNOWN', 'Inbox item not found. GET /v1/inbox lists all items.');
   }
 
-  /** With tokens the name of the token is who decides; without, whoever is at the machine may say. */
-  function requestOf(id: string, { who, ...answer }: Answer, caller: Caller): ResolveRequest {
+  /** With tokens the token's name is who decides; without tokens the request may name anyone. */
+  function readResolveRequest(id: string, { who, ...answer }: Answer, caller: Caller): ResolveRequest {
     if (settings.tokens.length > 0 && who !== undefined && who !== caller.name) {
-      throw new RequestError('INVALID_BODY', `who is the name of your token, ${caller.name}: leave it out.`);
+      throw new RequestError('INVALID_BODY', `"who" must be the name of your token, "${caller.name}". Omit it.`);
     }
     return { ...answer, id, who: who ?? caller.name };
   }
 
-  /** A conflict says which run counts now, so that a page can lead there. */
+  /** Adds the active run to a conflict, so that a page can link to it. */
   async function explain(error: unknown, id: string): Promise<unknown> {
     if (!isSluiceError(error) || error.code !== 'CONFLICT') return error;
     const { issue_ref } = await findItem(id);
-    return new LateDecision(error, (await store.findIssue(issue_ref))?.active_run_id ?? null);
+    return new StaleDecisionError(error, (await store.findIssue(issue_ref))?.active_run_id ?? null);
   }
 
   return {
     async listInbox({ query }) {
       const { issue_ref: issueRef, open, settled } = query;
       const which = settled === 'true' ? SETTLED : open === 'false' ? {} : { open: true };
-      return store.listInbox({ ...pageOf(query), ...which, ...present({ issueRef }) });
+      return store.listInbox({ ...readPage(query), ...which, ...omitUndefined({ issueRef }) });
     },
     getInboxItem: async ({ params }) => findItem(params.id),
     async previewResolution({ params, body, caller }) {
       try {
-        return await preview(requestOf(params.id, body, caller));
+        return await preview(readResolveRequest(params.id, body, caller));
       } catch (error) {
         throw await explain(error, params.id);
       }
     },
     async resolveItem({ params, body, caller, requestId }) {
-      const request = requestOf(params.id, body, caller);
+      const request = readResolveRequest(params.id, body, caller);
       try {
         const { item } = await lead.resolve(request);
         const { action, who } = request;
@@ -69,4 +66,52 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
       }
     },
   };
+}
+
+/** The comment that a decision would write. */
+interface ResolutionPreview {
+  readonly action: string;
+  readonly comment: string;
+}
+
+/** Takes every comment and sends none. */
+const SHEET: Sink = {
+  name: 'preview',
+  timeoutMs: 1000,
+  accepts: () => true,
+  send: async () => {
+    throw new TypeError('A preview is not sent.');
+  },
+};
+
+/**
+ * Shows what an answer would write, without writing anything: the lead does what it always does, over a store that keeps
+ * what it is given to itself. What would be refused is refused here too.
+ */
+function createPreview({
+  store,
+  data,
+  wrappers,
+  clock,
+}: ServerContext): (request: ResolveRequest) => Promise<ResolutionPreview> {
+  return async (request) => {
+    let comment = '';
+    const resolveItem = async ({ id, outbox }: ItemResolution): Promise<ResolveOutcome> => {
+      comment = outbox[0]?.body ?? '';
+      return foresee(store, id);
+    };
+    const lead = createLead({ store: { ...store, resolveItem }, sinks: [SHEET], data, wrappers, clock });
+    await lead.resolve(request);
+    return { action: request.action, comment };
+  };
+}
+
+/** What the store would say if it were asked now. */
+async function foresee(store: ServerContext['store'], id: string): Promise<ResolveOutcome> {
+  const item = await store.findItem(id);
+  if (item === undefined) return { status: 'not_found' };
+  const { active_run_id: activeRunId = null } = (await store.findIssue(item.issue_ref)) ?? {};
+  const { resolution } = item;
+  if (resolution !== null || activeRunId !== item.run_id) return { status: 'conflict', activeRunId, resolution };
+  return { status: 'resolved', item };
 }

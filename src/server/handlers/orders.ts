@@ -1,13 +1,13 @@
-import type { IssueState } from '../../records/index.js';
-import { pageOf } from '../page-of.js';
-import { present } from '../present.js';
-import { RequestError } from '../request-error.js';
-import type { Handlers } from '../route.js';
-import { allowedFolder } from '../security/allowed-folder.js';
+import { omitUndefined } from '../../base/index.js';
+import type { IssueState, OrderRecord } from '../../records/index.js';
+import type { OrderView } from '../../api/index.js';
+import { RequestError } from '../http/problem.js';
+import type { Handlers } from '../http/request-checks.js';
+import { resolveAllowedFolder } from '../security/allowed-folder.js';
 import type { ServerContext } from '../server-context.js';
-import { viewOrder } from '../views/order-view.js';
+import { readPage } from './query.js';
 
-/** The newest of an issue's orders are shown with it; the audit has them all. */
+/** An issue is shown with its newest orders; the list of executions has all. */
 const ORDERS_SHOWN = 20;
 
 /** Orders and issues. */
@@ -16,7 +16,7 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, 'subm
   return {
     async submitOrder({ body, caller, requestId }) {
       server.checkTakesWork();
-      const repo_dir = await allowedFolder(body.repo_dir, { roots: settings.roots, data });
+      const repo_dir = await resolveAllowedFolder(body.repo_dir, { roots: settings.roots, data });
       const { record } = await lead.submit({ ...body, repo_dir });
       const { issue_ref, run_id } = record.order;
       logger.info('order submitted', { issue_ref, run_id, caller: caller.name, request_id: requestId });
@@ -25,13 +25,13 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, 'subm
     async listIssues({ query }) {
       const state = query['state'] as IssueState | undefined;
       const { search } = query;
-      return store.listIssues({ ...pageOf(query), ...present({ state, search }) });
+      return store.listIssues({ ...readPage(query), ...omitUndefined({ state, search }) });
     },
     async getIssue({ params }) {
       const issueRef = params.ref;
       const issue = await store.findIssue(issueRef);
       if (issue === undefined) {
-        throw new RequestError('ISSUE_NOT_FOUND', 'There is no such issue. GET /v1/issues lists them.');
+        throw new RequestError('ISSUE_NOT_FOUND', 'Issue not found. GET /v1/issues lists all issues.');
       }
       const [orders, inbox] = await Promise.all([
         store.listOrders({ issueRef, limit: ORDERS_SHOWN }),
@@ -44,5 +44,25 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, 'subm
         needs_attention: issue.state === 'needs-human',
       };
     },
+  };
+}
+
+/** An order without its claim. */
+function viewOrder(record: OrderRecord): OrderView {
+  const { order, run, worker_type, state, created_at, started_at, settled_at, decision, result } = record;
+  const { issue_ref, run_id, worker } = order;
+  return {
+    issue_ref,
+    run_id,
+    run,
+    worker,
+    worker_type,
+    state,
+    order,
+    created_at,
+    started_at,
+    settled_at,
+    decision,
+    result,
   };
 }

@@ -1,19 +1,19 @@
+import { omitUndefined } from '../../base/index.js';
 import type { Decision, OutboxMessage } from '../../records/index.js';
 import type { ExecutionFilter } from '../../orders/index.js';
 import { exportExecutions } from '../export/export-executions.js';
 import type { ExportFormat } from '../export/export-executions.js';
-import { pageOf } from '../page-of.js';
-import { present } from '../present.js';
-import type { Handlers } from '../route.js';
+import { readPage } from './query.js';
+import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
-import { streamOf } from '../stream-of.js';
+import { streamBody } from '../export/stream-body.js';
 
 const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
   ndjson: 'application/x-ndjson',
 };
 
-/** What was sent and what was done. */
+/** The outbox and the executions. */
 export function createRecordHandlers({
   store,
   clock,
@@ -22,9 +22,9 @@ export function createRecordHandlers({
     async listOutbox({ query }) {
       const { issue_ref: issueRef } = query;
       const state = query['state'] as OutboxMessage['state'] | undefined;
-      return store.listOutbox({ ...pageOf(query), ...present({ issueRef, state }) });
+      return store.listOutbox({ ...readPage(query), ...omitUndefined({ issueRef, state }) });
     },
-    listExecutions: async ({ query }) => store.listExecutions({ ...pageOf(query), ...executionFilter(query) }),
+    listExecutions: async ({ query }) => store.listExecutions({ ...readPage(query), ...executionFilter(query) }),
     async exportExecutions({ query, context }) {
       const format = (query['format'] ?? 'csv') as ExportFormat;
       const today = new Date(clock()).toISOString().slice(0, 10);
@@ -33,7 +33,7 @@ export function createRecordHandlers({
         'content-disposition': `attachment; filename="sluice-audit-${today}.${format}"`,
       };
       const rows = exportExecutions(store, executionFilter(query), format);
-      return new Response(context.req.method === 'HEAD' ? null : streamOf(rows), { headers });
+      return new Response(context.req.method === 'HEAD' ? null : streamBody(rows), { headers });
     },
   };
 }
@@ -41,5 +41,5 @@ export function createRecordHandlers({
 function executionFilter(query: Readonly<Record<string, string>>): ExecutionFilter {
   const { issue_ref: issueRef, run_id: runId, worker, since, until } = query;
   const decision = query['decision'] as Decision['action'] | undefined;
-  return present({ issueRef, runId, worker, decision, since, until });
+  return omitUndefined({ issueRef, runId, worker, decision, since, until });
 }

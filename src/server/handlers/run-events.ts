@@ -1,10 +1,9 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import { completeAnswer } from '../answer.js';
-import { allowOrigin } from '../cross-origin.js';
-import { findRun } from '../find-run.js';
-import type { CheckedRequest, Handlers } from '../route.js';
-import { RequestError } from '../request-error.js';
+import { completeAnswer, allowOrigin } from '../http/answer.js';
+import { findRun } from './find-run.js';
+import type { CheckedRequest, Handlers } from '../http/request-checks.js';
+import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
 import { createHistory } from '../stream/read-history.js';
 import { createSocketOutlet, createWebOutlet } from '../stream/outlet.js';
@@ -27,7 +26,8 @@ export function createRunEventHandlers(
     context,
     requestId,
   }: CheckedRequest<typeof ENDPOINTS.followRun | typeof ENDPOINTS.followRunByPost>): Promise<Response> {
-    if (ending.aborted) throw new RequestError('SHUTTING_DOWN', 'The server is about to end. Ask again in a moment.');
+    if (ending.aborted)
+      throw new RequestError('SHUTTING_DOWN', 'The server is shutting down. Try again in a few seconds.');
     const run = await findRun(store, params.id);
     const protocol = readProtocol(query['protocol']);
     const after = parsePosition(protocol, context.req.header('last-event-id') ?? query['after']);
@@ -50,11 +50,11 @@ export function createRunEventHandlers(
 
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream',
-  // Proxies that gather what they pass on would gather for ever.
+  // Disables buffering in proxies.
   'x-accel-buffering': 'no',
 } as const;
 
-/** Takes the connection over where there is one. */
+/** Takes over the connection where there is one. */
 function send(context: Context, head: Response, start: StartStream): Response {
   const { incoming, outgoing } = (context.env ?? {}) as Partial<HttpBindings>;
   if (incoming === undefined || outgoing === undefined || !('socket' in outgoing)) {
@@ -62,16 +62,16 @@ function send(context: Context, head: Response, start: StartStream): Response {
     start(outlet);
     return new Response(body, { headers: head.headers });
   }
-  // What was sent along is not read, and must not hold the connection up.
+  // The request body is discarded, so that it does not block the connection.
   incoming.resume();
   start(createSocketOutlet(outgoing, Object.fromEntries(head.headers)));
   return alreadySent();
 }
 
-/** Tells the platform to send nothing. It pollWaiters for the header only in answers that it has not taken a short cut for. */
+/** Makes the adapter send nothing. It checks the header only where it has not taken its fast path. */
 function alreadySent(): Response {
   const answer = new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
-  // Looking at the body leaves the short cut.
+  // Reading the body leaves the fast path.
   void answer.body;
   return answer;
 }

@@ -1,29 +1,35 @@
-import { runFolderPath } from '../../run-folder/index.js';
+import type { FileHandle } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
+import { runFolderPath, openRunFolder } from '../../run-folder/index.js';
 import { openForReading } from '../../files/index.js';
+import { isSluiceError } from '../../base/index.js';
+import { STREAMS } from '../../events/index.js';
+import type { StreamName } from '../../events/index.js';
 import { answerFile } from '../files/answer-file.js';
-import { artifactsOf } from '../files/artifacts.js';
-import { listEvidence } from '../files/evidence.js';
+import { listArtifacts, listEvidence } from '../files/run-files.js';
 import { openInside, sizeInside } from '../files/open-inside.js';
-import { findRun } from '../find-run.js';
-import { RequestError } from '../request-error.js';
-import type { Handlers } from '../route.js';
+import { RequestError } from '../http/problem.js';
+import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
+import { tarFolder } from '../export/tar-folder.js';
+import { streamBody } from '../export/stream-body.js';
+import { findRun } from './find-run.js';
 
-/** Longer lists and texts are for those who take the folder away: they are no preview. */
-const MOST_ARTIFACTS = 1000;
-const MOST_BYTES = 1024 * 1024;
-const PREVIEW = { type: 'text/plain; charset=utf-8', most: MOST_BYTES } as const;
+/** Limits of a preview; the export has everything. */
+const MAX_ARTIFACTS = 1000;
+const MAX_BYTES = 1024 * 1024;
+const PREVIEW = { type: 'text/plain; charset=utf-8', most: MAX_BYTES } as const;
 
 type FileHandlers = Pick<Handlers, 'listRunFiles' | 'readEvidence' | 'readArtifact'>;
 
-/** What a run left behind, for people to look at. */
+/** The files of a run: previews, raw bytes, export. */
 export function createRunFileHandlers({ store, data }: ServerContext): FileHandlers {
   return {
     async listRunFiles({ params }) {
       const record = await findRun(store, params.id);
       const folder = runFolderPath(data, record.id);
-      const [evidence, artifacts] = await Promise.all([listEvidence(folder), artifactsOf(record, folder)]);
-      const shown = artifacts.slice(0, MOST_ARTIFACTS).map(async ({ path, change }) => ({
+      const [evidence, artifacts] = await Promise.all([listEvidence(folder), listArtifacts(record, folder)]);
+      const shown = artifacts.slice(0, MAX_ARTIFACTS).map(async ({ path, change }) => ({
         path,
         change,
         size: change === 'deleted' ? null : await sizeInside(record.spec.workdir, path),
@@ -31,7 +37,7 @@ export function createRunFileHandlers({ store, data }: ServerContext): FileHandl
       return {
         evidence: evidence.map(({ name, size }) => ({ name, size })),
         artifacts: await Promise.all(shown),
-        artifacts_left_out: Math.max(0, artifacts.length - MOST_ARTIFACTS),
+        artifacts_left_out: Math.max(0, artifacts.length - MAX_ARTIFACTS),
       };
     },
     async readEvidence({ params, query, context, requestId }) {
@@ -44,7 +50,7 @@ export function createRunFileHandlers({ store, data }: ServerContext): FileHandl
     },
     async readArtifact({ params, query, context, requestId }) {
       const record = await findRun(store, params.id);
-      const artifacts = await artifactsOf(record, runFolderPath(data, record.id));
+      const artifacts = await listArtifacts(record, runFolderPath(data, record.id));
       const artifact = artifacts.find(({ path }) => path === query['path']);
       const handle = artifact === undefined ? undefined : await openInside(record.spec.workdir, artifact.path);
       if (handle === undefined) throw notFound();
@@ -53,10 +59,68 @@ export function createRunFileHandlers({ store, data }: ServerContext): FileHandl
   };
 }
 
-/** The name is not repeated: it may be anything. */
+/** The name is not repeated: it may be any text. */
 function notFound(): RequestError {
   return new RequestError(
     'FILE_NOT_FOUND',
-    'There is no such file of this run on this machine, or no longer. GET /v1/runs/{id}/files lists them.',
+    'File not found: it is not a file of this run, was deleted, or is on another machine. GET /v1/runs/{id}/files lists the files.',
   );
+}
+
+/** The captured bytes of a run so far. */
+export function createRunRawHandlers({ store, data }: ServerContext): Pick<Handlers, 'readRaw'> {
+  return {
+    async readRaw({ params, context, requestId }) {
+      const { id } = await findRun(store, params.id);
+      const handle = await openRaw(runFolderPath(data, id), params.attempt, params.stream);
+      return answerFile(context, { handle, type: 'application/octet-stream', requestId });
+    },
+  };
+}
+
+async function openRaw(folder: string, attempt: string, stream: string): Promise<FileHandle> {
+  if (!/^[1-9]\d{0,5}$/.test(attempt) || !isStream(stream)) {
+    throw new RequestError(
+      'RAW_NOT_FOUND',
+      `Not found. Give the number of an attempt, and a stream: ${STREAMS.join(', ')}.`,
+    );
+  }
+  try {
+    const captured = await openRunFolder(folder);
+    const handle = await openForReading(captured.attemptPath(stream, Number(attempt)));
+    if (handle !== undefined) return handle;
+  } catch (error) {
+    // The folder is on another machine, or holds something unexpected: there is nothing to read.
+    if (!isSluiceError(error)) throw error;
+  }
+  throw new RequestError(
+    'RAW_NOT_FOUND',
+    'The stream is not on this machine: the attempt has not started, or its worker runs elsewhere. Try again later, or ask the server of that worker.',
+  );
+}
+
+function isStream(word: string): word is StreamName {
+  return (STREAMS as readonly string[]).includes(word);
+}
+
+/** The folder of a run as an archive. */
+export function createRunExportHandlers({ store, data }: ServerContext): Pick<Handlers, 'exportRun'> {
+  return {
+    async exportRun({ params, context }) {
+      const { id } = await findRun(store, params.id);
+      const folder = runFolderPath(data, id);
+      const found = await lstat(folder).catch(() => undefined);
+      if (found?.isDirectory() !== true) {
+        throw new RequestError(
+          'RAW_NOT_FOUND',
+          'The run folder is not on this machine: the run has not started, or its worker runs elsewhere. Try again later, or ask the server of that worker.',
+        );
+      }
+      const headers = {
+        'content-type': 'application/x-tar',
+        'content-disposition': `attachment; filename="${id}.tar"`,
+      };
+      return new Response(context.req.method === 'HEAD' ? null : streamBody(tarFolder(folder, id)), { headers });
+    },
+  };
 }

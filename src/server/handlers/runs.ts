@@ -1,18 +1,18 @@
+import { omitUndefined } from '../../base/index.js';
 import type { RunResult, RunSpec, RunState } from '../../records/index.js';
-import { checkRunRequest } from '../check-run-request.js';
-import { findRun, runNotFound } from '../find-run.js';
-import { pageOf } from '../page-of.js';
-import { present } from '../present.js';
-import { RequestError } from '../request-error.js';
-import type { Handlers } from '../route.js';
+import { checkRunSpec } from '../../runs/index.js';
+import { RequestError } from '../http/problem.js';
+import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
-import { tellReply } from '../tell-reply.js';
-import { timeOf } from '../time-of.js';
-import { summarizeRun, viewRun } from '../views/run-view.js';
+import { replyToRun } from './reply-to-run.js';
+import { summarizeRun, viewRun } from './run-view.js';
+import { resolveAllowedFolder } from '../security/allowed-folder.js';
+import { findRun, runNotFound } from './find-run.js';
+import { readPage, readTime } from './query.js';
 
 type RunHandlers = Pick<Handlers, 'startRun' | 'listRuns' | 'getRun' | 'replyToRun' | 'cancelRun'>;
 
-/** Runs: queued, listed, answered, ended. */
+/** Runs: start, list, read, reply, cancel. */
 export function createRunHandlers(server: ServerContext): RunHandlers {
   const { store, clock, newId, logger, settings, ending } = server;
   return {
@@ -20,7 +20,7 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
       server.checkTakesWork();
       const { request_id, ...asked } = body;
       const spec: RunSpec = await checkRunRequest(asked, server);
-      const named = present({ requestId: request_id });
+      const named = omitUndefined({ requestId: request_id });
       const { id, repeated } = await store.createRun({ id: newId(), spec, state: 'queued', now: clock(), ...named });
       const { engine } = spec;
       logger.info('run queued', { run_id: id, engine, repeated, caller: caller.name, request_id: requestId });
@@ -31,15 +31,15 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
       const state = query['state'] as RunState | undefined;
       const outcome = query['outcome'] as RunResult['status'] | undefined;
       const repairLevel = query['repair_level'] as RunResult['repair_level'] | undefined;
-      const [since, until] = [timeOf(query['since']), timeOf(query['until'])];
-      const filter = present({ state, engine, search, outcome, repairLevel, since, until });
-      const { items, next_cursor } = await store.listRuns({ ...pageOf(query), ...filter });
+      const [since, until] = [readTime(query['since']), readTime(query['until'])];
+      const filter = omitUndefined({ state, engine, search, outcome, repairLevel, since, until });
+      const { items, next_cursor } = await store.listRuns({ ...readPage(query), ...filter });
       return { items: items.map(summarizeRun), next_cursor };
     },
     getRun: async ({ params }) => viewRun(await findRun(store, params.id)),
     async replyToRun({ params, body }) {
-      const patienceMs = settings.limits.requestMs;
-      const status = await tellReply({ store, ending, patienceMs }, params.id, body.text);
+      const timeoutMs = settings.limits.requestMs;
+      const status = await replyToRun({ store, ending, timeoutMs }, params.id, body.text);
       switch (status) {
         case 'posted':
           return { status };
@@ -48,7 +48,7 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
         case 'not_waiting':
           throw new RequestError(
             'RUN_NOT_WAITING',
-            'The run has asked nothing that is not answered yet. Wait for user.input.required among its events.',
+            'The run is not waiting for a reply. Wait for the event "user.input.required".',
           );
       }
     },
@@ -58,4 +58,37 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
       return viewRun(record);
     },
   };
+}
+
+/**
+ * Checks a requested run: an allowed folder, an allowed program, and no more permissions than the configuration grants. The
+ * folder becomes its real path, so that a link changed afterwards has no effect.
+ */
+async function checkRunRequest(
+  body: unknown,
+  { settings, data }: Pick<ServerContext, 'settings' | 'data'>,
+): Promise<RunSpec> {
+  const { spec } = checkRunSpec(body);
+  const { commands, roots, allowBypass } = settings;
+  const program = spec.engine === 'command' ? spec.command?.[0] : undefined;
+  if (program !== undefined && !commands.includes(program)) {
+    throw new RequestError(
+      'COMMAND_NOT_ALLOWED',
+      'The program is not allowed. Add it to "commands" in the configuration.',
+    );
+  }
+  if (spec.permissions === 'bypass' && !allowBypass) {
+    throw new RequestError(
+      'PERMISSIONS_NOT_ALLOWED',
+      'The permissions "bypass" are not allowed. Set "server.allow_bypass" in the configuration.',
+    );
+  }
+  const variable = (spec.env ?? []).find((name) => !settings.env.includes(name));
+  if (variable !== undefined) {
+    throw new RequestError(
+      'ENVIRONMENT_NOT_ALLOWED',
+      `The environment variable "${variable}" is not allowed. Add it to "server.env" in the configuration, or omit it.`,
+    );
+  }
+  return { ...spec, workdir: await resolveAllowedFolder(spec.workdir, { roots, data }) };
 }

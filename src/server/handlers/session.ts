@@ -1,18 +1,18 @@
 import type { AnswerOf, ENDPOINTS } from '../../api/index.js';
-import { answerJson } from '../answer.js';
-import type { Handlers } from '../route.js';
+import { answerJson } from '../http/answer.js';
+import type { Handlers } from '../http/request-checks.js';
 import type { Caller } from '../security/tokens.js';
 import type { ServerContext } from '../server-context.js';
 
 type SessionView = AnswerOf<typeof ENDPOINTS.getSession>;
 
-/** Cookies for pages. */
+/** Sessions: a cookie instead of a token, for pages. */
 export function createSessionHandlers({
   guard,
   logger,
   settings,
 }: ServerContext): Pick<Handlers, 'openSession' | 'getSession' | 'closeSession'> {
-  const viewSession = ({ name, scopes }: Caller): SessionView => ({
+  const describeSession = ({ name, scopes }: Caller): SessionView => ({
     name,
     scopes: [...scopes].filter((scope) => scope !== 'none'),
     needs_token: settings.tokens.length > 0,
@@ -21,9 +21,9 @@ export function createSessionHandlers({
     async openSession({ body, context, requestId }) {
       const { caller, cookie } = guard.openSession(context, body.token);
       logger.info('session opened', { caller: caller.name, request_id: requestId });
-      return withCookie(answerJson(viewSession(caller), 200, requestId), cookie);
+      return withCookie(answerJson(describeSession(caller), 200, requestId), cookie);
     },
-    getSession: async ({ caller }) => viewSession(caller),
+    getSession: async ({ caller }) => describeSession(caller),
     closeSession: async ({ requestId }) =>
       withCookie(answerJson({ status: 'closed' }, 200, requestId), guard.closeSession()),
   };

@@ -1,13 +1,13 @@
-import type { Handlers } from '../route.js';
+import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 import { countStatistics } from '../statistics/count-statistics.js';
 import { statisticsSpan } from '../statistics/statistics-span.js';
 
-/** More than this is no picture any more; the latest count. */
-const MOST_RUNS = 50_000;
-const MOST_ITEMS = 5000;
+/** Only the latest are counted. */
+const MAX_RUNS = 50_000;
+const MAX_ITEMS = 5000;
 
-/** Figures over time, for charts. */
+/** Statistics over time, for charts. */
 export function createStatisticsHandlers({ store, clock }: ServerContext): Pick<Handlers, 'readStatistics'> {
   return {
     async readStatistics({ query }) {
@@ -15,14 +15,14 @@ export function createStatisticsHandlers({ store, clock }: ServerContext): Pick<
       const span = statisticsSpan(query, now);
       const { since, until, stepMs } = span;
       const [runs, inbox] = await Promise.all([
-        store.listRunFigures({ since, until, limit: MOST_RUNS }),
-        store.listInboxFigures({ since, until, limit: MOST_ITEMS }),
+        store.listRunFigures({ since, until, limit: MAX_RUNS }),
+        store.listInboxFigures({ since, until, limit: MAX_ITEMS }),
       ]);
       return {
         since: new Date(since).toISOString(),
         until: new Date(until).toISOString(),
         step_s: stepMs / 1000,
-        complete: runs.length < MOST_RUNS && inbox.length < MOST_ITEMS,
+        complete: runs.length < MAX_RUNS && inbox.length < MAX_ITEMS,
         buckets: countStatistics({ span, runs, inbox, now }),
       };
     },

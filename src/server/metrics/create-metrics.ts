@@ -2,42 +2,40 @@ import type { Emitted } from '../../events/index.js';
 import type { ParseResult } from '../../json/index.js';
 import { silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
-import type { Store } from '../../store/index.js';
-import type { ServerMeter } from '../server-meter.js';
-import type { Tracing } from '../tracing/tracing.js';
+import type { Store, StoreFigures } from '../../store/index.js';
+import type { ServerMeter } from '../server-context.js';
+import type { Tracing } from '../tracing/open-tracing.js';
 import { createFigures } from './figures.js';
-import { gaugesOf } from './gauges.js';
-import { createOrderFigures } from './order-figures.js';
-import { createRunFigures } from './run-figures.js';
+import { createOrderFigures, createRunFigures } from './run-figures.js';
 import { createTail } from './tail.js';
+import type { Gauge } from './figures.js';
 
-/** What figures are made from. */
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly store: Store;
-  /** Where run folders are: what they met that is not known is counted. */
+  /** The folder of run folders, whose drift is counted. */
   readonly data: string;
   readonly clock?: () => number;
   readonly logger?: Logger;
   readonly tracing?: Tracing | undefined;
-  /** From so many unknown types and fields in one run on it is told in the log; 10 by default. */
+  /** Logs a warning from this many unknown types and fields in one run; 10 by default. */
   readonly driftThreshold?: number | undefined;
 }
 
-/** The figures of one server. */
+/** The metrics of one server. */
 export interface Metrics extends ServerMeter {
-  /** The same log, which also counts how late what it takes in is. */
+  /** The same log, which also measures the delay of events. */
   measureLag<Log extends Pick<Store, 'append'>>(log: Log): Log;
-  /** Looks every now and then, also if nobody asks for figures, until the signal is aborted. */
+  /** Reads the store periodically, even if nobody scrapes, until the signal is aborted. */
   watch(signal: AbortSignal): void;
 }
 
-const LOOK_MS = 15_000;
+const POLL_MS = 15_000;
 const DRIFT_THRESHOLD = 10;
 const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10];
 const LAG_SECONDS = [0.01, 0.05, 0.25, 1, 5];
 
 /**
- * Counts what the server does, and what any machine did since it started.
+ * Counts what the server does, and what all machines did since it started.
  *
  * @example
  * const metrics = createMetrics({ store, data: '.sluice' })
@@ -48,11 +46,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const { driftThreshold = DRIFT_THRESHOLD } = options;
   const figures = createFigures();
   const parses = figures.counter('sluice_parse_total', 'Texts parsed over HTTP, by outcome and repair level.');
-  const requests = figures.counter('sluice_http_requests_total', 'Requests answered, by endpoint and status.');
-  const seconds = figures.histogram('sluice_http_request_seconds', 'How long answers took.', REQUEST_SECONDS);
+  const requests = figures.counter('sluice_http_requests_total', 'Requests handled, by endpoint and status.');
+  const seconds = figures.histogram('sluice_http_request_seconds', 'Duration of requests.', REQUEST_SECONDS);
   const lag = figures.histogram(
     'sluice_event_lag_seconds',
-    'From the moment an event happened until it could be read, of events written by this process.',
+    'Time from an event until it could be read, for events written by this process.',
     LAG_SECONDS,
   );
   const runs = createRunFigures(figures, { data, logger, driftThreshold });
@@ -96,7 +94,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     async render() {
       await look();
-      return figures.render(gaugesOf(await store.measure(), clock()));
+      return figures.render(readGauges(await store.measure(), clock()));
     },
     measureLag: (log) => ({
       ...log,
@@ -109,7 +107,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     watch(signal) {
       const timer = setInterval(() => {
         look().catch((error: unknown) => logger.warn('figures cannot be counted', { error: String(error) }));
-      }, LOOK_MS);
+      }, POLL_MS);
       timer.unref();
       signal.addEventListener('abort', () => clearInterval(timer), { once: true });
     },
@@ -122,4 +120,24 @@ function labelsOf(result: ParseResult<unknown>) {
     repair_level: result.repairLevel,
     code: result.status === 'failed' ? result.error.code : 'none',
   };
+}
+
+/** What the store holds now, over all machines. */
+function readGauges({ runs, orders, inbox, outbox }: StoreFigures, now: number): readonly Gauge[] {
+  const age = outbox.oldest === null ? 0 : Math.max(0, now - outbox.oldest) / 1000;
+  return [
+    { name: 'sluice_runs', help: 'Runs that have not ended, by state.', values: byState(runs) },
+    { name: 'sluice_orders', help: 'Orders that are not settled, by state.', values: byState(orders) },
+    { name: 'sluice_inbox_items', help: 'Open inbox items.', values: [[{}, inbox]] },
+    {
+      name: 'sluice_outbox_messages',
+      help: 'Comments not delivered, by state.',
+      values: byState({ open: outbox.open, dead: outbox.dead }),
+    },
+    { name: 'sluice_outbox_age_seconds', help: 'Age of the oldest undelivered comment.', values: [[{}, age]] },
+  ];
+}
+
+function byState(counts: Readonly<Record<string, number>>): Gauge['values'] {
+  return Object.entries(counts).map(([state, count]) => [{ state }, count] as const);
 }

@@ -1,17 +1,17 @@
-/** Names and values that tell one series of a figure from another. */
-export type Labels = Readonly<Record<string, string>>;
+/** The labels of a series. */
+type Labels = Readonly<Record<string, string>>;
 
-/** Something that only grows. */
-export interface Counter {
+/** A counter. */
+interface Counter {
   add(labels: Labels, by?: number): void;
 }
 
-/** How long things took, in buckets. */
-export interface Histogram {
+/** A histogram of durations. */
+interface Histogram {
   observe(labels: Labels, seconds: number): void;
 }
 
-/** All figures of a process, as Prometheus reads them. */
+/** All metrics of a process, in Prometheus' text format. */
 export interface Figures {
   counter(name: string, help: string): Counter;
   histogram(name: string, help: string, buckets: readonly number[]): Histogram;
@@ -19,14 +19,14 @@ export interface Figures {
   render(gauges: readonly Gauge[]): string;
 }
 
-/** What a thing is right now. */
+/** A gauge and its current values. */
 export interface Gauge {
   readonly name: string;
   readonly help: string;
   readonly values: readonly (readonly [labels: Labels, value: number])[];
 }
 
-/** Agents name versions and codes: whoever makes up new ones must not fill the memory. What is beyond counts as `other`. */
+/** Labels contain text from agents: invented values must not exhaust memory. Beyond the limit they count as `other`. */
 const MOST_SERIES = 500;
 const LONGEST_LABEL = 100;
 const OTHER = 'other';
@@ -38,7 +38,7 @@ interface Family {
   readonly lines: () => string[];
 }
 
-/** Makes an empty set of figures. */
+/** Creates an empty set of metrics. */
 export function createFigures(): Figures {
   const families: Family[] = [];
   return {
@@ -93,7 +93,7 @@ type RenderLabels = (more: readonly (readonly [string, string])[]) => string;
 function createSeries<T>(make: () => T) {
   const series = new Map<string, { readonly labels: Labels; readonly value: T }>();
   const find = (labels: Labels): T => {
-    const key = keyOf(labels);
+    const key = deriveKey(labels);
     const known = series.get(key);
     if (known !== undefined) return known.value;
     if (series.size >= MOST_SERIES && !isOther(labels)) {
@@ -104,8 +104,8 @@ function createSeries<T>(make: () => T) {
     return value;
   };
   return {
-    // Nearly always a series that is known: every answer goes through here.
-    of: (labels: Labels): T => series.get(keyOf(labels))?.value ?? find(cut(labels)),
+    // Nearly always a known series: every request comes through here.
+    of: (labels: Labels): T => series.get(deriveKey(labels))?.value ?? find(cut(labels)),
     map: (tell: (labels: RenderLabels, value: T) => string[]): string[] =>
       [...series.values()].flatMap(({ labels, value }) =>
         tell((more) => renderLabels({ ...labels, ...Object.fromEntries(more) }), value),
@@ -113,8 +113,8 @@ function createSeries<T>(make: () => T) {
   };
 }
 
-/** The values, each behind its length, so that none can pass for two; their names are the same in all of a figure's series. */
-function keyOf(labels: Labels): string {
+/** The values, each prefixed by its length, so that keys are unambiguous; the names are the same in all series of a metric. */
+function deriveKey(labels: Labels): string {
   let key = '';
   for (const name in labels) {
     const value = labels[name] ?? '';

@@ -1,24 +1,31 @@
 import type { Logger } from '../../base/index.js';
-import type { RunRecord } from '../../records/index.js';
+import type { RunRecord, ExecutionRecord } from '../../records/index.js';
+import { openForReading } from '../../files/index.js';
+import { openRunFolder, runFolderPath } from '../../run-folder/index.js';
+import { driftSummarySchema } from '../../events/index.js';
+import type { DriftSummary } from '../../events/index.js';
+import { fromJsonSchema } from '../../json-schema/index.js';
 import type { Figures } from './figures.js';
-import { readDrift } from './read-drift.js';
 
-/** What is known of a run beside its record, and when it is worth a line. */
-export interface RunFigureOptions {
+/** Where run folders are, and when drift is logged. */
+interface RunFigureOptions {
   readonly data: string;
   readonly logger: Logger;
   readonly driftThreshold: number;
 }
 
-/** Counts runs that have ended: how, what they used, and what they met that is not known. */
+/** Counts ended runs: outcome, usage and drift. */
 export function createRunFigures(figures: Figures, { data, logger, driftThreshold }: RunFigureOptions) {
   const ended = figures.counter('sluice_runs_ended_total', 'Runs that ended, by engine, status and repair level.');
   const failures = figures.counter('sluice_run_failures_total', 'Runs that failed or were canceled, by cause.');
-  const tokens = figures.counter('sluice_usage_tokens_total', 'Tokens that runs have used, by engine and kind.');
-  const cost = figures.counter('sluice_usage_cost_dollars_total', 'What runs cost, as engines tell, in US dollars.');
+  const tokens = figures.counter('sluice_usage_tokens_total', 'Tokens used by runs, by engine and kind.');
+  const cost = figures.counter(
+    'sluice_usage_cost_dollars_total',
+    'Cost of runs in US dollars, as reported by engines.',
+  );
   const drift = figures.counter(
     'sluice_drift_total',
-    'Unknown types and fields met, by engine and version, in runs done on this machine.',
+    'Unknown types and fields, by engine and version, in runs of this machine.',
   );
   const alerts = figures.counter('sluice_drift_alerts_total', 'Attempts whose drift reached the threshold.');
 
@@ -46,7 +53,7 @@ export function createRunFigures(figures: Figures, { data, logger, driftThreshol
       const { status, repair_level, error, usage, cached_from } = result;
       ended.add({ engine, status, repair_level });
       if (error !== undefined) failures.add({ engine, category: error.category, code: error.code });
-      // What came out of the cache was used, and met, by the run it was kept from.
+      // Usage and drift of a cached result belong to the run that produced it.
       if (cached_from !== undefined) return;
       if (usage !== undefined) {
         tokens.add({ engine, kind: 'input' }, usage.input_tokens);
@@ -61,4 +68,63 @@ export function createRunFigures(figures: Figures, { data, logger, driftThreshol
 
 function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
+}
+
+/** Counts decisions, and why a person was asked. */
+export function createOrderFigures(figures: Figures) {
+  const decisions = figures.counter('sluice_decisions_total', 'Decisions, by action, result code and who decided.');
+  const causes = figures.counter('sluice_needs_human_total', 'Results that needed a person, by cause.');
+  const stale = figures.counter('sluice_stale_results_total', 'Archived results of runs that were not active.');
+  const readings = figures.counter('sluice_readings_total', 'Results read, by worker type, encoding and status.');
+  const comments = figures.counter(
+    'sluice_comments_total',
+    'Comments written by the rules, by whether the result was complete.',
+  );
+  return {
+    count(execution: ExecutionRecord): void {
+      const { decision, result_code, who, problems, parse_status, result_encoding, worker_type } = execution;
+      decisions.add({ action: decision, result_code, by: who === null ? 'rules' : 'person' });
+      // A person's decision is about a result that was already counted.
+      if (who !== null) return;
+      readings.add({ worker_type, encoding: result_encoding, status: parse_status });
+      if (decision === 'archive') return stale.add({ worker_type });
+      comments.add({ complete: String(parse_status === 'parsed') });
+      if (decision === 'needs-human') causes.add({ cause: problems[0]?.code ?? result_code });
+    },
+  };
+}
+
+const schema = fromJsonSchema<DriftSummary>(driftSummarySchema);
+
+/** Summaries are the last rows of an attempt. */
+const MAX_BYTES = 256 * 1024;
+
+/** The drift of a run by attempt; none if its folder is not on this machine. */
+async function readDrift(data: string, runId: string): Promise<readonly DriftSummary[]> {
+  try {
+    const folder = await openRunFolder(runFolderPath(data, runId));
+    const handle = await openForReading(folder.logPath('diagnostics'));
+    if (handle === undefined) return [];
+    try {
+      const { size } = await handle.stat();
+      const bytes = Buffer.alloc(Math.min(size, MAX_BYTES));
+      const { bytesRead } = await handle.read(bytes, 0, bytes.length, size - bytes.length);
+      return bytes.toString('utf8', 0, bytesRead).split('\n').flatMap(readSummary);
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    // The folder is deleted, damaged or on another machine: its drift is not counted.
+    return [];
+  }
+}
+
+function readSummary(line: string): DriftSummary[] {
+  if (!line.includes('"summary":"drift"')) return [];
+  try {
+    const checked = schema['~standard'].validate(JSON.parse(line));
+    return checked instanceof Promise || checked.issues !== undefined ? [] : [checked.value];
+  } catch {
+    return [];
+  }
 }

@@ -1,15 +1,14 @@
-/** A thing that happened, as a list tells it. */
+/** An entry of a list. */
 interface Happening {
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-/** What a tail works with. */
-export interface TailOptions<T> {
-  /** Where it begins; milliseconds since 1970. */
+interface TailOptions<T> {
+  /** Where it starts, in milliseconds since 1970. */
   readonly from: number;
-  /** A page of what happened since a moment, and the cursor of the next. */
+  /** A page of the entries since a time, and the cursor of the next page. */
   readonly list: (
     since: number,
     cursor: string | undefined,
@@ -18,20 +17,20 @@ export interface TailOptions<T> {
   readonly tell: (item: T) => void | Promise<void>;
 }
 
-/** Clocks of other machines may be behind, and what they write comes a moment after it happened. */
+/** Clocks of other machines may be behind, and entries are written a moment after they happened. */
 const LOOK_BACK_MS = 10_000;
-/** One look reads no more pages than this. The next goes on where a list begins with the oldest; of others the rest is lost. */
+/** The most pages read at once. Lists that start with the oldest continue next time; of others the rest is skipped. */
 const MOST_PAGES = 50;
 
-/** Tells everything that happens, whichever machine did it, once, in looks that each read only what is new. */
+/** Reports every new entry of a list once, whichever machine wrote it. */
 export function createTail<T>({ from, list, happeningOf, tell }: TailOptions<T>): () => Promise<void> {
   let latest = from;
-  /** What was told and may be listed again. */
+  /** Entries already reported that may be listed again. */
   let told = new Map<string, number>();
 
   async function look(): Promise<void> {
     const since = Math.max(from, latest - LOOK_BACK_MS);
-    // Taken over only at the end: a list that begins with the newest and breaks off is read again from the same moment.
+    // Applied only at the end: a list that starts with the newest and fails is read again from the same time.
     let newest = latest;
     let cursor: string | undefined;
     for (let page = 0; page < MOST_PAGES; page += 1) {
@@ -50,7 +49,7 @@ export function createTail<T>({ from, list, happeningOf, tell }: TailOptions<T>)
     told = new Map([...told].filter(([, at]) => at >= latest - LOOK_BACK_MS));
   }
 
-  // One at a time: two that look together would tell everything twice.
+  // One at a time: concurrent reads would report entries twice.
   let turn: Promise<void> = Promise.resolve();
   return async () => {
     turn = turn.then(look, look);

@@ -1,15 +1,15 @@
 import type { Context, Hono } from 'hono';
 import { createOpenApi } from '../../api/index.js';
 import { VERSION } from '../../files/index.js';
-import { answerJson, answerProblem } from '../answer.js';
+import { answerJson, answerProblem } from '../http/answer.js';
 import { addConsole } from '../console/add-console.js';
 import { PAGE_HEADERS, SECURITY_HEADERS } from '../security/headers.js';
 import type { ServerContext } from '../server-context.js';
 import { renderDocsPage } from './docs-page.js';
 
 /**
- * Adds what describes the server to those who have found it. It holds nothing of anyone's, so no token is needed. The bare
- * address leads to the console, or where there is none to the description.
+ * Adds `/docs` and `/openapi.json`. They hold no data, so they need no token. `/` redirects to the console, or to `/docs`
+ * where there is none.
  */
 export function addPages(app: Hono, server: ServerContext): void {
   const { guard, newRequestId, settings, console } = server;

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { ENDPOINTS } from '../../api/index.js';
 import type { Endpoint, OpenApi } from '../../api/index.js';
-import { escapeHtml } from './escape-html.js';
 
-/** A page and what a browser may load for it. */
-export interface Page {
+/** A page and its content security policy. */
+interface Page {
   readonly html: string;
   /** The `Content-Security-Policy` header. */
   readonly policy: string;
@@ -22,7 +21,7 @@ pre { background: var(--soft); padding: .8rem; overflow: auto; font-size: .8rem;
 code { font-family: ui-monospace, monospace; } summary { cursor: pointer; }
 `;
 
-/** The endpoints for people: one page, nothing run, nothing loaded from anywhere. */
+/** The list of endpoints as one page, without scripts or external files. */
 export function renderDocsPage({ info }: OpenApi): Page {
   const endpoints = Object.entries<Endpoint>(ENDPOINTS);
   const html = `<!doctype html>
@@ -54,12 +53,12 @@ function renderEndpoint(
   );
   return [
     `<h2 id="${name}"><b>${method}</b>${escapeHtml(path)}</h2>`,
-    `<p>${escapeHtml(summary)} ${scope === 'none' ? 'For everyone.' : `Needs the scope <code>${scope}</code>.`}</p>`,
+    `<p>${escapeHtml(summary)} ${scope === 'none' ? 'No token needed.' : `Needs the scope <code>${scope}</code>.`}</p>`,
     ...(parameters.length === 0 ? [] : [`<table><tr><th>query</th><th></th></tr>${parameters.join('')}</table>`]),
     ...(body === undefined ? [] : [renderSchema('The body', body)]),
     answer.schema === undefined
       ? `<p>Answers with <code>${[answer.media, answer.alternative].filter(Boolean).join('</code> or <code>')}</code>.</p>`
-      : renderSchema(`The answer, ${answer.status}`, answer.schema),
+      : renderSchema(`Response ${answer.status}`, answer.schema),
     ...(problems === undefined ? [] : [`<p>Problems of its own: <code>${problems.join(', ')}</code>.</p>`]),
   ].join('\n');
 }
@@ -67,4 +66,17 @@ function renderEndpoint(
 function renderSchema(title: string, schema: object): string {
   const text = escapeHtml(JSON.stringify(schema, null, 2));
   return `<details><summary>${escapeHtml(title)}</summary><pre>${text}</pre></details>`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Escapes text for an element or a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

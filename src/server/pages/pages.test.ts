@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints.js';
 import { createOpenApi } from '../../api/openapi.js';
 import { openServer } from '../fixtures/open-server.js';
-import { renderDocsPage } from './docs-page.js';
-import { escapeHtml } from './escape-html.js';
+import { renderDocsPage, escapeHtml } from './docs-page.js';
 
 describe('the page of endpoints', () => {
   it('lists them all, for people', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoopback, nameInHost, urlOf } from './address.js';
+import { isLoopback, nameInHost, formatUrl } from './origin.js';
 
 describe('an address', () => {
   it.each(['127.0.0.1', '127.8.9.1', 'localhost', 'LOCALHOST', '::1', '[::1]'])('%s is this machine only', (host) => {
@@ -21,7 +21,7 @@ describe('an address', () => {
   });
 
   it('is written as a URL has it', () => {
-    expect(urlOf('127.0.0.1', 80)).toBe('http://127.0.0.1:80');
-    expect(urlOf('::1', 7171)).toBe('http://[::1]:7171');
+    expect(formatUrl('127.0.0.1', 80)).toBe('http://127.0.0.1:80');
+    expect(formatUrl('::1', 7171)).toBe('http://[::1]:7171');
   });
 });

@@ -2,7 +2,7 @@ import { mkdir, realpath, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { allowedFolder } from './allowed-folder.js';
+import { resolveAllowedFolder } from './allowed-folder.js';
 
 async function makeGround() {
   const folder = await realpath(
@@ -16,47 +16,47 @@ const refused = { code: 'FOLDER_NOT_ALLOWED' };
 describe('a folder of a request', () => {
   it('may be a root or lie under one', async () => {
     const { folder, rules } = await makeGround();
-    expect(await allowedFolder(join(folder, 'root'), rules)).toBe(join(folder, 'root'));
-    expect(await allowedFolder(join(folder, 'root/a/b'), rules)).toBe(join(folder, 'root/a/b'));
+    expect(await resolveAllowedFolder(join(folder, 'root'), rules)).toBe(join(folder, 'root'));
+    expect(await resolveAllowedFolder(join(folder, 'root/a/b'), rules)).toBe(join(folder, 'root/a/b'));
   });
 
   it.each(['', '/', '/etc', 'root', './root/a', '..'])('may not be %j', async (path) => {
     const { rules } = await makeGround();
-    await expect(allowedFolder(path, rules)).rejects.toMatchObject(refused);
+    await expect(resolveAllowedFolder(path, rules)).rejects.toMatchObject(refused);
   });
 
   it('may not lead out of the roots, in whatever way', async () => {
     const { folder, rules } = await makeGround();
     await symlink(join(folder, 'secret'), join(folder, 'root/link'));
     for (const path of ['secret', 'rooted', 'root/../secret', 'root/a/../../secret', 'root/link', 'root/a\0b']) {
-      await expect(allowedFolder(`${folder}/${path}`, rules)).rejects.toMatchObject(refused);
+      await expect(resolveAllowedFolder(`${folder}/${path}`, rules)).rejects.toMatchObject(refused);
     }
   });
 
   it('is given as its real path, so that a link changed later leads nowhere else', async () => {
     const { folder, rules } = await makeGround();
     await symlink(join(folder, 'root/a'), join(folder, 'root/inner'));
-    expect(await allowedFolder(join(folder, 'root/inner'), rules)).toBe(join(folder, 'root/a'));
+    expect(await resolveAllowedFolder(join(folder, 'root/inner'), rules)).toBe(join(folder, 'root/a'));
   });
 
   it('is refused in the same words whether it is forbidden or not there', async () => {
     const { folder, rules } = await makeGround();
-    const say = async (path: string) => allowedFolder(path, rules).catch((error: unknown) => String(error));
+    const say = async (path: string) => resolveAllowedFolder(path, rules).catch((error: unknown) => String(error));
     expect(await say(join(folder, 'secret'))).toBe(await say(join(folder, 'gone')));
   });
 
   it('may not be where runs keep their evidence', async () => {
     const { folder, rules } = await makeGround();
-    await expect(allowedFolder(join(folder, 'root/data/runs/1'), rules)).rejects.toMatchObject(refused);
+    await expect(resolveAllowedFolder(join(folder, 'root/data/runs/1'), rules)).rejects.toMatchObject(refused);
     await mkdir(join(folder, 'root/data/work'));
-    expect(await allowedFolder(join(folder, 'root/data/work'), rules)).toBe(join(folder, 'root/data/work'));
+    expect(await resolveAllowedFolder(join(folder, 'root/data/work'), rules)).toBe(join(folder, 'root/data/work'));
   });
 
   it('is refused where no root is configured', async () => {
     const { folder, rules } = await makeGround();
-    await expect(allowedFolder(join(folder, 'root'), { ...rules, roots: [] })).rejects.toMatchObject(refused);
+    await expect(resolveAllowedFolder(join(folder, 'root'), { ...rules, roots: [] })).rejects.toMatchObject(refused);
     await expect(
-      allowedFolder(join(folder, 'root'), { ...rules, roots: [join(folder, 'gone')] }),
+      resolveAllowedFolder(join(folder, 'root'), { ...rules, roots: [join(folder, 'gone')] }),
     ).rejects.toMatchObject(refused);
   });
 });

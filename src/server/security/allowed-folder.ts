@@ -1,20 +1,19 @@
 import { realpath } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
-import { RequestError } from '../request-error.js';
-import { isWithin } from './is-within.js';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { RequestError } from '../http/problem.js';
 
-/** Where requests may let agents work. */
-export interface FolderRules {
+/** Which folders requests may use. */
+interface FolderRules {
   readonly roots: readonly string[];
-  /** The data folder: what runs have left there is evidence, and no place to work in. */
+  /** The data folder, which holds evidence and is never a working folder. */
   readonly data: string;
 }
 
 /**
- * The real path of a folder that a request may name. One outside of the roots and one that is not there are refused in
- * the same words, so that nobody learns what else is on the machine.
+ * The real path of a folder that a request may use. A folder outside of the roots and a missing one give the same message, so
+ * that callers learn nothing about other folders.
  */
-export async function allowedFolder(folder: string, { roots, data }: FolderRules): Promise<string> {
+export async function resolveAllowedFolder(folder: string, { roots, data }: FolderRules): Promise<string> {
   const real = isAbsolute(folder) ? await realPathOf(folder) : undefined;
   const allowed = await Promise.all(roots.map(realPathOf));
   const evidence = (await realPathOf(join(data, 'runs'))) ?? join(data, 'runs');
@@ -23,11 +22,17 @@ export async function allowedFolder(folder: string, { roots, data }: FolderRules
   }
   throw new RequestError(
     'FOLDER_NOT_ALLOWED',
-    'The folder is not there, or not under one of the roots of the configuration. Name one that is, by its absolute path.',
+    'The folder does not exist or is not under one of the configured roots. Use the absolute path of a folder under "roots".',
   );
 }
 
 async function realPathOf(path: string): Promise<string | undefined> {
-  // What cannot be looked at cannot be allowed.
+  // A folder that cannot be resolved cannot be allowed.
   return realpath(path).catch(() => undefined);
+}
+
+/** Whether a path is a folder or inside of it; both are real paths. */
+export function isWithin(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }

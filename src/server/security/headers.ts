@@ -1,6 +1,6 @@
 /**
- * What every answer carries. Answers are data: nothing in them is to be run, framed, guessed at, kept by others or read by
- * other sites. Few headers, because each costs every answer.
+ * The headers of every response. Responses are data: never executed, framed, sniffed, cached or read by other sites. Few
+ * headers, because each costs every response.
  */
 export const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -9,7 +9,7 @@ export const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 } as const;
 
-/** What a page carries beside its own policy: it is opened and left by people, and by old browsers. */
+/** The headers of a page, besides its own policy. */
 export const PAGE_HEADERS = {
   ...SECURITY_HEADERS,
   'content-type': 'text/html; charset=utf-8',
@@ -19,9 +19,9 @@ export const PAGE_HEADERS = {
 } as const;
 
 /**
- * What the files of the console carry. Its scripts are its own files, nothing is evaluated, and nothing can be made of a
- * text but text: no sink of HTML takes a string. The one policy that may be made lets through the address of the
- * workbench's worker, which reads long texts without holding up the page (`web/pages/workbench/start-worker.ts`).
+ * The headers of the console's files. Scripts come from its own files, nothing is evaluated, and no HTML sink accepts a
+ * string. The one allowed policy creates the URL of the workbench's worker, which parses long texts without blocking the
+ * page (`web/pages/workbench/start-worker.ts`).
  */
 export const CONSOLE_HEADERS = {
   ...SECURITY_HEADERS,

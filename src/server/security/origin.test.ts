@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isForeignPage } from './origin.js';
+import { isCrossSite } from './origin.js';
 
 const host = 'localhost:7171';
 const page = (headers: { origin?: string; site?: string }) => ({
@@ -17,7 +17,7 @@ describe('a page', () => {
     ['an address that was typed', { site: 'none' }],
     ['a page of a configured site', { origin: 'https://console.example.org', site: 'cross-site' }],
   ])('%s is no foreign page', (_, headers) => {
-    expect(isForeignPage(page(headers), ['https://console.example.org'])).toBe(false);
+    expect(isCrossSite(page(headers), ['https://console.example.org'])).toBe(false);
   });
 
   it.each([
@@ -29,6 +29,6 @@ describe('a page', () => {
     ['a page without a place, such as a file or a sandbox', { origin: 'null' }],
     ['a site that is written almost like a configured one', { origin: 'https://console.example.org.evil.example' }],
   ])('%s is a foreign page', (_, headers) => {
-    expect(isForeignPage(page(headers), ['https://console.example.org'])).toBe(true);
+    expect(isCrossSite(page(headers), ['https://console.example.org'])).toBe(true);
   });
 });

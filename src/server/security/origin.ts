@@ -1,5 +1,7 @@
-/** The headers by which a browser tells which page asks. */
-export interface PageHeaders {
+import { isIP } from 'node:net';
+
+/** The headers in which a browser names the requesting page. */
+interface PageHeaders {
   readonly host: string | undefined;
   readonly origin: string | undefined;
   /** `Sec-Fetch-Site`. */
@@ -7,11 +9,27 @@ export interface PageHeaders {
 }
 
 /**
- * Whether a page of another site asks, with a cookie or merely by being on this machine. A neighbour on another port is
- * another site too. Programs that are no browsers send neither header.
+ * Whether a request comes from a page of another origin; another port is another origin. Programs other than browsers send
+ * neither header.
  */
-export function isForeignPage({ host, origin, site }: PageHeaders, allowed: readonly string[]): boolean {
+export function isCrossSite({ host, origin, site }: PageHeaders, allowed: readonly string[]): boolean {
   if (origin !== undefined && allowed.includes(origin)) return false;
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
   return origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host?.toLowerCase());
+}
+
+/** Whether an address is reachable from this machine only. */
+export function isLoopback(host: string): boolean {
+  const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+  return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
+}
+
+/** The host name of a `Host` header, without its port, in lower case. */
+export function nameInHost(header: string): string {
+  return header.replace(/:\d*$/, '').toLowerCase();
+}
+
+/** The URL of a host and port. */
+export function formatUrl(host: string, port: number): string {
+  return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }

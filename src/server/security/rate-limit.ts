@@ -1,8 +1,8 @@
-/** How often each of many callers may do something. */
-export interface RateLimit {
-  /** Takes one; false if the caller has to wait. */
+/** A rate limit per caller. */
+interface RateLimit {
+  /** Counts one request; false if the caller has exceeded the limit. */
   take(key: string): boolean;
-  /** Whether the caller could take one now. */
+  /** Whether the caller is within the limit. */
   isOpen(key: string): boolean;
 }
 
@@ -11,11 +11,11 @@ interface Bucket {
   at: number;
 }
 
-/** So many callers are remembered; the one not heard of for longest is forgotten first. */
-const MOST_CALLERS = 10_000;
+/** The most callers remembered; the least recent is forgotten first. */
+const MAX_CALLERS = 10_000;
 
 /**
- * A bucket for each caller: full at first, refilled evenly, so that a burst is fine and a flood is not.
+ * A token bucket per caller: full at first and refilled evenly, so that bursts are fine.
  *
  * @example
  * const limit = createRateLimit({ perMinute: 60, clock: Date.now })
@@ -30,22 +30,22 @@ export function createRateLimit({
 }): RateLimit {
   const buckets = new Map<string, Bucket>();
 
-  /** The caller's bucket as it is now. */
+  /** The caller's bucket, refilled. */
   function look(key: string): Bucket {
     const now = clock();
     const bucket = buckets.get(key);
     if (bucket === undefined) return { left: perMinute, at: now };
-    // A clock that was set back refills nothing.
+    // A clock set back refills nothing.
     bucket.left = Math.min(perMinute, bucket.left + (Math.max(0, now - bucket.at) / 60_000) * perMinute);
     bucket.at = now;
     return bucket;
   }
 
-  /** The order in which callers were last heard of matters only when some are to be forgotten soon. */
+  /** Recency is tracked only when the table is half full. */
   function remember(key: string, bucket: Bucket): void {
-    if (buckets.size > MOST_CALLERS / 2) buckets.delete(key);
+    if (buckets.size > MAX_CALLERS / 2) buckets.delete(key);
     buckets.set(key, bucket);
-    const [oldest] = buckets.size > MOST_CALLERS ? buckets.keys() : [];
+    const [oldest] = buckets.size > MAX_CALLERS ? buckets.keys() : [];
     if (oldest !== undefined) buckets.delete(oldest);
   }
 

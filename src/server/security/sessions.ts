@@ -1,40 +1,40 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { sessionCookieOf } from '../../api/index.js';
+import { sessionCookieName } from '../../api/index.js';
 import type { Token } from '../../config/index.js';
-import { callerOf } from './tokens.js';
+import { readCaller } from './tokens.js';
 import type { Caller } from './tokens.js';
 
 /** A day's work. */
 const SESSION_MS = 12 * 60 * 60 * 1000;
 
-/** Cookies that stand for a token, for pages and EventSource. */
-export interface Sessions {
+/** Cookies that represent a token, for pages and EventSource. */
+interface Sessions {
   /** The `Set-Cookie` header that opens a session. */
   open(token: Token): string;
   /** The `Set-Cookie` header that ends it in this browser. */
   close(): string;
-  /** Whose session the `Cookie` header carries, if it is signed by us and not over. */
+  /** The caller of the `Cookie` header, if its signature is valid and it has not expired. */
   read(cookies: string): Caller | undefined;
 }
 
 /**
- * Sessions are kept nowhere: a cookie names the token and when it ends, signed with a key made from the token itself. So
- * every server with the same tokens knows it, and it is void once its token is changed or taken away.
+ * Sessions are not stored: a cookie holds the token's name and its expiry, signed with a key derived from the token. Every
+ * server with the same tokens accepts it, and it becomes invalid when its token is changed or removed.
  */
 export function createSessions(
   tokens: readonly Token[],
   { https, clock }: { readonly https: boolean; readonly clock: () => number },
 ): Sessions {
-  const cookie = sessionCookieOf(https);
+  const cookie = sessionCookieName(https);
   const attributes = `HttpOnly; SameSite=Strict; Path=/${https ? '; Secure' : ''}`;
   const pattern = new RegExp(`(?:^|;)\\s*${cookie}=([\\w-]{1,400})\\.(\\d{1,15})\\.([\\w-]{43})\\s*(?:;|$)`);
-  const holders = new Map(tokens.map((token) => [token.name, { caller: callerOf(token), key: keyOf(token) }]));
+  const holders = new Map(tokens.map((token) => [token.name, { caller: readCaller(token), key: deriveKey(token) }]));
 
   return {
     open(token) {
       const until = clock() + SESSION_MS;
       const name = Buffer.from(token.name).toString('base64url');
-      const value = `${name}.${until}.${sign(keyOf(token), name, until).toString('base64url')}`;
+      const value = `${name}.${until}.${sign(deriveKey(token), name, until).toString('base64url')}`;
       return `${cookie}=${value}; Max-Age=${SESSION_MS / 1000}; ${attributes}`;
     },
     close: () => `${cookie}=; Max-Age=0; ${attributes}`,
@@ -49,7 +49,7 @@ export function createSessions(
   };
 }
 
-function keyOf({ value }: Token): Buffer {
+function deriveKey({ value }: Token): Buffer {
   return createHmac('sha256', value).update('sluice session key').digest();
 }
 

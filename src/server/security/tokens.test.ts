@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { callerOf, createTokenCheck } from './tokens.js';
+import { readCaller, createTokenCheck } from './tokens.js';
 
 const ada = { name: 'ada', scopes: ['read', 'decide'], value: 'correct horse' } as const;
 const bob = { name: 'bob', scopes: ['read'], value: 'battery staple' } as const;
@@ -24,6 +24,6 @@ describe('tokens', () => {
   });
 
   it('give their holder what they are for, and nothing more', () => {
-    expect(callerOf(ada)).toEqual({ name: 'ada', scopes: new Set(['none', 'read', 'decide']) });
+    expect(readCaller(ada)).toEqual({ name: 'ada', scopes: new Set(['none', 'read', 'decide']) });
   });
 });

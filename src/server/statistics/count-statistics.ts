@@ -1,24 +1,21 @@
 import type { StatisticsView } from '../../api/index.js';
 import type { InboxFigure, RunFigure } from '../../store/index.js';
-import { groupBy } from './group-by.js';
-import { createOther } from './other.js';
-import { percentile } from './percentile.js';
 import type { StatisticsSpan } from './statistics-span.js';
 
 type Bucket = StatisticsView['buckets'][number];
 
-/** What is counted, and when: an inbox has no age in the future. */
-export interface Counted {
+/** What is counted, and the current time. */
+interface Counted {
   readonly span: StatisticsSpan;
   readonly runs: readonly RunFigure[];
   readonly inbox: readonly InboxFigure[];
   readonly now: number;
 }
 
-/** Versions and causes come from outside: so many are told apart, the others are counted together. */
+/** Versions and causes come from outside: only this many are counted separately. */
 const MOST_NAMES = 50;
 
-/** Sorts what happened into steps of time. */
+/** Counts what happened in each step of time. */
 export function countStatistics({ span, runs, inbox, now }: Counted): readonly Bucket[] {
   const { since, until, stepMs } = span;
   const placeOf = (time: number): number => Math.floor((time - since) / stepMs);
@@ -59,7 +56,7 @@ function countRuns(engine: string, runs: readonly RunFigure[]): Bucket['runs'][n
   return { engine, outcomes, repair_levels, latency_ms };
 }
 
-/** Runs whose version nobody knows are told only if they met something. */
+/** Runs of unknown version are included only if they had drift. */
 function countDrift(runs: readonly RunFigure[], versionOf: (version: string) => string): Bucket['drift'] {
   const counts = new Map<string, { -readonly [Key in keyof Bucket['drift'][number]]: Bucket['drift'][number][Key] }>();
   for (const { engine, engine_version, unknown_types, unknown_fields } of runs) {
@@ -84,4 +81,37 @@ function inboxAt(inbox: readonly InboxFigure[], moment: number): Bucket['inbox']
     oldest = Math.min(oldest, created_at);
   }
   return { open, oldest_age_ms: open === 0 ? null : moment - oldest };
+}
+
+/** Groups values by key, in the order of first occurrence. `Map.groupBy` needs Node.js 21. */
+function groupBy<Key, Value>(values: Iterable<Value>, deriveKey: (value: Value) => Key): Map<Key, Value[]> {
+  const groups = new Map<Key, Value[]>();
+  for (const value of values) {
+    const key = deriveKey(value);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return groups;
+}
+
+/** Keeps the first `most` names; all further ones become `other`. */
+function createOther(most: number): (name: string) => string {
+  const known = new Set<string>();
+  return (name) => {
+    if (known.has(name)) return name;
+    if (known.size >= most) return 'other';
+    known.add(name);
+    return name;
+  };
+}
+
+/**
+ * The percentile of sorted values by nearest rank; there must be at least one value.
+ *
+ * @example
+ * percentile([10, 20, 30, 40], 0.5) // 20
+ */
+export function percentile(sorted: readonly number[], share: number): number {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
 }

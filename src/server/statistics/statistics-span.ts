@@ -1,7 +1,7 @@
-import { RequestError } from '../request-error.js';
-import { timeOf } from '../time-of.js';
+import { RequestError } from '../http/problem.js';
+import { readTime } from '../handlers/query.js';
 
-/** A span of time in equal steps. Milliseconds since 1970. */
+/** A time span in equal steps, in milliseconds since 1970. */
 export interface StatisticsSpan {
   readonly since: number;
   readonly until: number;
@@ -9,25 +9,28 @@ export interface StatisticsSpan {
 }
 
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
-/** What people divide time into, in seconds: a minute to a year. */
+/** Usual step lengths in seconds, from a minute to a year. */
 const STEPS = [60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800, 2_592_000, 31_536_000] as const;
-/** A chart as wide as a screen shows no more. */
+/** A chart as wide as a screen cannot show more. */
 const USUAL_BUCKETS = 60;
-const MOST_BUCKETS = 500;
+const MAX_BUCKETS = 500;
 
 /**
- * The span a request asks for: the last week by default, in steps of which there are some dozens. It begins with a whole
- * step, so that the same question asked a moment later gives the same steps.
+ * The span of a request: the last week by default, in a few dozen steps. It starts at a whole step, so that repeating the
+ * request a moment later gives the same steps.
  */
 export function statisticsSpan(query: Readonly<Record<string, string>>, now: number): StatisticsSpan {
-  const until = timeOf(query['until']) ?? now;
-  const from = timeOf(query['since']) ?? until - WEEK_MS;
+  const until = readTime(query['until']) ?? now;
+  const from = readTime(query['since']) ?? until - WEEK_MS;
   if (from >= until) throw new RequestError('INVALID_QUERY', '`since` must lie before `until`.');
   const usual = STEPS.find((seconds) => until - from <= seconds * 1000 * USUAL_BUCKETS) ?? STEPS.at(-1);
   const stepMs = Number(query['step'] ?? usual) * 1000;
   const since = Math.floor(from / stepMs) * stepMs;
-  if ((until - since) / stepMs > MOST_BUCKETS) {
-    throw new RequestError('INVALID_QUERY', `There are more than ${MOST_BUCKETS} steps: take longer ones.`);
+  if ((until - since) / stepMs > MAX_BUCKETS) {
+    throw new RequestError(
+      'INVALID_QUERY',
+      `The span has more than ${MAX_BUCKETS} steps. Use a longer "step" or a shorter span.`,
+    );
   }
   return { since, until, stepMs };
 }

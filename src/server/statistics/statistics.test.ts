@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { InboxFigure, RunFigure } from '../../store/statistics.js';
-import { countStatistics } from './count-statistics.js';
-import { percentile } from './percentile.js';
+import { countStatistics, percentile } from './count-statistics.js';
 import { statisticsSpan } from './statistics-span.js';
 
 const NOW = Date.parse('2026-11-15T06:30:00.000Z');

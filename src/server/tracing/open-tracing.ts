@@ -1,18 +1,27 @@
 import type { Attributes, Context, PropagationAPI, TraceAPI, Tracer } from '@opentelemetry/api';
+import type { ExecutionRecord, RunRecord } from '../../records/index.js';
 import type { Logger } from '../../base/index.js';
 import { VERSION } from '../../files/index.js';
-import type { Tracing } from './tracing.js';
+import type { AnsweredRequest } from '../server-context.js';
 
-/** What this uses of the package, which only those have who want traces. */
-export interface OpenTelemetry {
+/** Receives what has ended, for traces. */
+export interface Tracing {
+  /** `at` is when it was answered; milliseconds since 1970. */
+  request(answer: AnsweredRequest, at: number): void;
+  run(run: RunRecord): void;
+  execution(execution: ExecutionRecord): void;
+}
+
+/** The part of the optional package that is used. */
+interface OpenTelemetry {
   readonly trace: TraceAPI;
   readonly propagation: PropagationAPI;
   readonly ROOT_CONTEXT: Context;
 }
 
 /**
- * Traces through `@opentelemetry/api`, if it is installed; undefined if not. Where they go is decided by the SDK that the
- * process was started with (`node --import`); without one they go nowhere and cost next to nothing.
+ * Traces through `@opentelemetry/api`, if it is installed; undefined if not. The SDK that the process was started with
+ * (`node --import`) exports them; without one they cost next to nothing.
  */
 export async function openTracing(
   logger: Pick<Logger, 'debug'>,
@@ -26,7 +35,7 @@ export async function openTracing(
   }
 }
 
-/** Spans are made when a thing is over, from what was written down about it: then all of them have their real times. */
+/** Spans are created when something has ended, from its record, with the recorded times. */
 function createTracing({ trace, propagation, ROOT_CONTEXT }: OpenTelemetry): Tracing {
   const tracer = trace.getTracer('sluice', VERSION);
   return {

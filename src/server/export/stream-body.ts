@@ -1,8 +1,8 @@
 /**
- * A body that is made while it is read. `release` is called once, when all was read, the making failed, or the reader went
- * away; a generator that was never begun could not do so itself.
+ * A response body produced while it is read. `release` is called once, at the end, on failure, or when the reader
+ * disconnects; a generator that was never started could not do so itself.
  */
-export function streamOf(
+export function streamBody(
   chunks: AsyncGenerator<Uint8Array, void>,
   release: () => Promise<void> = async () => undefined,
 ): ReadableStream<Uint8Array> {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_LIMITS } from './server-settings.js';
-import { settingsFromConfig } from './settings-from-config.js';
+import { DEFAULT_LIMITS, settingsFromConfig } from './server-settings.js';
 
 describe('the settings of a server', () => {
   it('are narrow by default: one root, no programs, no other sites', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { byteRange } from './byte-range.js';
+import { byteRange } from './answer-file.js';
 
 it.each([
   ['bytes=0-0', { from: 0, to: 1 }],

@@ -1,5 +1,10 @@
-/** The fields that are there: what is undefined is left out, as optional fields want it. */
-export function present<Fields extends object>(
+/**
+ * The fields that are defined, as `exactOptionalPropertyTypes` demands.
+ *
+ * @example
+ * omitUndefined({ a: 1, b: undefined }) // { a: 1 }
+ */
+export function omitUndefined<Fields extends object>(
   fields: Fields,
 ): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
   const kept = Object.entries(fields).filter(([, value]) => value !== undefined);

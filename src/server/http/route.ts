@@ -1,42 +1,39 @@
 import type { Context } from 'hono';
-import type { Endpoint, EndpointName } from '../api/index.js';
-import { answerJson, answerProblem, completeAnswer } from './answer.js';
-import { allowOrigin } from './cross-origin.js';
-import type { Deadlines } from './deadlines.js';
-import type { Gate } from './gate.js';
-import { headerOf } from './header-of.js';
-import { readBody } from './read-body.js';
-import { RequestError } from './request-error.js';
-import { createRequestChecks } from './route.js';
-import type { Handler, RequestChecks } from './route.js';
-import type { Caller } from './security/tokens.js';
-import type { ServerContext } from './server-context.js';
+import type { Endpoint, EndpointName } from '../../api/index.js';
+import { answerJson, answerProblem, completeAnswer, allowOrigin } from './answer.js';
+import type { Deadlines, Gate } from './admission.js';
+import { readHeader, readBody } from './read-request.js';
+import { RequestError } from './problem.js';
+import { createRequestChecks } from './request-checks.js';
+import type { Handler, RequestChecks } from './request-checks.js';
+import type { Caller } from '../security/tokens.js';
+import type { ServerContext } from '../server-context.js';
 
-/** One endpoint of the table and who answers it. */
-export interface Route {
+/** One endpoint and its handler. */
+interface Route {
   readonly name: EndpointName;
   readonly endpoint: Endpoint;
   readonly handler: Handler<Endpoint>;
-  /** How many are answered at once. */
+  /** Limits how many requests are handled at once. */
   readonly gate: Gate;
   readonly deadlines: Deadlines;
 }
 
-/** What every request to an endpoint goes through: let in, checked, done in time, answered, told. */
+/** What every request goes through: admission, validation, the handler within its time limit, the response, metrics and log. */
 export function createRoute(server: ServerContext, { name, endpoint, handler, gate, deadlines }: Route) {
   const { guard, settings, newRequestId, clock } = server;
   const { limits, origins } = settings;
-  // Compiled when first needed: a server is there sooner, and most callers use a few endpoints.
+  // Compiled on first use: the server starts sooner, and most callers use few endpoints.
   let checks: RequestChecks | undefined;
   const isJson = endpoint.answer.media === 'application/json';
 
-  async function carryOut(context: Context, caller: Caller, requestId: string): Promise<Response> {
+  async function handle(context: Context, caller: Caller, requestId: string): Promise<Response> {
     checks ??= createRequestChecks(endpoint);
     const query = context.req.query();
     checks.query(query);
     const body = endpoint.body === undefined ? undefined : await readBody(context, limits.bodyBytes);
     checks.body(body);
-    // The types of the table's entries are checked above, against the table itself.
+    // Validated above against the endpoint's schemas.
     const params = context.req.param() as never;
     const answer: unknown = await handler({ params, query, body: body as never, caller, requestId, context });
     if (answer instanceof Response) return completeAnswer(answer, requestId);
@@ -55,31 +52,31 @@ export function createRoute(server: ServerContext, { name, endpoint, handler, ga
       caller = admitted;
       leave = gate.enter();
       if (leave === undefined)
-        throw new RequestError('SERVER_BUSY', 'Too many requests are being answered. Try again.');
-      const work = carryOut(context, admitted, requestId);
+        throw new RequestError('SERVER_BUSY', 'The server is handling too many requests. Try again in a few seconds.');
+      const work = handle(context, admitted, requestId);
       answer = await (isJson ? deadlines.within(work) : work);
     } catch (error) {
       fault = error;
       answer = answerProblem(error, requestId);
     }
     if (leave !== undefined) leaveWhenSent(context, isJson, leave);
-    const traceparent = headerOf(context, 'traceparent');
-    tell(server, { name, caller, requestId, status: answer.status, ms: clock() - began, traceparent, fault });
+    const traceparent = readHeader(context, 'traceparent');
+    report(server, { name, caller, requestId, status: answer.status, ms: clock() - began, traceparent, fault });
     return allowOrigin(context, answer, origins);
   };
 }
 
-/** A stream is inside as long as its connection; without a connection, as long as its handler. */
+/** A stream holds its place as long as its connection; without a connection, as long as its handler runs. */
 function leaveWhenSent(context: Context, isJson: boolean, leave: () => void): void {
   const { outgoing } = (context.env ?? {}) as {
     outgoing?: { readonly closed: boolean; once(event: 'close', then: () => void): void };
   };
-  // A reader that went away while its answer was prepared closes no second time.
+  // The connection may have closed while the response was prepared: it does not emit 'close' again.
   if (isJson || outgoing === undefined || outgoing.closed) leave();
   else outgoing.once('close', leave);
 }
 
-interface Told {
+interface HandledRequest {
   readonly name: EndpointName;
   readonly caller: Caller | undefined;
   readonly requestId: string;
@@ -89,18 +86,18 @@ interface Told {
   readonly fault: unknown;
 }
 
-/** The log has neither bodies nor queries nor headers: whatever secrets they hold are not in it. */
-function tell(
+/** Bodies, queries and headers are not logged: they may hold secrets. */
+function report(
   { logger, meter }: ServerContext,
-  { name, caller, requestId, status, ms, traceparent, fault }: Told,
+  { name, caller, requestId, status, ms, traceparent, fault }: HandledRequest,
 ): void {
   meter.answered({ endpoint: name, status, ms, traceparent });
   const fields = { request_id: requestId, endpoint: name, caller: caller?.name ?? null, status, ms };
   if (status >= 500) logger.error('request failed', { ...fields, error: fault });
-  else if (status >= 400) logger.info('request refused', { ...fields, error: codeOf(fault) });
+  else if (status >= 400) logger.info('request refused', { ...fields, error: readCode(fault) });
   else logger.debug('request answered', fields);
 }
 
-function codeOf(fault: unknown): unknown {
+function readCode(fault: unknown): unknown {
   return typeof fault === 'object' && fault !== null && 'code' in fault ? fault.code : undefined;
 }

@@ -1,6 +1,6 @@
+import { omitUndefined } from '../../base/index.js';
 import type { RunSummary, RunView } from '../../api/index.js';
 import type { RunRecord, RunResult, StoredRunSpec } from '../../records/index.js';
-import { present } from '../present.js';
 
 /** A run without its claim. */
 export function viewRun(record: RunRecord): RunView {
@@ -16,7 +16,7 @@ export function summarizeRun(record: RunRecord): RunSummary {
   const short = { prompt: shorten(prompt), program: shorten(program), model, mode, permissions, workdir };
   return {
     ...describeState(record),
-    spec: present(short),
+    spec: omitUndefined(short),
     result: record.result === null ? null : summarizeResult(record.result),
   };
 }
@@ -35,7 +35,7 @@ function summarizeResult(result: RunResult): NonNullable<RunSummary['result']> {
     ...(error !== undefined && {
       error: { category: error.category, code: error.code, message: shorten(error.message) ?? '' },
     }),
-    ...present({ usage }),
+    ...omitUndefined({ usage }),
   };
 }
 

@@ -1,0 +1,15 @@
+import type { RunRecord } from '../../records/index.js';
+import type { RunRecords } from '../../runs/index.js';
+import { RequestError } from '../http/problem.js';
+
+/** The run of a request; throws `RUN_NOT_FOUND`. */
+export async function findRun(store: Pick<RunRecords, 'findRun'>, id: string): Promise<RunRecord> {
+  const record = await store.findRun(id);
+  if (record !== undefined) return record;
+  throw runNotFound();
+}
+
+/** The id is not repeated: it may be any text. */
+export function runNotFound(): RequestError {
+  return new RequestError('RUN_NOT_FOUND', 'Run not found. GET /v1/runs lists all runs.');
+}

@@ -1,0 +1,154 @@
+import type { Problem } from '../../api/index.js';
+import { isSluiceError, SluiceError } from '../../base/index.js';
+import { OrdersError, LeadError } from '../../orders/index.js';
+import { RunSpecError } from '../../runs/index.js';
+
+/** The codes of the server itself, with their status. A closed list: `docs/errors.md` says what to do. */
+export const REQUEST_PROBLEMS = {
+  NO_SUCH_PATH: 404,
+  METHOD_NOT_ALLOWED: 405,
+  HOST_REFUSED: 421,
+  ORIGIN_REFUSED: 403,
+  TOKEN_REFUSED: 401,
+  SCOPE_MISSING: 403,
+  NOT_JSON: 415,
+  BODY_TOO_LARGE: 413,
+  INVALID_BODY: 400,
+  INVALID_QUERY: 400,
+  INVALID_RANGE: 416,
+  TOO_MANY_REQUESTS: 429,
+  SERVER_BUSY: 503,
+  REQUEST_TIMED_OUT: 503,
+  SHUTTING_DOWN: 503,
+  NOT_READY: 503,
+  FOLDER_NOT_ALLOWED: 403,
+  COMMAND_NOT_ALLOWED: 403,
+  PERMISSIONS_NOT_ALLOWED: 403,
+  ENVIRONMENT_NOT_ALLOWED: 403,
+  RUN_NOT_FOUND: 404,
+  RUN_NOT_WAITING: 409,
+  RAW_NOT_FOUND: 404,
+  FILE_NOT_FOUND: 404,
+  ISSUE_NOT_FOUND: 404,
+} as const;
+
+/** One of {@link REQUEST_PROBLEMS}. */
+type RequestProblemCode = keyof typeof REQUEST_PROBLEMS;
+
+/** What a problem may carry besides its code and message. */
+type ProblemExtra = Pick<Problem, 'issues' | 'active_run_id'>;
+
+/**
+ * A request that was refused, and why.
+ *
+ * @example
+ * throw new RequestError('RUN_NOT_FOUND', 'Run not found.')
+ */
+export class RequestError extends SluiceError<RequestProblemCode> {
+  override readonly name = 'RequestError';
+  readonly extra: ProblemExtra;
+
+  /** The cause is logged, never sent. */
+  constructor(
+    code: RequestProblemCode,
+    message: string,
+    { cause, ...extra }: ProblemExtra & { readonly cause?: unknown } = {},
+  ) {
+    super(code, message, cause === undefined ? undefined : { cause });
+    this.extra = extra;
+  }
+}
+
+/** A decision about a run that is no longer active, with the active one. */
+export class StaleDecisionError extends LeadError {
+  readonly activeRunId: string | null;
+
+  constructor(cause: Error, activeRunId: string | null) {
+    super('CONFLICT', cause.message, { cause });
+    this.activeRunId = activeRunId;
+  }
+}
+
+/** The HTTP status of each code, including those of lower floors. A code that is not listed is an internal error. */
+export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
+  ...REQUEST_PROBLEMS,
+  INVALID_SCHEMA: 400,
+  ALIGN_UNSUPPORTED: 400,
+  INVALID_RUN_SPEC: 400,
+  INVALID_RUN_ID: 400,
+  INVALID_WORK_REQUEST: 400,
+  INVALID_WORK_RESULT: 400,
+  INVALID_RESOLUTION: 400,
+  INVALID_CURSOR: 400,
+  INVALID_POSITION: 400,
+  SPEC_NOT_STORABLE: 400,
+  UNKNOWN_WORKER: 400,
+  ORDER_UNKNOWN: 404,
+  ORDER_NOT_FOUND: 404,
+  ITEM_UNKNOWN: 404,
+  CONFLICT: 409,
+  REQUEST_ID_REUSED: 409,
+  NOTHING_TO_ACCEPT: 422,
+  STORE_UNAVAILABLE: 503,
+  STORE_BUSY: 503,
+  STORE_CLOSED: 503,
+  LEAD_CLOSED: 503,
+};
+
+/** RFC 9457 details of anything thrown. Unknown errors are not described: they may hold secrets. */
+export function describeProblem(error: unknown, requestId: string): Problem {
+  const status =
+    isSluiceError(error) && Object.hasOwn(STATUS_BY_CODE, error.code) ? STATUS_BY_CODE[error.code] : undefined;
+  if (status === undefined || !isSluiceError(error)) {
+    return {
+      ...base('INTERNAL_ERROR', 500, requestId),
+      detail: 'Internal error. The server log has the details under this request id.',
+    };
+  }
+  return { ...base(error.code, status, requestId), detail: error.message, ...readExtra(error) };
+}
+
+/** Further issues are left out. */
+const MAX_ISSUES = 100;
+
+/** What some errors carry besides their message. */
+function readExtra(error: SluiceError): ProblemExtra {
+  if (error instanceof RequestError) return error.extra;
+  if (error instanceof StaleDecisionError) return { active_run_id: error.activeRunId };
+  if (error instanceof RunSpecError) {
+    const issues = error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
+    return { issues: issues.slice(0, MAX_ISSUES) };
+  }
+  if (error instanceof OrdersError) {
+    const issues = error.problems.map(({ path = '', message }) => ({ path, message }));
+    return { issues: issues.slice(0, MAX_ISSUES) };
+  }
+  return {};
+}
+
+function base(code: string, status: number, requestId: string): Omit<Problem, 'detail'> {
+  return {
+    type: `urn:sluice:problem:${code}`,
+    title: TITLES[status] ?? 'Problem',
+    status,
+    code,
+    request_id: requestId,
+  };
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not found',
+  405: 'Method not allowed',
+  409: 'Conflict',
+  413: 'Content too large',
+  415: 'Unsupported media type',
+  416: 'Range not satisfiable',
+  421: 'Misdirected request',
+  422: 'Unprocessable content',
+  429: 'Too many requests',
+  500: 'Internal error',
+  503: 'Service unavailable',
+};
