@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { codex } from '../events/contract/translate-lines.contract.js';
 import { makeSite } from '../runs/scenarios/fixtures/make-site.js';
 import type { Step } from '../runs/scenarios/fixtures/make-site.js';
+import type { Store } from '../store/store.js';
 import { openWorkshop } from './fixtures/workshop.js';
 
 function say(...records: readonly object[]): Step {
@@ -65,7 +66,7 @@ describe('an agent as a worker', { timeout: 30_000 }, () => {
 });
 
 describe('an agent that asks, in a queued run', { timeout: 30_000 }, () => {
-  it('waits in the books, and goes on with the reply somebody posted', async () => {
+  it('is waiting before its question is published, and goes on with the reply that is posted', async () => {
     const site = await makeSite(
       [say(codex.thread('t-1'), codex.message('Which one?'), codex.completed(10, 1))],
       [
@@ -79,9 +80,10 @@ describe('an agent that asks, in a queued run', { timeout: 30_000 }, () => {
     const { start, store, data } = await openWorkshop();
     const spec = { engine: 'codex', prompt: 'Count.', workdir: site.workdir, mode: 'interactive' } as const;
     await store.createRun({ id: 'RUN1', spec, state: 'queued', now: Date.now() });
-    start({ runs: { data, programs: { codex: site.agent } } });
-    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('waiting');
-    // A reply that cannot be handed on leaves the run waiting.
+    // Long leases: the reply must reach the run because it is announced, not because the lease happens to be renewed.
+    start({ leaseMs: 60_000, runs: { data, programs: { codex: site.agent } } });
+    await seeQuestion(store, 'RUN1');
+    // A reply is accepted as soon as the question can be seen. One that cannot be used leaves the run waiting.
     expect(await store.postReply('RUN1', ' ')).toBe('posted');
     await expect.poll(async () => store.postReply('RUN1', 'The second.'), { timeout: 10_000 }).toBe('posted');
     await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('ended');
@@ -89,3 +91,14 @@ describe('an agent that asks, in a queued run', { timeout: 30_000 }, () => {
     expect((await site.calls())[1]?.input).toBe('The second.');
   });
 });
+
+/** Resolves when the question of a run stands in its events. */
+async function seeQuestion(store: Store, id: string): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const look = async (): Promise<void> => {
+      const events = await store.read({ runId: id, protocol: 'fcmp', limit: 100 });
+      if (events.some(({ event }) => 'type' in event && event.type === 'user.input.required')) resolve();
+    };
+    onTestFinished(store.watch(id, () => void look()));
+  });
+}

@@ -7,3 +7,6 @@ export type { RetentionSettings } from './retention/retention-settings.js';
 export { createWaker } from './waker.js';
 export { DEMO_WORKERS, demoWrappers, demoWrappersIn, demoRequestOf } from './demo/demo-workers.js';
 export { startRetention } from './retention/start-retention.js';
+export { reconcile, type Reconciliation, type ReconcileOptions } from './reconcile.js';
+export { injectOrder, type Injection } from './order/inject-order.js';
+export { collectResult, type Collected } from './order/collect-result.js';

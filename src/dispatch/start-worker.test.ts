@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { lockFolder } from '../runs/workspace/folder-lock.js';
 import { openWorkshop } from './fixtures/workshop.js';
 
 describe('a worker', { timeout: 30_000 }, () => {
@@ -85,11 +85,52 @@ describe('a worker', { timeout: 30_000 }, () => {
       now: Date.now(),
     });
     start();
-    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('running');
-    await pause(200);
+    await expect.poll(async () => (await store.findRun('RUN1'))?.started_at, { timeout: 10_000 }).not.toBeUndefined();
     await store.requestCancel('RUN1', Date.now());
     await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('ended');
     expect((await store.findRun('RUN1'))?.result?.status).toBe('canceled');
+  });
+
+  it('leaves a run whose folder is in use in the queue, without a slot, until the folder is free', async () => {
+    const { start, store, data } = await openWorkshop();
+    const wait = "process.stdin.resume(); process.on('SIGTERM', () => process.exit(0)); setTimeout(() => {}, 60_000)";
+    const sleeping = { engine: 'command', command: [process.execPath, '-e', wait], workdir: data } as const;
+    const quick = { engine: 'command', command: [process.execPath, '-e', ''] } as const;
+    await store.createRun({ id: 'HOLDER', spec: sleeping, state: 'queued', now: Date.now() });
+    await store.createRun({ id: 'WAITS', spec: { ...quick, workdir: data }, state: 'queued', now: Date.now() });
+    await store.createRun({
+      id: 'IDLE',
+      spec: { ...quick, workdir: join(data, 'repository') },
+      state: 'queued',
+      now: Date.now(),
+    });
+    const worker = start({ concurrency: 2 });
+    // With two slots, one of them taken for good, the run for an idle folder is still executed.
+    await expect.poll(async () => (await store.findRun('IDLE'))?.state, { timeout: 10_000 }).toBe('ended');
+    expect(await store.findRun('WAITS')).toMatchObject({
+      state: 'queued',
+      started_at: null,
+      waiting_for: { reason: 'folder', run: 'HOLDER' },
+    });
+    await expect.poll(() => worker.busy).toBe(1);
+    await store.requestCancel('HOLDER', Date.now());
+    await expect.poll(async () => (await store.findRun('WAITS'))?.state, { timeout: 10_000 }).toBe('ended');
+    const [holder, waited] = [await store.findRun('HOLDER'), await store.findRun('WAITS')];
+    expect(Date.parse(waited?.started_at ?? '')).toBeGreaterThanOrEqual(Date.parse(holder?.ended_at ?? ''));
+  });
+
+  it('puts a run back into the queue whose folder a process outside the store uses', async () => {
+    const { start, store, data } = await openWorkshop();
+    const outside = await lockFolder(join(data, 'locks'), data);
+    const spec = { engine: 'command', command: [process.execPath, '-e', ''], workdir: data } as const;
+    await store.createRun({ id: 'RUN1', spec, state: 'queued', now: Date.now() });
+    const worker = start();
+    const waits = { state: 'queued', waiting_for: { reason: 'folder', run: null } };
+    await expect.poll(async () => store.findRun('RUN1'), { timeout: 10_000 }).toMatchObject(waits);
+    await expect.poll(() => worker.busy).toBe(0);
+    await outside.release();
+    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('ended');
+    expect((await store.findRun('RUN1'))?.result?.status).toBe('success');
   });
 
   it('stops the run that another one replaces, and archives what it left', async () => {

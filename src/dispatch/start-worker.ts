@@ -1,10 +1,12 @@
 import { setMaxListeners } from 'node:events';
+import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { identifyWorker, whileInProgress } from '../orders/index.js';
 import { createUlids, silentLogger } from '../base/index.js';
-import { doOrder } from './do-order.js';
-import { doRun } from './do-run.js';
-import { endLostRuns } from './end-lost-runs.js';
+import type { WorkerIdentity } from '../records/index.js';
+import { identifyOwnProcess } from '../runs/index.js';
+import { whileInProgress } from './claims-in-progress.js';
+import { executeRun } from './execute-run.js';
+import { reconcile } from './reconcile.js';
 import { createWaker } from './waker.js';
 import type { WorkContext } from './work-context.js';
 import { DEFAULT_LEASE_MS } from './worker-options.js';
@@ -15,12 +17,12 @@ const DEFAULT_POLL_MS = 1000;
 /** However often it is woken, it looks no more often than this. */
 const LEAST_PAUSE_MS = 5;
 const FAILURE_PAUSE_MS = 200;
-/** What a worker has to say when it stops is begun within this time; the rest is for the others. */
+/** When it stops, a worker starts deliveries within this time; the rest is for the others. */
 const LAST_DELIVERY_MS = 5000;
 
 /**
- * Starts a worker: it takes orders and runs from the store and does them, delivers comments, and puts in order what
- * crashed workers left. Any number of them, in any number of processes, share one store.
+ * Starts a worker: it claims runs from the store and executes them, with the orders they carry; it delivers comments and
+ * reconciles what crashed workers left. Any number of workers, in any number of processes, share one store.
  *
  * @example
  * const worker = startWorker({ store, lead, runs: { data: '.sluice' }, concurrency: 2 })
@@ -38,7 +40,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const tasks = new Set<Promise<void>>();
   const forWork = createWaker();
   const forDelivery = createWaker();
-  const forOrder = createWaker();
+  const forReconciling = createWaker();
   const stopping = new AbortController();
 
   const wake = () => {
@@ -46,12 +48,12 @@ export function startWorker(options: WorkerOptions): Worker {
     forDelivery.wake();
   };
 
-  /** Does claimed work beside the loop; whatever goes wrong with it does not stop the worker. */
+  /** Executes claimed work beside the loop; whatever goes wrong with it does not stop the worker. */
   function begin(workerId: string, work: () => Promise<unknown>): void {
     const task = whileInProgress(workerId, work)
       .then(
         () => undefined,
-        (error: unknown) => logger.error('work broke off', { worker_id: workerId, error: String(error) }),
+        (error: unknown) => logger.error('run broke down', { worker_id: workerId, error: String(error) }),
       )
       .finally(() => {
         tasks.delete(task);
@@ -60,34 +62,20 @@ export function startWorker(options: WorkerOptions): Worker {
     tasks.add(task);
   }
 
-  /** Takes one piece of work of a kind; false if there is none. A claim has a name of its own, so that each can be told lost. */
-  async function takeOne(kind: 'orders' | 'runs'): Promise<boolean> {
-    const workerId = `${id}/${newId()}`;
-    const now = clock();
-    if (kind === 'runs') {
-      const record = await store.claimRun({ workerId, leaseMs, now });
-      if (record !== undefined) begin(workerId, async () => doRun(context, record, workerId));
-      return record !== undefined;
-    }
-    const claimed = await store.claimOrder({
-      worker: await identifyWorker(workerId),
-      leaseMs,
-      now,
-      concurrency: options.concurrencyByType ?? {},
-      ...(options.workerTypes === undefined ? {} : { workerTypes: options.workerTypes }),
-    });
-    if (claimed !== undefined) begin(workerId, async () => doOrder(context, claimed, workerId));
-    return claimed !== undefined;
-  }
-
-  /** Orders and runs in turn, so that neither starves the other. */
-  async function takeWork(): Promise<void> {
-    for (let hasFound = true; hasFound;) {
-      hasFound = false;
-      for (const kind of takes) {
-        if (stopping.signal.aborted || tasks.size >= concurrency) return;
-        if (await takeOne(kind)) hasFound = true;
-      }
+  /** Claims runs until there is none left or the worker is busy. Each claim has its own name, so that each can be lost alone. */
+  async function claimWork(): Promise<void> {
+    while (!stopping.signal.aborted && tasks.size < concurrency) {
+      const workerId = `${id}/${newId()}`;
+      const claimed = await store.claimRun({
+        worker: await identifyWorker(workerId),
+        leaseMs,
+        now: clock(),
+        takes,
+        concurrency: options.concurrencyByType ?? {},
+        ...(options.workerTypes === undefined ? {} : { workerTypes: options.workerTypes }),
+      });
+      if (claimed === undefined) return;
+      begin(workerId, async () => executeRun(context, claimed, workerId));
     }
   }
 
@@ -106,23 +94,23 @@ export function startWorker(options: WorkerOptions): Worker {
     }
   }
 
-  const putInOrder = async () => {
-    const { requeued, settled, ended } = await lead.reconcile({ signal: stopping.signal });
-    const lost = await endLostRuns(store, clock());
-    if (requeued + settled + ended + lost > 0) logger.info('put in order', { requeued, settled, ended, lost });
+  const reconcileOnce = async () => {
+    const report = await reconcile({ store, lead, data: runs.data, clock });
+    const { requeued, ended, processes } = report;
+    if (requeued + ended + processes > 0) logger.info('reconciled', { ...report });
     if (requeued > 0) forWork.wake();
   };
   const stopWatching = store.watchQueue(wake);
   const loops = [
-    repeat('taking work', forWork, pollMs, takeWork),
+    repeat('claiming work', forWork, pollMs, claimWork),
     repeat('delivering', forDelivery, pollMs, async () => lead.deliver({ signal: stopping.signal })),
-    repeat('putting in order', forOrder, options.reconcileMs ?? leaseMs, putInOrder),
+    repeat('reconciling', forReconciling, options.reconcileMs ?? leaseMs, reconcileOnce),
   ];
 
   async function stop(): Promise<void> {
     stopping.abort();
     stopWatching();
-    for (const waker of [forWork, forDelivery, forOrder]) waker.wake();
+    for (const waker of [forWork, forDelivery, forReconciling]) waker.wake();
     // The loops first: one of them may just be claiming something.
     await Promise.all(loops);
     await Promise.all(tasks);
@@ -147,4 +135,10 @@ export function startWorker(options: WorkerOptions): Worker {
       clearTimeout(timer);
     },
   };
+}
+
+/** The holder of a claim: this process, under a name of its own for every claim. */
+async function identifyWorker(workerId: string): Promise<WorkerIdentity> {
+  const { pid, started } = await identifyOwnProcess();
+  return { worker_id: workerId, host: hostname(), pid, pid_started: started };
 }

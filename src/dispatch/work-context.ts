@@ -1,9 +1,9 @@
-import type { Lead } from '../orders/index.js';
 import type { Logger } from '../base/index.js';
+import type { Lead } from '../orders/index.js';
 import type { RunPorts } from '../runs/index.js';
 import type { Store } from '../store/index.js';
 
-/** What all work of one worker shares. */
+/** What everything a worker executes has in common. */
 export interface WorkContext {
   readonly store: Store;
   readonly lead: Lead;

@@ -3,28 +3,28 @@ import type { Logger } from '../base/index.js';
 import type { RunPorts } from '../runs/index.js';
 import type { Store } from '../store/index.js';
 
-/** How long a claim holds without a sign of life, unless told otherwise. */
+/** How long a claim holds without being renewed, by default. */
 export const DEFAULT_LEASE_MS = 30_000;
 
-/** What a worker needs, and how much it takes on. */
+/** What a worker needs, and how much it claims. */
 export interface WorkerOptions {
   readonly store: Store;
   readonly lead: Lead;
-  /** What its runs need; their events and kept results go to the store. */
+  /** What its runs need; their events and cached results go to the store. */
   readonly runs: RunPorts;
-  /** How many orders and runs it does at once; 4 by default. */
+  /** How many runs it executes at once; 4 by default. */
   readonly concurrency?: number;
   /** How many orders of a worker type may run at once, over all workers. */
   readonly concurrencyByType?: Readonly<Record<string, number>>;
   /** Only orders of these types; all by default. */
   readonly workerTypes?: readonly string[];
-  /** `orders` or `runs` alone; both by default. */
+  /** Only runs that carry an order, or only runs that do not; both by default. */
   readonly takes?: readonly ('orders' | 'runs')[];
-  /** How long a claim holds without a sign of life; 30 seconds by default. */
+  /** How long a claim holds without being renewed; 30 seconds by default. */
   readonly leaseMs?: number;
-  /** How long it sleeps at most before it looks again, if nobody wakes it; 1 second by default. */
+  /** How long it sleeps at most between two claims; 1 second by default. */
   readonly pollMs?: number;
-  /** How often it puts in order what others left; every lease by default. */
+  /** How often it reconciles what others left; every lease by default. */
   readonly reconcileMs?: number;
   readonly clock?: () => number;
   readonly newId?: () => string;
@@ -34,7 +34,7 @@ export interface WorkerOptions {
 /** A worker that was started. */
 export interface Worker {
   readonly id: string;
-  /** How many orders and runs it is doing now. */
+  /** How many runs it is executing now. */
   readonly busy: number;
   /** Looks for work now. */
   wake(): void;

@@ -11,7 +11,7 @@ export {
   type CachedResult,
   type ResultCache,
   createMemoryResultCache,
-  type RunRecords,
+  type RunStore,
   renderContract,
   examineEngines,
   type EngineReport,

@@ -6,3 +6,4 @@ export { openForReading, openForAppending, requireOwnFolder, readSmallFile, open
 export { openFileTail, type FileTail } from './file-tail.js';
 export { openLineTail, type FileLine } from './line-tail.js';
 export { parseJson } from './parse-json.js';
+export { isPresent } from './is-present.js';

@@ -9,19 +9,13 @@ export { checkCommit, type CommitCheck } from './evidence/check-commit.js';
 export { findMissingEvidence } from './evidence/missing-evidence.js';
 export { readResultValue } from './reading/read-result-value.js';
 export { readWorkResult, type ResultPlace } from './reading/read-work-result.js';
-export { collectResult, type Collected } from './wrappers/collect.js';
-export type { PackFile } from './wrappers/context-pack.js';
-export { injectionOf, type Injection } from './wrappers/injection.js';
-export { readWrappers, wrapperOf, type Wrappers } from './wrappers/read-wrappers.js';
+export { readWrappers, findWrapper, type Wrappers } from './wrappers/read-wrappers.js';
 export { WORKER_TYPES, agentEngineOf } from './wrappers/worker-types.js';
 export { type Wrapper, WRAPPER_SCHEMA } from './wrappers/wrapper.js';
 export type {
-  ClaimedOrder,
   ExecutionFilter,
   ItemResolution,
   Listed,
-  OrderClaim,
-  OrderHold,
   OrderSettlement,
   OrderStore,
   OrderSubmission,
@@ -29,15 +23,12 @@ export type {
   ResolveOutcome,
 } from './ports/order-store.js';
 export type { OutboxStore } from './ports/outbox-store.js';
-export { createLead, type Lead, type OrderNameOnTheWire } from './lead/create-lead.js';
+export { createLead, type Lead } from './lead/create-lead.js';
 export type { Backoff } from './lead/backoff.js';
 export type { DeliveryReport } from './lead/deliver.js';
-export type { ExecutionPorts } from './lead/execute-order.js';
-export { type LeadOptions, identifyWorker } from './lead/lead-context.js';
+export { type LeadOptions } from './lead/lead-context.js';
 export { LEAD_ERROR_CODES, LeadError, type LeadErrorCode } from './lead/lead-error.js';
-export type { Reconciliation } from './lead/reconcile.js';
 export type { Resolved, ResolveRequest } from './lead/resolve.js';
-export type { OrderRun, StartOrderRun } from './lead/run-worker.js';
 export type { OrderName, Settlement, WorkerEnd } from './lead/settle.js';
 export type { SubmittedOrder } from './lead/submit.js';
 export type { ForgeOptions } from './sinks/forge-options.js';
@@ -48,7 +39,6 @@ export type { Delivery, Sink } from './sinks/sink.js';
 export { SINK_ERROR_CODES, SinkError, type SinkErrorCode } from './sinks/sink-error.js';
 export { isSignedWebhook, signWebhook } from './sinks/webhook-signature.js';
 export { createWebhookSink, type WebhookOptions } from './sinks/webhook-sink.js';
-export { untilDone } from './lead/until-done.js';
 export { runGit } from './evidence/run-git.js';
-export { whileInProgress, isInProgress } from './lead/claims-in-progress.js';
 export { RESULT_FILES } from './reading/result-file.js';
+export { STREAM_BYTES } from './reading/read-streams.js';

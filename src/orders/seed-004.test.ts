@@ -6,7 +6,7 @@ import { decide } from './decide/decide.js';
 import { executionOf } from './execution.js';
 import { order, result } from './fixtures/order.js';
 import { readWorkResult } from './reading/read-work-result.js';
-import { injectionOf } from './wrappers/injection.js';
+import { injectOrder } from '../dispatch/order/inject-order.js';
 import { WORKER_TYPES } from './wrappers/worker-types.js';
 
 /*
@@ -45,7 +45,7 @@ const asJson = (value: unknown) => ({ 'work_result.json': JSON.stringify(value) 
 
 test('FR-2.7-01: every worker type is given the same order and is read by the same rules', () => {
   for (const type of Object.keys(WORKER_TYPES)) {
-    const { files, env } = injectionOf({ type, command: ['worker'] }, order, '/data/runs/1');
+    const { files, env } = injectOrder({ type, command: ['worker'] }, order, '/data/runs/1');
     expect(JSON.parse(files[0]?.text ?? '')).toEqual(order);
     expect(env).toMatchObject({ SLUICE_ISSUE_REF: order.issue_ref, SLUICE_RUN_ID: order.run_id });
   }

@@ -116,8 +116,8 @@ async function openPlayground(database: string) {
   const { id } = await jsonOf(post('/v1/runs', spec));
   const record = (await store.listOrders({})).items[0];
   await server.lead.settle({
-    issue_ref: order.issue_ref,
-    run_id: record?.order.run_id ?? '',
+    issueRef: order.issue_ref,
+    runId: record?.order.run_id ?? '',
     exitCode: 1,
     signal: null,
     stdout: '',

@@ -51,4 +51,4 @@ export function countStates<State extends string>(
 }
 
 export const OPEN_RUN_STATES = ['queued', 'running', 'waiting'] as const;
-export const OPEN_ORDER_STATES = ['queued', 'claimed', 'running'] as const;
+export const OPEN_ORDER_STATES = ['queued', 'running'] as const;

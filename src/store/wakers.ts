@@ -41,5 +41,17 @@ export function createWakers(): Wakers {
   };
 }
 
-/** The key of those who take work; all other keys are run ids, which are never words. */
+/** The key of those who claim work. Run ids are keys of their own; none of them is a word. */
 export const QUEUE = 'queue';
+
+const REQUESTS = 'requests ';
+
+/** The key of the worker that executes a run: woken for a reply or a cancellation. */
+export function requestsOf(run: string): string {
+  return `${REQUESTS}${run}`;
+}
+
+/** The run whose requests a key stands for; undefined for every other key. */
+export function readRequestsKey(key: string): string | undefined {
+  return key.startsWith(REQUESTS) ? key.slice(REQUESTS.length) : undefined;
+}

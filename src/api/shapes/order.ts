@@ -17,7 +17,7 @@ export const orderSchema = object({
   run: name,
   worker: name,
   worker_type: name,
-  state: oneOf(['queued', 'claimed', 'running', 'settled', 'canceled']),
+  state: oneOf(['queued', 'running', 'settled', 'canceled']),
   order: workOrder,
   created_at: timestamp,
   started_at: orNull(timestamp),

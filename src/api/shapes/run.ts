@@ -33,6 +33,8 @@ const standing = {
   state: runState,
   order: orNull(object({ issue_ref: name, run_id: name })),
   cancel_requested: flag,
+  /** Why a queued run does not start: its folder is in use, by that run or (null) by a process outside the store. */
+  waiting_for: orNull(object({ reason: oneOf(['folder']), run: orNull(name) })),
   created_at: timestamp,
   started_at: orNull(timestamp),
   ended_at: orNull(timestamp),

@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
 import { createUlids, errorCodeOf, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
-import { whileInProgress } from '../../orders/index.js';
 import type { Lead } from '../../orders/index.js';
 import { makeFolder } from '../../files/index.js';
 import type { Store } from '../../store/index.js';
-import { doRun } from '../do-run.js';
+import { whileInProgress } from '../claims-in-progress.js';
+import { executeRun } from '../execute-run.js';
 import { DEFAULT_LEASE_MS } from '../worker-options.js';
 import { makeDemoRepository } from './demo-repository.js';
 import { DEMO_WORKERS, demoRequestOf } from './demo-workers.js';
@@ -16,7 +16,7 @@ import type { RecordedAgent } from './recorded-agents.js';
 export interface ShowDemoOptions {
   readonly store: Store;
   /** Knows the workers of the demo. */
-  readonly lead: Pick<Lead, 'submit'>;
+  readonly lead: Lead;
   readonly data: string;
   readonly logger?: Logger;
   readonly clock?: () => number;
@@ -61,8 +61,8 @@ export async function showDemo(options: ShowDemoOptions): Promise<ShownDemo | un
     const record = await store.findRun(id);
     if (record === undefined) return;
     const runs = { data, logger, clock, programs: { [engine]: program } };
-    const context = { store, runs, leaseMs: DEFAULT_LEASE_MS, clock, logger, signal: stopping.signal };
-    await whileInProgress(workerId, async () => doRun(context, record, workerId));
+    const context = { store, lead, runs, leaseMs: DEFAULT_LEASE_MS, clock, logger, signal: stopping.signal };
+    await whileInProgress(workerId, async () => executeRun(context, { record, order: null, unresolved: [] }, workerId));
   }
 
   const repoDir = await makeDemoRepository(data);

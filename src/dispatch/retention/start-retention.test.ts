@@ -46,19 +46,8 @@ describe('retention', () => {
 
   it('leaves what a person is asked about as it is, however old', async () => {
     const { data, store, retention, countEvents } = await openRetention({ runsMs: DAY });
-    const { record } = await store.submitOrder(submissionOf());
-    const { issue_ref, run_id } = record.order;
-    await store.createRun({
-      id: 'asked',
-      spec: specOf(),
-      state: 'running',
-      workerId: 'w',
-      leaseMs: 1,
-      now: NOW,
-      order: { issue_ref, run_id },
-    });
+    const { record } = await store.submitOrder({ ...submissionOf(), run: 'asked' });
     await store.append('asked', [fcmpOf(1)]);
-    await store.endRun({ id: 'asked', workerId: 'w', result: runResultOf(), now: NOW });
     await store.settleOrder(settlementOf(record, 'needs-human', { item: itemOf(record) }));
     await mkdir(join(data, 'runs', 'asked'), { recursive: true });
     expect(await retention.sweep()).toEqual({ runs: 0, folders: 0, delivered: 0, results: 0 });

@@ -34,6 +34,8 @@ export interface DecisionCase {
   readonly unresolved?: readonly string[];
   /** Why the worker could not be started. */
   readonly startError?: string;
+  /** The run was canceled before its process started. */
+  readonly canceled?: boolean;
 }
 
 /**
@@ -77,6 +79,11 @@ const ROWS: readonly Row[] = [
       reason: `The worker was not started: ${listed(unresolved)} must come first.`,
       next: 'Submit it again when these are in review or done.',
     };
+  },
+
+  function canceledBeforeStart({ canceled = false }) {
+    if (!canceled) return undefined;
+    return needsHuman('manual_intervention', 'The run was canceled before it started.', 'Retry it, or reject it.');
   },
 
   function couldNotStart({ startError }) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isThere } from '../is-there.js';
+import { isPresent } from '../../files/index.js';
 import type { Problem } from '../../records/index.js';
 import { runGit } from './run-git.js';
 import type { GitEnd } from './run-git.js';
@@ -25,7 +25,7 @@ const PATH = 'changes.commit';
 export async function checkCommit(repoDir: string, commit: string): Promise<CommitCheck> {
   if (!HASH.test(commit)) return { problem: notFound(commit.slice(0, 70)) };
   const repository = await runGit(repoDir, ['rev-parse', '--git-dir']);
-  if (repository.code !== 0) return judgeFailure(repository, await isThere(join(repoDir, '.git')));
+  if (repository.code !== 0) return judgeFailure(repository, await isPresent(join(repoDir, '.git')));
   const found = await runGit(repoDir, ['cat-file', '-e', `${commit}^{commit}`]);
   if (found.code === 0) return {};
   return found.code === 'failed' ? { problem: unchecked('git did not answer') } : { problem: notFound(commit) };

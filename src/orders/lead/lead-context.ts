@@ -1,11 +1,9 @@
-import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createUlids, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
-import { compileSecrets, identifyOwnProcess, sensitiveEnvironment } from '../../runs/index.js';
+import { compileSecrets, sensitiveEnvironment } from '../../runs/index.js';
 import type { Secrets } from '../../runs/index.js';
 import { runFolderPath } from '../../run-folder/index.js';
-import type { WorkerIdentity } from '../../records/index.js';
 import type { OrderStore } from '../ports/order-store.js';
 import type { OutboxStore } from '../ports/outbox-store.js';
 import { createMarkdownSink } from '../sinks/markdown-sink.js';
@@ -73,10 +71,4 @@ export function createLeadContext(options: LeadOptions): LeadContext {
     leadId: newId(),
     runFolderOf: (run) => runFolderPath(data, run),
   };
-}
-
-/** Who holds a claim: this process, under a name of its own for every claim. */
-export async function identifyWorker(workerId: string): Promise<WorkerIdentity> {
-  const { pid, started } = await identifyOwnProcess();
-  return { worker_id: workerId, host: hostname(), pid, pid_started: started };
 }

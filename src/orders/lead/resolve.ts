@@ -6,7 +6,8 @@ import type { Decision, InboxItem, OrderRecord, Resolution, WorkOrder, WorkResul
 import { executionOf } from '../execution.js';
 import type { ItemResolution, ResolveOutcome } from '../ports/order-store.js';
 import { readResultValue } from '../reading/read-result-value.js';
-import { wrapperOf } from '../wrappers/read-wrappers.js';
+import { findWrapper } from '../wrappers/read-wrappers.js';
+import { sketchSpec } from './submit.js';
 import type { LeadContext } from './lead-context.js';
 import { LeadError } from './lead-error.js';
 import { outboxMessages } from './outbox-messages.js';
@@ -119,9 +120,11 @@ function retryOf(
   now: number,
 ): NonNullable<ItemResolution['retry']> {
   const { run_id: _, request_id: __, ...request } = record.order;
+  const wrapper = findWrapper(request.worker, wrappers);
   return {
     request,
-    workerType: wrapperOf(request.worker, wrappers).type,
+    workerType: wrapper.type,
+    spec: sketchSpec(request, wrapper),
     run: newId(),
     runIdOf: (number) => formatRunId(now, request.role, number),
   };

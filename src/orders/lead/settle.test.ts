@@ -162,14 +162,6 @@ describe('a lead that settles', () => {
     expect(await executions()).toHaveLength(1);
   });
 
-  it('takes the names as they stand in files, too', async () => {
-    const { lead, report } = await startLead();
-    const submitted = await lead.submit(makeRequest());
-    await report(submitted, 'work_result.json', goodResult(submitted));
-    const { issue_ref, run_id } = submitted.order;
-    expect((await lead.settle({ issue_ref, run_id, exitCode: 0 })).decision.action).toBe('advance');
-  });
-
   it.each([
     ['exit code 1', { exitCode: 1, signal: null }],
     ['a signal', { exitCode: null, signal: 'SIGKILL' }],

@@ -1,8 +1,9 @@
 import { relative } from 'node:path';
+import { failedResult } from '../../runs/index.js';
 import { stateOf } from '../comment/issue-state.js';
 import { renderComment, triggerOf } from '../comment/render-comment.js';
 import { decide } from '../decide/decide.js';
-import type { Decision, OrderRecord, Reading } from '../../records/index.js';
+import type { Decision, OrderRecord, Reading, RunResult } from '../../records/index.js';
 import { executionOf, itemOf } from '../execution.js';
 import type { Execution } from '../execution.js';
 import { readWorkResult } from '../reading/read-work-result.js';
@@ -13,7 +14,7 @@ import { outboxMessages } from './outbox-messages.js';
 
 /** How an order's worker ended. */
 export interface WorkerEnd {
-  /** Both null: nobody saw it end. */
+  /** Both null: process exit unknown. */
   readonly exitCode: number | null;
   readonly signal?: string | null;
   /** What it printed; the end is enough. */
@@ -27,6 +28,8 @@ export interface WorkerEnd {
   readonly startError?: string;
   /** Issues that had to come first and have not: it was not started. */
   readonly unresolved?: readonly string[];
+  /** It was canceled before its process started. */
+  readonly canceled?: boolean;
   readonly command?: readonly string[];
   readonly workerVersion?: string | null;
   /** When it was started, if it was not this store's claim that started it. */
@@ -35,6 +38,8 @@ export interface WorkerEnd {
   readonly draft?: unknown;
   /** What else a person should know, such as a worktree that was kept. */
   readonly note?: string;
+  /** What came of its run; by default made from exit code and signal. */
+  readonly runResult?: RunResult;
 }
 
 /** Which order. */
@@ -90,6 +95,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     issueRef,
     runId,
     now,
+    runResult: end.runResult ?? sketchResult(end),
     active: {
       decision: ifActive,
       state: stateOf(ifActive) ?? 'needs-human',
@@ -104,8 +110,8 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     },
     stale: { decision: ifStale, result: reading.result ?? null, execution: executionOf(row(ifStale)) },
   });
-  const told = { issue_ref: issueRef, run_id: runId, source: reading.source, action: decision.action, repeated };
-  context.logger.info('order settled', told);
+  const fields = { issue_ref: issueRef, run_id: runId, source: reading.source, action: decision.action, repeated };
+  context.logger.info('order settled', fields);
   return { decision, reading, repeated };
 }
 
@@ -127,12 +133,13 @@ async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd
   return reading.result === undefined && end.draft !== undefined ? { ...reading, draft: end.draft } : reading;
 }
 
-function wasStarted({ startError, unresolved = [] }: WorkerEnd): boolean {
-  return startError === undefined && unresolved.length === 0;
+function wasStarted({ startError, unresolved = [], canceled = false }: WorkerEnd): boolean {
+  return startError === undefined && unresolved.length === 0 && !canceled;
 }
 
-function whatElseIsKnown({ runError, startError, unresolved }: WorkerEnd) {
+function whatElseIsKnown({ runError, startError, unresolved, canceled }: WorkerEnd) {
   return {
+    ...(canceled === undefined ? {} : { canceled }),
     ...(runError === undefined ? {} : { runError }),
     ...(startError === undefined ? {} : { startError }),
     ...(unresolved === undefined ? {} : { unresolved }),
@@ -141,4 +148,18 @@ function whatElseIsKnown({ runError, startError, unresolved }: WorkerEnd) {
 
 function withNote(decision: Decision, note: string | undefined): Decision {
   return note === undefined ? decision : { ...decision, next: `${decision.next} ${note}` };
+}
+
+/** The result of a run that Sluice did not execute itself, or never started. */
+function sketchResult(end: WorkerEnd): RunResult {
+  const { exitCode, signal = null, command = [], workerVersion = null } = end;
+  if (!wasStarted(end)) {
+    const why = end.startError ?? (end.canceled === true ? 'it was canceled' : 'issues it depends on are not resolved');
+    return failedResult('RUN_NOT_STARTED', `The run was not started: ${why}.`);
+  }
+  const process = { exit_code: exitCode, signal, command, version: workerVersion };
+  const { error, ...rest } = failedResult('PROCESS_EXIT_NON_ZERO', 'The process did not end with exit code 0.');
+  return exitCode === 0
+    ? { ...rest, status: 'success', process }
+    : { ...rest, ...(error === undefined ? {} : { error }), process };
 }

@@ -1,7 +1,9 @@
 import { formatRunId } from '../../records/index.js';
-import type { OrderRecord, WorkOrder } from '../../records/index.js';
+import type { OrderRecord, RunSpec, WorkOrder, WorkRequest } from '../../records/index.js';
 import { readWorkRequest } from '../shapes/read-work-request.js';
-import { wrapperOf } from '../wrappers/read-wrappers.js';
+import { findWrapper } from '../wrappers/read-wrappers.js';
+import type { Wrapper } from '../wrappers/wrapper.js';
+import { agentEngineOf } from '../wrappers/worker-types.js';
 import type { LeadContext } from './lead-context.js';
 
 /** An order that has its run id and waits for a worker. */
@@ -14,16 +16,24 @@ export interface SubmittedOrder {
   readonly record: OrderRecord;
 }
 
-/** Checks a request and hands out its run id; the run it replaces is asked to stop. */
+/** Checks a request and assigns its run id; the run it replaces is asked to stop. */
 export async function submit(context: LeadContext, request: unknown): Promise<SubmittedOrder> {
   const checked = readWorkRequest(request);
   const now = context.clock();
+  const wrapper = findWrapper(checked.worker, context.wrappers);
   const { record, repeated } = await context.store.submitOrder({
     request: checked,
-    workerType: wrapperOf(checked.worker, context.wrappers).type,
+    workerType: wrapper.type,
     run: context.newId(),
+    spec: sketchSpec(checked, wrapper),
     runIdOf: (number) => formatRunId(now, checked.role, number),
     now,
   });
   return { order: record.order, run: record.run, repeated, record };
+}
+
+/** What is known of an order's run before a worker prepares it; the worker replaces it by what it really starts. */
+export function sketchSpec({ repo_dir, instructions }: WorkRequest, { type, command }: Wrapper): RunSpec {
+  const engine = command === undefined ? agentEngineOf(type) : undefined;
+  return { engine: engine ?? 'command', workdir: repo_dir, prompt: instructions };
 }

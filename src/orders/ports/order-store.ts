@@ -8,9 +8,10 @@ import type {
   OrderRecord,
   OrderState,
   Resolution,
+  RunResult,
+  RunSpec,
   WorkRequest,
   WorkResult,
-  WorkerIdentity,
 } from '../../records/index.js';
 
 /**
@@ -19,31 +20,21 @@ import type {
  */
 export interface OrderStore {
   /**
-   * Hands out the next run id of the issue, makes it active, queues the order; the run it replaces is asked to stop, or
-   * canceled if nobody has taken it. What waited for a person about the run before is settled as `superseded`. A request
+   * Assigns the next run id of the issue, makes it active, and queues a run that carries the order; the run it replaces is
+   * asked to stop, or canceled if it is still queued. What waited for a person about the run before is settled as `superseded`. A request
    * whose id is known gives the order it had; another request under that id is refused with `REQUEST_ID_REUSED`.
    */
   submitOrder(submission: OrderSubmission): Promise<{ readonly record: OrderRecord; readonly repeated: boolean }>;
-  /** Takes the next order that may run now; undefined if there is none. */
-  claimOrder(claim: OrderClaim): Promise<ClaimedOrder | undefined>;
-  /** From here on the worker's process may be running. False if the claim is lost or another run has taken its place. */
-  startOrder(hold: OrderHold & { readonly pid: number | null; readonly pidStarted: string | null }): Promise<boolean>;
-  renewOrder(hold: OrderHold & { readonly leaseMs: number }): Promise<'held' | 'cancel' | 'lost'>;
-  /** Writes everything that follows from a result at once; the first statement is the update guarded by the active run. */
+  /**
+   * Writes everything that follows from a result at once and ends the order's run; the first statement is the update guarded
+   * by the active run.
+   */
   settleOrder(settlement: OrderSettlement): Promise<{ readonly decision: Decision; readonly repeated: boolean }>;
   /**
    * Settles what waits for a person; `conflict` if the item's run is not the active one any more or it is resolved. The
    * issue leaves `needs-human` with the last of its open items; a retry settles them all.
    */
   resolveItem(resolution: ItemResolution): Promise<ResolveOutcome>;
-  /**
-   * Puts back claims whose lease has run out before they started; returns those that had started, for the caller to
-   * settle. The caller's own orders are left alone: it knows better.
-   */
-  releaseExpired(
-    now: number,
-    worker: WorkerIdentity,
-  ): Promise<{ readonly requeued: number; readonly ghosts: readonly OrderRecord[] }>;
 
   findIssue(issueRef: string): Promise<IssueRecord | undefined>;
   findOrder(issueRef: string, runId: string): Promise<OrderRecord | undefined>;
@@ -92,35 +83,12 @@ export interface ExecutionFilter {
 export interface OrderSubmission {
   readonly request: WorkRequest;
   readonly workerType: string;
+  /** The run that will carry the order. */
   readonly run: string;
+  /** What is known of it before a worker prepares it: engine, folder, instructions. */
+  readonly spec: RunSpec;
   /** Makes a run id of the number the store hands out: `2026-11-15-backend-0001`. */
   readonly runIdOf: (number: number) => string;
-  readonly now: number;
-}
-
-/** Who would like an order, and which they can do. */
-export interface OrderClaim {
-  readonly worker: WorkerIdentity;
-  readonly leaseMs: number;
-  readonly now: number;
-  /** How many orders of a worker type may be claimed or running at once, over all machines. */
-  readonly concurrency: Readonly<Record<string, number>>;
-  /** Only orders of these types; all by default. */
-  readonly workerTypes?: readonly string[];
-}
-
-/** An order and what the claim found out about the issues it depends on. */
-export interface ClaimedOrder {
-  readonly record: OrderRecord;
-  /** Those of `depends_on` that are neither in review nor done. */
-  readonly unresolved: readonly string[];
-}
-
-/** An order and the worker that holds it. */
-export interface OrderHold {
-  readonly issueRef: string;
-  readonly runId: string;
-  readonly workerId: string;
   readonly now: number;
 }
 
@@ -129,6 +97,8 @@ export interface OrderSettlement {
   readonly issueRef: string;
   readonly runId: string;
   readonly now: number;
+  /** What came of the run; a run that has ended keeps the result it has. */
+  readonly runResult: RunResult;
   readonly active: {
     readonly decision: Decision;
     readonly state: IssueState;

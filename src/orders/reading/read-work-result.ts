@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { checkCommit } from '../evidence/check-commit.js';
-import { isThere } from '../is-there.js';
+import { isPresent } from '../../files/index.js';
 import type { Problem, Reading, WorkOrder } from '../../records/index.js';
 import { decodeText } from './decode-text.js';
 import { readJsonResult } from './read-json-result.js';
@@ -52,7 +52,7 @@ export async function readWorkResult(place: ResultPlace): Promise<Reading> {
       file.status === 'unreadable'
         ? { problems: [file.problem] }
         : readBytes(file.bytes, (text) => read(maskText(text)));
-    if (source === 'json' && (await isThere(join(dir, 'work_result.txt')))) {
+    if (source === 'json' && (await isPresent(join(dir, 'work_result.txt')))) {
       notices.push({ code: 'RESULT_SHADOWED', message: 'work_result.txt is there too; work_result.json counts' });
     }
     return withNotices(await withCommitChecked({ source, path: name, ...reading }, order), notices);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OrdersError } from '../orders-error.js';
-import { readWrappers, wrapperOf } from './read-wrappers.js';
+import { readWrappers, findWrapper } from './read-wrappers.js';
 
 describe('readWrappers', () => {
   test('takes wrappers as they are', () => {
@@ -49,15 +49,15 @@ describe('readWrappers', () => {
   });
 });
 
-describe('wrapperOf', () => {
+describe('findWrapper', () => {
   test('finds a configured wrapper first, then the agent of that name', () => {
     const configured = readWrappers({ 'codex-cli': { type: 'codex-cli', model: 'large' } });
-    expect(wrapperOf('codex-cli', configured)).toEqual({ type: 'codex-cli', model: 'large' });
-    expect(wrapperOf('claude-code', configured)).toEqual({ type: 'claude-code' });
+    expect(findWrapper('codex-cli', configured)).toEqual({ type: 'codex-cli', model: 'large' });
+    expect(findWrapper('claude-code', configured)).toEqual({ type: 'claude-code' });
   });
 
   test.each(['script', 'go-cli', 'toString', '__proto__', ''])('there is no worker %j by itself', (name) => {
-    expect(() => wrapperOf(name, { lint: { type: 'script', command: ['x'] } })).toThrow(
+    expect(() => findWrapper(name, { lint: { type: 'script', command: ['x'] } })).toThrow(
       expect.objectContaining({
         code: 'UNKNOWN_WORKER',
         message: `There is no worker ${JSON.stringify(name)}. Use one of lint, codex-cli, claude-code, gemini-cli, opencode-cli, qwen-code, iflow-cli, or add it to wrappers in the configuration.`,

@@ -45,9 +45,9 @@ export function readWrappers(value: unknown): Wrappers {
  * The wrapper of that name: a configured one, or that of an agent Sluice can start by itself.
  *
  * @example
- * wrapperOf('codex-cli', {}) // { type: 'codex-cli' }
+ * findWrapper('codex-cli', {}) // { type: 'codex-cli' }
  */
-export function wrapperOf(name: string, configured: Wrappers): Wrapper {
+export function findWrapper(name: string, configured: Wrappers): Wrapper {
   const wrapper = Object.hasOwn(configured, name) ? configured[name] : undefined;
   if (wrapper !== undefined) return wrapper;
   if (agentEngineOf(name) !== undefined) return { type: name };

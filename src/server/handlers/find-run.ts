@@ -1,9 +1,9 @@
 import type { RunRecord } from '../../records/index.js';
-import type { RunRecords } from '../../runs/index.js';
+import type { RunStore } from '../../runs/index.js';
 import { RequestError } from '../http/problem.js';
 
 /** The run of a request; throws `RUN_NOT_FOUND`. */
-export async function findRun(store: Pick<RunRecords, 'findRun'>, id: string): Promise<RunRecord> {
+export async function findRun(store: Pick<RunStore, 'findRun'>, id: string): Promise<RunRecord> {
   const record = await store.findRun(id);
   if (record !== undefined) return record;
   throw runNotFound();

@@ -22,8 +22,8 @@ export function summarizeRun(record: RunRecord): RunSummary {
 }
 
 function describeState(record: RunRecord): Omit<RunView, 'spec' | 'result'> {
-  const { id, spec, state, order, cancel_requested, created_at, started_at, ended_at } = record;
-  return { id, engine: spec.engine, state, order, cancel_requested, created_at, started_at, ended_at };
+  const { id, spec, state, order, cancel_requested, waiting_for, created_at, started_at, ended_at } = record;
+  return { id, engine: spec.engine, state, order, cancel_requested, waiting_for, created_at, started_at, ended_at };
 }
 
 function summarizeResult(result: RunResult): NonNullable<RunSummary['result']> {

@@ -1,3 +1,4 @@
+import { workerOf } from '../../store/contract/fixtures/order-samples.js';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startWorker } from '../../dispatch/start-worker.js';
@@ -171,10 +172,10 @@ describe('a run', () => {
   it('that waits takes one reply', async () => {
     const { post, store, work } = await openRuns();
     const { id } = await jsonOf(post('/v1/runs', { engine: 'codex', prompt: 'x', mode: 'interactive', workdir: work }));
-    const hold = { workerId: 'w', leaseMs: 60_000, now: Date.now() };
-    await store.claimRun(hold);
-    const renew = async () => store.renewRun({ ...hold, id: String(id), state: 'waiting' });
-    await renew();
+    const hold = { id: String(id), workerId: 'w', leaseMs: 60_000, now: Date.now() };
+    await store.claimRun({ ...hold, worker: workerOf('w') });
+    await store.markWaiting(hold);
+    const renew = async () => store.renewRun(hold);
     let isAcknowledged = false;
     const answer = post(`/v1/runs/${String(id)}/reply`, { text: 'the blue one' });
     void answer.then(() => (isAcknowledged = true));
@@ -190,10 +191,10 @@ describe('a run', () => {
     const { post, store, work } = await openRuns();
     const { id } = await jsonOf(post('/v1/runs', { engine: 'codex', prompt: 'x', mode: 'interactive', workdir: work }));
     const hold = { id: String(id), workerId: 'w', leaseMs: 60_000, now: Date.now() };
-    await store.claimRun(hold);
-    await store.renewRun({ ...hold, state: 'waiting' });
+    await store.claimRun({ ...hold, worker: workerOf('w') });
+    await store.markWaiting(hold);
     const answer = post(`/v1/runs/${String(id)}/reply`, { text: 'yes' });
-    await expect.poll(async () => store.renewRun({ ...hold, state: 'waiting' })).toMatchObject({ reply: 'yes' });
+    await expect.poll(async () => store.renewRun(hold)).toMatchObject({ reply: 'yes' });
     await store.endRun({ ...hold, result: runResultOf({ status: 'failed' }) });
     expect(await jsonOf(answer)).toMatchObject({ status: 409, code: 'RUN_NOT_WAITING' });
   });

@@ -3,8 +3,8 @@ import type { Span, SpanOptions, Tracer } from '@opentelemetry/api';
 import * as openTelemetry from '@opentelemetry/api';
 import { afterEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/logger.js';
-import { executionOf, decisionOf, submissionOf } from '../../store/contract/fixtures/order-samples.js';
-import { runResultOf, specOf } from '../../store/contract/fixtures/run-samples.js';
+import { claimOf, executionOf, decisionOf, submissionOf } from '../../store/contract/fixtures/order-samples.js';
+import { runResultOf } from '../../store/contract/fixtures/run-samples.js';
 import { openServer } from '../fixtures/open-server.js';
 import { createMetrics } from '../metrics/create-metrics.js';
 import { openTracing } from './open-tracing.js';
@@ -37,18 +37,18 @@ describe('traces', () => {
     const metrics = createMetrics({ store, data, clock, tracing });
     metrics.answered({ endpoint: 'parse', status: 200, ms: 40 });
 
-    const { record } = await store.submitOrder(submissionOf());
+    const { record } = await store.submitOrder({ ...submissionOf(), run: 'r' });
     const { issue_ref, run_id } = record.order;
-    const running = { state: 'running', workerId: 'w', leaseMs: 1000, now: clock() + 5 } as const;
-    await store.createRun({ id: 'r', spec: specOf(), order: { issue_ref, run_id }, ...running });
-    await store.endRun({ id: 'r', workerId: 'w', now: clock() + 70, result: runResultOf() });
+    await store.claimRun(claimOf('w'));
+    await store.markStarted({ id: 'r', workerId: 'w', now: clock() + 5 });
     const decision = decisionOf('advance');
     const execution = executionOf(record, decision, { at: new Date(clock() + 80).toISOString(), duration_ms: 60 });
     const active = { decision, state: 'review', result: null, execution, item: null, outbox: [] } as const;
     await store.settleOrder({
       issueRef: issue_ref,
       runId: run_id,
-      now: clock(),
+      now: clock() + 70,
+      runResult: runResultOf(),
       active,
       stale: { decision, result: null, execution },
     });

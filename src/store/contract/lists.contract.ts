@@ -27,7 +27,7 @@ export function describeLists(makeSite: MakeSite): void {
     for (const index of [5, 6, 7]) {
       await store.submitOrder(submissionOf({ issue_ref: `local#${index}`, repo_dir: `/repo/${index}` }));
     }
-    await store.claimOrder(claimOf());
+    await store.claimRun(claimOf());
     return store;
   }
 
@@ -39,7 +39,7 @@ export function describeLists(makeSite: MakeSite): void {
       expect(refs((await store.listOrders({})).items)).toEqual(['7', '6', '5', '3', '2', '1', '0']);
       expect(refs((await store.listOrders({ open: true })).items)).toEqual(['5', '6', '7']);
       expect(refs((await store.listOrders({ state: 'queued' })).items)).toEqual(['6', '7']);
-      expect(refs((await store.listOrders({ state: 'claimed' })).items)).toEqual(['5']);
+      expect(refs((await store.listOrders({ state: 'running' })).items)).toEqual(['5']);
       expect(refs((await store.listOrders({ state: 'settled' })).items)).toEqual(['3', '2', '1', '0']);
       expect(refs((await store.listOrders({ issueRef: 'local#2' })).items)).toEqual(['2']);
       expect(refs((await store.listOrders({ issueRef: 'local#2', open: true })).items)).toEqual([]);

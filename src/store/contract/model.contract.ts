@@ -71,7 +71,7 @@ async function readAll(store: Store) {
 }
 
 /** What must hold whatever was asked, as sentences about where it does not. */
-function findViolations({ issues, orders, inbox, outbox, executions }: Left): string[] {
+function findViolations({ issues, orders, inbox, outbox, executions, runs }: Left): string[] {
   const violations: string[] = [];
   for (const { issue_ref: issueRef, state, active_run_id: activeRunId } of issues) {
     const waiting = inbox.filter(
@@ -81,20 +81,26 @@ function findViolations({ issues, orders, inbox, outbox, executions }: Left): st
     if ((state === 'needs-human') !== waiting.length > 0) {
       violations.push(`${issueRef} is ${state} with ${waiting.length} items waiting`);
     }
-    for (const { order, state: orderState } of orders) {
+    for (const { order, run, state: orderState } of orders) {
       const isOther = order.issue_ref === issueRef && order.run_id !== activeRunId;
-      if (isOther && orderState === 'queued') violations.push(`${order.run_id} of ${issueRef} waits and is not active`);
+      // One that was claimed when it was replaced may be queued again, but only to be settled without a process.
+      const isCanceled = runs.find(({ id }) => id === run)?.cancel_requested === true;
+      if (isOther && orderState === 'queued' && !isCanceled) {
+        violations.push(`${order.run_id} of ${issueRef} waits and is not active`);
+      }
     }
   }
-  const busy = orders.filter(({ state }) => state === 'claimed' || state === 'running');
-  for (const [index, { order }] of busy.entries()) {
-    const isAlone = !busy
+  const isolationOf = new Map(orders.map(({ run, order }) => [run, order.isolation]));
+  const busy = runs.filter(({ state }) => state === 'running' || state === 'waiting');
+  for (const [index, { id, spec }] of busy.entries()) {
+    const isShared = busy
       .slice(index + 1)
       .some(
-        ({ order: other }) =>
-          other.repo_dir === order.repo_dir && (other.isolation !== 'worktree' || order.isolation !== 'worktree'),
+        (other) =>
+          other.spec.workdir === spec.workdir &&
+          (isolationOf.get(other.id) !== 'worktree' || isolationOf.get(id) !== 'worktree'),
       );
-    if (!isAlone) violations.push(`${order.run_id} shares ${order.repo_dir}`);
+    if (isShared) violations.push(`${id} shares ${spec.workdir}`);
   }
   const archived = new Set(
     orders.filter(({ decision }) => decision?.action === 'archive').map(({ order }) => order.issue_ref + order.run_id),

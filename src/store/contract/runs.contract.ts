@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { RunSpec } from '../../records/run-spec.js';
 import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
-import { NOW, submissionOf } from './fixtures/order-samples.js';
+import { claimOf, NOW, submissionOf } from './fixtures/order-samples.js';
 import { HOSTILE_TEXT, runResultOf, specOf } from './fixtures/run-samples.js';
 
 const QUEUED = { state: 'queued', now: NOW } as const;
-const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW };
-const HOLD = { id: 'r1', ...CLAIM, state: 'running' } as const;
 
-/** How runs are queued, held and ended. */
+/** How runs are queued, kept and listed. */
 export function describeRuns(makeSite: MakeSite): void {
   describe('runs', () => {
     it('are kept as they were created', async () => {
@@ -20,9 +18,10 @@ export function describeRuns(makeSite: MakeSite): void {
         spec,
         state: 'queued',
         order: null,
-        worker_id: null,
+        owner: null,
         lease_until: null,
         cancel_requested: false,
+        waiting_for: null,
         created_at: '2026-11-15T06:00:00.000Z',
         started_at: null,
         ended_at: null,
@@ -31,26 +30,17 @@ export function describeRuns(makeSite: MakeSite): void {
       expect(await store.findRun('r2')).toBeUndefined();
     });
 
-    it('can be recorded while they already run, for an order', async () => {
+    it('can be recorded while they already run', async () => {
       const store = await openSite(await makeSite());
-      const order = { issue_ref: 'local#1', run_id: '2026-11-15-backend-0001' };
-      await store.createRun({
-        id: 'r1',
-        spec: specOf(),
-        order,
-        workerId: 'w1',
-        leaseMs: 1000,
-        state: 'running',
-        now: NOW,
-      });
+      const run = { id: 'r1', spec: specOf(), workerId: 'w1', leaseMs: 1000, state: 'running', now: NOW } as const;
+      await store.createRun(run);
       expect(await store.findRun('r1')).toMatchObject({
         state: 'running',
-        order,
-        worker_id: 'w1',
+        owner: { worker_id: 'w1' },
         lease_until: NOW + 1000,
         started_at: '2026-11-15T06:00:00.000Z',
       });
-      expect(await store.claimRun(CLAIM)).toBeUndefined();
+      expect(await store.claimRun(claimOf())).toBeUndefined();
     });
 
     it('stay as they are when created twice', async () => {
@@ -66,7 +56,7 @@ export function describeRuns(makeSite: MakeSite): void {
       const asked = { spec: specOf({ prompt: HOSTILE_TEXT }), requestId: 'q1', ...QUEUED };
       expect(await store.createRun({ id: 'r1', ...asked })).toEqual({ id: 'r1', repeated: false });
       expect(await store.createRun({ id: 'r2', ...asked })).toEqual({ id: 'r1', repeated: true });
-      await store.claimRun(CLAIM);
+      await store.claimRun(claimOf());
       await store.endRun({ id: 'r1', workerId: 'w1', result: runResultOf(), now: NOW });
       expect(await store.createRun({ id: 'r3', ...asked, now: NOW + 5 })).toEqual({ id: 'r1', repeated: true });
       expect((await store.listRuns({})).items.map(({ id }) => id)).toEqual(['r1']);
@@ -119,100 +109,13 @@ export function describeRuns(makeSite: MakeSite): void {
       expect((await store.findRun('r2'))?.spec).toEqual(specOf({ contract: { profile: 'tagged' } }));
     });
 
-    it('are given out oldest first, each once', async () => {
-      const store = await openSite(await makeSite());
-      for (const id of ['r1', 'r2']) await store.createRun({ id, spec: specOf(), ...QUEUED });
-      expect(await store.claimRun(CLAIM)).toMatchObject({ id: 'r1', state: 'running', worker_id: 'w1' });
-      expect(await store.claimRun({ ...CLAIM, workerId: 'w2' })).toMatchObject({ id: 'r2', lease_until: NOW + 1000 });
-      expect(await store.claimRun(CLAIM)).toBeUndefined();
-    });
-
-    it('end once, by their holder', async () => {
-      const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specOf(), ...QUEUED });
-      await store.claimRun(CLAIM);
-      const result = runResultOf({ value: { text: HOSTILE_TEXT } });
-      expect(await store.endRun({ id: 'r1', workerId: 'w2', result, now: NOW })).toBe(false);
-      expect(await store.endRun({ id: 'r1', workerId: 'w1', result, now: NOW + 5 })).toBe(true);
-      expect(await store.endRun({ id: 'r1', workerId: 'w1', result, now: NOW + 9 })).toBe(false);
-      expect(await store.renewRun(HOLD)).toEqual({ held: false, cancel: false, reply: null });
-      expect(await store.findRun('r1')).toMatchObject({
-        state: 'ended',
-        result,
-        ended_at: '2026-11-15T06:00:00.005Z',
-        lease_until: null,
-      });
-    });
-
-    it('tell their holder that they are to be canceled', async () => {
-      const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specOf(), ...QUEUED });
-      await store.claimRun(CLAIM);
-      expect(await store.requestCancel('r1', NOW)).toMatchObject({ cancel_requested: true, state: 'running' });
-      expect(await store.renewRun({ ...HOLD, now: NOW + 50 })).toEqual({ held: true, cancel: true, reply: null });
-      expect(await store.findRun('r1')).toMatchObject({ lease_until: NOW + 1050 });
-      expect(await store.requestCancel('none', NOW)).toBeUndefined();
-    });
-
-    it('are over at once when canceled before anyone took them', async () => {
-      const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specOf(), ...QUEUED });
-      expect(await store.requestCancel('r1', NOW)).toMatchObject({
-        state: 'ended',
-        cancel_requested: true,
-        ended_at: '2026-11-15T06:00:00.000Z',
-        result: { status: 'canceled', attempts: 0 },
-      });
-      expect(await store.claimRun(CLAIM)).toBeUndefined();
-    });
-
-    it('keep their result when canceled after the end', async () => {
-      const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specOf(), ...QUEUED });
-      await store.claimRun(CLAIM);
-      await store.endRun({ id: 'r1', workerId: 'w1', result: runResultOf(), now: NOW });
-      expect(await store.requestCancel('r1', NOW)).toMatchObject({ cancel_requested: false, result: runResultOf() });
-    });
-
-    it('hand on one answer to each question', async () => {
-      const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specOf(), ...QUEUED });
-      await store.claimRun(CLAIM);
-      expect(await store.postReply('none', 'yes')).toBe('not_found');
-      expect(await store.postReply('r1', 'yes')).toBe('not_waiting');
-      await store.renewRun({ ...HOLD, state: 'waiting' });
-      expect(await store.findRun('r1')).toMatchObject({ state: 'waiting' });
-      expect(await store.postReply('r1', HOSTILE_TEXT)).toBe('posted');
-      expect(await store.postReply('r1', 'no')).toBe('not_waiting');
-      expect((await store.renewRun({ ...HOLD, workerId: 'w2', state: 'waiting' })).reply).toBeNull();
-      expect((await store.renewRun({ ...HOLD, state: 'waiting' })).reply).toBe(HOSTILE_TEXT);
-      expect(await store.findRun('r1')).toMatchObject({ state: 'running' });
-      expect((await store.renewRun(HOLD)).reply).toBeNull();
-      expect(await store.postReply('r1', 'late')).toBe('not_waiting');
-    });
-
-    it('whose holder is gone are listed, running or waiting', async () => {
-      const store = await openSite(await makeSite());
-      for (const id of ['r1', 'r2', 'r3']) await store.createRun({ id, spec: specOf(), ...QUEUED });
-      await store.createRun({ id: 'r4', spec: specOf(), state: 'running', now: NOW });
-      for (let turn = 0; turn < 2; turn++) await store.claimRun(CLAIM);
-      await store.renewRun({ ...HOLD, id: 'r2', state: 'waiting' });
-      expect(await store.listExpiredRuns(NOW + 999)).toEqual([]);
-      expect(await store.listExpiredRuns(NOW + 1000)).toMatchObject([
-        { id: 'r1', worker_id: 'w1' },
-        { id: 'r2', state: 'waiting' },
-      ]);
-      await store.endRun({ id: 'r1', workerId: 'w1', result: runResultOf(), now: NOW });
-      expect(await store.listExpiredRuns(NOW + 1000)).toMatchObject([{ id: 'r2' }]);
-    });
-
     it('are listed newest first, by state and engine', async () => {
       const store = await openSite(await makeSite());
       const engines = ['command', 'codex', 'command'] as const;
       for (const [index, engine] of engines.entries()) {
         await store.createRun({ id: `r${index}`, spec: specOf({ engine }), ...QUEUED });
       }
-      await store.claimRun(CLAIM);
+      await store.claimRun(claimOf());
       const ids = async (page: Parameters<typeof store.listRuns>[0]): Promise<string[]> =>
         (await store.listRuns(page)).items.map(({ id }) => id);
       expect(await ids({})).toEqual(['r2', 'r1', 'r0']);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { RunFilter } from '../../runs/ports/run-records.js';
+import type { RunFilter } from '../../runs/ports/run-store.js';
 import type { Store } from '../store.js';
 import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
-import { NOW, submissionOf } from './fixtures/order-samples.js';
+import { NOW, settlementOf, submissionOf } from './fixtures/order-samples.js';
 import { readAllPages } from './fixtures/read-all-pages.js';
 import { HOSTILE_TEXT, runResultOf, specOf } from './fixtures/run-samples.js';
 
@@ -16,18 +16,20 @@ async function idsOf(store: Store, filter: RunFilter): Promise<string[]> {
 async function openLibrary(makeSite: MakeSite): Promise<Store> {
   const store = await openSite(await makeSite());
   const running = { state: 'running', workerId: 'w1' } as const;
-  const order = { issue_ref: 'acme/shop#12', run_id: '2026-11-15-qa-0001' };
   await store.createRun({
     id: '01A',
     spec: { engine: 'codex', prompt: 'Fix the ÉCLAIR test', workdir: '/srv/Bakery' },
     ...running,
     now: NOW,
   });
-  await store.createRun({ id: '01B', spec: specOf({ prompt: HOSTILE_TEXT }), ...running, order, now: NOW + HOUR });
+  const submission = submissionOf({ issue_ref: 'acme/shop#12' }, { now: NOW + HOUR });
+  const spec = specOf({ prompt: HOSTILE_TEXT });
+  const { record } = await store.submitOrder({ ...submission, run: '01B', spec });
   await store.createRun({ id: '01C', spec: specOf(), state: 'queued', now: NOW + 2 * HOUR });
   const end = { workerId: 'w1', now: NOW + 3 * HOUR };
   await store.endRun({ id: '01A', result: runResultOf({ repair_level: 'schema_aligned' }), ...end });
-  await store.endRun({ id: '01B', result: runResultOf({ status: 'failed' }), ...end });
+  const runResult = runResultOf({ status: 'failed' });
+  await store.settleOrder({ ...settlementOf(record, 'blocked', {}, end.now), runResult });
   return store;
 }
 

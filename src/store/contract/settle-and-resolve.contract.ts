@@ -20,7 +20,7 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
     it('writes state, result, execution, item and message of the active run at once', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(submissionOf());
-      await store.claimOrder(claimOf());
+      await store.claimRun(claimOf());
       const settlement = settlementOf(record, 'needs-human', {
         result: { ...resultOf(record), summary: HOSTILE_TEXT },
         item: itemOf(record, { reason: HOSTILE_TEXT, reading: { source: 'json', problems: [], draft: { a: [1] } } }),
@@ -38,7 +38,6 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       expect(await store.findOrder('local#1', record.order.run_id)).toMatchObject({
         state: 'settled',
         settled_at: '2026-11-15T06:00:00.007Z',
-        lease_until: null,
         decision: active.decision,
         result: active.result,
       });
@@ -61,7 +60,7 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
     it('only archives the result of a run that is not the active one', async () => {
       const store = await openSite(await makeSite());
       const { record: old } = await store.submitOrder(submissionOf());
-      await store.claimOrder(claimOf());
+      await store.claimRun(claimOf());
       const { record: active } = await store.submitOrder(submissionOf());
       const issue = await store.findIssue('local#1');
       const settlement = settlementOf(old, 'needs-human');
@@ -196,7 +195,7 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
         state: 'doing',
         active_run_id: '2026-11-15-backend-0002',
       });
-      expect((await store.claimOrder(claimOf()))?.record.order.run_id).toBe('2026-11-15-backend-0002');
+      expect((await store.claimRun(claimOf()))?.record.order?.run_id).toBe('2026-11-15-backend-0002');
       const repeat = await store.submitOrder(submissionOf({ request_id: 'r1' }));
       expect([repeat.repeated, repeat.record.order.run_id]).toEqual([true, record.order.run_id]);
     });

@@ -29,24 +29,25 @@ export function describeSharedStore(place: string, makeSite: MakeSite): void {
       expect(new Set(numbers).size).toBe(4);
     });
 
-    it('gives each order, run and message to one of them', async () => {
+    it('gives each run and message to one of them', async () => {
       const url = await makeSite();
       const stores = await Promise.all(Array.from({ length: 3 }, async () => openSite(url)));
       const [first] = stores;
       for (let index = 0; index < 6; index++) {
         const change = { issue_ref: `local#${index}`, repo_dir: `/repo/${index % 3}` };
         await first?.submitOrder(submissionOf(change));
-        await first?.createRun({ id: `r${index}`, spec: specOf(), state: 'queued', now: NOW });
+        const spec = specOf({ workdir: `/run/${index}` });
+        await first?.createRun({ id: `r${index}`, spec, state: 'queued', now: NOW });
       }
       const take = async <T>(claim: (store: (typeof stores)[number], id: string) => Promise<T>): Promise<T[]> => {
         const turns = [...stores, ...stores, ...stores].map(async (store, turn) => claim(store, `w${turn}`));
         return Promise.all(turns);
       };
-      const orders = await take(async (store, id) => store.claimOrder(claimOf(id)));
-      const claimed = orders.flatMap((order) => (order === undefined ? [] : [order.record]));
+      const orders = await take(async (store, id) => store.claimRun(claimOf(id, { takes: ['orders'] })));
+      const claimed = orders.flatMap((each) => each?.order ?? []);
       expect(claimed.map(({ order }) => order.repo_dir).toSorted()).toEqual(['/repo/0', '/repo/1', '/repo/2']);
-      const runs = await take(async (store, id) => store.claimRun({ workerId: id, leaseMs: 1000, now: NOW }));
-      expect(runs.flatMap((run) => run?.id ?? []).toSorted()).toEqual(['r0', 'r1', 'r2', 'r3', 'r4', 'r5']);
+      const runs = await take(async (store, id) => store.claimRun(claimOf(id, { takes: ['runs'] })));
+      expect(runs.flatMap((run) => run?.record.id ?? []).toSorted()).toEqual(['r0', 'r1', 'r2', 'r3', 'r4', 'r5']);
       for (const record of claimed) await first?.settleOrder(settlementOf(record));
       const messages = await take(async (store, id) =>
         store.claimOutbox({ workerId: id, leaseMs: 1000, now: NOW, limit: 1 }),
@@ -76,9 +77,9 @@ export function describeSharedStore(place: string, makeSite: MakeSite): void {
     it('wakes those who take work for what somebody else has submitted', async () => {
       const url = await makeSite();
       const [lead, worker] = [await openSite(url), await openSite(url)];
-      const takeOrder = async (tell: (issueRef: string) => void): Promise<void> => {
-        const claimed = await worker.claimOrder(claimOf());
-        if (claimed !== undefined) tell(claimed.record.order.issue_ref);
+      const takeOrder = async (report: (issueRef: string) => void): Promise<void> => {
+        const claimed = await worker.claimRun(claimOf());
+        if (claimed !== undefined) report(claimed.record.order?.issue_ref ?? '');
       };
       let stop = (): void => undefined;
       const taken = new Promise<string>((resolve) => {

@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import { describeEventLog } from './event-log.contract.js';
 import type { MakeSite } from './fixtures/open-site.js';
-import { describeHoldAndRelease } from './hold-and-release.contract.js';
+import { describeClaims } from './claims.contract.js';
 import { describeLists } from './lists.contract.js';
 import { describeModel } from './model.contract.js';
 import { describeOutbox } from './outbox.contract.js';
@@ -17,7 +17,7 @@ import { describeUpkeep } from './upkeep.contract.js';
 export function describeStore(place: string, makeSite: MakeSite): void {
   describe(`a store ${place}`, () => {
     describeSubmitAndClaim(makeSite);
-    describeHoldAndRelease(makeSite);
+    describeClaims(makeSite);
     describeSettleAndResolve(makeSite);
     describeLists(makeSite);
     describeOutbox(makeSite);

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
+import type { ClaimedRun } from '../../runs/ports/run-store.js';
+import type { Store } from '../store.js';
 import { claimOf, itemOf, NOW, resolutionOf, settlementOf, submissionOf, workerOf } from './fixtures/order-samples.js';
 import { HOSTILE_TEXT } from './fixtures/run-samples.js';
 
-/** How orders are handed out and taken. */
+/** How orders are submitted and claimed. */
 export function describeSubmitAndClaim(makeSite: MakeSite): void {
   describe('submitOrder', () => {
-    it('hands out the next run id of the issue and makes it the active one', async () => {
+    it('assigns the next run id of the issue, makes it active and queues a run that carries it', async () => {
       const store = await openSite(await makeSite());
       const submission = submissionOf({ instructions: HOSTILE_TEXT, constraints: ['small'], priority: 2 });
       const { record, repeated } = await store.submitOrder(submission);
@@ -16,9 +18,6 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
         run: submission.run,
         worker_type: 'script',
         state: 'queued',
-        owner: null,
-        lease_until: null,
-        cancel_requested: false,
         created_at: '2026-11-15T06:00:00.000Z',
         started_at: null,
         settled_at: null,
@@ -26,6 +25,11 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
         result: null,
       });
       expect(await store.findOrder('local#1', '2026-11-15-backend-0001')).toEqual(record);
+      expect(await store.findRun(record.run)).toMatchObject({
+        state: 'queued',
+        spec: submission.spec,
+        order: { issue_ref: 'local#1', run_id: '2026-11-15-backend-0001' },
+      });
       expect(await store.findIssue('local#1')).toEqual({
         issue_ref: 'local#1',
         state: 'doing',
@@ -83,24 +87,23 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect(await store.findIssue('local#2')).toBeUndefined();
     });
 
-    it('cancels the run it replaces if nobody has taken it', async () => {
+    it('cancels the run it replaces if it is still queued', async () => {
       const store = await openSite(await makeSite());
       const { record: old } = await store.submitOrder(submissionOf());
       const { record: replacing } = await store.submitOrder(submissionOf());
+      expect(await store.findRun(old.run)).toMatchObject({ state: 'ended', result: { status: 'canceled' } });
       expect(await store.findOrder('local#1', old.order.run_id)).toMatchObject({ state: 'canceled', decision: null });
       expect(await store.findIssue('local#1')).toMatchObject({ active_run_id: replacing.order.run_id });
     });
 
-    it('asks the run it replaces to stop if somebody does it', async () => {
+    it('asks the run it replaces to stop if it is claimed', async () => {
       const store = await openSite(await makeSite());
       await store.submitOrder(submissionOf());
-      const old = await store.claimOrder(claimOf());
+      const old = await store.claimRun(claimOf());
       expect(old?.record.cancel_requested).toBe(false);
       await store.submitOrder(submissionOf());
-      expect(await store.findOrder('local#1', '2026-11-15-backend-0001')).toMatchObject({
-        state: 'claimed',
-        cancel_requested: true,
-      });
+      expect(await store.findRun(old?.record.id ?? '')).toMatchObject({ state: 'running', cancel_requested: true });
+      expect(await store.findOrder('local#1', '2026-11-15-backend-0001')).toMatchObject({ state: 'running' });
     });
 
     it('settles what waited for a person about the run it replaces', async () => {
@@ -132,23 +135,24 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
     });
   });
 
-  describe('claimOrder', () => {
-    it('gives the most urgent order first, then the oldest, each once', async () => {
+  describe('claiming orders', () => {
+    it('claims the most urgent order first, then the oldest, each once', async () => {
       const store = await openSite(await makeSite());
       for (const [index, priority] of [0, 5, 0, 5].entries()) {
         await store.submitOrder(submissionOf({ issue_ref: `local#${index}`, repo_dir: `/repo/${index}`, priority }));
       }
       const taken: (string | undefined)[] = [];
-      for (let turn = 0; turn < 5; turn++) taken.push((await store.claimOrder(claimOf()))?.record.order.issue_ref);
+      for (let turn = 0; turn < 5; turn++) taken.push((await store.claimRun(claimOf()))?.record.order?.issue_ref);
       expect(taken).toEqual(['local#1', 'local#3', 'local#0', 'local#2', undefined]);
     });
 
     it('names the owner and the end of the lease', async () => {
       const store = await openSite(await makeSite());
       await store.submitOrder(submissionOf());
-      const claimed = await store.claimOrder(claimOf('w7', { leaseMs: 3000, now: NOW + 5 }));
-      expect(claimed?.record).toMatchObject({ state: 'claimed', owner: workerOf('w7'), lease_until: NOW + 3005 });
-      expect(await store.findOrder('local#1', '2026-11-15-backend-0001')).toEqual(claimed?.record);
+      const claimed = await store.claimRun(claimOf('w7', { leaseMs: 3000, now: NOW + 5 }));
+      expect(claimed?.record).toMatchObject({ state: 'running', owner: workerOf('w7'), lease_until: NOW + 3005 });
+      expect(await store.findRun(claimed?.record.id ?? '')).toEqual(claimed?.record);
+      expect(await store.findOrder('local#1', '2026-11-15-backend-0001')).toEqual(claimed?.order);
     });
 
     it('lets one order at a time work in a repository', async () => {
@@ -156,12 +160,12 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       await store.submitOrder(submissionOf({ issue_ref: 'local#1' }));
       await store.submitOrder(submissionOf({ issue_ref: 'local#2' }));
       await store.submitOrder(submissionOf({ issue_ref: 'local#3', repo_dir: '/repositories/two' }));
-      const first = await store.claimOrder(claimOf());
-      const second = await store.claimOrder(claimOf());
-      expect([first, second].map((claimed) => claimed?.record.order.issue_ref)).toEqual(['local#1', 'local#3']);
-      expect(await store.claimOrder(claimOf())).toBeUndefined();
-      if (first !== undefined) await store.settleOrder(settlementOf(first.record));
-      expect((await store.claimOrder(claimOf()))?.record.order.issue_ref).toBe('local#2');
+      const first = await store.claimRun(claimOf());
+      const second = await store.claimRun(claimOf());
+      expect([first, second].map((claimed) => claimed?.record.order?.issue_ref)).toEqual(['local#1', 'local#3']);
+      expect(await store.claimRun(claimOf())).toBeUndefined();
+      if (first !== undefined) await settleClaimed(store, first);
+      expect((await store.claimRun(claimOf()))?.record.order?.issue_ref).toBe('local#2');
     });
 
     it('lets orders with worktrees of their own share a repository, but not with one that has none', async () => {
@@ -170,13 +174,13 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       for (const [index, isolation] of isolations.entries()) {
         await store.submitOrder(submissionOf({ issue_ref: `local#${index}`, isolation }));
       }
-      const claimed = [await store.claimOrder(claimOf()), await store.claimOrder(claimOf())];
-      expect(claimed.map((each) => each?.record.order.issue_ref)).toEqual(['local#0', 'local#2']);
-      expect(await store.claimOrder(claimOf())).toBeUndefined();
-      for (const each of claimed) if (each !== undefined) await store.settleOrder(settlementOf(each.record));
-      expect((await store.claimOrder(claimOf()))?.record.order.issue_ref).toBe('local#1');
+      const claimed = [await store.claimRun(claimOf()), await store.claimRun(claimOf())];
+      expect(claimed.map((each) => each?.record.order?.issue_ref)).toEqual(['local#0', 'local#2']);
+      expect(await store.claimRun(claimOf())).toBeUndefined();
+      for (const each of claimed) if (each !== undefined) await settleClaimed(store, each);
+      expect((await store.claimRun(claimOf()))?.record.order?.issue_ref).toBe('local#1');
       await store.submitOrder(submissionOf({ issue_ref: 'local#4', isolation: 'worktree' }));
-      expect(await store.claimOrder(claimOf())).toBeUndefined();
+      expect(await store.claimRun(claimOf())).toBeUndefined();
     });
 
     it('keeps the limits of each worker type over all workers', async () => {
@@ -187,37 +191,41 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       }
       const claims: (string | undefined)[] = [];
       for (const worker of ['w1', 'w2', 'w3', 'w4']) {
-        const claimed = await store.claimOrder(claimOf(worker, { concurrency: { a: 2 } }));
-        claims.push(claimed?.record.order.issue_ref);
+        const claimed = await store.claimRun(claimOf(worker, { concurrency: { a: 2 } }));
+        claims.push(claimed?.record.order?.issue_ref);
       }
       expect(claims).toEqual(['local#0', 'local#1', 'local#3', undefined]);
-      expect(await store.claimOrder(claimOf('w5', { concurrency: { a: 0 } }))).toBeUndefined();
+      expect(await store.claimRun(claimOf('w5', { concurrency: { a: 0 } }))).toBeUndefined();
     });
 
-    it('gives only the types asked for', async () => {
+    it('claims only the types asked for', async () => {
       const store = await openSite(await makeSite());
       await store.submitOrder(submissionOf({}, { workerType: 'a' }));
-      expect(await store.claimOrder(claimOf('w1', { workerTypes: ['b', 'c'] }))).toBeUndefined();
-      expect(await store.claimOrder(claimOf('w1', { workerTypes: [] }))).toBeUndefined();
-      expect(await store.claimOrder(claimOf('w1', { workerTypes: ['b', 'a'] }))).toBeDefined();
+      expect(await store.claimRun(claimOf('w1', { workerTypes: ['b', 'c'] }))).toBeUndefined();
+      expect(await store.claimRun(claimOf('w1', { workerTypes: [] }))).toBeUndefined();
+      expect(await store.claimRun(claimOf('w1', { workerTypes: ['b', 'a'] }))).toBeDefined();
     });
 
-    it('tells which issues the order depends on are neither in review nor done', async () => {
+    it('reports which issues the order depends on are neither in review nor done', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(submissionOf({ issue_ref: 'local#2' }));
       await store.settleOrder(settlementOf(record));
       const blocked = await store.submitOrder(submissionOf({ issue_ref: 'local#3' }));
       await store.settleOrder(settlementOf(blocked.record, 'blocked'));
       await store.submitOrder(submissionOf({ depends_on: ['local#9', 'local#2', 'local#3'] }));
-      expect((await store.claimOrder(claimOf()))?.unresolved).toEqual(['local#9', 'local#3']);
+      expect((await store.claimRun(claimOf()))?.unresolved).toEqual(['local#9', 'local#3']);
     });
 
-    it('does not give a canceled or settled order', async () => {
+    it('does not claim a canceled or settled order', async () => {
       const store = await openSite(await makeSite());
       await store.submitOrder(submissionOf());
       const { record } = await store.submitOrder(submissionOf());
       await store.settleOrder(settlementOf(record));
-      expect(await store.claimOrder(claimOf())).toBeUndefined();
+      expect(await store.claimRun(claimOf())).toBeUndefined();
     });
   });
+}
+
+async function settleClaimed(store: Store, { order }: ClaimedRun): Promise<void> {
+  if (order !== null) await store.settleOrder(settlementOf(order));
 }

@@ -16,9 +16,9 @@ import { fcmpOf, raspOf, runResultOf, specOf } from './fixtures/run-samples.js';
 const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW };
 
 /** Adds a run that ends so many milliseconds after the beginning, with five events of each protocol. */
-async function endRun(store: Store, id: string, ms: number, order?: { issue_ref: string; run_id: string }) {
+async function endRun(store: Store, id: string, ms: number) {
   const running = { state: 'running', workerId: 'w1', leaseMs: 1000, now: NOW } as const;
-  await store.createRun({ id, spec: specOf(), ...running, ...(order === undefined ? {} : { order }) });
+  await store.createRun({ id, spec: specOf(), ...running });
   await store.append(
     id,
     [1, 2, 3, 4, 5].flatMap((seq) => [fcmpOf(seq), raspOf(1, seq)]),
@@ -38,7 +38,7 @@ export function describeUpkeep(makeSite: MakeSite): void {
       const store = await openSite(await makeSite());
       expect(await store.measure()).toEqual({
         runs: { queued: 0, running: 0, waiting: 0 },
-        orders: { queued: 0, claimed: 0, running: 0 },
+        orders: { queued: 0, running: 0 },
         inbox: 0,
         outbox: { open: 0, dead: 0, oldest: null },
       });
@@ -47,13 +47,15 @@ export function describeUpkeep(makeSite: MakeSite): void {
       await store.settleOrder(settlementOf(record, 'needs-human', { item, outbox: [messageOf(record)] }));
       await store.submitOrder(submissionOf({ issue_ref: 'local#2' }));
       await store.submitOrder(submissionOf({ issue_ref: 'local#3', repo_dir: '/repositories/two' }));
-      await store.claimOrder(claimOf());
-      for (const id of ['r1', 'r2']) await store.createRun({ id, spec: specOf(), state: 'queued', now: NOW });
-      await store.claimRun(CLAIM);
+      await store.claimRun(claimOf());
+      for (const id of ['r1', 'r2']) {
+        await store.createRun({ id, spec: specOf({ workdir: `/${id}` }), state: 'queued', now: NOW });
+      }
+      await store.claimRun(claimOf('w1', { takes: ['runs'] }));
       await endRun(store, 'r3', 0);
       expect(await store.measure()).toEqual({
-        runs: { queued: 1, running: 1, waiting: 0 },
-        orders: { queued: 1, claimed: 1, running: 0 },
+        runs: { queued: 2, running: 2, waiting: 0 },
+        orders: { queued: 1, running: 1 },
         inbox: 1,
         outbox: { open: 1, dead: 0, oldest: NOW },
       });
@@ -68,15 +70,15 @@ export function describeUpkeep(makeSite: MakeSite): void {
       const failure = { workerId: 'w1', error: 'gone', now: NOW, retryAt: null, item: null };
       await store.markFailed({ id: first?.id ?? '', ...failure });
       const { record: next } = await store.submitOrder(submissionOf());
-      await store.claimOrder(claimOf());
-      await store.startOrder({ ...holdOf(next), pid: null, pidStarted: null });
+      await store.claimRun(claimOf());
+      await store.markStarted(holdOf(next));
       await store.createRun({ id: 'r1', spec: specOf(), state: 'queued', now: NOW });
-      await store.claimRun(CLAIM);
-      await store.renewRun({ id: 'r1', ...CLAIM, state: 'waiting' });
+      await store.claimRun(claimOf());
+      await store.markWaiting({ id: 'r1', workerId: 'w1', now: NOW });
       expect(second?.state).toBe('sending');
       expect(await store.measure()).toEqual({
-        runs: { queued: 0, running: 0, waiting: 1 },
-        orders: { queued: 0, claimed: 0, running: 1 },
+        runs: { queued: 0, running: 1, waiting: 1 },
+        orders: { queued: 0, running: 1 },
         inbox: 0,
         outbox: { open: 2, dead: 1, oldest: NOW },
       });
@@ -133,15 +135,13 @@ export function describeUpkeep(makeSite: MakeSite): void {
     it('are kept whole while their order is not settled, or a person is asked about them', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(submissionOf());
-      const { issue_ref, run_id } = record.order;
-      await endRun(store, 'a', 10, { issue_ref, run_id });
       const forgettable = async () => store.listForgettableRuns({ endedBefore: NOW + 99, limit: 10 });
       expect(await forgettable()).toEqual([]);
       const item = itemOf(record);
       await store.settleOrder(settlementOf(record, 'needs-human', { item }));
       expect(await forgettable()).toEqual([]);
       await store.resolveItem(resolutionOf(item, record, 'accept'));
-      expect(await forgettable()).toEqual(['a']);
+      expect(await forgettable()).toEqual([record.run]);
     });
   });
 

@@ -1,16 +1,16 @@
 import type { OrderStore } from '../../orders/index.js';
 import { readIssueSearch } from '../issue-search.js';
 import { listExecutions } from './list-executions.js';
-import { listRows } from './list-rows.js';
+import { listRows, readRecord } from './list-rows.js';
 import { searchIssues } from './search-issues.js';
-import { checkOpen, copyOf, orderKey, type Tables } from './tables.js';
+import { checkOpen, copyOf, orderKey, readOrder, type Tables } from './tables.js';
 
 type OrderLists = Pick<
   OrderStore,
   'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
 >;
 
-/** What can be looked up about issues, orders, the inbox and the audit. */
+/** What can be looked up about issues, orders, the inbox and the executions. */
 export function createOrderLists(tables: Tables, searchWindow: number): OrderLists {
   return {
     async findIssue(issueRef) {
@@ -20,7 +20,8 @@ export function createOrderLists(tables: Tables, searchWindow: number): OrderLis
 
     async findOrder(issueRef, runId) {
       checkOpen(tables);
-      return copyFound(tables.orders.get(orderKey(issueRef, runId))?.record);
+      const row = tables.orders.get(orderKey(issueRef, runId));
+      return row === undefined ? undefined : readOrder(tables, row);
     },
 
     async listIssues(filter) {
@@ -28,20 +29,27 @@ export function createOrderLists(tables: Tables, searchWindow: number): OrderLis
       const search = readIssueSearch(filter);
       if (search !== undefined) return searchIssues(tables, search, searchWindow);
       const { state, ...page } = filter;
-      return listRows(tables.issues.values(), page, 'newest', (issue) => state === undefined || issue.state === state);
+      return listRows(
+        tables.issues.values(),
+        page,
+        'newest',
+        ({ record }) => state === undefined || record.state === state,
+        readRecord,
+      );
     },
 
     async listOrders({ issueRef, state, open, ...page }) {
       checkOpen(tables);
-      const isOpen = open === true || state === 'queued' || state === 'claimed' || state === 'running';
+      const isOpen = open === true || state === 'queued' || state === 'running';
       const rows = isOpen ? tables.openOrders : tables.orders.values();
       return listRows(
         rows,
         page,
         isOpen ? 'oldest' : 'newest',
-        (order) =>
-          (issueRef === undefined || order.order.issue_ref === issueRef) &&
-          (state === undefined || order.state === state),
+        (row) =>
+          (issueRef === undefined || row.record.order.issue_ref === issueRef) &&
+          (state === undefined || readOrder(tables, row).state === state),
+        (row) => readOrder(tables, row),
       );
     },
 
@@ -56,9 +64,10 @@ export function createOrderLists(tables: Tables, searchWindow: number): OrderLis
         tables.inbox.values(),
         page,
         order,
-        (item) =>
-          (open === undefined || (item.resolution === null) === open) &&
-          (issueRef === undefined || item.issue_ref === issueRef),
+        ({ record }) =>
+          (open === undefined || (record.resolution === null) === open) &&
+          (issueRef === undefined || record.issue_ref === issueRef),
+        readRecord,
       );
     },
 

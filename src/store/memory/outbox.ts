@@ -1,6 +1,6 @@
 import type { OutboxStore } from '../../orders/index.js';
 import { QUEUE } from '../wakers.js';
-import { listRows } from './list-rows.js';
+import { listRows, readRecord } from './list-rows.js';
 import { addItem } from './settle-order.js';
 import { checkOpen, copyOf, type OutboxRow, type Tables } from './tables.js';
 
@@ -72,9 +72,9 @@ export function createOutbox(tables: Tables): OutboxStore {
         tables.outbox.values(),
         page,
         'newest',
-        (message) =>
-          (state === undefined || message.state === state) &&
-          (issueRef === undefined || message.issue_ref === issueRef),
+        ({ record }) =>
+          (state === undefined || record.state === state) && (issueRef === undefined || record.issue_ref === issueRef),
+        readRecord,
       );
     },
   };

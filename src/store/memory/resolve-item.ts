@@ -31,7 +31,7 @@ export function createResolveItem(tables: Tables): Pick<OrderStore, 'resolveItem
       addMessages(tables, outbox, now);
       tables.wakers.wake(QUEUE);
       const item = copyOf(row.record);
-      return order === undefined ? { status: 'resolved', item } : { status: 'resolved', item, order: copyOf(order) };
+      return order === undefined ? { status: 'resolved', item } : { status: 'resolved', item, order };
     },
   };
 }

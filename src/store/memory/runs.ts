@@ -1,21 +1,24 @@
-import type { RunRecord, RunSpec } from '../../records/index.js';
-import type { RunRecords } from '../../runs/index.js';
+import type { RunSpec } from '../../records/index.js';
+import type { RunStore } from '../../runs/index.js';
 import { CANCELED_IN_QUEUE } from '../canceled-result.js';
-import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
+import { queuePlainRun, readFolder, type QueuedRun } from '../queued-run.js';
 import { searchTextOf } from '../run-digest.js';
 import { readRunSearch } from '../run-search.js';
 import { checkSameRun } from '../same-request.js';
 import { storeSpec } from '../stored-spec.js';
-import { QUEUE } from '../wakers.js';
+import { QUEUE, requestsOf } from '../wakers.js';
+import { createClaimRun } from './claim-run.js';
 import { listRows } from './list-rows.js';
 import { searchRuns } from './search-runs.js';
-import { checkOpen, copyOf, type RunRow, type Tables } from './tables.js';
+import { checkOpen, copyOf, endRow, readRun, type RunRow, type Tables } from './tables.js';
 
 /** The queue of runs. */
-export function createRuns(tables: Tables, searchWindow: number): RunRecords {
+export function createRuns(tables: Tables, searchWindow: number): RunStore {
   const { runs } = tables;
   return {
-    async createRun({ id, spec, state, requestId, order, workerId, leaseMs, now }) {
+    ...createClaimRun(tables),
+
+    async createRun({ id, spec, state, requestId, workerId, leaseMs, now }) {
       checkOpen(tables);
       const stored = JSON.parse(storeSpec(spec, state)) as RunSpec;
       if (requestId !== undefined) {
@@ -26,62 +29,19 @@ export function createRuns(tables: Tables, searchWindow: number): RunRecords {
         }
       }
       if (runs.has(id)) return { id, repeated: true };
-      const at = new Date(now).toISOString();
-      const record: RunRecord = {
-        id,
-        spec: stored,
-        state,
-        order: order ?? null,
-        worker_id: workerId ?? null,
-        lease_until: leaseMs === undefined ? null : now + leaseMs,
-        cancel_requested: false,
-        created_at: at,
-        started_at: state === 'running' ? at : null,
-        ended_at: null,
-        result: null,
-      };
-      runs.set(id, {
-        sequence: runs.size + 1,
-        reply: null,
-        searchText: searchTextOf(record),
-        record: copyOf(record),
-      });
+      const row = addRun(tables, queuePlainRun(id, stored), now);
+      if (state === 'running') {
+        row.record = {
+          ...row.record,
+          state,
+          owner: workerId === undefined ? null : { worker_id: workerId, host: '', pid: 0, pid_started: null },
+          lease_until: leaseMs === undefined ? null : now + leaseMs,
+          started_at: row.record.created_at,
+        };
+      }
       if (requestId !== undefined) tables.runIdsByRequest.set(requestId, id);
       tables.wakers.wake(QUEUE);
       return { id, repeated: false };
-    },
-
-    async claimRun({ workerId, leaseMs, now }) {
-      checkOpen(tables);
-      const row = [...runs.values()].find(({ record }) => record.state === 'queued');
-      if (row === undefined) return undefined;
-      row.record = {
-        ...row.record,
-        state: 'running',
-        worker_id: workerId,
-        lease_until: now + leaseMs,
-        started_at: new Date(now).toISOString(),
-      };
-      return copyOf(row.record);
-    },
-
-    async renewRun({ id, workerId, leaseMs, now, state }) {
-      checkOpen(tables);
-      const row = findHeld(tables, id, workerId);
-      if (row === undefined) return { held: false, cancel: false, reply: null };
-      const { reply } = row;
-      row.reply = null;
-      // With the answer in its hands the run goes on: a second one has nothing to answer.
-      row.record = { ...row.record, state: reply === null ? state : 'running', lease_until: now + leaseMs };
-      return { held: true, cancel: row.record.cancel_requested, reply };
-    },
-
-    async endRun({ id, workerId, result, now }) {
-      checkOpen(tables);
-      const row = findHeld(tables, id, workerId);
-      if (row === undefined) return false;
-      end(row, result, now);
-      return true;
     },
 
     async requestCancel(id, now) {
@@ -89,8 +49,10 @@ export function createRuns(tables: Tables, searchWindow: number): RunRecords {
       const row = runs.get(id);
       if (row === undefined) return undefined;
       if (row.record.state !== 'ended') row.record = { ...row.record, cancel_requested: true };
-      if (row.record.state === 'queued') end(row, CANCELED_IN_QUEUE, now);
-      return copyOf(row.record);
+      if (row.record.state === 'queued' && row.record.order === null) endRow(row, CANCELED_IN_QUEUE, now);
+      tables.wakers.wake(requestsOf(id));
+      tables.wakers.wake(QUEUE);
+      return readRun(tables, row);
     },
 
     async postReply(id, text) {
@@ -99,21 +61,19 @@ export function createRuns(tables: Tables, searchWindow: number): RunRecords {
       if (row === undefined) return 'not_found';
       if (row.record.state !== 'waiting' || row.reply !== null) return 'not_waiting';
       row.reply = text;
+      tables.wakers.wake(requestsOf(id));
       return 'posted';
     },
 
-    async listExpiredRuns(now) {
+    watchRequests(id, wake) {
       checkOpen(tables);
-      return [...runs.values()]
-        .filter(({ record }) => record.state !== 'ended' && record.lease_until !== null && record.lease_until <= now)
-        .slice(0, GHOSTS_AT_ONCE)
-        .map(({ record }) => copyOf(record));
+      return tables.wakers.watch(requestsOf(id), wake);
     },
 
     async findRun(id) {
       checkOpen(tables);
       const row = runs.get(id);
-      return row === undefined ? undefined : copyOf(row.record);
+      return row === undefined ? undefined : readRun(tables, row);
     },
 
     async listRuns(filter) {
@@ -125,25 +85,41 @@ export function createRuns(tables: Tables, searchWindow: number): RunRecords {
         runs.values(),
         page,
         'newest',
-        (run) => (state === undefined || run.state === state) && (engine === undefined || run.spec.engine === engine),
+        ({ record }) =>
+          (state === undefined || record.state === state) && (engine === undefined || record.spec.engine === engine),
+        (row) => readRun(tables, row),
       );
     },
   };
 }
 
-function findHeld(tables: Tables, id: string, workerId: string): RunRow | undefined {
-  const row = tables.runs.get(id);
-  const isOpen = row?.record.state === 'running' || row?.record.state === 'waiting';
-  return isOpen && row.record.worker_id === workerId ? row : undefined;
-}
-
-function end(row: RunRow, result: RunRecord['result'], now: number): void {
-  row.reply = null;
-  row.record = {
-    ...row.record,
-    state: 'ended',
+/** Adds a run to the queue. */
+export function addRun(tables: Tables, run: QueuedRun, now: number): RunRow {
+  const { id, spec, order, workerType, priority, isExclusive } = run;
+  const record = {
+    id,
+    spec,
+    state: 'queued',
+    order,
+    owner: null,
     lease_until: null,
-    ended_at: new Date(now).toISOString(),
-    result: copyOf(result),
+    cancel_requested: false,
+    created_at: new Date(now).toISOString(),
+    started_at: null,
+    ended_at: null,
+    result: null,
+  } as const;
+  const row: RunRow = {
+    sequence: tables.runs.size + 1,
+    record: copyOf(record),
+    reply: null,
+    searchText: searchTextOf(record),
+    folder: readFolder(spec),
+    isExclusive,
+    workerType,
+    priority,
+    notBefore: 0,
   };
+  tables.runs.set(id, row);
+  return row;
 }

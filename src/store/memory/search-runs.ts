@@ -3,12 +3,12 @@ import type { RunRecord } from '../../records/index.js';
 import { nextFloor } from '../run-search.js';
 import type { RunSearch } from '../run-search.js';
 import { toSearched } from '../search-page.js';
-import { copyOf } from './tables.js';
+import { readRun } from './tables.js';
 import type { RunRow, Tables } from './tables.js';
 
 /** One page of the runs that are searched for. */
-export function searchRuns({ runs }: Tables, search: RunSearch, window: number): Listed<RunRecord> {
-  const looked = [...runs.values()]
+export function searchRuns(tables: Tables, search: RunSearch, window: number): Listed<RunRecord> {
+  const looked = [...tables.runs.values()]
     .filter(({ sequence }) => sequence < search.before)
     .toSorted((left, right) => right.sequence - left.sequence)
     .slice(0, window);
@@ -19,7 +19,7 @@ export function searchRuns({ runs }: Tables, search: RunSearch, window: number):
     looked.filter((row) => isFound(row, search)),
     search.page,
     nextFloor(search, floor),
-    ({ record }) => copyOf(record),
+    (row) => readRun(tables, row),
     ({ sequence }) => sequence,
   );
 }

@@ -2,12 +2,12 @@ import type { ExecutionRecord, InboxItem, NewOutboxMessage } from '../../records
 import type { OrderStore } from '../../orders/index.js';
 import { orderNotFound } from '../refusals.js';
 import { QUEUE } from '../wakers.js';
-import { checkOpen, copyOf, orderKey, replaceOrder, type Tables } from './tables.js';
+import { checkOpen, closeOrder, copyOf, endRow, orderKey, type Tables } from './tables.js';
 
-/** Takes results in. */
+/** Settles orders. */
 export function createSettleOrder(tables: Tables): Pick<OrderStore, 'settleOrder'> {
   return {
-    async settleOrder({ issueRef, runId, now, active, stale }) {
+    async settleOrder({ issueRef, runId, now, runResult, active, stale }) {
       checkOpen(tables);
       const row = tables.orders.get(orderKey(issueRef, runId));
       const issue = tables.issues.get(issueRef);
@@ -17,13 +17,9 @@ export function createSettleOrder(tables: Tables): Pick<OrderStore, 'settleOrder
       const at = new Date(now).toISOString();
       const isActive = issue.record.active_run_id === runId;
       const { decision, result, execution } = isActive ? active : stale;
-      replaceOrder(tables, row, {
-        state: 'settled',
-        lease_until: null,
-        settled_at: at,
-        decision: copyOf(decision),
-        result: copyOf(result),
-      });
+      closeOrder(tables, row, { settled_at: at, decision, result });
+      const run = tables.runs.get(row.record.run);
+      if (run !== undefined && run.record.state !== 'ended') endRow(run, runResult, now);
       addExecution(tables, execution);
       if (isActive) {
         const state = issue.record.state === 'needs-human' ? 'needs-human' : active.state;
@@ -37,7 +33,7 @@ export function createSettleOrder(tables: Tables): Pick<OrderStore, 'settleOrder
   };
 }
 
-/** Adds to the audit; a row that is there stays as it is. */
+/** Adds an execution; a row that is there stays as it is. */
 export function addExecution(tables: Tables, execution: ExecutionRecord): void {
   if (tables.executions.has(execution.id)) return;
   tables.executions.set(execution.id, { sequence: tables.executions.size + 1, record: copyOf(execution) });

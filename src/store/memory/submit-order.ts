@@ -1,11 +1,13 @@
 import type { IssueState, OrderRecord } from '../../records/index.js';
 import type { OrderStore, OrderSubmission } from '../../orders/index.js';
+import { CANCELED_IN_QUEUE } from '../canceled-result.js';
 import { checkSameOrder } from '../same-request.js';
 import { supersededBy } from '../superseded.js';
-import { QUEUE } from '../wakers.js';
-import { checkOpen, copyOf, openItems, orderKey, replaceOrder, type Tables } from './tables.js';
+import { QUEUE, requestsOf } from '../wakers.js';
+import { addRun } from './runs.js';
+import { checkOpen, closeOrder, copyOf, endRow, openItems, orderKey, readOrder, type Tables } from './tables.js';
 
-/** Hands out run ids. */
+/** Assigns run ids and queues the runs that carry the orders. */
 export function createSubmitOrder(tables: Tables): Pick<OrderStore, 'submitOrder'> {
   return {
     async submitOrder(submission) {
@@ -14,20 +16,20 @@ export function createSubmitOrder(tables: Tables): Pick<OrderStore, 'submitOrder
       const known = tables.orders.get(tables.orderKeysByRequest.get(requestId ?? '') ?? '');
       if (known !== undefined && requestId !== undefined) {
         checkSameOrder(known.record.order, submission.request);
-        return { record: copyOf(known.record), repeated: true };
+        return { record: readOrder(tables, known), repeated: true };
       }
       const record = replaceRun(tables, submission, 'doing');
       const resolution = supersededBy(record.order.run_id, submission.now);
       for (const item of openItems(tables, issueRef)) item.record = { ...item.record, resolution };
       tables.wakers.wake(QUEUE);
-      return { record: copyOf(record), repeated: false };
+      return { record, repeated: false };
     },
   };
 }
 
 /** Makes a new run the active one of its issue and asks those before it to stop. */
 export function replaceRun(tables: Tables, submission: OrderSubmission, state: IssueState): OrderRecord {
-  const { request, workerType, run, now } = submission;
+  const { request, workerType, run, spec, now } = submission;
   const issueRef = request.issue_ref;
   const issue = tables.issues.get(issueRef);
   const number = (issue?.record.last_run_number ?? 0) + 1;
@@ -40,20 +42,20 @@ export function replaceRun(tables: Tables, submission: OrderSubmission, state: I
   });
   for (const row of tables.openOrders) {
     if (row.record.order.issue_ref !== issueRef) continue;
-    if (row.record.state === 'queued') replaceOrder(tables, row, { state: 'canceled', settled_at: at });
-    else replaceOrder(tables, row, { cancel_requested: true });
+    const replaced = tables.runs.get(row.record.run);
+    if (replaced === undefined) continue;
+    replaced.record = { ...replaced.record, cancel_requested: true };
+    tables.wakers.wake(requestsOf(replaced.record.id));
+    if (replaced.record.state !== 'queued') continue;
+    endRow(replaced, CANCELED_IN_QUEUE, now);
+    closeOrder(tables, row, { settled_at: at, decision: null, result: null });
   }
 
-  const record: OrderRecord = {
+  const record = {
     order: { ...copyOf(request), run_id: runId },
     run,
     worker_type: workerType,
-    state: 'queued',
-    owner: null,
-    lease_until: null,
-    cancel_requested: false,
     created_at: at,
-    started_at: null,
     settled_at: null,
     decision: null,
     result: null,
@@ -62,5 +64,17 @@ export function replaceRun(tables: Tables, submission: OrderSubmission, state: I
   tables.orders.set(orderKey(issueRef, runId), row);
   tables.openOrders.add(row);
   if (request.request_id !== undefined) tables.orderKeysByRequest.set(request.request_id, orderKey(issueRef, runId));
-  return record;
+  addRun(
+    tables,
+    {
+      id: run,
+      spec: copyOf(spec),
+      order: { issue_ref: issueRef, run_id: runId },
+      workerType,
+      priority: request.priority ?? 0,
+      isExclusive: request.isolation !== 'worktree',
+    },
+    now,
+  );
+  return readOrder(tables, row);
 }

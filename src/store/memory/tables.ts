@@ -16,14 +16,23 @@ export interface Row<T> {
   record: T;
 }
 
+/** An order; how far it has come follows from its run. */
+export type OrderRow = Row<Omit<OrderRecord, 'state' | 'started_at'>>;
+
 /** A message and who is delivering it. */
 export interface OutboxRow extends Row<OutboxMessage> {
   workerId: string | null;
 }
 
-/** A run, the answer that waits for its worker, and the text it is searched in. */
-export interface RunRow extends Row<RunRecord> {
+/** A run, what the queue knows of it, the reply that waits for its worker, and the text it is searched in. */
+export interface RunRow extends Row<Omit<RunRecord, 'waiting_for'>> {
   readonly searchText: string;
+  readonly folder: string;
+  readonly isExclusive: boolean;
+  readonly workerType: string | null;
+  readonly priority: number;
+  /** Not to be claimed before this time: its folder was in use by a process outside the store. */
+  notBefore: number;
   reply: string | null;
 }
 
@@ -43,9 +52,9 @@ export interface KeptResult {
 /** All that a store in memory holds. */
 export interface Tables {
   readonly issues: Map<string, Row<IssueRecord>>;
-  readonly orders: Map<string, Row<OrderRecord>>;
-  /** Orders that are neither settled nor canceled, so that a claim need not look at the others. */
-  readonly openOrders: Set<Row<OrderRecord>>;
+  readonly orders: Map<string, OrderRow>;
+  /** Orders that are neither settled nor canceled. */
+  readonly openOrders: Set<OrderRow>;
   readonly orderKeysByRequest: Map<string, string>;
   readonly executions: Map<string, Row<ExecutionRecord>>;
   readonly inbox: Map<string, Row<InboxItem>>;
@@ -53,7 +62,7 @@ export interface Tables {
   readonly outboxKeys: Set<string>;
   readonly runs: Map<string, RunRow>;
   readonly runIdsByRequest: Map<string, string>;
-  /** Runs whose events were let go. */
+  /** Runs whose events were deleted. */
   readonly forgotten: Set<string>;
   /** By protocol and run, in order. */
   readonly events: Map<string, KeptEvent[]>;
@@ -84,7 +93,7 @@ export function createTables(): Tables {
   };
 }
 
-/** Refuses a command after the end. Commands here never wait, so each is a transaction by itself. */
+/** Refuses a command after the store was closed. Commands here never wait, so each is a transaction by itself. */
 export function checkOpen(tables: Tables): void {
   if (tables.isClosed) throw storeClosed();
 }
@@ -94,14 +103,53 @@ export function orderKey(issueRef: string, runId: string): string {
   return `${issueRef}\n${runId}`;
 }
 
-/** Puts another record in place of an order's. */
-export function replaceOrder(tables: Tables, row: Row<OrderRecord>, change: Partial<OrderRecord>): OrderRecord {
-  row.record = { ...row.record, ...change };
-  if (row.record.state === 'settled' || row.record.state === 'canceled') tables.openOrders.delete(row);
-  return row.record;
+/** An order as its row and its run have it. */
+export function readOrder(tables: Tables, { record }: OrderRow): OrderRecord {
+  const run = tables.runs.get(record.run)?.record;
+  const openState = run?.state === 'queued' ? 'queued' : 'running';
+  const settledState = record.decision === null ? 'canceled' : 'settled';
+  return copyOf({
+    ...record,
+    state: record.settled_at === null ? openState : settledState,
+    started_at: run?.started_at ?? null,
+  });
 }
 
-/** A value as a database would give it back: a copy, and only what JSON holds. */
+/** Settles or cancels an order. */
+export function closeOrder(
+  tables: Tables,
+  row: OrderRow,
+  close: Pick<OrderRecord, 'settled_at' | 'decision' | 'result'>,
+): void {
+  row.record = { ...row.record, ...copyOf(close) };
+  tables.openOrders.delete(row);
+}
+
+/** A run as its row has it, with what it waits for. */
+export function readRun(tables: Tables, row: RunRow): RunRecord {
+  return { ...copyOf(row.record), waiting_for: readWaitingFor(tables, row) };
+}
+
+function readWaitingFor(tables: Tables, row: RunRow): RunRecord['waiting_for'] {
+  if (row.record.state !== 'queued') return null;
+  const holder = findFolderHolder(tables, row);
+  if (holder !== undefined) return { reason: 'folder', run: holder.record.id };
+  return row.notBefore > 0 ? { reason: 'folder', run: null } : null;
+}
+
+/** The claimed run that keeps another from its folder: two share one only if neither needs it for itself. */
+export function findFolderHolder(tables: Tables, { folder, isExclusive }: RunRow): RunRow | undefined {
+  return [...tables.runs.values()].find(
+    (other) => isHeld(other) && other.folder === folder && (other.isExclusive || isExclusive),
+  );
+}
+
+/** Whether a worker has claimed the run. */
+export function isHeld({ record: { state } }: RunRow): boolean {
+  return state === 'running' || state === 'waiting';
+}
+
+/** A value as a database would return it: a copy, and only what JSON holds. */
 export function copyOf<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
@@ -109,4 +157,16 @@ export function copyOf<T>(value: T): T {
 /** What waits for a person about an issue. */
 export function openItems(tables: Tables, issueRef: string): Row<InboxItem>[] {
   return [...tables.inbox.values()].filter(({ record }) => record.issue_ref === issueRef && record.resolution === null);
+}
+
+/** Ends a run. */
+export function endRow(row: RunRow, result: RunRecord['result'], now: number): void {
+  row.reply = null;
+  row.record = {
+    ...row.record,
+    state: 'ended',
+    lease_until: null,
+    ended_at: new Date(now).toISOString(),
+    result: copyOf(result),
+  };
 }

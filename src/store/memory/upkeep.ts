@@ -2,7 +2,7 @@ import { endCursor, readEndPage } from '../end-cursor.js';
 import { toListed } from '../page.js';
 import { countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
-import { checkOpen, copyOf, orderKey, type RunRow, type Tables } from './tables.js';
+import { checkOpen, readOrder, readRun, orderKey, type RunRow, type Tables } from './tables.js';
 
 /** Figures and forgetting. */
 export function createUpkeep(tables: Tables): Upkeep {
@@ -14,7 +14,10 @@ export function createUpkeep(tables: Tables): Upkeep {
       const written = open.map(({ record }) => Date.parse(record.created_at));
       return {
         runs: countStates(OPEN_RUN_STATES, tally([...runs.values()].map(({ record }) => record.state))),
-        orders: countStates(OPEN_ORDER_STATES, tally([...tables.openOrders].map(({ record }) => record.state))),
+        orders: countStates(
+          OPEN_ORDER_STATES,
+          tally([...tables.openOrders].map((row) => readOrder(tables, row).state)),
+        ),
         inbox: [...tables.inbox.values()].filter(({ record }) => record.resolution === null).length,
         outbox: {
           open: open.length,
@@ -33,7 +36,7 @@ export function createUpkeep(tables: Tables): Upkeep {
       return toListed(
         found,
         { size },
-        ({ row }) => copyOf(row.record),
+        ({ row }) => readRun(tables, row),
         ({ endedAt, row }) => endCursor({ endedAt, sequence: row.sequence }),
       );
     },
@@ -99,8 +102,7 @@ function inOrderOfEnd({ runs }: Tables): { readonly endedAt: number; readonly ro
 /** What a person is asked about, or nobody has decided yet, stays whole: its folder and events are the evidence. */
 function isNeeded(tables: Tables, { record: { order } }: RunRow): boolean {
   if (order === null) return false;
-  const state = tables.orders.get(orderKey(order.issue_ref, order.run_id))?.record.state ?? 'settled';
-  if (state !== 'settled' && state !== 'canceled') return true;
+  if (tables.orders.get(orderKey(order.issue_ref, order.run_id))?.record.settled_at === null) return true;
   return [...tables.inbox.values()].some(
     ({ record }) =>
       record.issue_ref === order.issue_ref && record.run_id === order.run_id && record.resolution === null,

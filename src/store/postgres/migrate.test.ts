@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { createDatabase } from '../../../test/postgres/fresh-database.js';
+import { expectMigrated } from '../contract/migrated.contract.js';
 import { codeOf, openSite } from '../contract/fixtures/open-site.js';
 import { submissionOf } from '../contract/fixtures/order-samples.js';
 import { openPlain } from './fixtures/open-plain.js';
@@ -24,6 +26,17 @@ describe('opening a store on PostgreSQL', () => {
     const { record } = await first.submitOrder(submissionOf());
     await first.close();
     expect(await (await openSite(url)).findOrder('local#1', record.order.run_id)).toEqual(record);
+  });
+
+  it('brings what version 0.1.0 has written to the present form, with all that was under way', async () => {
+    const url = await createDatabase();
+    const database = await openPlain(url);
+    for (const [index, step] of MIGRATIONS.slice(0, 5).entries()) {
+      await database.query(step);
+      await database.query('INSERT INTO sluice.migrations (version) VALUES ($1)', [index + 1]);
+    }
+    await database.query(await readFile(new URL('./fixtures/store-0.1.0.sql', import.meta.url), 'utf8'));
+    await expectMigrated(await openSite(url));
   });
 
   it('leaves a database alone that a newer Sluice has written', async () => {

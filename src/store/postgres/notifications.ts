@@ -1,10 +1,15 @@
 import { createWakers } from '../wakers.js';
 import type { DriverClient } from './driver.js';
 
-/** What is announced: events of a run (the payload is its id), or work for whoever is free. */
-export type Channel = 'sluice_events' | 'sluice_queue';
+/** What is announced: events of a run, requests to it (the payload is its id), or work for whoever is free. */
+export type Channel = 'sluice_events' | 'sluice_requests' | 'sluice_queue';
 
-const CHANNELS: readonly Channel[] = ['sluice_events', 'sluice_queue'];
+const CHANNELS: readonly Channel[] = ['sluice_events', 'sluice_requests', 'sluice_queue'];
+
+/** Wakes the worker that executes the run in this column, as part of a statement: it takes effect when that is committed. */
+export function notifyRequests(column: string): string {
+  return `pg_notify('sluice_requests', ${column})`;
+}
 
 /** A net under lost announcements: everyone looks again, and a connection that fell silent is noticed. */
 const NET_MS = 5_000;

@@ -1,4 +1,5 @@
 import type { OrderStore } from '../../orders/index.js';
+import type { OrderState } from '../../records/index.js';
 import { readIssueSearch } from '../issue-search.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
@@ -12,7 +13,15 @@ type OrderLists = Pick<
   'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
 >;
 
-/** What can be looked up about issues, orders, the inbox and the audit. */
+/** Each state of an order by what the table itself says, so that an index serves it; of the open ones the run tells which. */
+const ORDER_STATES: Readonly<Record<OrderState, string>> = {
+  queued: `state = 'queued'`,
+  running: `state = 'running'`,
+  settled: 'decision IS NOT NULL',
+  canceled: 'settled_at IS NOT NULL AND decision IS NULL',
+};
+
+/** What can be looked up about issues, orders, the inbox and the executions. */
 export function createOrderLists({ database }: Context, searchWindow: number): OrderLists {
   async function findOne<T>(sql: string, values: readonly string[], read: (row: Row) => T): Promise<T | undefined> {
     const { rows } = await database.query(sql, values);
@@ -23,7 +32,7 @@ export function createOrderLists({ database }: Context, searchWindow: number): O
     findIssue: (issueRef) => findOne(`SELECT * FROM sluice.issues WHERE issue_ref = $1`, [issueRef], readIssue),
 
     findOrder: (issueRef, runId) =>
-      findOne(`SELECT * FROM sluice.orders WHERE issue_ref = $1 AND run_id = $2`, [issueRef, runId], readOrder),
+      findOne(`SELECT * FROM sluice.order_records WHERE issue_ref = $1 AND run_id = $2`, [issueRef, runId], readOrder),
 
     async listIssues(filter) {
       const search = readIssueSearch(filter);
@@ -34,15 +43,12 @@ export function createOrderLists({ database }: Context, searchWindow: number): O
     },
 
     listOrders({ issueRef, state, open, ...page }) {
-      const isOpen = open === true || state === 'queued' || state === 'claimed' || state === 'running';
+      const isOpen = open === true || state === 'queued' || state === 'running';
       return listRows(database, page, {
-        table: 'orders',
+        table: 'order_records',
         order: isOpen ? 'oldest' : 'newest',
-        fixed: isOpen ? [`state IN ('queued', 'claimed', 'running')`] : [],
-        conditions: [
-          ['issue_ref = ?', issueRef],
-          ['state = ?', state],
-        ],
+        fixed: [...(isOpen ? ['settled_at IS NULL'] : []), ...(state === undefined ? [] : [ORDER_STATES[state]])],
+        conditions: [['issue_ref = ?', issueRef]],
         read: readOrder,
       });
     },

@@ -23,26 +23,14 @@ export function readIssue(row: Row): IssueRecord {
   };
 }
 
-/** An order as its row has it; the table allows only known states. */
+/** A row of `order_records` as the record it stands for. */
 export function readOrder(row: Row): OrderRecord {
-  const { text, textOrNull, number, numberOrNull, flag, time, timeOrNull, json, jsonOrNull } = columnsOf(row);
-  const workerId = textOrNull('worker_id');
+  const { text, time, timeOrNull, json, jsonOrNull } = columnsOf(row);
   return {
     order: json('work_order') as WorkOrder,
-    run: text('run_ulid'),
+    run: text('run'),
     worker_type: text('worker_type'),
     state: text('state') as OrderState,
-    owner:
-      workerId === null
-        ? null
-        : {
-            worker_id: workerId,
-            host: text('owner_host'),
-            pid: number('owner_pid'),
-            pid_started: textOrNull('owner_pid_started'),
-          },
-    lease_until: numberOrNull('lease_until'),
-    cancel_requested: flag('cancel_requested'),
     created_at: time('created_at'),
     started_at: timeOrNull('started_at'),
     settled_at: timeOrNull('settled_at'),

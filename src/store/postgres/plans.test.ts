@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createDatabase } from '../../../test/postgres/fresh-database.js';
 import { eventually } from '../../../test/postgres/eventually.js';
 import { openSite } from '../contract/fixtures/open-site.js';
-import { claimOf, holdOf, NOW, settlementOf, submissionOf, workerOf } from '../contract/fixtures/order-samples.js';
+import { claimOf, holdOf, NOW, settlementOf, submissionOf } from '../contract/fixtures/order-samples.js';
 import { specOf } from '../contract/fixtures/run-samples.js';
 import { openStore } from '../open-store.js';
 import { openDatabase } from './database.js';
@@ -16,9 +16,9 @@ async function fillDatabase(): Promise<string> {
   await database.query(`
     INSERT INTO sluice.issues (issue_ref, state, active_run_id, last_run_number, updated_at)
       SELECT 'local#' || n, 'review', 'r', 1, 0 FROM generate_series(1, 20000) AS n;
-    INSERT INTO sluice.orders (issue_ref, run_id, run_ulid, work_order, worker_type, repo_dir, isolation, priority, state, created_at, lease_until, worker_id, owner_host, owner_pid)
-      SELECT 'local#' || n, 'r', 'u' || n, '{}', 'script', '/r/' || n, 'repository', 0,
-        CASE WHEN n % 1000 = 0 THEN 'queued' WHEN n % 1000 = 1 THEN 'running' ELSE 'settled' END, 0, 0, 'w', 'h', 1
+    INSERT INTO sluice.orders (issue_ref, run_id, run, work_order, worker_type, created_at, settled_at, decision)
+      SELECT 'local#' || n, 'r', 'r' || n, '{}', 'script', 0,
+        CASE WHEN n % 1000 > 1 THEN 0 END, CASE WHEN n % 1000 > 1 THEN '{}' END
       FROM generate_series(1, 20000) AS n;
     INSERT INTO sluice.executions (id, issue_ref, run_id, worker, decision, at, record)
       SELECT 'e' || n, 'local#' || n % 5000, 'r', 'w', 'advance', '2026-01-01T' || lpad(n::text, 6, '0'), '{}'
@@ -29,8 +29,10 @@ async function fillDatabase(): Promise<string> {
     INSERT INTO sluice.outbox (id, sink, issue_ref, trigger, body, state, tries, due_at, created_at)
       SELECT 'm' || n, 'file', 'local#' || n, 't', '""', CASE WHEN n % 1000 = 0 THEN 'waiting' ELSE 'delivered' END, 0, 0, 0
       FROM generate_series(1, 20000) AS n;
-    INSERT INTO sluice.runs (id, spec, engine, state, created_at)
-      SELECT 'r' || n, '{}', 'codex', CASE WHEN n % 1000 = 0 THEN 'queued' ELSE 'ended' END, 0 FROM generate_series(1, 20000) AS n;
+    INSERT INTO sluice.runs (id, spec, engine, state, created_at, order_issue_ref, order_run_id, folder, worker_type, lease_until, started_at, worker_id)
+      SELECT 'r' || n, '{}', 'codex', CASE WHEN n % 1000 = 0 THEN 'queued' WHEN n % 1000 = 1 THEN 'running' ELSE 'ended' END, 0,
+        'local#' || n, 'r', '/r/' || n, 'script', 0, CASE WHEN n % 1000 > 0 THEN 0 END, 'w'
+      FROM generate_series(1, 20000) AS n;
     INSERT INTO sluice.run_digests (seq, engine, outcome, repair_level, created_at, ended_at, words)
       SELECT seq, engine, 'success', 'none', seq, seq, id FROM sluice.runs;
     INSERT INTO sluice.events (run_id, protocol, attempt, seq, event)
@@ -77,8 +79,9 @@ describe('what is asked often', () => {
     expect(await store.noteStranded({ sinks: ['file'], dueBefore: NOW, error: 'x', limit: 10 })).toEqual([]);
     expect((await store.listInbox({ open: true })).items).toHaveLength(20);
     expect(await store.claimOutbox({ workerId: 'w1', leaseMs: 1, now: NOW, limit: 5 })).toHaveLength(5);
-    expect(await store.claimRun({ workerId: 'w1', leaseMs: 1, now: NOW })).toBeDefined();
-    expect(await store.listExpiredRuns(NOW + 10)).toHaveLength(1);
+    expect(await store.claimRun(claimOf('w1', { leaseMs: 1 }))).toBeDefined();
+    expect(await store.listExpiredRuns(NOW + 10)).toHaveLength(20);
+    expect(await store.requeueExpired(NOW + 10)).toBe(1);
     const run = { id: 'new', spec: specOf(), requestId: 'q1', state: 'queued', now: NOW } as const;
     expect(await store.createRun(run)).toEqual({ id: 'new', repeated: false });
     expect(await store.createRun({ ...run, id: 'again' })).toEqual({ id: 'new', repeated: true });
@@ -87,14 +90,13 @@ describe('what is asked often', () => {
     expect(await store.listRunFigures({ since: 100, until: 200, limit: 50 })).toHaveLength(50);
     expect(await store.listInboxFigures({ since: 0, until: NOW, limit: 10 })).toHaveLength(19);
     expect(await store.read({ runId: 'r7', protocol: 'fcmp', after: 50, limit: 10 })).toHaveLength(10);
-    expect((await store.releaseExpired(NOW, workerOf('w1'))).ghosts).toHaveLength(20);
     await store.submitOrder(submissionOf({ issue_ref: 'new#1', priority: 1, request_id: 'r1' }));
-    const claimed = await store.claimOrder(claimOf());
-    expect(claimed?.record.order.issue_ref).toBe('new#1');
-    if (claimed === undefined) return;
-    expect(await store.startOrder({ ...holdOf(claimed.record), pid: 1, pidStarted: null })).toBe(true);
-    expect(await store.renewOrder({ ...holdOf(claimed.record), leaseMs: 1 })).toBe('held');
-    expect((await store.settleOrder(settlementOf(claimed.record))).repeated).toBe(false);
+    const order = (await store.claimRun(claimOf()))?.order;
+    expect(order?.order.issue_ref).toBe('new#1');
+    if (order === undefined || order === null) return;
+    expect(await store.markStarted(holdOf(order))).toBe('started');
+    expect(await store.renewRun({ ...holdOf(order), leaseMs: 1 })).toMatchObject({ held: true });
+    expect((await store.settleOrder(settlementOf(order))).repeated).toBe(false);
     await store.close();
     expect(await countScans(url)).toEqual(before);
   });

@@ -52,7 +52,7 @@ describe('the queue of work', () => {
     await database.query(`ALTER TABLE sluice_queue.job RENAME TO elsewhere`);
     expect(await codeOf(store.submitOrder(submissionOf()))).toBe('STORE_FAILED');
     expect(await store.findIssue('local#1')).toBeUndefined();
-    expect(await store.claimOrder(claimOf())).toBeUndefined();
+    expect(await store.claimRun(claimOf())).toBeUndefined();
   });
 
   it('wakes the workers of all machines, and is empty afterwards', async () => {
@@ -78,7 +78,7 @@ describe('the queue of work', () => {
     const wake = vi.fn<() => void>();
     onTestFinished(later.watchQueue(wake));
     await eventually(() => expect(wake).toHaveBeenCalled());
-    expect(await later.claimOrder(claimOf())).toBeDefined();
+    expect(await later.claimRun(claimOf())).toBeDefined();
   });
 
   it('gives out again what a worker had fetched that was killed', async () => {
@@ -94,9 +94,9 @@ describe('the queue of work', () => {
     const url = await makeSite();
     const [one, two] = [await openSite(url), await openSite(url)];
     await one.submitOrder(submissionOf());
-    const claims = await Promise.all([one.claimOrder(claimOf('w1')), two.claimOrder(claimOf('w2'))]);
+    const claims = await Promise.all([one.claimRun(claimOf('w1')), two.claimRun(claimOf('w2'))]);
     expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
-    expect(await one.claimOrder(claimOf('w1'))).toBeUndefined();
+    expect(await one.claimRun(claimOf('w1'))).toBeUndefined();
   });
 
   it('survives that its tables are gone while somebody watches', async () => {
@@ -126,9 +126,9 @@ describe('claims of several machines', () => {
     const taken: string[] = [];
     for (let round = 0; round < 4; round++) {
       const claims = await Promise.all(
-        stores.map(async (store, index) => store.claimOrder(claimOf(`w${index}`, { concurrency: { b: 1 } }))),
+        stores.map(async (store, index) => store.claimRun(claimOf(`w${index}`, { concurrency: { b: 1 } }))),
       );
-      const records = claims.flatMap((claim) => (claim === undefined ? [] : [claim.record]));
+      const records = claims.flatMap((claim) => claim?.order ?? []);
       // One of type a in repository 0, one of type b in one of the other two.
       expect(records.map((record) => record.worker_type).toSorted()).toEqual(['a', 'b']);
       expect(new Set(records.map((record) => record.order.repo_dir)).size).toBe(2);

@@ -11,7 +11,7 @@ const FIND_FLOOR = `
 
 /** Only the digests are looked through; of the runs, those that fit are read. */
 const SEARCH_RUNS = `
-  SELECT runs.* FROM sluice.run_digests AS digest JOIN sluice.runs ON runs.seq = digest.seq
+  SELECT runs.* FROM sluice.run_digests AS digest JOIN sluice.run_records AS runs ON runs.seq = digest.seq
   WHERE digest.seq < $1 AND digest.seq >= $2
     AND ($3::text IS NULL OR digest.engine = $3)
     AND ($4::text IS NULL OR digest.outcome = $4)

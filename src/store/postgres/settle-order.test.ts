@@ -9,21 +9,23 @@ describe('settling an order', () => {
     for (let number = 0; number < 60; number++) {
       const change = { issue_ref: `local#${number}`, repo_dir: `/repo/${number}` };
       const { record } = await store.submitOrder(submissionOf(change));
-      await store.claimOrder(claimOf());
+      await store.claimRun(claimOf());
       const hold = { ...holdOf(record), leaseMs: 1000 };
       const isReplaced = number % 2 === 0;
       const [{ decision }] = await Promise.all([
         store.settleOrder(settlementOf(record)),
-        store.renewOrder(hold),
-        store.startOrder({ ...hold, pid: 1, pidStarted: null }),
-        store.renewOrder(hold),
+        store.renewRun(hold),
+        store.markStarted(hold),
+        store.renewRun(hold),
         isReplaced ? store.submitOrder(submissionOf(change)) : undefined,
       ]);
       const order = await store.findOrder(change.issue_ref, record.order.run_id);
       const issue = await store.findIssue(change.issue_ref);
       const executions = (await store.listExecutions({ issueRef: change.issue_ref })).items;
       const messages = (await store.listOutbox({ issueRef: change.issue_ref })).items;
-      expect([order?.state, order?.lease_until, order?.decision]).toEqual(['settled', null, decision]);
+      const run = await store.findRun(record.run);
+      expect([order?.state, order?.decision]).toEqual(['settled', decision]);
+      expect([run?.state, run?.lease_until, run?.result?.status]).toEqual(['ended', null, 'success']);
       expect(issue?.state).toBe(isReplaced ? 'doing' : 'review');
       expect(executions.map((execution) => execution.decision)).toEqual([decision.action]);
       expect(messages).toHaveLength(decision.action === 'advance' ? 1 : 0);

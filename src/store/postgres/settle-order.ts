@@ -13,8 +13,9 @@ import {
   messageValues,
 } from './insert-rows.js';
 import { NOTIFY_QUEUE } from './queue.js';
+import { closeDigest, digestValues } from './run-rows.js';
 
-/** Takes results in. */
+/** Settles orders. */
 export function createSettleOrder({ database }: Context): Pick<OrderStore, 'settleOrder'> {
   return {
     async settleOrder(settlement) {
@@ -24,6 +25,13 @@ export function createSettleOrder({ database }: Context): Pick<OrderStore, 'sett
       return { decision: await findDecision(database, settlement), repeated: true };
     },
   };
+}
+
+/** Ends the run of the order in `source`; a run that has ended keeps its result. The time is parameter 3. */
+function endRunOf(source: string, result: number): string {
+  return `UPDATE sluice.runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = $3, result = $${result}
+    FROM ${source} WHERE runs.id = ${source}.run AND runs.state <> 'ended'
+    RETURNING runs.seq, runs.state, runs.started_at, runs.ended_at`;
 }
 
 /**
@@ -39,19 +47,25 @@ const SETTLE_ACTIVE = `
     WHERE issue_ref = $1 AND active_run_id = $2 AND NOT active_settled
     RETURNING ${NOTIFY_QUEUE}
   ), settled AS (
-    UPDATE sluice.orders SET state = 'settled', lease_until = NULL, settled_at = $3, decision = $5, result = $6
+    UPDATE sluice.orders SET settled_at = $3, decision = $5, result = $6
     FROM fence
     WHERE issue_ref = $1 AND run_id = $2
+    RETURNING run
+  ), ended AS (
+    ${endRunOf('settled', 7)}
+  ), counted AS (
+    ${closeDigest(8, 'ended')}
   ), executed AS (
-    ${insertExecution(7, 'fence')}
+    ${insertExecution(13, 'fence')}
   ), asked AS (
-    ${insertItem(14, 'fence')}
+    ${insertItem(20, 'fence')}
   ), queued AS (
-    ${insertMessages(18, 'fence')}
+    ${insertMessages(24, 'fence')}
   )
   SELECT true AS done FROM fence`;
 
-async function settleActive(database: Queryable, { issueRef, runId, now, active }: OrderSettlement): Promise<boolean> {
+async function settleActive(database: Queryable, settlement: OrderSettlement): Promise<boolean> {
+  const { issueRef, runId, now, runResult, active } = settlement;
   const { rows } = await database.query(SETTLE_ACTIVE, [
     issueRef,
     runId,
@@ -59,6 +73,8 @@ async function settleActive(database: Queryable, { issueRef, runId, now, active 
     active.state,
     JSON.stringify(active.decision),
     active.result === null ? null : JSON.stringify(active.result),
+    JSON.stringify(runResult),
+    ...digestValues(runResult),
     ...executionValues(active.execution),
     ...itemValues(active.item),
     ...messageValues(active.outbox, now),
@@ -69,21 +85,28 @@ async function settleActive(database: Queryable, { issueRef, runId, now, active 
 /** The result of a run that is not the active one is kept, and changes nothing. */
 const SETTLE_STALE = `
   WITH settled AS (
-    UPDATE sluice.orders SET state = 'settled', lease_until = NULL, settled_at = $3, decision = $4, result = $5
+    UPDATE sluice.orders SET settled_at = $3, decision = $4, result = $5
     WHERE issue_ref = $1 AND run_id = $2 AND decision IS NULL
-    RETURNING ${NOTIFY_QUEUE}
+    RETURNING run, ${NOTIFY_QUEUE}
+  ), ended AS (
+    ${endRunOf('settled', 6)}
+  ), counted AS (
+    ${closeDigest(7, 'ended')}
   ), executed AS (
-    ${insertExecution(6, 'settled')}
+    ${insertExecution(12, 'settled')}
   )
   SELECT true AS done FROM settled`;
 
-async function settleStale(database: Queryable, { issueRef, runId, now, stale }: OrderSettlement): Promise<boolean> {
+async function settleStale(database: Queryable, settlement: OrderSettlement): Promise<boolean> {
+  const { issueRef, runId, now, runResult, stale } = settlement;
   const { rows } = await database.query(SETTLE_STALE, [
     issueRef,
     runId,
     now,
     JSON.stringify(stale.decision),
     stale.result === null ? null : JSON.stringify(stale.result),
+    JSON.stringify(runResult),
+    ...digestValues(runResult),
     ...executionValues(stale.execution),
   ]);
   return rows.length > 0;

@@ -5,7 +5,7 @@ import type { Upkeep } from '../upkeep.js';
 import { columnsOf } from './columns.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
-import { readRun } from './runs.js';
+import { readRun } from './run-rows.js';
 
 /** Figures and forgetting. */
 export function createUpkeep({ database }: Context): Upkeep {
@@ -86,7 +86,7 @@ function cursorOf(row: Row): string {
 const COUNT_RUNS = `
   SELECT state, count(*) AS count FROM sluice.runs WHERE state IN ('queued', 'running', 'waiting') GROUP BY state`;
 const COUNT_ORDERS = `
-  SELECT state, count(*) AS count FROM sluice.orders WHERE state IN ('queued', 'claimed', 'running') GROUP BY state`;
+  SELECT state, count(*) AS count FROM sluice.order_records WHERE settled_at IS NULL GROUP BY state`;
 const MEASURE_WAITING = `
   SELECT
     (SELECT count(*) FROM sluice.inbox WHERE resolution IS NULL) AS inbox,
@@ -104,7 +104,7 @@ const LIST_FORGETTABLE = `
     AND NOT EXISTS (
       SELECT 1 FROM sluice.orders
       WHERE orders.issue_ref = run.order_issue_ref AND orders.run_id = run.order_run_id
-        AND orders.state NOT IN ('settled', 'canceled'))
+        AND orders.settled_at IS NULL)
   ORDER BY ended_at LIMIT $2`;
 
 /** Oldest first, so that a reader who comes in between learns of a gap before what is left. */

@@ -1,11 +1,13 @@
 import { readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { closedPlace } from '../../../test/closed-place.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { codeOf, openSite } from '../contract/fixtures/open-site.js';
 import { submissionOf } from '../contract/fixtures/order-samples.js';
+import { expectMigrated } from '../contract/migrated.contract.js';
 import { openStore } from '../open-store.js';
 import { MIGRATIONS } from './migrations.js';
 
@@ -35,6 +37,13 @@ describe('a file', () => {
     await first.submitOrder(submissionOf());
     await first.close();
     expect(await (await openSite(url)).findIssue('local#1')).toMatchObject({ last_run_number: 1 });
+  });
+
+  it('that version 0.1.0 has written is brought to the present form, with all that was under way', async () => {
+    const packed = await readFile(new URL('./fixtures/store-0.1.0.db.gz', import.meta.url));
+    const file = join(await makeFolder({}), 'sluice.db');
+    await writeFile(file, gunzipSync(packed));
+    await expectMigrated(await openSite(`sqlite:${file}`));
   });
 
   it('that a newer Sluice has used is refused and left alone', async () => {

@@ -33,7 +33,7 @@ function createStore(database: Database, options: StoreOptions): Store {
   return {
     ...createOrders(database, wakers, searchWindow),
     ...createOutbox(database, wakers),
-    ...createRuns(database, wakers, searchWindow),
+    ...createRuns(database, wakers, poller, searchWindow),
     ...createEventLog(database, wakers, poller),
     ...createResultCache(database, { ...CACHE_LIMITS, ...options.cache }),
     ...createUpkeep(database),

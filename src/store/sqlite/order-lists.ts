@@ -1,4 +1,5 @@
 import type { OrderStore } from '../../orders/index.js';
+import type { OrderState } from '../../records/index.js';
 import { readIssueSearch } from '../issue-search.js';
 import type { Database } from './database.js';
 import { listExecutions } from './list-executions.js';
@@ -12,16 +13,18 @@ type OrderLists = Pick<
   'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
 >;
 
-/** All open orders, through the index that is made for them: left alone, SQLite would sort them. */
-export const OPEN_ORDERS = 'orders INDEXED BY orders_open';
+/** Each state of an order by what the table itself says, so that an index serves it; of the open ones the run tells which. */
+export const ORDER_STATES: Readonly<Record<OrderState, string>> = {
+  queued: `settled_at IS NULL AND state = 'queued'`,
+  running: `settled_at IS NULL AND state = 'running'`,
+  settled: 'decision IS NOT NULL',
+  canceled: 'settled_at IS NOT NULL AND decision IS NULL',
+};
 
-/** The condition of that index. */
-export const IS_OPEN = `state IN ('queued', 'claimed', 'running')`;
-
-/** What can be looked up about issues, orders, the inbox and the audit. */
+/** What can be looked up about issues, orders, the inbox and the executions. */
 export function createOrderLists(database: Database, searchWindow: number): OrderLists {
   const findIssue = database.prepare('SELECT * FROM issues WHERE issue_ref = ?');
-  const findOrder = database.prepare('SELECT * FROM orders WHERE issue_ref = ? AND run_id = ?');
+  const findOrder = database.prepare('SELECT * FROM order_records WHERE issue_ref = ? AND run_id = ?');
   const findItem = database.prepare('SELECT * FROM inbox WHERE id = ?');
   return {
     findIssue: async (issueRef) =>
@@ -44,17 +47,16 @@ export function createOrderLists(database: Database, searchWindow: number): Orde
     },
 
     listOrders: async ({ issueRef, state, open, ...page }) => {
-      const isOpen = open === true || state === 'queued' || state === 'claimed' || state === 'running';
+      const isOpen = open === true || state === 'queued' || state === 'running';
       return listRows(
         database,
-        open === true && issueRef === undefined && state === undefined ? OPEN_ORDERS : 'orders',
+        'order_records',
         page,
         isOpen ? 'oldest' : 'newest',
         [
           equals('issue_ref', issueRef),
-          // Of an issue there are few orders, of a state there may be all: the plus keeps SQLite from its index.
-          equals(issueRef === undefined ? 'state' : '+state', state),
-          open === true ? [IS_OPEN] : undefined,
+          state === undefined ? undefined : [ORDER_STATES[state]],
+          open === true ? ['settled_at IS NULL'] : undefined,
         ],
         readOrder,
       );

@@ -10,7 +10,6 @@ import type {
 import type { SqlRow } from './driver.js';
 import {
   readInteger,
-  readIntegerOrNull,
   readJson,
   readJsonOrNull,
   readText,
@@ -19,25 +18,13 @@ import {
   readTimeOrNull,
 } from './row-reader.js';
 
-/** A row of `orders` as the record it stands for. */
+/** A row of `order_records` as the record it stands for. */
 export function readOrder(row: SqlRow): OrderRecord {
-  const workerId = readTextOrNull(row, 'worker_id');
   return {
     order: readJson(row, 'work_order') as WorkOrder,
-    run: readText(row, 'run_ulid'),
+    run: readText(row, 'run'),
     worker_type: readText(row, 'worker_type'),
     state: readText(row, 'state') as OrderState,
-    owner:
-      workerId === null
-        ? null
-        : {
-            worker_id: workerId,
-            host: readText(row, 'host'),
-            pid: readInteger(row, 'pid'),
-            pid_started: readTextOrNull(row, 'pid_started'),
-          },
-    lease_until: readIntegerOrNull(row, 'lease_until'),
-    cancel_requested: readInteger(row, 'cancel_requested') === 1,
     created_at: readTime(row, 'created_at'),
     started_at: readTimeOrNull(row, 'started_at'),
     settled_at: readTimeOrNull(row, 'settled_at'),

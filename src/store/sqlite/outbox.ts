@@ -5,7 +5,7 @@ import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { equals, listRows } from './list-rows.js';
 import { readInteger, readIntegerOrNull, readJson, readJsonOrNull, readText, readTime } from './row-reader.js';
-import { createAuditRows } from './settle-order.js';
+import { createDecisionRows } from './settle-order.js';
 
 /** The queue of comments. */
 export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
@@ -21,7 +21,7 @@ export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
   const askPerson = database.prepare(`
     UPDATE issues SET state = 'needs-human', updated_at = ? WHERE issue_ref = ? AND active_run_id = ?`);
   const noteStranded = database.prepare(NOTE_STRANDED);
-  const rows = createAuditRows(database);
+  const rows = createDecisionRows(database);
 
   return {
     claimOutbox: async ({ workerId, leaseMs, now, limit, sinks }) =>

@@ -1,5 +1,5 @@
 import type { Database } from './database.js';
-import { QUEUE, type Wakers } from '../wakers.js';
+import { QUEUE, readRequestsKey, type Wakers } from '../wakers.js';
 
 /** Notices what other processes have written, while anyone watches. */
 export interface Poller {
@@ -12,7 +12,7 @@ const POLL_MS = 50;
 
 /**
  * Asks SQLite in short intervals whether another connection has written; if so, wakes those who take work, and the
- * watchers of runs that have new events. What this process writes wakes its watchers without waiting.
+ * watchers of runs that have new events or requests. What this process writes wakes its watchers without waiting.
  */
 export function createPoller(database: Database, wakers: Wakers): Poller {
   const readVersion = database.prepare('PRAGMA data_version');
@@ -24,7 +24,9 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
     const row = findLast.get(runId) ?? {};
     return JSON.stringify([row['fcmp'], row['rasp']]);
   };
-  /** The last events seen of each watched run. */
+  const findRequests = database.prepare('SELECT cancel_requested, reply FROM runs WHERE id = ?');
+  const requestsTo = (run: string): string => JSON.stringify(findRequests.get(run) ?? null);
+  /** What was seen last of each key: the last events of a run, or what was requested of it. */
   const seen = new Map<string, string>();
   let version: unknown;
   let isLooking = false;
@@ -38,7 +40,8 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
         wakers.wake(QUEUE);
         continue;
       }
-      const last = lastOf(key);
+      const run = readRequestsKey(key);
+      const last = run === undefined ? lastOf(key) : requestsTo(run);
       if (last !== seen.get(key)) wakers.wake(key);
       seen.set(key, last);
     }

@@ -4,7 +4,7 @@ import { QUEUE, type Wakers } from '../wakers.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { readJson, readJsonOrNull, readTextOrNull } from './row-reader.js';
-import { createAuditRows } from './settle-order.js';
+import { createDecisionRows } from './settle-order.js';
 import { createReplaceRun } from './submit-order.js';
 
 /** A row of `inbox` as the item it stands for. */
@@ -26,8 +26,8 @@ export function createResolveItem(database: Database, wakers: Wakers): Pick<Orde
       WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.issue_ref = issues.issue_ref AND resolution IS NULL)
       THEN 'needs-human' ELSE ? END
     WHERE issue_ref = ?`);
-  const replaceRun = createReplaceRun(database);
-  const rows = createAuditRows(database);
+  const replaceRun = createReplaceRun(database, wakers);
+  const rows = createDecisionRows(database);
 
   function resolve({ id, now, resolution, state, execution, outbox, retry }: ItemResolution): ResolveOutcome {
     const row = findItem.get(id);

@@ -1,131 +1,83 @@
-import type { RunRecord, RunResult, RunSpec, RunState } from '../../records/index.js';
-import type { RunRecords } from '../../runs/index.js';
+import type { RunStore } from '../../runs/index.js';
 import { CANCELED_IN_QUEUE } from '../canceled-result.js';
-import { GHOSTS_AT_ONCE } from '../ghosts-at-once.js';
+import { queuePlainRun, readFolder, type QueuedRun } from '../queued-run.js';
 import { searchTextOf } from '../run-digest.js';
 import { readRunSearch } from '../run-search.js';
 import { checkSameRun } from '../same-request.js';
 import { storeSpec } from '../stored-spec.js';
-import { QUEUE, type Wakers } from '../wakers.js';
+import { QUEUE, requestsOf, type Wakers } from '../wakers.js';
+import { createClaimRun, END_RUN } from './claim-run.js';
 import type { Database } from './database.js';
-import type { SqlRow } from './driver.js';
 import { equals, listRows } from './list-rows.js';
+import type { Poller } from './poller.js';
 import { createRunDigests } from './run-digests.js';
-import {
-  readInteger,
-  readIntegerOrNull,
-  readJson,
-  readJsonOrNull,
-  readText,
-  readTextOrNull,
-  readTime,
-  readTimeOrNull,
-} from './row-reader.js';
+import { readRun } from './run-row.js';
 import { searchRuns } from './search-runs.js';
 
-export const FIND_REQUEST = 'SELECT * FROM runs WHERE request_id = ?';
+export const FIND_REQUEST = 'SELECT * FROM run_records WHERE request_id = ?';
 
 /** The queue of runs. */
-export function createRuns(database: Database, wakers: Wakers, searchWindow: number): RunRecords {
+export function createRuns(database: Database, wakers: Wakers, poller: Poller, searchWindow: number): RunStore {
   const digests = createRunDigests(database);
-  const insert = database.prepare(`
-    INSERT INTO runs (id, request_id, spec, engine, state, order_issue_ref, order_run_id, worker_id, lease_until, created_at, started_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
+  const addRun = createAddRun(database);
   const findRequest = database.prepare(FIND_REQUEST);
-  const find = database.prepare('SELECT * FROM runs WHERE id = ?');
-  const claim = database.prepare(`
-    UPDATE runs SET state = 'running', worker_id = ?, lease_until = ?, started_at = ?
-    WHERE sequence = (SELECT sequence FROM runs WHERE state = 'queued' ORDER BY sequence LIMIT 1) RETURNING *`);
-  const findHeld = database.prepare(`
-    SELECT * FROM runs WHERE id = ? AND worker_id = ? AND state IN ('running', 'waiting')`);
-  const renew = database.prepare('UPDATE runs SET state = ?, lease_until = ?, reply = NULL WHERE id = ?');
-  const end = database.prepare(`
-    UPDATE runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = ?, result = ?
-    WHERE id = ? AND worker_id = ? AND state IN ('running', 'waiting')`);
-  const cancel = database.prepare(`
-    UPDATE runs SET cancel_requested = 1,
-      ended_at = CASE state WHEN 'queued' THEN ? END,
-      result = CASE state WHEN 'queued' THEN ? END,
-      state = CASE state WHEN 'queued' THEN 'ended' ELSE state END
-    WHERE id = ? AND state <> 'ended'`);
+  const find = database.prepare('SELECT * FROM run_records WHERE id = ?');
+  const begin = database.prepare(`
+    UPDATE runs SET state = 'running', worker_id = ?, lease_until = ?, started_at = ? WHERE id = ?`);
+  const setRequest = database.prepare('UPDATE runs SET request_id = ? WHERE id = ?');
+  const cancel = database.prepare(`UPDATE runs SET cancel_requested = 1 WHERE id = ? AND state <> 'ended'`);
+  const end = database.prepare(END_RUN);
   const post = database.prepare(`UPDATE runs SET reply = ? WHERE id = ? AND state = 'waiting' AND reply IS NULL`);
-  const findExpired = database.prepare(`
-    SELECT * FROM runs WHERE state IN ('running', 'waiting') AND lease_until <= ? ORDER BY sequence LIMIT ?`);
 
   return {
-    async createRun({ id, spec, state, requestId, order, workerId, leaseMs, now }) {
-      const text = storeSpec(spec, state);
-      const leaseUntil = leaseMs === undefined ? null : now + leaseMs;
-      const startedAt = state === 'running' ? now : null;
+    ...createClaimRun(database, wakers),
+
+    async createRun({ id, spec, state, requestId, workerId, leaseMs, now }) {
+      const stored = storeSpec(spec, state);
       const created = await database.write(() => {
-        if (requestId !== undefined) {
-          const row = findRequest.get(requestId);
-          if (row !== undefined) {
-            const known = readRun(row);
-            checkSameRun(known, requestId, spec);
-            return { id: known.id, repeated: true };
-          }
+        const known = requestId === undefined ? undefined : findRequest.get(requestId);
+        if (requestId !== undefined && known !== undefined) {
+          const run = readRun(known);
+          checkSameRun(run, requestId, spec);
+          return { id: run.id, repeated: true };
         }
-        const { changes } = insert.run(
-          id,
-          requestId ?? null,
-          text,
-          spec.engine,
-          state,
-          order?.issue_ref ?? null,
-          order?.run_id ?? null,
-          workerId ?? null,
-          leaseUntil,
-          now,
-          startedAt,
-        );
-        digests.add(id, searchTextOf({ id, spec, order: order ?? null }));
-        return { id, repeated: Number(changes) === 0 };
+        if (!addRun(queuePlainRun(id, spec), stored, now)) return { id, repeated: true };
+        if (requestId !== undefined) setRequest.run(requestId, id);
+        if (state === 'running') {
+          begin.run(workerId ?? null, leaseMs === undefined ? null : now + leaseMs, now, id);
+        }
+        return { id, repeated: false };
       });
       wakers.wake(QUEUE);
       return created;
     },
 
-    async claimRun({ workerId, leaseMs, now }) {
-      const row = await database.write(() => claim.get(workerId, now + leaseMs, now));
-      return row === undefined ? undefined : readRun(row);
-    },
-
-    renewRun: async ({ id, workerId, leaseMs, now, state }) =>
-      database.write(() => {
-        const row = findHeld.get(id, workerId);
-        if (row === undefined) return { held: false, cancel: false, reply: null };
-        const reply = readJsonOrNull(row, 'reply') as string | null;
-        // With the answer in its hands the run goes on: a second one has nothing to answer.
-        renew.run(reply === null ? state : 'running', now + leaseMs, id);
-        return { held: true, cancel: row['cancel_requested'] === 1, reply };
-      }),
-
-    async endRun({ id, workerId, result, now }) {
-      return database.write(() => {
-        const { changes } = end.run(now, JSON.stringify(result), id, workerId);
-        if (Number(changes) === 0) return false;
-        digests.close(id, result);
-        return true;
-      });
-    },
-
-    requestCancel: async (id, now) =>
-      database.write(() => {
-        const isQueued = find.get(id)?.['state'] === 'queued';
-        cancel.run(now, JSON.stringify(CANCELED_IN_QUEUE), id);
-        if (isQueued) digests.close(id, CANCELED_IN_QUEUE);
+    async requestCancel(id, now) {
+      const record = await database.write(() => {
         const row = find.get(id);
-        return row === undefined ? undefined : readRun(row);
-      }),
+        if (row === undefined) return undefined;
+        cancel.run(id);
+        if (row['state'] === 'queued' && row['order_run_id'] === null) {
+          end.run(now, JSON.stringify(CANCELED_IN_QUEUE), id);
+          digests.close(id, CANCELED_IN_QUEUE);
+        }
+        return readRun(find.get(id) ?? {});
+      });
+      wakers.wake(requestsOf(id));
+      wakers.wake(QUEUE);
+      return record;
+    },
 
-    postReply: async (id, text) =>
-      database.write(() => {
+    async postReply(id, text) {
+      const outcome = await database.write(() => {
         if (Number(post.run(JSON.stringify(text), id).changes) === 1) return 'posted';
         return find.get(id) === undefined ? 'not_found' : 'not_waiting';
-      }),
+      });
+      if (outcome === 'posted') wakers.wake(requestsOf(id));
+      return outcome;
+    },
 
-    listExpiredRuns: async (now) => database.read(() => findExpired.all(now, GHOSTS_AT_ONCE).map(readRun)),
+    watchRequests: (id, wake) => poller.watch(requestsOf(id), wake),
 
     findRun: async (id) =>
       database.read(() => {
@@ -137,25 +89,39 @@ export function createRuns(database: Database, wakers: Wakers, searchWindow: num
       const search = readRunSearch(filter);
       if (search !== undefined) return searchRuns(database, search, searchWindow, readRun);
       const { state, engine, ...page } = filter;
-      return listRows(database, 'runs', page, 'newest', [equals('state', state), equals('engine', engine)], readRun);
+      return listRows(
+        database,
+        'run_records',
+        page,
+        'newest',
+        [equals('state', state), equals('engine', engine)],
+        readRun,
+      );
     },
   };
 }
 
-/** A run as its row has it. */
-export function readRun(row: SqlRow): RunRecord {
-  const issueRef = readTextOrNull(row, 'order_issue_ref');
-  return {
-    id: readText(row, 'id'),
-    spec: readJson(row, 'spec') as RunSpec,
-    state: readText(row, 'state') as RunState,
-    order: issueRef === null ? null : { issue_ref: issueRef, run_id: readText(row, 'order_run_id') },
-    worker_id: readTextOrNull(row, 'worker_id'),
-    lease_until: readIntegerOrNull(row, 'lease_until'),
-    cancel_requested: readInteger(row, 'cancel_requested') === 1,
-    created_at: readTime(row, 'created_at'),
-    started_at: readTimeOrNull(row, 'started_at'),
-    ended_at: readTimeOrNull(row, 'ended_at'),
-    result: readJsonOrNull(row, 'result') as RunResult | null,
+/** Adds a run to the queue, inside a transaction; false if there is one with that id. */
+export function createAddRun(database: Database): (run: QueuedRun, stored: string, now: number) => boolean {
+  const digests = createRunDigests(database);
+  const insert = database.prepare(`
+    INSERT INTO runs (id, spec, engine, state, order_issue_ref, order_run_id, created_at, folder, exclusive, priority, worker_type)
+    VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
+  return ({ id, spec, order, workerType, priority, isExclusive }, stored, now) => {
+    const { changes } = insert.run(
+      id,
+      stored,
+      spec.engine,
+      order?.issue_ref ?? null,
+      order?.run_id ?? null,
+      now,
+      readFolder(spec),
+      isExclusive ? 1 : 0,
+      priority,
+      workerType,
+    );
+    if (Number(changes) === 0) return false;
+    digests.add(id, searchTextOf({ id, spec, order }));
+    return true;
   };
 }

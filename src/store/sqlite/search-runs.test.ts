@@ -23,7 +23,7 @@ describe('a search', () => {
     expect(planOf(FIND_FLOOR)).toEqual(['SEARCH run_digests USING INTEGER PRIMARY KEY (rowid<?)']);
     const plan = planOf(SEARCH_RUNS);
     expect(plan[0]).toBe('SEARCH digest USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)');
-    expect(plan.at(-1)).toBe('SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)');
+    expect(plan).toContain('SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)');
     expect(plan.filter((detail) => detail.includes('B-TREE'))).toEqual([]);
     expect(planOf(FIND_ISSUE_FLOOR)).toEqual(['SEARCH issues USING INTEGER PRIMARY KEY (rowid<?)']);
     expect(planOf(SEARCH_ISSUES)[0]).toBe('SEARCH issues USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)');

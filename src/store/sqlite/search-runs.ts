@@ -12,7 +12,7 @@ export const FIND_FLOOR = `
 
 /** Only the digests are looked through; the join is written so that the runs are read last. */
 export const SEARCH_RUNS = `
-  SELECT runs.* FROM run_digests AS digest CROSS JOIN runs ON runs.sequence = digest.sequence
+  SELECT runs.* FROM run_digests AS digest CROSS JOIN run_records AS runs ON runs.sequence = digest.sequence
   WHERE digest.sequence < ?1 AND digest.sequence >= ?2
     AND (?3 IS NULL OR digest.engine = ?3)
     AND (?4 IS NULL OR digest.outcome = ?4)

@@ -3,27 +3,33 @@ import type { OrderStore } from '../../orders/index.js';
 import { orderNotFound } from '../refusals.js';
 import { QUEUE, type Wakers } from '../wakers.js';
 import type { Database } from './database.js';
-import { readJsonOrNull } from './row-reader.js';
+import { END_RUN } from './claim-run.js';
+import { readJsonOrNull, readText } from './row-reader.js';
+import { createRunDigests } from './run-digests.js';
 
 /** A settlement that must leave no trace, because the order has been decided. */
 class DecidedBefore extends Error {}
 
-/** Takes results in. */
+/** Settles orders. */
 export function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore, 'settleOrder'> {
   const fence = database.prepare(SETTLE_FENCE);
   const settle = database.prepare(SETTLE_ORDER);
   const findDecision = database.prepare('SELECT decision FROM orders WHERE issue_ref = ? AND run_id = ?');
-  const rows = createAuditRows(database);
+  const endRun = database.prepare(END_RUN);
+  const digests = createRunDigests(database);
+  const rows = createDecisionRows(database);
 
   return {
-    async settleOrder({ issueRef, runId, now, active, stale }) {
+    async settleOrder({ issueRef, runId, now, runResult, active, stale }) {
       try {
         const decision = await database.write(() => {
           const isActive = Number(fence.run(active.state, now, issueRef, runId).changes) === 1;
           const chosen = isActive ? active : stale;
           const result = chosen.result === null ? null : JSON.stringify(chosen.result);
-          const settled = settle.run(JSON.stringify(chosen.decision), result, now, issueRef, runId);
-          if (Number(settled.changes) === 0) throw new DecidedBefore();
+          const settled = settle.get(JSON.stringify(chosen.decision), result, now, issueRef, runId);
+          if (settled === undefined) throw new DecidedBefore();
+          const run = readText(settled, 'run');
+          if (Number(endRun.run(now, JSON.stringify(runResult), run).changes) === 1) digests.close(run, runResult);
           rows.addExecution(chosen.execution);
           if (isActive) {
             if (active.item !== null) rows.addItem(active.item);
@@ -51,8 +57,8 @@ export const SETTLE_FENCE = `
 
 /** The second: an order is decided once. */
 export const SETTLE_ORDER = `
-  UPDATE orders SET state = 'settled', lease_until = NULL, decision = ?, result = ?, settled_at = ?
-  WHERE issue_ref = ? AND run_id = ? AND decision IS NULL`;
+  UPDATE orders SET decision = ?, result = ?, settled_at = ?
+  WHERE issue_ref = ? AND run_id = ? AND decision IS NULL RETURNING run`;
 
 const ADD_EXECUTION = `
   INSERT INTO executions (id, issue_ref, run_id, worker, decision, at, record) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -66,7 +72,7 @@ const ADD_MESSAGE = `
   VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?) ON CONFLICT DO NOTHING`;
 
 /** Adds the rows that follow from a decision, inside a transaction; what is there already stays as it is. */
-export function createAuditRows(database: Database): {
+export function createDecisionRows(database: Database): {
   addExecution(execution: ExecutionRecord): void;
   addItem(item: InboxItem): void;
   addMessage(message: NewOutboxMessage, now: number): void;

@@ -5,7 +5,7 @@ import type { Upkeep } from '../upkeep.js';
 import type { Database } from './database.js';
 import type { SqlRow, Statement } from './driver.js';
 import { readInteger, readIntegerOrNull, readText } from './row-reader.js';
-import { readRun } from './runs.js';
+import { readRun } from './run-row.js';
 
 /** Figures and forgetting. */
 export function createUpkeep(database: Database): Upkeep {
@@ -76,7 +76,7 @@ function readCount(row: SqlRow): [state: string, count: number] {
 
 const COUNT_RUNS = `SELECT state, count(*) AS count FROM runs WHERE state IN ('queued', 'running', 'waiting') GROUP BY state`;
 const COUNT_ORDERS = `
-  SELECT state, count(*) AS count FROM orders WHERE state IN ('queued', 'claimed', 'running') GROUP BY state`;
+  SELECT state, count(*) AS count FROM order_records WHERE settled_at IS NULL GROUP BY state`;
 const COUNT_INBOX = 'SELECT count(*) AS count FROM inbox WHERE resolution IS NULL';
 const MEASURE_OUTBOX = `
   SELECT count(*) AS count, min(created_at) AS oldest FROM outbox INDEXED BY outbox_open
@@ -96,7 +96,7 @@ const LIST_FORGETTABLE = `
     AND NOT EXISTS (
       SELECT 1 FROM orders
       WHERE orders.issue_ref = order_issue_ref AND orders.run_id = order_run_id
-        AND orders.state NOT IN ('settled', 'canceled'))
+        AND orders.settled_at IS NULL)
   ORDER BY ended_at LIMIT ?`;
 
 /** Oldest first, so that a reader who comes in between learns of a gap before what is left. */

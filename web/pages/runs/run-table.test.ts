@@ -8,6 +8,7 @@ const run: RunSummary = {
   state: 'running',
   order: null,
   cancel_requested: false,
+  waiting_for: null,
   created_at: '2026-11-15T09:00:00.000Z',
   started_at: '2026-11-15T09:00:01.000Z',
   ended_at: null,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { checkRunSpec } from '../../runs/spec/check-run-spec.js';
-import { order } from '../fixtures/order.js';
+import { order } from '../../orders/fixtures/order.js';
 import { WORK_RESULT_SCHEMA } from '../../records/work-result.js';
-import { injectionOf } from './injection.js';
-import { WORKER_TYPES } from './worker-types.js';
+import { injectOrder } from './inject-order.js';
+import { WORKER_TYPES } from '../../orders/wrappers/worker-types.js';
 
 const runDir = '/data/runs/01KA3RUN';
 const variables = {
@@ -20,7 +20,7 @@ describe('a worker with a command', () => {
   };
 
   test('gets its placeholders filled in', () => {
-    const { spec } = injectionOf(script, order, runDir);
+    const { spec } = injectOrder(script, order, runDir);
     expect(spec).toEqual({
       engine: 'command',
       command: ['node', `${runDir}/../x.mjs`, `--order=${runDir}/work_order.json`, '/srv/shopbackend', '{odd}'],
@@ -32,7 +32,7 @@ describe('a worker with a command', () => {
 
   test('what was filled in is not filled in again', () => {
     const odd = { ...order, repo_dir: '/srv/{run_id}' };
-    expect(injectionOf({ type: 'script', command: ['x', '{repo_dir}'] }, odd, runDir).spec.command).toEqual([
+    expect(injectOrder({ type: 'script', command: ['x', '{repo_dir}'] }, odd, runDir).spec.command).toEqual([
       'x',
       '/srv/{run_id}',
     ]);
@@ -40,27 +40,27 @@ describe('a worker with a command', () => {
 
   test('nothing of the request becomes part of the command by itself', () => {
     const hostile = { ...order, instructions: '--dangerous; rm -rf /', worker: 'x' };
-    expect(injectionOf({ type: 'script', command: ['worker'] }, hostile, runDir).spec.command).toEqual(['worker']);
+    expect(injectOrder({ type: 'script', command: ['worker'] }, hostile, runDir).spec.command).toEqual(['worker']);
   });
 
   test('by file: reads work_order.json in its run folder', () => {
-    const { files, env } = injectionOf({ ...script, inject: 'file' }, order, runDir);
+    const { files, env } = injectOrder({ ...script, inject: 'file' }, order, runDir);
     expect(env).toEqual(variables);
     expect(files).toEqual([{ path: 'work_order.json', text: `${JSON.stringify(order, null, 2)}\n` }]);
   });
 
   test('by arguments: is told where the order is, unless its command says so', () => {
     const command = ['worker', '-v'];
-    expect(injectionOf({ type: 'script', command, inject: 'args' }, order, runDir).spec.command).toEqual([
+    expect(injectOrder({ type: 'script', command, inject: 'args' }, order, runDir).spec.command).toEqual([
       'worker',
       '-v',
       `${runDir}/work_order.json`,
     ]);
-    expect(injectionOf({ ...script, inject: 'args' }, order, runDir).spec.command).toHaveLength(5);
+    expect(injectOrder({ ...script, inject: 'args' }, order, runDir).spec.command).toHaveLength(5);
   });
 
   test('by environment: has what it needs in variables', () => {
-    const { env, spec } = injectionOf({ ...script, inject: 'env' }, order, runDir);
+    const { env, spec } = injectOrder({ ...script, inject: 'env' }, order, runDir);
     expect(env).toEqual({
       ...variables,
       SLUICE_REPO_DIR: '/srv/shop',
@@ -71,19 +71,19 @@ describe('a worker with a command', () => {
   });
 
   test('works in a worktree where there is one, and is told so', () => {
-    const { spec, files } = injectionOf(script, order, runDir, '/data/worktrees/1');
+    const { spec, files } = injectOrder(script, order, runDir, '/data/worktrees/1');
     expect(spec.workdir).toBe('/data/worktrees/1');
     expect(spec.command?.[3]).toBe('/data/worktrees/1backend');
     expect(JSON.parse(files[0]?.text ?? '')).toEqual({ ...order, repo_dir: '/data/worktrees/1' });
   });
 
   test('keeps limits and variables of its wrapper', () => {
-    const { spec } = injectionOf({ ...script, limits: { time_s: 60 }, env: ['CI'] }, order, runDir);
+    const { spec } = injectOrder({ ...script, limits: { time_s: 60 }, env: ['CI'] }, order, runDir);
     expect(spec).toMatchObject({ limits: { time_s: 60 }, env: ['CI', ...Object.keys(variables)] });
   });
 
   test('cannot be started without one', () => {
-    expect(() => injectionOf({ type: 'go-cli' }, order, runDir)).toThrow(
+    expect(() => injectOrder({ type: 'go-cli' }, order, runDir)).toThrow(
       expect.objectContaining({
         code: 'INVALID_WRAPPERS',
         message: 'A worker of type go-cli needs a command in the configuration.',
@@ -96,7 +96,7 @@ describe('an agent', () => {
   test.each(Object.entries(WORKER_TYPES).filter(([, engine]) => engine !== 'command'))(
     '%s is run by engine %s, may edit the repository, and owes a work result',
     (type, engine) => {
-      const { spec } = injectionOf({ type }, order, runDir);
+      const { spec } = injectOrder({ type }, order, runDir);
       expect(spec).toMatchObject({
         engine,
         workdir: '/srv/shop',
@@ -110,7 +110,7 @@ describe('an agent', () => {
 
   test('is told its order, its files and how to report', () => {
     const full = { ...order, constraints: ['No new dependencies.'], spec_snapshot: '# Basket' };
-    expect(injectionOf({ type: 'codex-cli' }, full, runDir).spec.prompt).toBe(
+    expect(injectOrder({ type: 'codex-cli' }, full, runDir).spec.prompt).toBe(
       `You do the work of one work order, in the role backend, in the repository /srv/shop.
 
 Issue: acme/shop#12
@@ -140,17 +140,17 @@ Write it to ${runDir}/work_result.json as your last step. Your last message ends
   });
 
   test('is told nothing where there are no instructions', () => {
-    const { spec } = injectionOf({ type: 'codex-cli' }, { ...order, instructions: '' }, runDir);
+    const { spec } = injectOrder({ type: 'codex-cli' }, { ...order, instructions: '' }, runDir);
     expect(spec.prompt).toContain('Run: 2026-11-15-backend-0001\n\n## Files of the order');
   });
 
   test('takes model and permissions from its wrapper', () => {
-    const { spec } = injectionOf({ type: 'claude-code', model: 'm', permissions: 'safe' }, order, runDir);
+    const { spec } = injectOrder({ type: 'claude-code', model: 'm', permissions: 'safe' }, order, runDir);
     expect(spec).toMatchObject({ engine: 'claude', model: 'm', permissions: 'safe' });
   });
 
   test('with a command of its own is run as that command', () => {
-    const { spec } = injectionOf({ type: 'codex-cli', command: ['my-codex', '{work_order}'] }, order, runDir);
+    const { spec } = injectOrder({ type: 'codex-cli', command: ['my-codex', '{work_order}'] }, order, runDir);
     expect(spec).toMatchObject({ engine: 'command', command: ['my-codex', `${runDir}/work_order.json`] });
     expect(spec.contract).toBeUndefined();
   });
@@ -166,7 +166,7 @@ test('the context pack has a file for whatever there is to say', () => {
     depends_on: ['acme/shop#11'],
     links: ['https://forge.example/x'],
   };
-  const { files } = injectionOf({ type: 'script', command: ['x'] }, full, runDir);
+  const { files } = injectOrder({ type: 'script', command: ['x'] }, full, runDir);
   expect(files.slice(1)).toEqual([
     { path: 'spec_snapshot.md', text: '# Basket\n' },
     { path: 'constraints.md', text: '- No new dependencies.\n- Two\n  lines.\n' },

@@ -1,14 +1,24 @@
 import { rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { makeFolder } from '../../files/index.js';
-import { runGit } from '../evidence/run-git.js';
-import { isThere } from '../is-there.js';
+import { dirname, join } from 'node:path';
+import { isPresent, makeFolder } from '../../files/index.js';
+import { runGit } from '../../orders/index.js';
+import type { WorkOrder } from '../../records/index.js';
 
 /** A folder of its own for one order, with its own branch of the repository. */
 export interface Worktree {
   readonly repoDir: string;
   readonly folder: string;
   readonly branch: string;
+}
+
+/** The worktree of an order that asks for one; undefined for those that work in the repository itself. */
+export function findWorktree(data: string, order: WorkOrder, run: string): Worktree | undefined {
+  if (order.isolation !== 'worktree') return undefined;
+  return {
+    repoDir: order.repo_dir,
+    folder: join(data, 'worktrees', run),
+    branch: `sluice/${order.run_id}-${run}`,
+  };
 }
 
 /** Checking out a large repository takes its time. */
@@ -35,7 +45,7 @@ export async function createWorktree(worktree: Worktree): Promise<{ readonly err
  * a branch without any of its own goes too.
  */
 export async function removeWorktree({ repoDir, folder, branch }: Worktree): Promise<'removed' | 'kept'> {
-  if (!(await isThere(folder))) return 'removed';
+  if (!(await isPresent(folder))) return 'removed';
   const removed = await runGit(repoDir, ['worktree', 'remove', '--', folder], TIME_LIMIT_MS);
   if (removed.code !== 0) return 'kept';
   // Without force: git refuses where the branch has commits that no other branch has.

@@ -1,6 +1,6 @@
 /*
- * Claims that this process is working on, over all leads in it. Reconciliation asks here before it takes an order whose
- * lease has run out for abandoned: a stalled process may be late to renew what it still does.
+ * Claims that this process is working on. Reconciliation asks here before it takes a run whose lease has expired for
+ * orphaned: a stalled process may be late to renew what it still executes.
  */
 const inProgress = new Set<string>();
 

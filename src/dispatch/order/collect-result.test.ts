@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runResultOf } from '../../runs/result/fixtures/run-result-of.js';
-import { result } from '../fixtures/order.js';
-import { collectResult } from './collect.js';
+import { result } from '../../orders/fixtures/order.js';
+import { collectResult } from './collect-result.js';
 
 const run = runResultOf({ value: result });
 

@@ -4,12 +4,13 @@ import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { makeFolder } from '../../../test/temporary-folder.js';
-import { identifyProcess } from '../../runs/process/process-identity.js';
-import type { WorkerIdentity } from '../../records/order-record.js';
-import type { WorkRequest } from '../../records/work-order.js';
+import { makeFolder } from '../../test/temporary-folder.js';
+import { identifyProcess } from '../runs/process/process-identity.js';
+import type { WorkerIdentity } from '../records/run-record.js';
+import type { WorkRequest } from '../records/work-order.js';
 import { whileInProgress } from './claims-in-progress.js';
-import { goodResult, makeRequest, startLead } from './fixtures/lead-at-work.js';
+import { reconcile } from './reconcile.js';
+import { goodResult, makeRequest, startLead } from '../orders/lead/fixtures/lead-at-work.js';
 
 /** A process that is over. */
 async function makeDeadWorker(): Promise<WorkerIdentity> {
@@ -36,33 +37,38 @@ async function withClaim(worker: WorkerIdentity, isStarted: boolean, request: Pa
   let now = Date.now();
   const at = await startLead({ clock: () => now });
   const submitted = await at.lead.submit(makeRequest(request));
-  await at.store.claimOrder({ worker, leaseMs: 60_000, now, concurrency: {} });
-  const hold = { issueRef: 'acme/shop#12', runId: submitted.order.run_id, workerId: worker.worker_id, now };
-  if (isStarted) await at.store.startOrder({ ...hold, pid: null, pidStarted: null });
+  await at.store.claimRun({ worker, leaseMs: 60_000, now });
+  if (isStarted) await at.store.markStarted({ id: submitted.run, workerId: worker.worker_id, now });
   const pass = (ms: number) => {
     now += ms;
   };
   const record = async () => at.store.findOrder('acme/shop#12', submitted.order.run_id);
-  return { ...at, submitted, pass, record };
+  const run = async () => at.store.findRun(submitted.run);
+  const reconcileAll = async () => {
+    const report = await reconcile({ store: at.store, lead: at.lead, data: at.data, clock: () => now });
+    await at.lead.deliver();
+    return report;
+  };
+  return { ...at, submitted, pass, record, run, reconcileAll };
 }
 
 describe('reconcile', () => {
-  it('puts back a claim that never started', async () => {
-    const { lead, pass, record } = await withClaim(await makeDeadWorker(), false);
-    expect(await lead.reconcile()).toMatchObject({ requeued: 0 });
+  it('queues a claim again that never started', async () => {
+    const { reconcileAll, pass, run } = await withClaim(await makeDeadWorker(), false);
+    expect(await reconcileAll()).toMatchObject({ requeued: 0 });
     pass(60_001);
-    expect(await lead.reconcile()).toEqual({ requeued: 1, settled: 0, waiting: 0, ended: 0 });
-    expect(await record()).toMatchObject({ state: 'queued', owner: null });
+    expect(await reconcileAll()).toEqual({ requeued: 1, ended: 0, held: 0, processes: 0 });
+    expect(await run()).toMatchObject({ state: 'queued', owner: null });
   });
 
-  it('hands an order to a person whose lead is gone, with the result it left, and tells the issue', async () => {
-    const { lead, pass, record, submitted, report, inbox, stateOf, comments } = await withClaim(
+  it('gives the order of an orphaned run to a person, with the result it left, and comments on the issue', async () => {
+    const { reconcileAll, pass, record, submitted, report, inbox, stateOf, comments } = await withClaim(
       await makeDeadWorker(),
       true,
     );
     await report(submitted, 'work_result.json', goodResult(submitted));
     pass(60_001);
-    expect(await lead.reconcile()).toMatchObject({ settled: 1 });
+    expect(await reconcileAll()).toMatchObject({ ended: 1 });
     expect(await record()).toMatchObject({ state: 'settled', decision: { action: 'needs-human' } });
     expect(await inbox()).toMatchObject([
       { exit_code: null, signal: null, reading: { source: 'json', result: { status: 'ok' } } },
@@ -72,48 +78,48 @@ describe('reconcile', () => {
   });
 
   it('does not believe an exit code that stands in the run folder', async () => {
-    const { lead, pass, record, submitted, report } = await withClaim(await makeDeadWorker(), true);
+    const { reconcileAll, pass, record, submitted, report } = await withClaim(await makeDeadWorker(), true);
     await report(submitted, 'work_result.json', goodResult(submitted));
     await report(submitted, 'meta.1.json', { exit_code: 0, finished_at: new Date().toISOString() });
     pass(60_001);
-    await lead.reconcile();
+    await reconcileAll();
     expect((await record())?.decision?.action).toBe('needs-human');
   });
 
   it('waits for the lease', async () => {
-    const { lead, record } = await withClaim(await makeDeadWorker(), true);
-    expect(await lead.reconcile()).toMatchObject({ settled: 0 });
+    const { reconcileAll, record } = await withClaim(await makeDeadWorker(), true);
+    expect(await reconcileAll()).toMatchObject({ ended: 0 });
     expect((await record())?.state).toBe('running');
   });
 
-  it('leaves an order alone whose holder is still there, however late', async () => {
-    const { lead, pass, record } = await withClaim(await makeLivingWorker(), true);
+  it('leaves a run alone whose worker is alive, however late', async () => {
+    const { reconcileAll, pass, record } = await withClaim(await makeLivingWorker(), true);
     pass(3_600_000);
-    expect(await lead.reconcile()).toMatchObject({ settled: 0, waiting: 1 });
+    expect(await reconcileAll()).toMatchObject({ ended: 0, held: 1 });
     expect((await record())?.state).toBe('running');
   });
 
-  it('leaves an order alone that this process is still working on', async () => {
+  it('leaves a run alone that this process is still working on', async () => {
     const own = { ...(await makeDeadWorker()), worker_id: 'mine', pid: process.pid };
-    const { lead, pass } = await withClaim(own, true);
+    const { reconcileAll, pass } = await withClaim(own, true);
     pass(60_001);
     await whileInProgress('mine', async () => {
-      expect(await lead.reconcile()).toMatchObject({ settled: 0, waiting: 1 });
+      expect(await reconcileAll()).toMatchObject({ ended: 0, held: 1 });
     });
-    expect(await lead.reconcile()).toMatchObject({ settled: 1, waiting: 0 });
+    expect(await reconcileAll()).toMatchObject({ ended: 1, held: 0 });
   });
 
   it('goes by the lease alone for another machine', async () => {
-    const { lead, pass } = await withClaim({ ...(await makeLivingWorker()), host: 'another-machine' }, true);
+    const { reconcileAll, pass } = await withClaim({ ...(await makeLivingWorker()), host: 'another-machine' }, true);
     pass(60_001);
-    expect(await lead.reconcile()).toMatchObject({ settled: 1 });
+    expect(await reconcileAll()).toMatchObject({ ended: 1 });
   });
 
-  it('archives the ghost of a run that was replaced', async () => {
-    const { lead, pass, record, stateOf, inbox } = await withClaim(await makeDeadWorker(), true);
+  it('archives an orphaned run that was replaced', async () => {
+    const { reconcileAll, lead, pass, record, stateOf, inbox } = await withClaim(await makeDeadWorker(), true);
     await lead.submit(makeRequest());
     pass(60_001);
-    await lead.reconcile();
+    await reconcileAll();
     expect((await record())?.decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
     expect(await stateOf()).toBe('doing');
     expect(await inbox()).toEqual([]);
@@ -126,28 +132,30 @@ describe('reconcile', () => {
     git('add', '.');
     git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '--quiet', '-m', 'Begin');
     const request = { repo_dir: repository, isolation: 'worktree' } as const;
-    const { lead, pass, data, submitted, record } = await withClaim(await makeDeadWorker(), true, request);
+    const { reconcileAll, pass, data, submitted, record } = await withClaim(await makeDeadWorker(), true, request);
     const folder = join(data, 'worktrees', submitted.run);
     git('worktree', 'add', '--quiet', '--detach', folder);
     await writeFile(join(folder, 'unsaved.txt'), 'work');
     pass(60_001);
-    await lead.reconcile();
+    await reconcileAll();
     expect(existsSync(join(folder, 'unsaved.txt'))).toBe(true);
     expect((await record())?.decision?.next).toContain(folder);
   });
 
-  it('done by many at once settles once', async () => {
-    const { lead, pass, inbox, executions } = await withClaim(await makeDeadWorker(), true);
+  it('settles once when many reconcile at once', async () => {
+    const { reconcileAll, pass, inbox, executions } = await withClaim(await makeDeadWorker(), true);
     pass(60_001);
-    await Promise.all([lead.reconcile(), lead.reconcile(), lead.reconcile()]);
+    await Promise.all([reconcileAll(), reconcileAll(), reconcileAll()]);
     expect(await inbox()).toHaveLength(1);
     expect(await executions()).toHaveLength(1);
   });
 
-  it('delivers what waits', async () => {
-    const { lead, pass, comments } = await withClaim(await makeDeadWorker(), true);
+  it('ends an orphaned run that carries no order', async () => {
+    const { reconcileAll, store, pass } = await withClaim(await makeDeadWorker(), false);
+    const spec = { engine: 'command', command: ['true'], workdir: '/srv/other' } as const;
+    await store.createRun({ id: 'r1', spec, state: 'running', workerId: 'gone', leaseMs: 1000, now: Date.now() });
     pass(60_001);
-    await lead.reconcile();
-    expect((await comments()).match(/sluice:workrun/g)).toHaveLength(1);
+    expect(await reconcileAll()).toMatchObject({ ended: 1 });
+    expect(await store.findRun('r1')).toMatchObject({ state: 'ended', result: { error: { code: 'WORKER_GONE' } } });
   });
 });

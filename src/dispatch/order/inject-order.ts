@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import { WORK_RESULT_SCHEMA } from '../../records/index.js';
 import type { RunSpec, WorkOrder } from '../../records/index.js';
-import { OrdersError } from '../orders-error.js';
+import { agentEngineOf, OrdersError } from '../../orders/index.js';
+import type { Wrapper } from '../../orders/index.js';
 import { contextPackOf } from './context-pack.js';
 import type { PackFile } from './context-pack.js';
 import { renderPrompt } from './render-prompt.js';
-import { agentEngineOf } from './worker-types.js';
-import type { Wrapper } from './wrapper.js';
 
 /** Everything that is needed to start a worker on an order. */
 export interface Injection {
@@ -21,10 +20,10 @@ export interface Injection {
  * How a wrapper gives an order to its worker. `workDir` is where the work is done if that is not `repo_dir`: a worktree.
  *
  * @example
- * injectionOf({ type: 'script', command: ['node', 'worker.mjs'], inject: 'args' }, order, '/data/runs/01K…').spec.command
+ * injectOrder({ type: 'script', command: ['node', 'worker.mjs'], inject: 'args' }, order, '/data/runs/01K…').spec.command
  * // ['node', 'worker.mjs', '/data/runs/01K…/work_order.json']
  */
-export function injectionOf(
+export function injectOrder(
   wrapper: Wrapper,
   order: WorkOrder,
   runDir: string,

@@ -1,0 +1,69 @@
+import type { WorkContext } from './work-context.js';
+
+/** A claim that is kept alive while its run is executed. */
+export interface HeldClaim {
+  /** Aborted when the run must stop: canceled, replaced, claimed by another worker, or the worker is out of time. */
+  readonly stop: AbortSignal;
+  /** Sets who receives the reply of a person; rejects where the reply cannot be used. */
+  onReply(deliver: (text: string) => Promise<void>): void;
+  /** Stops renewing. */
+  end(): Promise<void>;
+}
+
+/**
+ * Renews the lease of a run three times per lease and whenever something was requested of it, and passes requests on. A
+ * store that does not answer is asked again; after two leases without an answer the claim counts as lost.
+ */
+export function holdClaim(context: WorkContext, { id, workerId }: { id: string; workerId: string }): HeldClaim {
+  const { store, clock, logger, leaseMs, signal } = context;
+  const stopping = new AbortController();
+  let deliver: ((text: string) => Promise<void>) | undefined;
+  let lastRenewed = clock();
+  let renewal = Promise.resolve();
+  let isDue = false;
+
+  const pass = async (reply: string) => {
+    try {
+      await deliver?.(reply);
+    } catch (error) {
+      logger.warn('reply refused, still waiting for another', { run: id, error: String(error) });
+      await store.markWaiting({ id, workerId, now: clock() });
+    }
+  };
+  const renew = async () => {
+    isDue = false;
+    try {
+      const { held, cancel, reply } = await store.renewRun({ id, workerId, leaseMs, now: clock() });
+      lastRenewed = clock();
+      if (!held || cancel) stopping.abort();
+      else if (reply !== null) await pass(reply);
+    } catch (error) {
+      logger.warn('claim could not be renewed', { run: id, error: String(error) });
+      if (clock() - lastRenewed > 2 * leaseMs) stopping.abort();
+    }
+  };
+  /** One at a time; requests that come meanwhile are found by one more. */
+  const renewSoon = () => {
+    if (isDue) return;
+    isDue = true;
+    renewal = renewal.then(renew);
+  };
+  const timer = setInterval(renewSoon, Math.max(10, leaseMs / 3));
+  const stopWatching = store.watchRequests(id, renewSoon);
+  // By hand: signals combined with one that lives as long as the worker would pile up.
+  const stop = () => stopping.abort();
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  return {
+    stop: stopping.signal,
+    onReply(receive) {
+      deliver = receive;
+    },
+    async end() {
+      clearInterval(timer);
+      stopWatching();
+      signal.removeEventListener('abort', stop);
+      await renewal;
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../base/index.js';
+import type { ClaimedRun } from '../../runs/ports/run-store.js';
+import { openMemoryStore } from '../../store/memory/open.js';
+import { StoreError } from '../../store/store-error.js';
+import type { Store } from '../../store/store.js';
+import { executeRun } from '../execute-run.js';
+import { openWorkshop } from '../fixtures/workshop.js';
+import type { Instructions } from '../fixtures/workshop.js';
+import type { WorkContext } from '../work-context.js';
+
+const WORKER = { worker_id: 'w1', host: hostname(), pid: process.pid, pid_started: null };
+const LEASE_MS = 300;
+
+interface Setting {
+  readonly store?: Store;
+  readonly request?: Readonly<Record<string, unknown>>;
+  readonly limits?: { readonly time_s: number };
+}
+
+/** A claimed order, to be executed by a script that does what its instructions say. */
+async function withClaim(instructions: Instructions, { store: given, request, limits }: Setting = {}) {
+  const at = await openWorkshop({ ...(given === undefined ? {} : { store: given }), ...(limits && { limits }) });
+  const submitted = await at.submit('acme/shop#12', instructions, request);
+  const claimed = await at.store.claimRun({ worker: WORKER, leaseMs: LEASE_MS, now: Date.now() });
+  if (claimed === undefined) throw new Error('nothing to claim');
+  const execute = async (more: Partial<WorkContext> = {}, run: ClaimedRun = claimed) => {
+    const { signal } = new AbortController();
+    const context = { store: at.store, lead: at.lead, runs: { data: at.data }, leaseMs: LEASE_MS, clock: Date.now };
+    await executeRun({ ...context, logger: silentLogger, signal, ...more }, run, 'w1');
+  };
+  const order = async () => at.store.findOrder('acme/shop#12', submitted.order.run_id);
+  const run = async () => at.store.findRun(submitted.run);
+  const executions = async () => (await at.store.listExecutions({})).items;
+  return { ...at, submitted, execute, order, run, executions };
+}
+
+describe('executing an order', { timeout: 30_000 }, () => {
+  it('passes the order to the agent, settles what it reports, and ends the run with it', async () => {
+    const { execute, order, run, submitted, data } = await withClaim({ result: 'ok' });
+    await execute();
+    expect((await order())?.decision?.action).toBe('advance');
+    expect(await run()).toMatchObject({ state: 'ended', result: { status: 'success', process: { exit_code: 0 } } });
+    expect(existsSync(join(data, 'runs', submitted.run, 'work_order.json'))).toBe(true);
+  });
+
+  it('does not touch an order that another worker holds by now', async () => {
+    const { execute, store, order, effects } = await withClaim({ result: 'ok' });
+    await store.requeueExpired(Date.now() + 1000);
+    await store.claimRun({ worker: { ...WORKER, worker_id: 'other' }, leaseMs: 60_000, now: Date.now() });
+    await execute();
+    expect(await order()).toMatchObject({ state: 'running', decision: null, started_at: null });
+    expect(await effects()).toEqual([]);
+  });
+
+  it('does not start an order that was replaced after it was claimed, and archives it', async () => {
+    const { execute, submit, order, effects } = await withClaim({ result: 'ok' });
+    await submit('acme/shop#12', { result: 'ok' });
+    await execute();
+    expect(await order()).toMatchObject({ state: 'settled', decision: { action: 'archive' }, started_at: null });
+    expect(await effects()).toEqual([]);
+  });
+
+  it('does not start an order that a person canceled after it was claimed, and asks a person', async () => {
+    const { execute, store, submitted, order, run } = await withClaim({ result: 'ok' });
+    await store.requestCancel(submitted.run, Date.now());
+    await execute();
+    expect((await order())?.decision).toMatchObject({
+      action: 'needs-human',
+      result_code: 'manual_intervention',
+      reason: 'The run was canceled before it started.',
+    });
+    expect(await run()).toMatchObject({ state: 'ended', result: { status: 'canceled' } });
+  });
+
+  it('puts an order back into the queue when the worker has no time left to start it', async () => {
+    const { execute, order } = await withClaim({ result: 'ok' });
+    await execute({ signal: AbortSignal.abort() });
+    expect(await order()).toMatchObject({ state: 'queued', started_at: null });
+  });
+
+  it('stops the agent when the order is replaced, and archives what it left', async () => {
+    const { execute, submit, order, effects, store } = await withClaim({ sleep: 60_000 });
+    const done = execute();
+    await expect.poll(effects, { timeout: 10_000 }).toHaveLength(1);
+    await submit('acme/shop#12', { result: 'ok' });
+    await done;
+    expect((await order())?.decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
+    expect((await store.findIssue('acme/shop#12'))?.state).toBe('doing');
+  });
+
+  it('does not believe an agent that was stopped and says ok', async () => {
+    const { execute, order } = await withClaim({ result: 'ok', hang: true }, { limits: { time_s: 1 } });
+    await execute();
+    expect((await order())?.decision?.action).toBe('needs-human');
+  });
+
+  it('reports why an agent was stopped before it left a result, and where to look', async () => {
+    const { execute, order, submitted } = await withClaim({ sleep: 60_000 }, { limits: { time_s: 0.5 } });
+    await execute();
+    const decision = (await order())?.decision;
+    expect(decision?.reason).toMatch(/its process was ended by SIGTERM after [\d.]+ s\. The run .*0\.5 s/);
+    expect(decision?.next).toContain(`(runs/${submitted.run}/.audit in the data folder)`);
+  });
+
+  it('reports of a killed agent what the system says', async () => {
+    const { execute, order } = await withClaim({ kill: true });
+    await execute();
+    expect((await order())?.decision?.reason).toMatch(/its process was ended by SIGKILL after [\d.]+ s\.$/);
+  });
+
+  it('holds the claim while it prepares, runs and settles', async () => {
+    const { execute, store, run, submitted } = await withClaim({ sleep: 60_000 });
+    const done = execute();
+    await expect.poll(async () => (await run())?.started_at, { timeout: 10_000 }).not.toBeNull();
+    const first = (await run())?.lease_until ?? 0;
+    await expect.poll(async () => (await run())?.lease_until ?? 0, { timeout: 5000 }).toBeGreaterThan(first);
+    expect(await store.listExpiredRuns(Date.now())).toEqual([]);
+    await store.requestCancel(submitted.run, Date.now());
+    await done;
+  });
+
+  it('settles with the exit code it saw although the store was away for a moment', async () => {
+    const memory = openMemoryStore();
+    let failures = 2;
+    const store: Store = {
+      ...memory,
+      settleOrder: async (settlement) => {
+        failures -= 1;
+        if (failures >= 0) throw new StoreError('STORE_UNAVAILABLE', 'gone for a moment');
+        return memory.settleOrder(settlement);
+      },
+    };
+    const { execute, executions } = await withClaim({ exit: 0 }, { store });
+    await execute();
+    expect(await executions()).toMatchObject([{ exit_code: 0, decision: 'needs-human' }]);
+  });
+
+  it('does not start what depends on issues that are not resolved', async () => {
+    const { execute, executions, order, run } = await withClaim({}, { request: { depends_on: ['acme/shop#1'] } });
+    await execute();
+    expect((await order())?.decision).toMatchObject({ action: 'blocked', result_code: 'dep_unresolved' });
+    expect(await executions()).toMatchObject([{ started_at: null, duration_ms: null, command: [] }]);
+    expect(await run()).toMatchObject({ state: 'ended', result: { error: { code: 'RUN_NOT_STARTED' } } });
+  });
+
+  it('asks a person when its repository is missing', async () => {
+    const { execute, order } = await withClaim({}, { request: { repo_dir: '/no/such/folder' } });
+    await execute();
+    expect((await order())?.decision).toMatchObject({
+      action: 'needs-human',
+      result_code: 'env_unavailable',
+      reason: expect.stringContaining('/no/such/folder'),
+    });
+  });
+});

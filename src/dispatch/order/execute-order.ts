@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import { errorMessageOf } from '../../base/index.js';
+import { isPresent, makeFolder, replaceFile } from '../../files/index.js';
+import { findWrapper, RESULT_FILES, STREAM_BYTES } from '../../orders/index.js';
+import type { WorkerEnd } from '../../orders/index.js';
+import type { OrderRecord, RunResult } from '../../records/index.js';
+import { readLastAttempt, runFolderPath } from '../../run-folder/index.js';
+import { acquireFolder, CANCELED_BEFORE_START, runToEnd } from '../run-to-end.js';
+import type { HeldClaim } from '../hold-claim.js';
+import { retryStore } from '../retry-store.js';
+import type { WorkContext } from '../work-context.js';
+import { collectResult } from './collect-result.js';
+import type { PackFile } from './context-pack.js';
+import { injectOrder } from './inject-order.js';
+import type { Injection } from './inject-order.js';
+import { createWorktree, findWorktree, putAwayWorktree, removeWorktree } from './worktree.js';
+import type { Worktree } from './worktree.js';
+
+/** A claimed order, and the issues it depends on that are not resolved. */
+export interface ClaimedOrder {
+  readonly record: OrderRecord;
+  readonly unresolved: readonly string[];
+}
+
+/** How a process ended that was not seen to end, also because it never started. */
+export const EXIT_UNKNOWN = { exitCode: null, signal: null } as const;
+
+/**
+ * Executes a claimed order: prepares its run folder, runs its agent, and settles it with what came of that. Where the claim
+ * is lost before the process starts, nothing has happened.
+ */
+export async function executeOrder(
+  context: WorkContext,
+  { record, unresolved }: ClaimedOrder,
+  workerId: string,
+  claim: HeldClaim,
+): Promise<void> {
+  const { order, run: id } = record;
+  const { store, lead, clock, runs, signal } = context;
+  const settle = async (end: WorkerEnd) =>
+    // A result must not be lost to a store that is away for a moment; to settle twice is harmless.
+    retryStore(async () => lead.settle({ issueRef: order.issue_ref, runId: order.run_id, ...end }), context);
+
+  if (unresolved.length > 0) return void (await settle({ ...EXIT_UNKNOWN, unresolved }));
+  const worktree = findWorktree(runs.data, order, id);
+  const lock = worktree === undefined ? await acquireFolder(context, { id, workerId }, order.repo_dir) : undefined;
+  if (lock === 'busy') return;
+  try {
+    const prepared = await prepareOrder(context, record, worktree);
+    if (signal.aborted) return void (await store.releaseRun({ id, workerId, now: clock(), retryAt: clock() }));
+    const spec = 'spec' in prepared ? { spec: prepared.spec } : {};
+    const started = await store.markStarted({ id, workerId, now: clock(), ...spec });
+    if (started === 'lost') return;
+    if (started === 'canceled') {
+      if (worktree !== undefined) await removeWorktree(worktree);
+      return void (await settle({ ...EXIT_UNKNOWN, canceled: true, runResult: CANCELED_BEFORE_START }));
+    }
+    if (!('spec' in prepared)) return void (await settle({ ...EXIT_UNKNOWN, ...prepared }));
+    const result = await runToEnd(context, { id, workerId, spec: prepared.spec, env: prepared.env, lock }, claim);
+    const end = await readEnd(runFolderPath(runs.data, id), result);
+    await settle({ ...end, ...(await putAwayWorktree(worktree)) });
+  } finally {
+    await lock?.release();
+  }
+}
+
+/** Everything that must be in place before the agent starts; a message if something cannot be. */
+async function prepareOrder(
+  { lead, runs }: WorkContext,
+  { order, run }: OrderRecord,
+  worktree: Worktree | undefined,
+): Promise<Injection | { readonly startError: string }> {
+  try {
+    const runDir = runFolderPath(runs.data, run);
+    const wrapper = findWrapper(order.worker, lead.wrappers);
+    const injection = injectOrder(wrapper, order, runDir, worktree?.folder ?? order.repo_dir);
+    if (worktree !== undefined) {
+      const { error } = await createWorktree(worktree);
+      if (error !== undefined) return { startError: error };
+    }
+    await makeFolder(runDir);
+    // Each file is there whole or not at all.
+    for (const { path, text } of injection.files) await replaceFile(join(runDir, path), text);
+    return injection;
+  } catch (error) {
+    return { startError: errorMessageOf(error) };
+  }
+}
+
+/** What the agent left: its result as a file or as its answer, what it printed, and how its process ended. */
+async function readEnd(runDir: string, result: RunResult): Promise<WorkerEnd> {
+  const { file, draft } = collectResult(result);
+  if (file !== undefined) await writeUnlessPresent(runDir, file);
+  const { stdout, stderr } = await readLastAttempt(runDir, STREAM_BYTES);
+  return { ...readExit(result), stdout, stderr, runResult: result, ...(draft === undefined ? {} : { draft }) };
+}
+
+/** A result that the agent wrote itself counts. */
+async function writeUnlessPresent(runDir: string, file: PackFile): Promise<void> {
+  for (const name of RESULT_FILES) {
+    if (await isPresent(join(runDir, name))) return;
+  }
+  await replaceFile(join(runDir, file.path), file.text);
+}
+
+/** How the agent's process ended, as the run saw it. */
+function readExit(result: RunResult): WorkerEnd {
+  const { process: ended, error, status } = result;
+  if (ended === undefined) {
+    const startError = error?.message ?? `the run ended as ${status} before its process started`;
+    return { ...EXIT_UNKNOWN, startError };
+  }
+  const { exit_code, signal, command, version } = ended;
+  // A process that Sluice stopped may still exit with 0: it was stopped all the same.
+  const wasStopped = error?.category === 'canceled' || error?.category === 'timeout' || error?.category === 'limit';
+  return {
+    exitCode: wasStopped ? null : exit_code,
+    signal: wasStopped ? (signal ?? 'SIGTERM') : signal,
+    command,
+    workerVersion: version,
+    // That a process exited or was killed, exit code and signal say already.
+    ...(error === undefined || error.category === 'process' ? {} : { runError: error.message }),
+  };
+}

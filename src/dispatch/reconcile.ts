@@ -1,0 +1,90 @@
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { STREAM_BYTES } from '../orders/index.js';
+import type { Lead } from '../orders/index.js';
+import type { RunRecord } from '../records/index.js';
+import { readLastAttempt, runFolderPath } from '../run-folder/index.js';
+import { endOrphans, failedResult, getProcessState } from '../runs/index.js';
+import type { Store } from '../store/index.js';
+import { isInProgress } from './claims-in-progress.js';
+import type { LostRunCode } from './lost-run-codes.js';
+import { EXIT_UNKNOWN } from './order/execute-order.js';
+import { findWorktree, putAwayWorktree } from './order/worktree.js';
+
+/** What reconciling needs. */
+export interface ReconcileOptions {
+  readonly store: Store;
+  readonly lead: Lead;
+  /** The data folder: run folders, worktrees, notes of running processes. */
+  readonly data: string;
+  readonly clock: () => number;
+}
+
+/** What was reconciled. */
+export interface Reconciliation {
+  /** Expired claims whose process never started: they are queued again. */
+  readonly requeued: number;
+  /** Orphaned runs: their worker is gone, so they were ended; their orders go to a person. */
+  readonly ended: number;
+  /** Their lease has expired, but the worker that holds them is alive: left alone. */
+  readonly held: number;
+  /** Processes that had outlived their Sluice. */
+  readonly processes: number;
+}
+
+const GONE: LostRunCode = 'WORKER_GONE';
+const ORPHANED = failedResult(
+  GONE,
+  'The worker that executed this run is gone; its process exit is unknown. Start it again.',
+);
+
+/**
+ * Reconciles what crashed workers left: ends processes that outlived them, queues claims again that never started, and ends
+ * orphaned runs; an order of such a run is settled with whatever can be read of its result.
+ */
+export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
+  const { store, clock, data } = options;
+  // First: a run is over only when its process is gone.
+  const processes = await endOrphans(join(data, 'processes'));
+  const report = { requeued: await store.requeueExpired(clock()), ended: 0, held: 0, processes: processes.length };
+  const seen = new Set<string>();
+  for (;;) {
+    const fresh = (await store.listExpiredRuns(clock())).filter(({ id }) => !seen.has(id));
+    if (fresh.length === 0) return report;
+    for (const { id } of fresh) seen.add(id);
+    const outcomes = await Promise.allSettled(fresh.map(async (run) => endUnlessHeld(options, run)));
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') throw outcome.reason;
+      report[outcome.value] += 1;
+    }
+  }
+}
+
+async function endUnlessHeld(options: ReconcileOptions, run: RunRecord): Promise<'held' | 'ended'> {
+  const { owner, order } = run;
+  if (owner === null || (await isHeld(owner))) return 'held';
+  if (order !== null) await settleOrphan(options, order, run.id);
+  else await options.store.endRun({ id: run.id, workerId: owner.worker_id, result: ORPHANED, now: options.clock() });
+  return 'ended';
+}
+
+/** Whether a live worker holds the claim. Of another machine only the lease says so, and it has expired. */
+async function isHeld({ worker_id, host, pid, pid_started }: NonNullable<RunRecord['owner']>): Promise<boolean> {
+  if (isInProgress(worker_id)) return true;
+  if (host !== hostname() || pid === process.pid) return false;
+  return (await getProcessState({ pid, started: pid_started })) === 'alive';
+}
+
+async function settleOrphan(
+  { store, lead, data }: ReconcileOptions,
+  { issue_ref: issueRef, run_id: runId }: NonNullable<RunRecord['order']>,
+  run: string,
+): Promise<void> {
+  const record = await store.findOrder(issueRef, runId);
+  if (record === undefined) return;
+  const { stdout, stderr, command, version } = await readLastAttempt(runFolderPath(data, run), STREAM_BYTES);
+  const note = await putAwayWorktree(findWorktree(data, record.order, run));
+  // Whatever the folder says of the exit: the agent could write there, and it was not seen.
+  const end = { ...EXIT_UNKNOWN, stdout, stderr, command, workerVersion: version, runResult: ORPHANED };
+  await lead.settle({ issueRef, runId, ...end, ...note });
+}

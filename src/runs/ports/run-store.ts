@@ -1,0 +1,99 @@
+import type { OrderRecord, RunRecord, RunResult, RunSpec, RunState, WorkerIdentity } from '../../records/index.js';
+
+/** Which runs are listed. */
+export interface RunFilter {
+  readonly limit?: number;
+  readonly cursor?: string;
+  readonly state?: RunState;
+  readonly engine?: string;
+  /** Words that must all occur, in any case, in its id, engine, issue, folder, program or prompt. */
+  readonly search?: string;
+  readonly outcome?: RunResult['status'];
+  readonly repairLevel?: RunResult['repair_level'];
+  /** Created at this time or later. */
+  readonly since?: number;
+  /** Created before this time. */
+  readonly until?: number;
+}
+
+/** Who asks for a run to execute, and which runs it can execute. */
+export interface RunClaim {
+  readonly worker: WorkerIdentity;
+  readonly leaseMs: number;
+  readonly now: number;
+  /** Runs that carry an order, runs that do not, or both (default). */
+  readonly takes?: readonly ('orders' | 'runs')[];
+  /** How many orders of a worker type may be claimed at once, over all machines. */
+  readonly concurrency?: Readonly<Record<string, number>>;
+  /** Only orders of these worker types; all by default. */
+  readonly workerTypes?: readonly string[];
+}
+
+/** A claimed run and, if it carries one, its order. */
+export interface ClaimedRun {
+  readonly record: RunRecord;
+  readonly order: OrderRecord | null;
+  /** The issues of the order's `depends_on` that are neither in review nor done. */
+  readonly unresolved: readonly string[];
+}
+
+/** A run and the worker that holds it. */
+export interface RunHold {
+  readonly id: string;
+  readonly workerId: string;
+  readonly now: number;
+}
+
+/** The queue of runs, and what is known of each. Each method is one transaction; times are milliseconds since 1970. */
+export interface RunStore {
+  /**
+   * Queues a run, or records one that is already running. An existing run is left unchanged: the one with that id, or the
+   * one created under `requestId`. A different spec under that request id is refused with `REQUEST_ID_REUSED`.
+   */
+  createRun(run: {
+    readonly id: string;
+    readonly spec: RunSpec;
+    readonly state: 'queued' | 'running';
+    readonly requestId?: string;
+    /** Who executes a run that is already running. */
+    readonly workerId?: string;
+    readonly leaseMs?: number;
+    readonly now: number;
+  }): Promise<{ readonly id: string; readonly repeated: boolean }>;
+  /**
+   * Claims the next run that may start now: highest priority first, then oldest. A run whose folder is in use is passed
+   * over, and so are orders of a worker type that is at its limit. Undefined if there is none.
+   */
+  claimRun(claim: RunClaim): Promise<ClaimedRun | undefined>;
+  /**
+   * From here on the agent's process may be running: an expired claim is no longer queued again. `spec` is what is really
+   * executed. `canceled` if cancellation was requested before the start, `lost` if the claim is not held any more.
+   */
+  markStarted(hold: RunHold & { readonly spec?: RunSpec }): Promise<'started' | 'canceled' | 'lost'>;
+  /** Puts a claimed run back into the queue, not to be claimed again before `retryAt`: its folder is in use elsewhere. */
+  releaseRun(hold: RunHold & { readonly retryAt: number }): Promise<boolean>;
+  /** Extends the lease; returns what was requested of the run meanwhile. A returned reply counts as taken: the run goes on. */
+  renewRun(
+    hold: RunHold & { readonly leaseMs: number },
+  ): Promise<{ readonly held: boolean; readonly cancel: boolean; readonly reply: string | null }>;
+  /** The agent has asked: from here on a reply is accepted. False if the claim is not held any more. */
+  markWaiting(hold: RunHold): Promise<boolean>;
+  /** Ends a run that carries no order. False if the claim is not held any more: another worker has the last word. */
+  endRun(end: RunHold & { readonly result: RunResult }): Promise<boolean>;
+  /** Asks a run to end; one that is queued and carries no order ends at once. */
+  requestCancel(id: string, now: number): Promise<RunRecord | undefined>;
+  /** Keeps the answer to the question a run waits with, for its worker to take; `not_waiting` if there is none. */
+  postReply(id: string, text: string): Promise<'posted' | 'not_waiting' | 'not_found'>;
+  /** Calls back when a reply or a cancellation may wait for a run; a call may come late, twice or for nothing. */
+  watchRequests(id: string, wake: () => void): () => void;
+  /** Puts claims that expired before their process started back into the queue; returns how many. */
+  requeueExpired(now: number): Promise<number>;
+  /** Runs whose process had started and whose lease has expired. */
+  listExpiredRuns(now: number): Promise<readonly RunRecord[]>;
+  findRun(id: string): Promise<RunRecord | undefined>;
+  /**
+   * Newest first. With more filters than state and engine, a page looks at a bounded number of runs: it may be short, or
+   * empty, and still have a next one.
+   */
+  listRuns(page: RunFilter): Promise<{ readonly items: readonly RunRecord[]; readonly next_cursor: string | null }>;
+}

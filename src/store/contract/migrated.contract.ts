@@ -1,0 +1,60 @@
+import { expect } from 'vitest';
+import type { Store } from '../store.js';
+import { claimOf, NOW, settlementOf } from './fixtures/order-samples.js';
+
+/**
+ * What must be true of a store that version 0.1.0 wrote: an order in each state it could be in, a run that has ended and
+ * one that is queued. `fixtures/store-0.1.0.*` hold it.
+ */
+export async function expectMigrated(store: Store): Promise<void> {
+  const orders = (await store.listOrders({ limit: 100 })).items;
+  const states = Object.fromEntries(orders.map(({ order, state }) => [`${order.issue_ref} ${order.run_id}`, state]));
+  expect(states).toEqual({
+    'local#settled 2026-11-15-backend-0001': 'settled',
+    'local#asked 2026-11-15-backend-0001': 'settled',
+    'local#canceled 2026-11-15-backend-0001': 'canceled',
+    'local#canceled 2026-11-15-backend-0002': 'queued',
+    'local#claimed 2026-11-15-backend-0001': 'running',
+    'local#running 2026-11-15-backend-0001': 'running',
+    'local#torn 2026-11-15-backend-0001': 'running',
+    'local#queued 2026-11-15-backend-0001': 'queued',
+  });
+
+  const settled = orders.find(({ order }) => order.issue_ref === 'local#settled');
+  expect(settled?.decision).toEqual({
+    action: 'advance',
+    reason: 'It is advance.',
+    result_code: 'none',
+    next: 'Look at it.',
+  });
+  expect((await store.findItem('item-asked'))?.run).toBe('01KA3ORDERASKED00000000000');
+  expect((await store.listExecutions({ issueRef: 'local#settled' })).items).toMatchObject([
+    { run: settled?.run, result_code: 'none' },
+  ]);
+  expect((await store.listExecutions({ issueRef: 'local#settled' })).items[0]).not.toHaveProperty('run_ulid');
+
+  // What was claimed and never started is queued again; what had started is reconciled, also if only its order is open.
+  expect(await store.requeueExpired(NOW + 9999)).toBe(1);
+  const expired = await store.listExpiredRuns(NOW + 9999);
+  const owners = expired.map(({ order, owner }) => `${order?.issue_ref} ${owner?.worker_id}`);
+  expect(owners.toSorted()).toEqual(['local#running w-running', 'local#torn w-torn']);
+  for (const { order } of expired) {
+    const record = await store.findOrder(order?.issue_ref ?? '', order?.run_id ?? '');
+    if (record !== undefined) await store.settleOrder(settlementOf(record));
+  }
+  expect(await store.listExpiredRuns(NOW + 9999)).toEqual([]);
+
+  // The queue goes on: by priority, then by age.
+  const claimed: string[] = [];
+  for (let turn = 0; turn < 5; turn++) {
+    const next = (await store.claimRun(claimOf()))?.record;
+    claimed.push(next?.order?.issue_ref ?? next?.id ?? 'none');
+  }
+  expect(claimed.slice(0, 2)).toEqual(['local#claimed', 'local#queued']);
+  expect(claimed.slice(2).toSorted()).toEqual(['local#canceled', 'none', 'run-queued']);
+
+  const [found] = (await store.listRuns({ search: 'mend the wheel' })).items;
+  expect(found).toMatchObject({ id: 'run-ended', state: 'ended', result: { status: 'success' } });
+  expect((await store.listRuns({ search: 'local#queued' })).items).toHaveLength(1);
+  expect(await store.read({ runId: 'run-ended', protocol: 'fcmp', limit: 10 })).toHaveLength(1);
+}

@@ -1,0 +1,153 @@
+import type { RunClaim, RunHold, RunStore } from '../../runs/index.js';
+import { EXPIRED_AT_ONCE } from '../expired-at-once.js';
+import { storeSpec } from '../stored-spec.js';
+import { QUEUE } from '../wakers.js';
+import {
+  checkOpen,
+  copyOf,
+  endRow,
+  findFolderHolder,
+  isHeld,
+  orderKey,
+  readOrder,
+  readRun,
+  type RunRow,
+  type Tables,
+} from './tables.js';
+
+type ClaimRun = Pick<
+  RunStore,
+  | 'claimRun'
+  | 'markStarted'
+  | 'releaseRun'
+  | 'renewRun'
+  | 'markWaiting'
+  | 'endRun'
+  | 'requeueExpired'
+  | 'listExpiredRuns'
+>;
+
+/** Claims runs, and what the holder of a claim may do with it. */
+export function createClaimRun(tables: Tables): ClaimRun {
+  const { runs } = tables;
+  return {
+    async claimRun(claim) {
+      checkOpen(tables);
+      const [row] = [...runs.values()]
+        .filter((each) => mayStart(tables, each, claim))
+        .toSorted((left, right) => right.priority - left.priority || left.sequence - right.sequence);
+      if (row === undefined) return undefined;
+      row.notBefore = 0;
+      row.record = {
+        ...row.record,
+        state: 'running',
+        owner: copyOf(claim.worker),
+        lease_until: claim.now + claim.leaseMs,
+      };
+      const { order: name } = row.record;
+      const orderRow = name === null ? undefined : tables.orders.get(orderKey(name.issue_ref, name.run_id));
+      const order = orderRow === undefined ? null : readOrder(tables, orderRow);
+      return { record: readRun(tables, row), order, unresolved: findUnresolved(tables, order?.order.depends_on ?? []) };
+    },
+
+    async markStarted({ spec, ...hold }) {
+      checkOpen(tables);
+      const row = findHeld(tables, hold);
+      if (row === undefined) return 'lost';
+      if (row.record.cancel_requested && row.record.started_at === null) return 'canceled';
+      row.record = {
+        ...row.record,
+        started_at: row.record.started_at ?? new Date(hold.now).toISOString(),
+        ...(spec === undefined ? {} : { spec: JSON.parse(storeSpec(spec, 'running')) as typeof spec }),
+      };
+      return 'started';
+    },
+
+    async releaseRun({ retryAt, ...hold }) {
+      checkOpen(tables);
+      const row = findHeld(tables, hold);
+      if (row === undefined) return false;
+      requeue(row);
+      row.notBefore = retryAt;
+      return true;
+    },
+
+    async renewRun({ leaseMs, ...hold }) {
+      checkOpen(tables);
+      const row = findHeld(tables, hold);
+      if (row === undefined) return { held: false, cancel: false, reply: null };
+      const { reply } = row;
+      row.reply = null;
+      const state = reply === null ? row.record.state : 'running';
+      row.record = { ...row.record, state, lease_until: hold.now + leaseMs };
+      return { held: true, cancel: row.record.cancel_requested, reply };
+    },
+
+    async markWaiting(hold) {
+      checkOpen(tables);
+      const row = findHeld(tables, hold);
+      if (row === undefined) return false;
+      row.reply = null;
+      row.record = { ...row.record, state: 'waiting' };
+      return true;
+    },
+
+    async endRun({ result, ...hold }) {
+      checkOpen(tables);
+      const row = findHeld(tables, hold);
+      if (row === undefined || row.record.order !== null) return false;
+      endRow(row, result, hold.now);
+      tables.wakers.wake(QUEUE);
+      return true;
+    },
+
+    async requeueExpired(now) {
+      checkOpen(tables);
+      const expired = [...runs.values()].filter((row) => isExpired(row, now) && row.record.started_at === null);
+      for (const row of expired) requeue(row);
+      if (expired.length > 0) tables.wakers.wake(QUEUE);
+      return expired.length;
+    },
+
+    async listExpiredRuns(now) {
+      checkOpen(tables);
+      return [...runs.values()]
+        .filter((row) => isExpired(row, now) && row.record.started_at !== null)
+        .slice(0, EXPIRED_AT_ONCE)
+        .map((row) => readRun(tables, row));
+    },
+  };
+}
+
+/** A canceled order is claimed although its folder is in use: it is settled without a process. */
+function mayStart(tables: Tables, row: RunRow, { takes, concurrency = {}, workerTypes, now }: RunClaim): boolean {
+  const { workerType, record } = row;
+  if (record.state !== 'queued' || row.notBefore > now) return false;
+  if (takes?.includes(record.order === null ? 'runs' : 'orders') === false) return false;
+  if (workerType !== null) {
+    if (workerTypes?.includes(workerType) === false) return false;
+    const busy = [...tables.runs.values()].filter((other) => isHeld(other) && other.workerType === workerType);
+    if (busy.length >= (concurrency[workerType] ?? Infinity)) return false;
+  }
+  return record.cancel_requested || findFolderHolder(tables, row) === undefined;
+}
+
+function findUnresolved(tables: Tables, dependencies: readonly string[]): string[] {
+  return dependencies.filter((issueRef) => {
+    const state = tables.issues.get(issueRef)?.record.state;
+    return state !== 'review' && state !== 'done';
+  });
+}
+
+function findHeld(tables: Tables, { id, workerId }: RunHold): RunRow | undefined {
+  const row = tables.runs.get(id);
+  return row !== undefined && isHeld(row) && row.record.owner?.worker_id === workerId ? row : undefined;
+}
+
+function isExpired(row: RunRow, now: number): boolean {
+  return isHeld(row) && row.record.lease_until !== null && row.record.lease_until <= now;
+}
+
+function requeue(row: RunRow): void {
+  row.record = { ...row.record, state: 'queued', owner: null, lease_until: null };
+}

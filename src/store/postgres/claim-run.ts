@@ -1,0 +1,192 @@
+import type { RunStore } from '../../runs/index.js';
+import { EXPIRED_AT_ONCE } from '../expired-at-once.js';
+import { storeSpec } from '../stored-spec.js';
+import { columnsOf } from './columns.js';
+import type { Context } from './context.js';
+import type { Queryable } from './driver.js';
+import { readOrder } from './order-rows.js';
+import { NOTIFY_QUEUE } from './queue.js';
+import { closeDigest, digestValues, readRun } from './run-rows.js';
+
+/** Claims go one after the other, on all machines: only so can each count what the others have claimed. */
+const CLAIM_LOCK = 758_424;
+
+type ClaimRun = Pick<
+  RunStore,
+  | 'claimRun'
+  | 'markStarted'
+  | 'releaseRun'
+  | 'renewRun'
+  | 'markWaiting'
+  | 'endRun'
+  | 'requeueExpired'
+  | 'listExpiredRuns'
+>;
+
+/** Claims runs, and what the holder of a claim may do with it. */
+export function createClaimRun({ database }: Context): ClaimRun {
+  return {
+    claimRun: ({ worker, leaseMs, now, takes, concurrency = {}, workerTypes }) =>
+      database.transaction(async (transaction) => {
+        // In a statement of its own: the next one must see what the claim before this one has written.
+        await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [CLAIM_LOCK]);
+        const limits = Object.entries(concurrency);
+        const { rows } = await transaction.query(CLAIM, [
+          worker.worker_id,
+          worker.host,
+          worker.pid,
+          worker.pid_started,
+          now + leaseMs,
+          workerTypes ?? null,
+          limits.map(([type]) => type),
+          limits.map(([, limit]) => limit),
+          now,
+          takes?.includes('orders') !== false,
+          takes?.includes('runs') !== false,
+        ]);
+        if (rows[0] === undefined) return undefined;
+        const record = readRun(rows[0]);
+        if (record.order === null) return { record, order: null, unresolved: [] };
+        const { rows: orders } = await transaction.query(`SELECT * FROM sluice.order_records WHERE run = $1`, [
+          record.id,
+        ]);
+        const order = orders[0] === undefined ? null : readOrder(orders[0]);
+        return { record, order, unresolved: await findUnresolved(transaction, order?.order.depends_on ?? []) };
+      }),
+
+    async markStarted({ id, workerId, now, spec }) {
+      // One update with a case, because cancellation may be requested in the very moment of the start.
+      const { rows } = await database.query(
+        `UPDATE sluice.runs SET
+           started_at = CASE WHEN ${IS_CANCELED} THEN started_at ELSE COALESCE(started_at, $3) END,
+           spec = COALESCE($4, spec),
+           engine = COALESCE($5, engine)
+         WHERE id = $1 AND worker_id = $2 AND ${IS_HELD}
+         RETURNING started_at`,
+        [id, workerId, now, spec === undefined ? null : storeSpec(spec, 'running'), spec?.engine ?? null],
+      );
+      if (rows[0] === undefined) return 'lost';
+      return rows[0]['started_at'] === null ? 'canceled' : 'started';
+    },
+
+    async releaseRun({ id, workerId, retryAt }) {
+      const { rows } = await database.query(
+        `UPDATE sluice.runs SET ${UNCLAIMED}, not_before = $3
+         WHERE id = $1 AND worker_id = $2 AND ${IS_HELD}
+         RETURNING true AS done`,
+        [id, workerId, retryAt],
+      );
+      return rows.length > 0;
+    },
+
+    async renewRun({ id, workerId, leaseMs, now }) {
+      const { rows } = await database.query(
+        `WITH held AS (
+           SELECT seq, reply FROM sluice.runs WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} FOR UPDATE
+         )
+         UPDATE sluice.runs SET
+           lease_until = $3,
+           reply = NULL,
+           state = CASE WHEN held.reply IS NULL THEN state ELSE 'running' END
+         FROM held
+         WHERE runs.seq = held.seq
+         RETURNING cancel_requested, held.reply AS taken`,
+        [id, workerId, now + leaseMs],
+      );
+      if (rows[0] === undefined) return { held: false, cancel: false, reply: null };
+      const { flag, jsonOrNull } = columnsOf(rows[0]);
+      return { held: true, cancel: flag('cancel_requested'), reply: jsonOrNull('taken') as string | null };
+    },
+
+    async markWaiting({ id, workerId }) {
+      const { rows } = await database.query(
+        `UPDATE sluice.runs SET state = 'waiting', reply = NULL
+         WHERE id = $1 AND worker_id = $2 AND ${IS_HELD}
+         RETURNING true AS done`,
+        [id, workerId],
+      );
+      return rows.length > 0;
+    },
+
+    async endRun({ id, workerId, result, now }) {
+      const { rows } = await database.query(
+        `WITH ended AS (
+           UPDATE sluice.runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = $3, result = $4
+           WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND order_run_id IS NULL
+           RETURNING seq, state, started_at, ended_at, ${NOTIFY_QUEUE}
+         ), counted AS (
+           ${closeDigest(5, 'ended')}
+         )
+         SELECT true AS done FROM ended`,
+        [id, workerId, now, JSON.stringify(result), ...digestValues(result)],
+      );
+      return rows.length > 0;
+    },
+
+    async requeueExpired(now) {
+      const { rows } = await database.query(
+        `WITH freed AS (
+           UPDATE sluice.runs SET ${UNCLAIMED} WHERE ${IS_HELD} AND started_at IS NULL AND lease_until <= $1
+           RETURNING true AS done
+         ), requeued AS (
+           SELECT count(*) AS total FROM freed
+         )
+         SELECT total, CASE WHEN total > 0 THEN ${NOTIFY_QUEUE}::text END FROM requeued`,
+        [now],
+      );
+      return columnsOf(rows[0] ?? {}).number('total');
+    },
+
+    async listExpiredRuns(now) {
+      const { rows } = await database.query(
+        `SELECT * FROM sluice.runs WHERE ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= $1
+         ORDER BY seq LIMIT $2`,
+        [now, EXPIRED_AT_ONCE],
+      );
+      return rows.map(readRun);
+    },
+  };
+}
+
+const IS_HELD = `state IN ('running', 'waiting')`;
+const IS_CANCELED = `cancel_requested AND started_at IS NULL`;
+const UNCLAIMED = `state = 'queued', lease_until = NULL, worker_id = NULL, owner_host = NULL, owner_pid = NULL, owner_pid_started = NULL`;
+
+/**
+ * Two runs share a folder only if neither needs it for itself. A canceled order needs no folder: it is settled without a
+ * process.
+ */
+const CLAIM = `
+  WITH busy AS MATERIALIZED (
+    SELECT worker_type, folder, exclusive FROM sluice.runs WHERE ${IS_HELD}
+  ), full_types AS MATERIALIZED (
+    SELECT type FROM unnest($7::text[], $8::double precision[]) AS limits (type, most)
+    WHERE (SELECT count(*) FROM busy WHERE busy.worker_type = type) >= most
+  ), next AS (
+    SELECT seq FROM sluice.runs AS queued
+    WHERE state = 'queued' AND not_before <= $9
+      AND CASE WHEN order_run_id IS NULL THEN $11::boolean ELSE $10::boolean END
+      AND (worker_type IS NULL OR $6::text[] IS NULL OR worker_type = ANY ($6))
+      AND (worker_type IS NULL OR worker_type NOT IN (SELECT type FROM full_types))
+      AND (cancel_requested OR NOT EXISTS (
+        SELECT FROM busy WHERE busy.folder = queued.folder AND (busy.exclusive OR queued.exclusive)
+      ))
+    ORDER BY priority DESC, seq
+    LIMIT 1
+    FOR UPDATE SKIP LOCKED
+  )
+  UPDATE sluice.runs
+  SET state = 'running', worker_id = $1, owner_host = $2, owner_pid = $3, owner_pid_started = $4, lease_until = $5, not_before = 0
+  FROM next
+  WHERE runs.seq = next.seq
+  RETURNING runs.*`;
+
+async function findUnresolved(transaction: Queryable, dependencies: readonly string[]): Promise<string[]> {
+  if (dependencies.length === 0) return [];
+  const { rows } = await transaction.query(
+    `SELECT issue_ref FROM sluice.issues WHERE issue_ref = ANY ($1) AND state IN ('review', 'done')`,
+    [dependencies],
+  );
+  const resolved = new Set(rows.map((row) => row['issue_ref']));
+  return dependencies.filter((issueRef) => !resolved.has(issueRef));
+}

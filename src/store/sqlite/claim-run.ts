@@ -1,0 +1,154 @@
+import type { RunHold, RunStore } from '../../runs/index.js';
+import { EXPIRED_AT_ONCE } from '../expired-at-once.js';
+import { storeSpec } from '../stored-spec.js';
+import { QUEUE, type Wakers } from '../wakers.js';
+import type { Database } from './database.js';
+import type { SqlRow } from './driver.js';
+import { readOrder } from './order-row.js';
+import { readInteger, readJsonOrNull, readText } from './row-reader.js';
+import { createRunDigests } from './run-digests.js';
+import { readRun } from './run-row.js';
+
+type ClaimRun = Pick<
+  RunStore,
+  | 'claimRun'
+  | 'markStarted'
+  | 'releaseRun'
+  | 'renewRun'
+  | 'markWaiting'
+  | 'endRun'
+  | 'requeueExpired'
+  | 'listExpiredRuns'
+>;
+
+/** Claims runs, and what the holder of a claim may do with it. */
+export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
+  const digests = createRunDigests(database);
+  const countBusy = database.prepare(COUNT_BUSY);
+  const findNext = database.prepare(FIND_NEXT);
+  const claim = database.prepare(`
+    UPDATE runs SET state = 'running', worker_id = ?, host = ?, pid = ?, pid_started = ?, lease_until = ?, not_before = 0
+    WHERE sequence = ? RETURNING *`);
+  const findOrder = database.prepare('SELECT * FROM order_records WHERE run = ?');
+  const findUnresolved = database.prepare(`
+    SELECT value FROM json_each(?)
+    WHERE NOT EXISTS (SELECT 1 FROM issues WHERE issue_ref = value AND state IN ('review', 'done'))
+    ORDER BY key`);
+  const findHeld = database.prepare(`SELECT * FROM runs WHERE id = ? AND worker_id = ? AND ${IS_HELD}`);
+  const start = database.prepare(`
+    UPDATE runs SET started_at = coalesce(started_at, ?), spec = coalesce(?, spec), engine = coalesce(?, engine)
+    WHERE id = ?`);
+  const release = database.prepare(`UPDATE runs SET ${UNCLAIMED}, not_before = ? WHERE id = ?`);
+  const renew = database.prepare('UPDATE runs SET state = ?, lease_until = ?, reply = NULL WHERE id = ?');
+  const wait = database.prepare(`UPDATE runs SET state = 'waiting', reply = NULL WHERE id = ?`);
+  const end = database.prepare(END_RUN);
+  const requeueExpired = database.prepare(`
+    UPDATE runs SET ${UNCLAIMED} WHERE ${IS_HELD} AND started_at IS NULL AND lease_until <= ?`);
+  const findExpired = database.prepare(`
+    SELECT * FROM runs WHERE ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= ? ORDER BY sequence LIMIT ?`);
+
+  /** Does something with a run, inside a transaction, if the worker still holds it. */
+  const whileHeld = async <T>({ id, workerId }: RunHold, lost: T, work: (row: SqlRow) => T): Promise<T> =>
+    database.write(() => {
+      const row = findHeld.get(id, workerId);
+      return row === undefined ? lost : work(row);
+    });
+
+  return {
+    claimRun: async ({ worker, leaseMs, now, takes, concurrency = {}, workerTypes }) =>
+      database.write(() => {
+        const busy = new Map(
+          countBusy.all().map((row): [string, number] => [readText(row, 'worker_type'), readInteger(row, 'busy')]),
+        );
+        const full = Object.entries(concurrency).filter(([type, most]) => (busy.get(type) ?? 0) >= most);
+        const next = findNext.get(
+          now,
+          takes?.includes('orders') === false ? 0 : 1,
+          takes?.includes('runs') === false ? 0 : 1,
+          JSON.stringify(full.map(([type]) => type)),
+          workerTypes === undefined ? null : JSON.stringify(workerTypes),
+        );
+        if (next === undefined) return undefined;
+        const { worker_id: workerId, host, pid, pid_started: pidStarted } = worker;
+        const row = claim.get(workerId, host, pid, pidStarted, now + leaseMs, readInteger(next, 'sequence'));
+        const record = readRun(row ?? {});
+        const orderRow = record.order === null ? undefined : findOrder.get(record.id);
+        const order = orderRow === undefined ? null : readOrder(orderRow);
+        const unresolved = findUnresolved.all(JSON.stringify(order?.order.depends_on ?? []));
+        return { record, order, unresolved: unresolved.map((each) => readText(each, 'value')) };
+      }),
+
+    markStarted: async ({ spec, ...hold }) =>
+      whileHeld(hold, 'lost', (row) => {
+        if (row['cancel_requested'] === 1 && row['started_at'] === null) return 'canceled';
+        start.run(hold.now, spec === undefined ? null : storeSpec(spec, 'running'), spec?.engine ?? null, hold.id);
+        return 'started';
+      }),
+
+    releaseRun: async ({ retryAt, ...hold }) =>
+      whileHeld(hold, false, () => {
+        release.run(retryAt, hold.id);
+        return true;
+      }),
+
+    renewRun: async ({ leaseMs, ...hold }) =>
+      whileHeld<Awaited<ReturnType<RunStore['renewRun']>>>(hold, { held: false, cancel: false, reply: null }, (row) => {
+        const reply = readJsonOrNull(row, 'reply') as string | null;
+        renew.run(reply === null ? readText(row, 'state') : 'running', hold.now + leaseMs, hold.id);
+        return { held: true, cancel: row['cancel_requested'] === 1, reply };
+      }),
+
+    markWaiting: async (hold) =>
+      whileHeld(hold, false, () => {
+        wait.run(hold.id);
+        return true;
+      }),
+
+    async endRun({ result, ...hold }) {
+      const hasEnded = await whileHeld(hold, false, ({ order_run_id: order }) => {
+        if (order !== null) return false;
+        end.run(hold.now, JSON.stringify(result), hold.id);
+        digests.close(hold.id, result);
+        return true;
+      });
+      if (hasEnded) wakers.wake(QUEUE);
+      return hasEnded;
+    },
+
+    async requeueExpired(now) {
+      const requeued = Number(await database.write(() => requeueExpired.run(now).changes));
+      if (requeued > 0) wakers.wake(QUEUE);
+      return requeued;
+    },
+
+    listExpiredRuns: async (now) => database.read(() => findExpired.all(now, EXPIRED_AT_ONCE).map(readRun)),
+  };
+}
+
+const IS_HELD = `state IN ('running', 'waiting')`;
+const UNCLAIMED = `state = 'queued', lease_until = NULL, worker_id = NULL, host = NULL, pid = NULL, pid_started = NULL`;
+
+/** Ends a run that has not ended. */
+export const END_RUN = `
+  UPDATE runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = ?, result = ?
+  WHERE id = ? AND state <> 'ended'`;
+
+const COUNT_BUSY = `
+  SELECT worker_type, count(*) AS busy FROM runs INDEXED BY runs_busy
+  WHERE ${IS_HELD} AND worker_type IS NOT NULL GROUP BY worker_type`;
+
+/**
+ * The index is named because SQLite, which does not count rows, would take one that needs sorting. Two runs share a folder
+ * only if neither needs it for itself. A canceled order needs no folder: it is settled without a process.
+ */
+export const FIND_NEXT = `
+  SELECT sequence FROM runs AS queued INDEXED BY runs_queued
+  WHERE state = 'queued' AND not_before <= ?1
+    AND CASE WHEN order_run_id IS NULL THEN ?3 ELSE ?2 END = 1
+    AND (worker_type IS NULL OR worker_type NOT IN (SELECT value FROM json_each(?4)))
+    AND (worker_type IS NULL OR ?5 IS NULL OR worker_type IN (SELECT value FROM json_each(?5)))
+    AND (cancel_requested = 1 OR NOT EXISTS (
+      SELECT 1 FROM runs AS busy INDEXED BY runs_busy
+      WHERE busy.folder = queued.folder AND busy.state IN ('running', 'waiting')
+        AND (busy.exclusive = 1 OR queued.exclusive = 1)))
+  ORDER BY priority DESC, sequence LIMIT 1`;
