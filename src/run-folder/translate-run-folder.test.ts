@@ -1,6 +1,5 @@
 import { appendFile, cp, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { Emitted } from '../events/protocol/translator-output.js';
@@ -162,7 +161,9 @@ describe('following', () => {
     const done = (async () => {
       for await (const emitted of events) translated.push(...selectFcmp(emitted));
     })();
-    while (!translated.some(({ type }) => type === 'assistant.message.final')) await sleep(10);
+    await expect
+      .poll(() => translated.map(({ type }) => type), { timeout: 30_000 })
+      .toContain('assistant.message.final');
     expect(translated.some(({ type }) => type === 'user.input.required')).toBe(false);
     await writeAttemptMeta(folder, 1, meta);
     await done;

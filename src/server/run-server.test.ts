@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { startWorker } from '../dispatch/start-worker.js';
@@ -111,7 +112,8 @@ describe('a server on a port', () => {
 describe('a server that is stopped', () => {
   it('lets running work finish, shows it meanwhile, and then is gone', async () => {
     const { url, store, work, stop } = await startServer({}, true);
-    const command = [process.execPath, '-e', 'setTimeout(() => console.log("{}"), 700)'];
+    const program = `setInterval(() => { if (fs.existsSync('go')) { console.log('{}'); process.exit(); } }, 5)`;
+    const command = [process.execPath, '-e', program];
     const spec = { engine: 'command', command, workdir: work, contract: {} };
     const started = await fetch(`${url}/v1/runs`, { method: 'POST', headers: json, body: JSON.stringify(spec) });
     const { id } = (await started.json()) as { id: string };
@@ -123,6 +125,7 @@ describe('a server that is stopped', () => {
       503,
     );
     expect((await fetch(`${url}/v1/runs/${id}`)).status).toBe(200);
+    await writeFile(join(work, 'go'), '');
     await stopped;
     expect(await store.findRun(id)).toMatchObject({ state: 'ended', result: { status: 'success' } });
     await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
@@ -144,8 +147,9 @@ describe('a server that is stopped', () => {
     const { port, hostname } = new URL(url);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
-    socket.write('POST /v1/parse HTTP/1.1\r\nHost: localhost\r\n');
-    await pause(50);
+    // In one piece: with the answer to the first, the server has also seen the beginning of the second.
+    socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /v1/parse HTTP/1.1\r\nHost: localhost\r\n');
+    await once(socket, 'data');
     await stop();
     expect(socket.destroyed || (await once(socket, 'close'))).toBeTruthy();
   });

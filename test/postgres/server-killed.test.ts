@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isSluiceError } from '../../src/base/sluice-error.js';
 import { fcmpOf } from '../../src/store/contract/fixtures/run-samples.js';
@@ -46,7 +46,7 @@ async function write(store: Store, name: string, journal: Journal, signal: Abort
       } catch (error) {
         journal.codes.add(isSluiceError(error) ? error.code : String(error));
         journal.repeated += 1;
-        await sleep(10);
+        await nextTurn();
       }
     }
   }

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { appendFile, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { bundleProgram } from '../../../test/bundle-program.js';
 import type { RunFolderWarning } from '../run-folder-error.js';
 import { lines, makeRunFolder } from '../fixtures/make-run-folder.js';
@@ -71,14 +70,16 @@ describe('a log file', () => {
   test('a process that is killed while it adds leaves no event that is not whole', { timeout: 60_000 }, async () => {
     const dir = await makeRunFolder({});
     const path = join(dir, 'log');
+    const PATIENCE = { timeout: 30_000, interval: 1 };
     const program = await bundleProgram(new URL('../fixtures/append-forever.js', import.meta.url));
     for (let round = 1; round <= 4; round += 1) {
       const ready = join(dir, `ready.${round}`);
       const child = program.start([path, ready]);
       const exited = once(child, 'exit');
-      while ((await stat(ready).catch(() => undefined)) === undefined) await sleep(5);
+      await vi.waitFor(async () => stat(ready), PATIENCE);
       const { size } = await stat(path);
-      while ((await stat(path)).size < size + 1_000_000) await sleep(1);
+      const isLonger = async () => expect((await stat(path)).size).toBeGreaterThan(size + 1_000_000);
+      await vi.waitFor(isLonger, PATIENCE);
       child.kill('SIGKILL');
       expect(await exited).toEqual([null, 'SIGKILL']);
       // A kill between two lines tears nothing; this one tears for certain.

@@ -1,5 +1,5 @@
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
 import type { CapturedChunk } from '../../run-folder/index.js';
 import type { Stop } from '../attempts/run-control.js';
 import type { OutputChunk } from '../process/output-queue.js';
@@ -40,7 +40,11 @@ async function* print(...chunks: (OutputChunk | Promise<unknown>)[]): AsyncGener
 
 describe('the output of a process', () => {
   it('is kept in order; what comes while it is written goes together', async () => {
-    const { batches, done } = takeFrom(print(out('a'), out('b'), out('c'), sleep(5), out('d')));
+    const output = print(out('a'), out('b'), out('c'), Promise.resolve().then(untilWritten), out('d'));
+    const { batches, done } = takeFrom(output);
+    async function untilWritten(): Promise<void> {
+      await vi.waitFor(() => expect(batches).toHaveLength(2));
+    }
     await done;
     expect(batches.flat().join('')).toBe('abcd');
     expect(batches).toEqual([['a'], ['b', 'c'], ['d']]);
@@ -57,7 +61,7 @@ describe('the output of a process', () => {
       release = resolve;
     });
     const { done } = takeFrom(flood(), { keep: async () => held });
-    await sleep(20);
+    for (let turns = 0; turns < 100; turns += 1) await turn();
     expect(pulled).toBeLessThan(4);
     release();
     await done;

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { Emitted } from '../../events/index.js';
 import { createFileEventLog } from '../ports/file-event-log.js';
@@ -41,7 +41,7 @@ describe('the events of a run', () => {
       const read: Emitted[] = [];
       for await (const emitted of run.events) {
         read.push(emitted);
-        if (read.length % 500 === 0) await sleep(5);
+        if (read.length % 500 === 0) await turn();
       }
       return read;
     })();
@@ -71,7 +71,7 @@ describe('the events of a run', () => {
     const eventLog = {
       ...inner,
       async append(runId: string, events: readonly Emitted[]): Promise<void> {
-        await sleep(20);
+        await turn();
         await inner.append(runId, events);
         for (const emitted of events) kept.add(JSON.stringify(emitted));
       },

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { bundleProgram } from '../../../test/bundle-program.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
@@ -45,7 +45,7 @@ describe('lockFolder', () => {
         inside += 1;
         expect(inside).toBe(1);
         order.push(index);
-        await sleep(1);
+        await turn();
         inside -= 1;
         await lock.release();
       }),

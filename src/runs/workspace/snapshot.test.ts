@@ -17,6 +17,18 @@ async function listChanges(
   return compareSnapshots(before, await takeSnapshot(folder));
 }
 
+/** File systems count time in steps of a few milliseconds: waits until a file would get another time than those before. */
+async function waitForNextTime(folder: string): Promise<void> {
+  const probe = `${folder}-probe`;
+  const touch = async (): Promise<number> => {
+    await writeFile(probe, '');
+    return (await lstat(probe)).ctimeMs;
+  };
+  const first = await touch();
+  await expect.poll(touch, { interval: 1 }).toBeGreaterThan(first);
+  await rm(probe);
+}
+
 describe('the difference of two snapshots', () => {
   it('tells created, modified and deleted files, sorted, with forward slashes', async () => {
     const files = { 'keep.txt': 'k', 'change.txt': 'c', 'gone/a.txt': 'a', 'gone.txt': 'g' };
@@ -50,10 +62,7 @@ describe('the difference of two snapshots', () => {
     ['made executable', async (path) => chmod(path, 0o755)],
   ])('tells a file as modified that was %s', async (_how, change) => {
     const { modified } = await listChanges({ 'a.txt': 'same' }, async (folder) => {
-      // File systems count time in steps of a few milliseconds.
-      await new Promise((resolve) => {
-        setTimeout(resolve, 20);
-      });
+      await waitForNextTime(folder);
       await change(join(folder, 'a.txt'));
     });
     expect(modified).toEqual(['a.txt']);

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PROJECT } from '../scripts/run-tool.js';
+import { findSleeping } from './find-sleeping.js';
+
+/** Where time itself is part of what is tested, how often at most, and why. */
+const ALLOWED: Readonly<Record<string, { readonly times: number; readonly why: string }>> = {
+  'src/dispatch/start-worker.test.ts': { times: 1, why: 'lets workers poll for a while' },
+  'src/store/sqlite/database.test.ts': { times: 1, why: 'holds a lock for a while' },
+  'src/runs/scenarios/stops.test.ts': { times: 1, why: 'nothing shows that a run waits for a folder' },
+  'src/dispatch/lead-killed.test.ts': { times: 1, why: 'kills at a random moment' },
+  'src/runs/process/launch-process.test.ts': { times: 3, why: 'readers that come late or pull nothing for a while' },
+  'src/runs/scenarios/kill.test.ts': { times: 1, why: 'kills at a random moment' },
+  'src/server/server-killed.test.ts': { times: 5, why: 'kills at random moments, under a load of a certain pace' },
+  'src/server/stream/follow.test.ts': { times: 1, why: 'draws random pauses between events' },
+  'src/store/contract/kill.contract.ts': { times: 1, why: 'kills at a random moment' },
+  'test/postgres/server-killed.test.ts': { times: 1, why: 'kills at a random moment' },
+  'test/postgres/workers-killed.test.ts': { times: 1, why: 'kills a worker in each interval' },
+  'test/sleeping.test.ts': { times: 4, why: 'plants them' },
+};
+
+const files = ['src', 'test', 'web']
+  .flatMap((folder) =>
+    readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+  )
+  .filter((file) => /\.(?:test|contract)\.ts$/.test(file));
+
+describe('tests', () => {
+  it('do not sleep where they can wait for an event', () => {
+    expect(files.length).toBeGreaterThan(300);
+    const tooMany = files.flatMap((file) => {
+      const found = findSleeping(readFileSync(join(PROJECT, file), 'utf8'));
+      return found.length > (ALLOWED[file]?.times ?? 0) ? [`${file}: sleeps in line ${found.join(', ')}`] : [];
+    });
+    expect(tooMany).toEqual([]);
+  });
+});
+
+describe('findSleeping', () => {
+  it.each([
+    ["import { setTimeout as pause } from 'node:timers/promises';\nawait pause(200);", [2]],
+    ["import { setTimeout } from 'node:timers/promises';\nit();\nawait setTimeout(5);", [3]],
+    ["import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';\nawait sleep(1);", [2]],
+    ['await new Promise((resolve) => {\n  setTimeout(resolve, 20);\n});', [2]],
+    ['await new Promise((resolve) => {\n  setTimeout(resolve, 0);\n});', []],
+    ["import { setImmediate as turn } from 'node:timers/promises';\nawait turn();", []],
+    ["const program = 'setTimeout(() => {}, 60000)';", []],
+  ])('finds what waits for time to pass: %j', (text, lines) => {
+    expect(findSleeping(text)).toEqual(lines);
+  });
+});
