@@ -2,7 +2,8 @@ import { realpath } from 'node:fs/promises';
 import { createRunFolder, openRunLogs, runFolderPath } from '../run-folder/index.js';
 import type { Emitted } from '../events/index.js';
 import { SluiceError, errorMessageOf, isSluiceError } from '../base/index.js';
-import { findCachedResult, cacheResult, emitCachedResult } from './cache/cached-result.js';
+import { cacheResult, emitCachedResult, findCachedResult, restoreCachedFiles } from './cache/cached-result.js';
+import type { CachedResult } from './cache/result-cache.js';
 import { createRunJournal, EventFeed } from './capture/event-feed.js';
 import { recordUnstarted } from './attempts/run-attempt.js';
 import { runAttempts } from './attempts/run-attempts.js';
@@ -28,17 +29,17 @@ export interface Run {
   readonly id: string;
   /** All events from the first, live; any number of readers. Ends with the run. */
   readonly events: AsyncIterable<Emitted>;
-  /** What came of it. Never rejects: whatever goes wrong is in it. */
+  /** The result. Never rejects: whatever goes wrong is in it. */
   readonly result: Promise<RunResult>;
-  /** Answers `user.input.required`; the session goes on as the next attempt. Rejects if nothing was asked. */
+  /** Answers `user.input.required`; the session is resumed as the next attempt. Rejects if nothing was asked. */
   reply(text: string): Promise<void>;
-  /** Ends the run and all its processes; resolves when it is over. Harmless when it is over already. */
+  /** Ends the run and all its processes; resolves when it has ended. Does nothing after the end. */
   cancel(): Promise<void>;
 }
 
 /**
- * Starts an agent in a working folder, captures it, tells it live, and gives one result. Throws `INVALID_RUN_SPEC` for
- * what cannot be run; everything that goes wrong later is in the result and in the events.
+ * Starts an agent in a working folder, captures it, publishes events while it works, and returns one result. Throws
+ * `INVALID_RUN_SPEC` for a spec that cannot be run; everything that goes wrong later is in the result and the events.
  *
  * @example
  * const run = startRun({ engine: 'codex', prompt: 'Review src/.', workdir: '.', contract: { schema } }, { data: '.sluice' })
@@ -49,11 +50,11 @@ export function startRun(spec: RunSpec, ports: RunPorts): Run {
   const checked = checkRunSpec(spec);
   const decided = decidePorts(ports);
   const id = decided.newId();
-  // Looked at here, so that a bad id is the caller's error and not the run's.
+  // Checked here, so that a bad id is the caller's error and not the run's.
   runFolderPath(decided.data, id);
   const feed = new EventFeed(id, decided.eventLog);
   const control = new RunControl();
-  const result = carryOut(id, checked, decided, control, feed);
+  const result = runToResult(id, checked, decided, control, feed);
   return {
     id,
     events: feed,
@@ -68,7 +69,7 @@ export function startRun(spec: RunSpec, ports: RunPorts): Run {
   };
 }
 
-async function carryOut(
+async function runToResult(
   id: string,
   checked: CheckedSpec,
   ports: DecidedPorts,
@@ -79,14 +80,14 @@ async function carryOut(
   const fields = { run_id: id, engine: checked.spec.engine };
   logger.info('run started', fields);
   try {
-    const result = await carryOutIn(id, checked, ports, control, feed);
+    const result = await runInFolder(id, checked, ports, control, feed);
     logger.info('run ended', { ...fields, status: result.status, attempts: result.attempts });
     feed.end();
     return result;
   } catch (error) {
-    // The folder or the log is broken: nothing more can be told, only that.
+    // The folder or the log is broken: no event can be written, so only the result says it.
     const failure = asStorageFailure(error);
-    logger.error('run broke down', { ...fields, code: failure.code, error: failure.message });
+    logger.error('run failed', { ...fields, code: failure.code, error: failure.message });
     feed.end(failure);
     return failedResult(failure.code, failure.message);
   } finally {
@@ -94,7 +95,7 @@ async function carryOut(
   }
 }
 
-async function carryOutIn(
+async function runInFolder(
   id: string,
   { spec, schema }: CheckedSpec,
   ports: DecidedPorts,
@@ -105,7 +106,7 @@ async function carryOutIn(
   const runDir = runFolderPath(await realpath(ports.data), id);
   const folder = await createRunFolder(runDir);
   if ((await folder.attempts()).length > 0) {
-    throw new SluiceError('RUN_FOLDER_TAKEN', `${runDir} holds a run already; start this one under another id.`);
+    throw new SluiceError('RUN_FOLDER_TAKEN', `${runDir} already has a run. Start this one under another id.`);
   }
   const journal = createRunJournal(id, { files: await openRunLogs(folder), log: ports.otherLog, feed });
   const context: RunContext = {
@@ -125,13 +126,13 @@ async function carryOutIn(
     progress: { attempts: 0, fcmpSeq: 0, printed: 0, replies: 0, sessionId: null, text: undefined },
   };
   try {
-    return await carryOutOn(context);
+    return await runOrUseCache(context);
   } finally {
     await journal.close();
   }
 }
 
-async function carryOutOn(context: RunContext): Promise<RunResult> {
+async function runOrUseCache(context: RunContext): Promise<RunResult> {
   const {
     control,
     ports: { logger },
@@ -140,13 +141,23 @@ async function carryOutOn(context: RunContext): Promise<RunResult> {
   let lock: FolderLock | undefined = context.ports.folderLock;
   try {
     const workdir = await findWorkdir(context);
-    const cacheKey = await prepareCacheKey(context, workdir);
-    const kept = cacheKey === undefined ? undefined : await findCachedResult(context, cacheKey);
-    if (kept !== undefined) return await emitCachedResult(context, kept);
+    const find = async (): Promise<{ readonly key?: string; readonly cached?: CachedResult }> => {
+      const key = await prepareCacheKey(context, workdir);
+      if (key === undefined) return {};
+      const cached = await findCachedResult(context, key);
+      return { key, ...(cached === undefined ? {} : { cached }) };
+    };
+    const { cached } = await find();
+    // A result without files needs no working folder.
+    if (cached !== undefined && cached.files === undefined) return await emitCachedResult(context, cached);
     lock = await claimWorkdir(context, workdir);
+    // Whoever had the folder before may have changed the input files.
+    const now = await find();
+    if (now.cached !== undefined && (await restoreCachedFiles(context, workdir, now.cached))) {
+      return await emitCachedResult(context, now.cached);
+    }
     const result = await runAttempts(context, workdir);
-    if (cacheKey !== undefined) await cacheResult(context, cacheKey, result);
-    return result;
+    return now.key === undefined ? result : await cacheResult(context, now.key, workdir, result);
   } catch (error) {
     if (!(error instanceof NotStarted)) throw error;
     const { stop } = control;
@@ -155,7 +166,7 @@ async function carryOutOn(context: RunContext): Promise<RunResult> {
     return buildResult(outcome, context, { artifacts: NO_CHANGES, drift: undefined });
   } finally {
     await lock?.release().catch((error: unknown) => {
-      logger.warn('the working folder could not be given back', { run_id: context.id, error: errorMessageOf(error) });
+      logger.warn('cannot release the working folder', { run_id: context.id, error: errorMessageOf(error) });
     });
   }
 }
@@ -165,7 +176,7 @@ function asStorageFailure(error: unknown): SluiceError {
   const why = errorMessageOf(error).replace(/[.\s]+$/, '');
   return new SluiceError(
     'RUN_STORAGE_FAILED',
-    `What the run does cannot be kept, so it was ended: ${why}. Check the data folder, its permissions and space, and the store; then run it again.`,
+    `The run was ended because its output cannot be stored: ${why}. Check the data folder, its permissions and free space, and the store; then run it again.`,
     { cause: error },
   );
 }

@@ -1,41 +1,98 @@
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessageOf } from '../../base/index.js';
 import { getRunMode } from '../attempts/run-context.js';
 import type { RunContext } from '../attempts/run-context.js';
-import type { CachedResult } from './result-cache.js';
-import { hasChanges } from '../result/merge-fs-diffs.js';
-import type { RunResult } from '../../records/index.js';
 import { AttemptRecord } from '../capture/attempt-record.js';
 import { AnswerCollector } from '../judge/answer.js';
+import { NotStarted } from '../launch/working-folder.js';
+import { selectAgentEnvironment } from '../launch/prepare-launch.js';
+import { hasChanges } from '../result/merge-fs-diffs.js';
+import type { RunResult } from '../../records/index.js';
+import { compileSecrets } from '../secrets/compile-secrets.js';
+import { sensitiveEnvironment } from '../secrets/environment.js';
+import { restoreFiles, storeFiles } from './cached-files.js';
+import type { CachedResult } from './result-cache.js';
 
 /**
- * The kept result of a run that was asked the same; undefined if there is none that still counts. Its value must pass
+ * The cached result of a run that was asked the same; undefined if there is none that still counts. Its value must pass
  * the schema as it is now: what a library's schema checks is not all in the key.
  */
 export async function findCachedResult(context: RunContext, key: string): Promise<CachedResult | undefined> {
   const { spec, ports, schema } = context;
   if (spec.cache !== true) return undefined;
   try {
-    const kept = await ports.cache.find(key);
-    if (kept === undefined || spec.contract === undefined || schema === undefined) return kept;
-    const checked = await schema['~standard'].validate(kept.result.value);
-    return checked.issues === undefined && isDeepStrictEqual(checked.value, kept.result.value) ? kept : undefined;
+    const cached = await ports.cache.find(key);
+    // Without their content, files that were changed cannot be restored.
+    if (cached === undefined || (hasChanges(cached.result.artifacts) && cached.files === undefined)) return undefined;
+    if (spec.contract === undefined || schema === undefined) return cached;
+    const checked = await schema['~standard'].validate(cached.result.value);
+    return checked.issues === undefined && isDeepStrictEqual(checked.value, cached.result.value) ? cached : undefined;
   } catch (error) {
-    ports.logger.warn('the cache of results cannot be read', { run_id: context.id, error: errorMessageOf(error) });
+    ports.logger.warn('cannot read the cache of results', { run_id: context.id, error: errorMessageOf(error) });
     return undefined;
   }
 }
 
-/** Keeps a result if it may be given again. A cache that fails does not fail the run. */
-export async function cacheResult(context: RunContext, key: string, result: RunResult): Promise<void> {
-  const { ports, id, progress } = context;
-  if (progress.replies > 0 || !isCacheable(result)) return;
+/** Restores the files of a cached result; false if that is not possible. The working folder must be locked. */
+export async function restoreCachedFiles(
+  { ports }: RunContext,
+  workdir: string,
+  { files = [] }: CachedResult,
+): Promise<boolean> {
   try {
-    const kept_at = new Date(ports.clock()).toISOString();
-    await ports.cache.keep(key, { run_id: id, result, kept_at });
+    return await restoreFiles(filesFolder(ports.data), workdir, files);
   } catch (error) {
-    ports.logger.warn('a result could not be kept', { run_id: id, error: errorMessageOf(error) });
+    // Some files may be there by now: an agent must not take them for the user's.
+    throw new NotStarted(`Cannot restore the files of the cached result: ${errorMessageOf(error)}`, { cause: error });
   }
+}
+
+function filesFolder(data: string): string {
+  return join(data, 'cache', 'files');
+}
+
+/** Caches a result if it may be used again; otherwise a success says why it is not cached. */
+export async function cacheResult(
+  context: RunContext,
+  key: string,
+  workdir: string,
+  result: RunResult,
+): Promise<RunResult> {
+  if (result.status !== 'success') return result;
+  const reason = await tryToCache(context, key, workdir, result).catch(errorMessageOf);
+  if (reason === null) return result;
+  context.ports.logger.info('result not cached', { run_id: context.id, reason });
+  const message = `The result is not cached: ${reason.replace(/\.$/, '')}.`;
+  return { ...result, warnings: [...result.warnings, { code: 'NOT_CACHED', message }] };
+}
+
+async function tryToCache(
+  { ports, id, progress, spec, launcher }: RunContext,
+  key: string,
+  workdir: string,
+  result: RunResult,
+): Promise<string | null> {
+  if (progress.replies > 0) return 'a person answered a question of the agent';
+  const doubt = result.warnings.find(({ code }) => DOUBTS.has(code));
+  if (doubt !== undefined) return `it has the warning ${doubt.code}`;
+  if (result.value === undefined && result.text === undefined) return 'the agent said nothing';
+  if (!isDeepStrictEqual(JSON.parse(JSON.stringify(result.value ?? null)), result.value ?? null)) {
+    return 'its value cannot be written as JSON';
+  }
+  const environment = selectAgentEnvironment({ spec, launcher, ports });
+  const secrets = compileSecrets({ values: sensitiveEnvironment(environment), patterns: ports.secretPatterns });
+  const stored = await storeFiles(filesFolder(ports.data), {
+    workdir,
+    artifacts: result.artifacts,
+    inputFiles: spec.input_files ?? [],
+    hasSecret: (content) => !Buffer.from(secrets.mask(content)).equals(content),
+  });
+  if ('reason' in stored) return stored.reason;
+  const kept_at = new Date(ports.clock()).toISOString();
+  const { files } = stored;
+  await ports.cache.keep(key, { run_id: id, result, kept_at, ...(files.length === 0 ? {} : { files }) });
+  return null;
 }
 
 /** Warnings of a success that is not whole, or against which something speaks. */
@@ -43,21 +100,15 @@ const DOUBTS: ReadonlySet<string> = new Set([
   'PARTIAL_VALUE',
   'TERMINAL_STATUS_COMPLETION_CONFLICT',
   'ARTIFACTS_INCOMPLETE',
+  'TEXT_SHORTENED',
+  'INVALID_UTF8',
 ]);
 
-/** Whether a result may be given again: a success without doubt that changed no files and that JSON can hold. */
-function isCacheable(result: RunResult): boolean {
-  if (result.status !== 'success' || hasChanges(result.artifacts)) return false;
-  if (result.warnings.some(({ code }) => DOUBTS.has(code))) return false;
-  if (result.value === undefined) return result.text !== undefined;
-  return isDeepStrictEqual(JSON.parse(JSON.stringify(result.value)), result.value);
-}
-
 /**
- * Tells a kept result as if it had just been said: an attempt without a process, whose output is the value. It is
- * recorded like any other, so it can be replayed, and names the run it came from.
+ * Emits a cached result as an attempt without a process, whose output is the value. It is recorded like any other, so it
+ * can be replayed, and names the run it came from.
  */
-export async function emitCachedResult(context: RunContext, kept: CachedResult): Promise<RunResult> {
+export async function emitCachedResult(context: RunContext, cached: CachedResult): Promise<RunResult> {
   const { id, folder, journal, ports, progress, spec } = context;
   progress.attempts = 1;
   const start = {
@@ -69,23 +120,24 @@ export async function emitCachedResult(context: RunContext, kept: CachedResult):
     fcmpSeq: 0,
     sessionId: null,
     reply: null,
-    cachedFrom: kept.run_id,
+    cachedFrom: cached.run_id,
     answer: new AnswerCollector('messages'),
   } as const;
   const record = new AttemptRecord(start, folder, journal, ports.clock);
   try {
     await record.begin({ input: '' });
     // Nothing was used, and nothing was started.
-    const { value, usage: _usage, process: _process, ...result } = kept.result;
+    const { value, usage: _usage, process: _process, ...result } = cached.result;
     const said = value === undefined ? (result.text ?? '') : JSON.stringify(value);
     await record.keep([{ stream: 'stdout', bytes: Buffer.from(`${said}\n`), ms: record.now() }]);
-    // Only a clean exit is kept.
+    // Only a clean exit is cached.
     const verdict = spec.contract === undefined ? 'no_contract' : 'validated';
-    const { events } = await record.end({ exitCode: 0, signal: null, verdict });
+    const changes = hasChanges(result.artifacts) ? { fsDiff: result.artifacts } : {};
+    const { events } = await record.end({ exitCode: 0, signal: null, verdict, ...changes });
     await record.emitEnd(events);
     progress.fcmpSeq = record.fcmpSeq;
     const given = value === undefined ? {} : { value };
-    return { ...result, ...given, attempts: 1, session_id: null, cached_from: kept.run_id };
+    return { ...result, ...given, attempts: 1, session_id: null, cached_from: cached.run_id };
   } finally {
     await record.close();
   }

@@ -1,19 +1,28 @@
-import type { RunResult } from '../../records/index.js';
 import { createHash } from 'node:crypto';
+import type { RunResult } from '../../records/index.js';
 
-/** Results of whole successes that changed no files, by key. */
+/** Results of whole successes, by key. */
 export interface ResultCache {
   /** Undefined for a miss; an entry that cannot be read is a miss. */
   find(key: string): Promise<CachedResult | undefined>;
   keep(key: string, entry: CachedResult): Promise<void>;
 }
 
-/** A result that was kept, with the run it came from. */
+/** A cached result, with the run it came from. */
 export interface CachedResult {
-  /** The run that earned the result. */
   readonly run_id: string;
   readonly result: RunResult;
   readonly kept_at: string;
+  /** The files the run wrote; their contents are in the data folder, by hash. */
+  readonly files?: readonly CachedFile[];
+}
+
+/** A file of a cached result. */
+export interface CachedFile {
+  readonly path: string;
+  readonly change: 'created' | 'modified';
+  readonly sha256: string;
+  readonly executable: boolean;
 }
 
 /** How much a cache of results may hold. An entry larger than all of it is not kept. */
@@ -23,7 +32,7 @@ export interface CacheLimits {
   readonly bytes?: number;
 }
 
-/** Results are small: a thousand of them are found again long after the work has moved on, and fit into memory. */
+/** Results are small: a thousand of them cover a long time of work, and fit into memory. */
 export const CACHE_LIMITS: Readonly<Required<CacheLimits>> = { entries: 1000, bytes: 64 * 1024 * 1024 };
 
 /** An entry as text, with what it takes to notice that it was damaged. */

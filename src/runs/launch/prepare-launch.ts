@@ -1,13 +1,13 @@
 import type { RunContext } from '../attempts/run-context.js';
 import type { LaunchRequest, LaunchFile } from '../launchers/launcher.js';
 import { RUN_MARKER } from '../process/process-record.js';
+import { makeFoldersInside } from '../workspace/make-folders.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import type { AttemptSecrets } from '../secrets/compile-secrets.js';
 import { selectEnvironment } from '../secrets/environment.js';
-import { mkdir, rm } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
-import { FileError, openNew, requireOwnFolder } from '../../files/index.js';
-import { errorCodeOf } from '../../base/index.js';
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { openNew } from '../../files/index.js';
 
 /** A process that can be started. */
 export interface PreparedLaunch {
@@ -74,7 +74,7 @@ export function getProgramCommand(
  */
 export async function writeSettings(runDir: string, files: readonly LaunchFile[]): Promise<void> {
   for (const { path, text } of files) {
-    await makeFolders(runDir, dirname(path));
+    await makeFoldersInside(runDir, dirname(path));
     await rm(path, { force: true });
     const file = await openNew(path);
     try {
@@ -82,18 +82,5 @@ export async function writeSettings(runDir: string, files: readonly LaunchFile[]
     } finally {
       await file.close();
     }
-  }
-}
-
-async function makeFolders(runDir: string, folder: string): Promise<void> {
-  const steps = relative(runDir, folder).split(sep);
-  if (steps[0] === '..') throw new FileError('UNSAFE_FILE', `${folder} is not in the run folder.`);
-  let path = runDir;
-  for (const step of steps) {
-    path = join(path, step);
-    await mkdir(path).catch((error: unknown) => {
-      if (errorCodeOf(error) !== 'EEXIST') throw error;
-    });
-    await requireOwnFolder(path);
   }
 }

@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -27,6 +27,7 @@ function makeSpec(site: Site, more: Partial<RunSpec> = {}): RunSpec {
 
 async function runTwice(steps: readonly Step[], more: Partial<RunSpec> = {}, between?: (site: Site) => Promise<void>) {
   const site = await makeSite(steps);
+  await writeFile(join(site.workdir, 'a.txt'), 'as it was');
   const first = await runToEnd(makeSpec(site, more), site);
   await between?.(site);
   const second = await runToEnd(makeSpec(site, more), site);
@@ -114,6 +115,75 @@ describe('a result that was kept', () => {
   });
 });
 
+describe('a cached result with files', () => {
+  const STEPS: readonly Step[] = [{ file: 'new.txt', text: 'made\n' }, { print: '{"line":3}\n' }];
+
+  it('restores them', async () => {
+    const { site, first, second, starts } = await runTwice(STEPS, {}, async ({ workdir }) =>
+      rm(join(workdir, 'new.txt')),
+    );
+    expect(starts).toBe(1);
+    expect(second.result).toMatchObject({
+      cached_from: first.run.id,
+      artifacts: { created: ['new.txt'] },
+      warnings: [],
+    });
+    expect(second.types).toContain('artifact.created');
+    expect(await readFile(join(site.workdir, 'new.txt'), 'utf8')).toBe('made\n');
+  });
+
+  it('restores a modified input file to what the run made of it', async () => {
+    const steps: readonly Step[] = [{ file: 'a.txt', text: 'changed\n' }, { print: '{"line":3}\n' }];
+    const { site, starts } = await runTwice(steps, { input_files: ['./a.txt'] }, async ({ workdir }) =>
+      writeFile(join(workdir, 'a.txt'), 'as it was'),
+    );
+    expect(starts).toBe(1);
+    expect(await readFile(join(site.workdir, 'a.txt'), 'utf8')).toBe('changed\n');
+  });
+
+  it('is used where they are still there', async () => {
+    expect((await runTwice(STEPS)).starts).toBe(1);
+  });
+
+  it.each<[string, (site: Site) => Promise<void>]>([
+    ['another file has the name', async ({ workdir }) => writeFile(join(workdir, 'new.txt'), 'mine\n')],
+    [
+      'a content is gone',
+      async ({ workdir, data }) => {
+        await rm(join(workdir, 'new.txt'));
+        await rm(join(data, 'cache', 'files'), { recursive: true });
+      },
+    ],
+    [
+      'a content was damaged',
+      async ({ workdir, data }) => {
+        await rm(join(workdir, 'new.txt'));
+        const [name = ''] = await readdir(join(data, 'cache', 'files'));
+        await writeFile(join(data, 'cache', 'files', name), 'fake\n');
+      },
+    ],
+  ])('is not used where %s', async (_name, between) => {
+    const { starts, second } = await runTwice(STEPS, {}, between);
+    expect(starts).toBe(2);
+    expect(second.result).not.toHaveProperty('cached_from');
+  });
+
+  it.each<[string, readonly Step[], Partial<RunSpec>, string]>([
+    ['deleted a file', [{ remove: 'a.txt' }], {}, 'the run deleted a.txt'],
+    ['modified a file that is no input', [{ file: 'a.txt' }], {}, 'a.txt, which is not one of its input_files'],
+    ['made a link', [{ link: 'a.txt', file: 'l.txt' }], {}, 'is a link'],
+    ['wrote a secret', [{ file: 'key.txt', text: 'sk-0123456789' }], { env: ['PLAY_*'] }, 'key.txt has a secret in it'],
+    ['wrote too much', [{ file: 'big.bin', size: 64 * 1024 * 1024 + 1 }], {}, 'more than 67108864 bytes'],
+  ])('is not cached when the run %s, and says so', async (_name, steps, more, reason) => {
+    const site = await makeSite([...steps, { print: '{"line":3}\n' }]);
+    await writeFile(join(site.workdir, 'a.txt'), 'as it was');
+    const environment = { ...process.env, PLAY_TOKEN: 'sk-0123456789' };
+    const { result } = await runToEnd(makeSpec(site, more), { ...site, environment });
+    expect(result.status).toBe('success');
+    expect(result.warnings).toEqual([{ code: 'NOT_CACHED', message: expect.stringContaining(reason) as string }]);
+  });
+});
+
 describe('a result that is not kept', () => {
   it.each<[string, readonly Step[], Partial<RunSpec>]>([
     ['a failure', [{ print: '{"line":"x"}\n' }], {}],
@@ -123,7 +193,7 @@ describe('a result that is not kept', () => {
       [{ print: '<json>{"line":3,"more":"ab' }],
       { contract: { schema: LINE, profile: 'tagged', allow_partial: true } },
     ],
-    ['of a run that changed files', [{ file: 'new.txt' }, { print: '{"line":3}\n' }], {}],
+    ['of a run that modified a file', [{ file: 'a.txt' }, { print: '{"line":3}\n' }], {}],
     ['of a process that failed', [{ print: '{"line":3}\n' }, { exit: 1 }], {}],
     ['of a run that did not ask for it', [{ print: '{"line":3}\n' }], { cache: false }],
   ])('is %s', async (_, steps, more) => {

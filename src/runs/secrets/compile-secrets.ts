@@ -16,7 +16,9 @@ export interface SecretsOptions {
 export interface Secrets {
   /** A masker for one stream. */
   createMasker(): Masker;
-  /** For a text that is whole: a message, a prompt. */
+  /** Masks bytes that are whole: a file. */
+  mask(bytes: Uint8Array): Uint8Array;
+  /** Masks a text that is whole: a message, a prompt. */
   maskText(text: string): string;
 }
 
@@ -42,13 +44,18 @@ export function compileSecrets({ values, patterns = [] }: SecretsOptions): Secre
     };
   }
 
+  function mask(bytes: Uint8Array): Uint8Array {
+    if (finder === undefined && programs.length === 0) return bytes;
+    const masker = createMasker();
+    return Buffer.concat([masker.push(bytes), masker.end()]);
+  }
+
   return {
     createMasker,
+    mask,
     maskText(text) {
-      if (finder === undefined && programs.length === 0) return text;
-      const masker = createMasker();
       const bytes = Buffer.from(text);
-      const masked = Buffer.concat([masker.push(bytes), masker.end()]);
+      const masked = Buffer.from(mask(bytes));
       return masked.equals(bytes) ? text : masked.toString();
     },
   };

@@ -1,0 +1,21 @@
+import { mkdir } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { errorCodeOf } from '../../base/index.js';
+import { FileError, requireOwnFolder } from '../../files/index.js';
+
+/**
+ * Makes a folder inside another, with those between. An agent may have worked there: a link it left would choose where
+ * we write, so a link in the way is refused with `UNSAFE_FILE`.
+ */
+export async function makeFoldersInside(root: string, folder: string): Promise<void> {
+  const steps = relative(root, folder).split(sep);
+  if (steps[0] === '..') throw new FileError('UNSAFE_FILE', `${folder} is outside of ${root}.`);
+  let path = root;
+  for (const step of steps) {
+    path = join(path, step);
+    await mkdir(path).catch((error: unknown) => {
+      if (errorCodeOf(error) !== 'EEXIST') throw error;
+    });
+    await requireOwnFolder(path);
+  }
+}
