@@ -1,5 +1,5 @@
 import type { AlignableSchema, SchemaIssue, StandardResult } from '../json/index.js';
-import { createPartCheck } from './align/check-part.js';
+import { createPartChecks } from './align/check-part.js';
 import { createAligner } from './align/create-aligner.js';
 import { createViews } from './align/schema-views.js';
 import type { ViewSource } from './align/schema-views.js';
@@ -58,10 +58,14 @@ export function toAlignableSchema<T>(
 export function createAlignment(source: ViewSource, checks: SchemaChecks, steps: number): AlignableSchema['~sluice'] {
   let made: AlignableSchema['~sluice'] | undefined;
   const get = (): AlignableSchema['~sluice'] => (made ??= makeAlignment(source, checks, steps));
-  return { align: (value) => get().align(value), checkPart: (path, value) => get().checkPart(path, value) };
+  return {
+    align: (value, from) => get().align(value, from),
+    mayGoOn: (value, text) => get().mayGoOn?.(value, text) === true,
+    checkPart: (path, value) => get().checkPart(path, value),
+  };
 }
 
 function makeAlignment(source: ViewSource, checks: SchemaChecks, steps: number): AlignableSchema['~sluice'] {
   const views = createViews(source, checks);
-  return { align: createAligner(views, checks, steps), checkPart: createPartCheck(views, checks) };
+  return { align: createAligner(views, checks, steps), ...createPartChecks(views, checks) };
 }

@@ -1,4 +1,4 @@
-export type { AlignableSchema, Alignment, AlignmentChange } from './schema.js';
+export type { AlignableSchema, Alignment, AlignmentChange, AlignmentSource, PlacedValue } from './schema.js';
 export type { Candidate, FinderName } from './find/spans.js';
 export { generateAndParse, type AttemptReport, type GenerateOptions, type ModelCall } from './generate-and-parse.js';
 export { parse, parseAsync, parseOrThrow, createCommentError } from './parse.js';

@@ -73,7 +73,7 @@ export function createCommentError(label: string | undefined): ParseError {
 
 function findAligner(schema: StandardSchema | undefined, { align }: ParseOptions): Aligner | undefined {
   if (schema === undefined || align !== true) return undefined;
-  return requireAlignment(schema, 'align', 'ALIGN_UNSUPPORTED').align;
+  return requireAlignment(schema, 'align', 'ALIGN_UNSUPPORTED');
 }
 
 function validate(

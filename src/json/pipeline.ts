@@ -17,17 +17,17 @@ import {
   type ParseResult,
   type Warning,
 } from './result.js';
-import type { Alignment, AlignmentChange, SchemaIssue } from './schema.js';
+import type { AlignableSchema, Alignment, AlignmentChange, PlacedValue, SchemaIssue } from './schema.js';
 
 /** The schema's answer. */
 export type CheckAnswer = { readonly value: unknown } | { readonly issues: readonly SchemaIssue[] };
 
 /** Brings a value into the schema's shape; there is one only where it was asked for. */
-export type Aligner = (value: unknown) => Alignment;
+export type Aligner = AlignableSchema['~sluice'];
 
 /** How the candidates are looked at. A round begins when the one before has found nothing. */
 interface Round {
-  readonly name: 'as written' | 'completed' | 'aligned' | 'completed and aligned' | 'words';
+  readonly name: 'as written' | 'completed' | 'aligned' | 'completed and aligned' | 'words' | 'text';
   /** Takes values that were cut off, as far as they came. */
   readonly completes: boolean;
   readonly aligns: boolean;
@@ -41,6 +41,8 @@ const ROUNDS: readonly Round[] = [
   // The words themselves, as a string. Where JSON was tried and failed, they would pass for an answer wherever the schema
   // takes a string: there something must have been aligned.
   { name: 'words', completes: false, aligns: true },
+  // What the schema makes of the text where it is not JSON at all.
+  { name: 'text', completes: false, aligns: true },
 ];
 
 /** Candidates looked at behind a winner that may not be the only one. */
@@ -154,14 +156,14 @@ function* searchRivals(
 /** A later round: the first candidate that passes, changed as the round allows. */
 function* searchAgain(search: Search, round: Round): Checking<ParseResult<unknown> | undefined> {
   const { raw, settings, seen, failed } = search;
-  const isWords = round.name === 'words';
+  const isWords = round.name === 'words' || round.name === 'text';
   const words = isWords && settings.profile === 'default' ? findWords(raw, settings) : [];
   for (const found of isWords ? words : seen) {
     const attempted = yield* attempt(search, found, round);
     if (attempted === undefined) continue;
     if (attempted.objection !== undefined) {
       if (settings.profile === 'unified') return undefined;
-    } else if (!isWords || attempted.changes.length > 0 || failed.length === 0) {
+    } else if (!isWords || attempted.changes.length > 0 || (round.name === 'words' && failed.length === 0)) {
       return succeed(attempted);
     }
   }
@@ -173,7 +175,8 @@ function* attempt(search: Search, found: FoundCandidate, round: Round): Checking
   const { settings, align } = search;
   const { reading } = found;
   if (!reading.ok && !(round.completes && 'value' in reading)) return undefined;
-  const attempted = prepare(search, found, reading, round.aligns ? align : undefined);
+  const attempted = prepare(search, found, reading, round);
+  if (!reading.ok && align?.mayGoOn?.(attempted.value, search.raw.slice(0, reading.end)) === true) return undefined;
   if (attempted.objection !== undefined || !settings.hasSchema) return attempted;
   const answer = yield attempted.value;
   if ('value' in answer) return { ...attempted, value: answer.value };
@@ -181,17 +184,13 @@ function* attempt(search: Search, found: FoundCandidate, round: Round): Checking
 }
 
 /** Aligns a value, checks its root, runs the normalizers. */
-function prepare(
-  { settings, options, align: laterAlign }: Search,
-  found: FoundCandidate,
-  reading: ReadValue,
-  align: Aligner | undefined,
-): Attempted {
+function prepare(search: Search, found: FoundCandidate, reading: ReadValue, round: Round): Attempted {
+  const { settings, options, align } = search;
   const { normalizers = [] } = options;
-  const isKept = normalizers.length > 0 || laterAlign !== undefined || found.level > 0;
+  const isKept = normalizers.length > 0 || align !== undefined || found.level > 0;
   // The reading stays with the candidate: normalizers and schemas that change what they are given get a copy.
   const own = isKept && isContainer(reading.value) ? structuredClone(reading.value) : reading.value;
-  const { value: aligned, changes }: Alignment = align?.(own) ?? { value: own, changes: [] };
+  const { value: aligned, changes } = alignValue(search, found, own, round);
   let value = aligned;
   let objection: Details | undefined;
   if (settings.profile === 'unified' && (!isContainer(value) || Array.isArray(value))) {
@@ -205,6 +204,27 @@ function prepare(
     }
   }
   return { found, reading, value, changes, objection };
+}
+
+function alignValue(search: Search, { start, end }: Candidate, value: unknown, round: Round): Alignment {
+  const { align, raw } = search;
+  if (!round.aligns || align === undefined) return { value, changes: [] };
+  if (round.name === 'text') return align.readText?.(String(value)) ?? { value, changes: [] };
+  return align.align(value, { text: raw, start, end, values: () => placeValues(search) });
+}
+
+/** The values of the text, none inside another. What was found as a whole holds them all, or is the only one. */
+function placeValues({ seen }: Search): PlacedValue[] {
+  const placed: PlacedValue[] = [];
+  const parts = seen.filter(({ finder, level }) => finder !== 'whole' && level === 0);
+  for (const found of parts.toSorted((left, right) => left.start - right.start)) {
+    const { start, reading } = found;
+    const end = Math.max(isOpen(found) ? reading.end : found.end, start);
+    const before = placed.at(-1);
+    if (before !== undefined && start < before.end) continue;
+    placed.push(reading.ok ? { start, end, value: reading.value } : { start, end });
+  }
+  return placed;
 }
 
 function noteUnreadable({ failed }: Search, { finder, start, reading }: FoundCandidate): void {

@@ -48,10 +48,32 @@ export interface Alignment {
   readonly changes: readonly AlignmentChange[];
 }
 
+/** A value that stands somewhere in a text. */
+export interface PlacedValue {
+  readonly start: number;
+  readonly end: number;
+  /** Left out if it could not be read. */
+  readonly value?: unknown;
+}
+
+/** Where a value comes from: what the aligner cannot see in the value itself. */
+export interface AlignmentSource {
+  readonly text: string;
+  /** Offsets of the value in the text. */
+  readonly start: number;
+  readonly end: number;
+  /** All values of the text, in their order, none inside another. */
+  readonly values: () => readonly PlacedValue[];
+}
+
 /** A schema that can also align: made by `fromJsonSchema` or `alignable` of `sluice/json-schema`. */
 export interface AlignableSchema<Input = unknown, Output = Input> extends StandardSchema<Input, Output> {
   readonly '~sluice': {
-    readonly align: (value: unknown) => Alignment;
+    readonly align: (value: unknown, source?: AlignmentSource) => Alignment;
+    /** Reads a text that is not JSON; an alignment without changes if there is no reading, or more than one. */
+    readonly readText?: (text: string) => Alignment;
+    /** Whether a value at the end of a text that was cut could have gone on to be another valid one. */
+    readonly mayGoOn?: (value: unknown, text: string) => boolean;
     /** What speaks against a finished part of a value, at its place, before the rest has arrived. */
     readonly checkPart: (path: Path, value: unknown) => readonly SchemaIssue[];
   };

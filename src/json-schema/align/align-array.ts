@@ -8,6 +8,7 @@ import { matchKeys, mayHoldAnswer } from '../text/key-spelling.js';
 import { readJsonText, saysNull } from '../text/plain-values.js';
 import { readNumber } from '../text/numbers.js';
 import { changed, followedBy, unchanged } from './rules.js';
+import { findItems } from './several-values.js';
 
 /** Aligns a value to a list: its items one by one, or another shape to a list of them. */
 export function alignArray(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {
@@ -58,7 +59,26 @@ function* listReadings(
     if (inner !== undefined && !isItemKey && Array.isArray(inner.value))
       yield { value: inner.value, rule: 'unwrapped' };
   }
-  if (!place.isElement && mayBeItem(aligning, view, value)) yield { value: [value], rule: 'item_to_list' };
+  if (place.isElement || !mayBeItem(aligning, view, value)) return;
+  const items = place.path.length === 0 ? collectItems(aligning, view, value) : [value];
+  if (items !== undefined) yield { value: items, rule: items.length > 1 ? 'values_to_list' : 'item_to_list' };
+}
+
+/** The given item with those that the text has beside it; undefined if it is not known which of its values are meant. */
+function collectItems(aligning: Aligning, view: AlignmentView, value: unknown): unknown[] | undefined {
+  const { source } = aligning;
+  if (source === undefined || source.values().length < 2) return [value];
+  const item = aligning.getView(view.items, '');
+  let hasList = false;
+  const items = findItems(source, (other) => {
+    const isItem =
+      aligning.mayTry() && aligning.passes(item, aligning.align(item, other, { path: [0], isElement: true }).value);
+    // A list beside the items is what was asked for.
+    hasList ||= Array.isArray(other) && !isItem;
+    return isItem;
+  });
+  if (items === undefined || hasList) return undefined;
+  return items.length > 0 ? [...items] : [value];
 }
 
 /** `low, high` or `1, 2, 3`: every part must be a member or a plain number, so nothing is guessed. */

@@ -2,6 +2,7 @@ import { isJsonObject, ownValue, setOwnValue } from '../json-schema.js';
 import type { AlignmentChange } from '../../json/index.js';
 import { schemasForKey } from './schema-views.js';
 import type { AlignmentView } from './schema-views.js';
+import { findItems } from './several-values.js';
 import type { Aligning, Place, AlignmentRule, Outcome } from './rules.js';
 import { readJsonText, saysNull } from '../text/plain-values.js';
 import { findRepeatedKeys, matchKeys, mayHoldAnswer } from '../text/key-spelling.js';
@@ -11,7 +12,7 @@ import { changed, followedBy, RULE_COSTS, unchanged, UNKNOWN_KEY_COST } from './
 export function alignObject(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {
   const fields = isJsonObject(value) ? alignFields(aligning, view, value, place) : unchanged(value);
   if (isJsonObject(value) && aligning.passes(view, fields.value)) return fields;
-  for (const reading of objectReadings(aligning, view, value)) {
+  for (const reading of objectReadings(aligning, view, value, place)) {
     if (!aligning.mayTry()) break;
     const inner = aligning.align(view, reading.value, place);
     if (!aligning.passes(view, inner.value)) continue;
@@ -88,6 +89,7 @@ function* objectReadings(
   aligning: Aligning,
   view: AlignmentView,
   value: unknown,
+  place: Place,
 ): Generator<{ value: unknown; rule: AlignmentRule }> {
   if (typeof value === 'string') {
     const read = readJsonText(value);
@@ -102,6 +104,11 @@ function* objectReadings(
   }
   const outer = withOnlyKey(aligning, view, value);
   if (outer !== undefined) yield { value: outer, rule: 'wrapped' };
+  const { source } = aligning;
+  if (place.path.length > 0 || source === undefined || source.values().length < 2) return;
+  const values = findItems(source, () => true);
+  const list = values === undefined ? undefined : withOnlyKey(aligning, view, values);
+  if (list !== undefined) yield { value: list, rule: 'values_to_list' };
 }
 
 /**

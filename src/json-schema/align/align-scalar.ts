@@ -22,7 +22,7 @@ const HOLDERS = new Set(['value', 'result', 'answer', 'output', 'response', 'tex
 
 /** Aligns a value to a string, number, boolean or null. A change is made only if it makes the place valid. */
 export function alignScalar(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {
-  for (const reading of readings(view, value)) {
+  for (const reading of readings(aligning, view, value)) {
     if (aligning.passes(view, reading.value)) return changed(place.path, reading.rule, value, reading.value);
   }
   const held = heldValue(value);
@@ -33,10 +33,10 @@ export function alignScalar(aligning: Aligning, view: AlignmentView, value: unkn
 }
 
 /** What a value may mean, the nearest reading first. */
-function* readings(view: AlignmentView, value: unknown): Generator<Reading> {
+function* readings(aligning: Aligning, view: AlignmentView, value: unknown): Generator<Reading> {
   const type = view.types[0];
   if (view.members !== undefined) {
-    const chosen = chooseMember(view, value);
+    const chosen = chooseMember(aligning, view, value);
     if (chosen !== undefined) yield chosen;
   }
   if (type === 'null' && saysNull(value)) yield { value: null, rule: 'null_text' };
@@ -48,11 +48,12 @@ function* readings(view: AlignmentView, value: unknown): Generator<Reading> {
     const read = readNumber(value, view);
     if (read !== undefined) yield read;
   }
-  if (type === 'string') yield* textReadings(view, value);
+  if (type === 'string') yield* textReadings(aligning, view, value);
 }
 
-function* textReadings(view: AlignmentView, value: unknown): Generator<Reading> {
-  if (['number', 'bigint', 'boolean'].includes(typeof value)) yield { value: String(value), rule: 'scalar_to_text' };
+function* textReadings(aligning: Aligning, view: AlignmentView, value: unknown): Generator<Reading> {
+  const written = typeof value === 'number' ? aligning.findDigits(value) : writeScalar(value);
+  if (written !== undefined) yield { value: written, rule: 'scalar_to_text' };
   if (typeof value !== 'string') return;
   if (value.trim() !== value) yield { value: value.trim(), rule: 'trimmed' };
   const inner = value.length > LONGEST_TEXT ? undefined : AROUND.exec(value)?.[2];
@@ -61,10 +62,14 @@ function* textReadings(view: AlignmentView, value: unknown): Generator<Reading> 
   if (date !== undefined) yield { value: date, rule: 'date_notation' };
 }
 
+function writeScalar(value: unknown): string | undefined {
+  return typeof value === 'bigint' || typeof value === 'boolean' ? String(value) : undefined;
+}
+
 /** A constant selects an alternative, so only its spelling may differ; an enum member may have words around it. */
-function chooseMember(view: AlignmentView, value: unknown): Reading | undefined {
+function chooseMember(aligning: Aligning, view: AlignmentView, value: unknown): Reading | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') {
-    const text = String(value);
+    const text = typeof value === 'number' ? aligning.findDigits(value) : String(value);
     return view.members?.some((member) => member.value === text) === true
       ? { value: text, rule: 'scalar_to_text' }
       : undefined;

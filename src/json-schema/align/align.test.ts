@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { parse } from '../../json/parse.js';
 import { ALIGNMENT_CASES } from '../fixtures/alignment-cases/all-cases.js';
+import { ANSWERS } from '../fixtures/answers.js';
 import { replayChanges } from '../fixtures/replay-changes.js';
 import { fromJsonSchema } from '../from-json-schema.js';
 import { RULE_COSTS } from './rules.js';
@@ -9,7 +11,11 @@ test('every rule is applied by some case', () => {
     const { align } = fromJsonSchema(schema)['~sluice'];
     return [...aligned, ...partly].flatMap(([given]) => align(given).changes.map(({ rule }) => rule));
   });
-  expect([...new Set(applied)].toSorted()).toEqual(Object.keys(RULE_COSTS).toSorted());
+  const inTexts = Object.values(ANSWERS)
+    .flat()
+    .map(({ text, schema }) => parse(text, fromJsonSchema(schema), { align: true }))
+    .flatMap((result) => (result.ok ? result.alignment.map(({ rule }) => rule) : []));
+  expect([...new Set([...applied, ...inTexts])].toSorted()).toEqual(Object.keys(RULE_COSTS).toSorted());
 });
 
 describe.each(ALIGNMENT_CASES)('$title', ({ schema, aligned = [], refused = [], valid = [], partly = [] }) => {

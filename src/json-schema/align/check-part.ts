@@ -1,7 +1,10 @@
-import type { Allowance } from '../patterns/pattern.js';
 import type { Path, SchemaIssue } from '../../json/index.js';
 import type { CheckRun } from '../interpreter/check.js';
 import type { SchemaChecks } from '../interpreter/compile-schema.js';
+import { isJsonObject } from '../json-schema.js';
+import type { Allowance } from '../patterns/pattern.js';
+import { isBeginning } from '../text/choices.js';
+import { foldCase, LONGEST_TEXT } from '../text/spelling.js';
 import { schemasForKey } from './schema-views.js';
 import type { AlignmentView, Conjunction, SchemaViews } from './schema-views.js';
 
@@ -10,22 +13,26 @@ const MOST_WAYS = 64;
 /** Steps for one part. */
 const MOST_STEPS = 5_000_000;
 
-/** Reports the issues of a finished part of a value; none if any alternative of the schema accepts it. */
-export function createPartCheck(
-  views: SchemaViews,
-  checks: SchemaChecks,
-): (path: Path, value: unknown) => readonly SchemaIssue[] {
-  return (path, value) => {
+/** What the schema can say about a part of a value, before the rest is known. */
+export interface PartChecks {
+  /** Reports the issues of a finished part of a value; none if any alternative of the schema accepts it. */
+  readonly checkPart: (path: Path, value: unknown) => readonly SchemaIssue[];
+  /**
+   * Whether the last text of a value, cut where the source text ends, may be the beginning of a longer enum member: `"open`
+   * where `open_late` is allowed too.
+   */
+  readonly mayGoOn: (value: unknown, text: string) => boolean;
+}
+
+/** Makes the checks of a document's parts. */
+export function createPartChecks(views: SchemaViews, checks: SchemaChecks): PartChecks {
+  return { checkPart, mayGoOn };
+
+  function checkPart(path: Path, value: unknown): readonly SchemaIssue[] {
     views.beginValue();
-    const allowance: Allowance = { steps: MOST_STEPS };
-    let ways: readonly Conjunction[] = [views.root.nodes];
-    for (const step of path) {
-      const expanded = expand(ways.map((nodes) => views.getView(nodes, '')));
-      if (expanded === undefined) return [];
-      ways = expanded.flatMap((view) => enter(view, step, allowance));
-      if (allowance.steps < 0) return [];
-      if (ways.length === 0) return [{ path: [...path], message: `nothing is allowed at ${JSON.stringify(step)}` }];
-    }
+    const { ways, stuckAt } = follow(path);
+    if (stuckAt !== undefined)
+      return [{ path: [...path], message: `nothing is allowed at ${JSON.stringify(stuckAt)}` }];
     let first: readonly SchemaIssue[] = [];
     for (const nodes of ways) {
       const issues = findIssues(nodes, path, value);
@@ -33,7 +40,31 @@ export function createPartCheck(
       if (first.length === 0) first = issues;
     }
     return first;
-  };
+  }
+
+  function mayGoOn(value: unknown, text: string): boolean {
+    const { path, leaf } = findLast(value);
+    if (typeof leaf !== 'string' || leaf === '' || leaf.length > LONGEST_TEXT) return false;
+    if (!foldCase(text.slice(-2 * LONGEST_TEXT)).endsWith(foldCase(leaf))) return false;
+    views.beginValue();
+    const members = expand(follow(path).ways.map((nodes) => views.getView(nodes, ''))) ?? [];
+    const names = members.flatMap((view) => view.members?.flatMap((member) => member.names) ?? []);
+    return isBeginning(leaf, names);
+  }
+
+  /** The schemas of a place, one conjunction for each combination of alternatives; none if there are too many. */
+  function follow(path: Path): { readonly ways: readonly Conjunction[]; readonly stuckAt?: string | number } {
+    const allowance: Allowance = { steps: MOST_STEPS };
+    let ways: readonly Conjunction[] = [views.root.nodes];
+    for (const step of path) {
+      const expanded = expand(ways.map((nodes) => views.getView(nodes, '')));
+      if (expanded === undefined) return { ways: [] };
+      ways = expanded.flatMap((view) => enter(view, step, allowance));
+      if (allowance.steps < 0) return { ways: [] };
+      if (ways.length === 0) return { ways, stuckAt: step };
+    }
+    return { ways };
+  }
 
   /** Every combination of alternatives; undefined if there are too many. */
   function expand(from: readonly AlignmentView[]): readonly AlignmentView[] | undefined {
@@ -70,4 +101,17 @@ function enter(view: AlignmentView, step: string | number, allowance: Allowance)
   if (!isKey) return [view.prefix[step] ?? view.items];
   const nodes = schemasForKey(view, step, allowance);
   return nodes === undefined ? [] : [nodes];
+}
+
+/** The part of a value that was written last. */
+function findLast(value: unknown): { readonly path: Path; readonly leaf: unknown } {
+  const path: (string | number)[] = [];
+  let leaf = value;
+  while (Array.isArray(leaf) || isJsonObject(leaf)) {
+    const step = Array.isArray(leaf) ? leaf.length - 1 : Object.keys(leaf).at(-1);
+    if (step === undefined || step === -1) break;
+    path.push(step);
+    leaf = Array.isArray(leaf) ? leaf[Number(step)] : leaf[step];
+  }
+  return { path, leaf };
 }

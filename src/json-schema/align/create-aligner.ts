@@ -1,10 +1,11 @@
-import type { Alignment } from '../../json/index.js';
+import type { AlignableSchema, AlignmentSource } from '../../json/index.js';
 import type { CheckRun } from '../interpreter/check.js';
 import type { SchemaChecks } from '../interpreter/compile-schema.js';
 import { isJsonObject } from '../json-schema.js';
 import { jsonEquals } from '../json-values.js';
 import { chooseBySpelling } from '../text/choices.js';
 import { matchKeys } from '../text/key-spelling.js';
+import { createDigitFinder } from '../text/source-digits.js';
 import { alignArray } from './align-array.js';
 import { alignObject } from './align-object.js';
 import { alignScalar } from './align-scalar.js';
@@ -17,15 +18,21 @@ const MOST_ATTEMPTS = 20_000;
 /** Values deeper than this are left as they are. */
 const DEEPEST = 200;
 
+const ROOT: Place = { path: [], isElement: false };
+
 /**
  * Makes the aligner of a document: a pure function from a value to the nearest valid one, with every change. `steps`
  * bounds the validation in one alignment, where each level of the value checks everything below it again.
  */
-export function createAligner(views: SchemaViews, checks: SchemaChecks, steps: number): (value: unknown) => Alignment {
-  return (value) => {
+export function createAligner(
+  views: SchemaViews,
+  checks: SchemaChecks,
+  steps: number,
+): AlignableSchema['~sluice']['align'] {
+  return (value, source) => {
     views.beginValue();
     try {
-      const { value: aligned, changes } = startAligning().align(views.root, value, { path: [], isElement: false });
+      const { value: aligned, changes } = startAligning(source).align(views.root, value, ROOT);
       return { value: aligned, changes };
     } catch (error) {
       // Only values far deeper than the readers allow get here: checking them exhausts the call stack.
@@ -34,11 +41,19 @@ export function createAligner(views: SchemaViews, checks: SchemaChecks, steps: n
     }
   };
 
-  function startAligning(): Aligning {
+  function startAligning(source: AlignmentSource | undefined): Aligning {
     const run: CheckRun = { steps, path: [], issues: undefined, explaining: 0 };
     const remembered = new Map<AlignmentView, Map<object, { place: Place; outcome: Outcome }>>();
     let attempts = MOST_ATTEMPTS;
-    const aligning: Aligning = { allowance: run, align, passes, mayTry, getView: views.getView };
+    const aligning: Aligning = {
+      allowance: run,
+      source,
+      findDigits: createDigitFinder(source?.text.slice(source.start, source.end)),
+      align,
+      passes,
+      mayTry,
+      getView: views.getView,
+    };
     return aligning;
 
     function mayTry(): boolean {

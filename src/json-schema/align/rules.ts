@@ -1,5 +1,6 @@
 import type { Allowance } from '../patterns/pattern.js';
-import type { AlignmentChange, Path } from '../../json/index.js';
+import type { AlignmentChange, AlignmentSource, Path } from '../../json/index.js';
+import type { DigitFinder } from '../text/source-digits.js';
 import type { AlignmentView, Conjunction } from './schema-views.js';
 
 /**
@@ -29,6 +30,8 @@ export const RULE_COSTS = {
   text_to_list: 3,
   /** JSON in a string where an object or list is expected. */
   json_text: 1,
+  /** Several values of the text where a list of them is expected. */
+  values_to_list: 3,
   /** One item where a list is expected. */
   item_to_list: 3,
   /** A list of one where its item is expected. */
@@ -89,6 +92,10 @@ export interface Aligning {
   readonly getView: (nodes: Conjunction, key: string) => AlignmentView;
   /** Steps left for this alignment. */
   readonly allowance: Allowance;
+  /** Where the value comes from, if it was read from a text. */
+  readonly source: AlignmentSource | undefined;
+  /** How a number was written. */
+  readonly findDigits: DigitFinder;
   /** Uses one attempt; false when none are left. */
   readonly mayTry: () => boolean;
 }

@@ -104,9 +104,18 @@ export function chooseBySpelling(text: string, { spellings }: ChoiceIndex): Choi
   if (text.length > LONGEST_TEXT) return undefined;
   for (const { fold, names } of spellings) {
     const found = names.get(fold(text));
-    if (found !== undefined) return found;
+    if (found !== undefined) return UNCLOSED.test(text) && isBeginning(text, [...names.keys()]) ? 'several' : found;
   }
   return undefined;
+}
+
+/** An opening quote without its pair: the text was cut. */
+const UNCLOSED = /^\s*["'`“‘「][^"'`”’」]*$/u;
+
+/** Whether a text is a name, or the beginning of one, and a longer name begins in the same way. */
+export function isBeginning(text: string, names: readonly string[]): boolean {
+  const folded = foldSpelling(text);
+  return folded !== '' && names.map(foldSpelling).some((name) => name !== folded && name.startsWith(folded));
 }
 
 function chooseInText(text: string, names: Names, { separators, isStrict }: Placement): Choice | undefined {
