@@ -28,12 +28,12 @@ describe('the built command', () => {
 
   it('ends with 2 and one line when a file is missing or a folder', async () => {
     for (const [file, reason] of [
-      ['gone.txt', 'there is no such file'],
+      ['gone.txt', 'no such file'],
       ['.', 'it is a folder'],
     ] as const) {
       const { exitCode, stderr } = await run(process.execPath, [MAIN, 'repair', file], PROJECT);
       expect(exitCode).toBe(2);
-      expect(stderr).toBe(`sluice: cannot read ${file}: ${reason}\n`);
+      expect(stderr).toBe(`sluice: Cannot read "${file}": ${reason}. Check the path.\n`);
     }
   });
 

@@ -74,7 +74,7 @@ describe('sluice serve', () => {
   });
 
   it.each([
-    ['a port that is none', ['--port', '70000'], {}, 'Give a port'],
+    ['a port that is none', ['--port', '70000'], {}, 'Use a port'],
     ['tokens that are no JSON', ['--port', '0'], { SLUICE_TOKENS: 'x' }, 'INVALID_CONFIG'],
     [
       'an address that is not ours',

@@ -1,72 +1,89 @@
 import type { Command } from 'commander';
 
-/** A line to type and what it does. `RUN` and `ITEM` stand for ids, of a run and of something that waits. */
-export interface CommandExample {
+/** A command line and what it does. `RUN` and `ITEM` stand for the ids of a run and of an inbox item. */
+interface CommandExample {
   readonly line: string;
   readonly does: string;
 }
 
-/** Examples for the help of each command. The tests type them in. */
+/** Examples for the help of each command. Tests execute them. */
 export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]>> = {
   parse: [
-    { line: './some-agent | sluice parse --schema issue.schema.json', does: 'the answer from a pipe, checked' },
+    {
+      line: './some-agent | sluice parse --schema issue.schema.json',
+      does: 'parse an answer from a pipe and validate it',
+    },
     {
       line: 'sluice parse answer.txt --profile tagged --allow-partial',
-      does: 'only <json> tags; a cut value is closed',
+      does: 'read <json> tags only; close a truncated value',
     },
     {
       line: 'sluice parse answer.txt --schema issue.schema.json --align',
-      does: '"3" for 3 and other near misses, too',
+      does: 'also convert "3" to 3 and similar near misses',
     },
   ],
-  repair: [{ line: 'sluice repair broken.json > mended.json', does: 'as text; nothing is checked' }],
+  repair: [{ line: 'sluice repair broken.json > repaired.json', does: 'write valid JSON, without validation' }],
   run: [
-    { line: 'sluice run --engine codex --schema issue.schema.json "Find the worst bug."', does: 'an agent, checked' },
-    { line: 'sluice run --engine command --schema issue.schema.json -- ./some-agent', does: 'any program' },
+    {
+      line: 'sluice run --engine codex --schema issue.schema.json "Find the worst bug."',
+      does: 'run an agent and validate its answer',
+    },
+    { line: 'sluice run --engine command --schema issue.schema.json -- ./some-agent', does: 'run any program' },
     {
       line: 'sluice run --engine codex --timeout 600 --permissions workspace "Fix it."',
-      does: 'it may edit files here',
+      does: 'let the agent edit files here',
     },
   ],
   translate: [
-    { line: 'sluice translate .sluice/runs/RUN', does: 'what happened, as FCMP' },
-    { line: 'sluice translate .sluice/runs/RUN --to agui', does: 'for an AG-UI client' },
-    { line: 'sluice translate .sluice/runs/RUN --write', does: 'writes the logs of the folder anew' },
+    { line: 'sluice translate .sluice/runs/RUN', does: 'print the events as FCMP' },
+    { line: 'sluice translate .sluice/runs/RUN --to agui', does: 'print AG-UI events' },
+    { line: 'sluice translate .sluice/runs/RUN --write', does: 'rewrite the logs of the folder' },
   ],
-  replay: [{ line: 'sluice replay .sluice/runs/RUN', does: 'does this version still tell the same?' }],
-  doctor: [{ line: 'sluice doctor', does: 'what is installed, what to do about the rest' }],
-  order: [{ line: 'sluice order request.json', does: 'one order from beginning to end' }],
+  replay: [{ line: 'sluice replay .sluice/runs/RUN', does: 'compare the logs with what this version produces' }],
+  doctor: [{ line: 'sluice doctor', does: 'check which agents are installed' }],
+  order: [{ line: 'sluice order request.json', does: 'execute one order and print the decision' }],
   inbox: [
-    { line: 'sluice inbox', does: 'a line each' },
-    { line: "sluice inbox --json --issue 'local#2'", does: 'everything about one issue' },
+    { line: 'sluice inbox', does: 'list open items' },
+    { line: "sluice inbox --json --issue 'local#2'", does: 'print all details of one issue' },
   ],
   resolve: [
-    { line: 'sluice resolve ITEM --action reject --why "nothing shows that it works"', does: 'the issue is blocked' },
+    {
+      line: 'sluice resolve ITEM --action reject --why "nothing shows that it works"',
+      does: 'reject the result; the issue becomes blocked',
+    },
   ],
-  outbox: [{ line: 'sluice outbox --deliver', does: 'sends what is due, then lists' }],
+  outbox: [{ line: 'sluice outbox --deliver', does: 'send due comments, then list all' }],
   executions: [
-    { line: 'sluice executions --since 2026-01-01 --csv > audit.csv', does: 'for a spreadsheet' },
-    { line: 'sluice executions --decision needs-human --limit 10', does: 'the last ten that a person had to look at' },
+    { line: 'sluice executions --since 2026-01-01 --csv > executions.csv', does: 'export to a spreadsheet' },
+    { line: 'sluice executions --decision needs-human --limit 10', does: 'list the last ten that needed a person' },
   ],
   serve: [
-    { line: 'sluice serve --port 8080', does: 'with the bundled demo, on this machine only' },
-    { line: 'sluice serve --port 8081 --no-demo --no-worker', does: 'only answers; sluice worker does the work' },
+    { line: 'sluice serve --port 8080', does: 'start the server with the demo, on this machine only' },
+    {
+      line: 'sluice serve --port 8081 --no-demo --no-worker',
+      does: 'start the server only; run sluice worker for the work',
+    },
   ],
   worker: [
-    { line: 'sluice worker --concurrency 8', does: 'eight things at once' },
-    { line: 'sluice worker --takes orders --type codex-cli', does: 'only orders for Codex' },
+    { line: 'sluice worker --concurrency 8', does: 'process up to eight orders and runs at once' },
+    { line: 'sluice worker --takes orders --type codex-cli', does: 'process only orders for Codex' },
   ],
-  backup: [{ line: 'sluice backup copy.db', does: 'while the server runs' }],
-  export: [{ line: 'sluice export RUN fixtures/surprise', does: 'then: sluice replay fixtures/surprise' }],
-  demo: [{ line: 'sluice demo --json', does: 'three workers, three ends' }],
+  backup: [{ line: 'sluice backup copy.db', does: 'copy the database while the server runs' }],
+  export: [
+    {
+      line: 'sluice export RUN fixtures/unknown-event',
+      does: 'copy a run folder; check it with sluice replay fixtures/unknown-event',
+    },
+  ],
+  demo: [{ line: 'sluice demo --json', does: 'run three orders and print the outcome' }],
   completion: [
-    { line: 'source <(sluice completion bash)', does: 'for this shell; in ~/.bashrc for all' },
-    { line: 'sluice completion zsh > _sluice', does: 'into a folder of $fpath' },
-    { line: 'sluice completion fish > sluice.fish', does: 'into ~/.config/fish/completions' },
+    { line: 'source <(sluice completion bash)', does: 'enable completion in this shell; add it to ~/.bashrc for all' },
+    { line: 'sluice completion zsh > _sluice', does: 'save it in a folder of $fpath' },
+    { line: 'sluice completion fish > sluice.fish', does: 'save it in ~/.config/fish/completions' },
   ],
 };
 
-/** Puts the examples at the end of each command's help. */
+/** Adds the examples to the help of each command. */
 export function addExamples(program: Command): void {
   for (const command of program.commands) {
     const examples = COMMAND_EXAMPLES[command.name()] ?? [];

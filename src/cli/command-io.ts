@@ -1,23 +1,68 @@
-/** The surroundings of a command, passed in so that a test can be them. */
+import { createReadStream } from 'node:fs';
+import { isatty } from 'node:tty';
+import { errorCodeOf } from '../base/index.js';
+
+/** The streams and files of a command, passed in so that tests can replace them. */
 export interface CommandIo {
-  /** Called only by a command that reads standard input: merely looking at it keeps a program waiting. */
+  /** Called only by commands that read standard input: opening it keeps the process alive. */
   readonly openStdin: () => InputStream;
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
 }
 
-/** Bytes as they arrive, and whether a person types them. */
-export interface InputStream extends AsyncIterable<Uint8Array> {
+/** Input as it arrives. */
+interface InputStream extends AsyncIterable<Uint8Array> {
   readonly isTerminal: boolean;
-  /** Nothing more is read: a program that still listens would not end before its input does. */
+  /** Stops reading: an open input keeps the process alive. */
   readonly close?: () => void;
 }
 
-/** Text on its way out; resolves when it has been handed over, so that nothing is lost at the end. */
-export interface OutputStream {
+/** Output; a write resolves when it was flushed, so that nothing is lost at exit. */
+interface OutputStream {
   readonly isTerminal: boolean;
   readonly write: (text: string) => Promise<void>;
-  /** The reader has gone (`| head -1`): what is written from now on has nowhere to go. */
+  /** Whether the reader has closed the pipe (`| head -1`). */
   readonly isGone?: () => boolean;
+}
+
+/** The streams of this process and the file system. */
+export function createProcessIo(): CommandIo {
+  return {
+    openStdin: (): InputStream => ({
+      isTerminal: isatty(process.stdin.fd),
+      [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator](),
+      close: () => void process.stdin.destroy(),
+    }),
+    openFile: (path) => createReadStream(path),
+    stdout: toOutput(process.stdout, { isData: true }),
+    stderr: toOutput(process.stderr, { isData: false }),
+  };
+}
+
+/**
+ * A closed pipe (`sluice parse | head -1`) is not an error. Data that cannot be written is one; messages that cannot be
+ * written are dropped.
+ */
+function toOutput(stream: NodeJS.WriteStream & { readonly fd: number }, { isData }: { isData: boolean }): OutputStream {
+  let gone = false;
+  stream.on('error', () => {
+    gone = true;
+  });
+  return {
+    isTerminal: isatty(stream.fd),
+    write: async (text) =>
+      new Promise((resolve, reject) => {
+        stream.write(text, (error) => {
+          if (isData && isRefusal(error)) reject(error);
+          else resolve();
+        });
+      }),
+    isGone: () => gone,
+  };
+}
+
+/** After the first error a stream only reports that it is destroyed. */
+function isRefusal(error: Error | null | undefined): error is Error {
+  return error instanceof Error && 'syscall' in error && errorCodeOf(error) !== 'EPIPE';
 }

@@ -1,4 +1,4 @@
-/** Ctrl-C, a polite request to end, or a terminal that was closed, as a signal. A second one is obeyed by the system. */
+/** SIGINT, SIGTERM or SIGHUP as an abort signal. A second signal ends the process. */
 export interface Interruption {
   readonly signal: AbortSignal;
   stopListening(): void;
@@ -6,7 +6,7 @@ export interface Interruption {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Turns the next interruption of this process into an abort, so that a command can end what it began. */
+/** Turns the next interruption into an abort, so that a command can shut down cleanly. */
 export function listenForInterruption(): Interruption {
   const controller = new AbortController();
   const stopListening = (): void => {

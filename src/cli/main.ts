@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { createProcessIo } from './process-io.js';
+import { createProcessIo } from './command-io.js';
 import { run } from './run.js';
 
-// No `process.exit`: it would cut off output that is still on its way.
+// Not `process.exit`, which would drop pending output.
 process.exitCode = await run(process.argv.slice(2), createProcessIo());

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryIo } from './fixtures/memory-io.js';
-import { MisuseError } from './misuse-error.js';
+import { MisuseError } from './failure.js';
 import { readInput } from './read-input.js';
 
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -51,12 +51,12 @@ describe('readInput', () => {
 
   it('says which file cannot be read and why', async () => {
     await expect(readInput('gone.txt', 10, createMemoryIo({}))).rejects.toEqual(
-      new MisuseError('cannot read gone.txt: there is no such file'),
+      new MisuseError('Cannot read "gone.txt": no such file. Check the path.'),
     );
     const gone: AsyncIterable<Uint8Array> = {
       [Symbol.asyncIterator]: () => ({ next: async () => Promise.reject(new Error('EIO: i/o error, read')) }),
     };
     const io = { ...createMemoryIo({}), openStdin: () => ({ isTerminal: false, ...gone }) };
-    await expect(readInput('-', 10, io)).rejects.toThrow('cannot read standard input: EIO');
+    await expect(readInput('-', 10, io)).rejects.toThrow('Cannot read "standard input": EIO');
   });
 });

@@ -1,20 +1,22 @@
+import { errorMessageOf, errorCodeOf } from '../base/index.js';
+import type { JsonSchema } from '../json-schema/index.js';
+import { resolveLimits } from '../json/index.js';
 import type { CommandIo } from './command-io.js';
-import { describeFileError } from './describe-file-error.js';
-import { MisuseError } from './misuse-error.js';
+import { MisuseError } from './failure.js';
 
-/** The text of an input, or the knowledge that it is longer than allowed. */
-export type InputText = { readonly text: string } | { readonly tooLong: true };
+/** The text of an input, or that it is too long. */
+type InputText = { readonly text: string } | { readonly tooLong: true };
 
 /**
- * Reads a file, or standard input where none is named, up to a number of bytes. A byte order mark is taken off; bytes
- * that are no UTF-8 become U+FFFD, since the rest of the text may still hold the answer.
+ * Reads a file, or standard input if none is given, up to a number of bytes. A byte order mark is stripped; invalid UTF-8
+ * becomes U+FFFD, because the rest of the text may still hold the answer.
  */
 export async function readInput(file: string | undefined, maxBytes: number, io: CommandIo): Promise<InputText> {
   const bytes = await collect(await openInput(file, io), file, maxBytes);
   return bytes === undefined ? { tooLong: true } : { text: new TextDecoder().decode(bytes) };
 }
 
-/** What an input is called in a message. */
+/** The name of an input in messages. */
 export function nameInput(file: string | undefined): string {
   return isStdin(file) ? 'standard input' : file;
 }
@@ -26,7 +28,7 @@ function isStdin(file: string | undefined): file is undefined | '-' {
 async function openInput(file: string | undefined, io: CommandIo): Promise<AsyncIterable<Uint8Array>> {
   if (!isStdin(file)) return io.openFile(file);
   const stdin = io.openStdin();
-  if (stdin.isTerminal) await io.stderr.write('Reading standard input; end it with Ctrl-D.\n');
+  if (stdin.isTerminal) await io.stderr.write('Reading standard input. End it with Ctrl-D.\n');
   return stdin;
 }
 
@@ -44,7 +46,9 @@ async function collect(
       chunks.push(chunk);
     }
   } catch (error) {
-    throw new MisuseError(`cannot read ${nameInput(file)}: ${describeFileError(error)}`, { cause: error });
+    throw new MisuseError(`Cannot read "${nameInput(file)}": ${describeFileError(error)}. Check the path.`, {
+      cause: error,
+    });
   }
   return concatenate(chunks, length);
 }
@@ -57,4 +61,40 @@ function concatenate(chunks: readonly Uint8Array[], length: number): Uint8Array 
     offset += chunk.length;
   }
   return whole;
+}
+
+/** Reads a file, or standard input for `-`, as JSON. */
+export async function readJsonFile(file: string, io: CommandIo): Promise<unknown> {
+  const input = await readInput(file, MAX_INPUT_BYTES, io);
+  const name = nameInput(file);
+  if ('tooLong' in input) throw new MisuseError(`"${name}" is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`);
+  try {
+    return JSON.parse(input.text) as unknown;
+  } catch (error) {
+    throw new MisuseError(`"${name}" is not valid JSON: ${errorMessageOf(error)}. Correct it.`, { cause: error });
+  }
+}
+
+/** Reads a schema file. Whether it is a valid schema is checked where it is used. */
+export async function readSchemaFile(file: string, io: CommandIo): Promise<JsonSchema> {
+  if (file === '-') throw new MisuseError('--schema cannot be read from standard input. Give a file.');
+  const schema = await readJsonFile(file, io);
+  if (typeof schema === 'boolean' || (typeof schema === 'object' && schema !== null)) return schema;
+  throw new MisuseError(`"${file}" is not a JSON Schema: it must be an object. Correct it.`);
+}
+
+/** The most bytes a command reads of one input: the default of `limits.bytes`. */
+export const MAX_INPUT_BYTES = resolveLimits(undefined).bytes;
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+  ENOTDIR: 'part of the path is not a folder',
+};
+
+/** Describes why a file could not be read. */
+export function describeFileError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return REASONS[errorCodeOf(error) ?? ''] ?? error.message;
 }

@@ -5,8 +5,8 @@ interface OpenContainer {
 }
 
 /**
- * Writes a value as JSON text. Differs from `JSON.stringify` where a command needs it: a bigint becomes a number, depth
- * is bounded by memory alone, and control characters that a terminal might obey are escaped.
+ * Renders a value as JSON. Unlike `JSON.stringify` it writes a bigint as a number, is not limited in depth, and escapes
+ * control characters that a terminal might interpret.
  */
 export function renderJson(value: unknown, indent = 0): string {
   const parts: string[] = [];
@@ -63,7 +63,7 @@ function renderScalar(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** Escapes in JSON text the control characters that `JSON.stringify` leaves and a terminal might obey. */
+/** Escapes control characters in JSON text that `JSON.stringify` leaves and a terminal might interpret. */
 export function escapeControls(json: string): string {
   return json.replaceAll(/[\u007F-\u009F\u2028\u2029]/g, escapeCharacter);
 }

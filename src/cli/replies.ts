@@ -1,17 +1,17 @@
 import type { CommandIo } from './command-io.js';
 
-/** The lines a person types, one for each question. */
+/** The lines a person types, one per question. */
 export interface Replies {
   /** The next line; undefined when there will be none. */
   next(): Promise<string | undefined>;
-  /** Listens no longer. */
+  /** Stops reading. */
   close(): void;
 }
 
-/** An answer is typed by hand. */
+/** Replies are typed by hand. */
 const MAX_LINE = 1024 * 1024;
 
-/** Reads standard input line by line, only as far as it is asked for. */
+/** Reads standard input line by line, on demand. */
 export function createReplies(io: CommandIo): Replies {
   const stdin = io.openStdin();
   const chunks = stdin[Symbol.asyncIterator]();
@@ -26,7 +26,7 @@ export function createReplies(io: CommandIo): Replies {
           waiting = waiting.slice(end + 1);
           return line;
         }
-        // A terminal that has gone is nobody who could answer.
+        // A closed terminal sends no replies.
         const chunk = waiting.length > MAX_LINE ? NOTHING : await chunks.next().catch(() => NOTHING);
         if (chunk.done === true) {
           const rest = waiting;

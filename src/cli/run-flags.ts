@@ -3,11 +3,10 @@ import { resolve } from 'node:path';
 import type { Profile } from '../json/index.js';
 import type { RunEngine, RunSpec } from '../records/index.js';
 import type { CommandIo } from './command-io.js';
-import { MisuseError } from './misuse-error.js';
-import { nameInput, readInput } from './read-input.js';
-import { readSchemaFile } from './read-schema.js';
+import { MisuseError } from './failure.js';
+import { nameInput, readInput, readSchemaFile } from './read-input.js';
 
-/** The options of `sluice run`, as commander hands them over. */
+/** The parsed options of `sluice run`. */
 export interface RunFlags {
   readonly engine: RunEngine;
   readonly schema?: string;
@@ -31,15 +30,15 @@ export interface RunFlags {
   readonly config?: string;
 }
 
-/** A prompt is written by a person or a script; more than this is an input file. */
+/** Longer material belongs in files of the working folder. */
 const MAX_PROMPT_BYTES = 16 * 1024 * 1024;
 
-/** What is to be run, from what was typed. */
-export async function specOf(words: readonly string[], flags: RunFlags, io: CommandIo): Promise<RunSpec> {
+/** The run to start, from the command line. */
+export async function readRunSpec(words: readonly string[], flags: RunFlags, io: CommandIo): Promise<RunSpec> {
   if (flags.inputFile !== undefined && flags.cache !== true)
-    throw new MisuseError('--input-file is for --cache: add it');
-  const contract = await contractOf(flags, io);
-  const asked = flags.engine === 'command' ? await commandOf(words, flags, io) : await promptOf(words, flags, io);
+    throw new MisuseError('--input-file needs --cache. Add --cache, or omit --input-file.');
+  const contract = await readContract(flags, io);
+  const asked = flags.engine === 'command' ? await readCommand(words, flags, io) : await readPrompt(words, flags, io);
   const { engine, mode, permissions, model, env, terminal } = flags;
   return {
     engine,
@@ -47,63 +46,60 @@ export async function specOf(words: readonly string[], flags: RunFlags, io: Comm
     limits: omitUndefined({ time_s: flags.timeout, idle_s: flags.idleTimeout }),
     ...asked,
     ...omitUndefined({ contract, mode, permissions, model, env, terminal, max_retries: flags.maxRetries }),
-    // Who asks for the cache on the command line says with it that nothing else counts.
+    // On the command line --cache without --input-file means that the result depends on no files.
     ...(flags.cache === true ? { cache: true, input_files: flags.inputFile ?? [] } : {}),
   };
 }
 
-async function contractOf(flags: RunFlags, io: CommandIo): Promise<RunSpec['contract']> {
+async function readContract(flags: RunFlags, io: CommandIo): Promise<RunSpec['contract']> {
   const { profile, allowPartial, align } = flags;
   const rules = omitUndefined({ profile, allow_partial: allowPartial, align });
   if (flags.schema === undefined) {
-    if (align === true) throw new MisuseError('--align needs a --schema to align to');
+    if (align === true) throw new MisuseError('--align needs --schema. Add a schema, or omit --align.');
     if (profile !== undefined) return rules;
     if (allowPartial === true)
-      throw new MisuseError('--allow-partial needs a --schema or a --profile: no value is due');
+      throw new MisuseError('--allow-partial needs --schema or --profile. Add one, or omit --allow-partial.');
     return undefined;
   }
   const schema = await readSchemaFile(flags.schema, io);
   if (typeof schema === 'boolean')
-    throw new MisuseError(
-      `${flags.schema}: a schema that is only true or false decides nothing; say what the answer must be, or leave it out`,
-    );
+    throw new MisuseError(`The schema "${flags.schema}" is only true or false. Describe the answer, or omit --schema.`);
   return { schema: { ...schema }, ...rules };
 }
 
-async function commandOf(
+async function readCommand(
   words: readonly string[],
   flags: RunFlags,
   io: CommandIo,
 ): Promise<Partial<Pick<RunSpec, 'command' | 'prompt'>>> {
-  if (words.length === 0)
-    throw new MisuseError('name the program to run: sluice run --engine command -- PROGRAM ARGS…');
+  if (words.length === 0) throw new MisuseError('No program given. Use: sluice run --engine command -- PROGRAM ARGS…');
   return flags.promptFile === undefined
     ? { command: words }
-    : { command: words, prompt: await readPrompt(flags.promptFile, io) };
+    : { command: words, prompt: await readPromptFile(flags.promptFile, io) };
 }
 
-async function promptOf(
+async function readPrompt(
   words: readonly string[],
   flags: RunFlags,
   io: CommandIo,
 ): Promise<Partial<Pick<RunSpec, 'prompt'>>> {
   if (words.length > 0 && flags.promptFile !== undefined) {
-    throw new MisuseError('the prompt is given twice: as words and as --prompt-file; leave one out');
+    throw new MisuseError('The prompt is given twice, as arguments and as --prompt-file. Omit one.');
   }
-  const prompt = flags.promptFile === undefined ? words.join(' ') : await readPrompt(flags.promptFile, io);
+  const prompt = flags.promptFile === undefined ? words.join(' ') : await readPromptFile(flags.promptFile, io);
   if (prompt === '') {
     throw new MisuseError(
-      'there is no prompt: give it as an argument, after -- if --env or --input-file would take it, or with --prompt-file',
+      'No prompt given. Pass it as an argument (after -- if it follows --env or --input-file), or with --prompt-file.',
     );
   }
   return { prompt };
 }
 
-async function readPrompt(file: string, io: CommandIo): Promise<string> {
+async function readPromptFile(file: string, io: CommandIo): Promise<string> {
   const input = await readInput(file, MAX_PROMPT_BYTES, io);
   if ('tooLong' in input)
     throw new MisuseError(
-      `the prompt (${nameInput(file)}) is longer than ${MAX_PROMPT_BYTES} bytes; put the material into files of the working folder`,
+      `The prompt ("${nameInput(file)}") is longer than ${MAX_PROMPT_BYTES} bytes. Put the material into files of the working folder.`,
     );
   return input.text;
 }

@@ -6,5 +6,5 @@ it('warnings of a folder are a line each, show what a terminal would obey, and a
   for (let count = 0; count < 22; count += 1) warnings.add({ code: 'LOG_LINE_DAMAGED', message: '\u001b[2J' });
   const lines = warnings.text().split('\n');
   expect(lines[0]).toBe('sluice: warning LOG_LINE_DAMAGED: ␛[2J');
-  expect(lines.slice(20)).toEqual(['sluice: and 2 warnings more', '']);
+  expect(lines.slice(20)).toEqual(['sluice: and 2 more warnings', '']);
 });

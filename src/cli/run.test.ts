@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryIo } from './fixtures/memory-io.js';
 import { run } from './run.js';
-import { VERSION } from './version.js';
+import { VERSION } from '../files/index.js';
 
 async function sluice(...argv: string[]) {
   const io = createMemoryIo({});
@@ -42,7 +42,7 @@ describe('sluice', () => {
     expect(await sluice(...words)).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: "sluice: unknown command 'prase'\n(Did you mean parse?)\n(sluice --help lists what there is)\n",
+      stderr: "sluice: unknown command 'prase'\n(Did you mean parse?)\n(see sluice --help for the list of commands)\n",
     });
   });
 

@@ -1,15 +1,14 @@
 import { Command, CommanderError } from 'commander';
 import { addExamples } from './command-examples.js';
 import type { CommandIo } from './command-io.js';
-import { EXIT, type ExitCode } from './exit-code.js';
-import { tellFailure } from './tell-failure.js';
-import { tellLine } from './tell-line.js';
-import { VERSION } from './version.js';
+import { EXIT, type ExitCode, describeFailure } from './failure.js';
+import { formatLine } from './terminal-text.js';
+import { VERSION } from '../files/index.js';
 
 /** Adds a command to the program. */
 type AddCommand = (program: Command, io: CommandIo, end: (code: ExitCode) => void) => void;
 
-/** In the order in which help lists them: reading, running, delegating. Loading all takes longer than most answers take. */
+/** In the order of the help. Loaded on demand: loading all takes longer than most commands. */
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   parse: async () => (await import('./commands/parse.js')).addParseCommand,
   repair: async () => (await import('./commands/repair.js')).addRepairCommand,
@@ -31,36 +30,36 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
 };
 
 /**
- * Runs one command and answers with its exit code. Data goes to stdout, talk to stderr.
+ * Runs one command and returns its exit code. Data goes to stdout, messages to stderr.
  *
  * @example
  * await run(['parse', 'answer.txt', '--schema', 'issue.schema.json'], io) // 0, 1 or 2
  */
 export async function run(argv: readonly string[], io: CommandIo): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.success;
-  let talk = '';
+  let messages = '';
   let help = '';
   const program = new Command('sluice')
-    .description('Raw agent output in, validated results out.')
+    .description('Turn raw agent output into validated results.')
     .version(VERSION)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => (help += text),
-      writeErr: (text) => (talk += text),
-      outputError: (text, write) => write(tellLine(text.replace(/^error: /, '').trimEnd())),
+      writeErr: (text) => (messages += text),
+      outputError: (text, write) => write(formatLine(text.replace(/^error: /, '').trimEnd())),
     })
     .showSuggestionAfterError()
-    .showHelpAfterError('(sluice --help lists what there is)')
+    .showHelpAfterError('(see sluice --help for the list of commands)')
     .addHelpText(
       'after',
-      '\nExit codes: 0 done, 1 the answer is no, 2 called wrongly or refused, 70 a mistake of Sluice, 130 interrupted.',
+      '\nExit codes: 0 success, 1 negative result, 2 wrong usage or refused, 70 internal error, 130 interrupted.',
     );
   const end = (code: ExitCode): void => {
     exitCode = code;
   };
-  const breakOff = (error: unknown): ExitCode => {
-    const failure = tellFailure(error);
-    talk += failure.text;
+  const fail = (error: unknown): ExitCode => {
+    const failure = describeFailure(error);
+    messages += failure.text;
     return failure.exitCode;
   };
   const words = spellHelp(argv);
@@ -72,21 +71,21 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
     await program.parseAsync(words, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) exitCode = error.exitCode === 0 ? EXIT.success : EXIT.misuse;
-    else exitCode = breakOff(error);
+    else exitCode = fail(error);
   }
-  if (help !== '') await io.stdout.write(help).catch((error: unknown) => (exitCode = breakOff(error)));
-  if (talk !== '') await io.stderr.write(talk);
+  if (help !== '') await io.stdout.write(help).catch((error: unknown) => (exitCode = fail(error)));
+  if (messages !== '') await io.stderr.write(messages);
   return exitCode;
 }
 
-/** Help on a command is that command with `--help`; on none there is, the bare word: it is refused with the nearest. */
+/** Turns `help NAME` into `NAME --help`; an unknown name alone, so that it is refused with a suggestion. */
 function spellHelp(argv: readonly string[]): readonly string[] {
   const [name, flag] = argv[0] === 'help' ? [argv[1], '--help'] : argv;
   if (name === undefined || (flag !== '--help' && flag !== '-h')) return argv;
   return Object.hasOwn(COMMANDS, name) ? [name, flag] : [name];
 }
 
-/** The command that is called; all of them where help, a suggestion or a completion may speak of the others. */
+/** The called command; all of them where help, a suggestion or completion needs the others. */
 async function loadCommands(name = ''): Promise<AddCommand[]> {
   const only = Object.hasOwn(COMMANDS, name) && name !== 'completion' ? COMMANDS[name] : undefined;
   return only === undefined ? Promise.all(Object.values(COMMANDS).map(async (load) => load())) : [await only()];

@@ -30,7 +30,7 @@ describe('a server with tokens', () => {
     await field.fill('not-a-token');
     await page.keyboard.press('Enter');
     await page.locator('[aria-invalid=true]').waitFor();
-    expect(await page.locator('#token-help').innerText()).toContain('none of the tokens');
+    expect(await page.locator('#token-help').innerText()).toContain('Invalid token');
     await field.fill(ADA);
     await page.keyboard.press('Enter');
     await settle(page);

@@ -1,10 +1,10 @@
 import { Argument, type Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
 import { renderBash } from '../completion/bash-script.js';
-import { shapeOf, type ProgramShape } from '../completion/command-tree.js';
+import { readProgramShape, type ProgramShape } from '../completion/command-tree.js';
 import { renderFish } from '../completion/fish-script.js';
 import { renderZsh } from '../completion/zsh-script.js';
-import { EXIT, type ExitCode } from '../exit-code.js';
+import { EXIT, type ExitCode } from '../failure.js';
 
 const SHELLS = { bash: renderBash, zsh: renderZsh, fish: renderFish } satisfies Record<
   string,
@@ -15,10 +15,10 @@ const SHELLS = { bash: renderBash, zsh: renderZsh, fish: renderFish } satisfies 
 export function addCompletionCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('completion')
-    .description('print a script that teaches a shell the commands and their options')
-    .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(SHELLS)))
+    .description('print a completion script for a shell')
+    .addArgument(new Argument('<shell>', 'shell').choices(Object.keys(SHELLS)))
     .action(async (shell: keyof typeof SHELLS) => {
-      await io.stdout.write(SHELLS[shell](shapeOf(program)));
+      await io.stdout.write(SHELLS[shell](readProgramShape(program)));
       end(EXIT.success);
     });
 }

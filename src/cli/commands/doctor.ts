@@ -2,9 +2,9 @@ import { omitUndefined } from '../../base/index.js';
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/index.js';
 import type { CommandIo } from '../command-io.js';
-import { EXIT, type ExitCode } from '../exit-code.js';
-import { isJsonDue, printJson } from '../print-json.js';
-import { visibleText } from '../visible-text.js';
+import { EXIT, type ExitCode } from '../failure.js';
+import { wantsJson, printJson } from '../print.js';
+import { visibleText } from '../terminal-text.js';
 
 interface DoctorFlags {
   readonly config?: string;
@@ -15,10 +15,10 @@ interface DoctorFlags {
 export function addDoctorCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('doctor')
-    .description('which agents are installed, in which version, and what to do about the others')
-    .option('--config <file>', 'the settings; by default sluice.config.mjs or .json here')
-    .option('--json', 'JSON, also at a terminal')
-    .addHelpText('after', '\nExit codes: 0 at least one agent is ready, 1 none is.')
+    .description('check which agents are installed, and in which version')
+    .option('--config <file>', 'configuration file (default: sluice.config.mjs or .json here)')
+    .option('--json', 'print JSON, also at a terminal')
+    .addHelpText('after', '\nExit codes: 0 at least one agent is ready, 1 no agent is ready.')
     .action(async (flags: DoctorFlags) => {
       end(await runDoctor(flags, io));
     });
@@ -28,7 +28,7 @@ async function runDoctor(flags: DoctorFlags, io: CommandIo): Promise<ExitCode> {
   const { examineEngines, renderDoctor } = await import('../../runs/index.js');
   const { programs } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
   const reports = await examineEngines({ env: process.env, cwd: process.cwd(), ...omitUndefined({ programs }) });
-  if (isJsonDue(flags, io)) await printJson(reports, io);
+  if (wantsJson(flags, io)) await printJson(reports, io);
   else await io.stdout.write(visibleText(renderDoctor(reports)));
   return reports.some(({ status }) => status === 'ready' || status === 'unproven_version') ? EXIT.success : EXIT.failed;
 }

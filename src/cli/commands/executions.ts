@@ -3,16 +3,14 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { Decision, ExecutionRecord } from '../../records/index.js';
 import type { CommandIo } from '../command-io.js';
-import { EXIT, type ExitCode } from '../exit-code.js';
+import { EXIT, type ExitCode } from '../failure.js';
 import { executionHeading, executionRow } from '../../server/index.js';
-import { inHouse, withHouseOptions } from '../house.js';
-import type { HouseFlags } from '../house.js';
-import { limitOption } from '../limit-option.js';
-import { parseTime } from '../parse-time.js';
-import { printRows } from '../print-rows.js';
-import { readPages } from '../read-pages.js';
+import { withContext, withContextOptions } from '../command-context.js';
+import type { ContextFlags } from '../command-context.js';
+import { limitOption, parseTime, readPages } from '../list-options.js';
+import { printRows } from '../print.js';
 
-interface ExecutionsFlags extends HouseFlags {
+interface ExecutionsFlags extends ContextFlags {
   readonly issue?: string;
   readonly run?: string;
   readonly worker?: string;
@@ -26,21 +24,19 @@ interface ExecutionsFlags extends HouseFlags {
 
 /** Adds `sluice executions` to the program. */
 export function addExecutionsCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withHouseOptions(program.command('executions'))
-    .description('the audit: every execution and what came of it, newest first')
+  withContextOptions(program.command('executions'))
+    .description('list executions and their decisions, newest first')
     .option('--issue <ref>', 'only this issue')
     .option('--run <id>', 'only this run')
     .option('--worker <name>', 'only this worker')
     .addOption(
-      new Option('--decision <action>', 'only these').choices(['advance', 'archive', 'needs-human', 'blocked']),
+      new Option('--decision <action>', 'only this decision').choices(['advance', 'archive', 'needs-human', 'blocked']),
     )
-    .addOption(
-      new Option('--since <time>', 'from this time on: 2026-11-15 or 2026-11-15T08:00:00Z').argParser(parseTime),
-    )
+    .addOption(new Option('--since <time>', 'from this time: 2026-11-15 or 2026-11-15T08:00:00Z').argParser(parseTime))
     .addOption(new Option('--until <time>', 'before this time').argParser(parseTime))
     .addOption(limitOption())
-    .option('--json', 'the whole rows as a JSON array, also at a terminal')
-    .addOption(new Option('--csv', 'the whole rows as CSV').conflicts('json'))
+    .option('--json', 'print all fields as a JSON array, also at a terminal')
+    .addOption(new Option('--csv', 'print all fields as CSV').conflicts('json'))
     .action(async (flags: ExecutionsFlags) => {
       end(await runExecutions(flags, io));
     });
@@ -48,7 +44,7 @@ export function addExecutionsCommand(program: Command, io: CommandIo, end: (code
 
 async function runExecutions(flags: ExecutionsFlags, io: CommandIo): Promise<ExitCode> {
   const { issue: issueRef, run: runId, worker, decision, since, until } = flags;
-  const rows = await inHouse(flags, async ({ store }) =>
+  const rows = await withContext(flags, async ({ store }) =>
     readPages(flags.limit, async (page) =>
       store.listExecutions({ ...page, ...omitUndefined({ issueRef, runId, worker, decision, since, until }) }),
     ),
@@ -69,5 +65,5 @@ const COLUMNS = [
     of: ({ result_encoding, parse_status }: ExecutionRecord) => `${result_encoding}, ${parse_status}`,
   },
   { heading: 'DECISION', of: ({ decision }: ExecutionRecord) => decision },
-  { heading: 'WHY', of: ({ reason }: ExecutionRecord) => reason },
+  { heading: 'REASON', of: ({ reason }: ExecutionRecord) => reason },
 ];

@@ -1,14 +1,13 @@
 import { omitUndefined } from '../../base/index.js';
 import type { Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
-import { EXIT, type ExitCode } from '../exit-code.js';
-import { inHouse, withHouseOptions } from '../house.js';
-import type { HouseFlags } from '../house.js';
-import { limitOption } from '../limit-option.js';
-import { printRows } from '../print-rows.js';
-import { readPages } from '../read-pages.js';
+import { EXIT, type ExitCode } from '../failure.js';
+import { withContext, withContextOptions } from '../command-context.js';
+import type { ContextFlags } from '../command-context.js';
+import { limitOption, readPages } from '../list-options.js';
+import { printRows } from '../print.js';
 
-interface InboxFlags extends HouseFlags {
+interface InboxFlags extends ContextFlags {
   readonly all?: boolean;
   readonly issue?: string;
   readonly limit: number;
@@ -17,19 +16,19 @@ interface InboxFlags extends HouseFlags {
 
 /** Adds `sluice inbox` to the program. */
 export function addInboxCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withHouseOptions(program.command('inbox'))
-    .description('what waits for a person, oldest first')
-    .option('--all', 'also what has been settled')
+  withContextOptions(program.command('inbox'))
+    .description('list results that need a decision, oldest first')
+    .option('--all', 'include settled items')
     .option('--issue <ref>', 'only this issue')
     .addOption(limitOption())
-    .option('--json', 'the whole items as a JSON array, also at a terminal')
+    .option('--json', 'print all fields as a JSON array, also at a terminal')
     .action(async (flags: InboxFlags) => {
       end(await runInbox(flags, io));
     });
 }
 
 async function runInbox(flags: InboxFlags, io: CommandIo): Promise<ExitCode> {
-  const items = await inHouse(flags, async ({ store }) =>
+  const items = await withContext(flags, async ({ store }) =>
     readPages(flags.limit, async (page) =>
       store.listInbox({
         ...page,
@@ -44,7 +43,7 @@ async function runInbox(flags: InboxFlags, io: CommandIo): Promise<ExitCode> {
       { heading: 'ISSUE', of: ({ issue_ref }) => issue_ref },
       { heading: 'RUN', of: ({ run_id }) => run_id },
       { heading: 'SINCE', of: ({ created_at }) => created_at },
-      { heading: 'WHY', of: ({ reason }) => reason },
+      { heading: 'REASON', of: ({ reason }) => reason },
     ],
     flags,
     io,

@@ -183,10 +183,10 @@ describe('what was done', () => {
   });
 
   it.each([
-    [['--since', 'yesterday'], 'Give a day (2026-11-15) or a moment'],
-    [['--until', '2026-02-31'], 'Give a day (2026-11-15) or a moment'],
+    [['--since', 'yesterday'], 'Use a date (2026-11-15) or a time'],
+    [['--until', '2026-02-31'], 'Use a date (2026-11-15) or a time'],
     [['--json', '--csv'], "'--csv' cannot be used with option '--json'"],
-    [['--limit', '0'], 'Give a whole number from 1'],
+    [['--limit', '0'], 'Use a whole number from 1'],
   ])('is not listed for %j, which is called wrongly', async (args, words) => {
     const { exitCode, stdout, stderr } = await sluice('executions', ...args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });

@@ -3,14 +3,13 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { OutboxMessage } from '../../records/index.js';
 import type { CommandIo } from '../command-io.js';
-import { EXIT, type ExitCode } from '../exit-code.js';
-import { inHouse, withHouseOptions } from '../house.js';
-import type { HouseFlags } from '../house.js';
-import { limitOption } from '../limit-option.js';
-import { printRows } from '../print-rows.js';
-import { readPages } from '../read-pages.js';
+import { EXIT, type ExitCode } from '../failure.js';
+import { withContext, withContextOptions } from '../command-context.js';
+import type { ContextFlags } from '../command-context.js';
+import { limitOption, readPages } from '../list-options.js';
+import { printRows } from '../print.js';
 
-interface OutboxFlags extends HouseFlags {
+interface OutboxFlags extends ContextFlags {
   readonly state?: OutboxMessage['state'];
   readonly issue?: string;
   readonly deliver?: boolean;
@@ -20,20 +19,20 @@ interface OutboxFlags extends HouseFlags {
 
 /** Adds `sluice outbox` to the program. */
 export function addOutboxCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withHouseOptions(program.command('outbox'))
-    .description('comments on their way to the issues, newest first')
-    .addOption(new Option('--state <state>', 'only these').choices(['waiting', 'sending', 'delivered', 'dead']))
+  withContextOptions(program.command('outbox'))
+    .description('list comments and their delivery, newest first')
+    .addOption(new Option('--state <state>', 'only this state').choices(['waiting', 'sending', 'delivered', 'dead']))
     .option('--issue <ref>', 'only this issue')
-    .option('--deliver', 'first send what is due')
+    .option('--deliver', 'send due comments first')
     .addOption(limitOption())
-    .option('--json', 'the whole messages as a JSON array, also at a terminal')
+    .option('--json', 'print all fields as a JSON array, also at a terminal')
     .action(async (flags: OutboxFlags) => {
       end(await runOutbox(flags, io));
     });
 }
 
 async function runOutbox(flags: OutboxFlags, io: CommandIo): Promise<ExitCode> {
-  const messages = await inHouse(flags, async ({ store, lead }) => {
+  const messages = await withContext(flags, async ({ store, lead }) => {
     if (flags.deliver === true) await lead.deliver();
     return readPages(flags.limit, async (page) =>
       store.listOutbox({ ...page, ...omitUndefined({ state: flags.state, issueRef: flags.issue }) }),
@@ -47,7 +46,7 @@ async function runOutbox(flags: OutboxFlags, io: CommandIo): Promise<ExitCode> {
       { heading: 'SINK', of: ({ sink }) => sink },
       { heading: 'STATE', of: ({ state }) => state },
       { heading: 'TRIES', of: ({ tries }) => tries },
-      { heading: 'WHERE OR WHY NOT', of: ({ delivered_to, last_error }) => delivered_to ?? last_error },
+      { heading: 'DESTINATION OR ERROR', of: ({ delivered_to, last_error }) => delivered_to ?? last_error },
     ],
     flags,
     io,

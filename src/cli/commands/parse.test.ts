@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryIo, type MemoryIo } from '../fixtures/memory-io.js';
-import { MAX_INPUT_BYTES } from '../input-limit.js';
+import { MAX_INPUT_BYTES } from '../read-input.js';
 import { run } from '../run.js';
 
 const ISSUE_SCHEMA = JSON.stringify({
@@ -182,11 +182,11 @@ describe('sluice parse', () => {
   it.each([
     ['an unknown option', ['--shema', 'x'], '--shema'],
     ['an unknown profile', ['--profile', 'strict'], 'default, generic, tagged, unified'],
-    ['a file that is not there', ['gone.txt'], 'gone.txt: there is no such file'],
-    ['a schema that is not there', ['--schema', 'gone.json'], 'gone.json: there is no such file'],
-    ['a schema that is no JSON', ['--schema', 'broken.json'], 'broken.json is not JSON'],
-    ['a schema that is no schema', ['--schema', 'wrong.json'], 'wrong.json is not a usable JSON Schema'],
-    ['a schema on standard input', ['--schema', '-'], '--schema needs a file'],
+    ['a file that is not there', ['gone.txt'], '"gone.txt": no such file'],
+    ['a schema that is not there', ['--schema', 'gone.json'], '"gone.json": no such file'],
+    ['a schema that is no JSON', ['--schema', 'broken.json'], '"broken.json" is not valid JSON'],
+    ['a schema that is no schema', ['--schema', 'wrong.json'], '"wrong.json" is not a valid JSON Schema'],
+    ['a schema on standard input', ['--schema', '-'], '--schema cannot be read from standard input'],
     ['--align without a schema', ['--align'], '--schema'],
     ['two files', ['a', 'b'], 'too many arguments'],
   ])('ends with 2 and says what is wrong: %s', async (_, args, message) => {

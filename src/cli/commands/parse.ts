@@ -2,16 +2,12 @@ import { Option, type Command } from 'commander';
 import { ParseError, parse } from '../../json/index.js';
 import type { ParseOptions, ParseResult, StandardSchema } from '../../json/index.js';
 import type { CommandIo } from '../command-io.js';
-import { describeFileError } from '../describe-file-error.js';
-import { EXIT, type ExitCode } from '../exit-code.js';
-import { MAX_INPUT_BYTES } from '../input-limit.js';
-import { MisuseError } from '../misuse-error.js';
+import { describeFileError, MAX_INPUT_BYTES, readInput, readSchemaFile } from '../read-input.js';
+import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { toParseOutput } from '../../api/index.js';
-import { readInput } from '../read-input.js';
-import { readSchemaFile } from '../read-schema.js';
-import { printJson } from '../print-json.js';
+import { printJson } from '../print.js';
 
-/** The options of `sluice parse`, as commander hands them over. */
+/** The parsed options of `sluice parse`. */
 type ParseFlags = Pick<ParseOptions, 'profile' | 'allowPartial' | 'align' | 'prefer' | 'label' | 'numbers'> & {
   readonly schema?: string;
 };
@@ -20,17 +16,21 @@ type ParseFlags = Pick<ParseOptions, 'profile' | 'allowPartial' | 'align' | 'pre
 export function addParseCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('parse')
-    .description('find the JSON in an answer, repair its syntax, check it against a schema')
-    .argument('[file]', 'the answer; standard input if none is named')
-    .option('--schema <file>', 'a JSON Schema (draft 2020-12) the value must pass')
+    .description('extract JSON from an answer, repair its syntax and validate it')
+    .argument('[file]', 'the answer (default: standard input)')
+    .option('--schema <file>', 'JSON Schema (draft 2020-12) for the value')
+    .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
+    .option('--allow-partial', 'accept a truncated value')
+    .option('--align', 'convert near misses to match the schema')
+    .addOption(new Option('--prefer <which>', 'candidate to use if several are valid').choices(['first', 'last']))
     .addOption(
-      new Option('--profile <name>', 'whose rules to follow').choices(['default', 'generic', 'tagged', 'unified']),
+      new Option('--numbers <how>', 'how to return numbers that a double cannot hold').choices([
+        'double',
+        'bigint',
+        'raw',
+      ]),
     )
-    .option('--allow-partial', 'take a value that was cut off, as far as it came')
-    .option('--align', 'bring near misses into the shape of the schema')
-    .addOption(new Option('--prefer <which>', 'which candidate to take if several pass').choices(['first', 'last']))
-    .addOption(new Option('--numbers <how>', 'what a double cannot hold').choices(['double', 'bigint', 'raw']))
-    .option('--label <text>', 'whose answer this is, for messages')
+    .option('--label <text>', 'name of the answer, for messages')
     .action(async (file: string | undefined, flags: ParseFlags) => {
       end(await runParse(file, flags, io));
     });
@@ -38,7 +38,8 @@ export function addParseCommand(program: Command, io: CommandIo, end: (code: Exi
 
 async function runParse(file: string | undefined, flags: ParseFlags, io: CommandIo): Promise<ExitCode> {
   const { schema: schemaFile, ...options } = flags;
-  if (options.align === true && schemaFile === undefined) throw new MisuseError('--align needs a --schema to align to');
+  if (options.align === true && schemaFile === undefined)
+    throw new MisuseError('--align needs --schema. Add a schema, or omit --align.');
   const schema = schemaFile === undefined ? undefined : await readSchema(schemaFile, io);
   const input = await readInput(file, MAX_INPUT_BYTES, io);
   const result = 'tooLong' in input ? refuseTooLong(options.label) : parse(input.text, schema, options);
@@ -48,17 +49,19 @@ async function runParse(file: string | undefined, flags: ParseFlags, io: Command
 
 async function readSchema(file: string, io: CommandIo): Promise<StandardSchema> {
   const schema = await readSchemaFile(file, io);
-  // Loaded only here: its validator takes longer to load than most answers take to parse. It checks the schema itself.
+  // Loaded only here: the validator takes longer to load than most answers take to parse.
   const { fromJsonSchema } = await import('../../json-schema/index.js');
   try {
     return fromJsonSchema(schema);
   } catch (error) {
-    throw new MisuseError(`${file} is not a usable JSON Schema: ${describeFileError(error)}`, { cause: error });
+    throw new MisuseError(`"${file}" is not a valid JSON Schema: ${describeFileError(error)}. Correct it.`, {
+      cause: error,
+    });
   }
 }
 
 function refuseTooLong(label: string | undefined): ParseResult<never> {
-  const message = `${label === undefined ? '' : `${label}: `}the text is longer than ${MAX_INPUT_BYTES} bytes; cut it first`;
+  const message = `${label === undefined ? '' : `${label}: `}The text is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`;
   const error = new ParseError('LIMIT_EXCEEDED', message, { attempts: [] });
   return { ok: false, status: 'failed', error, repairLevel: 'none', warnings: [], attempts: [] };
 }

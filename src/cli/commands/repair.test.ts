@@ -43,7 +43,7 @@ describe('sluice repair', () => {
     expect(await repairCommand('', ['gone.txt'])).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: 'sluice: cannot read gone.txt: there is no such file\n',
+      stderr: 'sluice: Cannot read "gone.txt": no such file. Check the path.\n',
     });
   });
 });

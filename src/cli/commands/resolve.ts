@@ -2,14 +2,13 @@ import { userInfo } from 'node:os';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
-import { EXIT, type ExitCode } from '../exit-code.js';
-import { inHouse, withHouseOptions } from '../house.js';
-import type { HouseFlags } from '../house.js';
-import { MisuseError } from '../misuse-error.js';
-import { readJsonFile } from '../read-json-file.js';
-import { printJson } from '../print-json.js';
+import { EXIT, type ExitCode, MisuseError } from '../failure.js';
+import { withContext, withContextOptions } from '../command-context.js';
+import type { ContextFlags } from '../command-context.js';
+import { readJsonFile } from '../read-input.js';
+import { printJson } from '../print.js';
 
-interface ResolveFlags extends HouseFlags {
+interface ResolveFlags extends ContextFlags {
   readonly action: 'accept' | 'reject' | 'retry' | 'edit';
   readonly why: string;
   readonly who?: string;
@@ -18,21 +17,21 @@ interface ResolveFlags extends HouseFlags {
 
 /** Adds `sluice resolve` to the program. */
 export function addResolveCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withHouseOptions(program.command('resolve'))
-    .description('settle something that waits for a person')
-    .argument('<id>', 'the item, as sluice inbox lists it')
+  withContextOptions(program.command('resolve'))
+    .description('decide about an inbox item')
+    .argument('<id>', 'id of the item, from sluice inbox')
     .addOption(
-      new Option('--action <what>', 'accept, reject, retry (a new run), or edit (accept a corrected result)')
+      new Option('--action <what>', 'decision; retry starts a new run, edit accepts a corrected result')
         .choices(['accept', 'reject', 'retry', 'edit'])
         .makeOptionMandatory(),
     )
-    .requiredOption('--why <text>', 'the reason, for the record and the comment')
-    .option('--who <name>', 'who decides; by default the name you are logged in with')
-    .option('--result <file>', 'for edit: the work result that counts, as JSON')
-    .option('--json', 'JSON, also at a terminal')
+    .requiredOption('--why <text>', 'reason, for the record and the comment')
+    .option('--who <name>', 'who decides (default: your login name)')
+    .option('--result <file>', 'for edit: the corrected work result, as JSON')
+    .option('--json', 'print JSON, also at a terminal')
     .addHelpText(
       'after',
-      '\nExit codes: 0 settled and recorded, 2 it cannot be (already settled, another run is active, nothing to accept).',
+      '\nExit codes: 0 decided, 2 refused (already decided, another run is active, nothing to accept).',
     )
     .action(async (id: string, flags: ResolveFlags) => {
       end(await runResolve(id, flags, io));
@@ -40,9 +39,9 @@ export function addResolveCommand(program: Command, io: CommandIo, end: (code: E
 }
 
 async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promise<ExitCode> {
-  const { action, why, who = whoIsLoggedIn() } = flags;
+  const { action, why, who = readUserName() } = flags;
   const result = flags.result === undefined ? {} : { result: await readJsonFile(flags.result, io) };
-  return inHouse(flags, async ({ lead }) => {
+  return withContext(flags, async ({ lead }) => {
     const { item, decision, order } = await lead.resolve({ id, action, why, who, ...result });
     await lead.deliver();
     const printed = {
@@ -53,16 +52,17 @@ async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promi
       new_run: order ?? null,
     };
     await printJson(printed, io);
-    if (order !== undefined) await io.stderr.write(`queued as run ${order.run_id}; sluice worker takes it\n`);
+    if (order !== undefined)
+      await io.stderr.write(`Queued as run ${order.run_id}. Start sluice worker to execute it.\n`);
     return EXIT.success;
   });
 }
 
-/** In a container a person may be nothing but a number. */
-function whoIsLoggedIn(): string {
+/** In a container the user may have no name. */
+function readUserName(): string {
   try {
     return userInfo().username;
   } catch (cause) {
-    throw new MisuseError('this system has no name for you; say who decides with --who', { cause });
+    throw new MisuseError('Your user has no name on this system. Pass --who.', { cause });
   }
 }

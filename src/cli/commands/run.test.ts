@@ -111,20 +111,16 @@ describe('sluice run', () => {
 
   it.each([
     ['no engine', ['hello'], '--engine'],
-    ['no prompt', ['--engine', 'codex'], 'no prompt'],
-    ['no program', ['--engine', 'command'], 'name the program'],
+    ['No prompt given', ['--engine', 'codex'], 'No prompt given'],
+    ['no program', ['--engine', 'command'], 'No program given'],
     ['two prompts', ['--engine', 'codex', '--prompt-file', '-', 'words'], 'twice'],
     ['a schema that is not there', ['--engine', 'codex', '--schema', 'gone.json', 'words'], 'gone.json'],
     ['an engine that is none', ['--engine', 'skynet', 'words'], 'skynet'],
     ['a time that is none', ['--engine', 'codex', '--timeout', 'soon', 'words'], 'seconds'],
-    ['nothing to align to', ['--engine', 'codex', '--align', 'words'], '--align needs a --schema'],
-    [
-      'no value that could be cut',
-      ['--engine', 'codex', '--allow-partial', 'words'],
-      'needs a --schema or a --profile',
-    ],
-    ['input files for no cache', ['--engine', 'codex', 'words', '--input-file', 'a'], '--input-file is for --cache'],
-    ['a prompt that an option took', ['--engine', 'codex', '--env', 'HOME', 'words'], 'after -- if --env'],
+    ['nothing to align to', ['--engine', 'codex', '--align', 'words'], '--align needs --schema'],
+    ['no value that could be cut', ['--engine', 'codex', '--allow-partial', 'words'], 'needs --schema or --profile'],
+    ['input files for no cache', ['--engine', 'codex', 'words', '--input-file', 'a'], '--input-file needs --cache'],
+    ['a prompt that an option took', ['--engine', 'codex', '--env', 'HOME', 'words'], 'after -- if it follows --env'],
   ])('is misuse with %s', async (_, argv, word) => {
     const { exitCode, stdout, stderr } = await sluiceRun(argv);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });

@@ -4,15 +4,13 @@ import type { Command } from 'commander';
 import type { ShownDemo } from '../../dispatch/index.js';
 import type { Metrics } from '../../server/index.js';
 import type { CommandIo } from '../command-io.js';
-import { EXIT, type ExitCode } from '../exit-code.js';
-import { inHouse, withHouseOptions } from '../house.js';
-import type { House, HouseFlags } from '../house.js';
+import { EXIT, type ExitCode } from '../failure.js';
+import { withContext, withContextOptions, loadLogger, workerSettings } from '../command-context.js';
+import type { CommandContext, ContextFlags } from '../command-context.js';
 import { listenForInterruption, untilInterrupted } from '../interruption.js';
 import type { Interruption } from '../interruption.js';
-import { loadLogger } from '../load-logger.js';
-import { workerSettings } from '../worker-settings.js';
 
-interface ServeFlags extends HouseFlags {
+interface ServeFlags extends ContextFlags {
   readonly host?: string;
   readonly port?: number;
   readonly worker: boolean;
@@ -20,20 +18,24 @@ interface ServeFlags extends HouseFlags {
 }
 
 const DEFAULT_PORT = 7171;
-/** Long enough for most work, short enough for whoever waits for the machine. */
+/** Long enough for most work, short enough for a restart. */
 const DEFAULT_GRACE_S = 30;
 
 /** Adds `sluice serve` to the program. */
 export function addServeCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withHouseOptions(program.command('serve'))
-    .description('the server: runs, orders, live events and decisions over HTTP')
-    .option('--host <address>', 'where to listen; loopback by default, any other address needs tokens')
-    .addOption(new Option('--port <n>', `${DEFAULT_PORT} by default, 0 for any free one`).argParser(parsePort))
-    .option('--no-worker', 'only answer; `sluice worker` does the work elsewhere')
-    .option('--no-demo', 'start empty, without the bundled demo')
+  withContextOptions(program.command('serve'))
+    .description('start the HTTP server with the console')
+    .option('--host <address>', 'address to listen on (default: loopback); any other address needs tokens')
+    .addOption(
+      new Option('--port <n>', `port to listen on (default: ${DEFAULT_PORT}); 0 for any free port`).argParser(
+        parsePort,
+      ),
+    )
+    .option('--no-worker', 'run no worker in this process')
+    .option('--no-demo', 'start without the demo')
     .addHelpText(
       'after',
-      '\nIts address goes to stdout, what it does to stderr, a line of JSON each. Ctrl-C ends it in order.',
+      '\nThe address goes to stdout, the log to stderr as JSON lines. Ctrl-C shuts down gracefully.',
     )
     .action(async (flags: ServeFlags) => {
       end(await runServe(flags, io));
@@ -43,10 +45,10 @@ export function addServeCommand(program: Command, io: CommandIo, end: (code: Exi
 async function runServe(flags: ServeFlags, io: CommandIo): Promise<ExitCode> {
   const interruption = listenForInterruption();
   try {
-    // Its workers are known as long as there may be orders for them.
+    // The demo workers stay known while there may be orders for them.
     const wrappers = flags.demo ? (await import('../../dispatch/index.js')).demoWrappers() : {};
     const createLogger = await loadLogger(io);
-    return await inHouse(flags, async (house) => serveHouse(house, { flags, io, interruption }), {
+    return await withContext(flags, async (context) => serve(context, { flags, io, interruption }), {
       wrappers,
       createLogger,
     });
@@ -61,20 +63,20 @@ interface Serving {
   readonly interruption: Interruption;
 }
 
-async function serveHouse(house: House, { flags, io, interruption }: Serving): Promise<ExitCode> {
+async function serve(context: CommandContext, { flags, io, interruption }: Serving): Promise<ExitCode> {
   const [{ runServer }, { settingsFromConfig }, { createMetrics }, { openTracing }] = await Promise.all([
     import('../../server/index.js'),
     import('../../server/index.js'),
     import('../../server/index.js'),
     import('../../server/index.js'),
   ]);
-  const { config, wrappers, store, lead, logger } = house;
-  const { data, server: told = {} } = config;
+  const { config, wrappers, store, lead, logger } = context;
+  const { data, server: settingsOfFile = {} } = config;
   const settings = settingsFromConfig(config, { env: process.env, cwd: process.cwd() });
   const tracing = await openTracing(logger);
-  const metrics = createMetrics({ store, data, logger, tracing, driftThreshold: told.drift_threshold });
+  const metrics = createMetrics({ store, data, logger, tracing, driftThreshold: settingsOfFile.drift_threshold });
   metrics.watch(interruption.signal);
-  const help = await startHelp(house, { flags, metrics });
+  const services = await startServices(context, { flags, metrics });
   try {
     const running = await runServer({
       store,
@@ -84,53 +86,53 @@ async function serveHouse(house: House, { flags, io, interruption }: Serving): P
       settings,
       logger,
       meter: metrics,
-      port: flags.port ?? told.port ?? DEFAULT_PORT,
-      ...omitUndefined({ worker: help.worker, host: flags.host ?? told.host }),
+      port: flags.port ?? settingsOfFile.port ?? DEFAULT_PORT,
+      ...omitUndefined({ worker: services.worker, host: flags.host ?? settingsOfFile.host }),
     });
     try {
       await io.stdout.write(`${running.url}\n`);
-      await help.showDemo();
+      await services.showDemo();
       await untilInterrupted(interruption);
-      const graceS = told.grace_s ?? DEFAULT_GRACE_S;
-      logger.info('server ends', { busy: help.worker?.busy ?? 0, grace_s: graceS });
-      await help.stopDemo();
+      const graceS = settingsOfFile.grace_s ?? DEFAULT_GRACE_S;
+      logger.info('server shutting down', { busy: services.worker?.busy ?? 0, grace_s: graceS });
+      await services.stopDemo();
       await running.stop({ graceMs: graceS * 1000 });
       return EXIT.success;
     } finally {
-      // Also where it could not say its address: nobody would know that it is there.
+      // Also if the address could not be printed.
       await running.stop({ graceMs: 0 });
     }
   } finally {
-    await help.stop();
+    await services.stop();
   }
 }
 
-interface Helping {
+interface ServiceOptions {
   readonly flags: ServeFlags;
   readonly metrics: Metrics;
 }
 
-/** What goes on beside the server: work, forgetting, and the demo. */
-async function startHelp(house: House, { flags, metrics }: Helping) {
+/** What runs beside the server: the worker, retention, and the demo. */
+async function startServices(context: CommandContext, { flags, metrics }: ServiceOptions) {
   const [{ startWorker }, { startRetention }, { showDemo }, { readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),
     import('../../dispatch/index.js'),
     import('../../dispatch/index.js'),
     import('../../config/index.js'),
   ]);
-  const { config, store, lead, logger } = house;
+  const { config, store, lead, logger } = context;
   const { data } = config;
   const metered = metrics.measureLag(store);
-  const worker = flags.worker ? startWorker({ store: metered, lead, ...workerSettings(house) }) : undefined;
+  const worker = flags.worker ? startWorker({ store: metered, lead, ...workerSettings(context) }) : undefined;
   const retention = startRetention({ store, data, logger, settings: readRetention(config) });
   let demo: ShownDemo | undefined;
   return {
     worker,
-    /** Without a worker nobody would do its orders. */
+    /** Without a worker its orders would not be executed. */
     async showDemo() {
       if (!flags.demo || worker === undefined) return;
       demo = await showDemo({ store: metered, lead, data, logger }).catch((error: unknown) => {
-        logger.warn('there is no demo', { error: String(error) });
+        logger.warn('cannot start the demo', { error: String(error) });
         return undefined;
       });
     },
@@ -145,6 +147,6 @@ async function startHelp(house: House, { flags, metrics }: Helping) {
 
 function parsePort(word: string): number {
   const port = /^\d{1,5}$/.test(word) ? Number(word) : Number.NaN;
-  if (!(port <= 65_535)) throw new InvalidArgumentError('Give a port from 0 to 65535.');
+  if (!(port <= 65_535)) throw new InvalidArgumentError('Use a port from 0 to 65535.');
   return port;
 }

@@ -129,11 +129,11 @@ describe('sluice translate', () => {
     [['translate'], 'missing required argument'],
     [['translate', 'no-such-folder'], 'RUN_FOLDER_NOT_FOUND'],
     [['translate', RECORDED, '--attempt', '9'], 'ATTEMPT_NOT_FOUND'],
-    [['translate', RECORDED, '--attempt', 'x'], 'numbered from 1'],
+    [['translate', RECORDED, '--attempt', 'x'], 'number of an attempt, from 1'],
     [['translate', RECORDED, '--engine', 'hal'], 'codex, gemini'],
     [['translate', RECORDED, '--to', 'xml'], 'rasp, fcmp'],
-    [['translate', RECORDED, '--write', '--follow'], 'leave out'],
-    [['translate', RECORDED, '--write', '--attempt', '1'], 'leave out'],
+    [['translate', RECORDED, '--write', '--follow'], 'Omit --follow and --attempt'],
+    [['translate', RECORDED, '--write', '--attempt', '1'], 'Omit --follow and --attempt'],
   ])('%j is called wrongly', async (args, reason) => {
     const { exitCode, stderr } = await command(...args);
     expect(exitCode).toBe(2);

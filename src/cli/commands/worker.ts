@@ -2,16 +2,13 @@ import { omitUndefined } from '../../base/index.js';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
-import { EXIT, type ExitCode } from '../exit-code.js';
-import { describeDatabase } from '../describe-database.js';
-import { inHouse, withHouseOptions } from '../house.js';
-import type { House, HouseFlags } from '../house.js';
+import { EXIT, type ExitCode } from '../failure.js';
+import { describeDatabase, withContext, withContextOptions, loadLogger, workerSettings } from '../command-context.js';
+import type { CommandContext, ContextFlags } from '../command-context.js';
 import { listenForInterruption, untilInterrupted } from '../interruption.js';
 import type { Interruption } from '../interruption.js';
-import { loadLogger } from '../load-logger.js';
-import { workerSettings } from '../worker-settings.js';
 
-interface WorkerFlags extends HouseFlags {
+interface WorkerFlags extends ContextFlags {
   readonly concurrency?: number;
   readonly type?: readonly string[];
   readonly takes?: 'orders' | 'runs';
@@ -20,13 +17,15 @@ interface WorkerFlags extends HouseFlags {
 
 /** Adds `sluice worker` to the program. */
 export function addWorkerCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withHouseOptions(program.command('worker'))
-    .description('one more pair of hands: takes orders and runs from the database and does them')
-    .addOption(new Option('--concurrency <n>', 'how many at once; 4 by default').argParser(parseCount))
+  withContextOptions(program.command('worker'))
+    .description('process queued orders and runs')
+    .addOption(new Option('--concurrency <n>', 'how many at once (default: 4)').argParser(parseCount))
     .option('--type <names...>', 'only orders of these worker types')
     .addOption(new Option('--takes <what>', 'only orders, or only runs').choices(['orders', 'runs']))
-    .addOption(new Option('--grace <seconds>', 'after Ctrl-C, stop what takes longer than this').argParser(parseCount))
-    .addHelpText('after', '\nWhat it does is told on stderr, a line of JSON each. Ctrl-C lets it finish what it holds.')
+    .addOption(
+      new Option('--grace <seconds>', 'after Ctrl-C, stop work that takes longer than this').argParser(parseCount),
+    )
+    .addHelpText('after', '\nThe log goes to stderr as JSON lines. Ctrl-C lets running work finish.')
     .action(async (flags: WorkerFlags) => {
       end(await runWorker(flags, io));
     });
@@ -36,34 +35,34 @@ async function runWorker(flags: WorkerFlags, io: CommandIo): Promise<ExitCode> {
   const interruption = listenForInterruption();
   try {
     const createLogger = await loadLogger(io);
-    return await inHouse(flags, async (house) => workInHouse(house, flags, interruption), { createLogger });
+    return await withContext(flags, async (context) => work(context, flags, interruption), { createLogger });
   } finally {
     interruption.stopListening();
   }
 }
 
-async function workInHouse(house: House, flags: WorkerFlags, interruption: Interruption): Promise<ExitCode> {
+async function work(context: CommandContext, flags: WorkerFlags, interruption: Interruption): Promise<ExitCode> {
   const [{ startWorker }, { startRetention }, { readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),
     import('../../dispatch/index.js'),
     import('../../config/index.js'),
   ]);
-  const { config, store, lead, logger } = house;
+  const { config, store, lead, logger } = context;
   const worker = startWorker({
     store,
     lead,
-    ...workerSettings(house),
+    ...workerSettings(context),
     ...omitUndefined({
       concurrency: flags.concurrency,
       workerTypes: flags.type,
       takes: flags.takes === undefined ? undefined : [flags.takes],
     }),
   });
-  // Run folders are forgotten where they are.
+  // Run folders are deleted on the machine that has them.
   const retention = startRetention({ store, data: config.data, logger, settings: readRetention(config) });
   logger.info('worker started', { worker_id: worker.id, database: describeDatabase(config.database) });
   await untilInterrupted(interruption);
-  logger.info('worker ends', { worker_id: worker.id, busy: worker.busy });
+  logger.info('worker shutting down', { worker_id: worker.id, busy: worker.busy });
   await retention.stop();
   await worker.stop(omitUndefined({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
   logger.info('worker stopped', { worker_id: worker.id });
@@ -71,6 +70,6 @@ async function workInHouse(house: House, flags: WorkerFlags, interruption: Inter
 }
 
 function parseCount(word: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(word)) throw new InvalidArgumentError('Give a whole number from 1 to 9999.');
+  if (!/^[1-9]\d{0,3}$/.test(word)) throw new InvalidArgumentError('Use a whole number from 1 to 9999.');
   return Number(word);
 }

@@ -1,8 +1,8 @@
 import type { CommandShape, ProgramShape } from './command-tree.js';
 
 /**
- * The completion for bash 3.2 and later, without any library. Where it has nothing to offer the shell offers files,
- * which is right for most values and words.
+ * The completion script for bash 3.2 and later, without dependencies. Where it has no suggestion the shell completes file
+ * names, which fits most values.
  */
 export function renderBash({ name, commands, options }: ProgramShape): string {
   const names = commands.map((command) => command.name);
@@ -29,7 +29,7 @@ complete -o bashdefault -o default -F _${name} ${name}
 `;
 }
 
-/** Choices are offered behind their option; behind another option with a value the shell is left to itself. */
+/** Suggests the choices of an option; for other values the shell decides. */
 function valueCases({ name, options }: CommandShape): string[] {
   return options.flatMap(({ names, value }) => {
     if (value === undefined) return [];

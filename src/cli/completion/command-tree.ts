@@ -14,43 +14,43 @@ export interface OptionShape {
   readonly value?: { readonly name: string; readonly completion: Completion };
 }
 
-/** One command, as far as a shell must know it. */
+/** One command, as a completion script needs it. */
 export interface CommandShape {
   readonly name: string;
   readonly description: string;
   readonly options: readonly OptionShape[];
-  /** What its words that are no options may be; missing where it takes none. */
+  /** What its arguments may be; missing where it has none. */
   readonly words?: Completion;
 }
 
-/** A whole program, as far as a shell must know it. */
+/** A program, as a completion script needs it. */
 export interface ProgramShape {
   readonly name: string;
   readonly commands: readonly CommandShape[];
   readonly options: readonly OptionShape[];
 }
 
-/** Values that are called so are paths. */
+/** Values with these names are paths. */
 const PATH_NAMES = /^(?:file|files|dir|target)$/;
 
-/** Reads names, descriptions and choices off a program, so that no shell's script has to be kept by hand. */
-export function shapeOf(program: Command): ProgramShape {
+/** Reads names, descriptions and choices from the program, so that the scripts are always up to date. */
+export function readProgramShape(program: Command): ProgramShape {
   return {
     name: program.name(),
-    options: optionsOf(program),
+    options: readOptions(program),
     commands: program.commands.map((command) => {
       const [first] = command.registeredArguments;
       return {
         name: command.name(),
         description: command.description(),
-        options: optionsOf(command),
-        ...(first === undefined ? {} : { words: completionOf(first.name(), choicesOf(first)) }),
+        options: readOptions(command),
+        ...(first === undefined ? {} : { words: chooseCompletion(first.name(), readChoices(first)) }),
       };
     }),
   };
 }
 
-function optionsOf(command: Command): OptionShape[] {
+function readOptions(command: Command): OptionShape[] {
   return command.createHelp().visibleOptions(command).map(toShape);
 }
 
@@ -60,15 +60,17 @@ function toShape(option: Option): OptionShape {
   return {
     names,
     description: option.description,
-    ...(value === undefined ? {} : { value: { name: value, completion: completionOf(value, choicesOf(option)) } }),
+    ...(value === undefined
+      ? {}
+      : { value: { name: value, completion: chooseCompletion(value, readChoices(option)) } }),
   };
 }
 
-function choicesOf(given: Option | Argument): readonly string[] {
+function readChoices(given: Option | Argument): readonly string[] {
   return given.argChoices ?? [];
 }
 
-function completionOf(name: string, choices: readonly string[]): Completion {
+function chooseCompletion(name: string, choices: readonly string[]): Completion {
   if (choices.length > 0) return { kind: 'words', words: choices };
   return { kind: PATH_NAMES.test(name) ? 'files' : 'anything' };
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryIo } from '../fixtures/memory-io.js';
 import { run } from '../run.js';
 import { renderBash } from './bash-script.js';
-import { shapeOf } from './command-tree.js';
+import { readProgramShape } from './command-tree.js';
 import { renderFish } from './fish-script.js';
 import { renderZsh } from './zsh-script.js';
 
@@ -22,7 +22,7 @@ program
   .command('pick')
   .description('choose')
   .addArgument(new Argument('<one>', 'which').choices(['this', 'that']));
-const shape = shapeOf(program);
+const shape = readProgramShape(program);
 
 describe('the shape of a program', () => {
   it('has its commands with what may follow them', () => {

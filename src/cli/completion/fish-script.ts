@@ -1,12 +1,12 @@
 import type { CommandShape, Completion, OptionShape, ProgramShape } from './command-tree.js';
 
-/** The completion for fish, with descriptions. */
+/** The completion script for fish, with descriptions. */
 export function renderFish({ name, commands, options }: ProgramShape): string {
   const begin = `complete -c ${name}`;
   const first = '-n __fish_use_subcommand';
   const lines = [
     `# ${name} completion for fish`,
-    // Files are offered only where a command takes them.
+    // File names are suggested only where a command takes files.
     `${begin} -f`,
     ...options.map((option) => `${begin} ${first} ${optionWords(option)}`),
     ...commands.map((command) => `${begin} ${first} -a ${command.name} -d ${quote(command.description)}`),
@@ -19,17 +19,18 @@ function commandLines({ name, options, words }: CommandShape, begin: string): st
   const seen = `-n ${quote(`__fish_seen_subcommand_from ${name}`)}`;
   return [
     ...options.map((option) => `${begin} ${seen} ${optionWords(option)}`),
-    ...(words === undefined || words.kind === 'anything' ? [] : [`${begin} ${seen} ${wordsOf(words)}`]),
+    ...(words === undefined || words.kind === 'anything' ? [] : [`${begin} ${seen} ${formatWords(words)}`]),
   ];
 }
 
 function optionWords({ names, description, value }: OptionShape): string {
   const flags = names.map((name) => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
-  const taken = value === undefined ? [] : [value.completion.kind === 'files' ? '-r' : '-x', wordsOf(value.completion)];
+  const taken =
+    value === undefined ? [] : [value.completion.kind === 'files' ? '-r' : '-x', formatWords(value.completion)];
   return [...flags, ...taken, `-d ${quote(description)}`].filter((word) => word !== '').join(' ');
 }
 
-function wordsOf(completion: Completion): string {
+function formatWords(completion: Completion): string {
   switch (completion.kind) {
     case 'words':
       return `-a ${quote(completion.words.join(' '))}`;

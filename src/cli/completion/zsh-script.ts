@@ -1,6 +1,6 @@
 import type { CommandShape, Completion, OptionShape, ProgramShape } from './command-tree.js';
 
-/** The completion for zsh, with descriptions. Works in a folder of `fpath` and when it is sourced. */
+/** The completion script for zsh, with descriptions. Works from a folder of `fpath` and when sourced. */
 export function renderZsh({ name, commands, options }: ProgramShape): string {
   return `#compdef ${name}
 # ${name} completion for zsh
@@ -24,17 +24,17 @@ if [ "$funcstack[1]" = "_${name}" ]; then _${name} "$@"; else compdef _${name} $
 }
 
 function commandCase({ name, options, words }: CommandShape): string {
-  const specs = [...options.map(optionSpec), ...(words === undefined ? [] : [quote(`*:word:${actionOf(words)}`)])];
+  const specs = [...options.map(optionSpec), ...(words === undefined ? [] : [quote(`*:word:${formatAction(words)}`)])];
   return `        ${name}) _arguments ${specs.join(' ')} ;;`;
 }
 
 function optionSpec({ names, description, value }: OptionShape): string {
   const text = `[${escapeColons(description).replaceAll(/[[\]]/g, String.raw`\$&`)}]`;
-  const argument = value === undefined ? '' : `:${escapeColons(value.name)}:${actionOf(value.completion)}`;
+  const argument = value === undefined ? '' : `:${escapeColons(value.name)}:${formatAction(value.completion)}`;
   return names.map((name) => quote(`${name}${text}${argument}`)).join(' ');
 }
 
-function actionOf(completion: Completion): string {
+function formatAction(completion: Completion): string {
   switch (completion.kind) {
     case 'words':
       return `(${completion.words.join(' ')})`;

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { StoreError } from '../store/index.js';
-import { MisuseError } from './misuse-error.js';
-import { tellFailure } from './tell-failure.js';
+import { MisuseError, describeFailure } from './failure.js';
 
 describe('a command that breaks off', () => {
   it('was called wrongly: one line says how', () => {
-    expect(tellFailure(new MisuseError('name a file'))).toEqual({ text: 'sluice: name a file\n', exitCode: 2 });
+    expect(describeFailure(new MisuseError('name a file'))).toEqual({ text: 'sluice: name a file\n', exitCode: 2 });
   });
 
   it('was refused by a part of Sluice: its code and its words', () => {
     const error = new StoreError('STORE_BUSY', 'try again', { cause: new Error('locked') });
-    expect(tellFailure(error)).toEqual({ text: 'sluice: STORE_BUSY: try again\n', exitCode: 2 });
+    expect(describeFailure(error)).toEqual({ text: 'sluice: STORE_BUSY: try again\n', exitCode: 2 });
   });
 
   it('was refused by the system: what, and what to look at, without a stack', () => {
@@ -18,8 +17,8 @@ describe('a command that breaks off', () => {
       code: 'EACCES',
       syscall: 'mkdir',
     });
-    expect(tellFailure(error)).toEqual({
-      text: "sluice: SYSTEM_REFUSED: EACCES: permission denied, mkdir '/x'; check the path, its permissions and the space on the disk\n",
+    expect(describeFailure(error)).toEqual({
+      text: "sluice: SYSTEM_REFUSED: EACCES: permission denied, mkdir '/x'. Check the path, its permissions and the free disk space.\n",
       exitCode: 2,
     });
   });
@@ -27,22 +26,22 @@ describe('a command that breaks off', () => {
   it.each([new TypeError('x is not a function'), 'a word', undefined, { toString: () => 'odd' }])(
     'met what nobody foresaw: an exit code of its own (%#)',
     (thrown) => {
-      const { text, exitCode } = tellFailure(thrown);
+      const { text, exitCode } = describeFailure(thrown);
       expect(exitCode).toBe(70);
       expect(text).toMatch(
-        /^sluice: INTERNAL_ERROR: .+; this was not foreseen, please report it with what was called\n/,
+        /^sluice: INTERNAL_ERROR: .+\. This is an internal error: please report it with the command you ran\.\n/,
       );
     },
   );
 
   it('shows where it happened only if nobody foresaw it', () => {
-    expect(tellFailure(new TypeError('x')).text).toContain('tell-failure.test.ts');
+    expect(describeFailure(new TypeError('x')).text).toContain('failure.test.ts');
   });
 
   it('never speaks to the terminal with what a file held', () => {
-    expect(tellFailure(new MisuseError('not JSON: \u001b[2J\u009b31m')).text).toBe(
+    expect(describeFailure(new MisuseError('not JSON: \u001b[2J\u009b31m')).text).toBe(
       'sluice: not JSON: ␛[2J<U+009B>31m\n',
     );
-    expect(tellFailure(new Error('\u001b]0;title')).text).not.toContain('\u001b');
+    expect(describeFailure(new Error('\u001b]0;title')).text).not.toContain('\u001b');
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FcmpEvent } from '../events/index.js';
-import { createEventTeller } from './event-teller.js';
+import { createEventPrinter } from './event-printer.js';
 import { fcmpEvent } from './fixtures/fcmp-event.js';
 
 const delta = (text: string, message_id = 'm_1_1') => fcmpEvent('assistant.message.delta', { message_id, text });
@@ -9,8 +9,8 @@ const final = (text: string, message_id = 'm_1_1') => fcmpEvent('assistant.messa
 const warning = () => fcmpEvent('diagnostic.warning', { code: 'NO_OUTPUT', message: 'x' });
 
 function tellAll(...events: readonly FcmpEvent[]): string[] {
-  const teller = createEventTeller();
-  return events.map((event) => teller.tell(event));
+  const printer = createEventPrinter();
+  return events.map((event) => printer.format(event));
 }
 
 describe('a message', () => {

@@ -1,15 +1,25 @@
 import type { CommandIo } from './command-io.js';
-import { isJsonDue, printJson } from './print-json.js';
-import { visibleText } from './visible-text.js';
+import { renderJson } from './render-json.js';
+import { visibleText } from './terminal-text.js';
 
-/** A column of a table for people: its heading, and what stands in it. */
-export interface Column<Row> {
+/** Prints a value as JSON: indented for a person at a terminal, on one line for a program. */
+export async function printJson(value: unknown, { stdout }: CommandIo): Promise<void> {
+  await stdout.write(`${renderJson(value, stdout.isTerminal ? 2 : 0)}\n`);
+}
+
+/** Whether to print JSON instead of text: with `--json`, or when the output is not a terminal. */
+export function wantsJson({ json = false }: { readonly json?: boolean | undefined }, { stdout }: CommandIo): boolean {
+  return json || !stdout.isTerminal;
+}
+
+/** A column of a table. */
+interface Column<Row> {
   readonly heading: string;
   readonly of: (row: Row) => string | number | null;
 }
 
-/** A cell is a glance; `--json` has the whole. */
-const WIDEST = 60;
+/** Longer cells are shortened; `--json` has everything. */
+const MAX_WIDTH = 60;
 
 /** Prints rows: a table for a person at a terminal, an array of JSON when asked or piped. */
 export async function printRows<Row extends object>(
@@ -18,14 +28,14 @@ export async function printRows<Row extends object>(
   flags: { readonly json?: boolean | undefined },
   io: CommandIo,
 ): Promise<void> {
-  if (isJsonDue(flags, io)) await printJson(rows, io);
+  if (wantsJson(flags, io)) await printJson(rows, io);
   else await io.stdout.write(renderTable(rows, columns));
 }
 
 function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const table = [
     columns.map(({ heading }) => heading),
-    ...rows.map((row) => columns.map((column) => cellOf(column.of(row)))),
+    ...rows.map((row) => columns.map((column) => formatCell(column.of(row)))),
   ];
   const widths = columns.map((_, index) =>
     table.reduce((widest, cells) => Math.max(widest, cells[index]?.length ?? 0), 0),
@@ -39,7 +49,7 @@ function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[])
   return `${lines.join('\n')}\n`;
 }
 
-function cellOf(value: string | number | null): string {
+function formatCell(value: string | number | null): string {
   const text = visibleText(String(value ?? '–')).replaceAll(/\s+/g, ' ');
-  return text.length > WIDEST ? `${text.slice(0, WIDEST - 1)}…` : text;
+  return text.length > MAX_WIDTH ? `${text.slice(0, MAX_WIDTH - 1)}…` : text;
 }

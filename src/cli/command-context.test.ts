@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeDatabase } from './describe-database.js';
+import { describeDatabase } from './command-context.js';
 
 it.each([
   ['sqlite:data/sluice.db', 'sqlite:data/sluice.db'],

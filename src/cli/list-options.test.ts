@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseTime } from './parse-time.js';
+import { parseTime } from './list-options.js';
 
 it.each([
   ['2026-11-15', '2026-11-15T00:00:00.000Z'],
@@ -12,6 +12,6 @@ it.each([
 it.each(['yesterday', '', '2026', '2026-02-31', '2026-13-01', '2026-11-15T08:00', '2026-12-31T23:59:60Z'])(
   '%j is no time',
   (word) => {
-    expect(() => parseTime(word)).toThrow('Give a day (2026-11-15) or a moment');
+    expect(() => parseTime(word)).toThrow('Use a date (2026-11-15) or a time');
   },
 );

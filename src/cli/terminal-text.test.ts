@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { visibleText } from './visible-text.js';
+import { visibleText } from './terminal-text.js';
 
 describe('visible text', () => {
   it('shows terminal escapes instead of obeying them', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryIo } from './fixtures/memory-io.js';
-import { printRows } from './print-rows.js';
+import { printRows } from './print.js';
 
 const COLUMNS = [
   { heading: 'ID', of: ({ id }: { id: number }) => id },

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { FcmpData, FcmpType } from '../events/index.js';
 import { fcmpEvent } from './fixtures/fcmp-event.js';
-import { tellEvent } from './tell-event.js';
+import { describeEvent } from './event-printer.js';
 
-const tell = <Type extends FcmpType>(type: Type, data: FcmpData<Type>): string => tellEvent(fcmpEvent(type, data));
+const tell = <Type extends FcmpType>(type: Type, data: FcmpData<Type>): string => describeEvent(fcmpEvent(type, data));
 
 describe('an event told to a person', () => {
   it('is the message itself when the agent speaks', () => {

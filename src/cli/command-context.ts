@@ -1,0 +1,121 @@
+import type { Command } from 'commander';
+import { createSinks, loadConfig } from '../config/index.js';
+import type { Config } from '../config/index.js';
+import type { Lead, Wrappers } from '../orders/index.js';
+import { silentLogger, omitUndefined } from '../base/index.js';
+import type { Logger } from '../base/index.js';
+import type { Store } from '../store/index.js';
+import type { CommandIo } from './command-io.js';
+
+/** The options that name the store. */
+export interface ContextFlags {
+  readonly data?: string;
+  readonly database?: string;
+  readonly config?: string;
+}
+
+/** The configuration, the store and the lead, opened for one command. */
+export interface CommandContext {
+  readonly config: Config;
+  /** The workers that orders may name. */
+  readonly wrappers: Wrappers;
+  readonly store: Store;
+  readonly lead: Lead;
+  /** Silent, unless the command passes one. */
+  readonly logger: Logger;
+}
+
+/** What a command adds. */
+interface ContextOptions {
+  readonly wrappers?: Wrappers;
+  readonly createLogger?: (config: Config) => Logger;
+}
+
+/** Adds the options that name the store. */
+export function withContextOptions(command: Command): Command {
+  return command
+    .option('--data <dir>', 'folder of run folders, comments and the database (default: .sluice)')
+    .option('--database <url>', 'sqlite:FILE or postgres://… (default: a file in the data folder)')
+    .option('--config <file>', 'configuration file (default: sluice.config.mjs or .json here)');
+}
+
+/** Opens the context for one command and closes it afterwards. */
+export async function withContext<T>(
+  flags: ContextFlags,
+  work: (context: CommandContext) => Promise<T>,
+  { wrappers: more = {}, createLogger = () => silentLogger }: ContextOptions = {},
+): Promise<T> {
+  // Loaded only here: other commands need no databases and no forge clients.
+  const [{ createLead }, { openStore }, { demoWrappersIn }] = await Promise.all([
+    import('../orders/index.js'),
+    import('../store/index.js'),
+    import('../dispatch/index.js'),
+  ]);
+  const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
+  // The configuration overrides workers of the same name from a command or a demo.
+  const wrappers: Wrappers = { ...(await demoWrappersIn(config.data)), ...more, ...config.wrappers };
+  const { data, secrets, max_delivery_tries: maxTries } = config;
+  const sinks = createSinks(config, process.env);
+  const logger = createLogger(config);
+  const store = await openStore(config.database);
+  try {
+    const lead = createLead({
+      store,
+      sinks,
+      data,
+      backoff: omitUndefined({ maxTries }),
+      wrappers,
+      logger,
+      ...omitUndefined({ secrets }),
+    });
+    try {
+      return await work({ config, wrappers, store, lead, logger });
+    } finally {
+      await lead.close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/**
+ * Creates the logger of a long-running command from its configuration: JSON lines on stderr, with all secrets masked.
+ */
+export async function loadLogger(io: CommandIo): Promise<(config: Config) => Logger> {
+  const [{ createJsonLogger }, { readSecrets }] = await Promise.all([
+    import('../base/index.js'),
+    import('../config/index.js'),
+  ]);
+  return (config) => {
+    const secrets = readSecrets(config, process.env);
+    const mask = (text: string): string => secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text);
+    const level = config.server?.log_level;
+    return createJsonLogger((line) => void io.stderr.write(line), { mask, ...omitUndefined({ level }) });
+  };
+}
+
+/** The settings of a worker, from the configuration. */
+export function workerSettings({ config, logger }: Pick<CommandContext, 'config' | 'logger'>) {
+  const { data, programs, secrets, concurrency: concurrencyByType, lease_s: leaseS } = config;
+  return {
+    logger,
+    runs: { data, logger, ...omitUndefined({ programs, secrets }) },
+    ...omitUndefined({ concurrencyByType, leaseMs: leaseS === undefined ? undefined : leaseS * 1000 }),
+  };
+}
+
+/**
+ * The address of a database without user and password; nothing of it if it cannot be parsed.
+ *
+ * @example
+ * describeDatabase('postgres://ada:secret@db.example.org/sluice') // 'postgres://db.example.org/sluice'
+ */
+export function describeDatabase(address: string): string {
+  if (!address.startsWith('postgres')) return address;
+  try {
+    const { host, pathname } = new URL(address);
+    return `postgres://${host}${pathname}`;
+  } catch {
+    return 'postgres://…';
+  }
+}

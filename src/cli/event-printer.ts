@@ -1,0 +1,125 @@
+import type { FcmpEvent, FcmpData } from '../events/index.js';
+import { visibleText } from './terminal-text.js';
+
+/** Formats the events of one run for a terminal. */
+interface EventPrinter {
+  /** The text of the next event; empty for events that only programs need. */
+  format(event: FcmpEvent): string;
+}
+
+/** What was printed of the current message. */
+interface OpenMessage {
+  readonly id: string;
+  shown: string;
+}
+
+/** Longer messages are printed again at their end instead of being kept in memory. */
+const MAX_REMEMBERED = 1024 * 1024;
+
+/**
+ * Creates a printer that shows a message while it arrives. At the end only the missing part is added; a final message that
+ * differs from what was printed is printed again.
+ *
+ * @example
+ * const printer = createEventPrinter()
+ * for await (const { event } of run.events) process.stderr.write(printer.format(event))
+ */
+export function createEventPrinter(): EventPrinter {
+  let open: OpenMessage | null = null;
+  let isLineOpen = false;
+
+  function show(text: string): string {
+    const visible = visibleText(text);
+    if (visible === '') return '';
+    isLineOpen = !visible.endsWith('\n');
+    return visible;
+  }
+
+  /** Starts a new line. */
+  function endLine(): string {
+    const end = isLineOpen ? '\n' : '';
+    isLineOpen = false;
+    return end;
+  }
+
+  return {
+    format(event) {
+      if (event.type === 'assistant.message.delta') {
+        const { message_id: id, text } = event.data;
+        const begin = open?.id === id ? '' : endLine();
+        open = { id, shown: open?.id === id ? open.shown : '' };
+        if (open.shown.length <= MAX_REMEMBERED) open.shown += text;
+        return begin + show(text);
+      }
+      if (event.type === 'assistant.message.final' && open?.id === event.data.message_id) {
+        const { shown } = open;
+        open = null;
+        const { text } = event.data;
+        if (text.startsWith(shown)) return show(text.slice(shown.length).trimEnd()) + endLine();
+      }
+      return endLine() + describeEvent(event);
+    },
+  };
+}
+
+/** The most characters shown of a tool's input or output. */
+const MAX_SHOWN = 160;
+
+/**
+ * Describes one event in a line or more, for a terminal; empty for events that only programs need.
+ *
+ * @example
+ * describeEvent(event) // '→ shell {"command":"npm test"}\n'
+ */
+export function describeEvent(event: FcmpEvent): string {
+  const text = describe(event);
+  return text === '' ? '' : `${visibleText(text).trimEnd()}\n`;
+}
+
+function describe(event: FcmpEvent): string {
+  switch (event.type) {
+    case 'conversation.started':
+      return `● ${event.engine}${event.data.session_id === null ? '' : `, session ${event.data.session_id}`}`;
+    case 'assistant.message.final':
+      return event.data.text;
+    case 'assistant.reasoning':
+      // The complete text follows its parts.
+      return event.data.partial === true ? '' : `… ${shorten(event.data.text)}`;
+    case 'assistant.tool_call':
+      return describeToolCall(event.data);
+    case 'user.input.required':
+      return `? ${event.data.prompt}`;
+    case 'user.input.replied':
+      return '';
+    case 'artifact.created':
+      return `+ ${event.data.path}`;
+    case 'diagnostic.warning':
+      return `! ${event.data.code}: ${event.data.message}`;
+    case 'conversation.completed':
+      return `■ completed: ${event.data.reason_code}`;
+    case 'conversation.failed':
+      return `■ failed: ${event.data.error.code}: ${event.data.error.message}`;
+    case 'raw.stdout':
+    case 'raw.stderr':
+      return event.data.text;
+    // The final message repeats the text.
+    case 'assistant.message.delta':
+      return '';
+  }
+}
+
+function describeToolCall({ name, status, input, error }: FcmpData<'assistant.tool_call'>): string {
+  switch (status) {
+    case 'started':
+      return `→ ${name}${input === undefined ? '' : ` ${shorten(JSON.stringify(input))}`}`;
+    case 'completed':
+      return `✓ ${name}`;
+    case 'failed':
+      return `✗ ${name}${error === undefined ? '' : `: ${shorten(error)}`}`;
+  }
+}
+
+function shorten(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line;
+}

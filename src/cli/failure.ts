@@ -1,0 +1,59 @@
+import { SluiceError, errorMessageOf, isSluiceError } from '../base/index.js';
+import { formatLine, visibleText } from './terminal-text.js';
+
+/**
+ * The exit codes of all commands: success, a negative result, wrong usage or a refusal by the system, an internal error,
+ * interrupted.
+ */
+export const EXIT = { success: 0, failed: 1, misuse: 2, broken: 70, canceled: 130 } as const;
+
+/** One of {@link EXIT}. */
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Wrong usage of a command: an unknown option, an unreadable file, an invalid schema. */
+export class MisuseError extends SluiceError<'MISUSE'> {
+  override readonly name = 'MisuseError';
+
+  constructor(message: string, options?: { readonly cause?: unknown }) {
+    super('MISUSE', message, options);
+  }
+}
+
+/** The message and the exit code of a failed command. */
+interface Failure {
+  readonly text: string;
+  readonly exitCode: ExitCode;
+}
+
+/**
+ * Describes why a command failed. Wrong usage and refusals by the system are one line; only an internal error includes a
+ * stack trace.
+ *
+ * @example
+ * describeFailure(new StoreError('STORE_BUSY', 'Try again.')) // { text: 'sluice: STORE_BUSY: Try again.\n', exitCode: 2 }
+ */
+export function describeFailure(thrown: unknown): Failure {
+  if (thrown instanceof MisuseError) return { text: formatLine(thrown.message), exitCode: EXIT.misuse };
+  const error = asSluiceError(thrown);
+  const line = formatLine(`${error.code}: ${error.message}`);
+  if (error.code !== 'INTERNAL_ERROR') return { text: line, exitCode: EXIT.misuse };
+  const where = thrown instanceof Error && thrown.stack !== undefined ? `${visibleText(thrown.stack)}\n` : '';
+  return { text: line + where, exitCode: EXIT.broken };
+}
+
+function asSluiceError(thrown: unknown): SluiceError {
+  if (isSluiceError(thrown)) return thrown;
+  const reason = errorMessageOf(thrown);
+  const options = { cause: thrown };
+  return isSystemError(thrown)
+    ? new SluiceError('SYSTEM_REFUSED', `${reason}. Check the path, its permissions and the free disk space.`, options)
+    : new SluiceError(
+        'INTERNAL_ERROR',
+        `${reason}. This is an internal error: please report it with the command you ran.`,
+        options,
+      );
+}
+
+function isSystemError(thrown: unknown): boolean {
+  return thrown instanceof Error && 'syscall' in thrown;
+}
