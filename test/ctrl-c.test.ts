@@ -99,6 +99,6 @@ describe('Ctrl-C', () => {
   it('is what a terminal that closes does, too', async () => {
     const args = ['serve', '--port', '0', '--no-demo'];
     const { exitCode, stderr } = await interrupt(args, (printed) => printed.includes('http://'), 'SIGHUP');
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringContaining('"server ends"') });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringContaining('"server shutting down"') });
   });
 });
