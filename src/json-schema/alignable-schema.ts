@@ -60,6 +60,7 @@ export function createAlignment(source: ViewSource, checks: SchemaChecks, steps:
   const get = (): AlignableSchema['~sluice'] => (made ??= makeAlignment(source, checks, steps));
   return {
     align: (value, from) => get().align(value, from),
+    readText: (text) => get().readText?.(text) ?? { value: text, changes: [] },
     mayGoOn: (value, text) => get().mayGoOn?.(value, text) === true,
     checkPart: (path, value) => get().checkPart(path, value),
   };
@@ -67,5 +68,5 @@ export function createAlignment(source: ViewSource, checks: SchemaChecks, steps:
 
 function makeAlignment(source: ViewSource, checks: SchemaChecks, steps: number): AlignableSchema['~sluice'] {
   const views = createViews(source, checks);
-  return { align: createAligner(views, checks, steps), ...createPartChecks(views, checks) };
+  return { ...createAligner(views, checks, steps), ...createPartChecks(views, checks) };
 }

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from '../json/parse.js';
 import { ANSWERS } from './fixtures/answers.js';
+import { BOLD_ANSWERS } from './fixtures/bold-answers.js';
+import { replayChanges } from './fixtures/replay-changes.js';
 import { fromJsonSchema } from './from-json-schema.js';
 
-describe.each(Object.entries(ANSWERS))('align: %s', (_kind, answers) => {
+describe.each(Object.entries({ ...ANSWERS, ...BOLD_ANSWERS }))('align: %s', (_kind, answers) => {
   const read = answers.filter((answer) => 'value' in answer);
   const refused = answers.filter((answer) => !('value' in answer));
 
@@ -15,5 +17,71 @@ describe.each(Object.entries(ANSWERS))('align: %s', (_kind, answers) => {
 
   test.each(refused)('refuses $title', ({ text, schema, allowPartial = false }) => {
     expect(parse(text, fromJsonSchema(schema), { align: true, allowPartial }).ok).toBe(false);
+  });
+});
+
+describe('bolder readings', () => {
+  const bold = Object.values(BOLD_ANSWERS).flat();
+
+  test('are not needed, or not tried, without align', () => {
+    for (const { text, schema, value } of bold) {
+      const result = parse(text, fromJsonSchema(schema));
+      expect(result.ok ? result.value : value).toEqual(value);
+    }
+  });
+
+  test('are recorded, and lead to the value', () => {
+    for (const { text, schema } of bold) {
+      const { value, changes } = fromJsonSchema(schema)['~sluice'].readText?.(text) ?? { value: text, changes: [] };
+      expect(replayChanges(text, changes)).toEqual(value);
+    }
+  });
+
+  test('are none where the schema requires nothing', () => {
+    const open = fromJsonSchema({ type: 'object', properties: { name: { type: 'string' }, note: { type: 'string' } } });
+    expect(parse('name: Ann\nnote: fine', open, { align: true }).ok).toBe(false);
+  });
+
+  test('are none where two differ and both pass', () => {
+    const inner = {
+      type: 'object',
+      properties: { tags: { type: 'array' }, n: { type: 'integer' } },
+      required: ['tags'],
+    };
+    const either = fromJsonSchema({
+      type: 'object',
+      properties: { a: inner, n: { type: 'integer' }, b: { type: 'integer' } },
+      required: ['a', 'b'],
+    });
+    expect(parse('{"a": {"tags": ["x"}, "n": 1}, "b": 2}', either, { align: true }).ok).toBe(false);
+  });
+
+  test.each([
+    '{',
+    '(',
+    '{"',
+    "{'",
+    '"',
+    '"\\"',
+    '{"a": x ',
+    'name: x, ',
+    'name: x\n',
+    'tags:\n- a\n',
+    '[,\n',
+    '<function=a>',
+    '<function=a><parameter=b>',
+    '<tool_call>a<arg_key>b</arg_key>',
+    '```\n',
+    ']\n',
+    'a b ',
+  ])('end soon on many of %j', (part) => {
+    const schema = fromJsonSchema({
+      type: 'object',
+      properties: { name: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } } },
+      required: ['name', 'tags'],
+    });
+    const text = part.repeat(Math.floor(100_000 / part.length));
+    for (const whole of [text, `{"tags": [${text}`, `{${text}}`])
+      expect(schema['~sluice'].readText?.(whole).changes).toEqual([]);
   });
 });

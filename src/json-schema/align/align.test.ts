@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from '../../json/parse.js';
 import { ALIGNMENT_CASES } from '../fixtures/alignment-cases/all-cases.js';
 import { ANSWERS } from '../fixtures/answers.js';
+import { BOLD_ANSWERS } from '../fixtures/bold-answers.js';
 import { replayChanges } from '../fixtures/replay-changes.js';
 import { fromJsonSchema } from '../from-json-schema.js';
 import { RULE_COSTS } from './rules.js';
@@ -11,7 +12,7 @@ test('every rule is applied by some case', () => {
     const { align } = fromJsonSchema(schema)['~sluice'];
     return [...aligned, ...partly].flatMap(([given]) => align(given).changes.map(({ rule }) => rule));
   });
-  const inTexts = Object.values(ANSWERS)
+  const inTexts = Object.values({ ...ANSWERS, ...BOLD_ANSWERS })
     .flat()
     .map(({ text, schema }) => parse(text, fromJsonSchema(schema), { align: true }))
     .flatMap((result) => (result.ok ? result.alignment.map(({ rule }) => rule) : []));

@@ -1,4 +1,4 @@
-import type { AlignableSchema, AlignmentSource } from '../../json/index.js';
+import type { AlignableSchema, Alignment, AlignmentSource } from '../../json/index.js';
 import type { CheckRun } from '../interpreter/check.js';
 import type { SchemaChecks } from '../interpreter/compile-schema.js';
 import { isJsonObject } from '../json-schema.js';
@@ -9,6 +9,7 @@ import { createDigitFinder } from '../text/source-digits.js';
 import { alignArray } from './align-array.js';
 import { alignObject } from './align-object.js';
 import { alignScalar } from './align-scalar.js';
+import { readBoldly } from './read-text.js';
 import { unchanged } from './rules.js';
 import type { Aligning, Outcome, Place } from './rules.js';
 import type { AlignmentView, SchemaViews } from './schema-views.js';
@@ -28,18 +29,30 @@ export function createAligner(
   views: SchemaViews,
   checks: SchemaChecks,
   steps: number,
-): AlignableSchema['~sluice']['align'] {
-  return (value, source) => {
+): Required<Pick<AlignableSchema['~sluice'], 'align' | 'readText'>> {
+  return {
+    align: (value, source) => attempt(value, source, (aligning) => aligning.align(views.root, value, ROOT)),
+    readText: (text) =>
+      attempt(text, { text, start: 0, end: text.length, values: () => [] }, (aligning) =>
+        readBoldly(aligning, views.root, views.isKnownKey, text),
+      ),
+  };
+
+  function attempt(
+    value: unknown,
+    source: AlignmentSource | undefined,
+    read: (aligning: Aligning) => Outcome | undefined,
+  ): Alignment {
     views.beginValue();
     try {
-      const { value: aligned, changes } = startAligning(source).align(views.root, value, ROOT);
+      const { value: aligned, changes } = read(startAligning(source)) ?? unchanged(value);
       return { value: aligned, changes };
     } catch (error) {
       // Only values far deeper than the readers allow get here: checking them exhausts the call stack.
       if (error instanceof RangeError) return { value, changes: [] };
       throw error;
     }
-  };
+  }
 
   function startAligning(source: AlignmentSource | undefined): Aligning {
     const run: CheckRun = { steps, path: [], issues: undefined, explaining: 0 };

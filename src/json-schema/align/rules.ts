@@ -46,6 +46,18 @@ export const RULE_COSTS = {
   extra_key: 2,
   /** "No value" for a key that may be absent but not null, left out. */
   null_as_absent: 1,
+  /** Brackets that are superfluous, premature, wrong or missing. */
+  loose_brackets: 6,
+  /** Tuples and sets. */
+  loose_lists: 6,
+  /** Text without quotes, up to the next known key. */
+  loose_text: 6,
+  /** Members without braces, or as lines of `key: value`. */
+  loose_members: 6,
+  /** A scalar without the only key that may hold it. */
+  lone_value: 6,
+  /** The parameters of a tool call in XML. */
+  tool_call: 6,
 } as const;
 
 /** The name of a rule, as a change carries it. */

@@ -4,7 +4,9 @@ import { nameType, readTypes } from '../interpreter/scalar-checks.js';
 import { isJsonObject } from '../json-schema.js';
 import type { SchemaNode, SchemaObject } from '../json-schema.js';
 import type { Allowance, Pattern, PatternCompiler } from '../patterns/pattern.js';
-import type { SchemaDocument } from '../schema-references.js';
+import { childSchemas } from '../schema-references.js';
+import type { LocatedSchema, SchemaDocument } from '../schema-references.js';
+import { foldKey } from '../text/key-spelling.js';
 import { indexChoices } from '../text/choices.js';
 import type { Choice, ChoiceIndex } from '../text/choices.js';
 import {
@@ -33,6 +35,8 @@ export interface SchemaViews {
    * if the schema nests too many of them to try.
    */
   readonly getAlternatives: (view: AlignmentView) => readonly AlignmentView[] | undefined;
+  /** Whether any schema of the document names this property, in any spelling. */
+  readonly isKnownKey: (key: string) => boolean;
 }
 
 /** Alternatives inside alternatives that are followed; only schemas made to be costly have more. */
@@ -46,9 +50,15 @@ const MOST_KEPT = 10_000;
 export function createViews(source: ViewSource, checks: SchemaChecks): SchemaViews {
   const single = new Map<CompiledSchema, Map<string, AlignmentView>>();
   let alternatives = new WeakMap<AlignmentView, readonly AlignmentView[]>();
+  let keys: ReadonlySet<string> | undefined;
   let kept = 0;
   let made = 0;
-  return { root: getView([source.document.root.node], ''), beginValue, getView, getAlternatives };
+  return { root: getView([source.document.root.node], ''), beginValue, getView, getAlternatives, isKnownKey };
+
+  function isKnownKey(key: string): boolean {
+    keys ??= collectKeys(source.document.root);
+    return keys.has(foldKey(key));
+  }
 
   function beginValue(): void {
     made = 0;
@@ -127,6 +137,18 @@ export interface AlignmentView {
   readonly isShare: boolean;
   readonly words: ReadonlySet<string>;
   readonly choices: () => ChoiceIndex;
+}
+
+function collectKeys(root: LocatedSchema): ReadonlySet<string> {
+  const keys = new Set<string>();
+  const waiting = [root];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (typeof next.node === 'boolean') continue;
+    const { properties } = next.node;
+    if (isJsonObject(properties)) for (const name of Object.keys(properties)) keys.add(foldKey(name));
+    waiting.push(...childSchemas(next.node, ''));
+  }
+  return keys;
 }
 
 /** The view of schemas that apply together; `key` is the name the value goes by. */

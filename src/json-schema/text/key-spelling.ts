@@ -2,7 +2,7 @@ import { jsonEquals } from '../json-values.js';
 import { foldCase, foldSpelling } from './spelling.js';
 
 /** A spelling that is the same for `firstName`, `first_name`, `First Name` and `FIRST-NAME`. */
-function foldKey(key: string): string {
+export function foldKey(key: string): string {
   return foldSpelling(key.slice(0, 200));
 }
 

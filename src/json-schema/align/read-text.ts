@@ -1,0 +1,128 @@
+import type { AlignmentChange } from '../../json/index.js';
+import { jsonEquals } from '../json-values.js';
+import { readLoosely } from '../text/loose-reader.js';
+import { readMembers } from '../text/members.js';
+import { LONGEST_TEXT } from '../text/spelling.js';
+import { readToolCalls } from '../text/tool-calls.js';
+import { changed, followedBy } from './rules.js';
+import type { Aligning, AlignmentRule, Outcome, Place } from './rules.js';
+import type { AlignmentView } from './schema-views.js';
+
+/** Longest text that is read in these ways. */
+const LONGEST = 100_000;
+
+const ROOT: Place = { path: [], isElement: false };
+const FENCE = /```[\w+.-]*[ \t]*\n([^]*?)```/g;
+const STARTS_WITH_KEY = /^(?:"[^"\n]{1,60}"|'[^'\n]{1,60}')\s*:/;
+/** Rules that leave out something that was said. */
+const DROPPING: ReadonlySet<string> = new Set<AlignmentRule>(['extra_key', 'null_as_absent']);
+
+interface Reading {
+  readonly value: unknown;
+  readonly rule: AlignmentRule;
+}
+
+/**
+ * Reads a text in bolder ways than JSON is read: after everything else has failed, and only if exactly one value comes of it that
+ * the schema accepts, with no key left out. Undefined otherwise.
+ */
+export function readBoldly(
+  aligning: Aligning,
+  root: AlignmentView,
+  isKnownKey: (key: string) => boolean,
+  text: string,
+): Outcome | undefined {
+  // Where nothing is required, nearly any reading would pass.
+  const isOpen = root.types[0] === 'object' && root.groups.length === 0 && root.required.size === 0;
+  if (text.length > LONGEST || isOpen) return undefined;
+  let found: Outcome | undefined;
+  for (const reading of listReadings(aligning, root, isKnownKey, text)) {
+    if (!aligning.mayTry()) return undefined;
+    const aligned = aligning.align(root, reading.value, ROOT);
+    if (!aligning.passes(root, aligned.value) || aligned.changes.some(isDropping)) continue;
+    if (found !== undefined && !jsonEquals(found.value, aligned.value)) return undefined;
+    found ??= followedBy(changed(ROOT.path, reading.rule, text, reading.value), aligned);
+  }
+  return found;
+}
+
+function isDropping({ rule }: AlignmentChange): boolean {
+  return DROPPING.has(rule);
+}
+
+function* listReadings(
+  aligning: Aligning,
+  root: AlignmentView,
+  isKnownKey: (key: string) => boolean,
+  text: string,
+): Generator<Reading> {
+  const calls = readToolCalls(text) ?? [];
+  const [call] = calls;
+  if (call !== undefined) {
+    const forms = [
+      calls.map(({ parameters }) => parameters),
+      calls.map(({ name, parameters }) => ({ name, arguments: parameters })),
+      calls.map(({ name, parameters }) => ({ name, parameters })),
+    ];
+    for (const form of forms) yield { value: calls.length === 1 ? form[0] : form, rule: 'tool_call' };
+    return;
+  }
+  for (const body of findBodies(text)) {
+    for (const closing of ['matching', 'innermost'] as const) {
+      const isBare = STARTS_WITH_KEY.test(body);
+      const read = readLoosely(isBare ? `{${body}}` : body, isKnownKey, closing);
+      if (read === undefined) continue;
+      const [rule] = isBare ? ['loose_members' as const] : read.kinds;
+      if (rule !== undefined) yield { value: read.value, rule };
+      // The other way differs only where a bracket did not fit.
+      if (!read.kinds.has('loose_brackets')) break;
+    }
+    const members = readMembers(body, isKnownKey);
+    // A single label may stand before any sentence.
+    const isEnough = members !== undefined && (Object.keys(members).length > 1 || body !== text.trim());
+    if (isEnough) yield { value: members, rule: 'loose_members' };
+    const wrapped = wrapLoneValue(aligning, root, body);
+    if (wrapped !== undefined) yield { value: wrapped, rule: 'lone_value' };
+  }
+}
+
+/** Where the answer may stand: in the only fence, or as all of the text, or from its first bracket to its last. */
+function findBodies(text: string): readonly string[] {
+  const fences = Array.from(text.matchAll(FENCE), ([, content = '']) => content.trim());
+  if (fences.length > 0) return fences.length === 1 ? fences : [];
+  const first = text.search(/[[{]/);
+  const last = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'));
+  const inner = first >= 0 && last > first ? [text.slice(first, last + 1)] : [];
+  return [...new Set([text.trim(), ...inner])];
+}
+
+/** A scalar as an object, where only one property can hold it and no other is required. Free text counts only in quotes. */
+function wrapLoneValue(aligning: Aligning, root: AlignmentView, body: string): unknown {
+  if (root.types[0] !== 'object' || root.groups.length > 0 || body.length > LONGEST_TEXT) return undefined;
+  const scalar = readScalar(body);
+  // What has brackets or quotes was meant as more than a word.
+  if (scalar === undefined && /[[\]{}()"]/.test(body)) return undefined;
+  const holders = [...root.properties].filter(([name, nodes]) => {
+    const view = aligning.getView(nodes, name);
+    if (view.types.some((type) => type === 'array' || type === 'object')) return false;
+    // Words that a property of any text would take may be a refusal.
+    if (scalar === undefined && view.members === undefined && view.types.includes('string')) return true;
+    return aligning.passes(view, aligning.align(view, scalar ?? body, { path: [name], isElement: false }).value);
+  });
+  const exact = holders.filter(([name, nodes]) => aligning.passes(aligning.getView(nodes, name), scalar ?? body));
+  const [only, other] = exact.length > 0 ? exact : holders;
+  if (only === undefined || other !== undefined || [...root.required].some((name) => name !== only[0]))
+    return undefined;
+  const view = aligning.getView(only[1], only[0]);
+  const isFreeText = scalar === undefined && view.members === undefined && view.types.includes('string');
+  return isFreeText ? undefined : Object.fromEntries([[only[0], scalar ?? body]]);
+}
+
+function readScalar(text: string): string | number | boolean | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

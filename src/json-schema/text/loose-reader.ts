@@ -1,0 +1,220 @@
+import { setOwnValue } from '../json-schema.js';
+
+/** How a text differs from JSON, where reading it took more than the readers of `sluice/json` repair. */
+export type LooseKind = 'loose_brackets' | 'loose_lists' | 'loose_text';
+
+/** A value read loosely, and what was loose about it. */
+export interface LooseReading {
+  readonly value: unknown;
+  readonly kinds: ReadonlySet<LooseKind>;
+}
+
+/** What a closing bracket closes that does not fit the innermost open one: the nearest of its kind, or the innermost. */
+export type Closing = 'matching' | 'innermost';
+
+/** An object or list that is being read. */
+interface Frame {
+  readonly open: string;
+  /** Undefined once the braces turn out to be a set. */
+  members: Record<string, unknown> | undefined;
+  readonly items: unknown[];
+  key: string | undefined;
+  commas: number;
+  /** Read on after its closing bracket, so that it need not be closed again. */
+  isReopened: boolean;
+}
+
+const DEEPEST = 64;
+const PAIRS: Readonly<Record<string, string>> = { '}': '{', ']': '[', ')': '(' };
+
+const SPACE = /\s*/y;
+const KEY = /(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|([\p{L}_$][\p{L}\p{N}_$ .-]{0,60}?))\s*:/uy;
+const STRING = /(?:"([^"\\]*(?:\\[^][^"\\]*)*)"|'([^'\\]*(?:\\[^][^'\\]*)*)')(?=\s*(?:[,}\])]|$))/y;
+const LITERAL = /(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|True|False|None)(?=\s*(?:[,}\])]|$))/y;
+const LITERALS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['True', true],
+  ['False', false],
+  ['None', null],
+]);
+/** Where text without quotes may end: at a bracket that ends its object, or before a key. */
+const LAST_CLOSE = /[}\]]\s*(?=[,}\])]|$)/g;
+const NEXT_KEY = /[,\n]\s*["'“]?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["'”]?\s*:/gu;
+const CALL = /[\p{L}_][\p{L}\p{N}_.]*\(/uy;
+
+/**
+ * Reads JSON with brackets that are superfluous, premature, wrong or missing, with tuples and sets, and with text without quotes up
+ * to the next known key. Every character counts: undefined if anything is left over, said twice, or cut.
+ */
+export function readLoosely(
+  text: string,
+  isKnownKey: (key: string) => boolean,
+  closing: Closing,
+): LooseReading | undefined {
+  const kinds = new Set<LooseKind>();
+  const stack: Frame[] = [];
+  let root: { readonly value: unknown; readonly frame: Frame } | undefined;
+  let at = 0;
+  for (;;) {
+    take(SPACE);
+    if (at >= text.length) break;
+    const isRead = stack.length === 0 && root !== undefined ? readOn(root.frame) : readNext(stack.at(-1));
+    if (!isRead || stack.length > DEEPEST) return undefined;
+  }
+  const [last] = stack;
+  if (last !== undefined && !(stack.length === 1 && last.isReopened && close())) return undefined;
+  return root === undefined ? undefined : { value: root.value, kinds };
+
+  function readNext(top: Frame | undefined): boolean {
+    const character = text.charAt(at);
+    if ('{[('.includes(character)) {
+      const members = character === '{' ? {} : undefined;
+      stack.push({ open: character, members, items: [], key: undefined, commas: 0, isReopened: false });
+      at += 1;
+      return true;
+    }
+    if (top === undefined) return false;
+    if (character in PAIRS) {
+      at += 1;
+      return closeWith(character, top);
+    }
+    if (character === ',') {
+      at += 1;
+      top.commas += 1;
+      return top.key === undefined;
+    }
+    return readKey(top) ?? readScalar(top);
+  }
+
+  /** What follows the end of the whole: brackets too many, or more members or items after one that came too early. */
+  function readOn(frame: Frame): boolean {
+    kinds.add('loose_brackets');
+    if (text.charAt(at) in PAIRS) {
+      at += 1;
+      return true;
+    }
+    if (text.charAt(at) !== ',') return false;
+    at += 1;
+    frame.commas += 1;
+    take(SPACE);
+    if (at >= text.length || frame.open === '(') return false;
+    stack.push(frame);
+    frame.isReopened = true;
+    root = undefined;
+    return true;
+  }
+
+  /** Undefined if there is no key here. */
+  function readKey(top: Frame): boolean | undefined {
+    const start = at;
+    const match = take(KEY);
+    if (match === undefined) return undefined;
+    const [, double, single, bare] = match;
+    if (bare !== undefined && !isKnownKey(bare) && (top.members === undefined || top.key !== undefined)) {
+      at = start;
+      return undefined;
+    }
+    // A key inside a list belongs to the object around it: the list was left open.
+    while (stack.at(-1)?.members === undefined) {
+      if (stack.length < 2 || !close()) return false;
+      kinds.add('loose_brackets');
+    }
+    const owner = stack.at(-1);
+    const key = bare ?? unescape(double ?? single ?? '');
+    if (owner?.members === undefined || owner.key !== undefined || Object.hasOwn(owner.members, key)) return false;
+    owner.key = key;
+    return true;
+  }
+
+  function readScalar(top: Frame): boolean {
+    const string = take(STRING);
+    if (string !== undefined) return add(top, unescape(string[1] ?? string[2] ?? ''));
+    const literal = take(LITERAL)?.[0];
+    if (literal === undefined) return readBareText(top);
+    return add(top, LITERALS.has(literal) ? LITERALS.get(literal) : JSON.parse(literal));
+  }
+
+  function readBareText(top: Frame): boolean {
+    const isValue = top.members === undefined ? top.open === '[' : top.key !== undefined && isKnownKey(top.key);
+    CALL.lastIndex = at;
+    if (!isValue || CALL.test(text)) return false;
+    const bare = text.slice(at, findBareEnd(top));
+    if (bare.trim() === '' || /[{}[\]"<>]/.test(bare)) return false;
+    at += bare.length;
+    kinds.add('loose_text');
+    return add(top, bare.trim());
+  }
+
+  function findBareEnd(top: Frame): number {
+    LAST_CLOSE.lastIndex = at;
+    const limit = LAST_CLOSE.exec(text)?.index ?? text.length;
+    const rest = text.slice(at, limit);
+    if (top.members === undefined) return at + rest.search(/,|$/);
+    // Before a key that is not known the text is in doubt: nothing is read.
+    NEXT_KEY.lastIndex = 0;
+    const next = NEXT_KEY.exec(rest);
+    if (next === null) return limit;
+    return isKnownKey(next[1] ?? '') ? at + next.index : at;
+  }
+
+  function closeWith(character: string, top: Frame): boolean {
+    const open = PAIRS[character];
+    if (top.open === open) return close();
+    kinds.add('loose_brackets');
+    if (closing === 'innermost') return close();
+    // No bracket of its kind is open: it is superfluous.
+    if (!stack.some((frame) => frame.open === open)) return true;
+    while (stack.at(-1)?.open !== open) if (!close()) return false;
+    return close();
+  }
+
+  /** Ends the innermost object or list. */
+  function close(): boolean {
+    const frame = stack.pop();
+    if (frame === undefined || frame.key !== undefined) return false;
+    const isScalar = frame.open === '(' && frame.items.length === 1 && frame.commas === 0;
+    if (frame.open === '(' || (frame.open === '{' && frame.members === undefined)) kinds.add('loose_lists');
+    const value = frame.members ?? (isScalar ? frame.items[0] : frame.items);
+    const parent = stack.at(-1);
+    if (parent !== undefined) return add(parent, value);
+    // A remark in parentheses is not an answer.
+    if (isScalar) return false;
+    root = { value, frame };
+    return true;
+  }
+
+  function add(frame: Frame, value: unknown): boolean {
+    if (frame.members !== undefined && frame.key === undefined) {
+      if (Object.keys(frame.members).length > 0) return false;
+      frame.members = undefined;
+    }
+    if (frame.members === undefined) {
+      frame.items.push(value);
+    } else {
+      setOwnValue(frame.members, frame.key ?? '', value);
+      frame.key = undefined;
+    }
+    return true;
+  }
+
+  function take(expression: RegExp): RegExpExecArray | undefined {
+    expression.lastIndex = at;
+    const match = expression.exec(text);
+    if (match === null) return undefined;
+    at += match[0].length;
+    return match;
+  }
+}
+
+/** The content of a string in either kind of quotes. */
+export function unescape(content: string): string {
+  const escaped = content
+    .replaceAll(/\\(.)|"/gsu, (escape, letter: string | undefined) =>
+      letter === "'" ? "'" : letter === undefined ? String.raw`\"` : escape,
+    )
+    .replaceAll(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1));
+  try {
+    return String(JSON.parse(`"${escaped}"`));
+  } catch {
+    return content;
+  }
+}
