@@ -9,7 +9,7 @@ import { REASON_CODES } from '../src/events/protocol/completion.js';
 import { DIAGNOSTIC_CODES } from '../src/events/protocol/diagnostic-codes.js';
 import { LOST_RUN_CODES } from '../src/dispatch/lost-run-codes.js';
 import { LEAD_ERROR_CODES } from '../src/orders/lead/lead-error.js';
-import { SINK_ERROR_CODES } from '../src/orders/sinks/sink-error.js';
+import { SINK_ERROR_CODES } from '../src/orders/sinks/sink.js';
 import { PARSE_ERROR_CODES } from '../src/json/parse-error.js';
 import { REPAIR_KINDS } from '../src/json/repair.js';
 import { WARNING_CODES } from '../src/json/result.js';

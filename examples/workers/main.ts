@@ -1,22 +1,52 @@
 /**
- * The closed loop: three workers beside this file are given an order each. One reports in JSON, one in text, one only
- * prints. What they did is read, decided and told to the issue; what cannot be trusted waits for a person.
+ * The closed loop: each of three workers beside this file gets an order. One reports in JSON, one in text, one only prints.
+ * What they did is read, decided and commented on; what cannot be trusted waits for a person.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runDemo } from 'sluice/dispatch';
+import { fileURLToPath } from 'node:url';
+import { startWorker, waitForOrder } from 'sluice/dispatch';
+import { createLead } from 'sluice/orders';
+import { openStore } from 'sluice/store';
+
+const start = (name: string) => [process.execPath, fileURLToPath(new URL(`${name}.mjs`, import.meta.url))];
+const wrappers = {
+  'json-worker': { type: 'script', command: [...start('json-worker'), '{work_order}'], inject: 'args' },
+  'text-worker': { type: 'script', command: start('text-worker'), inject: 'env' },
+  'print-only-worker': { type: 'script', command: start('print-only-worker'), inject: 'env' },
+} as const;
 
 const data = await mkdtemp(join(tmpdir(), 'sluice-workers-'));
+const repo_dir = join(data, 'repository');
+await mkdir(repo_dir);
+const store = await openStore('memory:');
+const lead = createLead({ store, wrappers, data });
+const worker = startWorker({ store, lead, runs: { data } });
 try {
-  const { orders, inbox } = await runDemo({ data });
-  for (const { worker, source, action, reason, comment } of orders) {
-    console.log(`${worker}: read from ${source}, ${action}`);
-    console.log(`  ${reason}`);
-    const shown = comment?.split('\n').filter((line) => /^(?:Action|Status|ResultCode): /.test(line)) ?? [];
-    console.log(`  comment: ${shown.join(', ')}`);
+  for (const name of Object.keys(wrappers)) {
+    const request = {
+      issue_ref: `local#${name}`,
+      role: 'demo',
+      repo_dir,
+      worker: name,
+      instructions: 'Greet the reader.',
+    };
+    const { order } = await lead.submit(request);
+    const record = await waitForOrder(store, { issueRef: order.issue_ref, runId: order.run_id });
+    const [execution] = (await store.listExecutions({ issueRef: order.issue_ref })).items;
+    console.log(`${name}: read from ${execution?.result_encoding}, ${record?.decision?.action}`);
+    console.log(`  ${record?.decision?.reason}`);
   }
-  console.log(`for a person to decide: ${inbox.map(({ next }) => next).join(' ')}`);
+  await worker.stop();
+  for (const { body } of (await store.listOutbox({ state: 'delivered' })).items.toReversed()) {
+    const shown = body.split('\n').filter((line) => /^(?:Action|Status|ResultCode): /.test(line));
+    console.log(`comment: ${shown.join(', ')}`);
+  }
+  const { items } = await store.listInbox({ open: true });
+  console.log(`for a person to decide: ${items.map(({ next }) => next).join(' ')}`);
 } finally {
+  await worker.stop({ graceMs: 0 });
+  await store.close();
   await rm(data, { recursive: true, force: true });
 }

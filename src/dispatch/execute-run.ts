@@ -4,7 +4,7 @@ import type { HeldClaim } from './hold-claim.js';
 import { executeOrder } from './order/execute-order.js';
 import { retryStore } from './retry-store.js';
 import { acquireFolder, CANCELED_BEFORE_START, runToEnd } from './run-to-end.js';
-import type { WorkContext } from './work-context.js';
+import type { WorkContext } from './worker-options.js';
 
 /** Executes a claimed run from the folder lock to its end; with its order, if it carries one. */
 export async function executeRun(context: WorkContext, claimed: ClaimedRun, workerId: string): Promise<void> {

@@ -1,4 +1,4 @@
-import type { WorkContext } from './work-context.js';
+import type { WorkContext } from './worker-options.js';
 
 /** A claim that is kept alive while its run is executed. */
 export interface HeldClaim {

@@ -12,7 +12,7 @@ import { createLead } from '../orders/lead/create-lead.js';
 import type { OrderRecord } from '../records/order-record.js';
 import type { OutboxMessage } from '../records/outbox-message.js';
 import { startForge } from '../orders/sinks/fixtures/forge.js';
-import { markerOf } from '../orders/sinks/marker.js';
+import { markerOf } from '../orders/sinks/sink.js';
 import { openStore } from '../store/open-store.js';
 import type { Store } from '../store/store.js';
 import { leadOptions, workerOptions } from './fixtures/campaign-options.js';

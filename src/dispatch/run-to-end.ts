@@ -6,7 +6,7 @@ import type { FolderLock, Run, RunPorts } from '../runs/index.js';
 import type { HeldClaim } from './hold-claim.js';
 import type { LostRunCode } from './lost-run-codes.js';
 import { retryStore } from './retry-store.js';
-import type { WorkContext } from './work-context.js';
+import type { WorkContext } from './worker-options.js';
 
 const NOT_STARTED: LostRunCode = 'RUN_NOT_STARTED';
 

@@ -8,9 +8,8 @@ import { whileInProgress } from './claims-in-progress.js';
 import { executeRun } from './execute-run.js';
 import { reconcile } from './reconcile.js';
 import { createWaker } from './waker.js';
-import type { WorkContext } from './work-context.js';
+import type { WorkContext, Worker, WorkerOptions } from './worker-options.js';
 import { DEFAULT_LEASE_MS } from './worker-options.js';
-import type { Worker, WorkerOptions } from './worker-options.js';
 
 const DEFAULT_CONCURRENCY = 4;
 const DEFAULT_POLL_MS = 1000;

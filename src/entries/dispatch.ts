@@ -1,9 +1,9 @@
 export {
+  reconcile,
   startWorker,
+  waitForOrder,
+  type ReconcileOptions,
+  type Reconciliation,
   type Worker,
   type WorkerOptions,
-  waitForOrder,
-  runDemo,
-  type DemoOptions,
-  type DemoReport,
 } from '../dispatch/index.js';

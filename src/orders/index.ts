@@ -9,9 +9,9 @@ export { checkCommit, type CommitCheck } from './evidence/check-commit.js';
 export { findMissingEvidence } from './evidence/missing-evidence.js';
 export { readResultValue } from './reading/read-result-value.js';
 export { readWorkResult, type ResultPlace } from './reading/read-work-result.js';
-export { readWrappers, findWrapper, type Wrappers } from './wrappers/read-wrappers.js';
-export { WORKER_TYPES, agentEngineOf } from './wrappers/worker-types.js';
-export { type Wrapper, WRAPPER_SCHEMA } from './wrappers/wrapper.js';
+export { readWrappers, findWrapper, type Wrappers } from './wrappers/wrappers.js';
+export { WORKER_TYPES, agentEngineOf } from './wrappers/wrappers.js';
+export { type Wrapper, WRAPPER_SCHEMA } from './wrappers/wrappers.js';
 export type {
   ExecutionFilter,
   ItemResolution,
@@ -24,21 +24,21 @@ export type {
 } from './ports/order-store.js';
 export type { OutboxStore } from './ports/outbox-store.js';
 export { createLead, type Lead } from './lead/create-lead.js';
-export type { Backoff } from './lead/backoff.js';
+export type { Backoff } from './lead/deliver.js';
 export type { DeliveryReport } from './lead/deliver.js';
 export { type LeadOptions } from './lead/lead-context.js';
 export { LEAD_ERROR_CODES, LeadError, type LeadErrorCode } from './lead/lead-error.js';
 export type { Resolved, ResolveRequest } from './lead/resolve.js';
 export type { OrderName, Settlement, WorkerEnd } from './lead/settle.js';
 export type { SubmittedOrder } from './lead/submit.js';
-export type { ForgeOptions } from './sinks/forge-options.js';
+export type { ForgeOptions } from './sinks/find-comment.js';
 export { createGitHubSink } from './sinks/github-sink.js';
 export { createGitLabSink } from './sinks/gitlab-sink.js';
 export { createMarkdownSink } from './sinks/markdown-sink.js';
 export type { Delivery, Sink } from './sinks/sink.js';
-export { SINK_ERROR_CODES, SinkError, type SinkErrorCode } from './sinks/sink-error.js';
-export { isSignedWebhook, signWebhook } from './sinks/webhook-signature.js';
+export { SINK_ERROR_CODES, SinkError, type SinkErrorCode } from './sinks/sink.js';
+export { isSignedWebhook, signWebhook } from './sinks/webhook-sink.js';
 export { createWebhookSink, type WebhookOptions } from './sinks/webhook-sink.js';
 export { runGit } from './evidence/run-git.js';
 export { RESULT_FILES } from './reading/result-file.js';
-export { STREAM_BYTES } from './reading/read-streams.js';
+export { STREAM_BYTES } from './reading/read-work-result.js';

@@ -7,7 +7,7 @@ import { executionOf } from './execution.js';
 import { order, result } from './fixtures/order.js';
 import { readWorkResult } from './reading/read-work-result.js';
 import { injectOrder } from '../dispatch/order/inject-order.js';
-import { WORKER_TYPES } from './wrappers/worker-types.js';
+import { WORKER_TYPES } from './wrappers/wrappers.js';
 
 /*
  * The requirements of the worker wrappers that are rules. Those that need a lead, a store or a process are tested

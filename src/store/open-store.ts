@@ -1,8 +1,7 @@
 import { openMemoryStore } from './memory/open.js';
 import { openSqliteStore } from './sqlite/open.js';
-import type { Store } from './store.js';
+import type { Store, StoreOptions } from './store.js';
 import { StoreError } from './store-error.js';
-import type { StoreOptions } from './store-options.js';
 
 /**
  * Opens the store an address names; what is missing (file, folder, tables) is made.

@@ -1,5 +1,5 @@
 import type { RunResult } from '../../records/index.js';
-import type { PackFile } from './context-pack.js';
+import type { PackFile } from './inject-order.js';
 
 /** What a run's own result adds to what its worker left in the run folder. */
 export interface Collected {

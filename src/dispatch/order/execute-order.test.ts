@@ -10,7 +10,7 @@ import type { Store } from '../../store/store.js';
 import { executeRun } from '../execute-run.js';
 import { openWorkshop } from '../fixtures/workshop.js';
 import type { Instructions } from '../fixtures/workshop.js';
-import type { WorkContext } from '../work-context.js';
+import type { WorkContext } from '../worker-options.js';
 
 const WORKER = { worker_id: 'w1', host: hostname(), pid: process.pid, pid_started: null };
 const LEASE_MS = 300;

@@ -8,11 +8,10 @@ import { readLastAttempt, runFolderPath } from '../../run-folder/index.js';
 import { acquireFolder, CANCELED_BEFORE_START, runToEnd } from '../run-to-end.js';
 import type { HeldClaim } from '../hold-claim.js';
 import { retryStore } from '../retry-store.js';
-import type { WorkContext } from '../work-context.js';
+import type { WorkContext } from '../worker-options.js';
 import { collectResult } from './collect-result.js';
-import type { PackFile } from './context-pack.js';
+import type { PackFile, Injection } from './inject-order.js';
 import { injectOrder } from './inject-order.js';
-import type { Injection } from './inject-order.js';
 import { createWorktree, findWorktree, putAwayWorktree, removeWorktree } from './worktree.js';
 import type { Worktree } from './worktree.js';
 

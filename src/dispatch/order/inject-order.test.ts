@@ -3,7 +3,7 @@ import { checkRunSpec } from '../../runs/spec/check-run-spec.js';
 import { order } from '../../orders/fixtures/order.js';
 import { WORK_RESULT_SCHEMA } from '../../records/work-result.js';
 import { injectOrder } from './inject-order.js';
-import { WORKER_TYPES } from '../../orders/wrappers/worker-types.js';
+import { WORKER_TYPES } from '../../orders/wrappers/wrappers.js';
 
 const runDir = '/data/runs/01KA3RUN';
 const variables = {

@@ -1,11 +1,8 @@
 import { join } from 'node:path';
+import { OrdersError, agentEngineOf } from '../../orders/index.js';
+import type { Wrapper } from '../../orders/index.js';
 import { WORK_RESULT_SCHEMA } from '../../records/index.js';
 import type { RunSpec, WorkOrder } from '../../records/index.js';
-import { agentEngineOf, OrdersError } from '../../orders/index.js';
-import type { Wrapper } from '../../orders/index.js';
-import { contextPackOf } from './context-pack.js';
-import type { PackFile } from './context-pack.js';
-import { renderPrompt } from './render-prompt.js';
 
 /** Everything that is needed to start a worker on an order. */
 export interface Injection {
@@ -96,4 +93,55 @@ function fillIn(
   const hasPlaceholder = command.some((word) => word.search(PLACEHOLDER) >= 0);
   const path = values.get('{work_order}') ?? '';
   return [...filled, ...(inject === 'args' && !hasPlaceholder ? [path] : [])];
+}
+
+/** A file for the run folder, its name relative to it. */
+export interface PackFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The files a worker finds in its run folder: the order, and what belongs to it where there is something to say. */
+function contextPackOf(order: WorkOrder): readonly PackFile[] {
+  const links = [
+    ...(order.spec_ref === undefined ? [] : [`Specification: ${order.spec_ref}`]),
+    ...(order.contracts_ref === undefined ? [] : [`Contracts: ${order.contracts_ref}`]),
+    ...(order.depends_on ?? []).map((issue) => `Depends on: ${issue}`),
+    ...(order.links ?? []),
+  ];
+  return [
+    { path: 'work_order.json', text: `${JSON.stringify(order, null, 2)}\n` },
+    ...(order.spec_snapshot === undefined ? [] : [{ path: 'spec_snapshot.md', text: order.spec_snapshot }]),
+    ...listFile('constraints.md', order.constraints ?? []),
+    ...listFile('links.md', links),
+  ];
+}
+
+function listFile(path: string, entries: readonly string[]): readonly PackFile[] {
+  if (entries.length === 0) return [];
+  return [{ path, text: `${entries.map((entry) => `- ${entry.replaceAll('\n', '\n  ')}`).join('\n')}\n` }];
+}
+
+/** What an agent is told: its order, where its files are, and how to report. */
+function renderPrompt(order: WorkOrder, runDir: string, pack: readonly PackFile[]): string {
+  const files = pack.map(({ path }) => `- ${join(runDir, path)}`).join('\n');
+  return `You do the work of one work order, in the role ${order.role}, in the repository ${order.repo_dir}.
+
+Issue: ${order.issue_ref}
+Run: ${order.run_id}
+${order.instructions === '' ? '' : `\n## Instructions\n\n${order.instructions}\n`}
+## Files of the order
+
+${files}
+
+Read them before you begin and keep to the constraints, if there are any.
+
+## Report
+
+Your report is one JSON object, the work result. Its issue_ref is ${JSON.stringify(order.issue_ref)} and its run_id is ${JSON.stringify(order.run_id)}.
+- status is ok if the work is done, fail if it could not be done, blocked if somebody else must do something first.
+- ok and fail need the pull request or the commit you made in changes, and tests: the command you ran and its result (pass, fail or n/a), or "n/a" if there are none.
+- Report only what is there: commits are looked up, and a report that says more than was done is refused.
+
+Write it to ${join(runDir, 'work_result.json')} as your last step. Your last message ends with the same object; it counts where the file cannot be written.`;
 }

@@ -7,7 +7,7 @@ import { itemOf, NOW, settlementOf, submissionOf } from '../../store/contract/fi
 import { fcmpOf, runResultOf, specOf } from '../../store/contract/fixtures/run-samples.js';
 import type { Store } from '../../store/store.js';
 import { startRetention } from './start-retention.js';
-import type { RetentionSettings } from './retention-settings.js';
+import type { RetentionSettings } from './start-retention.js';
 
 const DAY = 86_400_000;
 

@@ -1,8 +1,7 @@
+import { setImmediate as giveWay } from 'node:timers/promises';
 import { silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import type { Upkeep } from '../../store/index.js';
-import { forgetRuns } from './forget-runs.js';
-import type { RetentionSettings } from './retention-settings.js';
 import { sweepFolders } from './sweep-folders.js';
 
 /** What forgetting needs. */
@@ -86,4 +85,38 @@ export function startRetention(options: RetentionOptions): Retention {
       await turn;
     },
   };
+}
+
+/** How long things are kept that nobody waits for; what has no age is kept for good. Milliseconds. */
+export interface RetentionSettings {
+  /** The folders and events of runs, from their end on. */
+  readonly runsMs?: number | undefined;
+  /** Delivered comments in the outbox, from the moment they were written. */
+  readonly deliveredMs?: number | undefined;
+  /** Kept results. */
+  readonly resultsMs?: number | undefined;
+}
+
+/** Events that one transaction lets go: few enough that nobody waits for it. */
+const EVENTS_AT_ONCE = 1000;
+
+/**
+ * Lets go of the events of runs that ended before a moment, at most so many runs and transactions at a time. Tells how
+ * many runs are done with.
+ */
+async function forgetRuns(
+  store: Upkeep,
+  { endedBefore, now, runs, steps }: { endedBefore: number; now: number; runs: number; steps: number },
+): Promise<number> {
+  let forgotten = 0;
+  let left = steps;
+  for (const id of await store.listForgettableRuns({ endedBefore, limit: runs })) {
+    let isDone = false;
+    for (; !isDone && left > 0; left -= 1) {
+      isDone = await store.forgetEvents({ id, limit: EVENTS_AT_ONCE, now });
+      await giveWay();
+    }
+    if (isDone) forgotten += 1;
+  }
+  return forgotten;
 }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { repositoryOf } from '../../records/index.js';
 import type { Decision, Reading, Resolution, WorkOrder, WorkResult } from '../../records/index.js';
-import { inline, none, quote } from './comment-text.js';
+import { showLine, showText } from '../plain-text.js';
 import { stateOf, stateOfResolution } from './issue-state.js';
 
 /** What a comment tells. */
@@ -112,4 +112,34 @@ function list(entries: readonly string[] = []): string {
   if (entries.length === 0) return 'none';
   const shown = entries.slice(0, LIST_LENGTH).map((entry) => `- ${none(entry)}`);
   return [...shown, ...(entries.length > LIST_LENGTH ? [`- and ${entries.length - LIST_LENGTH} more`] : [])].join('\n');
+}
+
+// A forge takes 65,536 characters a comment. The longest comment has about sixty lines and one quote.
+const LINE_LENGTH = 500;
+const QUOTE_LENGTH = 16_000;
+
+/** Text of any origin as one line of a comment. */
+function inline(text: string): string {
+  return escapeMarkup(showLine(text, LINE_LENGTH));
+}
+
+/** A value as one line, `none` if there is no value. */
+function none(value: string | undefined): string {
+  const line = inline(value ?? '');
+  return line === '' ? 'none' : line;
+}
+
+/** A worker's own words as a quote: each line is marked, so that none of them can look like a header or a section. */
+function quote(text: string): string {
+  const shown = escapeMarkup(showText(text.trim(), QUOTE_LENGTH));
+  if (shown === '') return '';
+  return shown
+    .split('\n')
+    .map((line) => (line.trim() === '' ? '>' : `> ${line}`))
+    .join('\n');
+}
+
+/** Tags would be taken as HTML, and a hidden comment could pass for the marker of a delivery. */
+function escapeMarkup(text: string): string {
+  return text.replaceAll(/<(?=[A-Za-z/!?])/g, '&lt;');
 }

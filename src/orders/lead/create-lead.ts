@@ -1,5 +1,5 @@
 import { deadLetterOf } from './dead-letter.js';
-import { deliverDue } from './deliver.js';
+import { deliverDue, createStrandedReport } from './deliver.js';
 import type { DeliveryReport } from './deliver.js';
 import { createLeadContext } from './lead-context.js';
 import type { LeadOptions } from './lead-context.js';
@@ -10,8 +10,7 @@ import { settle } from './settle.js';
 import type { OrderName, Settlement, WorkerEnd } from './settle.js';
 import { submit } from './submit.js';
 import type { SubmittedOrder } from './submit.js';
-import type { Wrappers } from '../wrappers/read-wrappers.js';
-import { createStrandedTeller } from './tell-stranded.js';
+import type { Wrappers } from '../wrappers/wrappers.js';
 
 /** Whoever delegates work: submits orders, settles their results, asks people, comments on the issues. */
 export interface Lead {
@@ -53,7 +52,7 @@ export function createLead(options: LeadOptions): Lead {
       underWay.delete(promise);
     }
   }
-  const tellStranded = createStrandedTeller(context);
+  const reportStranded = createStrandedReport(context);
   const deliver = async (signal?: AbortSignal) => {
     const report = await deliverDue({
       ...context,
@@ -62,7 +61,7 @@ export function createLead(options: LeadOptions): Lead {
       workerId: `${context.leadId}/${context.newId()}`,
       itemOf: async (message, error) => deadLetterOf(context, message, error),
     });
-    await tellStranded();
+    await reportStranded();
     return report;
   };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SinkError } from '../sinks/sink-error.js';
+import { SinkError } from '../sinks/sink.js';
 import type { Sink } from '../sinks/sink.js';
 import { cleanEnd, goodResult, makeRequest, startLead } from './fixtures/lead-at-work.js';
 

@@ -4,10 +4,9 @@ import { silentLogger } from '../../base/logger.js';
 import { itemOf } from '../../store/contract/fixtures/order-samples.js';
 import { openMemoryStore } from '../../store/memory/open.js';
 import type { NewOutboxMessage } from '../../records/outbox-message.js';
-import { SinkError } from '../sinks/sink-error.js';
+import { SinkError } from '../sinks/sink.js';
 import type { Sink } from '../sinks/sink.js';
-import { DEFAULT_BACKOFF, pauseAfter } from './backoff.js';
-import { deliverDue } from './deliver.js';
+import { DEFAULT_BACKOFF, pauseAfter, deliverDue } from './deliver.js';
 import type { DeliveryPorts } from './deliver.js';
 import { queueMessage } from './fixtures/queue-message.js';
 

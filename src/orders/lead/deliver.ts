@@ -2,10 +2,8 @@ import { errorMessageOf } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import type { InboxItem, OutboxMessage } from '../../records/index.js';
 import type { OutboxStore } from '../ports/outbox-store.js';
-import { SinkError } from '../sinks/sink-error.js';
+import { SinkError } from '../sinks/sink.js';
 import type { Delivery, Sink } from '../sinks/sink.js';
-import { pauseAfter } from './backoff.js';
-import type { Backoff } from './backoff.js';
 
 /** What delivering needs. */
 export interface DeliveryPorts {
@@ -116,4 +114,66 @@ const LONGEST_ERROR = 500;
 
 function describe(thrown: unknown): string {
   return errorMessageOf(thrown).slice(0, LONGEST_ERROR);
+}
+
+/** How failed deliveries are spaced out and when they are given up. */
+export interface Backoff {
+  /** The pause after the first failure; doubled after each further one. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+  /** After so many tries a message is dead and a person is asked. */
+  readonly maxTries: number;
+}
+
+/** Gives up after half an hour or an hour, as chance has it. */
+export const DEFAULT_BACKOFF: Backoff = { firstMs: 2000, longestMs: 3_600_000, maxTries: 12 };
+
+/**
+ * How long to wait after try number `tries` has failed. Jitter over the whole range keeps many messages that failed
+ * together from coming back together; `leastMs` lets a request whose answer was lost arrive before it is looked for.
+ *
+ * @example
+ * pauseAfter({ tries: 1, leastMs: 0, random: () => 0.5, backoff: DEFAULT_BACKOFF }) // 1000
+ */
+export function pauseAfter(failure: {
+  readonly tries: number;
+  readonly leastMs: number;
+  readonly random: () => number;
+  readonly backoff: Backoff;
+}): number {
+  const { tries, leastMs, random, backoff } = failure;
+  const range = Math.min(backoff.longestMs, backoff.firstMs * 2 ** Math.min(tries - 1, 40));
+  return Math.max(1, Math.round(leastMs + random() * range));
+}
+
+/** Whoever has the sink takes a message within seconds; after this nobody seems to have it. */
+const PATIENCE_MS = 60_000;
+/** How often it is looked for them. */
+const LOOK_MS = 30_000;
+const AT_ONCE = 1000;
+
+const REASON =
+  'The sink of this name is not configured where Sluice runs; the comment waits. Configure it, or run a worker that has it.';
+
+/**
+ * Makes a function that looks for comments which wait for a sink that this lead does not have, now and then: they get
+ * the reason, and each sink is logged once. Without that a sink that was renamed would keep them silently.
+ */
+export function createStrandedReport(
+  context: Pick<DeliveryPorts, 'store' | 'sinks' | 'clock' | 'logger'>,
+): () => Promise<void> {
+  const { store, clock, logger } = context;
+  const sinks = context.sinks.map(({ name }) => name);
+  const reported = new Set<string>();
+  let lookAt = -Infinity;
+  return async () => {
+    const now = clock();
+    if (now < lookAt) return;
+    lookAt = now + LOOK_MS;
+    const wanted = { sinks, dueBefore: now - PATIENCE_MS, error: REASON, limit: AT_ONCE };
+    for (const sink of await store.noteStranded(wanted)) {
+      if (!reported.has(sink)) logger.warn('comments wait for a sink that is not configured here', { sink });
+      reported.add(sink);
+    }
+  };
 }

@@ -8,9 +8,9 @@ import type { OrderStore } from '../ports/order-store.js';
 import type { OutboxStore } from '../ports/outbox-store.js';
 import { createMarkdownSink } from '../sinks/markdown-sink.js';
 import type { Sink } from '../sinks/sink.js';
-import type { Wrappers } from '../wrappers/read-wrappers.js';
-import { DEFAULT_BACKOFF } from './backoff.js';
-import type { Backoff } from './backoff.js';
+import type { Wrappers } from '../wrappers/wrappers.js';
+import { DEFAULT_BACKOFF } from './deliver.js';
+import type { Backoff } from './deliver.js';
 
 /** What a lead works with. */
 export interface LeadOptions {

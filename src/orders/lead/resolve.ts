@@ -6,11 +6,11 @@ import type { Decision, InboxItem, OrderRecord, Resolution, WorkOrder, WorkResul
 import { executionOf } from '../execution.js';
 import type { ItemResolution, ResolveOutcome } from '../ports/order-store.js';
 import { readResultValue } from '../reading/read-result-value.js';
-import { findWrapper } from '../wrappers/read-wrappers.js';
+import { findWrapper } from '../wrappers/wrappers.js';
 import { sketchSpec } from './submit.js';
 import type { LeadContext } from './lead-context.js';
 import { LeadError } from './lead-error.js';
-import { outboxMessages } from './outbox-messages.js';
+import { outboxMessages } from './settle.js';
 
 /** What a person makes of an inbox item. */
 export interface ResolveRequest {

@@ -1,16 +1,18 @@
-import { relative } from 'node:path';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import type { Decision, NewOutboxMessage, OrderRecord, Reading, RunResult } from '../../records/index.js';
 import { failedResult } from '../../runs/index.js';
 import { stateOf } from '../comment/issue-state.js';
 import { renderComment, triggerOf } from '../comment/render-comment.js';
 import { decide } from '../decide/decide.js';
-import type { Decision, OrderRecord, Reading, RunResult } from '../../records/index.js';
 import { executionOf, itemOf } from '../execution.js';
 import type { Execution } from '../execution.js';
 import { readWorkResult } from '../reading/read-work-result.js';
+import { RESULT_BYTES, RESULT_FILES } from '../reading/result-file.js';
 import type { LeadContext } from './lead-context.js';
 import { LeadError } from './lead-error.js';
-import { maskResultFiles } from './mask-result-files.js';
-import { outboxMessages } from './outbox-messages.js';
 
 /** How an order's worker ended. */
 export interface WorkerEnd {
@@ -162,4 +164,50 @@ function sketchResult(end: WorkerEnd): RunResult {
   return exitCode === 0
     ? { ...rest, status: 'success', process }
     : { ...rest, ...(error === undefined ? {} : { error }), process };
+}
+
+const READ_AND_WRITE = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/**
+ * Takes secrets out of what a worker reports, at equal length, as was done with all it printed: from here the result goes
+ * into comments that others read. The files keep their times, by which an old one is told from a new one.
+ */
+async function maskResultFiles({ secrets }: Pick<LeadContext, 'secrets'>, dir: string): Promise<void> {
+  for (const name of RESULT_FILES) {
+    // What cannot be written to stays as it is; who reads it masks it once more.
+    const file = await open(join(dir, name), READ_AND_WRITE).catch(() => undefined);
+    if (file === undefined) continue;
+    try {
+      await maskFile(file, (bytes) => {
+        const masker = secrets.createMasker();
+        return Buffer.concat([masker.push(bytes), masker.end()]);
+      });
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** A file with a second name may be anybody's, and is left alone; one that is too long is not read as a result either. */
+async function maskFile(file: FileHandle, mask: (bytes: Buffer) => Buffer): Promise<void> {
+  const found = await file.stat();
+  if (!found.isFile() || found.nlink > 1 || found.size > RESULT_BYTES) return;
+  const bytes = Buffer.alloc(found.size);
+  const { bytesRead } = await file.read(bytes, 0, found.size, 0);
+  const text = bytes.subarray(0, bytesRead);
+  const masked = mask(text);
+  if (masked.equals(text)) return;
+  await file.write(masked, 0, masked.length, 0);
+  await file.utimes(found.atime, found.mtime);
+}
+
+/** One message for every sink that takes issues of this kind. */
+export function outboxMessages(
+  { sinks, newId }: Pick<LeadContext, 'sinks' | 'newId'>,
+  about: { readonly issueRef: string; readonly trigger: string },
+  body: string,
+): readonly NewOutboxMessage[] {
+  return sinks
+    .filter((sink) => sink.accepts(about.issueRef))
+    .map(({ name }) => ({ id: newId(), sink: name, issue_ref: about.issueRef, trigger: about.trigger, body }));
 }

@@ -1,9 +1,8 @@
 import { formatRunId } from '../../records/index.js';
 import type { OrderRecord, RunSpec, WorkOrder, WorkRequest } from '../../records/index.js';
 import { readWorkRequest } from '../shapes/read-work-request.js';
-import { findWrapper } from '../wrappers/read-wrappers.js';
-import type { Wrapper } from '../wrappers/wrapper.js';
-import { agentEngineOf } from '../wrappers/worker-types.js';
+import { findWrapper, agentEngineOf } from '../wrappers/wrappers.js';
+import type { Wrapper } from '../wrappers/wrappers.js';
 import type { LeadContext } from './lead-context.js';
 
 /** An order that has its run id and waits for a worker. */

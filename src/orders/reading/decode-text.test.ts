@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodeText } from './decode-text.js';
+import { decodeText } from './result-file.js';
 
 describe('decodeText', () => {
   test.each<[string, Uint8Array]>([

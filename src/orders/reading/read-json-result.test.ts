@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { order, result } from '../fixtures/order.js';
-import { readJsonResult } from './read-json-result.js';
+import { readJsonResult } from './read-work-result.js';
 
 const pascal = {
   IssueRef: order.issue_ref,

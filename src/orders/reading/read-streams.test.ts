@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { order } from '../fixtures/order.js';
-import { findAnchors } from './find-anchors.js';
-import { readStreams } from './read-streams.js';
+import { findAnchors, readStreams } from './read-work-result.js';
 
 describe('findAnchors', () => {
   test.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { order, result } from '../fixtures/order.js';
-import { readTextResult } from './read-text-result.js';
+import { readTextResult } from './read-work-result.js';
 
 const header = [
   'IssueRef: acme/shop#12',

@@ -1,13 +1,14 @@
 import { join } from 'node:path';
-import { checkCommit } from '../evidence/check-commit.js';
+import { errorMessageOf } from '../../base/index.js';
 import { isPresent } from '../../files/index.js';
+import { parse } from '../../json/index.js';
+import { RESULT_STATUSES, isIssueRef, parseRunId } from '../../records/index.js';
 import type { Problem, Reading, WorkOrder } from '../../records/index.js';
-import { decodeText } from './decode-text.js';
-import { readJsonResult } from './read-json-result.js';
-import type { ResultReading } from './read-json-result.js';
-import { readStreams } from './read-streams.js';
-import { readTextResult } from './read-text-result.js';
-import { readResultFile } from './result-file.js';
+import { checkCommit } from '../evidence/check-commit.js';
+import { showLine } from '../plain-text.js';
+import { foldKey } from '../shapes/spelling.js';
+import { isFields, normalizeResult, readResultFields } from './normalize-result.js';
+import { decodeText, readResultFile } from './result-file.js';
 
 /** Where a result may be. */
 export interface ResultPlace {
@@ -78,4 +79,240 @@ async function withCommitChecked(reading: Reading, order: ResultPlace['order']):
 
 function withNotices(reading: Reading, notices: readonly Problem[]): Reading {
   return notices.length === 0 ? reading : { ...reading, notices: [...(reading.notices ?? []), ...notices] };
+}
+
+/** What an encoding gives a reading. */
+export type ResultReading = Pick<Reading, 'result' | 'problems' | 'notices' | 'draft'>;
+
+// Nothing in a result is deep; a bomb is.
+const DEPTH = 64;
+
+/** Reads `work_result.json` strictly. What it takes a repair to read is a draft and never a result. */
+export function readJsonResult(text: string): ResultReading {
+  const read = readStrictly(text);
+  if (read.problems.length > 0) return withDraft({ problems: read.problems }, draftFromText(text));
+  if (!isFields(read.value)) {
+    return { problems: [{ code: 'RESULT_NOT_OBJECT', message: 'it is JSON, but not an object' }] };
+  }
+  const { result, problems, notices } = normalizeResult(readResultFields(Object.entries(read.value)));
+  const reading = { problems, ...(notices.length === 0 ? {} : { notices }) };
+  if (result === undefined) return withDraft(reading, draftFromFields(Object.entries(read.value)));
+  return { ...reading, result };
+}
+
+/** `JSON.parse`, and an objection to keys that are there twice: it would take the last one without a word. */
+function readStrictly(text: string): { readonly value?: unknown; readonly problems: readonly Problem[] } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return notJson(errorMessageOf(error));
+  }
+  const parsed = parse(text, undefined, { profile: 'generic', detectDuplicates: true, limits: { depth: DEPTH } });
+  if (!parsed.ok) return notJson(parsed.status === 'failed' ? parsed.error.message : 'it is a comment');
+  const problems = parsed.warnings
+    .filter(({ code }) => code === 'DUPLICATE_KEY')
+    .map(({ path = [] }) => ({
+      code: 'DUPLICATE_KEY',
+      message: 'it is there twice; keep one of them',
+      path: showLine(path.join('.'), 200),
+    }));
+  return { value, problems: problems.slice(0, 20) };
+}
+
+function notJson(message: string): { readonly problems: readonly Problem[] } {
+  return { problems: [{ code: 'RESULT_NOT_JSON', message: `it is not JSON as it is: ${showLine(message, 200)}` }] };
+}
+
+function withDraft(reading: ResultReading, draft: unknown): ResultReading {
+  return draft === undefined ? reading : { ...reading, draft };
+}
+
+/** How much of a stream is looked at, from its end: a result is what comes last. */
+export const STREAM_BYTES = 256 * 1024;
+
+interface Streams {
+  readonly stdout?: string | Uint8Array;
+  readonly stderr?: string | Uint8Array;
+}
+
+/** What a worker only printed: anchors, and a draft for a person. Never a result. */
+export function readStreams({ stdout = '', stderr = '' }: Streams): Reading {
+  const printed = { stdout: endOf(stdout), stderr: endOf(stderr) };
+  const anchors = { ...findAnchors(printed.stderr), ...findAnchors(printed.stdout) };
+  const draft = draftFromText(printed.stdout) ?? draftFromText(printed.stderr);
+  if (Object.keys(anchors).length === 0) {
+    const message = 'the worker left no work_result.json and no work_result.txt';
+    return {
+      source: 'none',
+      problems: [{ code: 'RESULT_MISSING', message }],
+      ...(draft === undefined ? {} : { draft }),
+    };
+  }
+  const message = 'the worker left no result file; what it printed is not a result';
+  return {
+    source: 'streams',
+    path: Object.keys(findAnchors(printed.stdout)).length > 0 ? 'stdout' : 'stderr',
+    anchors,
+    problems: [{ code: 'ONLY_ANCHORS', message }],
+    draft: { ...anchors, ...draft },
+  };
+}
+
+function endOf(stream: string | Uint8Array): string {
+  return typeof stream === 'string'
+    ? stream.slice(-STREAM_BYTES)
+    : new TextDecoder().decode(stream.subarray(Math.max(stream.length - STREAM_BYTES, 0)));
+}
+
+// `IssueRef: acme/shop#12`, `"run_id": "…"`, `status=ok`; bounded, so that hostile output costs no more than its length.
+const ANCHOR = /\b(issue_?ref|run_?id|status)["'`]?[ \t]{0,8}[:=][ \t]{0,8}["'`]?([^\s"'`,;}]{1,200})/gi;
+
+const IS_ANCHOR = {
+  issueref: isIssueRef,
+  runid: (text: string) => parseRunId(text) !== undefined,
+  status: (text: string) => RESULT_STATUSES.some((status) => status === text),
+} as const;
+
+/** What a stream says in passing about which issue, run and status it is; of several the last. */
+export function findAnchors(text: string): NonNullable<Reading['anchors']> {
+  const found: { issue_ref?: string; run_id?: string; status?: string } = {};
+  for (const [, key = '', value = ''] of text.matchAll(ANCHOR)) {
+    switch (foldKey(key)) {
+      case 'issueref':
+        if (IS_ANCHOR.issueref(value)) found.issue_ref = value;
+        break;
+      case 'runid':
+        if (IS_ANCHOR.runid(value)) found.run_id = value;
+        break;
+      default:
+        if (IS_ANCHOR.status(value.toLowerCase())) found.status = value.toLowerCase();
+    }
+  }
+  return found;
+}
+
+// What pre-fills a form need not be long, and what is stored must not be deep.
+const DRAFT_LENGTH = 256 * 1024;
+const DRAFT_DEPTH = 64;
+const LIST_LENGTH = 100;
+
+/**
+ * What can be made of a text that is no proper result, for a person to complete; undefined if nothing can. It is
+ * repaired, so it decides nothing.
+ */
+function draftFromText(text: string): Readonly<Record<string, unknown>> | undefined {
+  const parsed = parse(text.slice(0, DRAFT_LENGTH), undefined, {
+    allowPartial: true,
+    limits: { depth: DRAFT_DEPTH, candidates: 16 },
+  });
+  return parsed.ok && isFields(parsed.value) ? draftFromFields(Object.entries(parsed.value)) : undefined;
+}
+
+/** The known fields of an object, as far as they are texts, lists of texts or objects of texts. */
+function draftFromFields(entries: Iterable<readonly [string, unknown]>): Readonly<Record<string, unknown>> | undefined {
+  const { known } = readResultFields(entries);
+  const drafted = [...known].flatMap(([name, value]) => {
+    const shallow = shallowOf(value, name);
+    return shallow === undefined ? [] : [[name, shallow] as const];
+  });
+  return drafted.length === 0 ? undefined : Object.fromEntries(drafted);
+}
+
+function shallowOf(value: unknown, name: string): unknown {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.filter((entry) => typeof entry === 'string').slice(0, LIST_LENGTH);
+  if (!isFields(value)) return undefined;
+  const names = name === 'tests' ? ['command', 'result', 'evidence'] : ['pr', 'commit'];
+  const { known } = readResultFields(Object.entries(value), names);
+  return Object.fromEntries([...known].filter(([, entry]) => typeof entry === 'string'));
+}
+
+const HEADER_LINES = 100;
+const HEADER = /^([A-Za-z][A-Za-z0-9_-]*)[ \t]*:(.*)$/;
+// Control characters are what it looks for.
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029]/;
+const NAMES = [
+  'issue_ref',
+  'run_id',
+  'status',
+  'pr',
+  'commit',
+  'tests',
+  'evidence',
+  'summary',
+  'result_code',
+  'blocked_by',
+  'questions',
+];
+
+/**
+ * Reads `work_result.txt`: `Key: Value` lines up to the first blank line, then free text, which is the summary. A line
+ * of another form or a key that is there twice makes the header unreadable; unknown keys are left alone.
+ *
+ * @example
+ * readTextResult('IssueRef: acme/shop#12\nRunId: 2026-11-15-qa-0001\nStatus: ok\nCommit: 1a2b3c4\nTests: npm test => pass\n\nDone.\n')
+ */
+export function readTextResult(text: string): ResultReading {
+  const lines = text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+  const blank = lines.findIndex((line) => line.trim() === '');
+  const header = blank < 0 ? lines : lines.slice(0, blank);
+  const body =
+    blank < 0
+      ? ''
+      : lines
+          .slice(blank + 1)
+          .join('\n')
+          .trim();
+  const problems: Problem[] = [];
+  const fields = new Map<string, string>();
+  if (header.length === 0 || header.length > HEADER_LINES) {
+    problems.push(malformed(`it must begin with 1 to ${HEADER_LINES} lines of the form Key: Value`));
+  }
+  for (const [index, line] of header.slice(0, HEADER_LINES).entries()) {
+    const [, key, value] = HEADER.exec(line) ?? [];
+    if (key === undefined || value === undefined || CONTROLS.test(line)) {
+      problems.push(malformed(`line ${index + 1} is not of the form Key: Value: ${showLine(line, 80)}`));
+      continue;
+    }
+    const [name] = readResultFields([[key, value]], NAMES).known.keys();
+    if (name === undefined) continue;
+    if (fields.has(name))
+      problems.push({ code: 'DUPLICATE_KEY', message: 'it is there twice; keep one of them', path: name });
+    else fields.set(name, value.trim());
+  }
+  const known = arrange(fields, body);
+  const draft = draftFromFields(known);
+  if (problems.length > 0) return { problems: problems.slice(0, 20), ...(draft === undefined ? {} : { draft }) };
+  const { result, problems: found, notices } = normalizeResult({ known, conflicts: [] });
+  return {
+    problems: found,
+    ...(notices.length === 0 ? {} : { notices }),
+    ...(result === undefined ? (draft === undefined ? {} : { draft }) : { result }),
+  };
+}
+
+/** The flat header in the shape of a result. */
+function arrange(header: ReadonlyMap<string, string>, body: string): ReadonlyMap<string, unknown> {
+  const fields = new Map<string, unknown>(header);
+  const changes = [...header].filter(([name]) => name === 'pr' || name === 'commit');
+  if (changes.length > 0) fields.set('changes', Object.fromEntries(changes));
+  for (const name of ['blocked_by', 'questions']) {
+    const list = header.get(name);
+    if (list !== undefined) fields.set(name, list.split(name === 'questions' ? ';' : /[,;]/));
+  }
+  const evidence = header.get('evidence');
+  const tests = header.get('tests') ?? '';
+  const arrow = tests.lastIndexOf('=>');
+  if (evidence !== undefined && arrow >= 0) {
+    fields.set('tests', { command: tests.slice(0, arrow).trim(), result: tests.slice(arrow + 2).trim(), evidence });
+  }
+  const summary = [header.get('summary') ?? '', body].filter((part) => part !== '').join('\n\n');
+  if (summary !== '') fields.set('summary', summary);
+  return fields;
+}
+
+function malformed(message: string): Problem {
+  return { code: 'HEADER_MALFORMED', message };
 }

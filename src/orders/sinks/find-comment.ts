@@ -1,6 +1,5 @@
 import type { NewOutboxMessage } from '../../records/index.js';
-import { markerOf } from './marker.js';
-import { SinkError } from './sink-error.js';
+import { SinkError, markerOf } from './sink.js';
 import type { Delivery } from './sink.js';
 
 /** A comment as far as looking for a marker needs it. */
@@ -36,3 +35,37 @@ export async function findComment(
     { isPermanent: true },
   );
 }
+
+/** Takes what is needed of a comment a forge sent; `address` names where it stands. */
+export function readComment(value: unknown, address: (comment: object) => string): ForgeComment {
+  if (typeof value !== 'object' || value === null) throw unreadable();
+  const body = 'body' in value ? value.body : undefined;
+  // A comment without text is possible; one without a body field is not a comment.
+  if (typeof body !== 'string' && body !== null) throw unreadable();
+  return { body: body ?? '', address: address(value) };
+}
+
+/** The comments of one page. */
+export function readComments(value: unknown, address: (comment: object) => string): readonly ForgeComment[] {
+  if (!Array.isArray(value)) throw unreadable();
+  return value.map((comment: unknown) => readComment(comment, address));
+}
+
+function unreadable(): SinkError {
+  return new SinkError('SINK_ANSWER_UNREADABLE', 'The answer is not a comment. Is the base URL that of an API?');
+}
+
+/** What writing comments to a forge needs to know. */
+export interface ForgeOptions {
+  /** An access token that may read and write comments. */
+  readonly token: string;
+  /** Of an own server; the public one by default. */
+  readonly baseUrl?: string;
+  readonly name?: string;
+  /** Of one request; 20 seconds by default. */
+  readonly timeoutMs?: number;
+  readonly clock?: () => number;
+}
+
+/** A page of a hundred comments of the greatest length stays under this. */
+export const MAX_PAGE_BYTES = 128 * 1024 * 1024;

@@ -1,11 +1,7 @@
-import { COMMENTS_PER_PAGE, findComment } from './find-comment.js';
-import { MAX_PAGE_BYTES } from './forge-options.js';
-import type { ForgeOptions } from './forge-options.js';
-import { createFetch } from './http/create-fetch.js';
-import { loadPeer } from './load-peer.js';
-import { withMarker } from './marker.js';
-import { readComment, readComments } from './read-comment.js';
-import { SinkError } from './sink-error.js';
+import { COMMENTS_PER_PAGE, findComment, MAX_PAGE_BYTES, readComment, readComments } from './find-comment.js';
+import type { ForgeOptions } from './find-comment.js';
+import { createFetch } from './http/send-request.js';
+import { loadPeer, withMarker, SinkError } from './sink.js';
 import type { Sink } from './sink.js';
 
 const COMMENTS = '/repos/{owner}/{repo}/issues/{issue_number}/comments';

@@ -1,12 +1,7 @@
-import { COMMENTS_PER_PAGE, findComment } from './find-comment.js';
-import { MAX_PAGE_BYTES } from './forge-options.js';
-import type { ForgeOptions } from './forge-options.js';
-import { createRequester } from './gitlab-requester.js';
-import { createFetch } from './http/create-fetch.js';
-import { loadPeer } from './load-peer.js';
-import { withMarker } from './marker.js';
-import { readComment, readComments } from './read-comment.js';
-import { SinkError } from './sink-error.js';
+import { COMMENTS_PER_PAGE, MAX_PAGE_BYTES, findComment, readComment, readComments } from './find-comment.js';
+import type { ForgeOptions } from './find-comment.js';
+import { createFetch } from './http/send-request.js';
+import { SinkError, loadPeer, withMarker } from './sink.js';
 import type { Sink } from './sink.js';
 
 /**
@@ -34,7 +29,7 @@ export function createGitLabSink(options: ForgeOptions): Sink {
       const { project, iid } = requirePlace(message.issue_ref);
       return findComment(message, async (page) =>
         readComments(await notes.all(project, iid, { perPage: COMMENTS_PER_PAGE, page }), (note) =>
-          addressOf(host, project, iid, note),
+          noteAddress(host, project, iid, note),
         ),
       );
     },
@@ -42,7 +37,7 @@ export function createGitLabSink(options: ForgeOptions): Sink {
       const notes = await connect(signal);
       const { project, iid } = requirePlace(message.issue_ref);
       const note = await notes.create(project, iid, withMarker(message));
-      return { deliveredTo: readComment(note, (sent) => addressOf(host, project, iid, sent)).address };
+      return { deliveredTo: readComment(note, (sent) => noteAddress(host, project, iid, sent)).address };
     },
   };
 }
@@ -65,7 +60,57 @@ function requirePlace(issueRef: string): Place {
   });
 }
 
-function addressOf(host: string, project: string, iid: number, note: object): string {
+function noteAddress(host: string, project: string, iid: number, note: object): string {
   const id = 'id' in note && typeof note.id === 'number' ? `#note_${note.id}` : '';
   return `${host}/${project}/-/issues/${iid}${id}`;
+}
+
+interface RequesterOptions {
+  readonly searchParams?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+}
+
+interface RequesterAnswer<T> {
+  body: T;
+  headers: Record<string, string>;
+  status: number;
+}
+
+interface Connection {
+  readonly url: string;
+  readonly token: string;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+/**
+ * The transport of GitLab's client. Its own repeats a POST up to ten times when it meets a 429 or a 502, which writes a
+ * comment twice if the first one was taken; this one sends every request once.
+ */
+function createRequester(connection: Connection) {
+  const method =
+    (name: 'GET' | 'POST') =>
+    async <T>(endpoint: string, options: RequesterOptions = {}): Promise<RequesterAnswer<T>> => {
+      const response = await connection.fetch(requestAddress(connection.url, endpoint, options), {
+        method: name,
+        headers: { 'private-token': connection.token, 'content-type': 'application/json' },
+        ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+      });
+      // The client states the shape it expects of each answer; the sink checks what it reads of it.
+      const body = (await response.json()) as T;
+      return { body, headers: Object.fromEntries(response.headers), status: response.status };
+    };
+  return { get: method('GET'), post: method('POST'), put: refuse, patch: refuse, delete: refuse };
+}
+
+function requestAddress(base: string, endpoint: string, { searchParams = {} }: RequesterOptions): URL {
+  const url = new URL(endpoint, base.endsWith('/') ? base : `${base}/`);
+  for (const [key, value] of Object.entries(searchParams)) {
+    const name = key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+async function refuse(): Promise<never> {
+  throw new TypeError('Sinks only read and add comments.');
 }

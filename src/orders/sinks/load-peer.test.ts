@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadPeer } from './load-peer.js';
+import { loadPeer } from './sink.js';
 
 it('names the package that is missing and how to get it', async () => {
   const name: string = '@octokit/not-there';

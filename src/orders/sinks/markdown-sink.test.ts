@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { makeMessage } from './fixtures/message.js';
 import { createMarkdownSink } from './markdown-sink.js';
-import { markerOf } from './marker.js';
+import { markerOf } from './sink.js';
 import { describeSink } from './sink.contract.js';
 
 const FILE = 'owner_repo_7.md';

@@ -6,8 +6,7 @@ import { errorMessageOf } from '../../base/index.js';
 import { makeFolder } from '../../files/index.js';
 import { fileNameOf } from '../../records/index.js';
 import type { NewOutboxMessage } from '../../records/index.js';
-import { markerOf, withMarker } from './marker.js';
-import { SinkError } from './sink-error.js';
+import { markerOf, withMarker, SinkError } from './sink.js';
 import type { Sink } from './sink.js';
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;

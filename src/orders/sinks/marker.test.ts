@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { makeMessage } from './fixtures/message.js';
-import { markerOf, withMarker } from './marker.js';
+import { markerOf, withMarker } from './sink.js';
 
 it('stands at the end, on a line of its own, and nobody sees it', () => {
   const message = makeMessage({ body: 'Done.\n\n' });

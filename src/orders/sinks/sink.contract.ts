@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fault } from './fixtures/faulty-server.js';
 import { makeMessage } from './fixtures/message.js';
-import { markerOf } from './marker.js';
-import { SinkError } from './sink-error.js';
+import { markerOf, SinkError } from './sink.js';
 import type { Sink } from './sink.js';
 
 /** A sink under test and the place it writes to. */

@@ -1,3 +1,4 @@
+import { SluiceError } from '../../base/index.js';
 import type { NewOutboxMessage } from '../../records/index.js';
 
 /**
@@ -27,4 +28,77 @@ export interface Sink {
 export interface Delivery {
   /** An address or a file, for people. */
   readonly deliveredTo: string;
+}
+
+/** Why a message did not reach its sink; `docs/errors.md` says what to do. */
+export const SINK_ERROR_CODES = [
+  'SINK_UNREACHABLE',
+  'SINK_TIMED_OUT',
+  'SINK_REFUSED',
+  'SINK_ANSWER_UNREADABLE',
+  'SINK_PRIVATE_ADDRESS',
+  'SINK_WRONG_ISSUE_REF',
+  'SINK_FILE_UNUSABLE',
+  'SINK_TOO_MANY_COMMENTS',
+] as const;
+
+/** One of {@link SINK_ERROR_CODES}. */
+export type SinkErrorCode = (typeof SINK_ERROR_CODES)[number];
+
+/**
+ * A failed delivery. Whether the message arrived is unknown unless the sink refused it.
+ *
+ * @example
+ * throw new SinkError('SINK_REFUSED', 'The forge does not know this issue.', { isPermanent: true })
+ */
+export class SinkError extends SluiceError<SinkErrorCode> {
+  override readonly name = 'SinkError';
+  /** Trying again cannot help until a person changes something. */
+  readonly isPermanent: boolean;
+  /** How long the sink asked us to wait. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: SinkErrorCode, message: string, details: SinkErrorDetails = {}) {
+    super(code, message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.isPermanent = details.isPermanent ?? false;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+interface SinkErrorDetails {
+  readonly isPermanent?: boolean;
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+const OPENING = '<!-- sluice:';
+
+/**
+ * The hidden line by which a message is found again. The id in it cannot be guessed before it was published, so nobody
+ * can keep a comment back by writing its marker first.
+ *
+ * @example
+ * markerOf(message) // '<!-- sluice:workrun:2026-11-15-backend-0001 01KA3… -->'
+ */
+export function markerOf({ trigger, id }: Pick<NewOutboxMessage, 'trigger' | 'id'>): string {
+  return `${OPENING}${trigger} ${id} -->`;
+}
+
+/** The body with its marker as the last line; markers that the text itself brought along are taken apart. */
+export function withMarker(message: NewOutboxMessage): string {
+  const body = message.body.replaceAll(OPENING, '<!- sluice:').trimEnd();
+  return `${body}\n\n${markerOf(message)}`;
+}
+
+/** Loads a package that users install only if they need it, or says how to get it. */
+export async function loadPeer<T>(packageName: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    throw new SluiceError(
+      'PACKAGE_MISSING',
+      `This sink needs the package ${packageName}. Install it: npm install ${packageName}`,
+      { cause: error },
+    );
+  }
 }

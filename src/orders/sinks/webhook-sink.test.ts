@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { startFaultyServer } from './fixtures/faulty-server.js';
 import { makeMessage } from './fixtures/message.js';
 import { describeNetworkSink, describeSink } from './sink.contract.js';
-import { isSignedWebhook } from './webhook-signature.js';
-import { createWebhookSink } from './webhook-sink.js';
+import { isSignedWebhook, createWebhookSink } from './webhook-sink.js';
 
 const SECRET = 'a secret of some length';
 const NOW = Date.parse('2026-11-15T08:00:00Z');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OrdersError } from '../orders-error.js';
-import { readWrappers, findWrapper } from './read-wrappers.js';
+import { readWrappers, findWrapper } from './wrappers.js';
 
 describe('readWrappers', () => {
   test('takes wrappers as they are', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { EXPIRED_AT_ONCE } from '../expired-at-once.js';
+import { EXPIRED_AT_ONCE } from '../queue-rules.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { claimOf, holdOf, itemOf, NOW, settlementOf, submissionOf, workerOf } from './fixtures/order-samples.js';
 import { HOSTILE_TEXT, runResultOf, specOf } from './fixtures/run-samples.js';

@@ -1,6 +1,5 @@
 import type { RunClaim, RunHold, RunStore } from '../../runs/index.js';
-import { EXPIRED_AT_ONCE } from '../expired-at-once.js';
-import { storeSpec } from '../stored-spec.js';
+import { EXPIRED_AT_ONCE, storeSpec } from '../queue-rules.js';
 import { QUEUE } from '../wakers.js';
 import {
   checkOpen,

@@ -1,7 +1,7 @@
 import type { OutboxStore } from '../../orders/index.js';
 import { QUEUE } from '../wakers.js';
-import { listRows, readRecord } from './list-rows.js';
-import { addItem } from './settle-order.js';
+import { listRows, readRecord } from './lists.js';
+import { addItem } from './orders.js';
 import { checkOpen, copyOf, type OutboxRow, type Tables } from './tables.js';
 
 /** The queue of comments. */

@@ -1,15 +1,18 @@
 import type { RunSpec } from '../../records/index.js';
 import type { RunStore } from '../../runs/index.js';
-import { CANCELED_IN_QUEUE } from '../canceled-result.js';
-import { queuePlainRun, readFolder, type QueuedRun } from '../queued-run.js';
+import {
+  CANCELED_IN_QUEUE,
+  queuePlainRun,
+  readFolder,
+  type QueuedRun,
+  checkSameRun,
+  storeSpec,
+} from '../queue-rules.js';
 import { searchTextOf } from '../run-digest.js';
-import { readRunSearch } from '../run-search.js';
-import { checkSameRun } from '../same-request.js';
-import { storeSpec } from '../stored-spec.js';
+import { readRunSearch } from '../search.js';
 import { QUEUE, requestsOf } from '../wakers.js';
 import { createClaimRun } from './claim-run.js';
-import { listRows } from './list-rows.js';
-import { searchRuns } from './search-runs.js';
+import { listRows, searchRuns } from './lists.js';
 import { checkOpen, copyOf, endRow, readRun, type RunRow, type Tables } from './tables.js';
 
 /** The queue of runs. */

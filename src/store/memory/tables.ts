@@ -7,7 +7,7 @@ import type {
   OutboxMessage,
   RunRecord,
 } from '../../records/index.js';
-import { storeClosed } from '../refusals.js';
+import { storeClosed } from '../store-error.js';
 import { createWakers, type Wakers } from '../wakers.js';
 
 /** A record and its place in the order of arrival; the record is replaced, never changed. */

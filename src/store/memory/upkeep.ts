@@ -1,5 +1,4 @@
-import { endCursor, readEndPage } from '../end-cursor.js';
-import { toListed } from '../page.js';
+import { endCursor, readEndPage, toListed } from '../page.js';
 import { countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
 import { checkOpen, readOrder, readRun, orderKey, type RunRow, type Tables } from './tables.js';

@@ -1,12 +1,9 @@
 import type { RunStore } from '../../runs/index.js';
-import { EXPIRED_AT_ONCE } from '../expired-at-once.js';
-import { storeSpec } from '../stored-spec.js';
-import { columnsOf } from './columns.js';
+import { EXPIRED_AT_ONCE, storeSpec } from '../queue-rules.js';
+import { columnsOf, readOrder, closeDigest, digestValues, readRun } from './rows.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
-import { readOrder } from './order-rows.js';
 import { NOTIFY_QUEUE } from './queue.js';
-import { closeDigest, digestValues, readRun } from './run-rows.js';
 
 /** Claims go one after the other, on all machines: only so can each count what the others have claimed. */
 const CLAIM_LOCK = 758_424;

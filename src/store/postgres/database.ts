@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSluiceError } from '../../base/index.js';
 import { holdsNul, isLookUp } from '../holds-nul.js';
-import { storeClosed } from '../refusals.js';
+import { storeClosed } from '../store-error.js';
 import { isRepeatable, leavesConnection, toStoreError } from './database-error.js';
 import type { DriverClient, DriverConnection, DriverPool, Queryable, Row } from './driver.js';
 import { loadPackage } from './load-package.js';

@@ -2,7 +2,7 @@ import { positionOf } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
 import { readEventRange } from '../../runs/index.js';
 import type { WatchableEventLog } from '../../runs/index.js';
-import { columnsOf } from './columns.js';
+import { columnsOf } from './rows.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
 

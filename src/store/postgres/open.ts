@@ -1,7 +1,6 @@
 import { CACHE_LIMITS } from '../../runs/index.js';
-import type { Store } from '../store.js';
-import { SEARCH_WINDOW } from '../search-page.js';
-import type { StoreOptions } from '../store-options.js';
+import type { Store, StoreOptions } from '../store.js';
+import { SEARCH_WINDOW } from '../page.js';
 import type { Context } from './context.js';
 import { openDatabase } from './database.js';
 import { createEventLog } from './event-log.js';

@@ -1,10 +1,10 @@
 import type { OutboxMessage } from '../../records/index.js';
 import type { OutboxStore } from '../../orders/index.js';
-import { columnsOf } from './columns.js';
+import { columnsOf } from './rows.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
-import { insertItem, itemValues } from './insert-rows.js';
-import { listRows } from './list-rows.js';
+import { insertItem, itemValues } from './orders.js';
+import { listRows } from './lists.js';
 import { NOTIFY_QUEUE } from './queue.js';
 
 /** The queue of comments. */

@@ -1,5 +1,5 @@
 import type { CacheLimits, CachedResult, ResultCache } from '../../runs/index.js';
-import { columnsOf } from './columns.js';
+import { columnsOf } from './rows.js';
 import type { Context } from './context.js';
 
 /** Kept results; the oldest go first. */

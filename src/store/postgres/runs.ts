@@ -1,19 +1,22 @@
 import type { RunSpec } from '../../records/index.js';
 import type { RunStore } from '../../runs/index.js';
-import { CANCELED_IN_QUEUE } from '../canceled-result.js';
-import { queuePlainRun, readFolder, type QueuedRun } from '../queued-run.js';
+import {
+  CANCELED_IN_QUEUE,
+  queuePlainRun,
+  readFolder,
+  type QueuedRun,
+  checkSameRun,
+  storeSpec,
+} from '../queue-rules.js';
 import { searchTextOf } from '../run-digest.js';
-import { readRunSearch } from '../run-search.js';
-import { checkSameRun } from '../same-request.js';
-import { storeSpec } from '../stored-spec.js';
+import { readRunSearch } from '../search.js';
 import { createClaimRun } from './claim-run.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
-import { listRows } from './list-rows.js';
+import { listRows, searchRuns } from './lists.js';
 import { notifyRequests } from './notifications.js';
 import { NOTIFY_QUEUE } from './queue.js';
-import { closeDigest, digestValues, readRun } from './run-rows.js';
-import { searchRuns } from './search-runs.js';
+import { closeDigest, digestValues, readRun } from './rows.js';
 
 /** The queue of runs. */
 export function createRuns(context: Context, searchWindow: number): RunStore {

@@ -1,10 +1,9 @@
 import type { RunDigest } from '../run-digest.js';
 import { inboxFigures } from '../statistics.js';
 import type { RunFigure, Statistics } from '../statistics.js';
-import { columnsOf } from './columns.js';
+import { columnsOf, readItem } from './rows.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
-import { readItem } from './order-rows.js';
 
 const LIST_RUN_FIGURES = `
   SELECT engine, outcome, repair_level, engine_version, unknown_types, unknown_fields, started_at, ended_at

@@ -1,11 +1,9 @@
-import { endCursor, readEndPage } from '../end-cursor.js';
-import { toListed } from '../page.js';
+import { endCursor, readEndPage, toListed } from '../page.js';
 import { countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
-import { columnsOf } from './columns.js';
+import { columnsOf, readRun } from './rows.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
-import { readRun } from './run-rows.js';
 
 /** Figures and forgetting. */
 export function createUpkeep({ database }: Context): Upkeep {

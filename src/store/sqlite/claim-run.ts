@@ -1,13 +1,12 @@
+import type { RunResult } from '../../records/index.js';
 import type { RunHold, RunStore } from '../../runs/index.js';
-import { EXPIRED_AT_ONCE } from '../expired-at-once.js';
-import { storeSpec } from '../stored-spec.js';
-import { QUEUE, type Wakers } from '../wakers.js';
+import { EXPIRED_AT_ONCE, storeSpec } from '../queue-rules.js';
+import { digestOf } from '../run-digest.js';
+import { QUEUE } from '../wakers.js';
+import type { Wakers } from '../wakers.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
-import { readOrder } from './order-row.js';
-import { readInteger, readJsonOrNull, readText } from './row-reader.js';
-import { createRunDigests } from './run-digests.js';
-import { readRun } from './run-row.js';
+import { readInteger, readJsonOrNull, readOrder, readRun, readText } from './rows.js';
 
 type ClaimRun = Pick<
   RunStore,
@@ -152,3 +151,29 @@ export const FIND_NEXT = `
       WHERE busy.folder = queued.folder AND busy.state IN ('running', 'waiting')
         AND (busy.exclusive = 1 OR queued.exclusive = 1)))
   ORDER BY priority DESC, sequence LIMIT 1`;
+
+/** Keeps what is searched and counted of runs; inside the transactions that change the runs themselves. */
+export interface RunDigests {
+  add(id: string, words: string): void;
+  close(id: string, result: RunResult): void;
+}
+
+/** What is searched and counted stands apart from specs and results, which a search need not read. */
+export function createRunDigests(database: Database): RunDigests {
+  const insert = database.prepare(`
+    INSERT INTO run_digests (sequence, engine, created_at, words)
+    SELECT sequence, engine, created_at, ? FROM runs WHERE id = ? ON CONFLICT DO NOTHING`);
+  const close = database.prepare(`
+    UPDATE run_digests SET outcome = ?, repair_level = ?, engine_version = ?, unknown_types = ?, unknown_fields = ?,
+      started_at = runs.started_at, ended_at = runs.ended_at
+    FROM runs WHERE runs.id = ? AND run_digests.sequence = runs.sequence`);
+  return {
+    add(id, words) {
+      insert.run(words, id);
+    },
+    close(id, result) {
+      const { outcome, repair_level, engine_version, unknown_types, unknown_fields } = digestOf(result);
+      close.run(outcome, repair_level, engine_version, unknown_types, unknown_fields, id);
+    },
+  };
+}

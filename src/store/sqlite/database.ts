@@ -3,11 +3,11 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../../files/index.js';
-import { storeClosed } from '../refusals.js';
+import { holdsNul, isLookUp } from '../holds-nul.js';
+import { StoreError, storeClosed } from '../store-error.js';
 import { fileReplaced, isBusy, storeBusy, toStoreError } from './database-error.js';
-import type { Connection, Statement } from './driver.js';
+import type { Connection, SqlValue, Statement } from './driver.js';
 import { migrate } from './migrate.js';
-import { withWholeNames } from './whole-names.js';
 
 /** How a file is used. */
 export interface DatabaseOptions {
@@ -131,4 +131,24 @@ async function patiently<T>(file: string, patienceMs: number, work: () => T): Pr
       await sleep(Math.random() * LONGEST_PAUSE_MS);
     }
   }
+}
+
+/** A statement that takes no name for another: one with a NUL, where SQLite would cut it off, is nobody's. */
+function withWholeNames(statement: Statement, sql: string): Statement {
+  const findsNothing = isLookUp(sql);
+
+  function isNobody(values: readonly SqlValue[]): boolean {
+    if (!values.some(holdsNul)) return false;
+    if (findsNothing) return true;
+    throw new StoreError(
+      'STORE_FAILED',
+      'a name holds a NUL, which the database cannot keep; nothing was written: leave it out',
+    );
+  }
+
+  return {
+    run: (...values) => (isNobody(values) ? { changes: 0 } : statement.run(...values)),
+    get: (...values) => (isNobody(values) ? undefined : statement.get(...values)),
+    all: (...values) => (isNobody(values) ? [] : statement.all(...values)),
+  };
 }

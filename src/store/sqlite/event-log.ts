@@ -5,7 +5,7 @@ import type { WatchableEventLog } from '../../runs/index.js';
 import type { Wakers } from '../wakers.js';
 import type { Database } from './database.js';
 import type { Poller } from './poller.js';
-import { readJson } from './row-reader.js';
+import { readJson } from './rows.js';
 
 interface Waiting {
   readonly runId: string;

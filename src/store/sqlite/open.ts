@@ -1,7 +1,6 @@
 import { CACHE_LIMITS } from '../../runs/index.js';
-import type { Store } from '../store.js';
-import { SEARCH_WINDOW } from '../search-page.js';
-import type { StoreOptions } from '../store-options.js';
+import type { Store, StoreOptions } from '../store.js';
+import { SEARCH_WINDOW } from '../page.js';
 import { createWakers, QUEUE } from '../wakers.js';
 import { openDatabase, type Database, type DatabaseOptions } from './database.js';
 import { asDamaged } from './database-error.js';

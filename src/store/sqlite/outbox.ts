@@ -3,9 +3,9 @@ import type { OutboxStore } from '../../orders/index.js';
 import { QUEUE, type Wakers } from '../wakers.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
-import { equals, listRows } from './list-rows.js';
-import { readInteger, readIntegerOrNull, readJson, readJsonOrNull, readText, readTime } from './row-reader.js';
-import { createDecisionRows } from './settle-order.js';
+import { equals, listRows } from './lists.js';
+import { readInteger, readIntegerOrNull, readJson, readJsonOrNull, readText, readTime } from './rows.js';
+import { createDecisionRows } from './orders.js';
 
 /** The queue of comments. */
 export function createOutbox(database: Database, wakers: Wakers): OutboxStore {

@@ -3,16 +3,14 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import type { ExecutionFilter } from '../../orders/ports/order-store.js';
-import type { ExecutionWindow } from '../execution-page.js';
+import type { ExecutionWindow } from '../page.js';
 import { openStore } from '../open-store.js';
 import { FIND_NEXT } from './claim-run.js';
 import { READ_EVENTS } from './event-log.js';
-import { executionsStatement } from './list-executions.js';
-import { listStatement } from './list-rows.js';
-import { ORDER_STATES } from './order-lists.js';
+import { executionsStatement, listStatement, ORDER_STATES } from './lists.js';
 import { FIND_DUE, NOTE_STRANDED } from './outbox.js';
 import { FIND_REQUEST } from './runs.js';
-import { SETTLE_FENCE, SETTLE_ORDER } from './settle-order.js';
+import { SETTLE_FENCE, SETTLE_ORDER } from './orders.js';
 import { UPKEEP_STATEMENTS } from './upkeep.js';
 
 // Every commit waits for the disk, which other tests use too.

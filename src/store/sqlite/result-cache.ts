@@ -1,6 +1,6 @@
 import type { CacheLimits, CachedResult, ResultCache } from '../../runs/index.js';
 import type { Database } from './database.js';
-import { readInteger, readJson } from './row-reader.js';
+import { readInteger, readJson } from './rows.js';
 
 /** Kept results; the oldest go when there are too many. */
 export function createResultCache(database: Database, limits: Required<CacheLimits>): ResultCache {

@@ -1,18 +1,20 @@
 import type { RunStore } from '../../runs/index.js';
-import { CANCELED_IN_QUEUE } from '../canceled-result.js';
-import { queuePlainRun, readFolder, type QueuedRun } from '../queued-run.js';
+import {
+  CANCELED_IN_QUEUE,
+  queuePlainRun,
+  readFolder,
+  type QueuedRun,
+  checkSameRun,
+  storeSpec,
+} from '../queue-rules.js';
 import { searchTextOf } from '../run-digest.js';
-import { readRunSearch } from '../run-search.js';
-import { checkSameRun } from '../same-request.js';
-import { storeSpec } from '../stored-spec.js';
+import { readRunSearch } from '../search.js';
 import { QUEUE, requestsOf, type Wakers } from '../wakers.js';
-import { createClaimRun, END_RUN } from './claim-run.js';
+import { createClaimRun, END_RUN, createRunDigests } from './claim-run.js';
 import type { Database } from './database.js';
-import { equals, listRows } from './list-rows.js';
+import { equals, listRows, searchRuns } from './lists.js';
 import type { Poller } from './poller.js';
-import { createRunDigests } from './run-digests.js';
-import { readRun } from './run-row.js';
-import { searchRuns } from './search-runs.js';
+import { readRun } from './rows.js';
 
 export const FIND_REQUEST = 'SELECT * FROM run_records WHERE request_id = ?';
 

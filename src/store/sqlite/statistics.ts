@@ -4,8 +4,7 @@ import { inboxFigures } from '../statistics.js';
 import type { RunFigure, Statistics } from '../statistics.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
-import { readItem } from './resolve-item.js';
-import { readInteger, readIntegerOrNull, readText, readTextOrNull } from './row-reader.js';
+import { readInteger, readIntegerOrNull, readItem, readText, readTextOrNull } from './rows.js';
 
 /** The index alone has it all; the digests themselves, with their words, are not read. */
 const LIST_RUN_FIGURES = `

@@ -1,11 +1,9 @@
-import { endCursor, readEndPage } from '../end-cursor.js';
-import { toListed } from '../page.js';
+import { endCursor, readEndPage, toListed } from '../page.js';
 import { countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
 import type { Database } from './database.js';
 import type { SqlRow, Statement } from './driver.js';
-import { readInteger, readIntegerOrNull, readText } from './row-reader.js';
-import { readRun } from './run-row.js';
+import { readInteger, readIntegerOrNull, readText, readRun } from './rows.js';
 
 /** Figures and forgetting. */
 export function createUpkeep(database: Database): Upkeep {

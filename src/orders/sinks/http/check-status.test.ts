@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { SinkError } from '../sink-error.js';
-import { checkStatus } from './check-status.js';
+import type { SinkError } from '../sink.js';
+import { checkStatus } from './send-request.js';
 
 const NOW = Date.parse('2026-11-15T08:00:00Z');
 

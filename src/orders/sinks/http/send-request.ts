@@ -2,9 +2,10 @@ import { lookup } from 'node:dns';
 import { request as requestPlain } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import { request as requestSecure } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import { errorMessageOf } from '../../../base/index.js';
-import { SinkError } from '../sink-error.js';
+import { SinkError } from '../sink.js';
 import { isPrivateAddress } from './private-address.js';
 
 /** One request, with everything that bounds it. */
@@ -131,4 +132,83 @@ function refuse(host: string, address: string): SinkError {
     `${host} is ${address}, an address inside a network. Set allowPrivateAddresses (in the configuration allow_private_addresses) if the sink belongs there.`,
     { isPermanent: true },
   );
+}
+
+/** Longer than any sensible pause: a sink must not put a message off for ever. */
+const LONGEST_PAUSE_MS = 3_600_000;
+
+/** Passes an answer of success on and turns every other into a failure that says whether to try again, and when. */
+export function checkStatus(answer: HttpAnswer, name: string, now: number): HttpAnswer {
+  const { status } = answer;
+  if (status >= 200 && status < 300) return answer;
+  const said = answer.body.slice(0, 200).replaceAll(/\s+/g, ' ').trim();
+  const isFinal = isPermanent(answer);
+  const advice = isFinal ? 'check its token, rights and address' : 'it is asked again';
+  throw new SinkError('SINK_REFUSED', `${name} answered ${status}; ${advice}${said === '' ? '.' : `: ${said}`}`, {
+    isPermanent: isFinal,
+    retryAfterMs: pauseOf(answer, now),
+  });
+}
+
+/** A forge answers 403 both for missing rights and for too many requests; the second names a time. */
+function isPermanent({ status, headers }: HttpAnswer): boolean {
+  if (status === 403) return headers['retry-after'] === undefined && headers['x-ratelimit-remaining'] !== '0';
+  return status < 500 && status !== 408 && status !== 425 && status !== 429;
+}
+
+function pauseOf({ headers }: HttpAnswer, now: number): number | undefined {
+  const after = headers['retry-after'];
+  const reset = headers['x-ratelimit-remaining'] === '0' ? headers['x-ratelimit-reset'] : undefined;
+  let pause = Number.NaN;
+  if (after !== undefined) pause = /^\d+$/.test(after) ? Number(after) * 1000 : Date.parse(after) - now;
+  else if (typeof reset === 'string') pause = Number(reset) * 1000 - now;
+  return Number.isNaN(pause) ? undefined : Math.min(Math.max(pause, 0), LONGEST_PAUSE_MS);
+}
+
+/** What bounds every request of a forge's client. */
+interface FetchBounds {
+  /** As it is called in messages. */
+  readonly name: string;
+  readonly timeoutMs: number;
+  readonly maxResponseBytes: number;
+  readonly signal: AbortSignal;
+  readonly clock: () => number;
+}
+
+/**
+ * `fetch` for the clients of forges, over our own transport: bounded in time and size, no silent repetition, failures as
+ * typed errors. The server's address is the operator's choice, so private ones are allowed.
+ */
+export function createFetch(bounds: FetchBounds): typeof globalThis.fetch {
+  const { name, timeoutMs, maxResponseBytes, signal, clock } = bounds;
+  return async (input, init = {}) => {
+    const method = init.method ?? 'GET';
+    if (method !== 'GET' && method !== 'POST') throw new TypeError(`${method} is not used by sinks`);
+    const answer = await sendRequest({
+      method,
+      url: input instanceof Request ? input.url : String(input),
+      headers: { 'user-agent': 'sluice', ...Object.fromEntries(new Headers(init.headers)) },
+      ...(typeof init.body === 'string' ? { body: init.body } : {}),
+      timeoutMs,
+      maxResponseBytes,
+      allowPrivateAddresses: true,
+      signal,
+    });
+    checkStatus(answer, name, clock());
+    try {
+      JSON.parse(answer.body);
+    } catch (error) {
+      throw new SinkError(
+        'SINK_ANSWER_UNREADABLE',
+        `${name} answered with something that is not JSON. Is the base URL that of an API?`,
+        {
+          cause: error,
+        },
+      );
+    }
+    return new Response(answer.body, {
+      status: answer.status,
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+    });
+  };
 }

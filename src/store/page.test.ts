@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { executionCursor, readExecutionPage } from './execution-page.js';
+import { executionCursor, readExecutionPage } from './page.js';
 
 const AT = '2026-11-15T06:00:00.000Z';
 

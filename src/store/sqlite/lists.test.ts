@@ -7,8 +7,7 @@ import { NOW } from '../contract/fixtures/order-samples.js';
 import { runResultOf, specOf } from '../contract/fixtures/run-samples.js';
 import { openStore } from '../open-store.js';
 import { MIGRATIONS } from './migrations.js';
-import { FIND_ISSUE_FLOOR, SEARCH_ISSUES } from './search-issues.js';
-import { FIND_FLOOR, SEARCH_RUNS } from './search-runs.js';
+import { FIND_ISSUE_FLOOR, SEARCH_ISSUES, FIND_FLOOR, SEARCH_RUNS } from './lists.js';
 
 // Every commit waits for the disk, which other tests use too.
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,8 +1,7 @@
 import type { RunFilter } from '../runs/index.js';
-import { searchWords } from './run-digest.js';
-import { readPage } from './page.js';
+import { BEYOND, readPage } from './page.js';
 import type { PageWindow } from './page.js';
-import { BEYOND } from './search-page.js';
+import { searchWords } from './run-digest.js';
 
 /** A search, with everything that was not asked for filled in, so that each store has one statement for all of them. */
 export interface RunSearch {
@@ -48,4 +47,25 @@ export function readRunSearch(filter: RunFilter): RunSearch | undefined {
 /** Where a next page would begin; undefined if all that is left is older than was asked for. */
 export function nextFloor({ since }: RunSearch, floor: SearchFloor | undefined): number | undefined {
   return floor === undefined || floor.createdAt < since - DAY_MS ? undefined : floor.sequence;
+}
+
+/** A search for issues, with everything that was not asked for filled in. References are ASCII. */
+export interface IssueSearch {
+  readonly page: PageWindow;
+  /** Only issues before this place. */
+  readonly before: number;
+  readonly words: readonly string[];
+  readonly state: string | null;
+}
+
+/** Reads a search; undefined for a plain list. */
+export function readIssueSearch(filter: {
+  readonly limit?: number;
+  readonly cursor?: string;
+  readonly state?: string;
+  readonly search?: string;
+}): IssueSearch | undefined {
+  if (filter.search === undefined) return undefined;
+  const page = readPage(filter);
+  return { page, before: page.after ?? BEYOND, words: searchWords(filter.search), state: filter.state ?? null };
 }

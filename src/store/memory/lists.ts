@@ -1,0 +1,194 @@
+import type { ExecutionFilter, Listed, OrderStore, Page } from '../../orders/index.js';
+import type { ExecutionRecord, IssueRecord, RunRecord } from '../../records/index.js';
+import { executionCursor, readExecutionPage, readPage, toListed, toSearched } from '../page.js';
+import type { ExecutionPlace } from '../page.js';
+import { nextFloor, readIssueSearch } from '../search.js';
+import type { IssueSearch, RunSearch } from '../search.js';
+import { checkOpen, copyOf, orderKey, readOrder, readRun } from './tables.js';
+import type { Row, RunRow, Tables } from './tables.js';
+
+/** One page of the rows that are wanted. */
+export function listRows<R extends Row<unknown>, T>(
+  rows: Iterable<R>,
+  page: Page,
+  order: 'newest' | 'oldest',
+  isWanted: (row: R) => boolean,
+  read: (row: R) => T,
+): Listed<T> {
+  const window = readPage(page);
+  const direction = order === 'newest' ? -1 : 1;
+  const { after } = window;
+  const found = [...rows]
+    .filter((row) => (after === null || (row.sequence - after) * direction > 0) && isWanted(row))
+    .toSorted((left, right) => (left.sequence - right.sequence) * direction);
+  return toListed(found, window, read, ({ sequence }) => sequence);
+}
+
+/** The record of a row, copied. */
+export function readRecord<T>({ record }: Row<T>): T {
+  return copyOf(record);
+}
+
+type OrderLists = Pick<
+  OrderStore,
+  'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
+>;
+
+/** What can be looked up about issues, orders, the inbox and the executions. */
+export function createOrderLists(tables: Tables, searchWindow: number): OrderLists {
+  return {
+    async findIssue(issueRef) {
+      checkOpen(tables);
+      return copyFound(tables.issues.get(issueRef)?.record);
+    },
+
+    async findOrder(issueRef, runId) {
+      checkOpen(tables);
+      const row = tables.orders.get(orderKey(issueRef, runId));
+      return row === undefined ? undefined : readOrder(tables, row);
+    },
+
+    async listIssues(filter) {
+      checkOpen(tables);
+      const search = readIssueSearch(filter);
+      if (search !== undefined) return searchIssues(tables, search, searchWindow);
+      const { state, ...page } = filter;
+      return listRows(
+        tables.issues.values(),
+        page,
+        'newest',
+        ({ record }) => state === undefined || record.state === state,
+        readRecord,
+      );
+    },
+
+    async listOrders({ issueRef, state, open, ...page }) {
+      checkOpen(tables);
+      const isOpen = open === true || state === 'queued' || state === 'running';
+      const rows = isOpen ? tables.openOrders : tables.orders.values();
+      return listRows(
+        rows,
+        page,
+        isOpen ? 'oldest' : 'newest',
+        (row) =>
+          (issueRef === undefined || row.record.order.issue_ref === issueRef) &&
+          (state === undefined || readOrder(tables, row).state === state),
+        (row) => readOrder(tables, row),
+      );
+    },
+
+    async findItem(id) {
+      checkOpen(tables);
+      return copyFound(tables.inbox.get(id)?.record);
+    },
+
+    async listInbox({ open, issueRef, order = 'oldest', ...page }) {
+      checkOpen(tables);
+      return listRows(
+        tables.inbox.values(),
+        page,
+        order,
+        ({ record }) =>
+          (open === undefined || (record.resolution === null) === open) &&
+          (issueRef === undefined || record.issue_ref === issueRef),
+        readRecord,
+      );
+    },
+
+    async listExecutions(filter) {
+      checkOpen(tables);
+      return listExecutions(tables.executions.values(), filter);
+    },
+  };
+}
+
+function copyFound<T>(record: T | undefined): T | undefined {
+  return record === undefined ? undefined : copyOf(record);
+}
+
+/** One page of the audit, newest first: by time. */
+function listExecutions(rows: Iterable<Row<ExecutionRecord>>, filter: Page & ExecutionFilter): Listed<ExecutionRecord> {
+  const { issueRef, runId, worker, decision, since } = filter;
+  const window = readExecutionPage(filter);
+  const { after, until } = window;
+  const found = [...rows]
+    .filter(
+      ({ sequence, record }) =>
+        (issueRef === undefined || record.issue_ref === issueRef) &&
+        (runId === undefined || record.run_id === runId) &&
+        (worker === undefined || record.worker === worker) &&
+        (decision === undefined || record.decision === decision) &&
+        (since === undefined || record.at >= since) &&
+        (until === null || record.at < until) &&
+        (after === null || compare({ at: record.at, sequence }, after) < 0),
+    )
+    .toSorted((left, right) => compare(placeOf(right), placeOf(left)));
+  return toListed(
+    found,
+    window,
+    ({ record }) => copyOf(record),
+    (row) => executionCursor(placeOf(row)),
+  );
+}
+
+function placeOf({ sequence, record }: Row<ExecutionRecord>): ExecutionPlace {
+  return { at: record.at, sequence };
+}
+
+function compare(one: ExecutionPlace, other: ExecutionPlace): number {
+  if (one.at !== other.at) return one.at < other.at ? -1 : 1;
+  return one.sequence - other.sequence;
+}
+
+/** One page of the issues that are searched for. */
+function searchIssues({ issues }: Tables, search: IssueSearch, window: number): Listed<IssueRecord> {
+  const { page, before, state, words } = search;
+  const looked = [...issues.values()]
+    .filter(({ sequence }) => sequence < before)
+    .toSorted((left, right) => right.sequence - left.sequence)
+    .slice(0, window);
+  const found = looked.filter(
+    ({ record }) =>
+      (state === null || record.state === state) &&
+      words.every((word) => record.issue_ref.toLowerCase().includes(word)),
+  );
+  return toSearched(
+    found,
+    page,
+    looked.length === window ? looked.at(-1)?.sequence : undefined,
+    ({ record }) => copyOf(record),
+    ({ sequence }) => sequence,
+  );
+}
+
+/** One page of the runs that are searched for. */
+export function searchRuns(tables: Tables, search: RunSearch, window: number): Listed<RunRecord> {
+  const looked = [...tables.runs.values()]
+    .filter(({ sequence }) => sequence < search.before)
+    .toSorted((left, right) => right.sequence - left.sequence)
+    .slice(0, window);
+  const last = looked.length === window ? looked.at(-1) : undefined;
+  const floor =
+    last === undefined ? undefined : { sequence: last.sequence, createdAt: Date.parse(last.record.created_at) };
+  return toSearched(
+    looked.filter((row) => isFound(row, search)),
+    search.page,
+    nextFloor(search, floor),
+    (row) => readRun(tables, row),
+    ({ sequence }) => sequence,
+  );
+}
+
+function isFound({ record, searchText }: RunRow, search: RunSearch): boolean {
+  const { words, state, engine, outcome, repairLevel, since, until } = search;
+  const createdAt = Date.parse(record.created_at);
+  return (
+    (state === null || record.state === state) &&
+    (engine === null || record.spec.engine === engine) &&
+    (outcome === null || record.result?.status === outcome) &&
+    (repairLevel === null || record.result?.repair_level === repairLevel) &&
+    createdAt >= since &&
+    createdAt < until &&
+    words.every((word) => searchText.includes(word))
+  );
+}

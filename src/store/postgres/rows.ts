@@ -1,0 +1,161 @@
+import type {
+  Decision,
+  InboxItem,
+  IssueRecord,
+  IssueState,
+  OrderRecord,
+  OrderState,
+  RunRecord,
+  RunResult,
+  RunSpec,
+  RunState,
+  WorkOrder,
+  WorkResult,
+} from '../../records/index.js';
+import { digestOf } from '../run-digest.js';
+import { columnDamaged } from '../store-error.js';
+import type { Row } from './driver.js';
+
+/** Columns of a row by what they hold. A table that was changed by hand is noticed here and not further in. */
+export interface Columns {
+  readonly text: (name: string) => string;
+  readonly textOrNull: (name: string) => string | null;
+  readonly number: (name: string) => number;
+  readonly numberOrNull: (name: string) => number | null;
+  readonly flag: (name: string) => boolean;
+  /** A time as the records have it. */
+  readonly time: (name: string) => string;
+  readonly timeOrNull: (name: string) => string | null;
+  /** JSON this store has written; its shape is that of the release that wrote it. */
+  readonly json: (name: string) => unknown;
+  readonly jsonOrNull: (name: string) => unknown;
+}
+
+/** Reads the columns of one row. */
+export function columnsOf(row: Row): Columns {
+  const text = (name: string): string => {
+    const value = row[name];
+    return typeof value === 'string' ? value : refuse(name);
+  };
+  const number = (name: string): number => {
+    const value = row[name];
+    if (typeof value === 'number') return value;
+    // The driver gives a bigint as text; ours are times and counts, which a double holds.
+    return typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : refuse(name);
+  };
+  const time = (name: string): string => {
+    const at = new Date(number(name));
+    return Number.isNaN(at.getTime()) ? refuse(name) : at.toISOString();
+  };
+  const json = (name: string): unknown => {
+    try {
+      return JSON.parse(text(name));
+    } catch (cause) {
+      return refuse(name, cause);
+    }
+  };
+  const orNull = <T>(name: string, read: (name: string) => T): T | null => (row[name] === null ? null : read(name));
+  return {
+    text,
+    textOrNull: (name) => orNull(name, text),
+    number,
+    numberOrNull: (name) => orNull(name, number),
+    flag: (name) => row[name] === true,
+    time,
+    timeOrNull: (name) => orNull(name, time),
+    json,
+    jsonOrNull: (name) => orNull(name, json),
+  };
+}
+
+function refuse(column: string, cause?: unknown): never {
+  throw columnDamaged(column, cause);
+}
+
+/** A row of `run_records`, or of `runs` where the run is known not to be queued; the table allows only known states. */
+export function readRun(row: Row): RunRecord {
+  const { text, textOrNull, numberOrNull, flag, time, timeOrNull, json, jsonOrNull } = columnsOf(row);
+  const issueRef = textOrNull('order_issue_ref');
+  return {
+    id: text('id'),
+    spec: json('spec') as RunSpec,
+    state: text('state') as RunState,
+    order: issueRef === null ? null : { issue_ref: issueRef, run_id: text('order_run_id') },
+    owner: readOwner(row),
+    lease_until: numberOrNull('lease_until'),
+    cancel_requested: flag('cancel_requested'),
+    waiting_for: readWaitingFor(row),
+    created_at: time('created_at'),
+    started_at: timeOrNull('started_at'),
+    ended_at: timeOrNull('ended_at'),
+    result: jsonOrNull('result') as RunResult | null,
+  };
+}
+
+function readOwner(row: Row): RunRecord['owner'] {
+  const { textOrNull, numberOrNull } = columnsOf(row);
+  const workerId = textOrNull('worker_id');
+  if (workerId === null) return null;
+  return {
+    worker_id: workerId,
+    host: textOrNull('owner_host') ?? '',
+    pid: numberOrNull('owner_pid') ?? 0,
+    pid_started: textOrNull('owner_pid_started'),
+  };
+}
+
+function readWaitingFor(row: Row): RunRecord['waiting_for'] {
+  if (row['state'] !== 'queued') return null;
+  const { textOrNull, number } = columnsOf(row);
+  const run = textOrNull('folder_holder');
+  return run !== null || number('not_before') > 0 ? { reason: 'folder', run } : null;
+}
+
+/** Counts a run of `source` that has just ended; one that had ended before stays as it was counted. */
+export function closeDigest(first: number, source: string): string {
+  const value = (index: number): string => `$${first + index}`;
+  return `UPDATE sluice.run_digests SET outcome = ${value(0)}, repair_level = ${value(1)}, engine_version = ${value(2)},
+      unknown_types = ${value(3)}::integer, unknown_fields = ${value(4)}::integer,
+      started_at = ${source}.started_at, ended_at = ${source}.ended_at
+    FROM ${source}
+    WHERE run_digests.seq = ${source}.seq AND ${source}.state = 'ended' AND run_digests.ended_at IS NULL`;
+}
+
+export function digestValues(result: RunResult): (string | number | null)[] {
+  const { outcome, repair_level, engine_version, unknown_types, unknown_fields } = digestOf(result);
+  return [outcome, repair_level, engine_version, unknown_types, unknown_fields];
+}
+
+/** An issue as its row has it; the table allows only known states. */
+export function readIssue(row: Row): IssueRecord {
+  const { text, textOrNull, number, time } = columnsOf(row);
+  return {
+    issue_ref: text('issue_ref'),
+    state: text('state') as IssueState,
+    active_run_id: textOrNull('active_run_id'),
+    last_run_number: number('last_run_number'),
+    updated_at: time('updated_at'),
+  };
+}
+
+/** A row of `order_records` as the record it stands for. */
+export function readOrder(row: Row): OrderRecord {
+  const { text, time, timeOrNull, json, jsonOrNull } = columnsOf(row);
+  return {
+    order: json('work_order') as WorkOrder,
+    run: text('run'),
+    worker_type: text('worker_type'),
+    state: text('state') as OrderState,
+    created_at: time('created_at'),
+    started_at: timeOrNull('started_at'),
+    settled_at: timeOrNull('settled_at'),
+    decision: jsonOrNull('decision') as Decision | null,
+    result: jsonOrNull('result') as WorkResult | null,
+  };
+}
+
+/** An item as its row has it. What people decided stands beside it, since that comes later. */
+export function readItem(row: Row): InboxItem {
+  const { json, jsonOrNull } = columnsOf(row);
+  return { ...(json('item') as InboxItem), resolution: jsonOrNull('resolution') as InboxItem['resolution'] };
+}

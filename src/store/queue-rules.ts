@@ -1,0 +1,84 @@
+import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { RunRecord, RunResult, RunSpec, Superseded, WorkOrder, WorkRequest } from '../records/index.js';
+import { StoreError, requestIdReused } from './store-error.js';
+
+/** A run on its way into the queue. A run that carries an order has the order's priority, worker type and isolation. */
+export interface QueuedRun {
+  readonly id: string;
+  readonly spec: RunSpec;
+  readonly order: RunRecord['order'];
+  readonly workerType: string | null;
+  readonly priority: number;
+  /** Two runs share a folder only if neither needs it for itself: orders with a git worktree each. */
+  readonly isExclusive: boolean;
+}
+
+/** The folder that a run must have to itself. Links are not resolved here: the lock on the folder itself is by its real path. */
+export function readFolder({ workdir }: RunSpec): string {
+  return resolve(workdir);
+}
+
+/** A run that carries no order. */
+export function queuePlainRun(id: string, spec: RunSpec): QueuedRun {
+  return { id, spec, order: null, workerType: null, priority: 0, isExclusive: true };
+}
+
+/**
+ * A spec as text. Schemas and normalizers that are code cannot be kept: for a run that already runs they are left out,
+ * for a queued one, which another process would take up without them, that is an error.
+ */
+export function storeSpec(spec: RunSpec, state: 'queued' | 'running'): string {
+  const { contract, ...rest } = spec;
+  if (contract === undefined) return JSON.stringify(spec);
+  const { schema, normalizers, ...plain } = contract;
+  const isCode = schema !== undefined && (typeof schema === 'function' || '~standard' in schema);
+  if (state === 'queued' && (isCode || (normalizers !== undefined && normalizers.length > 0))) {
+    throw new StoreError(
+      'SPEC_NOT_STORABLE',
+      'a queued run is taken up by another process, so its contract must be a JSON Schema without normalizers; start the run in this process, or export the schema',
+    );
+  }
+  return JSON.stringify({ ...rest, contract: { ...plain, ...(isCode || schema === undefined ? {} : { schema }) } });
+}
+
+/** What comes of a run that is canceled before anyone has taken it: it is over at once. */
+export const CANCELED_IN_QUEUE: RunResult = {
+  status: 'canceled',
+  repair_level: 'none',
+  warnings: [],
+  error: { category: 'canceled', code: 'RUN_CANCELED', message: 'the run was canceled before it began' },
+  artifacts: { created: [], modified: [], deleted: [] },
+  attempts: 0,
+  session_id: null,
+};
+
+/** How what waited for a person is settled when a new order takes the place of the run it was about. */
+export function supersededBy(runId: string, now: number): Superseded {
+  return {
+    action: 'superseded',
+    who: 'lead',
+    why: `Run ${runId} was ordered instead.`,
+    new_run_id: runId,
+    at: new Date(now).toISOString(),
+  };
+}
+
+/** Refuses a request under the id of another one: whoever sent it would take the old order for the new work. */
+export function checkSameOrder({ run_id: runId, ...asked }: WorkOrder, request: WorkRequest): void {
+  if (isSame(asked, request)) return;
+  throw requestIdReused(request.request_id ?? '', `order ${runId} of ${asked.issue_ref}`);
+}
+
+/** The same for a run: its result would be taken for the answer to another question. */
+export function checkSameRun(known: Pick<RunRecord, 'id' | 'spec'>, requestId: string, spec: RunSpec): void {
+  if (!isSame(known.spec, spec)) throw requestIdReused(requestId, `run ${known.id}`);
+}
+
+/** Whether a request is the one that was kept, as far as JSON tells: the order of its fields says nothing. */
+function isSame(kept: unknown, request: unknown): boolean {
+  return isDeepStrictEqual(kept, JSON.parse(JSON.stringify(request)));
+}
+
+/** How many expired runs one call returns: the next call returns the rest. */
+export const EXPIRED_AT_ONCE = 100;

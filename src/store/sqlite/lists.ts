@@ -1,0 +1,226 @@
+import type { ExecutionFilter, Listed, OrderStore, Page } from '../../orders/index.js';
+import type { ExecutionRecord, IssueRecord, OrderState } from '../../records/index.js';
+import { executionCursor, readExecutionPage, readPage, toListed, toSearched } from '../page.js';
+import type { ExecutionWindow } from '../page.js';
+import { nextFloor, readIssueSearch } from '../search.js';
+import type { IssueSearch, RunSearch } from '../search.js';
+import type { Database } from './database.js';
+import type { SqlRow, SqlValue } from './driver.js';
+import { readInteger, readIssue, readItem, readJson, readOrder, readText } from './rows.js';
+
+/** A condition of a list and what is bound in it; undefined for one that was not asked for. */
+export type Condition = readonly [sql: string, value?: SqlValue] | undefined;
+
+/** One page of a table. The conditions are ours; what comes from outside is only ever bound. */
+export async function listRows<T>(
+  database: Database,
+  table: string,
+  page: Page,
+  order: 'newest' | 'oldest',
+  conditions: readonly Condition[],
+  read: (row: SqlRow) => T,
+): Promise<Listed<T>> {
+  return database.read(() => {
+    const window = readPage(page);
+    const wanted = conditions.filter((condition) => condition !== undefined);
+    const { sql, values } = listStatement(table, order, wanted, window.after);
+    const rows = database.prepare(sql).all(...values, window.size + 1);
+    return toListed(rows, window, read, (row) => readInteger(row, 'sequence'));
+  });
+}
+
+/** The statement of a list, without the limit it is bound with. */
+export function listStatement(
+  table: string,
+  order: 'newest' | 'oldest',
+  conditions: readonly (readonly [sql: string, value?: SqlValue])[],
+  after: number | null,
+): { readonly sql: string; readonly values: readonly SqlValue[] } {
+  const behind = order === 'newest' ? 'sequence < ?' : 'sequence > ?';
+  const all = after === null ? conditions : [...conditions, [behind, after] as const];
+  const where = all.length === 0 ? '' : `WHERE ${all.map(([sql]) => sql).join(' AND ')}`;
+  return {
+    sql: `SELECT * FROM ${table} ${where} ORDER BY sequence ${order === 'newest' ? 'DESC' : 'ASC'} LIMIT ?`,
+    values: all.flatMap(([, value]) => (value === undefined ? [] : [value])),
+  };
+}
+
+/** A condition for a value that may not have been asked for. */
+export function equals(column: string, value: string | undefined): Condition {
+  return value === undefined ? undefined : [`${column} = ?`, value];
+}
+
+type OrderLists = Pick<
+  OrderStore,
+  'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
+>;
+
+/** Each state of an order by what the table itself says, so that an index serves it; of the open ones the run tells which. */
+export const ORDER_STATES: Readonly<Record<OrderState, string>> = {
+  queued: `settled_at IS NULL AND state = 'queued'`,
+  running: `settled_at IS NULL AND state = 'running'`,
+  settled: 'decision IS NOT NULL',
+  canceled: 'settled_at IS NOT NULL AND decision IS NULL',
+};
+
+/** What can be looked up about issues, orders, the inbox and the executions. */
+export function createOrderLists(database: Database, searchWindow: number): OrderLists {
+  const findIssue = database.prepare('SELECT * FROM issues WHERE issue_ref = ?');
+  const findOrder = database.prepare('SELECT * FROM order_records WHERE issue_ref = ? AND run_id = ?');
+  const findItem = database.prepare('SELECT * FROM inbox WHERE id = ?');
+  return {
+    findIssue: async (issueRef) =>
+      database.read(() => {
+        const row = findIssue.get(issueRef);
+        return row === undefined ? undefined : readIssue(row);
+      }),
+
+    findOrder: async (issueRef, runId) =>
+      database.read(() => {
+        const row = findOrder.get(issueRef, runId);
+        return row === undefined ? undefined : readOrder(row);
+      }),
+
+    async listIssues(filter) {
+      const search = readIssueSearch(filter);
+      if (search !== undefined) return searchIssues(database, search, searchWindow);
+      const { state, ...page } = filter;
+      return listRows(database, 'issues', page, 'newest', [equals('state', state)], readIssue);
+    },
+
+    listOrders: async ({ issueRef, state, open, ...page }) => {
+      const isOpen = open === true || state === 'queued' || state === 'running';
+      return listRows(
+        database,
+        'order_records',
+        page,
+        isOpen ? 'oldest' : 'newest',
+        [
+          equals('issue_ref', issueRef),
+          state === undefined ? undefined : [ORDER_STATES[state]],
+          open === true ? ['settled_at IS NULL'] : undefined,
+        ],
+        readOrder,
+      );
+    },
+
+    findItem: async (id) =>
+      database.read(() => {
+        const row = findItem.get(id);
+        return row === undefined ? undefined : readItem(row);
+      }),
+
+    listInbox: async ({ open, issueRef, order = 'oldest', ...page }) =>
+      listRows(
+        database,
+        'inbox',
+        page,
+        order,
+        [
+          equals('issue_ref', issueRef),
+          open === undefined ? undefined : [open ? 'resolution IS NULL' : 'resolution IS NOT NULL'],
+        ],
+        readItem,
+      ),
+
+    listExecutions: async (filter) => listExecutions(database, filter),
+  };
+}
+
+/** One page of the audit, newest first: by time, which every index of executions ends with. */
+async function listExecutions(database: Database, filter: Page & ExecutionFilter): Promise<Listed<ExecutionRecord>> {
+  return database.read(() => {
+    const window = readExecutionPage(filter);
+    const { sql, values } = executionsStatement(filter, window);
+    const rows = database.prepare(sql).all(...values, window.size + 1);
+    return toListed(
+      rows,
+      window,
+      (row) => readJson(row, 'record') as ExecutionRecord,
+      (row) => executionCursor({ at: readText(row, 'at'), sequence: readInteger(row, 'sequence') }),
+    );
+  });
+}
+
+/** The statement of a list, without the limit it is bound with. */
+export function executionsStatement(
+  { issueRef, runId, worker, decision, since }: ExecutionFilter,
+  { after, until }: ExecutionWindow,
+): { readonly sql: string; readonly values: readonly SqlValue[] } {
+  const conditions: readonly (readonly [sql: string, ...values: (SqlValue | undefined)[]])[] = [
+    ['issue_ref = ?', issueRef],
+    ['run_id = ?', runId],
+    ['worker = ?', worker],
+    ['decision = ?', decision],
+    ['at >= ?', since],
+    ['at < ?', until ?? undefined],
+    ['(at, sequence) < (?, ?)', after?.at, after?.sequence],
+  ];
+  const wanted = conditions.filter(([, value]) => value !== undefined);
+  const where = wanted.length === 0 ? '' : `WHERE ${wanted.map(([sql]) => sql).join(' AND ')}`;
+  return {
+    sql: `SELECT * FROM executions ${where} ORDER BY at DESC, sequence DESC LIMIT ?`,
+    values: wanted.flatMap(([, ...values]) => values.filter((value) => value !== undefined)),
+  };
+}
+
+export const FIND_ISSUE_FLOOR = `
+  SELECT sequence FROM issues WHERE sequence < ? ORDER BY sequence DESC LIMIT 1 OFFSET ?`;
+
+export const SEARCH_ISSUES = `
+  SELECT * FROM issues
+  WHERE sequence < ?1 AND sequence >= ?2
+    AND (?3 IS NULL OR state = ?3)
+    AND NOT EXISTS (SELECT 1 FROM json_each(?4) AS word WHERE instr(lower(issue_ref), word.value) = 0)
+  ORDER BY sequence DESC LIMIT ?5`;
+
+/** One page of the issues that are searched for. */
+async function searchIssues(
+  database: Database,
+  { page, before, state, words }: IssueSearch,
+  window: number,
+): Promise<Listed<IssueRecord>> {
+  return database.read(() => {
+    const last = database.prepare(FIND_ISSUE_FLOOR).get(before, window - 1);
+    const floor = last === undefined ? undefined : readInteger(last, 'sequence');
+    const search = database.prepare(SEARCH_ISSUES);
+    const rows = search.all(before, floor ?? 0, state, JSON.stringify(words), page.size + 1);
+    return toSearched(rows, page, floor, readIssue, (row) => readInteger(row, 'sequence'));
+  });
+}
+
+/** Where the part of the list ends that a page looks at. */
+export const FIND_FLOOR = `
+  SELECT sequence, created_at FROM run_digests WHERE sequence < ? ORDER BY sequence DESC LIMIT 1 OFFSET ?`;
+
+/** Only the digests are looked through; the join is written so that the runs are read last. */
+export const SEARCH_RUNS = `
+  SELECT runs.* FROM run_digests AS digest CROSS JOIN run_records AS runs ON runs.sequence = digest.sequence
+  WHERE digest.sequence < ?1 AND digest.sequence >= ?2
+    AND (?3 IS NULL OR digest.engine = ?3)
+    AND (?4 IS NULL OR digest.outcome = ?4)
+    AND (?5 IS NULL OR digest.repair_level = ?5)
+    AND digest.created_at >= ?6 AND digest.created_at < ?7
+    AND NOT EXISTS (SELECT 1 FROM json_each(?8) AS word WHERE instr(digest.words, word.value) = 0)
+    AND (?9 IS NULL OR runs.state = ?9)
+  ORDER BY digest.sequence DESC LIMIT ?10`;
+
+/** One page of the runs that are searched for. */
+export async function searchRuns<T>(
+  database: Database,
+  search: RunSearch,
+  window: number,
+  read: (row: SqlRow) => T,
+): Promise<Listed<T>> {
+  const { before, engine, outcome, repairLevel, since, until, words, state, page } = search;
+  return database.read(() => {
+    const last = database.prepare(FIND_FLOOR).get(before, window - 1);
+    const floor =
+      last === undefined
+        ? undefined
+        : { sequence: readInteger(last, 'sequence'), createdAt: readInteger(last, 'created_at') };
+    const filters = [engine, outcome, repairLevel, since, until, JSON.stringify(words), state] as const;
+    const rows = database.prepare(SEARCH_RUNS).all(before, floor?.sequence ?? 0, ...filters, page.size + 1);
+    return toSearched(rows, page, nextFloor(search, floor), read, (row) => readInteger(row, 'sequence'));
+  });
+}

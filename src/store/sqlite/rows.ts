@@ -1,0 +1,132 @@
+import type {
+  Decision,
+  IssueRecord,
+  IssueState,
+  OrderRecord,
+  OrderState,
+  RunRecord,
+  RunResult,
+  RunSpec,
+  RunState,
+  WorkOrder,
+  WorkResult,
+  InboxItem,
+} from '../../records/index.js';
+import { columnDamaged } from '../store-error.js';
+import type { SqlRow } from './driver.js';
+
+/** The columns of a row, checked: a file can be damaged, or written by a hand. */
+export function readText(row: SqlRow, column: string): string {
+  const value = row[column];
+  return typeof value === 'string' ? value : refuse(column);
+}
+
+export function readTextOrNull(row: SqlRow, column: string): string | null {
+  return row[column] === null ? null : readText(row, column);
+}
+
+export function readInteger(row: SqlRow, column: string): number {
+  const value = row[column];
+  return typeof value === 'number' ? value : refuse(column);
+}
+
+export function readIntegerOrNull(row: SqlRow, column: string): number | null {
+  return row[column] === null ? null : readInteger(row, column);
+}
+
+/** A time, as records carry it. */
+export function readTime(row: SqlRow, column: string): string {
+  const time = new Date(readInteger(row, column));
+  return Number.isNaN(time.getTime()) ? refuse(column) : time.toISOString();
+}
+
+function readTimeOrNull(row: SqlRow, column: string): string | null {
+  return row[column] === null ? null : readTime(row, column);
+}
+
+/** What was written with `JSON.stringify`. Only this store writes these columns, so callers take the shape at its word. */
+export function readJson(row: SqlRow, column: string): unknown {
+  try {
+    return JSON.parse(readText(row, column));
+  } catch (error) {
+    return refuse(column, error);
+  }
+}
+
+export function readJsonOrNull(row: SqlRow, column: string): unknown {
+  return row[column] === null ? null : readJson(row, column);
+}
+
+function refuse(column: string, cause?: unknown): never {
+  throw columnDamaged(column, cause);
+}
+
+/** A row of `run_records`, or of `runs` where the run is known not to be queued. */
+export function readRun(row: SqlRow): RunRecord {
+  const issueRef = readTextOrNull(row, 'order_issue_ref');
+  return {
+    id: readText(row, 'id'),
+    spec: readJson(row, 'spec') as RunSpec,
+    state: readText(row, 'state') as RunState,
+    order: issueRef === null ? null : { issue_ref: issueRef, run_id: readText(row, 'order_run_id') },
+    owner: readOwner(row),
+    lease_until: readIntegerOrNull(row, 'lease_until'),
+    cancel_requested: readInteger(row, 'cancel_requested') === 1,
+    waiting_for: readWaitingFor(row),
+    created_at: readTime(row, 'created_at'),
+    started_at: readTimeOrNull(row, 'started_at'),
+    ended_at: readTimeOrNull(row, 'ended_at'),
+    result: readJsonOrNull(row, 'result') as RunResult | null,
+  };
+}
+
+function readOwner(row: SqlRow): RunRecord['owner'] {
+  const workerId = readTextOrNull(row, 'worker_id');
+  if (workerId === null) return null;
+  return {
+    worker_id: workerId,
+    host: readTextOrNull(row, 'host') ?? '',
+    pid: readIntegerOrNull(row, 'pid') ?? 0,
+    pid_started: readTextOrNull(row, 'pid_started'),
+  };
+}
+
+function readWaitingFor(row: SqlRow): RunRecord['waiting_for'] {
+  if (row['state'] !== 'queued') return null;
+  const run = readTextOrNull(row, 'folder_holder');
+  return run !== null || readInteger(row, 'not_before') > 0 ? { reason: 'folder', run } : null;
+}
+
+/** A row of `order_records` as the record it stands for. */
+export function readOrder(row: SqlRow): OrderRecord {
+  return {
+    order: readJson(row, 'work_order') as WorkOrder,
+    run: readText(row, 'run'),
+    worker_type: readText(row, 'worker_type'),
+    state: readText(row, 'state') as OrderState,
+    created_at: readTime(row, 'created_at'),
+    started_at: readTimeOrNull(row, 'started_at'),
+    settled_at: readTimeOrNull(row, 'settled_at'),
+    decision: readJsonOrNull(row, 'decision') as Decision | null,
+    result: readJsonOrNull(row, 'result') as WorkResult | null,
+  };
+}
+
+/** A row of `issues` as the record it stands for. */
+export function readIssue(row: SqlRow): IssueRecord {
+  return {
+    issue_ref: readText(row, 'issue_ref'),
+    state: readText(row, 'state') as IssueState,
+    active_run_id: readTextOrNull(row, 'active_run_id'),
+    last_run_number: readInteger(row, 'last_run_number'),
+    updated_at: readTime(row, 'updated_at'),
+  };
+}
+
+/** A row of `inbox` as the item it stands for. */
+export function readItem(row: SqlRow): InboxItem {
+  return {
+    ...(readJson(row, 'item') as InboxItem),
+    resolution: readJsonOrNull(row, 'resolution') as InboxItem['resolution'],
+  };
+}
