@@ -4,7 +4,12 @@
  */
 import { parseArgs } from 'node:util';
 import { PROJECT, runTool } from './run-tool.js';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readRequirements } from './requirements/read-requirements.js';
 import { makeCampaigns, type Campaign } from './torture/campaigns.js';
+import { MUTATIONS } from './torture/mutations.js';
+import { findRow, openSandbox, runMutation } from './torture/run-mutation.js';
 
 const { values } = parseArgs({
   options: {
@@ -18,9 +23,11 @@ const length = { damages: Number(values.damages), rounds: Number(values.rounds),
 if (!Object.values(length).every((number) => number > 0))
   throw new Error('--damages, --rounds and --seconds must be numbers above 0');
 const campaigns = makeCampaigns(length);
+const mutations = `${MUTATIONS.length} mutations of what docs/requirements.md says`;
 const chosen = campaigns.filter(({ name }) => name.includes(values.only));
-if (chosen.length === 0) {
-  const names = campaigns.map(({ name }) => `  ${name}`);
+const withMutations = mutations.includes(values.only);
+if (chosen.length === 0 && !withMutations) {
+  const names = [...campaigns.map(({ name }) => name), mutations].map((name) => `  ${name}`);
   throw new Error(`no campaign has "${values.only}" in its name; there are\n${names.join('\n')}`);
 }
 
@@ -34,6 +41,7 @@ for (const campaign of chosen) {
     `${campaign.name}: ${campaign.rounds} round${campaign.rounds === 1 ? '' : 's'}, ${passed} passed, ${failed} failed, ${took} s`,
   );
 }
+if (withMutations) failures += await runMutations();
 console.log(failures === 0 ? 'nothing broke' : `${failures} failures: each printed its seed above`);
 process.exitCode = failures === 0 ? 0 : 1;
 
@@ -51,4 +59,28 @@ async function runCampaign({ project, files, rounds, settings }: Campaign) {
     for (const [line] of stdout.matchAll(/^campaign: .*$/gm)) console.log(line);
   }
   return { passed, failed, took: Math.round((performance.now() - start) / 1000) };
+}
+
+/** Breaks each clause in turn; the tests that are named for it must fail. Gives how many did not. */
+async function runMutations(): Promise<number> {
+  const start = performance.now();
+  const requirements = readRequirements(await readFile(join(PROJECT, 'docs/requirements.md'), 'utf8'));
+  const sandbox = await openSandbox();
+  let survivors = 0;
+  try {
+    for (const mutation of MUTATIONS) {
+      const row = findRow(mutation, requirements);
+      const outcome =
+        row === undefined ? { problem: 'no row has these words alone' } : await runMutation(sandbox, mutation, row);
+      if (outcome === 'killed') continue;
+      survivors += 1;
+      const what = outcome === 'survived' ? 'survived' : outcome.problem;
+      console.error(`${row?.number ?? '?'} ${mutation.clause} ${mutation.file}: ${what}`);
+    }
+  } finally {
+    await sandbox.remove();
+  }
+  const took = Math.round((performance.now() - start) / 1000);
+  console.log(`${mutations}: ${MUTATIONS.length - survivors} killed, ${survivors} failed, ${took} s`);
+  return survivors;
 }

@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * file would start a process and load everything again. The last one has the smallest files, so that all cores end
  * together.
  */
-export const PROJECT_ORDER = ['browser', 'product', 'postgres', 'source'];
+const PROJECT_ORDER = ['browser', 'product', 'postgres', 'source'];
 
 /** Files that take long though they are small: the runner, which begins with the large ones, would end with these alone. */
 export const SLOW_FILES = [

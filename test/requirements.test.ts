@@ -11,7 +11,9 @@ const row = (number: string, file: string, test: string) =>
 describe('the rows of docs/requirements.md', () => {
   it('are read with number, file and test', () => {
     const page = `# Title\n\n| number | behaviour | test file | test |\n| --- | --- | --- | --- |\n${row('000.1', 'a.test.ts', 'a > b')}\n`;
-    expect(readRequirements(page)).toEqual([{ number: '000.1', file: 'a.test.ts', test: 'a > b' }]);
+    expect(readRequirements(page)).toEqual([
+      { number: '000.1', behaviour: 'Be right.', file: 'a.test.ts', test: 'a > b' },
+    ]);
   });
 
   it.each([
@@ -32,7 +34,7 @@ describe('requirements', () => {
   ];
   const check = (...rows: readonly (readonly [number: string, file: string, test: string])[]) =>
     checkRequirements(
-      rows.map(([number, file, test]) => ({ number, file, test })),
+      rows.map(([number, file, test]) => ({ number, behaviour: 'Be right.', file, test })),
       tests,
     );
 

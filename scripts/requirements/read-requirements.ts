@@ -2,13 +2,15 @@
 export interface Requirement {
   /** Document and sentence, as in `002.14`. */
   readonly number: string;
+  /** The clause, in our words. */
+  readonly behaviour: string;
   /** The test file, relative to the project. */
   readonly file: string;
   /** The full name of a test, or of a group of tests: titles from the outside in, joined by ` > `. */
   readonly test: string;
 }
 
-const ROW = /^\| (\d{3}\.\d+) \| [^|]+ \| \[([^\]|]+)\]\(\.\.\/([^)|]+)\) \| `([^|]+)` \|$/;
+const ROW = /^\| (\d{3}\.\d+) \| ([^|]+) \| \[([^\]|]+)\]\(\.\.\/([^)|]+)\) \| `([^|]+)` \|$/;
 const HEAD = /^\| (?:number|---) \|/;
 
 /**
@@ -23,8 +25,8 @@ export function readRequirements(page: string): Requirement[] {
     .split('\n')
     .filter((line) => line.startsWith('|') && !HEAD.test(line))
     .map((line) => {
-      const [, number = '', file = '', link = '', test = ''] = ROW.exec(line) ?? [];
+      const [, number = '', behaviour = '', file = '', link = '', test = ''] = ROW.exec(line) ?? [];
       if (test === '' || file !== link) throw new Error(`docs/requirements.md: cannot read the row ${line}`);
-      return { number, file, test };
+      return { number, behaviour, file, test };
     });
 }
