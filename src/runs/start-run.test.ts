@@ -18,7 +18,7 @@ function commandSpec(site: Site, more: Partial<RunSpec> = {}): RunSpec {
 }
 
 describe('a program that is run', () => {
-  it('gives the value its output holds', async () => {
+  it('returns the value of its output', async () => {
     const site = await makeSite([{ print: '{"line":3}\n' }]);
     const { result, types, meta, run } = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);
     expect(result).toEqual({
@@ -54,7 +54,7 @@ describe('a program that is run', () => {
     });
   });
 
-  it('is given its input, its folder and the name of the run folder', async () => {
+  it('gets its input, its folder and the name of the run folder', async () => {
     const site = await makeSite([{ print: 'ok\n' }]);
     const { dir, result, file } = await runToEnd(commandSpec(site, { prompt: 'do it' }), site);
     expect(result).toMatchObject({ status: 'success', text: 'ok' });
@@ -64,7 +64,7 @@ describe('a program that is run', () => {
     expect(await file('stdin.1.log')).toBe('do it');
   });
 
-  it('may have to be repaired, which is told', async () => {
+  it('can need repairs, and says so', async () => {
     const site = await makeSite([{ print: 'Sure:\n```json\n{"line":3,}\n```\n' }]);
     const { result } = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);
     expect(result).toMatchObject({
@@ -121,7 +121,7 @@ describe('a program that is run', () => {
     expect(withContract.result).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_NOT_VALIDATED' } });
   });
 
-  it('tells which files it changed', async () => {
+  it('reports which files it changed', async () => {
     const site = await makeSite([{ file: 'new.txt' }, { file: 'old.txt', text: 'changed\n' }, { print: 'done\n' }]);
     await writeFile(join(site.workdir, 'old.txt'), 'old');
     const { result, events, file } = await runToEnd(commandSpec(site), site);
@@ -149,7 +149,7 @@ describe('a program that ends badly', () => {
     expect(events.at(-2)?.event).toMatchObject({ event: { type: 'lifecycle.run.failed' }, data: end });
   });
 
-  it('is no silent success even with an output that passes', async () => {
+  it('is not a silent success, even with an output that passes', async () => {
     const site = await makeSite([{ print: '{"line":3}\n' }, { exit: 1 }]);
     const { result } = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);
     expect(result).toMatchObject({
@@ -170,9 +170,9 @@ describe('a program that ends badly', () => {
 
 describe('what cannot be started', () => {
   it.each([
-    ['a program that is not there', { command: ['no-such-program-here'] }, /no-such-program-here was not started/],
-    ['a folder that is not there', { workdir: '/no/such/folder' }, /no working folder \/no\/such\/folder/],
-  ])('is told in result and events: %s', async (_, change, message) => {
+    ['a program that is not there', { command: ['no-such-program-here'] }, /Cannot launch no-such-program-here/],
+    ['a folder that is not there', { workdir: '/no/such/folder' }, /working folder \/no\/such\/folder does not exist/],
+  ])('fails in result and events: %s', async (_, change, message) => {
     const site = await makeSite([]);
     const { result, types, meta } = await runToEnd(commandSpec(site, change), site);
     expect(result).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'PROCESS_NOT_STARTED' } });
@@ -190,7 +190,7 @@ describe('what cannot be started', () => {
     await expect(readdir(site.data)).rejects.toThrow('ENOENT');
   });
 
-  it('is a run in the folder of another', async () => {
+  it('refuses a run folder that has a run', async () => {
     const site = await makeSite([{ print: 'x\n' }]);
     const ports = { ...site, newId: () => 'run-1' };
     await runToEnd(commandSpec(site), ports);
@@ -199,7 +199,7 @@ describe('what cannot be started', () => {
     await expect(run.events[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'RUN_FOLDER_TAKEN' });
   });
 
-  it('is not a folder that was made for it', async () => {
+  it('accepts a run folder that is empty', async () => {
     const site = await makeSite([{ print: 'x\n' }]);
     await mkdir(join(site.data, 'runs', 'run-1'), { recursive: true });
     await writeFile(join(site.data, 'runs', 'run-1', 'work_order.json'), '{}');
@@ -207,7 +207,7 @@ describe('what cannot be started', () => {
     expect(result.status).toBe('success');
   });
 
-  it('breaks down clearly where nothing can be kept', async () => {
+  it('fails clearly where nothing can be stored', async () => {
     const site = await makeSite([]);
     await writeFile(site.data, 'a file in the place of the folder');
     const run = startRun(commandSpec(site), site);

@@ -67,6 +67,12 @@ export function describeEngine(real: RealEngine): void {
       expect(played.fcmp.at(-1)?.type).toBe('conversation.failed');
     });
 
+    it('names the cause when its credentials are refused, also when its time is up', async () => {
+      const { result } = (await perform(SCENARIOS.unauthorized)).played;
+      expect(result).toMatchObject({ status: 'failed', error: { cause: 'auth' } });
+      expect(result.diagnostics?.map(({ code }) => code)).toContain('ENGINE_AUTH_HINT');
+    });
+
     it('is gone when it is canceled midway', async () => {
       const { played } = await perform(SCENARIOS.canceled);
       expect(played.result.status).toBe('canceled');
@@ -98,6 +104,9 @@ export function describeEngine(real: RealEngine): void {
       expect(existsSync(trapIn(stage))).toBe(false);
       expect(played.result).toMatchObject({ status: 'success', artifacts: { created: [], modified: [], deleted: [] } });
       expect(listFinals(played).at(-1)).toBe('I was not allowed to.');
+      expect(played.result).toMatchObject({ text: 'I was not allowed to.' });
+      // Codex lets commands run in a sandbox in which they fail.
+      expect((played.result.denials?.length ?? 0) > 0).toBe(engine !== 'codex');
     });
 
     it('changes the two folders only, starts nothing of them, and still ends', async () => {

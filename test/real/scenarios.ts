@@ -66,6 +66,11 @@ export const SCENARIOS = {
     script: () => [{ status: 500, error: { message: 'Internal error', type: 'server_error' } }],
     spec: { ...QUESTION, limits: { time_s: 8 } },
   },
+  unauthorized: {
+    name: 'f5-401-until-time-out',
+    script: () => [{ status: 401, error: { message: 'Incorrect API key provided.', type: 'invalid_api_key' } }],
+    spec: { ...QUESTION, limits: { time_s: 40 } },
+  },
   canceled: {
     name: 'g1-sigterm-stream',
     script: () => [{ content: 'One word after the other. '.repeat(80) }],

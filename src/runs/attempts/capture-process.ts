@@ -14,13 +14,13 @@ import { launchProcess } from '../process/launch-process.js';
 import type { RunContext } from './run-context.js';
 import { explainStop } from './run-control.js';
 
-/** Why there was no process. */
+/** Why there is no process. */
 export interface Unstarted {
   readonly verdict: Verdict;
   readonly reason: string;
 }
 
-/** Runs the process to its end, or says why it was not started. */
+/** Launches the process and captures it to its end, or says why it was not launched. */
 export async function captureProcess(
   context: RunContext,
   workdir: string,
@@ -45,7 +45,7 @@ export async function captureProcess(
     return { end: await running.ended, pid: running.identity.pid };
   } finally {
     await running.stop().catch((error: unknown) => {
-      ports.logger.warn('a process of the run could not be ended', {
+      ports.logger.warn('cannot end a process of the run', {
         run_id: context.id,
         error: errorMessageOf(error),
       });
@@ -55,7 +55,7 @@ export async function captureProcess(
   }
 }
 
-/** Takes in all the process prints; a stop ends its group. */
+/** Captures everything the process prints; a stop ends its group. */
 async function captureAll(
   context: RunContext,
   { secrets }: PreparedLaunch,
@@ -84,7 +84,7 @@ async function captureAll(
   }
 }
 
-/** Keeps what was printed, and looks whether the budget holds. */
+/** Records what was printed, and checks the limits of tokens and cost. */
 async function keep(context: RunContext, record: AttemptRecord, chunks: readonly CapturedChunk[]): Promise<void> {
   const { usage, limits, control, progress } = context;
   const events = await record.keep(chunks);

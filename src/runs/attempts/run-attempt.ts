@@ -23,13 +23,13 @@ import type { Unstarted } from './capture-process.js';
 
 /** How an attempt ended. */
 export interface AttemptOutcome {
-  /** The attempt's last FCMP event: it says how the run stands. */
+  /** The attempt's last FCMP event, which has the state of the run. */
   readonly last: FcmpEvent;
   /** Null where there was nothing to judge: the attempt was stopped, or the agent asks. */
   readonly judged: JudgedOutput | null;
   readonly fsDiff: FsDiff;
   readonly warnings: readonly RunWarning[];
-  /** What was met that no reader knows; null if everything was. */
+  /** What the reader of the engine did not know; null if there was nothing. */
   readonly drift: DriftSummary | null;
   /** The error that explains how the process ended; null if it ended well, or the engine reported none. */
   readonly trouble: EngineTrouble | null;
@@ -37,19 +37,19 @@ export interface AttemptOutcome {
   readonly process?: RunProcess;
 }
 
-/** What the next attempt is to do. */
+/** What the next attempt does. */
 export interface AttemptPlan {
   readonly workdir: string;
   readonly prompt: string;
-  /** The session to go on with; null begins a new one. */
+  /** The session to resume; null starts a new one. */
   readonly sessionId: string | null;
-  /** The answer of a person it is started with. */
+  /** The person's reply it is launched with. */
   readonly reply: string | null;
-  /** Whether a refused output may be sent back once more. */
+  /** Whether an output that fails the contract is sent back. */
   readonly mayRetry: boolean;
 }
 
-/** Starts the agent once, follows it to its end, and judges what it said. */
+/** Runs the agent once: launches it, captures it to its end, and judges its answer. */
 export async function runAttempt(context: RunContext, plan: AttemptPlan): Promise<AttemptOutcome> {
   let prepared: PreparedLaunch;
   let changes: FolderWatch;
@@ -91,7 +91,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
       last: ended.last,
       judged,
       fsDiff,
-      warnings: [...warnings, ...conflictsIn(ended.events), ...listAnswerWarnings(answer, context.progress.attempts)],
+      warnings: [...warnings, ...listConflicts(ended.events), ...listAnswerWarnings(answer, context.progress.attempts)],
       drift: record.drift,
       trouble: stop === null && isSound(run.end, drained) ? null : (trouble ?? explainRuntimeError(drained)),
       process: {
@@ -133,7 +133,7 @@ function listAnswerWarnings(answer: AnswerCollector, attempt: number): RunWarnin
   return warnings;
 }
 
-/** An attempt that never becomes a process: it could not be started, or the run ends before. */
+/** Records an attempt without a process: it could not be launched, or the run ended before. */
 export async function recordUnstarted(
   context: RunContext,
   plan: Pick<AttemptPlan, 'sessionId' | 'reply'>,
@@ -173,7 +173,7 @@ function openRecord(
   return new AttemptRecord(start, folder, journal, ports.clock);
 }
 
-/** A question is open before anyone hears of it: who hears it may answer at once. */
+/** A question is open before its event is published: a reader may answer at once. */
 async function emitEnd(
   { control, progress, ports }: RunContext,
   record: AttemptRecord,
@@ -201,8 +201,8 @@ async function askVersion(context: RunContext): Promise<string | undefined> {
   return version;
 }
 
-/** A success against which something speaks must not look like one without. */
-function conflictsIn(events: readonly Emitted[]): AttemptOutcome['warnings'] {
+/** A success that something contradicts must not look like any other. */
+function listConflicts(events: readonly Emitted[]): AttemptOutcome['warnings'] {
   return events.flatMap(({ protocol, event }) => {
     if (protocol !== 'fcmp' || event.type !== 'diagnostic.warning') return [];
     const { code, message } = event.data;

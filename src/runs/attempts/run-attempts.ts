@@ -12,7 +12,7 @@ import type { RunContext } from './run-context.js';
 import { explainStop } from './run-control.js';
 import type { RunControl } from './run-control.js';
 
-/** Attempt after attempt, until one ends the run: the first, those with an answer, those with what was wrong. */
+/** Runs attempt after attempt until one ends the run: the first, those with a reply, those with a correction. */
 export async function runAttempts(context: RunContext, workdir: string): Promise<RunResult> {
   const { spec, control, usage } = context;
   warnOfUnreportedCost(context);
@@ -29,9 +29,9 @@ export async function runAttempts(context: RunContext, workdir: string): Promise
   };
   for (;;) {
     if (plan.sessionId === null) usage.startSession();
-    watch.go();
-    // Also where it throws: a clock left running would keep the process waiting for it.
-    const outcome = await runAttempt(context, plan).finally(() => watch.rest());
+    watch.start();
+    // Also where it throws: a timer left running would keep the process alive.
+    const outcome = await runAttempt(context, plan).finally(() => watch.pause());
     artifacts = mergeFsDiffs(artifacts, outcome.fsDiff);
     drift = addDrift(drift, outcome.drift);
     const next = await nextStep(context, plan, outcome);
@@ -66,7 +66,7 @@ async function nextStep(context: RunContext, plan: AttemptPlan, outcome: Attempt
   return { prompt, sessionId: session, reply: null, isRetry: true };
 }
 
-/** The run stays open until a person answers; the time for work stands still meanwhile. */
+/** Waits until a person answers; the time limit for work does not run meanwhile. */
 async function waitForReply(context: RunContext): Promise<NextStep> {
   const { control, limits, launcher, progress } = context;
   const reason = `No answer within limits.wait_s (${limits.wait_s} s).`;
@@ -83,31 +83,31 @@ async function waitForReply(context: RunContext): Promise<NextStep> {
   const why = launcher.canResume ? 'it never named its session' : 'it has no sessions';
   const lost = {
     verdict: 'session_lost',
-    reason: `${launcher.engine} cannot be given the reply: ${why}. Start a new run that holds question and answer.`,
+    reason: `Cannot pass the reply to ${launcher.engine}: ${why}. Start a new run with question and answer in its prompt.`,
   } as const;
   const reply = createAttemptSecrets(selectAgentEnvironment(context), context.ports.secretPatterns).maskText(text);
   return { ended: await recordUnstarted(context, { sessionId, reply }, lost) };
 }
 
-/** Counts the time a run works; it rests while a person thinks. */
+/** Measures the time a run works, without the time it waits for a person. */
 export interface Stopwatch {
-  go(): void;
-  rest(): void;
+  start(): void;
+  pause(): void;
 }
 
-/** Stops the run when it has worked for longer than it may. */
+/** Stops the run at its time limit. */
 function startStopwatch(seconds: number, control: RunControl): Stopwatch {
   let left = seconds * 1000;
   let since = 0;
   let timer: NodeJS.Timeout | undefined;
   return {
-    go() {
+    start() {
       since = performance.now();
       const reason = `The run worked longer than limits.time_s (${seconds} s).`;
       const hint = 'Raise the limit, or ask for less.';
       timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), Math.max(0, left));
     },
-    rest() {
+    pause() {
       clearTimeout(timer);
       left -= performance.now() - since;
     },

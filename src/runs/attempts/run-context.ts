@@ -38,15 +38,15 @@ export function warn({ id, ports, warnings }: RunContext, warning: RunWarning): 
   ports.onWarning(warning);
 }
 
-/** How far a run has come; each attempt moves it on. */
+/** The progress of a run, updated by each attempt. */
 export interface RunProgress {
-  /** Attempts that were begun. */
+  /** Attempts that were started. */
   attempts: number;
   /** The last FCMP number that was used. */
   fcmpSeq: number;
   /** Bytes that were printed. */
   printed: number;
-  /** Answers of a person. */
+  /** Replies of a person. */
   replies: number;
   /** The session the engine named last. */
   sessionId: string | null;
@@ -54,17 +54,17 @@ export interface RunProgress {
   text: string | undefined;
 }
 
-/** How the run is to be read and judged. */
+/** The mode of a run; `auto` by default. */
 export function getRunMode({ spec }: Pick<RunContext, 'spec'>): 'auto' | 'interactive' {
   return spec.mode ?? 'auto';
 }
 
-/** Adds up what all attempts of a run have used. An engine tells the total of its session, whatever attempt it is in. */
+/** Adds up what all attempts of a run have used. An engine reports the total of its session, over all attempts in it. */
 export class RunUsage {
   #before: Usage | null = null;
   #session = new UsageTotals();
 
-  /** The next attempt begins a session of its own: what was used before is not in its totals. */
+  /** The next attempt starts a new session, whose totals do not include earlier ones. */
   startSession(): void {
     this.#before = this.total;
     this.#session = new UsageTotals();
@@ -74,7 +74,7 @@ export class RunUsage {
     this.#session.add(usage);
   }
 
-  /** What was used so far; null if no engine has said. */
+  /** What was used so far; null if the engine reported nothing. */
   get total(): Usage | null {
     const now = this.#session.total;
     if (this.#before === null || now === null) return now ?? this.#before;

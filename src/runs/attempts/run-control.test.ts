@@ -4,18 +4,18 @@ import { RunControl } from './run-control.js';
 const CANCEL = { verdict: 'canceled', reason: 'enough' } as const;
 
 describe('a stop', () => {
-  it('is told to all who listen, also to those who come later', () => {
+  it('calls all listeners, also those added later', () => {
     const control = new RunControl();
-    const told: string[] = [];
-    control.onStop(({ reason }) => told.push(`before: ${reason}`));
-    const unsubscribe = control.onStop(() => told.push('taken back'));
+    const called: string[] = [];
+    control.onStop(({ reason }) => called.push(`before: ${reason}`));
+    const unsubscribe = control.onStop(() => called.push('unsubscribed'));
     unsubscribe();
     control.requestStop(CANCEL);
-    control.onStop(({ reason }) => told.push(`after: ${reason}`));
-    expect(told).toEqual(['before: enough', 'after: enough']);
+    control.onStop(({ reason }) => called.push(`after: ${reason}`));
+    expect(called).toEqual(['before: enough', 'after: enough']);
   });
 
-  it('counts once', () => {
+  it('is the first one', () => {
     const control = new RunControl();
     control.requestStop(CANCEL);
     control.requestStop({ verdict: 'limit', reason: 'late' });
@@ -55,7 +55,7 @@ describe('a reply', () => {
     expect(() => control.reply('z')).toThrow(misuse);
   });
 
-  it.each(['', '  ', 'x'.repeat(2_000_000)])('must be something that can be handed on', (text) => {
+  it.each(['', '  ', 'x'.repeat(2_000_000)])('must not be empty or too long', (text) => {
     const control = new RunControl();
     control.ask();
     expect(() => control.reply(text)).toThrow(expect.objectContaining({ code: 'INVALID_REPLY' }));
@@ -67,6 +67,6 @@ describe('a reply', () => {
     const answered = control.answered();
     control.requestStop(CANCEL);
     expect(await answered).toEqual({ kind: 'stop', stop: CANCEL });
-    expect(() => control.reply('x')).toThrow(/the run is over/);
+    expect(() => control.reply('x')).toThrow(/the run has ended/);
   });
 });

@@ -23,22 +23,22 @@ export function explainStop({ verdict, reason, hint }: Stop, trouble: EngineTrou
   return { verdict, reason: hint === undefined ? reason : `${reason} ${hint}` };
 }
 
-/** What ends the waiting for an answer. */
+/** What ends the wait for a reply. */
 export type Answered =
   | { readonly kind: 'reply'; readonly text: string }
   | { readonly kind: 'stop'; readonly stop: Stop };
 
-/** Longer answers are files of the working folder. */
+/** Longer replies belong into files of the working folder. */
 const LONGEST_REPLY = 1024 * 1024;
 
-/** What the owner of a run may do to it while it goes on, and what its limits do. The first stop counts. */
+/** How the owner of a run and its limits control it while it runs. The first stop counts. */
 export class RunControl {
   #stop: Stop | null = null;
   #isOver = false;
   readonly #listeners = new Set<(stop: Stop) => void>();
   #isAsking = false;
   #reply: string | null = null;
-  #tellReply: (() => void) | null = null;
+  #resolveReply: (() => void) | null = null;
 
   /** Why the run is to end; null while it is not. */
   get stop(): Stop | null {
@@ -52,7 +52,7 @@ export class RunControl {
     for (const listener of this.#listeners) listener(stop);
   }
 
-  /** Calls back when the run is to end, at once if it already is; the returned function takes that back. */
+  /** Calls back when the run is to end, at once if it already is; returns a function that unsubscribes. */
   onStop(listener: (stop: Stop) => void): () => void {
     if (this.#stop !== null) listener(this.#stop);
     this.#listeners.add(listener);
@@ -64,22 +64,22 @@ export class RunControl {
     this.#isAsking = true;
   }
 
-  /** Hands over the answer of a person; throws `REPLY_NOT_EXPECTED` if nothing was asked. */
+  /** Accepts a person's reply; throws `REPLY_NOT_EXPECTED` if nothing was asked. */
   reply(text: string): void {
     if (text.trim() === '' || text.length > LONGEST_REPLY) {
       const problem =
         text.trim() === ''
-          ? 'it is empty; say something'
-          : `it is longer than ${LONGEST_REPLY} characters; put material into files`;
-      throw new SluiceError('INVALID_REPLY', `The reply cannot be handed on: ${problem}.`);
+          ? 'it is empty'
+          : `it is longer than ${LONGEST_REPLY} characters. Put the material into files`;
+      throw new SluiceError('INVALID_REPLY', `Invalid reply: ${problem}.`);
     }
     if (!this.#isAsking || this.#stop !== null) {
-      const why = this.#isOver || this.#stop !== null ? 'the run is over' : 'the agent has not asked anything';
-      throw new SluiceError('REPLY_NOT_EXPECTED', `Nobody waits for a reply: ${why}. Wait for user.input.required.`);
+      const why = this.#isOver || this.#stop !== null ? 'the run has ended' : 'the agent has not asked anything';
+      throw new SluiceError('REPLY_NOT_EXPECTED', `No reply is expected: ${why}. Wait for user.input.required.`);
     }
     this.#isAsking = false;
     this.#reply = text;
-    this.#tellReply?.();
+    this.#resolveReply?.();
   }
 
   /** Waits for the answer to the question that was asked, or for a stop. */
@@ -87,19 +87,19 @@ export class RunControl {
     let unsubscribe: (() => void) | undefined;
     try {
       return await new Promise<Answered>((resolve) => {
-        this.#tellReply = () => resolve({ kind: 'reply', text: this.#reply ?? '' });
+        this.#resolveReply = () => resolve({ kind: 'reply', text: this.#reply ?? '' });
         unsubscribe = this.onStop((stop) => resolve({ kind: 'stop', stop }));
-        if (this.#reply !== null) this.#tellReply();
+        if (this.#reply !== null) this.#resolveReply();
       });
     } finally {
       unsubscribe?.();
       this.#isAsking = false;
       this.#reply = null;
-      this.#tellReply = null;
+      this.#resolveReply = null;
     }
   }
 
-  /** The run has ended: nothing can be done to it any more. */
+  /** The run has ended: later stops and replies have no effect. */
   end(): void {
     this.#isOver = true;
     this.#isAsking = false;

@@ -5,7 +5,7 @@ const turn = (input: number, output: number) =>
   ({ scope: 'turn', input_tokens: input, output_tokens: output }) as const;
 const total = (input: number, output: number) => ({ ...turn(input, output), scope: 'total' }) as const;
 
-test('nothing said is nothing used', () => {
+test('usage is null while the engine reports nothing', () => {
   const usage = new RunUsage();
   expect([usage.total, usage.tokens, usage.cost]).toEqual([null, 0, 0]);
 });
@@ -25,7 +25,7 @@ test('the total of a session that is resumed counts once', () => {
   expect(usage.total).toEqual(total(25, 2));
 });
 
-test('a session of its own adds to the one before', () => {
+test('a new session adds to the one before', () => {
   const usage = new RunUsage();
   usage.add({ ...total(10, 1), cost: 0.5 });
   usage.startSession();
@@ -35,7 +35,7 @@ test('a session of its own adds to the one before', () => {
   expect(usage.cost).toBe(0.75);
 });
 
-test('the engine’s own sum of tokens counts where it gives one', () => {
+test('the engine’s own sum of tokens is used where there is one', () => {
   const usage = new RunUsage();
   usage.add({ ...total(10, 1), total_tokens: 40 });
   expect(usage.tokens).toBe(40);

@@ -5,8 +5,8 @@ import { toJsonSchema } from '../spec/contract-schema.js';
 import type { RunSpec } from '../../records/index.js';
 
 /**
- * The key under which a result is kept: everything the answer depends on. Runs that differ in any of it do not share
- * a result; where they run, for how long and at what cost does not matter.
+ * Computes the key of a result from everything the answer depends on. Runs that differ in any of it do not share a
+ * result; where they run, for how long and at what cost does not matter.
  */
 export async function computeCacheKey(spec: RunSpec, engineVersion: string | undefined): Promise<string> {
   const { contract } = spec;
@@ -36,7 +36,7 @@ export async function computeCacheKey(spec: RunSpec, engineVersion: string | und
   return createHash('sha256').update(canonical(parts)).digest('hex');
 }
 
-/** JSON with sorted keys: a schema says the same in any order. */
+/** JSON with sorted keys: the order of keys in a schema does not matter. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

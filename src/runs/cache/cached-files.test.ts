@@ -65,7 +65,7 @@ it('writes nothing where one of several files cannot be restored', async () => {
   expect(await readdir(workdir)).toEqual(['b']);
 });
 
-it('forgets the contents that were not used for the longest', async () => {
+it('evicts the least recently used contents', async () => {
   const { store, workdir, keep } = await makePlace();
   const limits = { files: 2, bytes: 1000 };
   for (const [index, name] of ['a', 'b', 'c'].entries()) {

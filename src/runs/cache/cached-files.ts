@@ -12,7 +12,7 @@ import type { CachedFile } from './result-cache.js';
 const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 const MAX_RESULT_FILES = 1000;
 
-/** What the contents of all results may take; what was not used for the longest goes first. */
+/** What the contents of all results may take; the least recently used is evicted first. */
 const STORE_LIMITS = { files: 20_000, bytes: 1024 * 1024 * 1024 };
 
 /** What is to be stored of a run. */
@@ -64,7 +64,7 @@ export async function storeFiles(
     await writeContent(join(store, sha256), bytes, () => 0o600);
     files.push({ path, change, sha256, executable });
   }
-  if (files.length > 0) await forgetOldest(store, limits);
+  if (files.length > 0) await evictOldest(store, limits);
   return { files };
 }
 
@@ -173,7 +173,7 @@ function hashBytes(bytes: Uint8Array): string {
 /** An unfinished content is named after its place; one this old was left behind by a crash. */
 const LEFTOVER_MS = 60 * 60 * 1000;
 
-async function forgetOldest(store: string, limits: typeof STORE_LIMITS): Promise<void> {
+async function evictOldest(store: string, limits: typeof STORE_LIMITS): Promise<void> {
   const contents: { readonly path: string; readonly size: number; readonly usedAt: number }[] = [];
   for (const name of await readdir(store)) {
     const path = join(store, name);

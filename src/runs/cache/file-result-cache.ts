@@ -6,59 +6,59 @@ import type { ResultCache, CacheLimits } from './result-cache.js';
 
 const ENDING = '.result';
 
-/** How an entry is called while it is written. Writing takes less than this: what is older was left behind by a crash. */
+/** The suffix of an entry while it is written. An older one was left behind by a crash. */
 const UNFINISHED = '.tmp';
 const LEFTOVER_MS = 60 * 60 * 1000;
 
 /**
- * Keeps results in files of `<data>/cache`, for all processes that share the folder. What cannot be read is a miss; the
- * result that was not asked for the longest is forgotten first.
+ * Caches results in files of `<data>/cache`, for all processes that share the folder. What cannot be read is a miss; the
+ * least recently used result is evicted first.
  *
  * @example
  * const cache = createFileResultCache('.sluice', { entries: 100 })
  */
 export function createFileResultCache(data: string, limits: CacheLimits = {}): ResultCache {
-  const most = { ...CACHE_LIMITS, ...limits };
+  const max = { ...CACHE_LIMITS, ...limits };
   const folder = join(data, 'cache');
 
   /** A key is a hash; anything else must not become a path. */
-  const pathOf = (key: string): string | undefined =>
+  const getPath = (key: string): string | undefined =>
     /^[0-9a-f]{64}$/.test(key) ? join(folder, `${key}${ENDING}`) : undefined;
 
   return {
     async find(key) {
-      const path = pathOf(key);
+      const path = getPath(key);
       if (path === undefined) return undefined;
-      const text = await readSmallFile(path, most.bytes).catch(() => undefined);
+      const text = await readSmallFile(path, max.bytes).catch(() => undefined);
       const entry = text === undefined ? undefined : readCacheEntry(key, text);
       if (entry !== undefined) await utimes(path, new Date(), new Date()).catch(() => undefined);
       else if (text !== undefined) await rm(path, { force: true });
       return entry;
     },
     async keep(key, entry) {
-      const path = pathOf(key);
+      const path = getPath(key);
       const text = writeCacheEntry(key, entry);
       if (path === undefined) return;
-      if (Buffer.byteLength(text) > most.bytes) {
-        // Too large to be kept, but what was kept before is out of date.
+      if (Buffer.byteLength(text) > max.bytes) {
+        // Too large to be cached, and the old entry is out of date.
         await rm(path, { force: true });
         return;
       }
       await makeFolder(folder);
       await replaceFile(path, text);
-      await forgetOldest(folder, path, most);
+      await evictOldest(folder, path, max);
     },
   };
 }
 
-/** Another process may do the same at the same time: a file that is gone is none the less forgotten. */
-async function forgetOldest(folder: string, newest: string, most: Required<CacheLimits>): Promise<void> {
+/** Another process may do the same at the same time: a file that is gone is no error. */
+async function evictOldest(folder: string, newest: string, max: Required<CacheLimits>): Promise<void> {
   const files: { readonly path: string; readonly size: number; readonly usedAt: number }[] = [];
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     const found = await stat(path).catch(() => undefined);
     if (found === undefined) continue;
-    // Times of files are coarse: several may have been kept at the same one.
+    // Times of files are coarse: several may have been written at the same time.
     const usedAt = path === newest ? Number.POSITIVE_INFINITY : found.mtimeMs;
     if (name.endsWith(ENDING)) files.push({ path, size: found.size, usedAt });
     else if (name.endsWith(UNFINISHED) && Date.now() - found.mtimeMs > LEFTOVER_MS) await rm(path, { force: true });
@@ -67,6 +67,6 @@ async function forgetOldest(folder: string, newest: string, most: Required<Cache
   let bytes = 0;
   for (const [index, { path, size }] of files.entries()) {
     bytes += size;
-    if (index >= most.entries || bytes > most.bytes) await rm(path, { force: true });
+    if (index >= max.entries || bytes > max.bytes) await rm(path, { force: true });
   }
 }

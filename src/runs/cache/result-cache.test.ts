@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { CacheLimits } from './result-cache.js';
 import { createFileResultCache } from './file-result-cache.js';
 import { createMemoryResultCache } from './memory-result-cache.js';
-import { describeResultCache, keptResult, computeKey } from './result-cache.contract.js';
+import { describeResultCache, cachedResult, computeKey } from './result-cache.contract.js';
 
 async function makeData(): Promise<string> {
   const data = await mkdtemp(join(tmpdir(), 'sluice-cache-'));
@@ -18,7 +18,7 @@ const CACHES = [
   ['in files', async (limits?: CacheLimits) => createFileResultCache(await makeData(), limits)],
 ] as const;
 
-/** Files tell the times of use apart only if they differ. */
+/** Times of files are coarse: uses count in order only if they differ. */
 async function useLongAgo(data: string): Promise<void> {
   const folder = join(data, 'cache');
   const earlier = new Date(Date.now() - 60_000);
@@ -30,12 +30,12 @@ for (const [place, open] of CACHES) describeResultCache(place, open);
 test.each([
   ['in memory', async () => ({ cache: createMemoryResultCache({ entries: 2 }), data: undefined })],
   ['in files', async () => makeData().then((data) => ({ cache: createFileResultCache(data, { entries: 2 }), data }))],
-])('a cache %s forgets the result that was not asked for the longest', async (_, open) => {
+])('a cache %s evicts the least recently used result', async (_, open) => {
   const { cache, data } = await open();
-  for (const key of ['a', 'b']) await cache.keep(computeKey(key), keptResult(key));
+  for (const key of ['a', 'b']) await cache.keep(computeKey(key), cachedResult(key));
   if (data !== undefined) await useLongAgo(data);
   await cache.find(computeKey('a'));
-  await cache.keep(computeKey('c'), keptResult('c'));
+  await cache.keep(computeKey('c'), cachedResult('c'));
   const found = await Promise.all(
     ['a', 'b', 'c'].map(async (key) => (await cache.find(computeKey(key)))?.result.value),
   );
@@ -51,37 +51,37 @@ test.each([
 ])('an entry that is %s is a miss', async (_, damage) => {
   const data = await makeData();
   const cache = createFileResultCache(data);
-  await cache.keep(computeKey('a'), keptResult({ line: 3 }));
+  await cache.keep(computeKey('a'), cachedResult({ line: 3 }));
   const path = join(data, 'cache', `${computeKey('a')}.result`);
   await writeFile(path, damage(await readFile(path, 'utf8')));
   expect(await cache.find(computeKey('a'))).toBeUndefined();
-  await cache.keep(computeKey('a'), keptResult({ line: 5 }));
+  await cache.keep(computeKey('a'), cachedResult({ line: 5 }));
   expect((await cache.find(computeKey('a')))?.result.value).toEqual({ line: 5 });
 });
 
 test('a link in the place of an entry is a miss', async () => {
   const data = await makeData();
   const cache = createFileResultCache(data);
-  await cache.keep(computeKey('b'), keptResult(1));
+  await cache.keep(computeKey('b'), cachedResult(1));
   await symlink(join(data, 'cache', `${computeKey('b')}.result`), join(data, 'cache', `${computeKey('a')}.result`));
   expect(await cache.find(computeKey('a'))).toBeUndefined();
 });
 
-test('what a crash left half written is swept away, but not what is being written', async () => {
+test('unfinished files of a crash are removed, but not those being written', async () => {
   const data = await makeData();
   const cache = createFileResultCache(data);
-  await cache.keep(computeKey('a'), keptResult(1));
+  await cache.keep(computeKey('a'), cachedResult(1));
   const names = ['old.result.1.tmp', 'new.result.2.tmp', 'notes.txt'];
   for (const name of names) await writeFile(join(data, 'cache', name), '');
   const yesterday = new Date(Date.now() - 24 * 60 * 60 * 1000);
   for (const name of ['old.result.1.tmp', 'notes.txt']) await utimes(join(data, 'cache', name), yesterday, yesterday);
-  await cache.keep(computeKey('b'), keptResult(2));
+  await cache.keep(computeKey('b'), cachedResult(2));
   const kept = [`${computeKey('a')}.result`, `${computeKey('b')}.result`, 'new.result.2.tmp', 'notes.txt'];
   expect((await readdir(join(data, 'cache'))).toSorted()).toEqual(kept);
 });
 
-test('what is no key leads nowhere', async () => {
+test('an invalid key is a miss', async () => {
   const cache = createFileResultCache(await makeData());
-  await cache.keep('../../x', keptResult(1));
+  await cache.keep('../../x', cachedResult(1));
   expect(await cache.find('../../x')).toBeUndefined();
 });

@@ -25,7 +25,7 @@ export interface CachedFile {
   readonly executable: boolean;
 }
 
-/** How much a cache of results may hold. An entry larger than all of it is not kept. */
+/** How much a cache of results may hold. An entry larger than all of it is not stored. */
 export interface CacheLimits {
   readonly entries?: number;
   /** All entries together, as text. */
@@ -35,13 +35,13 @@ export interface CacheLimits {
 /** Results are small: a thousand of them cover a long time of work, and fit into memory. */
 export const CACHE_LIMITS: Readonly<Required<CacheLimits>> = { entries: 1000, bytes: 64 * 1024 * 1024 };
 
-/** An entry as text, with what it takes to notice that it was damaged. */
+/** Writes an entry as text, with a hash that reveals damage. */
 export function writeCacheEntry(key: string, entry: CachedResult): string {
   const text = JSON.stringify(entry);
   return `${JSON.stringify({ key, sha256: hashText(text) })}\n${text}\n`;
 }
 
-/** Reads an entry; undefined if it is not whole, of another key, or of a shape that can be no result. */
+/** Reads an entry; undefined if it is damaged, of another key, or not a result. */
 export function readCacheEntry(key: string, text: string): CachedResult | undefined {
   const [head = '', body = ''] = text.split('\n');
   try {

@@ -31,7 +31,7 @@ export interface RecordedStart {
   readonly answer: AnswerCollector;
 }
 
-/** What is known of an attempt that has ended, beside its bytes. */
+/** How an attempt ended. */
 export interface RecordedEnd extends Omit<AttemptEnd, 'warnings'> {
   readonly pid?: number | undefined;
   readonly version?: string | undefined;
@@ -49,9 +49,9 @@ function* splitBytes(bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 /**
- * Writes an attempt down and tells it. The order is what a crash cannot upset: bytes before the events read from them,
- * the meta before the last events, everything in the files before anyone hears of it. The events get the times that
- * are in the files, so that a replay gives the same.
+ * Records an attempt and publishes its events. The order survives a crash: bytes before the events read from them, the
+ * meta before the last events, everything in the files before it is published. The events get the times that are in the
+ * files, so that a replay gives the same.
  */
 export class AttemptRecord {
   readonly #start: RecordedStart;
@@ -62,10 +62,10 @@ export class AttemptRecord {
   readonly #translator: Translator;
   #meta: AttemptMeta;
   #capture: AttemptCapture | null = null;
-  /** The latest reading: times never go back, whatever the clock does. */
+  /** The latest time read: times never go back, whatever the clock does. */
   #now: number;
-  /** The time of the events that are being told. */
-  #telling: number;
+  /** The time of the events that are being emitted. */
+  #emitTime: number;
   #fcmpSeq: number;
   #drained: Drained | null = null;
 
@@ -76,7 +76,7 @@ export class AttemptRecord {
     this.#clock = clock;
     this.#startedAt = Math.floor(clock());
     this.#now = this.#startedAt;
-    this.#telling = this.#startedAt;
+    this.#emitTime = this.#startedAt;
     this.#fcmpSeq = start.fcmpSeq;
     const { runId, attempt, mode, fcmpSeq, sessionId, reply, cachedFrom } = start;
     this.#translator = createTranslator({
@@ -88,7 +88,7 @@ export class AttemptRecord {
       sessionId: sessionId ?? undefined,
       reply: reply ?? undefined,
       cachedFrom: cachedFrom ?? undefined,
-      clock: () => this.#telling,
+      clock: () => this.#emitTime,
     });
     this.#meta = {
       run_id: runId,
@@ -105,7 +105,7 @@ export class AttemptRecord {
     return this.#fcmpSeq;
   }
 
-  /** What was met that no reader knows; null if everything was. */
+  /** What the reader of the engine did not know; null if there was nothing. */
   get drift(): DriftSummary | null {
     return this.#translator.drift();
   }
@@ -116,7 +116,7 @@ export class AttemptRecord {
     return this.#now - this.#startedAt;
   }
 
-  /** Notes down that the attempt begins, with what is started and what it is given. Both must be free of secrets. */
+  /** Records the start of the attempt, with command and input. Both must be free of secrets. */
   async begin(begun: { readonly command?: readonly string[]; readonly input?: string } = {}): Promise<void> {
     if (begun.command !== undefined) this.#meta = { ...this.#meta, command: begun.command };
     await writeAttemptMeta(this.#folder, this.#start.attempt, this.#meta);
@@ -125,40 +125,40 @@ export class AttemptRecord {
     if (begun.input !== '') await this.#capture.writeInput(Buffer.from(begun.input));
   }
 
-  /** Keeps what was printed and tells what it means. */
+  /** Stores what was printed, and publishes the events read from it. */
   async keep(chunks: readonly CapturedChunk[]): Promise<readonly Emitted[]> {
     await this.#capture?.write(chunks);
-    const told: Emitted[][] = [];
+    const published: Emitted[][] = [];
     let events: Emitted[] = [];
     for (const { stream, bytes, ms } of chunks) {
-      this.#telling = this.#startedAt + ms;
+      this.#emitTime = this.#startedAt + ms;
       this.#start.answer.addBytes(stream, bytes);
       for (const piece of splitBytes(bytes)) {
         for (const emitted of this.#translator.push(stream, piece)) events.push(emitted);
         if (events.length < MAX_EVENTS_PER_BATCH) continue;
         await this.#addAndEmit(events);
-        told.push(events);
+        published.push(events);
         events = [];
       }
     }
     await this.#addAndEmit(events);
-    return [...told.flat(), ...events];
+    return [...published.flat(), ...events];
   }
 
   async #addAndEmit(events: readonly Emitted[]): Promise<void> {
     this.#start.answer.addEvents(events);
-    await this.#tell(events);
+    await this.#emit(events);
   }
 
-  /** All bytes have come. What was left open is told with the end: only then its time is in the files. */
+  /** All bytes have been read. Events still open are published with the end: only then their time is in the files. */
   drain(exit: Pick<AttemptEnd, 'exitCode' | 'signal'>): Drained {
-    this.#telling = this.#startedAt + this.now();
+    this.#emitTime = this.#startedAt + this.now();
     this.#drained = this.#translator.drain(exit);
     this.#start.answer.addEvents(this.#drained.events);
     return this.#drained;
   }
 
-  /** Notes down how the attempt ended, and gives its last events, which are still to be told. */
+  /** Records how the attempt ended, and returns its last events, which `emitEnd` publishes. */
   async end(end: RecordedEnd): Promise<{ readonly events: readonly Emitted[]; readonly last: FcmpEvent }> {
     const { attempt } = this.#start;
     const drained = this.#drained ?? this.drain(end);
@@ -168,7 +168,7 @@ export class AttemptRecord {
     const { exitCode, signal, verdict, reason, pid, version } = end;
     await writeAttemptMeta(this.#folder, attempt, {
       ...this.#meta,
-      finished_at: new Date(this.#telling).toISOString(),
+      finished_at: new Date(this.#emitTime).toISOString(),
       exit_code: exitCode,
       signal,
       ...(verdict === undefined ? {} : { verdict }),
@@ -182,20 +182,20 @@ export class AttemptRecord {
     return { events, last: last.event };
   }
 
-  /** Tells the last events. */
+  /** Publishes the last events. */
   async emitEnd(events: readonly Emitted[]): Promise<void> {
-    await this.#tell(events);
+    await this.#emit(events);
     const { drift } = this;
     if (drift !== null) await this.#journal.writeDrift(drift);
   }
 
-  async #tell(events: readonly Emitted[]): Promise<void> {
+  async #emit(events: readonly Emitted[]): Promise<void> {
     const last = events.findLast(({ protocol }) => protocol === 'fcmp');
     if (last !== undefined) this.#fcmpSeq = last.event.seq;
     await this.#journal.write(events);
   }
 
-  /** Lets go of its files, however it ended. */
+  /** Closes its files, however it ended. */
   async close(): Promise<void> {
     await this.#capture?.close().catch(() => undefined);
   }

@@ -39,7 +39,7 @@ async function* print(...chunks: (OutputChunk | Promise<unknown>)[]): AsyncGener
 }
 
 describe('the output of a process', () => {
-  it('is kept in order; what comes while it is written goes together', async () => {
+  it('is written in order; what comes meanwhile is written together', async () => {
     const output = print(out('a'), out('b'), out('c'), Promise.resolve().then(untilWritten), out('d'));
     const { batches, done } = takeFrom(output);
     async function untilWritten(): Promise<void> {
@@ -50,7 +50,7 @@ describe('the output of a process', () => {
     expect(batches).toEqual([['a'], ['b', 'c'], ['d']]);
   });
 
-  it('waits where too much is not yet kept', async () => {
+  it('waits while too much is not yet written', async () => {
     const block = out('x'.repeat(200 * 1024));
     let pulled = 0;
     async function* flood(): AsyncGenerator<OutputChunk> {
@@ -68,7 +68,7 @@ describe('the output of a process', () => {
     expect(pulled).toBe(10);
   });
 
-  it('is told with what masking held back', async () => {
+  it('includes what masking held back', async () => {
     const { batches, done } = takeFrom(print(out('a')), { endMask: () => [out('held')] });
     await done;
     expect(batches.flat()).toEqual(['a', 'held']);
@@ -83,7 +83,7 @@ describe('the output of a process', () => {
     expect(stops).toMatchObject([{ verdict: 'limit' }]);
   });
 
-  it('that does not come stops the process', async () => {
+  it('that stays silent stops the process', async () => {
     let stopped = (): void => undefined;
     const stops: Stop[] = [];
     const end = new Promise<void>((resolve) => {
@@ -96,7 +96,7 @@ describe('the output of a process', () => {
     ]);
   });
 
-  it('that cannot be kept ends everything with that error', async () => {
+  it('that cannot be written ends the process with that error', async () => {
     let abandoned = (): void => undefined;
     const end = new Promise<void>((resolve) => {
       abandoned = resolve;

@@ -3,11 +3,11 @@ import type { DriftSummary, Emitted } from '../../events/index.js';
 import type { EventLog } from '../ports/event-log.js';
 import { SluiceError } from '../../base/index.js';
 
-/** Where the events of a run go: first into its folder and the event log, then to those who read along. */
+/** Where the events of a run go: first into its folder and the event log, then to its readers. */
 export interface RunJournal {
-  /** Keeps events and tells them; told when this resolves. */
+  /** Stores events, then publishes them; both are done when this resolves. */
   write(events: readonly Emitted[]): Promise<void>;
-  /** Keeps the count of what an attempt met and this version does not know. */
+  /** Stores how much of an attempt's output this version does not know. */
   writeDrift(summary: DriftSummary): Promise<void>;
   close(): Promise<void>;
 }
@@ -32,8 +32,8 @@ export function createRunJournal(
 const PAGE = 1024;
 
 /**
- * Tells the events of a run to any number of readers, each from the first event, each at its own pace. What a reader
- * has not had yet is in memory, within bounds; one that is slow or late is served from the log, so nothing queues up.
+ * Publishes the events of a run to any number of readers, each from the first event, each at its own pace. What a reader
+ * has not read yet is in memory, within bounds; one that is slow or late reads the log, so nothing queues up.
  */
 export class EventFeed implements AsyncIterable<Emitted> {
   readonly #runId: string;
@@ -42,7 +42,7 @@ export class EventFeed implements AsyncIterable<Emitted> {
   readonly #recent = new RecentEvents();
   readonly #readers = new Set<{ next: number }>();
   #waiting: (() => void)[] = [];
-  #isOver = false;
+  #hasEnded = false;
   #failure: SluiceError | null = null;
 
   constructor(runId: string, log: EventLog) {
@@ -50,7 +50,7 @@ export class EventFeed implements AsyncIterable<Emitted> {
     this.#log = log;
   }
 
-  /** Tells events; they must be in the log. */
+  /** Publishes events, which must be in the log. */
   publish(events: readonly Emitted[]): void {
     if (events.length === 0) return;
     let needed = this.#order.length + events.length;
@@ -60,9 +60,9 @@ export class EventFeed implements AsyncIterable<Emitted> {
     this.#wake();
   }
 
-  /** No more events will come; with a failure, because they could not be kept. */
+  /** Ends the feed; with a failure if events could not be stored. */
   end(failure: SluiceError | null = null): void {
-    this.#isOver = true;
+    this.#hasEnded = true;
     this.#failure = failure;
     this.#wake();
   }
@@ -75,7 +75,7 @@ export class EventFeed implements AsyncIterable<Emitted> {
       for (;;) {
         while (reader.next >= this.#order.length) {
           if (this.#failure !== null) throw this.#failure;
-          if (this.#isOver) return undefined;
+          if (this.#hasEnded) return undefined;
           await new Promise<void>((wake) => {
             this.#waiting.push(wake);
           });
@@ -99,7 +99,7 @@ export class EventFeed implements AsyncIterable<Emitted> {
 
 type Protocol = Emitted['protocol'];
 
-/** One reader's way through the log: pages of both protocols, put together in the order in which they were told. */
+/** One reader's way through the log: pages of both protocols, merged in the order in which they were published. */
 class History {
   readonly #runId: string;
   readonly #log: EventLog;
@@ -121,7 +121,7 @@ class History {
     if (next !== undefined) return next;
     throw new SluiceError(
       'EVENT_LOG_INCOMPLETE',
-      `The event log has lost ${protocol} events of run ${this.#runId}; rebuild them: sluice translate DIR --write.`,
+      `The event log has lost ${protocol} events of run ${this.#runId}. Rebuild them: sluice translate DIR --write.`,
     );
   }
 
@@ -142,13 +142,13 @@ class History {
 }
 
 /** A reader may fall so far behind before it has to read the log. */
-const MOST_EVENTS = 16_384;
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_EVENTS = 16_384;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** What an event costs beside the bytes it was read from. */
 const ENVELOPE = 600;
 
-/** The events of a run that some reader has not had yet, as many as a fixed room holds. */
+/** The events of a run that some reader has not read yet, within fixed bounds. */
 class RecentEvents {
   #events: Emitted[] = [];
   #bytes = 0;
@@ -163,7 +163,7 @@ class RecentEvents {
     let dropped = 0;
     while (dropped < this.#events.length) {
       const isNeeded = this.#first + dropped >= needed;
-      if (isNeeded && this.#events.length - dropped <= MOST_EVENTS && this.#bytes <= MOST_BYTES) break;
+      if (isNeeded && this.#events.length - dropped <= MAX_EVENTS && this.#bytes <= MAX_BYTES) break;
       const oldest = this.#events[dropped];
       if (oldest !== undefined) this.#bytes -= estimateSize(oldest);
       dropped += 1;
@@ -185,7 +185,7 @@ function estimateSize({ protocol, event }: Emitted): number {
 }
 
 /**
- * Which protocol each event of a run belongs to, in the order in which they were told: a bit an event. Logs keep the
+ * Which protocol each event of a run belongs to, in the order in which they were published: one bit an event. Logs keep the
  * protocols apart; with this they can be put together again exactly as they came.
  */
 class ProtocolOrder {

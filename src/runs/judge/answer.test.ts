@@ -29,27 +29,27 @@ test('the last whole message is the answer', () => {
   expect(collect('codex', [codex.message('first'), codex.message('last', 'item_1')]).text).toBe('last');
 });
 
-test('what a sub-agent says is not', () => {
+test('a message of a sub-agent is not the answer', () => {
   expect(collect('claude', [claude('mine'), claude('of a helper', 'toolu_1')]).text).toBe('mine');
 });
 
-test('the engine’s own structured field is', () => {
+test('the engine’s structured field is the answer', () => {
   const result = { type: 'result', subtype: 'success', is_error: false, session_id: 's', result: 'Here.' };
   expect(collect('claude', [claude('Here.'), { ...result, structured_output: { a: 1 } }]).text).toBe('{"a":1}');
 });
 
-test('of a plain program all of stdout is', () => {
+test('all of stdout is the answer of a plain program', () => {
   const answer = collect('generic', ['', 'one', '', 'two'], 'stdout');
   expect(answer.text).toBe('\none\n\ntwo\n');
   expect(answer.lastWords.text).toBe('one\n\ntwo');
 });
 
-test('nothing said is an empty answer', () => {
+test('an agent that says nothing has an empty answer', () => {
   expect(collect('codex', []).text).toBe('');
   expect(collect('codex', []).lastWords.text).toBeUndefined();
 });
 
-test('what is longer than can be read is kept only so far that it is refused', () => {
+test('an answer longer than the limit is kept just long enough to be refused', () => {
   const answer = new AnswerCollector('stdout');
   const block = new Uint8Array(1024 * 1024).fill(0x20);
   for (let count = 0; count < 70; count++) answer.addBytes('stdout', block);

@@ -31,7 +31,7 @@ describe('the verdict', () => {
     expect(decide({ stop, judged: refused })).toEqual(stop);
   });
 
-  it('is none where nothing was judged', () => {
+  it('is none where nothing was validated', () => {
     expect(decide({ judged: null })).toEqual({});
   });
 
@@ -41,7 +41,7 @@ describe('the verdict', () => {
     expect(decide({ judged, end: { exitCode: 1, signal: null } })).toEqual({ verdict: 'validated' });
   });
 
-  it('sends a refused output back while it may', () => {
+  it('sends an output that fails the contract back while retries are left', () => {
     expect(decide({ judged: refused })).toEqual({ verdict: 'retry', reason: 'no good' });
     expect(decide({ judged: refused, mayRetry: false })).toEqual({ verdict: 'not_validated', reason: 'no good' });
     expect(decide({ judged: comment })).toMatchObject({ verdict: 'retry' });
@@ -57,13 +57,13 @@ describe('the verdict', () => {
     expect(decide({ judged: comment, ...trouble })).toMatchObject({ verdict: 'comment' });
   });
 
-  it('does not ask again where the schema itself broke down', () => {
+  it('does not ask again where the schema threw an error', () => {
     const judged = { verdict: 'not_validated', reason: 'threw', warnings: [] } as const;
     expect(decide({ judged })).toEqual({ verdict: 'not_validated', reason: 'threw' });
   });
 });
 
-it('an agent asks that ends its turn without the done marker, where it may', () => {
+it('an agent that ends its turn without the done marker asks, in interactive mode', () => {
   const ended = { ...DRAINED, endSignal: 'CODEX_TURN_COMPLETED' } as const;
   expect(isAsking('interactive', ended)).toBe(true);
   expect(isAsking('interactive', { ...ended, doneMarker: true })).toBe(false);

@@ -11,15 +11,15 @@ export interface VerdictGrounds {
   readonly judged: JudgedOutput | null;
   readonly drained: Drained;
   readonly end: ProcessEnd;
-  /** Whether a refused output may be sent back once more. */
+  /** Whether an output that fails the contract may be sent back. */
   readonly mayRetry: boolean;
   /** The engine's last error, if it did not recover from it. */
   readonly trouble: EngineTrouble | null;
 }
 
 /**
- * The verdict on an attempt. Sluice's own stop comes first. A refused output is sent back only if the engine itself had
- * no trouble: asking again does not mend a broken process.
+ * The verdict on an attempt. Sluice's own stop comes first. An output that fails the contract is sent back only if the
+ * engine had no error: asking again does not repair a broken process.
  */
 export function decideVerdict(grounds: VerdictGrounds): {
   readonly verdict?: Verdict;
@@ -47,7 +47,7 @@ export function isSound(end: ProcessEnd, { runtimeError }: Pick<Drained, 'runtim
   return end.exitCode === 0 && runtimeError === null;
 }
 
-/** Whether the agent has asked, by seed 002's rules: it ended its turn and did not say that it has finished. */
+/** Whether the agent has asked: it ended its turn and did not say that it has finished. */
 export function isAsking(mode: 'auto' | 'interactive', { doneMarker, endSignal }: Drained): boolean {
   return mode === 'interactive' && endSignal !== null && !doneMarker;
 }

@@ -26,7 +26,7 @@ describe('an answer that passes', () => {
     });
   });
 
-  it('may have to be repaired, which is told', async () => {
+  it('can be repaired, and says so', async () => {
     expect(await judge('Here: ```json\n{"line":3,}\n```')).toMatchObject({
       verdict: 'validated',
       value: { line: 3 },
@@ -36,7 +36,7 @@ describe('an answer that passes', () => {
     });
   });
 
-  it('is freed of the done marker first', async () => {
+  it('has its done marker stripped first', async () => {
     expect(await judge('{"line":3,"__SKILL_DONE__":true}')).toMatchObject({ value: { line: 3 }, repairLevel: 'none' });
   });
 
@@ -64,7 +64,7 @@ describe('an answer that passes', () => {
     });
   });
 
-  it('may be judged by a schema that takes its time', async () => {
+  it('can be validated by an asynchronous schema', async () => {
     const schema = z.object({ line: z.number().refine(async (line) => Promise.resolve(line > 2)) });
     expect(await judgeOutput('{"line":3}', { schema }, schema)).toMatchObject({ verdict: 'validated' });
     expect(await judgeOutput('{"line":1}', { schema }, schema)).toMatchObject({ verdict: 'not_validated' });
@@ -96,7 +96,7 @@ describe('an answer that does not pass', () => {
     });
     expect(await judgeOutput('{}', { schema }, schema)).toEqual({
       verdict: 'not_validated',
-      reason: 'The schema of the contract broke down: no database',
+      reason: 'The schema of the contract threw an error: no database',
       warnings: [],
     });
   });

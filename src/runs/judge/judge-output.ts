@@ -24,16 +24,16 @@ export type JudgedOutput =
       readonly verdict: 'not_validated';
       readonly reason: string;
       readonly warnings: readonly Warning[];
-      /** Absent where the schema itself broke down. */
+      /** Absent where the schema threw an error. */
       readonly error?: ParseError;
     };
 
 /** Enough of an error to act on; the whole list is in the result. */
-const LONGEST_REASON = 2000;
+const MAX_REASON = 2000;
 
 /**
- * Holds an answer against the contract. Only the schema decides: repairs and alignment bring a text to it, nothing
- * else makes a success. The done marker is taken off before anything else looks at the value.
+ * Validates an answer against the contract. Only the schema decides: repairs and alignment bring a text to it, nothing
+ * else makes a success. The done marker is stripped before anything else looks at the value.
  */
 export async function judgeOutput(
   text: string,
@@ -62,10 +62,10 @@ export async function judgeOutput(
         return { verdict: 'not_validated', reason: describe(result.error), warnings, error: result.error };
     }
   } catch (error) {
-    // A schema of the caller's own may throw; the run has still ended, and its owner must hear of it.
+    // A schema of the caller may throw; the run has still ended, and the result says so.
     return {
       verdict: 'not_validated',
-      reason: `The schema of the contract broke down: ${describeThrown(error)}`,
+      reason: `The schema of the contract threw an error: ${describeThrown(error)}`,
       warnings: [],
     };
   }
@@ -75,7 +75,7 @@ function describe(error: ParseError): string {
   const issues = (error.issues ?? []).slice(0, 5).map(describeIssue).join('; ');
   const detail = issues === '' || error.message.includes(issues) ? '' : ` (${issues})`;
   const text = `The output did not pass the schema of the contract: [${error.code}] ${error.message}${detail}`;
-  return text.length > LONGEST_REASON ? `${text.slice(0, LONGEST_REASON)}…` : text;
+  return text.length > MAX_REASON ? `${text.slice(0, MAX_REASON)}…` : text;
 }
 
 function describeIssue({ path, message }: SchemaIssue): string {

@@ -17,10 +17,10 @@ export interface AskOptions {
   readonly timeoutMs: number;
 }
 
-/** A version is short; more is not kept. */
-const MOST_BYTES = 64 * 1024;
+/** A version is short; more is dropped. */
+const MAX_BYTES = 64 * 1024;
 
-/** Starts a program, listens for a limited time to a limited amount, and ends it with all it started. */
+/** Launches a program, reads a limited output for a limited time, and ends it with all it launched. */
 export async function askProgram(
   command: readonly [string, ...string[]],
   { env, cwd, timeoutMs }: AskOptions,
@@ -35,35 +35,35 @@ export async function askProgram(
     if (!isSluiceError(error)) throw error;
     return { text: '', problem: error.message };
   }
-  const listening = new AbortController();
-  const tooLate = sleep(timeoutMs, 'too late' as const, { signal: listening.signal }).catch(() => 'too late' as const);
-  const heard = listen(running.output);
+  const waiting = new AbortController();
+  const tooLate = sleep(timeoutMs, 'too late' as const, { signal: waiting.signal }).catch(() => 'too late' as const);
+  const output = readStart(running.output);
   try {
-    const first = await Promise.race([Promise.all([heard, running.ended]), tooLate]);
+    const first = await Promise.race([Promise.all([output, running.ended]), tooLate]);
     if (first === 'too late') return { text: '', problem: `it did not answer within ${timeoutMs / 1000} s` };
     const [text, { exitCode, signal }] = first;
     return exitCode === 0 ? { text } : { text, problem: `it ended with ${signal ?? `exit code ${exitCode}`}` };
   } finally {
-    listening.abort();
+    waiting.abort();
     await running.stop();
-    await heard;
+    await output;
   }
 }
 
-/** All of it is pulled, so that the program can end; the beginning is kept. */
-async function listen(output: AsyncIterable<{ readonly bytes: Uint8Array }>): Promise<string> {
+/** Reads all of it, so that the program can end, and keeps the beginning. */
+async function readStart(output: AsyncIterable<{ readonly bytes: Uint8Array }>): Promise<string> {
   const kept: Uint8Array[] = [];
   let length = 0;
   for await (const { bytes } of output) {
-    if (length < MOST_BYTES) kept.push(bytes.subarray(0, MOST_BYTES - length));
+    if (length < MAX_BYTES) kept.push(bytes.subarray(0, MAX_BYTES - length));
     length += bytes.length;
   }
   return new TextDecoder().decode(Buffer.concat(kept));
 }
 
 /**
- * Finds a program as the system would: a name on PATH, a path from the working folder. Undefined if there is none that
- * may be executed.
+ * Finds a program as the system would: a name on PATH, a path relative to the working folder. Undefined if there is none
+ * that may be executed.
  *
  * @example
  * await findProgram('codex', { path: process.env.PATH ?? '', cwd: process.cwd() }) // '/usr/local/bin/codex'

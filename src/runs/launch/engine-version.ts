@@ -4,11 +4,11 @@ import { askProgram, findProgram } from './ask-program.js';
 import type { Launcher } from '../launchers/launcher.js';
 import { RUN_MARKER } from '../process/process-record.js';
 
-/** A program that does not tell its version by then is used without. */
+/** A program that does not print its version by then is used without. */
 const TIMEOUT_MS = 15_000;
 
-/** Programs that were asked; the oldest is asked again first. */
-const MOST_PROGRAMS = 64;
+/** Programs whose version is remembered; the oldest is forgotten first. */
+const MAX_PROGRAMS = 64;
 
 const asked = new Map<string, Promise<string | undefined>>();
 
@@ -24,7 +24,7 @@ export async function engineVersion(
   if (known !== undefined) return known;
   const version = ask(launcher, words, env);
   asked.set(key, version);
-  if (asked.size > MOST_PROGRAMS) asked.delete(asked.keys().next().value ?? key);
+  if (asked.size > MAX_PROGRAMS) asked.delete(asked.keys().next().value ?? key);
   return version;
 }
 

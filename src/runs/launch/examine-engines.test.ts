@@ -10,7 +10,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Puts a program into a folder of its own; returns that folder. */
+/** Puts a program into a new folder; returns that folder. */
 function install(place: string, program: string, lines: string): string {
   const file = join(folder, place, program);
   mkdirSync(dirname(file), { recursive: true });
@@ -57,33 +57,33 @@ describe('examineEngines', () => {
     expect(await findReport('claude', '', { programs })).toMatchObject({ status: 'ready', program: programs.claude });
   });
 
-  it('asks a program that is started with words of its own', async () => {
+  it('asks a program that is configured as a list of words', async () => {
     const path = install('words', 'my-codex.mjs', 'console.log("codex-cli 0.166.0")');
     const programs = { codex: [process.execPath, join(path, 'my-codex.mjs')] };
     expect(await findReport('codex', '', { programs })).toMatchObject({ status: 'ready', version: '0.166.0' });
   });
 
-  it('says so when nobody has proven the version', async () => {
+  it('reports a version that was not tested', async () => {
     const path = install('newer', 'codex', 'console.log("codex-cli 0.999.0")');
     const { status, next } = await findReport('codex', path);
     expect(status).toBe('unproven_version');
-    expect(next).toContain('proven with >=0.166.0 <0.167.0');
+    expect(next).toContain('tested with >=0.166.0 <0.167.0');
   });
 
-  it('has proven no version of iflow', async () => {
+  it('has tested no version of iflow', async () => {
     const path = install('iflow', 'iflow', 'console.log("0.5.19")');
     expect(await findReport('iflow', path)).toMatchObject({ status: 'unproven_version', version: '0.5.19' });
   });
 
   it.each([
     ['fails', 'console.log("0.166.0"); process.exit(3)', 'it ended with exit code 3'],
-    ['tells no version', 'console.log("hello")', 'it does not tell its version'],
+    ['prints no version', 'console.log("hello")', 'it does not print its version'],
     ['hangs', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)', 'it did not answer within 0.3 s'],
   ])('calls a program broken that %s', async (name, lines, reason) => {
     const path = install(name.replaceAll(' ', '-'), 'codex', lines);
     const { status, next } = await findReport('codex', path, name === 'hangs' ? { timeoutMs: 300 } : {});
     expect(status).toBe('broken');
-    expect(next).toBe(`${reason}; try \`codex --version\` yourself, or install it again`);
+    expect(next).toBe(`${reason}; run \`codex --version\` yourself, or install it again`);
   });
 
   it('keeps little of a program that floods', async () => {

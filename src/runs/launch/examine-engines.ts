@@ -10,7 +10,7 @@ export interface EngineReport {
   readonly program: string;
   readonly path?: string;
   readonly version?: string;
-  /** `unproven_version`: it will probably do, but nobody has tried. `broken`: it is there and does not answer. */
+  /** `unproven_version`: it will probably work, but was not tested. `broken`: it exists and does not answer. */
   readonly status: 'ready' | 'missing' | 'unproven_version' | 'broken';
   readonly next?: string;
 }
@@ -22,7 +22,7 @@ export interface ExamineOptions {
   readonly cwd: string;
   /** Where an engine's program is, or the words that start it; the others are looked for on the path. */
   readonly programs?: Readonly<Partial<Record<RunEngine, string | readonly string[]>>>;
-  /** How long a program may take to tell its version. */
+  /** How long a program may take to print its version. */
   readonly timeoutMs?: number;
 }
 
@@ -30,8 +30,8 @@ export interface ExamineOptions {
 const DEFAULT_TIMEOUT_MS = 20_000;
 
 /**
- * Looks for every engine's program, asks for its version and says the next step. `command` is left out: it is whatever
- * the caller names.
+ * Looks up every engine's program, asks for its version and suggests the next step. `command` is left out: it is
+ * whatever the caller names.
  *
  * @example
  * for (const { engine, status, next } of await examineEngines({ env: process.env, cwd: process.cwd() })) show(engine, status, next)
@@ -52,22 +52,22 @@ async function examine(engine: RunEngine, options: ExamineOptions): Promise<Engi
   const answer = await askProgram([path, ...words, ...launcher.versionCommand], { env, cwd, timeoutMs });
   const version = launcher.readVersion(answer.text);
   if (answer.problem !== undefined || version === undefined) {
-    const reason = answer.problem ?? 'it does not tell its version';
+    const reason = answer.problem ?? 'it does not print its version';
     const command = [program, ...words, ...launcher.versionCommand].join(' ');
-    return { ...found, path, status: 'broken', next: `${reason}; try \`${command}\` yourself, or install it again` };
+    return { ...found, path, status: 'broken', next: `${reason}; run \`${command}\` yourself, or install it again` };
   }
   if (isVersionIn(version, launcher.drives)) return { ...found, path, version, status: 'ready' };
   const next =
     launcher.drives === ''
-      ? 'no version of it could be proven; look at its first runs closely'
-      : `proven with ${launcher.drives}; look at its first runs closely, or ${launcher.installHint}`;
+      ? 'no version of it was tested; check its first results closely'
+      : `tested with ${launcher.drives}; check its first results closely, or ${launcher.installHint}`;
   return { ...found, path, version, status: 'unproven_version', next };
 }
 
 const STATUS_WORDS: Readonly<Record<EngineReport['status'], string>> = {
   ready: 'ready',
   missing: 'missing',
-  unproven_version: 'unproven version',
+  unproven_version: 'untested version',
   broken: 'broken',
 };
 

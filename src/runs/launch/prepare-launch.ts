@@ -9,7 +9,7 @@ import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { openNew } from '../../files/index.js';
 
-/** A process that can be started. */
+/** A process that can be launched. */
 export interface PreparedLaunch {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
@@ -17,15 +17,15 @@ export interface PreparedLaunch {
   readonly secrets: AttemptSecrets;
 }
 
-/** What an attempt is asked. */
+/** What an attempt asks. */
 export interface LaunchInput {
   readonly workdir: string;
   readonly prompt: string;
-  /** The session to go on with. */
+  /** The session to resume. */
   readonly sessionId: string | null;
 }
 
-/** Finds out how the engine is started for this, and writes the settings it needs into the run folder. */
+/** Prepares the launch of the engine, and writes the settings it needs into the run folder. */
 export async function prepareLaunch(context: RunContext, wish: LaunchInput): Promise<PreparedLaunch> {
   const { spec, launcher, runDir, ports } = context;
   const request: LaunchRequest = {
@@ -52,7 +52,7 @@ export async function prepareLaunch(context: RunContext, wish: LaunchInput): Pro
   };
 }
 
-/** What an engine inherits: what every process needs, what it may need, and what the spec hands on. */
+/** The environment of an engine: what every process needs, what it may need, and what the spec names in `env`. */
 export function selectAgentEnvironment({ spec, launcher, ports }: Pick<RunContext, 'spec' | 'launcher' | 'ports'>) {
   return selectEnvironment([...launcher.environment, ...(spec.env ?? [])], ports.environment);
 }
@@ -69,8 +69,8 @@ export function getProgramCommand(
 }
 
 /**
- * Writes what an engine reads its settings from, into the run folder. An agent may have worked there before: a link it
- * left would choose where we write, so links are not followed and files are made anew.
+ * Writes the settings files of an engine into the run folder. An agent may have worked there before: a link it
+ * left would choose where we write, so links are not followed and files are created again.
  */
 export async function writeSettings(runDir: string, files: readonly LaunchFile[]): Promise<void> {
   for (const { path, text } of files) {

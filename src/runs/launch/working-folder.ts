@@ -9,7 +9,7 @@ import type { FolderLock } from '../workspace/folder-lock.js';
 import { engineVersion } from './engine-version.js';
 import { selectAgentEnvironment, getProgramCommand } from './prepare-launch.js';
 
-/** Why a run could not even begin; told in its events. */
+/** Why a run could not start; reported in its events. */
 export class NotStarted extends Error {
   override readonly name = 'NotStarted';
 }
@@ -19,10 +19,10 @@ export async function findWorkdir({ spec }: RunContext): Promise<string> {
   const named = resolve(spec.workdir);
   const workdir = await realpath(named).catch(() => undefined);
   if (workdir !== undefined && (await stat(workdir)).isDirectory()) return workdir;
-  throw new NotStarted(`There is no working folder ${named}; make it, or name another.`);
+  throw new NotStarted(`The working folder ${named} does not exist. Create it, or use another.`);
 }
 
-/** The key of the result; undefined where the spec wants nothing kept. */
+/** The cache key of the result; undefined where the spec does not ask for caching. */
 export async function prepareCacheKey(context: RunContext, workdir: string): Promise<string | undefined> {
   const { spec, launcher } = context;
   if (spec.cache === undefined || spec.cache === false) return undefined;
@@ -34,17 +34,17 @@ export async function prepareCacheKey(context: RunContext, workdir: string): Pro
     );
     return await computeCacheKey({ ...spec, workdir }, version);
   } catch (error) {
-    throw new NotStarted(`The input files cannot be read: ${errorMessageOf(error)}`);
+    throw new NotStarted(`Cannot read the input files: ${errorMessageOf(error)}`);
   }
 }
 
-/** Data folders whose left-over processes this process has ended. */
+/** Data folders whose orphans this process has ended. */
 const swept = new Map<string, Promise<void>>();
 
-/** Makes the working folder this run's own, after ending what a killed Sluice left running. Waits while it is another's. */
+/** Locks the working folder, after ending processes of a killed Sluice. Waits while another run holds it. */
 export async function claimWorkdir(context: RunContext, workdir: string): Promise<FolderLock> {
   const { control, limits, ports } = context;
-  await sweepOnce(context);
+  await endOrphansOnce(context);
   if (ports.folderLock !== undefined) return ports.folderLock;
   const waiting = new AbortController();
   const unsubscribe = control.onStop(() => waiting.abort());
@@ -61,17 +61,17 @@ export async function claimWorkdir(context: RunContext, workdir: string): Promis
   }
 }
 
-async function sweepOnce({ ports: { data, logger } }: RunContext): Promise<void> {
-  const sweep = async (): Promise<void> => {
+async function endOrphansOnce({ ports: { data, logger } }: RunContext): Promise<void> {
+  const end = async (): Promise<void> => {
     try {
       for (const { pid, runDir } of await endOrphans(join(data, 'processes'))) {
-        logger.warn('ended a process that had outlived its run', { pid, run_dir: runDir });
+        logger.warn('ended an orphaned process', { pid, run_dir: runDir });
       }
     } catch (error) {
-      logger.warn('processes of earlier runs could not be ended', { error: errorMessageOf(error) });
+      logger.warn('cannot end orphaned processes', { error: errorMessageOf(error) });
     }
   };
-  const done = swept.get(data) ?? sweep();
+  const done = swept.get(data) ?? end();
   swept.set(data, done);
   await done;
 }

@@ -15,13 +15,13 @@ export const commandLauncher: Launcher = {
   reportsCost: false,
   versionCommand: [],
   readVersion: () => undefined,
-  installHint: 'give the program with its arguments',
+  installHint: 'name the program and its arguments',
   launch({ command = [], prompt, sessionId }) {
     const [program, ...args] = command;
     if (program === undefined || program === '')
-      throw new SluiceError('COMMAND_MISSING', 'Engine `command` needs a program: give its name and its arguments.');
+      throw new SluiceError('COMMAND_MISSING', 'Engine `command` needs a program. Give its name and arguments.');
     if (sessionId !== undefined)
-      throw new SluiceError('RESUME_UNSUPPORTED', `${program} has no sessions; start a new run instead of resuming.`);
+      throw new SluiceError('RESUME_UNSUPPORTED', `${program} has no sessions. Start a new run instead of resuming.`);
     return { command: [program, ...args], stdin: prompt, env: {} };
   },
 };

@@ -3,19 +3,19 @@ import type { RunEngine, RunSpec } from '../../records/index.js';
 
 /**
  * What an agent may do. `safe`: read, nothing else. `workspace`: also edit the working folder and the run folder.
- * `bypass`: everything, unasked; only for a machine that is itself a cage.
+ * `bypass`: everything, without asking; only in a sandbox.
  */
 export type Permissions = NonNullable<RunSpec['permissions']>;
 
-/** What is to be started. Folders are absolute and without links: agents compare them with resolved paths. */
+/** What is to be launched. Folders are absolute and without links: agents compare them with resolved paths. */
 export interface LaunchRequest {
-  /** What the agent is asked; may be empty for `command` only. */
+  /** The prompt; may be empty for `command` only. */
   readonly prompt: string;
   readonly workdir: string;
   readonly runDir: string;
   readonly permissions: Permissions;
   readonly model?: string;
-  /** The session to go on with, as the engine named it. */
+  /** The session to resume, as the engine named it. */
   readonly sessionId?: string;
   /** The program and its arguments, for engine `command`. */
   readonly command?: readonly string[];
@@ -23,7 +23,7 @@ export interface LaunchRequest {
   readonly terminal?: boolean;
 }
 
-/** How a process is started for it. */
+/** How its process is launched. */
 export interface Launch {
   /** The program and its arguments; never a line for a shell. */
   readonly command: readonly [string, ...string[]];
@@ -40,28 +40,28 @@ export interface LaunchFile {
   readonly text: string;
 }
 
-/** Knows how to start one engine, and nothing about reading it. */
+/** How one engine is launched; reading its output is the business of `events`. */
 export interface Launcher {
   readonly engine: RunEngine;
   /** The name of its program on the path; empty for `command`, which brings its own. */
   readonly program: string;
   /** The reader of `events` that understands it. */
   readonly reads: EngineName;
-  /** The versions this was proven with: `>=0.166.0 <0.167.0`; empty if none could be. */
+  /** The versions this was tested with: `>=0.166.0 <0.167.0`; empty if none could be. */
   readonly drives: string;
   /** Names of environment variables it may need, beside the base every process gets; `OPENAI_*` is a pattern. */
   readonly environment: readonly string[];
   readonly canResume: boolean;
   /** Whether its output has the cost of a run: without it `limits.cost` cannot end one. */
   readonly reportsCost: boolean;
-  /** The arguments that make it tell its version. */
+  /** The arguments that make it print its version. */
   readonly versionCommand: readonly string[];
   /** Finds the version in what it printed then. */
   readVersion(text: string): string | undefined;
-  /** Looks at the folders before the start; rejects with a typed error where the permissions could not be kept. */
+  /** Checks the folders before the launch; rejects with a typed error where the permissions could not be enforced. */
   inspect?(request: LaunchRequest): Promise<void>;
-  /** Throws a typed error for a request it cannot carry out. */
+  /** Throws a typed error for a request it cannot launch. */
   launch(request: LaunchRequest): Launch;
-  /** What a person does to get it. */
+  /** How to install it. */
   readonly installHint: string;
 }

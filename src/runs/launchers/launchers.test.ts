@@ -21,13 +21,13 @@ function findRefusal(engine: RunEngine, request: Partial<LaunchRequest>): string
   }
 }
 
-describe('launcherOf', () => {
+describe('getLauncher', () => {
   it.each(RUN_ENGINES)('knows %s', (engine) => {
     expect(getLauncher(engine).engine).toBe(engine);
   });
 
-  it.each(['generic', 'auto', 'constructor', ''])('refuses %j and says what there is', (engine) => {
-    expect(() => getLauncher(engine)).toThrow(/use one of: codex, gemini/u);
+  it.each(['generic', 'auto', 'constructor', ''])('refuses %j and lists the engines', (engine) => {
+    expect(() => getLauncher(engine)).toThrow(/Use one of: codex, gemini/u);
   });
 });
 
@@ -85,7 +85,7 @@ describe('the command of each engine', () => {
     expect(flags('bypass')).toHaveLength(1);
   });
 
-  it('opencode is told by its environment what it may do', () => {
+  it('opencode gets its permissions through its environment', () => {
     const rules = (permissions: Permissions): unknown =>
       JSON.parse(LAUNCHERS.opencode.launch({ ...REQUEST, permissions }).env['OPENCODE_PERMISSION'] ?? 'null');
     expect(rules('safe')).toMatchObject({ '*': 'deny', edit: 'deny', bash: 'deny', external_directory: 'deny' });
@@ -118,7 +118,7 @@ describe('the prompt', () => {
     expect(stdin).toBeUndefined();
   });
 
-  it.each(['codex', 'claude', 'opencode'] as const)('stands behind the last flag of %s in a terminal', (engine) => {
+  it.each(['codex', 'claude', 'opencode'] as const)('comes after the last flag of %s in a terminal', (engine) => {
     const { command, stdin } = LAUNCHERS[engine].launch({ ...REQUEST, prompt: '--yolo', terminal: true });
     expect(command.slice(-2)).toEqual(['--', '--yolo']);
     expect(stdin).toBeUndefined();
@@ -161,18 +161,18 @@ describe('a session', () => {
       expect(findRefusal(engine, { sessionId })).toBe('SESSION_ID_INVALID');
   });
 
-  it('is nothing a command has', () => {
+  it('is not supported by a command', () => {
     expect(findRefusal('command', { command: ['cat'], sessionId: 's-1' })).toBe('RESUME_UNSUPPORTED');
   });
 });
 
 describe('a model', () => {
-  it.each(AGENTS)('is named to %s by one argument', (engine) => {
+  it.each(AGENTS)('is passed to %s in one argument', (engine) => {
     for (const model of ['gpt-5.5', 'anthropic/claude-opus-5-5', 'qwen3:30b@local'])
       expect(LAUNCHERS[engine].launch({ ...REQUEST, model }).command).toContain(`--model=${model}`);
   });
 
-  it.each(AGENTS)('whose name is none is refused by %s', (engine) => {
+  it.each(AGENTS)('with an invalid name is refused by %s', (engine) => {
     for (const model of ['', '--yolo', 'a b', 'a\nb']) expect(findRefusal(engine, { model })).toBe('MODEL_INVALID');
   });
 });
@@ -199,7 +199,7 @@ describe('folders', () => {
 });
 
 describe('engine command', () => {
-  it('starts what it is given, with the prompt on its input', () => {
+  it('launches the given program, with the prompt on its input', () => {
     const { command, stdin, env } = LAUNCHERS.command.launch({ ...REQUEST, command: ['worker', '--fast'] });
     expect({ command, stdin, env }).toEqual({ command: ['worker', '--fast'], stdin: 'Do it.', env: {} });
   });

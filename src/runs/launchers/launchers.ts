@@ -22,7 +22,7 @@ export const LAUNCHERS: Readonly<Record<RunEngine, Launcher>> = {
 };
 
 /**
- * The launcher of an engine; throws `UNKNOWN_ENGINE` for a name it does not have.
+ * Returns the launcher of an engine; throws `UNKNOWN_ENGINE` for an unknown name.
  *
  * @example
  * getLauncher('codex').launch({ prompt, workdir, runDir, permissions: 'safe' }).command
@@ -32,6 +32,6 @@ export function getLauncher(engine: string): Launcher {
   if (known !== undefined) return LAUNCHERS[known];
   throw new SluiceError(
     'UNKNOWN_ENGINE',
-    `There is no engine called ${JSON.stringify(engine)} that can be started; use one of: ${RUN_ENGINES.join(', ')}.`,
+    `Unknown engine ${JSON.stringify(engine)}. Use one of: ${RUN_ENGINES.join(', ')}.`,
   );
 }

@@ -40,7 +40,7 @@ describe('a folder in which opencode is to work', () => {
     }
   });
 
-  it('is taken with other settings, and without any', async () => {
+  it('is accepted with other settings, and without any', async () => {
     const workdir = await makeProject({ 'work/opencode.json': '{ "model": "a/b" }', 'work/.opencode/agent/a.md': 'x' });
     await expect(refuseProjectPrograms(workdir)).resolves.toBeUndefined();
     await expect(refuseProjectPrograms(join(homedir(), 'nowhere'))).resolves.toBeUndefined();

@@ -23,7 +23,7 @@ const READING = {
 /** Each by name: a rule of the user for one tool would win over the `*` before it. */
 const CLOSED = { '*': 'deny', bash: 'deny', task: 'deny', webfetch: 'deny', websearch: 'deny', skill: 'deny' };
 
-/** OpenCode, `opencode run --format json`. It allows itself everything unless told otherwise. */
+/** OpenCode, `opencode run --format json`. It allows everything unless it is configured otherwise. */
 export const opencodeLauncher: Launcher = {
   engine: 'opencode',
   program: 'opencode',
@@ -103,7 +103,7 @@ const MOST_BYTES = 1024 * 1024;
 const SUSPICION = /plugin|\\u/iu;
 
 /**
- * Refuses a folder from which OpenCode would load programs: it does so whatever it is told, shortly after its start.
+ * Refuses a folder from which OpenCode would load programs: no setting keeps it from that.
  * Looks upwards too, as OpenCode does; the home folder is the user's own.
  */
 export async function refuseProjectPrograms(workdir: string): Promise<void> {
@@ -113,7 +113,7 @@ export async function refuseProjectPrograms(workdir: string): Promise<void> {
     if (found !== undefined) {
       throw new SluiceError(
         'FOLDER_NOT_TRUSTED',
-        `opencode would load programs of the folder because of ${found}; take it away, use another engine, or allow everything with permissions "bypass".`,
+        `opencode would load programs of the folder because of ${found}. Remove it, use another engine, or allow everything with permissions "bypass".`,
       );
     }
     if (folder === dirname(folder)) return;

@@ -28,7 +28,7 @@ export function modelArguments(model: string | undefined): string[] {
   if (!MODEL.test(model)) {
     throw new SluiceError(
       'MODEL_INVALID',
-      `${JSON.stringify(model.slice(0, 80))} cannot be the name of a model; give letters, digits and any of . _ / : @ + -`,
+      `Invalid model name ${JSON.stringify(model.slice(0, 80))}. Use letters, digits and any of . _ / : @ + -`,
     );
   }
   return [`--model=${model}`];
@@ -39,7 +39,7 @@ export function sessionToResume(sessionId: string | undefined): string | undefin
   if (sessionId !== undefined && !SESSION_ID.test(sessionId)) {
     throw new SluiceError(
       'SESSION_ID_INVALID',
-      `${JSON.stringify(sessionId.slice(0, 80))} cannot be a session id; start a new run instead of resuming.`,
+      `Invalid session id ${JSON.stringify(sessionId.slice(0, 80))}. Start a new run instead of resuming.`,
     );
   }
   return sessionId;
@@ -48,14 +48,17 @@ export function sessionToResume(sessionId: string | undefined): string | undefin
 /** A folder for an option that takes a list with commas: a comma in its name would open two other folders. */
 export function folderInList(folder: string): string {
   if (!folder.includes(',')) return folder;
-  throw new SluiceError('FOLDER_UNSUPPORTED', `This engine cannot be given ${folder}: use a folder without a comma.`);
+  throw new SluiceError(
+    'FOLDER_UNSUPPORTED',
+    `The engine cannot work with ${folder}: the path has a comma. Use another folder.`,
+  );
 }
 
 function checkPrompt(prompt: string, limit: number, advice: string): string {
-  if (prompt.trim() === '') throw new SluiceError('PROMPT_MISSING', 'There is nothing to ask: give a prompt.');
+  if (prompt.trim() === '') throw new SluiceError('PROMPT_MISSING', 'The prompt is empty. Give one.');
   const bytes = Buffer.byteLength(prompt);
   if (bytes <= limit) return prompt;
-  throw new SluiceError('PROMPT_TOO_LONG', `The prompt has ${bytes} bytes, ${limit} can be passed on. ${advice}`);
+  throw new SluiceError('PROMPT_TOO_LONG', `The prompt is too long: ${bytes} bytes, at most ${limit}. ${advice}`);
 }
 
 /** What a program needs to reach a model through a company's network: proxies and certificates. */

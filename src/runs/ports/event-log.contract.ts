@@ -45,24 +45,24 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       return (await read(log, query)).map(findWord);
     }
 
-    it.each(PROTOCOLS)('gives the %s events of a run back in order', async (protocol, events) => {
+    it.each(PROTOCOLS)('returns the %s events of a run in order', async (protocol, events) => {
       expect(await read(await filled(), { protocol })).toEqual(events);
     });
 
-    it.each(PROTOCOLS)('gives %s events page by page', async (protocol, events) => {
+    it.each(PROTOCOLS)('returns %s events page by page', async (protocol, events) => {
       const log = await filled();
-      const told: Emitted[] = [];
+      const all: Emitted[] = [];
       for (;;) {
-        const after = told.slice(-1).map(findWord)[0];
+        const after = all.slice(-1).map(findWord)[0];
         const page = await read(log, { protocol, limit: 2, ...(after === undefined ? {} : { after }) });
         expect(page.length).toBeLessThanOrEqual(2);
         if (page.length === 0) break;
-        told.push(...page);
+        all.push(...page);
       }
-      expect(told).toEqual(events);
+      expect(all).toEqual(events);
     });
 
-    it('begins behind a place and ends with one', async () => {
+    it('reads after one position up to another', async () => {
       const log = await filled();
       expect(await listPlaces(log, { after: 1, to: 3 })).toEqual(['2', '3']);
       expect(await listPlaces(log, { after: '1', to: '3' })).toEqual(['2', '3']);
@@ -88,7 +88,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       },
     );
 
-    it('gives no more than 10,000 events at once', async () => {
+    it('returns at most 10,000 events at once', async () => {
       const log = await open();
       const [event] = FCMP;
       await log.append(
@@ -100,13 +100,13 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       expect(page.length).toBeLessThanOrEqual(10_000);
     });
 
-    it('leaves what it has as it is', async () => {
+    it('does not change stored events', async () => {
       const log = await filled();
       await log.append('run-1', EVENTS);
       expect(await read(log, { protocol: 'rasp' })).toEqual(RASP);
     });
 
-    it('keeps the first of two events with the same place', async () => {
+    it('keeps the first of two events with the same position', async () => {
       const log = await open();
       const [one, two] = FCMP;
       if (one === undefined || two === undefined) throw new Error('two events are needed');
@@ -115,7 +115,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       expect(await read(log, {})).toEqual([one, two]);
     });
 
-    it('has no events of a run nobody knows', async () => {
+    it('has no events of an unknown run', async () => {
       expect(await read(await filled(), { runId: 'run-3' })).toEqual([]);
     });
 

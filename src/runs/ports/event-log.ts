@@ -1,9 +1,9 @@
 import { LOG_END, LOG_START, readPosition } from '../../events/index.js';
 import type { Emitted, LogPosition } from '../../events/index.js';
 
-/** Where the events of runs are kept before anyone hears of them. */
+/** Where the events of runs are stored before they are published. */
 export interface EventLog {
-  /** Adds events of a run, in their order; one that is there already (same protocol, attempt and seq) is left as it is. */
+  /** Adds events of a run, in their order; one that exists already (same protocol, attempt and seq) is left unchanged. */
   append(runId: string, events: readonly Emitted[]): Promise<void>;
   /**
    * Events of one protocol in order, from after a position. For FCMP `after` is a seq; for RASP `attempt:seq`. May give
@@ -11,7 +11,7 @@ export interface EventLog {
    */
   read(query: EventQuery): Promise<readonly Emitted[]>;
   /**
-   * The data folder whose run folders this log consists of. A run in that folder keeps the files itself, so it does
+   * The data folder whose run folders this log consists of. A run in that folder writes the files itself, so it does
    * not append to this log.
    */
   readonly runFoldersOf?: string;
@@ -28,7 +28,7 @@ export interface EventQuery {
   readonly limit: number;
 }
 
-/** A log that tells when there is more to read, also of events another machine has written. */
+/** A log that notifies when there is more to read, also of events another machine has written. */
 export interface WatchableEventLog extends EventLog {
   /** Calls back after events of the run were added, until the returned function is called. */
   watch(runId: string, wake: () => void): () => void;
@@ -42,7 +42,7 @@ export interface EventRange {
 }
 
 /** The most events one page holds, whatever is asked for. */
-const MOST_EVENTS = 10_000;
+const MAX_EVENTS = 10_000;
 
 /**
  * The range of a query, by one rule for every event log. A page is never asked to be empty, since an empty one means that
@@ -52,6 +52,6 @@ export function readEventRange({ protocol, after, to, limit }: EventQuery): Even
   return {
     after: after === undefined ? LOG_START : readPosition(protocol, after),
     to: to === undefined ? LOG_END : readPosition(protocol, to),
-    limit: Math.max(1, Math.min(MOST_EVENTS, Math.floor(limit) || 1)),
+    limit: Math.max(1, Math.min(MAX_EVENTS, Math.floor(limit) || 1)),
   };
 }

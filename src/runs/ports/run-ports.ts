@@ -8,11 +8,11 @@ import type { EventLog } from './event-log.js';
 import { createFileEventLog } from './file-event-log.js';
 import type { ResultCache } from '../cache/result-cache.js';
 
-/** What a run needs of the world. All but the folder has a default. */
+/** What a run needs from its surroundings. All but the folder has a default. */
 export interface RunPorts {
-  /** Where run folders, kept results and notes of running processes are. */
+  /** The folder for run folders, cached results, and records of running processes. */
   readonly data: string;
-  /** Where events are kept before anyone hears of them; by default the run folder's own logs. */
+  /** Where events are stored before they are published; by default the run folder's own logs. */
   readonly eventLog?: EventLog;
   /** Results of earlier runs, for specs that ask for them; by default files in the data folder. */
   readonly cache?: ResultCache;
@@ -21,11 +21,11 @@ export interface RunPorts {
   /** The id of the run, also the name of its folder; by default a ULID. */
   readonly newId?: () => string;
   readonly logger?: Logger;
-  /** What environment variables are taken from; by default this process's. */
+  /** Where environment variables come from; by default this process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Where an engine's program is, or the words that start it; by default it is looked for on the path. */
+  /** The path of an engine's program, or the words that start it; by default it is looked up on PATH. */
   readonly programs?: Readonly<Partial<Record<RunEngine, string | readonly string[]>>>;
-  /** Patterns of what must never be written down, beside the values of sensitive environment variables. */
+  /** Patterns of secrets to mask, beside the values of sensitive environment variables. */
   readonly secrets?: { readonly patterns?: readonly string[] };
   /** The lock on the working folder, where the caller already holds it; the run releases it. By default the run waits for it. */
   readonly folderLock?: FolderLock;
@@ -45,7 +45,7 @@ export interface DecidedPorts extends Omit<Required<RunPorts>, 'secrets' | 'fold
 
 const newUlid = createUlids();
 
-/** Completes what was given. */
+/** Fills in the defaults. */
 export function decidePorts(ports: RunPorts): DecidedPorts {
   const data = resolve(ports.data);
   const eventLog = ports.eventLog ?? createFileEventLog(data);

@@ -5,7 +5,7 @@ import type { WatchableEventLog } from './event-log.js';
 /** A wake-up may be late; this only ends what hangs. */
 const PATIENCE = { timeout: 10_000 };
 
-/** What every event log must do that tells when there is more to read. `open` makes one that is empty. */
+/** What every watchable event log must do. `open` makes an empty one. */
 export function describeWatchableEventLog(name: string, open: () => Promise<WatchableEventLog>): void {
   describe(`watching the event log ${name}`, () => {
     const events = twoAttempts('run-1');
@@ -22,7 +22,7 @@ export function describeWatchableEventLog(name: string, open: () => Promise<Watc
       wakeFirst.mockClear();
       wakeSecond.mockClear();
       await log.append('run-1', events.slice(3));
-      // A log may call late: the one that still watches tells when the call for these events is through.
+      // A log may notify late: the remaining watcher shows when the notification for these events has come.
       await vi.waitFor(() => expect(wakeSecond).toHaveBeenCalled(), PATIENCE);
       stopSecond();
       expect(wakeFirst).not.toHaveBeenCalled();

@@ -32,22 +32,25 @@ async function kill(owner: ChildProcess): Promise<void> {
 }
 
 describe.runIf(process.platform === 'linux')('after kill -9 of Sluice', () => {
-  it.each([[[]], [['unnoted']]])('its agents are found and ended, also those who left the group (%s)', async (args) => {
-    const folder = await makeFolder({});
-    const { owner, agents } = await startOwner(folder, ...args);
-    await kill(owner);
-    expect(agents.map(isRunning)).toEqual([true, true, true]);
+  it.each([[[]], [['unnoted']]])(
+    'its agents are found and ended, also those that left the group (%s)',
+    async (args) => {
+      const folder = await makeFolder({});
+      const { owner, agents } = await startOwner(folder, ...args);
+      await kill(owner);
+      expect(agents.map(isRunning)).toEqual([true, true, true]);
 
-    const ended = await endOrphans(join(folder, 'processes'), { graceMs: 100 });
+      const ended = await endOrphans(join(folder, 'processes'), { graceMs: 100 });
 
-    expect(new Set(ended.map(({ pid }) => pid))).toEqual(new Set(agents));
-    expect(new Set(ended.map(({ runDir }) => runDir))).toEqual(new Set([join(folder, 'run')]));
-    expect(agents.map(isRunning)).toEqual([false, false, false]);
-    expect(await readdir(join(folder, 'processes'))).toEqual([]);
-    expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
-  });
+      expect(new Set(ended.map(({ pid }) => pid))).toEqual(new Set(agents));
+      expect(new Set(ended.map(({ runDir }) => runDir))).toEqual(new Set([join(folder, 'run')]));
+      expect(agents.map(isRunning)).toEqual([false, false, false]);
+      expect(await readdir(join(folder, 'processes'))).toEqual([]);
+      expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
+    },
+  );
 
-  it('what a living Sluice runs is left alone', async () => {
+  it('processes of a running Sluice are left alone', async () => {
     const folder = await makeFolder({});
     const { agents } = await startOwner(folder);
     expect(await endOrphans(join(folder, 'processes'), { graceMs: 100 })).toEqual([]);
@@ -55,7 +58,7 @@ describe.runIf(process.platform === 'linux')('after kill -9 of Sluice', () => {
     expect(await readdir(join(folder, 'processes'))).toHaveLength(1);
   });
 
-  it('a run that a living Sluice has taken up again is left alone', async () => {
+  it('a run that a running Sluice has resumed is left alone', async () => {
     const folder = await makeFolder({});
     const { agents } = await startOwner(folder);
     await writeRecord(folder, { owner: { pid: 4_999_999, started: null }, run_dir: join(folder, 'run') });
@@ -74,7 +77,7 @@ async function writeRecord(folder: string, first: object, second?: object): Prom
 describe.runIf(process.platform === 'linux')('a record', () => {
   const deadOwner = { pid: 4_999_999, started: null };
 
-  it('whose process number is another process by now ends nobody', async () => {
+  it('ends nothing when its process number belongs to another process', async () => {
     const folder = await makeFolder({});
     const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true });
     onTestFinished(() => void bystander.kill('SIGKILL'));
@@ -86,7 +89,7 @@ describe.runIf(process.platform === 'linux')('a record', () => {
     expect(isRunning(pid)).toBe(true);
   });
 
-  it('without a start time ends nobody', async () => {
+  it('ends nothing without a start time', async () => {
     const folder = await makeFolder({});
     const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true });
     onTestFinished(() => void bystander.kill('SIGKILL'));
@@ -125,7 +128,7 @@ describe.runIf(process.platform === 'linux')('a record', () => {
     expect(await readdir(join(folder, 'processes'))).toHaveLength(1);
   });
 
-  it('is gone when it was taken back', async () => {
+  it('is gone when the process was forgotten', async () => {
     const folder = await makeFolder({});
     const record = await recordProcess(join(folder, 'processes'), join(folder, 'run'));
     await record.started(await identifyOwnProcess());

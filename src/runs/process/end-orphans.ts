@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { endGroup, isGoneWithin, listPids } from './process-group.js';
 import { readProcessStat, getProcessState } from './process-identity.js';
-import { readProcessRecords, sweepOld, RUN_MARKER } from './process-record.js';
+import { readProcessRecords, removeOld, RUN_MARKER } from './process-record.js';
 import { setImmediate as turn } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
 
@@ -37,7 +37,7 @@ export async function endOrphans(folder: string, { graceMs = GRACE_MS } = {}): P
       continue;
     }
     if (owner === 'unknown') {
-      await sweepOld(record.path);
+      await removeOld(record.path);
       continue;
     }
     settled.push(record.path);

@@ -63,14 +63,14 @@ const isRunning = (pid: number): boolean => {
   return answersToSignals(pid) && stat?.isZombie !== true;
 };
 
-describe('a started process', () => {
-  it('gives its output by stream and its exit code', async () => {
+describe('a launched process', () => {
+  it('provides its output by stream and its exit code', async () => {
     const running = await run(`process.stdout.write('out'); process.stderr.write('err'); process.exitCode = 7`);
     expect(await readAll(running.output)).toEqual({ stdout: 'out', stderr: 'err' });
     expect(await running.ended).toEqual({ exitCode: 7, signal: null });
   });
 
-  it('gives the streams in the order in which they spoke', async () => {
+  it('keeps the order of its streams', async () => {
     const heard = await makeFolder({});
     const program = `const { existsSync } = require('node:fs');
       const say = (stream, text) => new Promise((resolve) => process[stream].write(text, () => {
@@ -86,12 +86,12 @@ describe('a started process', () => {
     expect(order).toEqual(['stdout:a', 'stderr:b', 'stdout:c']);
   });
 
-  it('tells the signal that ended it', async () => {
+  it('reports the signal that ended it', async () => {
     const running = await run(`process.kill(process.pid, 'SIGKILL')`);
     expect(await running.ended).toEqual({ exitCode: null, signal: 'SIGKILL' });
   });
 
-  it('has an identity of number and start time, and a group of its own', async () => {
+  it('has an identity of number and start time, and its own process group', async () => {
     const running = await run(`setInterval(() => {}, 1000)`);
     expect(running.identity).toEqual({ pid: expect.any(Number), started: expect.stringMatching(/./) });
     expect(() => process.kill(-running.identity.pid, 0)).not.toThrow();
@@ -112,7 +112,7 @@ describe('a started process', () => {
     expect(JSON.parse(stdout)).toEqual([cwd, { ONLY: 'this' }]);
   });
 
-  it('gets its arguments as they are, without a shell', async () => {
+  it('gets its arguments unchanged, without a shell', async () => {
     const hostile = `$(echo shell) "; \`ls\` '*' \n--flag`;
     const running = await startNode(['-e', 'process.stdout.write(process.argv[1])', hostile]);
     expect(await readAll(running.output)).toEqual({ stdout: hostile });
@@ -144,7 +144,7 @@ describe('a started process', () => {
     expect((await readAll(running.output))['stdout']).toHaveLength(400_000);
   });
 
-  it('waits while nobody pulls, so that memory stays flat', async () => {
+  it('waits while its reader does not read, so that memory stays flat', async () => {
     const program = `let sent = 0; const more = () => { while (sent < 160) { sent += 1;
       if (!process.stdout.write(Buffer.alloc(65536, 120))) { process.stdout.once('drain', more); break; } }
       process.stderr.write('.'); }; more();`;
@@ -160,14 +160,14 @@ describe('a started process', () => {
     expect(await running.ended).toEqual({ exitCode: 0, signal: null });
   });
 
-  it('runs on unheard when its reader leaves', async () => {
+  it('runs on when its reader leaves', async () => {
     const running = await run(`process.stdout.write('x'.repeat(5_000_000), () => process.exit(5))`);
     await running.output[Symbol.asyncIterator]().return?.();
     expect(await running.ended).toEqual({ exitCode: 5, signal: null });
   });
 });
 
-describe('what an ended process leaves behind', () => {
+describe('the leftovers of an ended process', () => {
   it.each([['in its group'], ['escaped'], ['chatty'], ['escaped chatty']])(
     'does not hold up the output: a child that is %s and has its stdout',
     async (how) => {
@@ -192,7 +192,7 @@ describe('what an ended process leaves behind', () => {
 });
 
 describe('stopping', () => {
-  it('asks with TERM, and what is said then is still heard', async () => {
+  it('sends TERM, and output after it is still read', async () => {
     const program = `process.on('SIGTERM', () => process.stdout.write('farewell', () => process.exit(0)));
       process.stdout.write('ready\\n'); setInterval(() => {}, 1000)`;
     const running = await run(program);
@@ -202,7 +202,7 @@ describe('stopping', () => {
     expect(await running.ended).toEqual({ exitCode: 0, signal: null });
   });
 
-  it('insists with KILL after the grace, on the whole group', async () => {
+  it('sends KILL to the whole group after the grace period', async () => {
     const running = await startNode([STUBBORN], { graceMs: 100 });
     const [self, inside, outside] = JSON.parse(await readLine(running)) as number[];
     expect(self).toBe(running.identity.pid);
@@ -222,7 +222,7 @@ describe('stopping', () => {
     expect(stdout.length).toBeGreaterThan(0);
   });
 
-  it('may be asked for twice, and after the end', async () => {
+  it('can be repeated, also after the end', async () => {
     const running = await run(`setInterval(() => {}, 1000)`);
     await Promise.all([running.stop(), running.stop()]);
     await running.stop();
@@ -230,17 +230,17 @@ describe('stopping', () => {
   });
 });
 
-describe('a program that cannot be started', () => {
+describe('a program that cannot be launched', () => {
   const command = (program: string, cwd = process.cwd()): Parameters<typeof launchProcess>[0] => ({
     command: [program],
     cwd,
     env: { PATH: process.env['PATH'] ?? '' },
   });
 
-  it('is told apart from a folder that is missing', async () => {
+  it('has another message than a missing folder', async () => {
     await expect(launchProcess(command('no-such-program'))).rejects.toMatchObject({
       code: 'PROCESS_NOT_STARTED',
-      message: expect.stringContaining('install it'),
+      message: expect.stringContaining('Install it'),
     });
     await expect(launchProcess(command(process.execPath, '/no/such/folder'))).rejects.toMatchObject({
       code: 'PROCESS_NOT_STARTED',
@@ -252,7 +252,7 @@ describe('a program that cannot be started', () => {
     });
   });
 
-  it('is told also when it was asked for outside of any promise', async () => {
+  it('rejects also when the error comes before the first await', async () => {
     const outcome = await new Promise<unknown>((resolve) => {
       setImmediate(() => void launchProcess(command('no-such-program')).then(resolve, resolve));
     });
@@ -319,7 +319,7 @@ describe('a process in a terminal', () => {
     expect(await running.ended).toEqual({ exitCode: 3, signal: null });
   });
 
-  it('can be given a text all the same', async () => {
+  it('can still be given input', async () => {
     const running = await run(`process.stdin.pipe(process.stdout)`, { terminal: true, stdin: 'x'.repeat(10_000) });
     expect((await readAll(running.output))['pty']).toHaveLength(10_000);
   });
@@ -333,11 +333,11 @@ describe('a process in a terminal', () => {
     await expect.poll(count, { timeout: 30_000 }).toBeLessThanOrEqual(before);
   });
 
-  it('is not started if the program is not there', async () => {
+  it('is not launched if the program does not exist', async () => {
     const command = { command: ['no-such-program'] as const, cwd: process.cwd(), env: {}, terminal: true };
     await expect(launchProcess(command)).rejects.toMatchObject({
       code: 'PROCESS_NOT_STARTED',
-      message: expect.stringContaining('install it'),
+      message: expect.stringContaining('Install it'),
     });
   });
 });

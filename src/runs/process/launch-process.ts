@@ -6,18 +6,18 @@ import type { ProcessCommand, ProcessEnd, SpawnedProcess } from './spawn-process
 import { endGroup, isGroupAlive } from './process-group.js';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
-/** A process that was started, the leader of a group of its own. */
+/** A launched process, the leader of its own process group. */
 export interface RunningProcess {
   readonly identity: ProcessIdentity;
-  /** For one reader; the process waits while nobody pulls. Ends soon after the process, whoever else holds its output. */
+  /** For one reader; the process waits while it does not read. Ends soon after the process, whoever else holds its output. */
   readonly output: AsyncIterable<OutputChunk>;
   /** Known as soon as the process itself has ended. */
   readonly ended: Promise<ProcessEnd>;
-  /** Ends the whole group; resolves when nothing of it is left. Harmless when it is gone. */
+  /** Ends the whole group; resolves when nothing of it is left. Does nothing when it is gone. */
   stop(): Promise<void>;
 }
 
-/** How a process is brought to its end. */
+/** How a process is ended. */
 export interface ProcessOptions {
   /** From TERM to KILL. */
   readonly graceMs?: number;
@@ -30,12 +30,12 @@ export interface ProcessOptions {
 const GRACE_MS = 5000;
 const QUIET_MS = 100;
 const DRAIN_MS = 1000;
-/** What an ended program left behind has had its time: it gets less of it. */
+/** Leftovers of a program that has ended get less time. */
 const LEFTOVER_GRACE_MS = 500;
 
 /**
- * Starts a program as the leader of a group of its own. The end is decided by its exit, not by who holds its pipes:
- * what is still in them is read, then what is left of the group is ended and the output is over.
+ * Launches a program as the leader of its own process group. It has ended when it exits, whoever still holds its pipes:
+ * what is in them is read, then what is left of the group is ended and the output closed.
  *
  * @example
  * const running = await launchProcess({ command: ['codex', 'exec', prompt], cwd, env });
@@ -52,7 +52,7 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   if (queue.isFull) launched.flow(false);
   const { exited, identity } = launched;
   const { pid } = identity;
-  /** Once nobody of the group is left, its number may become another's: no signal is sent after that. */
+  /** Once the group is empty, its number may be reused: no signal is sent after that. */
   let isGroupGone = false;
   let stopping: Promise<void> | undefined;
 
@@ -63,7 +63,7 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
     try {
       if (!isGroupGone) await endGroup(pid, Math.min(graceMs, LEFTOVER_GRACE_MS));
       isGroupGone = true;
-      // Last words of the leftovers; somebody who left the group may hold the pipe for ever.
+      // Last output of the leftovers; a process that left the group may hold the pipe forever.
       await drainOutput(queue, { quietMs, drainMs });
     } finally {
       launched.close();
@@ -75,7 +75,7 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
     await endGroup(pid, graceMs);
   }
 
-  // A leftover that cannot be ended is told to whoever stops the process; nobody else waits for it.
+  // A leftover that cannot be ended is reported by `stop`; nothing else waits for it.
   finish().catch(() => undefined);
   return {
     identity,
@@ -88,12 +88,12 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   };
 }
 
-/** How often the silence of an ended process is looked at. */
+/** How often the output of an ended process is checked for silence. */
 const TICK_MS = 20;
 
 /**
- * Reads on until the output is closed, silent for a while, or has had its time. Time counts only while the reader keeps
- * up: bytes that wait for it are never given up.
+ * Reads on until the output is closed, silent for a while, or out of time. Time counts only while the reader keeps up:
+ * bytes that wait for it are never dropped.
  */
 async function drainOutput(
   queue: OutputQueue,

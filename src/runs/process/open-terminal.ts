@@ -19,7 +19,7 @@ const ROWS = 50;
 
 /**
  * Opens a terminal with the optional package `@lydell/node-pty`. We hold the program's end as well and start the program
- * ourselves: when nobody holds that end any more, Node.js takes the output for ended while there is more of it to read.
+ * ourselves: when no process holds that end any more, Node.js ends the output although there is more to read.
  */
 export async function openTerminal(): Promise<Terminal> {
   const open: unknown = Reflect.get(await loadTerminalPackage(), 'open');
@@ -29,7 +29,7 @@ export async function openTerminal(): Promise<Terminal> {
   const slave = member(pair, 'slave');
   const path = member(pair, 'ptsName');
   if (!(output instanceof Socket) || !(slave instanceof Socket) || typeof path !== 'string') throw notUsable();
-  // The package would throw; whoever starts a program listens instead.
+  // The package would throw; whoever spawns the program listens instead.
   output.removeAllListeners('error');
   const fd = findOtherDescriptor(path, member(member(slave, '_handle'), 'fd'));
   slave.destroy();
@@ -47,7 +47,7 @@ export async function openTerminal(): Promise<Terminal> {
   };
 }
 
-/** The stream of the program's end has a descriptor of its own; the one it was made from is left open, and is ours. */
+/** The stream of the program's end has its own descriptor; the one it was made from is left open, and is ours. */
 function findOtherDescriptor(path: string, streamDescriptor: unknown): number | undefined {
   const { rdev } = statSync(path);
   return readdirSync('/dev/fd')

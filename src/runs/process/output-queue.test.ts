@@ -6,7 +6,7 @@ const bytes = (text: string): Uint8Array => Buffer.from(text);
 const quiet = (): void => undefined;
 
 describe('createOutputQueue', () => {
-  it('hands a chunk to a reader that waits, as it is', async () => {
+  it('passes a chunk to a waiting reader unchanged', async () => {
     const queue = createOutputQueue(quiet);
     const next = queue.output.next();
     const chunk = bytes('a');
@@ -14,7 +14,7 @@ describe('createOutputQueue', () => {
     expect((await next).value).toEqual({ stream: 'stdout', bytes: chunk });
   });
 
-  it('joins neighbours of one stream for a reader that lags, and keeps the order of the streams', async () => {
+  it('merges chunks of one stream for a slow reader, and keeps the order of the streams', async () => {
     const queue = createOutputQueue(quiet);
     for (const [stream, text] of [
       ['stdout', 'a'],
@@ -30,7 +30,7 @@ describe('createOutputQueue', () => {
     expect(got).toEqual(['stdout:ab', 'stderr:c', 'stdout:d']);
   });
 
-  it('lets the process wait when it is full and go on when it is half empty', async () => {
+  it('pauses the process when it is full and resumes it when it is half empty', async () => {
     const flows: boolean[] = [];
     const queue = createOutputQueue((isFlowing) => flows.push(isFlowing));
     for (let count = 0; count < 4; count += 1) queue.push('stdout', new Uint8Array(64 * 1024));
@@ -42,7 +42,7 @@ describe('createOutputQueue', () => {
     expect(flows).toEqual([false, true]);
   });
 
-  it('lets the process go on when its reader leaves', async () => {
+  it('resumes the process when its reader leaves', async () => {
     const flows: boolean[] = [];
     const queue = createOutputQueue((isFlowing) => flows.push(isFlowing));
     queue.push('stdout', new Uint8Array(300 * 1024));

@@ -9,7 +9,7 @@ export interface OutputChunk {
 /** Enough to keep a reader busy, little enough for hundreds of processes at once. */
 const HIGH_WATER = 256 * 1024;
 const LOW_WATER = HIGH_WATER / 2;
-/** Neighbours of one stream are handed out together up to this size: a reader that lags gets larger chunks, not more. */
+/** Adjacent chunks of one stream are merged up to this size: a reader that lags gets larger chunks, not more. */
 const MERGED_BYTES = 64 * 1024;
 
 /** Output between the process that writes and the reader that pulls. */
@@ -23,18 +23,18 @@ export interface OutputQueue {
   readonly arrivals: number;
   readonly isEnded: boolean;
   readonly ended: Promise<void>;
-  /** For one reader. Leaving the loop early lets the process run on unheard. */
+  /** For one reader. Leaving the loop early lets the process run on; its output is dropped. */
   readonly output: AsyncIterableIterator<OutputChunk>;
 }
 
-/** `flow` is told when the process has to wait (false) and when it may go on (true). */
+/** `flow` is called when the process has to wait (false) and when it may continue (true). */
 export function createOutputQueue(flow: (isFlowing: boolean) => void): OutputQueue {
   let queued: OutputChunk[] = [];
   let head = 0;
   let bytesQueued = 0;
   let isFull = false;
-  /** The reader has left: what still comes is dropped, so that the process does not wait for ever. */
-  let isUnheard = false;
+  /** The reader has left: what still comes is dropped, so that the process does not wait forever. */
+  let isAbandoned = false;
   let arrivals = 0;
   const end = new AbortController();
   const ended = new Promise<void>((resolve) => {
@@ -42,7 +42,7 @@ export function createOutputQueue(flow: (isFlowing: boolean) => void): OutputQue
   });
   let waiting: ((result: IteratorResult<OutputChunk, undefined>) => void)[] = [];
 
-  function take(): OutputChunk | undefined {
+  function takeChunk(): OutputChunk | undefined {
     const first = queued[head];
     if (first === undefined) return undefined;
     head += 1;
@@ -75,7 +75,7 @@ export function createOutputQueue(flow: (isFlowing: boolean) => void): OutputQue
   return {
     push(stream, bytes) {
       arrivals += 1;
-      if (end.signal.aborted || isUnheard || bytes.length === 0) return;
+      if (end.signal.aborted || isAbandoned || bytes.length === 0) return;
       const reader = waiting.shift();
       if (reader !== undefined) {
         reader({ done: false, value: { stream, bytes } });
@@ -104,15 +104,15 @@ export function createOutputQueue(flow: (isFlowing: boolean) => void): OutputQue
         return this;
       },
       async next() {
-        const chunk = take();
+        const chunk = takeChunk();
         if (chunk !== undefined) return { done: false, value: chunk };
-        if (end.signal.aborted || isUnheard) return { done: true, value: undefined };
+        if (end.signal.aborted || isAbandoned) return { done: true, value: undefined };
         return new Promise((resolve) => {
           waiting.push(resolve);
         });
       },
       async return() {
-        isUnheard = true;
+        isAbandoned = true;
         queued = [];
         head = 0;
         bytesQueued = 0;

@@ -12,7 +12,7 @@ function signalGroup(leader: number, signal: NodeJS.Signals): void {
     // Windows has no groups.
     process.kill(process.platform === 'win32' ? leader : -leader, signal);
   } catch {
-    // Nobody left, or nobody we may signal: the wait that follows tells which.
+    // Nothing left, or nothing we may signal: the wait that follows shows which.
   }
 }
 
@@ -31,7 +31,7 @@ function isRunning(pid: number): boolean {
 
 let search: Promise<ReadonlySet<number>> | undefined;
 
-/** Hundreds of groups may be ended at once: those who ask in the same turn share one look at the system. */
+/** Hundreds of groups may be ended at once: calls in the same turn share one scan of the system. */
 async function findRunningGroups(): Promise<ReadonlySet<number>> {
   search ??= nextTurn().then(() => {
     search = undefined;
@@ -48,7 +48,7 @@ export function listPids(): number[] {
     .map(Number);
 }
 
-/** Ends a group: asks with TERM, after the grace insists with KILL; resolves when nothing of it is left. */
+/** Ends a group with TERM, and after the grace period with KILL; resolves when nothing of it is left. */
 export async function endGroup(leader: number, graceMs: number): Promise<void> {
   signalGroup(leader, 'SIGTERM');
   if (await isGoneWithin(async () => !(await isGroupAlive(leader)), graceMs)) return;
@@ -56,11 +56,11 @@ export async function endGroup(leader: number, graceMs: number): Promise<void> {
   if (await isGoneWithin(async () => !(await isGroupAlive(leader)), VANISH_MS)) return;
   throw new SluiceError(
     'PROCESS_NOT_ENDED',
-    `Process group ${leader} is still there after SIGKILL; look what it waits for (ps -o pid,stat,wchan) and end it by hand.`,
+    `Process group ${leader} still runs after SIGKILL. Check what it waits for (ps -o pid,stat,wchan) and end it by hand.`,
   );
 }
 
-/** Looks often at first and then more rarely. */
+/** Polls often at first and then more rarely. */
 export async function isGoneWithin(isGone: () => boolean | Promise<boolean>, milliseconds: number): Promise<boolean> {
   const until = performance.now() + milliseconds;
   for (let pause = 5; ; pause = Math.min(pause * 1.5, 100)) {

@@ -12,7 +12,7 @@ describe('the identity of a process', () => {
     expect(await getProcessState(await identifyOwnProcess())).toBe('alive');
   });
 
-  it('is not there for a number nobody has', async () => {
+  it('is undefined for an unused number', async () => {
     expect(await identifyProcess(NOBODY)).toBeUndefined();
     expect(await getProcessState({ pid: NOBODY, started: null })).toBe('gone');
   });
@@ -40,7 +40,7 @@ describe('the identity of a process', () => {
 });
 
 describe('answersToSignals', () => {
-  it('tells a process from a number nobody has', () => {
+  it('is true for a process and false for an unused number', () => {
     expect([answersToSignals(process.pid), answersToSignals(NOBODY)]).toEqual([true, false]);
   });
 });

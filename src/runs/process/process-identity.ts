@@ -15,11 +15,11 @@ export type ProcessState = 'alive' | 'gone' | 'unknown';
 
 const IS_LINUX = process.platform === 'linux';
 
-/** Tells who a process is, or undefined if there is none with that number. */
+/** Identifies a process; undefined if there is none with that number. */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | undefined> {
   if (IS_LINUX) {
     const stat = readProcessStat(pid);
-    return stat === undefined ? undefined : { pid, started: `${placeOf()}/${stat.startTicks}` };
+    return stat === undefined ? undefined : { pid, started: `${getNamespace()}/${stat.startTicks}` };
   }
   if (!answersToSignals(pid)) return undefined;
   return { pid, started: await askStartTime(pid) };
@@ -27,17 +27,17 @@ export async function identifyProcess(pid: number): Promise<ProcessIdentity | un
 
 let own: Promise<ProcessIdentity> | undefined;
 
-/** Who this process is. */
+/** The identity of this process. */
 export async function identifyOwnProcess(): Promise<ProcessIdentity> {
   own ??= identifyProcess(process.pid).then((found) => found ?? { pid: process.pid, started: null });
   return own;
 }
 
-/** Tells whether a process still runs. A zombie does not. */
+/** Whether a process still runs. A zombie does not. */
 export async function getProcessState({ pid, started }: ProcessIdentity): Promise<ProcessState> {
   if (started === null) return answersToSignals(pid) ? 'alive' : 'gone';
   if (IS_LINUX) {
-    const place = placeOf();
+    const place = getNamespace();
     if (!started.startsWith(`${place}/`)) return 'unknown';
     const stat = readProcessStat(pid);
     return stat !== undefined && !stat.isZombie && `${place}/${stat.startTicks}` === started ? 'alive' : 'gone';
@@ -45,7 +45,7 @@ export async function getProcessState({ pid, started }: ProcessIdentity): Promis
   return answersToSignals(pid) && (await askStartTime(pid)) === started ? 'alive' : 'gone';
 }
 
-/** What Linux tells of a process. */
+/** What Linux reports about a process. */
 export interface ProcessStat {
   readonly parent: number;
   readonly group: number;
@@ -76,7 +76,7 @@ export function readProcessStat(pid: number): ProcessStat | undefined {
 let place: string | undefined;
 
 /** The boot and the namespace in which process numbers mean something. */
-function placeOf(): string {
+function getNamespace(): string {
   place ??= `${readBootId()}/${readNamespace()}`;
   return place;
 }
@@ -103,7 +103,7 @@ export function answersToSignals(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Somebody else's process is there all the same.
+    // A process of another user exists, too.
     return errorCodeOf(error) === 'EPERM';
   }
 }

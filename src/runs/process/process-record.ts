@@ -11,17 +11,17 @@ export const RUN_MARKER = 'SLUICE_RUN_DIR';
 /** What a file in the folder of processes is called. */
 const RECORD_ENDING = '.process';
 
-/** The note that a process runs, for whoever comes after a crash. */
+/** A record of a running process, for the Sluice that starts after a crash. */
 export interface ProcessRecord {
-  /** Adds who it is, right after the start. */
+  /** Adds the identity of the process, right after the launch. */
   started(identity: ProcessIdentity): Promise<void>;
-  /** Takes the note back when the process and its group are gone. */
+  /** Removes the record when the process and its group are gone. */
   forget(): Promise<void>;
 }
 
 /**
- * Notes down, before the start, that this process will start one for a run; its environment must carry `SLUICE_RUN_DIR`
- * with this folder. A crash between start and `started` leaves the marker to find it by.
+ * Records, before the launch, that this process will launch one for a run; its environment must carry `SLUICE_RUN_DIR`
+ * with this folder. After a crash between launch and `started`, the process is found by that marker.
  *
  * @example
  * const record = await recordProcess(join(data, 'processes'), runDir);
@@ -52,12 +52,12 @@ export interface FoundRecord {
   readonly path: string;
   readonly owner: ProcessIdentity;
   readonly runDir: string;
-  /** Undefined if the crash came between the start and its note. */
+  /** Undefined if the crash came between the launch and `started`. */
   readonly process: ProcessIdentity | undefined;
 }
 
 const RECORD_BYTES = 64 * 1024;
-/** A record that nobody could read or judge for this long is swept away. */
+/** A record that could not be read or judged for this long is removed. */
 const FORGOTTEN_MS = 24 * 60 * 60 * 1000;
 
 /** Reads all records of a folder; none if there is no such folder. */
@@ -68,14 +68,14 @@ export async function readProcessRecords(folder: string): Promise<FoundRecord[]>
     const path = join(folder, name);
     const text = await readSmallFile(path, RECORD_BYTES).catch(() => undefined);
     const record = text === undefined ? undefined : parseRecord(path, text);
-    if (record === undefined) await sweepOld(path);
+    if (record === undefined) await removeOld(path);
     else found.push(record);
   }
   return found;
 }
 
-/** Removes a record that is of no use to anybody any more. */
-export async function sweepOld(path: string): Promise<void> {
+/** Removes a record that is too old to be useful. */
+export async function removeOld(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found !== undefined && Date.now() - found.mtimeMs > FORGOTTEN_MS) await rm(path, { force: true });
 }

@@ -35,17 +35,17 @@ export interface OutputSink {
   end(): void;
 }
 
-/** A process just started, through pipes or in a terminal. */
+/** A process just spawned, with pipes or in a terminal. */
 export interface SpawnedProcess {
   readonly identity: ProcessIdentity;
   readonly exited: Promise<ProcessEnd>;
   /** Stops and resumes reading; the process waits when its pipe is full. */
   flow(isFlowing: boolean): void;
-  /** Lets go of the output, whoever still holds the other end; the sink's `end` follows. */
+  /** Closes the output, even if another process holds the other end; the sink's `end` follows. */
   close(): void;
 }
 
-/** Starts a program with stdout and stderr in pipes of their own, or both in a terminal. */
+/** Spawns a program with a pipe each for stdout and stderr, or with both in a terminal. */
 export async function spawnProcess(command: ProcessCommand, sink: OutputSink): Promise<SpawnedProcess> {
   const terminal = command.terminal === true ? await openTerminal() : undefined;
   let launch: Launch;
@@ -60,7 +60,7 @@ export async function spawnProcess(command: ProcessCommand, sink: OutputSink): P
   const { pid, stdin } = child;
   const identified = pid === undefined ? undefined : identifyProcess(pid);
   const failure = new Promise<never>((_resolve, reject) => {
-    // Listened to for good: an error nobody listens to would end Sluice.
+    // Never removed: an error without a listener would end Sluice.
     child.on('error', reject);
   });
   const exited = new Promise<ProcessEnd>((resolve) => {
@@ -147,29 +147,29 @@ function forward(streams: readonly OutputStream[], sink: OutputSink): void {
   }
 }
 
-/** Says why a program could not be started, and what to do. */
+/** Explains why a program could not be launched, and what to do. */
 async function explainNotStarted({ command, cwd }: ProcessCommand, cause: unknown): Promise<SluiceError> {
   const [program] = command;
-  return new SluiceError('PROCESS_NOT_STARTED', `${program} was not started: ${await findReason()}.`, { cause });
+  return new SluiceError('PROCESS_NOT_STARTED', `Cannot launch ${program}: ${await findReason()}.`, { cause });
 
   async function findReason(): Promise<string> {
     const folder = await stat(cwd).catch(() => undefined);
-    if (folder === undefined) return `the working folder ${cwd} does not exist; make it or name another`;
-    if (!folder.isDirectory()) return `the working folder ${cwd} is not a folder; name another`;
+    if (folder === undefined) return `the working folder ${cwd} does not exist. Create it, or use another`;
+    if (!folder.isDirectory()) return `${cwd} is not a folder. Use another working folder`;
     const code = errorCodeOf(cause);
     switch (code) {
       case 'ENOENT':
-        return `there is no such program; install it, put its folder on PATH, or name it with its full path`;
+        return `program not found. Install it, put its folder on PATH, or give its full path`;
       case 'EACCES':
       case 'EPERM':
-        return `it may not be executed; look at its permissions (chmod +x) and those of the working folder`;
+        return `permission denied. Check its permissions (chmod +x) and those of the working folder`;
       case 'E2BIG':
-        return `its arguments and environment are too long for the system; give the prompt on stdin`;
+        return `its arguments and environment are too long for the system. Give the prompt on stdin`;
       case 'EAGAIN':
       case 'EMFILE':
       case 'ENFILE':
       case 'ENOMEM':
-        return `the system has no room for another process (${code}); start fewer runs at a time`;
+        return `the system cannot start another process (${code}). Start fewer runs at a time`;
       case undefined:
       default:
         return cause instanceof Error ? cause.message : 'the system gives no reason';

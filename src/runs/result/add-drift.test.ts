@@ -19,6 +19,6 @@ it('drift is counted over all attempts', () => {
   expect(addDrift(first, met({}, { x: 4 }))).toEqual({ unknown_types: 3, unknown_fields: 4 });
 });
 
-it('a run whose every word was known has none', () => {
+it('a run without unknown types or fields has none', () => {
   expect(addDrift(undefined, null)).toBeUndefined();
 });

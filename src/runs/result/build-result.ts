@@ -13,11 +13,11 @@ export interface RunTotals {
   readonly drift: RunDrift | undefined;
 }
 
-/** Candidates that are listed in a result: the first ones tell what is wrong. */
-const MOST_TRIED = 32;
+/** Candidates that are listed in a result: the first ones show what is wrong. */
+const MAX_TRIED = 32;
 
 /** Repairs that are listed in a result: an answer may need one for each of its characters. */
-const MOST_REPAIRS = 100;
+const MAX_REPAIRS = 100;
 
 /** Builds the result of a run from its last event: the two always agree. */
 export function buildResult(outcome: AttemptOutcome, context: RunContext, { artifacts, drift }: RunTotals): RunResult {
@@ -59,7 +59,7 @@ function describeOutcome(last: FcmpEvent, judged: JudgedOutput | null, trouble: 
         status: 'success',
         value: judged.value,
         repair_level: judged.repairLevel,
-        ...(judged.repairs.length === 0 ? {} : { repairs: judged.repairs.slice(0, MOST_REPAIRS) }),
+        ...(judged.repairs.length === 0 ? {} : { repairs: judged.repairs.slice(0, MAX_REPAIRS) }),
       };
     case 'comment':
       return { status: 'comment', comment: judged.comment, repair_level: 'none' };
@@ -70,7 +70,7 @@ function describeOutcome(last: FcmpEvent, judged: JudgedOutput | null, trouble: 
   }
 }
 
-/** Neither the bytes nor the exit say whether the work was done: that is no success. */
+/** Neither output nor exit code say whether the work was done: that is no success. */
 const UNEXPLAINED: RunFailure = {
   category: 'engine',
   code: 'INSUFFICIENT_EVIDENCE',
@@ -86,7 +86,7 @@ function describeTrouble(trouble: EngineTrouble | null): Pick<RunFailure, 'cause
 function listFailureDetails(judged: JudgedOutput | null): Pick<RunFailure, 'issues' | 'tried'> {
   if (judged?.verdict !== 'not_validated' || judged.error === undefined) return {};
   const { issues, attempts } = judged.error;
-  const tried = attempts.slice(0, MOST_TRIED).map(({ candidate, code, message }) => ({ ...candidate, code, message }));
+  const tried = attempts.slice(0, MAX_TRIED).map(({ candidate, code, message }) => ({ ...candidate, code, message }));
   return { ...(issues === undefined ? {} : { issues }), tried };
 }
 
@@ -94,7 +94,7 @@ function plain({ code, message }: { readonly code: string; readonly message: str
   return { code, message };
 }
 
-/** What a run has met so far that no reader knows, with one more attempt; undefined as long as there is nothing. */
+/** Adds the drift of one more attempt to that of a run; undefined as long as there is none. */
 export function addDrift(before: RunDrift | undefined, attempt: DriftSummary | null): RunDrift | undefined {
   if (attempt === null) return before;
   return {
@@ -107,7 +107,7 @@ function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
-/** The result of a run that could not be done, or of which nothing could be kept. */
+/** The result of a run that could not start, or whose output could not be stored. */
 export function failedResult(code: string, message: string): RunResult {
   return {
     status: 'failed',

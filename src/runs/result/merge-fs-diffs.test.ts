@@ -14,7 +14,7 @@ test.each([
   expect(mergeFsDiffs(diff(first), diff(second))).toEqual(diff(merged));
 });
 
-test('tells changes from none', () => {
+test('hasChanges is true for any change', () => {
   expect(hasChanges(NO_CHANGES)).toBe(false);
   expect(hasChanges(diff({ deleted: ['a'] }))).toBe(true);
 });

@@ -132,6 +132,31 @@ describe('denied tools', () => {
     ]);
   });
 
+  it('of OpenCode are calls of tools it withholds', () => {
+    const error = "Model tried to call unavailable tool 'invalid'. Available tools: glob, grep, read.";
+    const state = { status: 'error', input: { filePath: 'a' }, error, time: { start: 1, end: 2 } };
+    const part = { id: 'p', type: 'tool', tool: 'write', callID: 'c', sessionID: 's', messageID: 'm', state };
+    const { denials } = collect('opencode', [{ type: 'tool_use', timestamp: 1, sessionID: 's', part }]).summarize(
+      undefined,
+    );
+    expect(denials).toEqual([{ tool: 'write', tool_call_id: 'c', input: { filePath: 'a' }, reason: error }]);
+  });
+
+  it('of Gemini are calls of tools it withholds, not of tools that do not exist', () => {
+    const call = (tool: string, id: string) => [
+      { type: 'tool_use', timestamp: '2026-11-15T00:00:00Z', tool_name: tool, tool_id: id, parameters: {} },
+      {
+        type: 'tool_result',
+        timestamp: '2026-11-15T00:00:00Z',
+        tool_id: id,
+        status: 'error',
+        error: { type: 'tool_not_registered', message: `Tool "${tool}" not found. Did you mean one of: "read_file"?` },
+      },
+    ];
+    const { denials } = collect('gemini', [...call('write_file', 'a'), ...call('imagined', 'b')]).summarize(undefined);
+    expect(denials).toMatchObject([{ tool: 'write_file', tool_call_id: 'a' }]);
+  });
+
   it('are bounded', () => {
     const permission_denials = Array.from({ length: 80 }, (_none, index) => ({
       tool_name: 'Bash',

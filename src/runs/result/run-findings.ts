@@ -71,7 +71,7 @@ export class RunFindings {
   }
 
   #addStatus({ status, model, detail }: RaspData<'lifecycle.run.status'>): void {
-    // Claude Code signs messages of its own with a name that is no model.
+    // Claude Code marks messages it writes itself with a name that is no model.
     if (model !== undefined && !model.startsWith('<')) this.#model ??= model;
     if (!isJsonObject(detail)) return;
     if (status === 'permission_denied') this.#addDenial(detail);
@@ -129,9 +129,9 @@ function count(kinds: Map<string, RunDiagnostic>, found: Omit<RunDiagnostic, 'co
   kinds.set(kind, { ...found, message, count: (known?.count ?? 0) + 1 });
 }
 
-/** What engines answer a tool call with that was not allowed. */
+/** What engines answer a tool call with that was not allowed. Gemini and OpenCode withhold the tools themselves. */
 const DENIED =
-  /^Permission to use .{1,200} has been denied|permission was declined|denied by policy|rule which prevents you from using|rejected permission to use/i;
+  /^Permission to use .{1,200} has been denied|permission was declined|denied by policy|rule which prevents you from using|rejected permission to use|^Model tried to call unavailable tool|Tool "(?:write_file|replace|run_shell_command)" not found/i;
 
 const CODEX_DENIED = /approval policy is \w+; reject command[^\n]*/;
 

@@ -34,8 +34,8 @@ async function runTwice(steps: readonly Step[], more: Partial<RunSpec> = {}, bet
   return { site, first, second, starts: (await site.calls()).length };
 }
 
-describe('a result that was kept', () => {
-  it('is told as a run of its own, naming where it came from', async () => {
+describe('a cached result', () => {
+  it('is emitted as a run that names where it came from', async () => {
     const { first, second, starts } = await runTwice([{ print: 'So: {"line":3,}\n' }]);
     expect(starts).toBe(1);
     const { process: _, ...kept } = first.result;
@@ -56,7 +56,7 @@ describe('a result that was kept', () => {
     });
   });
 
-  it('without a contract is the agent’s last words', async () => {
+  it('without a contract has the agent’s last words', async () => {
     const site = await makeSite([{ print: 'All\nis fine.\n' }]);
     const { contract: _, ...spec } = makeSpec(site);
     const first = await runToEnd(spec, site);
@@ -65,7 +65,7 @@ describe('a result that was kept', () => {
     expect(await site.calls()).toHaveLength(1);
   });
 
-  it('is kept anew where only that is asked for', async () => {
+  it('is replaced by a run that asks for a refresh', async () => {
     const site = await makeSite([{ print: '{"line":1}\n' }], [{ print: '{"line":2}\n' }]);
     await runToEnd(makeSpec(site), site);
     const { result } = await runToEnd(makeSpec(site, { cache: 'refresh' }), site);
@@ -73,13 +73,13 @@ describe('a result that was kept', () => {
     expect((await runToEnd(makeSpec(site), site)).result.value).toEqual({ line: 2 });
   });
 
-  it('counts only for the same input files', async () => {
+  it('is used only for the same input files', async () => {
     const change = async (site: Site) => writeFile(join(site.workdir, 'a.txt'), 'changed');
     const { starts } = await runTwice([{ print: '{"line":3}\n' }], { input_files: ['a.txt'] }, change);
     expect(starts).toBe(2);
   });
 
-  it('counts only if it passes the schema as it is now', async () => {
+  it('is used only if it passes the current schema', async () => {
     const site = await makeSite([{ print: '{"line":3}\n' }]);
     const accept = z.object({ line: z.number().refine(() => true) });
     const refuse = z.object({ line: z.number().refine((line) => line > 3) });
@@ -89,7 +89,7 @@ describe('a result that was kept', () => {
     expect(await site.calls()).toHaveLength(2);
   });
 
-  it('and then damaged is a miss', async () => {
+  it('that was damaged is a miss', async () => {
     const damage = async ({ data }: Site): Promise<void> => {
       const [name = ''] = await readdir(join(data, 'cache'));
       await writeFile(join(data, 'cache', name), 'damaged');
@@ -99,7 +99,7 @@ describe('a result that was kept', () => {
     expect(second.result).not.toHaveProperty('cached_from');
   });
 
-  it('may be kept elsewhere', async () => {
+  it('can be stored elsewhere', async () => {
     const site = await makeSite([{ print: '{"line":3}\n' }]);
     const ports = { ...site, cache: createMemoryResultCache() };
     await runToEnd(makeSpec(site), ports);
@@ -107,7 +107,7 @@ describe('a result that was kept', () => {
     expect(await readdir(site.data)).not.toContain('cache');
   });
 
-  it('is not needed for a cache that fails', async () => {
+  it('is not required: a broken cache does not fail the run', async () => {
     const site = await makeSite([{ print: '{"line":3}\n' }]);
     const broken = async () => Promise.reject(new Error('no'));
     const { result } = await runToEnd(makeSpec(site), { ...site, cache: { find: broken, keep: broken } });
@@ -184,7 +184,7 @@ describe('a cached result with files', () => {
   });
 });
 
-describe('a result that is not kept', () => {
+describe('a result is not cached', () => {
   it.each<[string, readonly Step[], Partial<RunSpec>]>([
     ['a failure', [{ print: '{"line":"x"}\n' }], {}],
     ['a comment', [{ print: 'hm\n' }], { contract: { schema: LINE, profile: 'tagged' } }],
@@ -196,7 +196,7 @@ describe('a result that is not kept', () => {
     ['of a run that modified a file', [{ file: 'a.txt' }, { print: '{"line":3}\n' }], {}],
     ['of a process that failed', [{ print: '{"line":3}\n' }, { exit: 1 }], {}],
     ['of a run that did not ask for it', [{ print: '{"line":3}\n' }], { cache: false }],
-  ])('is %s', async (_, steps, more) => {
+  ])('when it is %s', async (_, steps, more) => {
     const { starts, second } = await runTwice(steps, more);
     expect(starts).toBe(2);
     expect(second.result).not.toHaveProperty('cached_from');

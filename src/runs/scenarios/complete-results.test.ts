@@ -39,7 +39,7 @@ describe('a run whose engine keeps failing', () => {
     );
   });
 
-  it('tells a refused request from refused credentials', async () => {
+  it('distinguishes a refused request from refused credentials', async () => {
     const [refused, unauthorized] = [
       await runEngine('codex', [{ play: CODEX_400 }, { exit: 1 }]),
       await runEngine('codex', [{ play: CODEX_401 }, { exit: 1 }]),

@@ -66,7 +66,7 @@ describe('an agent that asks', () => {
     expect((await site.calls()).map(({ input }) => input).slice(1)).toEqual(['one', 'two']);
   });
 
-  it('is told how to say that it has finished, without a contract too', async () => {
+  it('learns how to say that it has finished, also without a contract', async () => {
     const site = await makeSite([say(codex.thread(), codex.message(DONE), codex.completed())]);
     const { result } = await runToEnd(makeSpec(site, { mode: 'interactive' }), makePorts(site));
     expect(result).toMatchObject({ status: 'success', text: DONE });
@@ -121,7 +121,7 @@ describe('an agent that asks', () => {
   });
 });
 
-describe('a reply that nobody asked for', () => {
+describe('a reply without a question', () => {
   it('is refused', async () => {
     const site = await makeSite([{ sleep: 5000 }]);
     const run = startRun(makeSpec(site), makePorts(site));
@@ -177,7 +177,7 @@ describe('an output that does not pass', () => {
     expect(result).toMatchObject({ status: 'failed', attempts: 1 });
   });
 
-  it('is asked for anew, with the task, where there is no session', async () => {
+  it('is requested again with the task where there is no session', async () => {
     const site = await makeSite([{ print: 'hm\n' }], [{ print: '{"line":3}\n' }]);
     const spec: RunSpec = { engine: 'command', command: site.agent, prompt: 'Count.', workdir: site.workdir };
     const { result, meta } = await runToEnd({ ...spec, contract, max_retries: 1 }, site);

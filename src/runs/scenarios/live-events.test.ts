@@ -58,13 +58,13 @@ describe('the events of a run', () => {
     const { run, events } = await runToEnd(makeSpec(site), { ...site, eventLog });
     const files = createFileEventLog(site.data);
     for (const protocol of ['rasp', 'fcmp'] as const) {
-      const told = events.filter((emitted) => emitted.protocol === protocol);
-      expect(await eventLog.read({ runId: run.id, protocol, limit: 1000 })).toEqual(told);
-      expect(await files.read({ runId: run.id, protocol, limit: 1000 })).toEqual(JSON.parse(JSON.stringify(told)));
+      const published = events.filter((emitted) => emitted.protocol === protocol);
+      expect(await eventLog.read({ runId: run.id, protocol, limit: 1000 })).toEqual(published);
+      expect(await files.read({ runId: run.id, protocol, limit: 1000 })).toEqual(JSON.parse(JSON.stringify(published)));
     }
   });
 
-  it('are told only once they are kept', async () => {
+  it('are published only after they are written', async () => {
     const site = await makeSite([{ print: 'one\n' }]);
     const kept = new Set<string>();
     const inner = createMemoryEventLog();

@@ -80,7 +80,7 @@ describe('a secret', () => {
     expect(await listRemains(site, ended)).not.toContain(KEY);
   });
 
-  it('in a reply that cannot be handed on is not written down', async () => {
+  it('in a reply that cannot be passed on is not stored', async () => {
     const print = [codex.message('Your key?'), codex.completed()].map((one) => `${JSON.stringify(one)}\n`).join('');
     const site = await makeSite([{ print }]);
     const spec: RunSpec = { engine: 'codex', prompt: 'x', workdir: site.workdir, env: ['PLAY_*'], mode: 'interactive' };
@@ -96,7 +96,7 @@ describe('a secret', () => {
     expect(result.value).toEqual({ key: '*'.repeat(KEY.length) });
   });
 
-  it('in the name of a program that is not there is not told', async () => {
+  it('in the name of a missing program is masked', async () => {
     const site = await makeSite([]);
     const ended = await runToEnd(makeSpec(site, { command: [`/nowhere/${KEY}`] }), makePorts(site));
     expect(ended.result.error?.message).toContain('/nowhere/***');
@@ -104,7 +104,7 @@ describe('a secret', () => {
   });
 });
 
-it('a pattern that cannot be used is told', async () => {
+it('an invalid pattern fails the run', async () => {
   const site = await makeSite([]);
   const { result } = await runToEnd(makeSpec(site), { ...site, secrets: { patterns: ['('] } });
   expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED' } });

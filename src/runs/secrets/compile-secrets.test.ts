@@ -107,7 +107,7 @@ describe('a secret value', () => {
     expect(mask('  my-secret\n', 'x my-secret y')).toBe('x ********* y');
   });
 
-  it('leaves a chunk as it is, without a copy, when there is nothing to hide', () => {
+  it('returns a chunk without a copy when there is nothing to mask', () => {
     const chunk = Buffer.from('nothing to see here');
     const out = compileSecrets({ values: ['sk-12345'] })
       .createMasker()
@@ -212,7 +212,7 @@ describe('a secret pattern', () => {
   const maskBy = (pattern: string, text: string): string =>
     compileSecrets({ values: [], patterns: [pattern] }).maskText(text);
 
-  it('hides what nobody knew beforehand', () => {
+  it('masks what was not known beforehand', () => {
     expect(maskBy(String.raw`ghp_\w{6,}`, 'token ghp_abcdef1 here')).toBe('token *********** here');
   });
 

@@ -4,15 +4,15 @@ import { createWordMasker, createWordFinder } from './mask-words.js';
 import type { StreamName } from '../../events/index.js';
 import { sensitiveEnvironment } from './environment.js';
 
-/** What must never be written down. */
+/** What must never be stored. */
 export interface SecretsOptions {
   /** Secrets as they are. Those under six bytes and plain words of settings (`true`, short numbers) are left alone. */
   readonly values: readonly string[];
-  /** Regular expressions of secrets nobody knows beforehand; see {@link compileSecrets}. */
+  /** Regular expressions of secrets that are not known beforehand; see {@link compileSecrets}. */
   readonly patterns?: readonly string[];
 }
 
-/** Ready to be looked for; made once for a run and used for all its streams. */
+/** Compiled secrets, used for all streams of a run. */
 export interface Secrets {
   /** A masker for one stream. */
   createMasker(): Masker;
@@ -61,7 +61,7 @@ export function compileSecrets({ values, patterns = [] }: SecretsOptions): Secre
   };
 }
 
-/** Takes the secrets of an attempt out of everything that is written down, at equal length. */
+/** Masks the secrets of an attempt in everything that is stored, at equal length. */
 export interface AttemptSecrets {
   /** The next bytes of a stream; what may still become a secret is held back. */
   mask(stream: StreamName, bytes: Uint8Array): Uint8Array;
@@ -70,7 +70,7 @@ export interface AttemptSecrets {
   maskText(text: string): string;
 }
 
-/** The secrets are what the agent is handed in sensitive variables, and what the configured patterns match. */
+/** The secrets are the values of sensitive variables the agent gets, and what the configured patterns match. */
 export function createAttemptSecrets(
   env: Readonly<Record<string, string>>,
   patterns: readonly string[],

@@ -46,11 +46,11 @@ function matches(parts: readonly string[], name: string): boolean {
   return name.length - last.length >= at && name.endsWith(last);
 }
 
-/** Long words are telling anywhere in a name. */
+/** Long words mark a secret anywhere in a name. */
 const SECRET_WORD = /TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|APIKEY|PRIVATE|WEBHOOK|BEARER|COOKIE/;
 /** Short ones only as a part of their own, or as the end of one (`OPENAIKEY`). */
 const SECRET_PART = /(?:^|_)(?:AUTH|AUTHORIZATION|PASS|PAT|JWT|DSN|PIN)(?:_|$)|KEYS?(?:_|$)/;
-/** What such a variable says about a secret without being one: where it lies, of what kind it is. */
+/** Variables that describe a secret without being one: where it is, of what kind it is. */
 const DESCRIBES_SECRET = /_(?:FILE|PATH|DIR|HOME|SOCK|TYPE|MODE|METHOD|PROVIDER|NAME|HELPER|ENDPOINT)$/;
 
 /**

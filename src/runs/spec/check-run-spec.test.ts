@@ -55,27 +55,27 @@ describe('a spec that cannot be run', () => {
     ['nothing', undefined, /the spec/],
     ['a list', [], /the spec/],
     ['no engine', { prompt: 'x', workdir: '.' }, /engine/],
-    ['an engine nobody knows', { ...CODEX, engine: 'hal' }, /engine/],
+    ['an unknown engine', { ...CODEX, engine: 'hal' }, /engine/],
     ['no working folder', { engine: 'codex', prompt: 'x' }, /workdir/],
-    ['nothing to do', { engine: 'codex', workdir: '.', prompt: ' ' }, /prompt: codex needs something to do/],
+    ['nothing to do', { engine: 'codex', workdir: '.', prompt: ' ' }, /prompt: codex needs a prompt/],
     ['no program', { engine: 'command', workdir: '.' }, /command: .* needs the program/],
     ['a program without a name', { ...COMMAND, command: [''] }, /no name/],
     ['a program of an engine', { ...CODEX, command: ['ls'] }, /command: only/],
     ['a zero byte in an argument', { ...COMMAND, command: ['ls', 'a\0b'] }, /command\.1/],
     ['a misspelled key', { ...CODEX, promt: 'x' }, /promt/],
     ['time that is none', { ...CODEX, limits: { time_s: 0 } }, /limits\.time_s/],
-    ['a limit nobody knows', { ...CODEX, limits: { bytes: 1 } }, /bytes/],
+    ['an unknown limit', { ...CODEX, limits: { bytes: 1 } }, /bytes/],
     ['retries without end', { ...CODEX, max_retries: 1e9 }, /max_retries/],
     ['a cache without input files', { ...CODEX, cache: true }, /input_files: caching needs/],
     [
       'a cache with normalizers',
       { ...CODEX, cache: true, input_files: [], contract: { normalizers: [(value: unknown) => value] } },
-      /cache: cannot tell/,
+      /cache: functions cannot/,
     ],
     [
       'a cache with a schema that is only code',
       { ...CODEX, cache: true, input_files: [], contract: { schema: OPAQUE } },
-      /cache: cannot tell/,
+      /cache: functions cannot/,
     ],
     ['an input file elsewhere', { ...CODEX, input_files: ['a', '../b'] }, /input_files\.1: .*inside/],
     ['an environment that is no name', { ...CODEX, env: ['A=B'] }, /env\.0/],
@@ -84,14 +84,14 @@ describe('a spec that cannot be run', () => {
     ['a schema that cannot align', { ...CODEX, contract: { schema: z.object({}), align: true } }, /cannot align/],
     ['a normalizer that is none', { ...CODEX, contract: { normalizers: ['x'] } }, /contract\.normalizers/],
     ['normalizers that are null', { ...CODEX, contract: { normalizers: null } }, /contract\.normalizers/],
-    ['a profile nobody knows', { ...CODEX, contract: { profile: 'loose' } }, /contract\.profile/],
+    ['an unknown profile', { ...CODEX, contract: { profile: 'loose' } }, /contract\.profile/],
   ])('%s', (_, spec, message) => {
     expect(() => checkRunSpec(spec)).toThrow(RunSpecError);
     expect(() => checkRunSpec(spec)).toThrow(message);
     expect(() => checkRunSpec(spec)).toThrow(expect.objectContaining({ code: 'INVALID_RUN_SPEC' }));
   });
 
-  it('is told all that is wrong with it', () => {
+  it('lists everything that is wrong with it', () => {
     const spec = { engine: 'command', workdir: '.', cache: true, prompt: 'x' };
     expect(() => checkRunSpec(spec)).toThrow(/command: .*; input_files: /);
   });

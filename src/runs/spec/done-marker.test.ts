@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { stripDoneMarker } from './done-marker.js';
 
-describe('takeOffDoneMarker', () => {
-  it.each(['__SKILL_DONE__', '__skill_done__'])('takes %s off the top', (marker) => {
+describe('stripDoneMarker', () => {
+  it.each(['__SKILL_DONE__', '__skill_done__'])('strips %s from the top', (marker) => {
     expect(stripDoneMarker({ answer: 7, [marker]: true }, { type: 'object' })).toEqual({ answer: 7 });
   });
 
-  it('takes it off whatever its value, since it is no part of the result', () => {
+  it('strips it whatever its value, since it is not part of the result', () => {
     expect(stripDoneMarker({ __SKILL_DONE__: 'yes', answer: 7 })).toEqual({ answer: 7 });
   });
 
-  it('leaves it further down', () => {
+  it('leaves it in nested values', () => {
     const value = { answer: { __SKILL_DONE__: true } };
     expect(stripDoneMarker(value)).toBe(value);
   });
@@ -22,7 +22,7 @@ describe('takeOffDoneMarker', () => {
     ['as required', { required: ['__SKILL_DONE__'] }],
     ['in a part', { allOf: [{ anyOf: [{ properties: { __SKILL_DONE__: true } }] }] }],
     ['behind a reference', { $ref: '#/$defs/a~1b', $defs: { 'a/b': { required: ['__SKILL_DONE__'] } } }],
-    ['in a library of its own', z.object({ __SKILL_DONE__: z.literal(true) })],
+    ['in a schema of a library', z.object({ __SKILL_DONE__: z.literal(true) })],
   ])('leaves it where the schema declares it %s', (_, schema) => {
     const value = { __SKILL_DONE__: true };
     expect(stripDoneMarker(value, schema)).toBe(value);
@@ -33,7 +33,7 @@ describe('takeOffDoneMarker', () => {
     ['a reference in a circle', { $ref: '#' }],
     ['a reference to nowhere', { $ref: '#/$defs/none' }],
     ['inherited names', { $ref: '#/constructor/prototype' }],
-  ])('takes it off where the schema has %s', (_, schema) => {
+  ])('strips it where the schema has %s', (_, schema) => {
     expect(stripDoneMarker({ __SKILL_DONE__: true }, schema)).toEqual({});
   });
 
@@ -58,12 +58,12 @@ describe('takeOffDoneMarker', () => {
     );
   });
 
-  it('keeps a member called __proto__ as what it is', () => {
+  it('keeps a member called __proto__ unchanged', () => {
     const value: unknown = JSON.parse('{"__proto__": {"polluted": true}, "__SKILL_DONE__": true}');
     expect(JSON.stringify(stripDoneMarker(value))).toBe('{"__proto__":{"polluted":true}}');
   });
 
-  it.each([[[1]], ['text'], [null], [7]])('returns %j as it is', (value) => {
+  it.each([[[1]], ['text'], [null], [7]])('returns %j unchanged', (value) => {
     expect(stripDoneMarker(value)).toBe(value);
   });
 });

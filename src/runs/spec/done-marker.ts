@@ -7,17 +7,17 @@ export const DONE_MARKER = '__SKILL_DONE__';
 /** As old agents write it. */
 const OLD_MARKER = '__skill_done__';
 
-/** Deeper, a schema only repeats itself. */
-const DEEPEST = 16;
+/** Deeper schemas are not searched. */
+const MAX_DEPTH = 16;
 
-/** Most schemas are looked at for one question; more are made to cost time. */
-const MOST_SCHEMAS = 1000;
+/** Bounds the search: schemas with more parts are made to cost time. */
+const MAX_SCHEMAS = 1000;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * The value without the marker at its top, unless the schema declares the marker as a member of its own. To be applied
- * before anything else looks at the value.
+ * Strips the marker from the top of a value, unless the schema declares it as a property. Applied before anything else
+ * looks at the value.
  *
  * @example
  * stripDoneMarker({ answer: 7, __SKILL_DONE__: true }, schema) // { answer: 7 }
@@ -35,7 +35,7 @@ export function declaresDoneMarker(root: JsonObject | undefined): boolean {
   let seen = 0;
   const declares = (node: unknown, depth: number): boolean => {
     seen += 1;
-    if (!isJsonObject(node) || depth > DEEPEST || seen > MOST_SCHEMAS) return false;
+    if (!isJsonObject(node) || depth > MAX_DEPTH || seen > MAX_SCHEMAS) return false;
     const properties = ownValue(node, 'properties');
     const required = ownValue(node, 'required');
     if (isJsonObject(properties) && Object.hasOwn(properties, DONE_MARKER)) return true;
@@ -45,7 +45,7 @@ export function declaresDoneMarker(root: JsonObject | undefined): boolean {
   return declares(root, 0);
 }
 
-/** The schemas that speak about the same value as this one. */
+/** The subschemas that apply to the same value. */
 function listSubschemas(node: JsonObject, root: JsonObject): unknown[] {
   const lists = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => {
     const list = ownValue(node, keyword);

@@ -28,7 +28,7 @@ describe('renderContract', () => {
     expect(renderContract(terms)).toBe(readGolden(name));
   });
 
-  it('is apart from the prompt it is added to', () => {
+  it('is separated from the prompt by a blank line', () => {
     expect(`Do it.${renderContract({ mode: 'auto' })}`).toMatch(/^Do it\.\n\n<skill_content/u);
   });
 
@@ -41,7 +41,7 @@ describe('renderContract', () => {
     expect(renderContract({ schema: v.object({ answer: v.number() }), mode: 'auto' })).toContain('"answer"');
   });
 
-  it('tells tags and marker only, where a schema cannot be exported', () => {
+  it('names tags and marker only, where a schema cannot be exported', () => {
     const text = renderContract({ schema: fromJsonSchema(SCHEMA), profile: 'tagged', mode: 'auto' });
     expect(text).toContain('<json>');
     expect(text).toContain('__SKILL_DONE__');

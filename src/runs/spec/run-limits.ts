@@ -1,6 +1,6 @@
 import type { RunLimits } from '../../records/index.js';
 
-/** The limits of a run, all of them decided. */
+/** The limits of a run, with defaults filled in. */
 export type DecidedLimits = Readonly<Record<keyof RunLimits, number>>;
 
 /**
@@ -17,7 +17,7 @@ export const DEFAULT_LIMITS: DecidedLimits = {
   cost: Number.POSITIVE_INFINITY,
 };
 
-/** The limits a spec asks for, completed. */
+/** The limits of a spec, with defaults filled in. */
 export function decideLimits(limits: RunLimits = {}): DecidedLimits {
   return { ...DEFAULT_LIMITS, ...limits };
 }

@@ -30,7 +30,7 @@ async function waitForNextTime(folder: string): Promise<void> {
 }
 
 describe('the difference of two snapshots', () => {
-  it('tells created, modified and deleted files, sorted, with forward slashes', async () => {
+  it('lists created, modified and deleted files, sorted, with forward slashes', async () => {
     const files = { 'keep.txt': 'k', 'change.txt': 'c', 'gone/a.txt': 'a', 'gone.txt': 'g' };
     const changes = await listChanges(files, async (folder) => {
       await writeFile(join(folder, 'change.txt'), 'changed');
@@ -60,7 +60,7 @@ describe('the difference of two snapshots', () => {
     ['replaced by another of the same size and time', replaceUnseen],
     ['written and its time set back', writeAndHide],
     ['made executable', async (path) => chmod(path, 0o755)],
-  ])('tells a file as modified that was %s', async (_how, change) => {
+  ])('lists a file as modified that was %s', async (_how, change) => {
     const { modified } = await listChanges({ 'a.txt': 'same' }, async (folder) => {
       await waitForNextTime(folder);
       await change(join(folder, 'a.txt'));
@@ -100,7 +100,7 @@ describe('the difference of two snapshots', () => {
     expect(created).toEqual([]);
   });
 
-  it('tells a renamed folder as its files', async () => {
+  it('lists the files of a renamed folder', async () => {
     const changes = await listChanges({ 'a/x': 'x', 'a/y': 'y' }, async (folder) =>
       rename(join(folder, 'a'), join(folder, 'b')),
     );
@@ -150,7 +150,7 @@ describe('a snapshot that could not see all', () => {
     expect(compareSnapshots(before, after)).toEqual({ created: ['d0/new'], modified: [], deleted: ['d0/f0'] });
   });
 
-  it('never tells a change that did not happen, wherever it was broken off', () => {
+  it('never reports a change that did not happen, wherever it was cut off', () => {
     const name = fc.constantFrom('a', 'a-b', 'a.b', 'b', 'b b', 'c');
     const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'));
     const makeSnapshot = (paths: readonly string[], limit: number): Snapshot => {
@@ -159,7 +159,7 @@ describe('a snapshot that could not see all', () => {
       return {
         paths: kept,
         stamps: kept.flatMap(() => [1, 1, 1, 1]),
-        brokenOffAt: walked[limit],
+        truncatedAt: walked[limit],
         unseen: new Set(),
         truncated: limit < walked.length,
       };

@@ -3,14 +3,14 @@ import { lstat, readdir } from 'node:fs/promises';
 import { SluiceError } from '../../base/index.js';
 import type { FsDiff } from '../../events/index.js';
 
-/** What a folder held at a moment: its files and links, but not what is in them. */
+/** The files and links of a folder at one moment, without their contents. */
 export interface Snapshot {
   /** Relative, with forward slashes, in the order of the walk. */
   readonly paths: readonly string[];
   /** Four numbers a path: size, times of change of content and of entry, inode. Flat, because there may be many. */
   readonly stamps: readonly number[];
-  /** Where the walk was broken off; nothing is known of what comes from there on. */
-  readonly brokenOffAt: string | undefined;
+  /** Where the walk was cut off; nothing is known about the paths from there on. */
+  readonly truncatedAt: string | undefined;
   /** Folders that could not be looked into. */
   readonly unseen: ReadonlySet<string>;
   /** Whether something was left out: too many files, too deep, not readable. */
@@ -34,7 +34,7 @@ const IGNORED: ReadonlySet<string> = new Set(['.git', 'node_modules', '.audit'])
 const AT_ONCE = 64;
 
 /**
- * Takes down which files a folder holds and when each was last written. Links are not followed; `.git`, `node_modules`
+ * Lists the files of a folder and when each was last written. Links are not followed; `.git`, `node_modules`
  * and `.audit` are left out at any depth, folders themselves and what is neither file nor link too.
  *
  * @example
@@ -49,18 +49,18 @@ export async function takeSnapshot(folder: string, options: SnapshotOptions = {}
   const unseen = new Set<string>();
   const leftOut = new Set(options.leaveOut);
   let pathBytes = 0;
-  let brokenOffAt: string | undefined;
+  let truncatedAt: string | undefined;
 
-  /** In the order of names, depth first: so two walks that are broken off can be compared as far as both went. */
+  /** In the order of names, depth first: so two walks that were cut off can be compared as far as both went. */
   async function walk(relative: string, entries: readonly Dirent[], depth: number): Promise<void> {
     const prefix = relative === '' ? '' : `${relative}/`;
-    for (let from = 0; from < entries.length && brokenOffAt === undefined; from += AT_ONCE) {
+    for (let from = 0; from < entries.length && truncatedAt === undefined; from += AT_ONCE) {
       const group = entries.slice(from, from + AT_ONCE);
       const found = await Promise.all(group.map(async (entry) => look(`${folder}/${prefix}${entry.name}`, entry)));
       for (const [index, entry] of group.entries()) {
         const path = `${prefix}${entry.name}`;
-        if (brokenOffAt !== undefined) return;
-        if (paths.length >= maxFiles || pathBytes >= maxPathBytes) brokenOffAt = path;
+        if (truncatedAt !== undefined) return;
+        if (paths.length >= maxFiles || pathBytes >= maxPathBytes) truncatedAt = path;
         else if (!entry.isDirectory()) keep(path, found[index]);
         else if (!leftOut.has(path)) await enter(path, depth + 1);
       }
@@ -85,11 +85,11 @@ export async function takeSnapshot(folder: string, options: SnapshotOptions = {}
   if (entries === undefined) {
     throw new SluiceError(
       'WORKING_FOLDER_UNREADABLE',
-      `The working folder ${folder} cannot be read; make it, or name one that can.`,
+      `Cannot read the working folder ${folder}. Create it, or use another.`,
     );
   }
   await walk('', entries, 1);
-  return { paths, stamps, brokenOffAt, unseen, truncated: brokenOffAt !== undefined || unseen.size > 0 };
+  return { paths, stamps, truncatedAt, unseen, truncated: truncatedAt !== undefined || unseen.size > 0 };
 }
 
 async function look(path: string, entry: Dirent): Promise<Stats | undefined> {
@@ -147,7 +147,7 @@ function isSame(before: Snapshot, old: number, after: Snapshot, recent: number):
 }
 
 function createJudge(before: Snapshot, after: Snapshot): (path: string) => boolean {
-  const ends = [before.brokenOffAt, after.brokenOffAt].filter((end) => end !== undefined);
+  const ends = [before.truncatedAt, after.truncatedAt].filter((end) => end !== undefined);
   const unseen = new Set([...before.unseen, ...after.unseen]);
   return (path) => ends.every((end) => compare(path, end) < 0) && (unseen.size === 0 || !isBelow(path, unseen));
 }

@@ -4,7 +4,7 @@ import type { FsDiff } from '../../events/index.js';
 import type { RunWarning } from '../../records/index.js';
 import { compareSnapshots, takeSnapshot } from './snapshot.js';
 
-/** Knows what a folder looked like. */
+/** Compares a folder with what it was. */
 export interface FolderWatch {
   /** What has changed since. */
   difference(): Promise<{ readonly fsDiff: FsDiff; readonly warnings: readonly RunWarning[] }>;
@@ -13,7 +13,7 @@ export interface FolderWatch {
 /** Sluice's own folders in a data folder. */
 const OWN_FOLDERS = ['runs', 'cache', 'processes', 'locks'];
 
-/** Takes down what a working folder holds. The data folder may lie in it; what Sluice writes is no artifact. */
+/** Records what a working folder contains. The data folder may lie in it; what Sluice writes there is no artifact. */
 export async function watchFolder(workdir: string, data: string): Promise<FolderWatch> {
   const leaveOut = ownFolders(workdir, await realpath(data));
   const before = await takeSnapshot(workdir, { leaveOut });
@@ -22,7 +22,7 @@ export async function watchFolder(workdir: string, data: string): Promise<Folder
       const after = await takeSnapshot(workdir, { leaveOut });
       const fsDiff = compareSnapshots(before, after);
       if (!before.truncated && !after.truncated) return { fsDiff, warnings: [] };
-      const message = `${workdir} has more files than are looked at: artifacts may be missing.`;
+      const message = `${workdir} has more files than Sluice compares, so artifacts may be missing.`;
       return { fsDiff, warnings: [{ code: 'ARTIFACTS_INCOMPLETE', message }] };
     },
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeResultCache as describeAnyResultCache, keptResult } from '../../runs/cache/result-cache.contract.js';
+import { describeResultCache as describeAnyResultCache, cachedResult } from '../../runs/cache/result-cache.contract.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { HOSTILE_TEXT } from './fixtures/run-samples.js';
 
@@ -10,16 +10,16 @@ export function describeResultCache(makeSite: MakeSite): void {
   describe('find and keep', () => {
     it('give back every text an agent can print', async () => {
       const store = await openSite(await makeSite());
-      await store.keep('k', keptResult(HOSTILE_TEXT));
-      expect(await store.find('k')).toEqual(keptResult(HOSTILE_TEXT));
+      await store.keep('k', cachedResult(HOSTILE_TEXT));
+      expect(await store.find('k')).toEqual(cachedResult(HOSTILE_TEXT));
     });
 
     it('let the entries go that were kept longest ago: finding one writes nothing', async () => {
       const store = await openSite(await makeSite(), { cache: { entries: 3 } });
-      for (const key of ['a', 'b', 'c']) await store.keep(key, keptResult(key));
-      await store.keep('a', keptResult('again'));
+      for (const key of ['a', 'b', 'c']) await store.keep(key, cachedResult(key));
+      await store.keep('a', cachedResult('again'));
       await store.find('b');
-      await store.keep('d', keptResult('d'));
+      await store.keep('d', cachedResult('d'));
       const found = await Promise.all(['a', 'b', 'c', 'd'].map(async (key) => (await store.find(key)) !== undefined));
       expect(found).toEqual([true, false, true, true]);
     });
