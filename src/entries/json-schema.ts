@@ -4,6 +4,7 @@ export {
   type AlignmentRule,
   fromJsonSchema,
   type FromJsonSchemaOptions,
+  type InferJsonSchema,
   interpretJsonSchema,
   type JsonSchema,
 } from '../json-schema/index.js';

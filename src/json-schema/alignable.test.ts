@@ -3,6 +3,8 @@ import { type } from 'arktype';
 import * as v from 'valibot';
 import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
+import * as mini from 'zod/mini';
+import * as z3 from 'zod/v3';
 import { parse } from '../json/parse.js';
 import type { StandardSchema } from '../json/schema.js';
 import { alignable } from './alignable.js';
@@ -11,6 +13,16 @@ const libraries: Readonly<
   Record<string, StandardSchema<unknown, { price: number; mood: 'bullish' | 'bearish'; tags?: string[] | undefined }>>
 > = {
   zod: z.object({ price: z.number(), mood: z.enum(['bullish', 'bearish']), tags: z.array(z.string()).optional() }),
+  'zod mini': mini.object({
+    price: mini.number(),
+    mood: mini.enum(['bullish', 'bearish']),
+    tags: mini.optional(mini.array(mini.string())),
+  }),
+  'zod 3': z3.object({
+    price: z3.number(),
+    mood: z3.enum(['bullish', 'bearish']),
+    tags: z3.array(z3.string()).optional(),
+  }),
   arktype: type({ price: 'number', mood: "'bullish' | 'bearish'", 'tags?': 'string[]' }),
   valibot: v.object({
     price: v.number(),
@@ -90,12 +102,95 @@ describe('alignable', () => {
     expect(schema['~sluice'].align({ kind: 'failed', value: '5' }).changes).toEqual([]);
   });
 
+  test('writes everything of zod 3 that JSON Schema can express', () => {
+    // What TypeScript makes of an enum.
+    const Level = { Low: 0, High: 1, 0: 'Low', 1: 'High' } as const;
+    interface Node {
+      value: number;
+      children?: Node[] | undefined;
+      next?: Node | undefined;
+    }
+    const node: z3.ZodType<Node> = z3.lazy(() =>
+      z3.object({ value: z3.number(), children: z3.array(node).optional(), next: node.optional() }),
+    );
+    const schema = alignable(
+      z3
+        .object({
+          id: z3.string().uuid().nullable(),
+          name: z3
+            .string()
+            .min(2)
+            .max(40)
+            .transform((name) => name.trim()),
+          count: z3.number().int().min(1).default(1),
+          kind: z3.union([z3.literal('a'), z3.literal('b')]),
+          level: z3.nativeEnum(Level),
+          pair: z3.tuple([z3.number(), z3.string()]),
+          by_name: z3.record(z3.boolean()),
+          shape: z3.discriminatedUnion('type', [
+            z3.object({ type: z3.literal('circle'), r: z3.number() }),
+            z3.object({ type: z3.literal('box'), w: z3.number() }),
+          ]),
+          both: z3.object({ a: z3.number() }).and(z3.object({ b: z3.number() })),
+          even: z3.number().refine((value) => value % 2 === 0),
+          tree: node,
+          when: z3.date().optional(),
+        })
+        .strict(),
+    );
+    const text = `{"ID": "N/A", "name": "Ann ", "count": "3", "kind": "A", "level": "1", "pair": ["1", 2], "by_name": {"x": "yes"},
+      "shape": {"type": "Circle", "r": "2"}, "both": {"a": "1", "b": "2"}, "even": "4", "tree": {"value": "1", "next": {"value": "2", "children": {"value": "3"}}}}`;
+    expect(parse(text, schema, { align: true })).toMatchObject({
+      ok: true,
+      value: {
+        id: null,
+        name: 'Ann',
+        count: 3,
+        kind: 'a',
+        level: 1,
+        pair: [1, '2'],
+        by_name: { x: true },
+        shape: { type: 'circle', r: 2 },
+        both: { a: 1, b: 2 },
+        even: 4,
+        tree: { value: 1, next: { value: 2, children: [{ value: 3 }] } },
+      },
+    });
+  });
+
+  test('aligns any schema to a JSON Schema that is given with it', () => {
+    const foreign: StandardSchema<unknown, { n: number }> = {
+      '~standard': {
+        version: 1,
+        vendor: 'other',
+        validate: (value) =>
+          JSON.stringify(value) === '{"n":1}' ? { value: { n: 1 } } : { issues: [{ message: 'must be 1' }] },
+      },
+    };
+    const schema = alignable(foreign, { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] });
+    expect(parse('{"N": "1"}', schema, { align: true })).toMatchObject({ ok: true, value: { n: 1 } });
+    expect(parse('{"N": "2"}', schema, { align: true }).ok).toBe(false);
+    expect(() => alignable(foreign, { type: 'objekt' })).toThrow(expect.objectContaining({ code: 'INVALID_SCHEMA' }));
+  });
+
+  test('exports schemas of Effect through its package', () => {
+    const made = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
+    const builtin = vi.spyOn(process, 'getBuiltinModule').mockReturnValue({
+      createRequire: () => (name: string) => (name === 'effect' ? { JSONSchema: { make: () => made } } : undefined),
+    });
+    onTestFinished(() => builtin.mockRestore());
+    const effect: StandardSchema = {
+      '~standard': { version: 1, vendor: 'effect', validate: (value) => ({ value }) },
+    };
+    expect(alignable(effect)['~sluice'].align({ n: '1' }).value).toEqual({ n: 1 });
+  });
+
   test('refuses a library without a JSON Schema export, with a hint', () => {
     const foreign: StandardSchema = { '~standard': { version: 1, vendor: 'other', validate: (value) => ({ value }) } };
     expect(() => alignable(foreign)).toThrow(
       expect.objectContaining({
         code: 'ALIGN_UNSUPPORTED',
-        message: expect.stringContaining('fromJsonSchema') as string,
+        message: expect.stringContaining('second argument of alignable') as string,
       }),
     );
   });
@@ -128,7 +223,8 @@ describe('alignable', () => {
     expect(() => alignable(broken)).toThrow(
       expect.objectContaining({
         code: 'ALIGN_UNSUPPORTED',
-        message: 'this schema cannot be written as JSON Schema: no; write one and use fromJsonSchema',
+        message:
+          'Cannot write this schema as JSON Schema: no. Pass its JSON Schema as the second argument of alignable.',
       }),
     );
   });

@@ -1,10 +1,11 @@
 import type { AlignableSchema, StandardSchema } from '../json/index.js';
 import { SluiceError, errorMessageOf } from '../base/index.js';
 import { exportJsonSchema } from './export-json-schema.js';
+import type { JsonSchema } from './json-schema.js';
 import { compileSchema } from './interpreter/compile-schema.js';
 import { compileNativePattern } from './patterns/pattern.js';
-import { readSchema, TRUSTED_BOUNDS } from './read-schema.js';
-import { indexSchema } from './schema-references.js';
+import { TRUSTED_BOUNDS } from './read-schema.js';
+import { readDocument } from './schema-references.js';
 import { TRUSTED_ALIGNMENT_STEPS, createAlignment } from './alignable-schema.js';
 
 /** The input type of a Standard Schema. */
@@ -13,8 +14,9 @@ type InputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['t
 type OutputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
 
 /**
- * Makes a schema of zod, arktype, valibot or any library with a JSON Schema export able to align. Values are aligned
- * to that export; the schema itself validates the result, so its own refinements, transforms and defaults stay its own.
+ * Makes a schema of another library able to align: zod 3 and 4, zod mini, arktype, valibot and Effect through their JSON Schema export,
+ * any other with its JSON Schema as the second argument. Values are aligned to that; the schema itself validates the result, so
+ * that its refinements, transforms and defaults apply.
  *
  * @example
  * const schema = alignable(z.object({ price: z.number(), mood: z.enum(['bullish', 'bearish']) }))
@@ -22,8 +24,9 @@ type OutputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['
  */
 export function alignable<Schema extends StandardSchema>(
   schema: Schema,
+  jsonSchema?: JsonSchema,
 ): AlignableSchema<InputOf<Schema>, OutputOf<Schema>> {
-  const document = indexSchema(readSchema(exportOrExplain(schema), '#', TRUSTED_BOUNDS), TRUSTED_BOUNDS);
+  const document = readDocument(jsonSchema ?? exportOrExplain(schema), TRUSTED_BOUNDS);
   const checks = compileSchema(document, compileNativePattern);
   return {
     '~standard': schema['~standard'],
@@ -39,7 +42,7 @@ function exportOrExplain(schema: StandardSchema): unknown {
     const reason = errorMessageOf(cause);
     throw new SluiceError(
       'ALIGN_UNSUPPORTED',
-      `this schema cannot be written as JSON Schema: ${reason}; write one and use fromJsonSchema`,
+      `Cannot write this schema as JSON Schema: ${reason}. Pass its JSON Schema as the second argument of alignable.`,
       { cause },
     );
   }

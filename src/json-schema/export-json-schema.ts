@@ -1,51 +1,69 @@
 import { SluiceError } from '../base/index.js';
 import type { StandardSchema } from '../json/index.js';
 import { isJsonObject } from './json-schema.js';
-
-const VALIBOT_PACKAGE = '@valibot/to-json-schema';
+import { exportZod3, isZod3 } from './zod3-json-schema.js';
 
 /** What a library cannot write as JSON Schema is left open: the schema itself validates it. */
 const LENIENT = { unrepresentable: 'any', errorMode: 'ignore' };
 
+/** Libraries that write JSON Schema with a function of a package, and how it is called. */
+const PACKAGES: Readonly<Record<string, { readonly name: string; readonly path: readonly string[]; options: object }>> =
+  {
+    valibot: {
+      name: '@valibot/to-json-schema',
+      path: ['toJsonSchema'],
+      options: { ...LENIENT, target: 'draft-2020-12', typeMode: 'input' },
+    },
+    // zod mini has no methods.
+    zod: { name: 'zod', path: ['toJSONSchema'], options: { ...LENIENT, io: 'input' } },
+    effect: { name: 'effect', path: ['JSONSchema', 'make'], options: {} },
+  };
+
 /**
- * The JSON Schema of what a schema accepts, written by its own library: through Standard JSON Schema (zod, arktype),
- * through valibot's package, or through a method of that name.
+ * The JSON Schema of what a schema accepts, written by its own library: through Standard JSON Schema (zod, arktype), through a
+ * method, or through a function of a package (valibot, zod mini, Effect). Schemas of zod 3 are written here.
  */
 export function exportJsonSchema(schema: StandardSchema): unknown {
   const standard: object = schema['~standard'];
+  const { vendor } = schema['~standard'];
   const converter =
     'jsonSchema' in standard && isJsonObject(standard.jsonSchema) ? standard.jsonSchema['input'] : undefined;
   if (typeof converter === 'function') {
     return Reflect.apply(converter, standard, [{ target: 'draft-2020-12', libraryOptions: LENIENT }]);
   }
-  if (schema['~standard'].vendor === 'valibot')
-    return loadValibotExport()(schema, { ...LENIENT, target: 'draft-2020-12', typeMode: 'input' });
+  if (vendor === 'zod' && isZod3(schema)) return exportZod3(schema);
   const method: unknown = Reflect.get(schema, 'toJsonSchema');
   if (typeof method === 'function') return Reflect.apply(method, schema, []);
+  if (Object.hasOwn(PACKAGES, vendor)) return exportWithPackage(schema, vendor);
   throw new SluiceError(
     'ALIGN_UNSUPPORTED',
-    `a schema of ${schema['~standard'].vendor} has no JSON Schema export; write its JSON Schema and use fromJsonSchema`,
+    `A schema of ${vendor} has no JSON Schema export. Pass its JSON Schema as the second argument of alignable.`,
   );
 }
 
-type ValibotExport = (schema: unknown, options: object) => unknown;
-
 /**
- * valibot keeps its export in a separate package. It is loaded through Node.js when it is needed; elsewhere, and
- * where it is not installed, the error says what to do.
+ * The package is loaded through Node.js when it is needed; elsewhere, and where it is not installed, the error says what to
+ * do.
  */
-function loadValibotExport(): ValibotExport {
+function exportWithPackage(schema: StandardSchema, vendor: string): unknown {
+  const { name = '', path = [], options = {} } = PACKAGES[vendor] ?? {};
+  let convert: unknown;
   try {
     const { createRequire } = process.getBuiltinModule('node:module');
-    const loaded: unknown = createRequire(import.meta.url)(VALIBOT_PACKAGE);
-    if (isJsonObject(loaded) && typeof loaded['toJsonSchema'] === 'function')
-      return loaded['toJsonSchema'] as ValibotExport;
-    throw new Error(`${VALIBOT_PACKAGE} has no toJsonSchema`);
+    convert = path.reduce<unknown>(readMember, createRequire(import.meta.url)(name));
+    if (typeof convert !== 'function') throw new Error(`${name} has no ${path.join('.')}`);
   } catch (cause) {
     throw new SluiceError(
       'ALIGN_UNSUPPORTED',
-      `aligning to a valibot schema needs the package ${VALIBOT_PACKAGE}: install it, or in a browser pass toStandardJsonSchema(schema) of that package`,
+      `Cannot load the JSON Schema export of the package ${name}. Install it, or pass the JSON Schema as the second argument of alignable.`,
       { cause },
     );
   }
+  return Reflect.apply(convert, undefined, [schema, options]);
+}
+
+function readMember(module: unknown, name: string): unknown {
+  return (typeof module === 'object' || typeof module === 'function') && module !== null
+    ? Reflect.get(module, name)
+    : undefined;
 }

@@ -241,6 +241,39 @@ describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     expect(catchError(schema, trusted)).toMatchObject({ code: 'INVALID_SCHEMA' });
   });
 
+  test.each([
+    ['response_format of OpenAI', { type: 'json_schema', json_schema: { name: 'f', strict: true, schema: finding } }],
+    ['its inner part', { name: 'finding', strict: true, schema: finding }],
+    ['text.format of OpenAI', { type: 'json_schema', name: 'f', strict: true, schema: finding }],
+    ['a function of OpenAI', { type: 'function', function: { name: 'f', description: 'x', parameters: finding } }],
+    ['a function of its newer interface', { type: 'function', name: 'f', parameters: finding, strict: true }],
+    ['a tool of Anthropic', { name: 'f', description: 'x', input_schema: finding }],
+    ['a tool of MCP', { name: 'f', title: 'F', inputSchema: finding }],
+  ])('takes the schema out of %s', (_title, envelope) => {
+    expect(isValid(envelope, { file: 'a', line: 1, severity: 'low' }, trusted)).toBe(true);
+    expect(isValid(envelope, { file: 'a' }, trusted)).toBe(false);
+    expect(isValid(envelope, 'anything', trusted)).toBe(false);
+  });
+
+  test.each([
+    ['a list of fields', { name: 'string', age: 'number' }, '"name", "age": no keyword of JSON Schema'],
+    ['an envelope without a schema', { name: 'f', strict: true }, '"name", "strict": no keyword of JSON Schema'],
+    ['an envelope around a list of fields', { name: 'f', schema: { age: 'number' } }, '"age": no keyword'],
+  ])('refuses %s, which would let anything pass', (_title, schema, message) => {
+    expect(catchError(schema, trusted)).toMatchObject({
+      code: 'INVALID_SCHEMA',
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
+  test.each([
+    [{}],
+    [{ title: 'Anything' }],
+    [{ $comment: 'x' }],
+    [{ 'x-internal': true }],
+    [{ description: 'x', default: 1 }],
+  ])('takes %j, which means to let anything pass', (schema) => expect(isValid(schema, [1, 'a'], trusted)).toBe(true));
+
   test('refuses a schema that contains itself as an object', () => {
     const schema: Record<string, unknown> = {};
     schema['items'] = schema;

@@ -3,10 +3,11 @@ import { compileWithAjv, isLeftToInterpreter } from './compile-with-ajv.js';
 import type { Verdict } from './compile-with-ajv.js';
 import { compileSchema } from './interpreter/compile-schema.js';
 import { interpretJsonSchema } from './interpret-json-schema.js';
+import type { GivenOrInferred, Inferred } from './infer-json-schema.js';
 import type { JsonSchema } from './json-schema.js';
 import { compileNativePattern } from './patterns/pattern.js';
-import { readSchema, TRUSTED_BOUNDS } from './read-schema.js';
-import { indexSchema } from './schema-references.js';
+import { TRUSTED_BOUNDS } from './read-schema.js';
+import { readDocument } from './schema-references.js';
 import { TRUSTED_ALIGNMENT_STEPS, UNEXPLAINED, validateWithChecks, toAlignableSchema } from './alignable-schema.js';
 import type { SchemaValidator } from './alignable-schema.js';
 
@@ -20,21 +21,26 @@ export interface FromJsonSchemaOptions {
  * Makes a JSON Schema (draft 2020-12) a schema that `parse` takes, able to align. The value is returned unchanged: no
  * defaults, no coercion. Throws `INVALID_SCHEMA`, with the place, for a schema that cannot be used.
  *
+ * The type of the values is inferred from a schema that the compiler knows (written in place, `as const`, or made with TypeBox);
+ * any other is given: `fromJsonSchema<Finding>(schema)`. The envelopes of OpenAI, Anthropic and MCP (`{ name, strict, schema }`,
+ * `{ name, parameters }`, `{ name, input_schema }`) are opened.
+ *
  * @example
- * const schema = fromJsonSchema<{ line: number }>({ type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] })
+ * const schema = fromJsonSchema({ type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] })
  * const result = parse('{"line": 3}', schema)
+ * if (result.ok) result.value.line // number
  */
-export function fromJsonSchema<T = unknown>(
-  schema: JsonSchema,
+export function fromJsonSchema<T = Inferred, const Schema extends JsonSchema = JsonSchema>(
+  schema: Schema,
   { trusted = true }: FromJsonSchemaOptions = {},
-): AlignableSchema<T> {
-  if (!trusted) return interpretJsonSchema<T>(schema);
-  const document = indexSchema(readSchema(schema, '#', TRUSTED_BOUNDS), TRUSTED_BOUNDS);
+): AlignableSchema<GivenOrInferred<T, Schema>> {
+  if (!trusted) return interpretJsonSchema<T, Schema>(schema);
+  const document = readDocument(schema, TRUSTED_BOUNDS);
   const checks = compileSchema(document, compileNativePattern);
   const verdict = isLeftToInterpreter(document.root.node) ? undefined : compileWithAjv(document.root.node);
   const explain = validateWithChecks(checks(document.root.node), Infinity);
   const validate = verdict === undefined ? explain : validateWithVerdict(verdict, explain);
-  return toAlignableSchema<T>(
+  return toAlignableSchema<GivenOrInferred<T, Schema>>(
     { document, compilePattern: compileNativePattern },
     checks,
     validate,

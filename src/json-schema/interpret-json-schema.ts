@@ -1,9 +1,10 @@
 import type { AlignableSchema } from '../json/index.js';
 import { compileSchema } from './interpreter/compile-schema.js';
+import type { GivenOrInferred, Inferred } from './infer-json-schema.js';
 import type { JsonSchema } from './json-schema.js';
 import { createSafePatternCompiler } from './patterns/pattern.js';
-import { readSchema, UNTRUSTED_BOUNDS } from './read-schema.js';
-import { indexSchema } from './schema-references.js';
+import { UNTRUSTED_BOUNDS } from './read-schema.js';
+import { readDocument } from './schema-references.js';
 import { UNTRUSTED_STEPS, validateWithChecks, toAlignableSchema } from './alignable-schema.js';
 
 /**
@@ -14,10 +15,12 @@ import { UNTRUSTED_STEPS, validateWithChecks, toAlignableSchema } from './aligna
  * const schema = interpretJsonSchema(await request.json())
  * parse(text, schema)
  */
-export function interpretJsonSchema<T = unknown>(schema: JsonSchema): AlignableSchema<T> {
-  const document = indexSchema(readSchema(schema, '#', UNTRUSTED_BOUNDS), UNTRUSTED_BOUNDS);
+export function interpretJsonSchema<T = Inferred, const Schema extends JsonSchema = JsonSchema>(
+  schema: Schema,
+): AlignableSchema<GivenOrInferred<T, Schema>> {
+  const document = readDocument(schema, UNTRUSTED_BOUNDS);
   const compilePattern = createSafePatternCompiler();
   const checks = compileSchema(document, compilePattern);
   const validate = validateWithChecks(checks(document.root.node), UNTRUSTED_STEPS);
-  return toAlignableSchema<T>({ document, compilePattern }, checks, validate, UNTRUSTED_STEPS);
+  return toAlignableSchema<GivenOrInferred<T, Schema>>({ document, compilePattern }, checks, validate, UNTRUSTED_STEPS);
 }

@@ -82,6 +82,40 @@ export function readSchema(schema: unknown, location: string, bounds: SchemaBoun
   }
 }
 
+/** Where the schema is in the envelopes that interfaces of models and tools put it in. */
+const CONTENTS = ['schema', 'json_schema', 'function', 'parameters', 'input_schema', 'inputSchema'];
+/** `{ type: 'json_schema', json_schema: { name, schema } }` has two. */
+const DEEPEST_ENVELOPE = 4;
+const ENVELOPE_TYPES: ReadonlySet<unknown> = new Set(['json_schema', 'function', 'custom']);
+/** Keywords that say nothing about a value; beside them alone a schema allows anything, and means to. */
+const ANNOTATION =
+  /^(?:[$x]|title$|description$|default$|examples?$|deprecated$|readOnly$|writeOnly$|content|nullable$|additionalItems$|dependencies$|id$)/;
+
+/**
+ * Takes a schema out of its envelope: `{ name, strict, schema }`, `{ type: 'json_schema', json_schema }`, `{ name, parameters }`,
+ * `{ name, input_schema }`. Read as a schema, an envelope has no keyword and would let anything pass; so would any other object
+ * without one, which is refused.
+ */
+export function openEnvelope(schema: unknown): unknown {
+  let inner = schema;
+  for (let level = 0; level < DEEPEST_ENVELOPE && isJsonObject(inner); level += 1) {
+    const envelope = inner;
+    const keys = Object.keys(envelope).filter((key) => !(key === 'type' && ENVELOPE_TYPES.has(envelope[key])));
+    if (keys.length === 0 || keys.some((key) => KEYWORD_SHAPES.has(key))) return envelope;
+    const content = CONTENTS.find((key) => isJsonObject(envelope[key]));
+    if (content === undefined) {
+      if (keys.some((key) => ANNOTATION.test(key))) return envelope;
+      const listed = keys.slice(0, 5).map((key) => describe(key));
+      throw invalidSchema(
+        '#',
+        `${listed.join(', ')}: no keyword of JSON Schema; describe properties under "properties"`,
+      );
+    }
+    inner = envelope[content];
+  }
+  return inner;
+}
+
 function readMap(
   value: unknown,
   place: string,

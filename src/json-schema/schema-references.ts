@@ -1,6 +1,6 @@
 import { invalidSchema, isJsonObject, ownValue } from './json-schema.js';
 import type { SchemaNode, SchemaObject } from './json-schema.js';
-import { escapePointer, readSchema } from './read-schema.js';
+import { escapePointer, openEnvelope, readSchema } from './read-schema.js';
 import type { SchemaBounds } from './read-schema.js';
 import { KEYWORD_SHAPES } from './schema-keywords.js';
 
@@ -20,13 +20,18 @@ export interface SchemaDocument {
 /** What relative references are relative to, in a schema without `$id`. */
 const BASE = 'https://schema.invalid/';
 
+/** Reads and checks a schema, taken out of the envelope it may come in. Throws `INVALID_SCHEMA` with the place. */
+export function readDocument(schema: unknown, bounds: SchemaBounds): SchemaDocument {
+  return indexSchema(readSchema(openEnvelope(schema), '#', bounds), bounds);
+}
+
 /**
  * Finds every `$id` and anchor of a schema.
  *
  * Dynamic references are followed like plain ones, which is exact as long as the document is one resource; with
  * several a `$dynamicRef` is refused rather than guessed.
  */
-export function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
+function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
   const targets = new Map<string, LocatedSchema>();
   const bases = new WeakMap<SchemaObject, string>();
   const extra = new Map<unknown, LocatedSchema>();

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { fromJsonSchema } from './index.js';
 import { parse } from '../json/parse.js';
+import type { AlignableSchema } from '../json/schema.js';
 
 const verdict = fromJsonSchema({ enum: ['BUY', 'HOLD', 'SELL'] });
 
 /** The value, or the code of the failure. */
-function outcome(text: string, schema: typeof verdict, align = true): unknown {
+function outcome(text: string, schema: AlignableSchema, align = true): unknown {
   const result = parse(text, schema, { align });
   return result.ok ? result.value : result.status === 'failed' && result.error.code;
 }

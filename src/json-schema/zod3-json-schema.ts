@@ -1,0 +1,162 @@
+import { isJsonObject } from './json-schema.js';
+
+/** Deepest nesting that is written out; what is deeper is left open. */
+const DEEPEST = 64;
+
+/** Recursive schemas: written once, referred to everywhere else. */
+type Definitions = Map<unknown, { readonly name: string; schema: object }>;
+
+/** Whether a schema was made with zod 3, which has no JSON Schema export. */
+export function isZod3(schema: unknown): boolean {
+  return typeof readDefinition(schema)['typeName'] === 'string';
+}
+
+/**
+ * Writes the input of a zod 3 schema as JSON Schema. What cannot be written (refinements, transforms, classes) is left open:
+ * the schema itself validates the result.
+ */
+export function exportZod3(schema: unknown): object {
+  const definitions: Definitions = new Map();
+  const root = write(schema, definitions, 0);
+  const $defs = Object.fromEntries(Array.from(definitions.values(), (one) => [one.name, one.schema]));
+  return definitions.size === 0 ? root : { allOf: [root], $defs };
+}
+
+function write(schema: unknown, definitions: Definitions, depth: number): object {
+  const definition = readDefinition(schema);
+  if (depth > DEEPEST) return {};
+  const inner = (key: string): object => write(definition[key], definitions, depth + 1);
+  const list = (schemas: unknown): object[] =>
+    Array.isArray(schemas) ? schemas.map((one) => write(one, definitions, depth + 1)) : [];
+  switch (definition['typeName']) {
+    case 'ZodString':
+      return { type: 'string', ...readChecks(definition, STRING_CHECKS), ...readFormat(definition) };
+    case 'ZodNumber':
+      return { type: isInteger(definition) ? 'integer' : 'number', ...readChecks(definition, NUMBER_CHECKS) };
+    case 'ZodBoolean':
+      return { type: 'boolean' };
+    case 'ZodNull':
+      return { type: 'null' };
+    case 'ZodLiteral':
+      return { const: definition['value'] };
+    case 'ZodEnum':
+      return { enum: definition['values'] };
+    case 'ZodNativeEnum':
+      return { enum: readEnum(definition['values']) };
+    case 'ZodArray':
+      return { type: 'array', items: inner('type') };
+    case 'ZodSet':
+      return {};
+    case 'ZodTuple':
+      return { type: 'array', prefixItems: list(definition['items']) };
+    case 'ZodRecord':
+      return { type: 'object', additionalProperties: inner('valueType') };
+    case 'ZodObject':
+      return writeObject(definition, definitions, depth);
+    case 'ZodUnion':
+      return { anyOf: list(definition['options']) };
+    case 'ZodDiscriminatedUnion': {
+      const options = definition['options'];
+      return { anyOf: list(options instanceof Map ? [...options.values()] : options) };
+    }
+    case 'ZodIntersection':
+      return { allOf: [inner('left'), inner('right')] };
+    case 'ZodNullable':
+      return { anyOf: [inner('innerType'), { type: 'null' }] };
+    case 'ZodOptional':
+    case 'ZodDefault':
+    case 'ZodCatch':
+    case 'ZodReadonly':
+      return inner('innerType');
+    case 'ZodBranded':
+      return inner('type');
+    case 'ZodEffects':
+      return inner('schema');
+    case 'ZodPipeline':
+      return inner('in');
+    case 'ZodLazy':
+      return writeLazy(schema, definition['getter'], definitions);
+    case 'ZodNever':
+      return { not: {} };
+    default:
+      return {};
+  }
+}
+
+function writeLazy(schema: unknown, getter: unknown, definitions: Definitions): object {
+  const known = definitions.get(schema);
+  if (known !== undefined) return { $ref: `#/$defs/${known.name}` };
+  const made: { readonly name: string; schema: object } = { name: `lazy${definitions.size}`, schema: {} };
+  definitions.set(schema, made);
+  if (typeof getter === 'function') made.schema = write(Reflect.apply(getter, undefined, []), definitions, 0);
+  return { $ref: `#/$defs/${made.name}` };
+}
+
+function writeObject(definition: Readonly<Record<string, unknown>>, definitions: Definitions, depth: number): object {
+  const getShape = definition['shape'];
+  const shape: unknown = typeof getShape === 'function' ? Reflect.apply(getShape, undefined, []) : getShape;
+  const entries = isJsonObject(shape) ? Object.entries(shape) : [];
+  const properties = Object.fromEntries(entries.map(([key, schema]) => [key, write(schema, definitions, depth + 1)]));
+  const required = entries.filter(([, schema]) => !mayBeAbsent(schema)).map(([key]) => key);
+  const isClosed = definition['unknownKeys'] === 'strict';
+  return { type: 'object', properties, required, ...(isClosed ? { additionalProperties: false } : {}) };
+}
+
+function mayBeAbsent(schema: unknown): boolean {
+  const test: unknown = typeof schema === 'object' && schema !== null ? Reflect.get(schema, 'isOptional') : undefined;
+  return typeof test === 'function' && Reflect.apply(test, schema, []) === true;
+}
+
+const STRING_CHECKS: ReadonlyMap<string, string> = new Map([
+  ['min', 'minLength'],
+  ['max', 'maxLength'],
+]);
+const NUMBER_CHECKS: ReadonlyMap<string, string> = new Map([
+  ['min', 'minimum'],
+  ['max', 'maximum'],
+  ['multipleOf', 'multipleOf'],
+]);
+const FORMATS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  ['email', 'email'],
+  ['uuid', 'uuid'],
+  ['date', 'date'],
+  ['datetime', 'date-time'],
+]);
+
+function listChecks(definition: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {
+  const checks = definition['checks'];
+  return Array.isArray(checks) ? checks.filter(isJsonObject) : [];
+}
+
+function readChecks(definition: Readonly<Record<string, unknown>>, keywords: ReadonlyMap<string, string>): object {
+  const found = listChecks(definition).flatMap((check) => {
+    const keyword = keywords.get(String(check['kind']));
+    // An exclusive bound is left to the schema itself.
+    return keyword === undefined || check['inclusive'] === false ? [] : [[keyword, check['value']] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+function readFormat(definition: Readonly<Record<string, unknown>>): object {
+  const format = listChecks(definition)
+    .map((check) => FORMATS.get(check['kind']))
+    .find((name) => name !== undefined);
+  return format === undefined ? {} : { format };
+}
+
+function isInteger(definition: Readonly<Record<string, unknown>>): boolean {
+  return listChecks(definition).some((check) => check['kind'] === 'int');
+}
+
+/** TypeScript writes the members of a numeric enum in both directions. */
+function readEnum(values: unknown): unknown[] {
+  if (!isJsonObject(values)) return [];
+  return Object.keys(values)
+    .filter((key) => typeof values[String(values[key])] !== 'number')
+    .map((key) => values[key]);
+}
+
+function readDefinition(schema: unknown): Readonly<Record<string, unknown>> {
+  const definition: unknown = typeof schema === 'object' && schema !== null ? Reflect.get(schema, '_def') : undefined;
+  return isJsonObject(definition) ? definition : {};
+}
