@@ -178,7 +178,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: ')',
   },
   {
-    clause: 'The marker is `"__SKILL_DONE__": true`, in the agent\'s own words.',
+    clause: 'The marker is `"__SKILL_DONE__": true`.',
     file: 'src/events/attempt/messages.ts',
     search: ':\\s*true\\b/u;',
     replace: ':\\s*yes\\b/u;',
