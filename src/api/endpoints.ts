@@ -10,6 +10,7 @@ import {
   outboxState,
   repairLevel,
   runOutcome,
+  runState,
 } from '../records/index.js';
 import { created, endpoint, json } from './endpoint.js';
 import type { Endpoint } from './endpoint.js';
@@ -18,7 +19,7 @@ import { listOf, pageQuery } from './shapes/lists.js';
 import { offerSchema } from './shapes/offer.js';
 import { commentPreviewSchema, issueDetailSchema, orderSchema, resolveRequestSchema } from './shapes/order.js';
 import { parseAnswerSchema, parseRequestSchema } from './shapes/parse.js';
-import { runRequestSchema, runSchema, runState, runSummarySchema } from './shapes/run.js';
+import { runRequestSchema, runSchema, runSummarySchema } from './shapes/run.js';
 import { sessionSchema } from './shapes/session.js';
 import { statisticsSchema } from './shapes/statistics.js';
 

@@ -7,7 +7,7 @@ export { executionSchema, type ExecutionRecord } from './execution-record.js';
 export { inboxItemSchema, resolutionAction } from './inbox-item.js';
 export type { InboxItem, Resolution, Superseded } from './inbox-item.js';
 export { issueSchema, issueState, type IssueRecord, type IssueState } from './issue-record.js';
-export type { OrderRecord, OrderState } from './order-record.js';
+export { orderRecordSchema, type OrderRecord, type OrderState } from './order-record.js';
 export { outboxMessageSchema, outboxState, type OutboxMessage, type NewOutboxMessage } from './outbox-message.js';
 export type { ReadingSource, Reading, Problem } from './reading.js';
 export { RUN_ENGINES, type RunEngine } from './run-engine.js';
@@ -21,9 +21,9 @@ export type {
   RunDenial,
   FailureCause,
 } from './run-result.js';
-export { runMode, runPermissions, runSpecSchema } from './run-spec.js';
+export { runMode, runPermissions, runSpecSchema, storedRunSpec } from './run-spec.js';
 export type { RunSpec, RunContract, RunLimits, StoredRunSpec } from './run-spec.js';
-export type { RunRecord, RunState, WorkerIdentity } from './run-record.js';
+export { runRecordSchema, runState, type RunRecord, type RunState, type WorkerIdentity } from './run-record.js';
 export type { RunWarning } from './run-warning.js';
 export { repositoryOf, fileNameOf, isIssueRef, describeIssueRef } from './issue-ref.js';
 export { isIncompleteCode, PROBLEM_CODES, type ProblemCode } from './problem-codes.js';

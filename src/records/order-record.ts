@@ -1,21 +1,29 @@
-import type { Decision } from './decision.js';
-import type { WorkOrder } from './work-order.js';
-import type { WorkResult } from './work-result.js';
+import { name, object, oneOf, orNull, timestamp } from '../base/index.js';
+import type { FromSchema } from '../base/index.js';
+import { decisionSchema } from './decision.js';
+import { workOrder } from './work-order.js';
+import { workResult } from './work-result.js';
 
-/** How far an order has come. `canceled`: another run took its place before it was claimed. */
-export type OrderState = 'queued' | 'running' | 'settled' | 'canceled';
+/** The state of an order. `canceled`: another run replaced it before it was claimed. */
+export const orderState = oneOf(['queued', 'running', 'settled', 'canceled']);
 
-/** One order, as the store keeps it; issue and run id together name it. Claim, lease and cancellation are its run's. */
-export interface OrderRecord {
-  readonly order: WorkOrder;
+/** One order; issue and run id together name it. Claim, lease and cancellation are its run's. */
+export const orderRecordSchema = object({
+  order: workOrder,
   /** The run that carries the order; names the run folder. */
-  readonly run: string;
-  readonly worker_type: string;
-  readonly state: OrderState;
-  readonly created_at: string;
-  readonly started_at: string | null;
-  readonly settled_at: string | null;
-  readonly decision: Decision | null;
-  /** What the worker reported, as it was settled; null if nothing could be read. */
-  readonly result: WorkResult | null;
-}
+  run: name,
+  worker_type: name,
+  state: orderState,
+  created_at: timestamp,
+  started_at: orNull(timestamp),
+  settled_at: orNull(timestamp),
+  decision: orNull(decisionSchema),
+  /** What the worker reported when it was settled; null if nothing could be read. */
+  result: orNull(workResult),
+});
+
+/** See {@link orderState}. */
+export type OrderState = FromSchema<typeof orderState>;
+
+/** One order, as the store keeps it. */
+export type OrderRecord = FromSchema<typeof orderRecordSchema>;

@@ -32,11 +32,8 @@ const limitsSchema = object(
 export const runMode = oneOf(['auto', 'interactive']);
 export const runPermissions = oneOf(['safe', 'workspace', 'bypass']);
 
-/** The JSON Schema (draft 2020-12) of a run to be started. */
-export const runSpecSchema = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  $id: 'urn:sluice:schema:run-spec:1.0',
-  title: 'A run',
+/** A run to be started, as JSON. */
+export const storedRunSpec = {
   type: 'object',
   required: ['engine', 'workdir'],
   additionalProperties: false,
@@ -77,8 +74,16 @@ export const runSpecSchema = {
   },
 } as const;
 
+/** The JSON Schema (draft 2020-12) of a run to be started. */
+export const runSpecSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:sluice:schema:run-spec:1.0',
+  title: 'A run',
+  ...storedRunSpec,
+} as const;
+
 /** A run to be started, as JSON: what requests carry and the store keeps. */
-export type StoredRunSpec = FromSchema<typeof runSpecSchema>;
+export type StoredRunSpec = FromSchema<typeof storedRunSpec>;
 
 /** A run to be started. In process its contract may hold what JSON cannot. */
 export interface RunSpec extends Omit<StoredRunSpec, 'contract'> {

@@ -1,12 +1,21 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { RunRecord, RunResult, RunSpec, Superseded, WorkOrder, WorkRequest } from '../records/index.js';
+import type {
+  RunRecord,
+  RunContract,
+  RunResult,
+  RunSpec,
+  StoredRunSpec,
+  Superseded,
+  WorkOrder,
+  WorkRequest,
+} from '../records/index.js';
 import { StoreError, requestIdReused } from './store-error.js';
 
 /** A run on its way into the queue. A run that carries an order has the order's priority, worker type and isolation. */
 export interface QueuedRun {
   readonly id: string;
-  readonly spec: RunSpec;
+  readonly spec: StoredRunSpec;
   readonly order: RunRecord['order'];
   readonly workerType: string | null;
   readonly priority: number;
@@ -15,31 +24,40 @@ export interface QueuedRun {
 }
 
 /** The folder that a run must have to itself. Links are not resolved here: the lock on the folder itself is by its real path. */
-export function readFolder({ workdir }: RunSpec): string {
+export function readFolder({ workdir }: Pick<StoredRunSpec, 'workdir'>): string {
   return resolve(workdir);
 }
 
 /** A run that carries no order. */
-export function queuePlainRun(id: string, spec: RunSpec): QueuedRun {
+export function queuePlainRun(id: string, spec: StoredRunSpec): QueuedRun {
   return { id, spec, order: null, workerType: null, priority: 0, isExclusive: true };
 }
 
 /**
- * A spec as text. Schemas and normalizers that are code cannot be kept: for a run that already runs they are left out,
- * for a queued one, which another process would take up without them, that is an error.
+ * A spec without what only exists in process. Schemas and normalizers that are code cannot be stored: for a running run they
+ * are left out; for a queued one, which another process would start without them, that is an error.
  */
-export function storeSpec(spec: RunSpec, state: 'queued' | 'running'): string {
+export function storeSpec(spec: RunSpec, state: 'queued' | 'running'): StoredRunSpec {
   const { contract, ...rest } = spec;
-  if (contract === undefined) return JSON.stringify(spec);
+  if (contract === undefined) return rest;
   const { schema, normalizers, ...plain } = contract;
-  const isCode = schema !== undefined && (typeof schema === 'function' || '~standard' in schema);
-  if (state === 'queued' && (isCode || (normalizers !== undefined && normalizers.length > 0))) {
+  const stored = schema === undefined || isCode(schema) ? undefined : schema;
+  if (
+    state === 'queued' &&
+    ((schema !== undefined && stored === undefined) || (normalizers !== undefined && normalizers.length > 0))
+  ) {
     throw new StoreError(
       'SPEC_NOT_STORABLE',
       'a queued run is taken up by another process, so its contract must be a JSON Schema without normalizers; start the run in this process, or export the schema',
     );
   }
-  return JSON.stringify({ ...rest, contract: { ...plain, ...(isCode || schema === undefined ? {} : { schema }) } });
+  return { ...rest, contract: { ...plain, ...(stored !== undefined && { schema: stored }) } };
+}
+
+type ContractSchema = NonNullable<RunContract['schema']>;
+
+function isCode(schema: ContractSchema): schema is Exclude<ContractSchema, Readonly<Record<string, unknown>>> {
+  return typeof schema === 'function' || '~standard' in schema;
 }
 
 /** What comes of a run that is canceled before anyone has taken it: it is over at once. */
@@ -71,7 +89,7 @@ export function checkSameOrder({ run_id: runId, ...asked }: WorkOrder, request: 
 }
 
 /** The same for a run: its result would be taken for the answer to another question. */
-export function checkSameRun(known: Pick<RunRecord, 'id' | 'spec'>, requestId: string, spec: RunSpec): void {
+export function checkSameRun(known: Pick<RunRecord, 'id' | 'spec'>, requestId: string, spec: StoredRunSpec): void {
   if (!isSame(known.spec, spec)) throw requestIdReused(requestId, `run ${known.id}`);
 }
 

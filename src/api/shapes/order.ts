@@ -1,30 +1,9 @@
-import { arrayOf, flag, name, object, oneOf, orNull, text, timestamp } from '../../base/index.js';
+import { arrayOf, flag, name, object, text } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
-import {
-  decisionSchema,
-  inboxItemSchema,
-  issueSchema,
-  resolutionAction,
-  workOrder,
-  workResult,
-} from '../../records/index.js';
+import { inboxItemSchema, issueSchema, orderRecordSchema, resolutionAction } from '../../records/index.js';
 
-/** An order and its state. */
-export const orderSchema = object({
-  issue_ref: name,
-  run_id: name,
-  /** The run that executes it: `/v1/runs/{id}`. */
-  run: name,
-  worker: name,
-  worker_type: name,
-  state: oneOf(['queued', 'running', 'settled', 'canceled']),
-  order: workOrder,
-  created_at: timestamp,
-  started_at: orNull(timestamp),
-  settled_at: orNull(timestamp),
-  decision: orNull(decisionSchema),
-  result: orNull(workResult),
-});
+/** An order and its state, with the names of the order at the top. */
+export const orderSchema = object({ issue_ref: name, run_id: name, worker: name, ...orderRecordSchema.properties });
 
 /** See {@link orderSchema}. */
 export type OrderView = FromSchema<typeof orderSchema>;

@@ -1,24 +1,20 @@
-import { flag, name, object, oneOf, orNull, text, timestamp } from '../../base/index.js';
+import { name, object, orNull, text } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 import {
   REQUEST_ID,
   runFailureSchema,
   runMode,
   runPermissions,
+  runRecordSchema,
   runResultSchema,
-  runSpecSchema,
+  storedRunSpec,
 } from '../../records/index.js';
-
-/** The state of a run; the filters of the list use the same words. */
-export const runState = oneOf(['queued', 'running', 'waiting', 'ended']);
-
-const { $schema: _dialect, $id: _id, title: _title, ...specSchema } = runSpecSchema;
 
 /** A run to be started: its spec, and an id of the request. */
 export const runRequestSchema = {
-  ...specSchema,
+  ...storedRunSpec,
   properties: {
-    ...specSchema.properties,
+    ...storedRunSpec.properties,
     request_id: {
       ...REQUEST_ID,
       description:
@@ -27,21 +23,10 @@ export const runRequestSchema = {
   },
 } as const;
 
-const standing = {
-  id: name,
-  engine: name,
-  state: runState,
-  order: orNull(object({ issue_ref: name, run_id: name })),
-  cancel_requested: flag,
-  /** Why a queued run does not start: its folder is in use, by that run or (null) by a process outside the store. */
-  waiting_for: orNull(object({ reason: oneOf(['folder']), run: orNull(name) })),
-  created_at: timestamp,
-  started_at: orNull(timestamp),
-  ended_at: orNull(timestamp),
-} as const;
+const { owner: _owner, lease_until: _lease, spec, result, ...standing } = runRecordSchema.properties;
 
-/** A run and its state. */
-export const runSchema = object({ ...standing, spec: specSchema, result: orNull(runResultSchema) });
+/** A run and its state, with its engine at the top and without its claim. */
+export const runSchema = object({ ...standing, engine: name, spec, result });
 
 /** See {@link runSchema}. */
 export type RunView = FromSchema<typeof runSchema>;
@@ -52,6 +37,7 @@ const { category, code, message } = runFailureSchema.properties;
 /** A run in a list: its prompt shortened, its value left out, so that a page stays small. */
 export const runSummarySchema = object({
   ...standing,
+  engine: name,
   spec: object(
     {},
     { prompt: text, program: text, model: text, mode: runMode, permissions: runPermissions, workdir: text },

@@ -4,7 +4,7 @@ import type { DeliveryReport } from './deliver.js';
 import { createLeadContext } from './lead-context.js';
 import type { LeadOptions } from './lead-context.js';
 import { LeadError } from './lead-error.js';
-import { resolveItem } from './resolve.js';
+import { previewResolution, resolveItem } from './resolve.js';
 import type { Resolved, ResolveRequest } from './resolve.js';
 import { settle } from './settle.js';
 import type { OrderName, Settlement, WorkerEnd } from './settle.js';
@@ -22,8 +22,10 @@ export interface Lead {
   settle(end: OrderName & WorkerEnd): Promise<Settlement>;
   /** Sends every comment that is due; once the signal is aborted, only what is already on its way. */
   deliver(options?: { readonly signal?: AbortSignal }): Promise<DeliveryReport>;
-  /** Takes a person's decision in. */
+  /** Records a person's decision. */
   resolve(request: ResolveRequest): Promise<Resolved>;
+  /** The comment that a decision would write; records nothing, and refuses what `resolve` would refuse. */
+  preview(request: ResolveRequest): Promise<string>;
   /** Waits for what is under way. Every later call fails with `LEAD_CLOSED`. The store stays open: it is the caller's. */
   close(): Promise<void>;
 }
@@ -71,6 +73,7 @@ export function createLead(options: LeadOptions): Lead {
     settle: async (end) => track(async () => settle(context, end)),
     deliver: async (how) => track(async () => deliver(how?.signal)),
     resolve: async (request) => track(async () => resolveItem(context, request)),
+    preview: async (request) => track(async () => previewResolution(context, request)),
     async close() {
       isClosed = true;
       await Promise.allSettled(underWay);

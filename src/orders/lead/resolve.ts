@@ -32,28 +32,13 @@ export interface Resolved {
   readonly order?: WorkOrder;
 }
 
-/** Takes a person's decision in: guarded by the active run, recorded with who and why, told in a comment. */
+/** Records a person's decision: guarded by the active run, with who and why, and a comment on the issue. */
 export async function resolveItem(context: LeadContext, request: ResolveRequest): Promise<Resolved> {
   const { store, clock, newId } = context;
-  checkRequest(request);
-  const { id, action, who, why } = request;
-  const item = await store.findItem(id);
-  const record = item === undefined ? undefined : await store.findOrder(item.issue_ref, item.run_id);
-  if (item === undefined || record === undefined) throw unknownItem(id);
   const now = clock();
-  const at = new Date(now).toISOString();
+  const { item, record, decision, resolution, comment } = await planResolution(context, request, now);
+  const { id, action, who } = request;
   const { order } = record;
-  const decision = decideByPerson({ action, who, why });
-  const result = resultOf(request, item, order);
-  const resolution: Resolution = {
-    action,
-    who,
-    why,
-    ...(result === undefined ? {} : { result }),
-    decision: decision.action,
-    at,
-  };
-  const { reading } = item;
   const outcome = await store.resolveItem({
     id,
     now,
@@ -67,19 +52,64 @@ export async function resolveItem(context: LeadContext, request: ResolveRequest)
       startedAt: record.started_at,
       exitCode: item.exit_code,
       signal: item.signal,
-      reading,
+      reading: item.reading,
       decision,
       who,
-      at,
+      at: resolution.at,
     }),
-    outbox: outboxMessages(
-      context,
-      { issueRef: item.issue_ref, trigger: triggerOf(order, id) },
-      renderComment({ order, reading, decision, resolved: { id, resolution } }),
-    ),
+    outbox: outboxMessages(context, { issueRef: item.issue_ref, trigger: triggerOf(order, id) }, comment),
     ...(action === 'retry' ? { retry: retryOf(context, record, now) } : {}),
   });
   return readOutcome(outcome, id, decision);
+}
+
+/** The comment that a decision would write now. What {@link resolveItem} would refuse is refused here too. */
+export async function previewResolution(context: LeadContext, request: ResolveRequest): Promise<string> {
+  const { store, clock, wrappers } = context;
+  const { item, record, comment } = await planResolution(context, request, clock());
+  if (request.action === 'retry') findWrapper(record.order.worker, wrappers);
+  const activeRunId = (await store.findIssue(item.issue_ref))?.active_run_id ?? null;
+  const { resolution } = item;
+  if (resolution !== null || activeRunId !== item.run_id) throw conflict(request.id, { activeRunId, resolution });
+  return comment;
+}
+
+interface ResolutionPlan {
+  readonly item: InboxItem;
+  readonly record: OrderRecord;
+  readonly decision: Decision;
+  readonly resolution: Resolution;
+  readonly comment: string;
+}
+
+/** Checks a request and works out what it would record. Writes nothing. */
+async function planResolution(
+  { store }: Pick<LeadContext, 'store'>,
+  request: ResolveRequest,
+  now: number,
+): Promise<ResolutionPlan> {
+  checkRequest(request);
+  const { id, action, who, why } = request;
+  const item = await store.findItem(id);
+  const record = item === undefined ? undefined : await store.findOrder(item.issue_ref, item.run_id);
+  if (item === undefined || record === undefined) throw unknownItem(id);
+  const decision = decideByPerson({ action, who, why });
+  const result = resultOf(request, item, record.order);
+  const resolution: Resolution = {
+    action,
+    who,
+    why,
+    ...(result === undefined ? {} : { result }),
+    decision: decision.action,
+    at: new Date(now).toISOString(),
+  };
+  const comment = renderComment({
+    order: record.order,
+    reading: item.reading,
+    decision,
+    resolved: { id, resolution },
+  });
+  return { item, record, decision, resolution, comment };
 }
 
 const ACTIONS: readonly unknown[] = ['accept', 'reject', 'retry', 'edit'];
@@ -141,13 +171,20 @@ function readOutcome(outcome: ResolveOutcome, id: string, decision: Decision): R
     case 'not_found':
       throw unknownItem(id);
     case 'conflict':
-      throw new LeadError(
-        'CONFLICT',
-        outcome.resolution === null || outcome.resolution.action === 'superseded'
-          ? `Item ${id} is about a run that is not the active one any more (${outcome.activeRunId ?? 'none'} is): nothing was changed. Look at the inbox again.`
-          : `Item ${id} is settled already: ${outcome.resolution.who} chose ${outcome.resolution.action}. Look at the inbox again.`,
-      );
+      throw conflict(id, outcome);
   }
+}
+
+function conflict(
+  id: string,
+  { activeRunId, resolution }: Pick<ResolveOutcome & { readonly status: 'conflict' }, 'activeRunId' | 'resolution'>,
+): LeadError {
+  return new LeadError(
+    'CONFLICT',
+    resolution === null || resolution.action === 'superseded'
+      ? `Item ${id} is about a run that is no longer the active one (${activeRunId ?? 'none'} is): nothing was changed. Look at the inbox again.`
+      : `Item ${id} is already settled: ${resolution.who} chose ${resolution.action}. Look at the inbox again.`,
+  );
 }
 
 function unknownItem(id: string): LeadError {

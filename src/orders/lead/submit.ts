@@ -1,5 +1,5 @@
 import { formatRunId } from '../../records/index.js';
-import type { OrderRecord, RunSpec, WorkOrder, WorkRequest } from '../../records/index.js';
+import type { OrderRecord, StoredRunSpec, WorkOrder, WorkRequest } from '../../records/index.js';
 import { readWorkRequest } from '../shapes/read-work-request.js';
 import { findWrapper, agentEngineOf } from '../wrappers/wrappers.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
@@ -32,7 +32,7 @@ export async function submit(context: LeadContext, request: unknown): Promise<Su
 }
 
 /** What is known of an order's run before a worker prepares it; the worker replaces it by what it really starts. */
-export function sketchSpec({ repo_dir, instructions }: WorkRequest, { type, command }: Wrapper): RunSpec {
+export function sketchSpec({ repo_dir, instructions }: WorkRequest, { type, command }: Wrapper): StoredRunSpec {
   const engine = command === undefined ? agentEngineOf(type) : undefined;
   return { engine: engine ?? 'command', workdir: repo_dir, prompt: instructions };
 }

@@ -9,7 +9,7 @@ import type {
   OrderState,
   Resolution,
   RunResult,
-  RunSpec,
+  StoredRunSpec,
   WorkRequest,
   WorkResult,
 } from '../../records/index.js';
@@ -86,7 +86,7 @@ export interface OrderSubmission {
   /** The run that will carry the order. */
   readonly run: string;
   /** What is known of it before a worker prepares it: engine, folder, instructions. */
-  readonly spec: RunSpec;
+  readonly spec: StoredRunSpec;
   /** Makes a run id of the number the store hands out: `2026-11-15-backend-0001`. */
   readonly runIdOf: (number: number) => string;
   readonly now: number;

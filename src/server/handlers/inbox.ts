@@ -1,6 +1,6 @@
 import { isSluiceError, omitUndefined } from '../../base/index.js';
-import { LeadError, createLead } from '../../orders/index.js';
-import type { ResolveRequest, ItemResolution, ResolveOutcome, Sink } from '../../orders/index.js';
+import { LeadError } from '../../orders/index.js';
+import type { ResolveRequest } from '../../orders/index.js';
 import type { InboxItem } from '../../records/index.js';
 import { StaleDecisionError, RequestError } from '../http/problem.js';
 import type { Handlers } from '../http/request-checks.js';
@@ -17,7 +17,6 @@ const SETTLED = { open: false, order: 'newest' } as const;
 /** The inbox: list, read, preview, resolve. */
 export function createInboxHandlers(server: ServerContext): InboxHandlers {
   const { store, lead, settings, logger } = server;
-  const preview = createPreview(server);
 
   async function findItem(id: string): Promise<InboxItem> {
     const item = await store.findItem(id);
@@ -49,7 +48,8 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
     getInboxItem: async ({ params }) => findItem(params.id),
     async previewResolution({ params, body, caller }) {
       try {
-        return await preview(readResolveRequest(params.id, body, caller));
+        const comment = await lead.preview(readResolveRequest(params.id, body, caller));
+        return { action: body.action, comment };
       } catch (error) {
         throw await explain(error, params.id);
       }
@@ -66,52 +66,4 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
       }
     },
   };
-}
-
-/** The comment that a decision would write. */
-interface ResolutionPreview {
-  readonly action: string;
-  readonly comment: string;
-}
-
-/** Takes every comment and sends none. */
-const SHEET: Sink = {
-  name: 'preview',
-  timeoutMs: 1000,
-  accepts: () => true,
-  send: async () => {
-    throw new TypeError('A preview is not sent.');
-  },
-};
-
-/**
- * Shows what an answer would write, without writing anything: the lead does what it always does, over a store that keeps
- * what it is given to itself. What would be refused is refused here too.
- */
-function createPreview({
-  store,
-  data,
-  wrappers,
-  clock,
-}: ServerContext): (request: ResolveRequest) => Promise<ResolutionPreview> {
-  return async (request) => {
-    let comment = '';
-    const resolveItem = async ({ id, outbox }: ItemResolution): Promise<ResolveOutcome> => {
-      comment = outbox[0]?.body ?? '';
-      return foresee(store, id);
-    };
-    const lead = createLead({ store: { ...store, resolveItem }, sinks: [SHEET], data, wrappers, clock });
-    await lead.resolve(request);
-    return { action: request.action, comment };
-  };
-}
-
-/** What the store would say if it were asked now. */
-async function foresee(store: ServerContext['store'], id: string): Promise<ResolveOutcome> {
-  const item = await store.findItem(id);
-  if (item === undefined) return { status: 'not_found' };
-  const { active_run_id: activeRunId = null } = (await store.findIssue(item.issue_ref)) ?? {};
-  const { resolution } = item;
-  if (resolution !== null || activeRunId !== item.run_id) return { status: 'conflict', activeRunId, resolution };
-  return { status: 'resolved', item };
 }

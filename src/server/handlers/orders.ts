@@ -47,22 +47,7 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, 'subm
   };
 }
 
-/** An order without its claim. */
 function viewOrder(record: OrderRecord): OrderView {
-  const { order, run, worker_type, state, created_at, started_at, settled_at, decision, result } = record;
-  const { issue_ref, run_id, worker } = order;
-  return {
-    issue_ref,
-    run_id,
-    run,
-    worker,
-    worker_type,
-    state,
-    order,
-    created_at,
-    started_at,
-    settled_at,
-    decision,
-    result,
-  };
+  const { issue_ref, run_id, worker } = record.order;
+  return { issue_ref, run_id, worker, ...record };
 }

@@ -1,12 +1,10 @@
 import { omitUndefined } from '../../base/index.js';
 import type { RunSummary, RunView } from '../../api/index.js';
-import type { RunRecord, RunResult, StoredRunSpec } from '../../records/index.js';
+import type { RunRecord, RunResult } from '../../records/index.js';
 
 /** A run without its claim. */
-export function viewRun(record: RunRecord): RunView {
-  const { spec, result } = record;
-  // The store keeps JSON: what only exists in process is not in a record.
-  return { ...describeState(record), spec: spec as StoredRunSpec, result };
+export function viewRun({ owner: _, lease_until: __, ...record }: RunRecord): RunView {
+  return { engine: record.spec.engine, ...record };
 }
 
 /** A run in a list: prompts, schemas and values in full could make a page of any size. */
@@ -15,15 +13,10 @@ export function summarizeRun(record: RunRecord): RunSummary {
   const program = command?.[0];
   const short = { prompt: shorten(prompt), program: shorten(program), model, mode, permissions, workdir };
   return {
-    ...describeState(record),
+    ...viewRun(record),
     spec: omitUndefined(short),
     result: record.result === null ? null : summarizeResult(record.result),
   };
-}
-
-function describeState(record: RunRecord): Omit<RunView, 'spec' | 'result'> {
-  const { id, spec, state, order, cancel_requested, waiting_for, created_at, started_at, ended_at } = record;
-  return { id, engine: spec.engine, state, order, cancel_requested, waiting_for, created_at, started_at, ended_at };
 }
 
 function summarizeResult(result: RunResult): NonNullable<RunSummary['result']> {

@@ -57,7 +57,7 @@ export function createClaimRun(tables: Tables): ClaimRun {
       row.record = {
         ...row.record,
         started_at: row.record.started_at ?? new Date(hold.now).toISOString(),
-        ...(spec === undefined ? {} : { spec: JSON.parse(storeSpec(spec, 'running')) as typeof spec }),
+        ...(spec === undefined ? {} : { spec: copyOf(storeSpec(spec, 'running')) }),
       };
       return 'started';
     },

@@ -1,4 +1,3 @@
-import type { RunSpec } from '../../records/index.js';
 import type { RunStore } from '../../runs/index.js';
 import {
   CANCELED_IN_QUEUE,
@@ -23,11 +22,11 @@ export function createRuns(tables: Tables, searchWindow: number): RunStore {
 
     async createRun({ id, spec, state, requestId, workerId, leaseMs, now }) {
       checkOpen(tables);
-      const stored = JSON.parse(storeSpec(spec, state)) as RunSpec;
+      const stored = storeSpec(spec, state);
       if (requestId !== undefined) {
         const known = runs.get(tables.runIdsByRequest.get(requestId) ?? '');
         if (known !== undefined) {
-          checkSameRun(known.record, requestId, spec);
+          checkSameRun(known.record, requestId, stored);
           return { id: known.record.id, repeated: true };
         }
       }

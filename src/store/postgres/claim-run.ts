@@ -60,7 +60,13 @@ export function createClaimRun({ database }: Context): ClaimRun {
            engine = COALESCE($5, engine)
          WHERE id = $1 AND worker_id = $2 AND ${IS_HELD}
          RETURNING started_at`,
-        [id, workerId, now, spec === undefined ? null : storeSpec(spec, 'running'), spec?.engine ?? null],
+        [
+          id,
+          workerId,
+          now,
+          spec === undefined ? null : JSON.stringify(storeSpec(spec, 'running')),
+          spec?.engine ?? null,
+        ],
       );
       if (rows[0] === undefined) return 'lost';
       return rows[0]['started_at'] === null ? 'canceled' : 'started';

@@ -14,7 +14,7 @@ import type {
   OrderRecord,
   Resolution,
 } from '../../records/index.js';
-import { CANCELED_IN_QUEUE, checkSameOrder, storeSpec, supersededBy } from '../queue-rules.js';
+import { CANCELED_IN_QUEUE, checkSameOrder, supersededBy } from '../queue-rules.js';
 import { StoreError, orderNotFound } from '../store-error.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
@@ -123,7 +123,7 @@ async function replaceRun(
     priority: request.priority ?? 0,
     isExclusive: request.isolation !== 'worktree',
   };
-  await addRun(transaction, queued, { stored: storeSpec(spec, 'queued'), requestId: null, now });
+  await addRun(transaction, queued, { requestId: null, now });
   const { rows } = await transaction.query(`SELECT * FROM sluice.order_records WHERE run = $1`, [run]);
   if (rows[0] === undefined) {
     throw new StoreError('STORE_DAMAGED', 'an order was written and not returned: restore the database from a backup');

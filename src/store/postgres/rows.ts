@@ -7,7 +7,7 @@ import type {
   OrderState,
   RunRecord,
   RunResult,
-  RunSpec,
+  StoredRunSpec,
   RunState,
   WorkOrder,
   WorkResult,
@@ -78,7 +78,7 @@ export function readRun(row: Row): RunRecord {
   const issueRef = textOrNull('order_issue_ref');
   return {
     id: text('id'),
-    spec: json('spec') as RunSpec,
+    spec: json('spec') as StoredRunSpec,
     state: text('state') as RunState,
     order: issueRef === null ? null : { issue_ref: issueRef, run_id: text('order_run_id') },
     owner: readOwner(row),

@@ -1,4 +1,4 @@
-import type { RunSpec } from '../../records/index.js';
+import type { StoredRunSpec } from '../../records/index.js';
 import type { RunStore } from '../../runs/index.js';
 import {
   CANCELED_IN_QUEUE,
@@ -28,8 +28,8 @@ export function createRuns(context: Context, searchWindow: number): RunStore {
       database.checkOpen();
       const stored = storeSpec(spec, state);
       return database.transaction(async (transaction) => {
-        const isNew = await addRun(transaction, queuePlainRun(id, spec), { stored, requestId: requestId ?? null, now });
-        if (!isNew) return { id: await findRepeated(transaction, { id, requestId, spec }), repeated: true };
+        const isNew = await addRun(transaction, queuePlainRun(id, stored), { requestId: requestId ?? null, now });
+        if (!isNew) return { id: await findRepeated(transaction, { id, requestId, spec: stored }), repeated: true };
         if (state === 'queued') await queue.announce(transaction, { kind: 'run', id });
         else {
           await transaction.query(
@@ -103,7 +103,7 @@ export function createRuns(context: Context, searchWindow: number): RunStore {
 export async function addRun(
   transaction: Queryable,
   { id, spec, order, workerType, priority, isExclusive }: QueuedRun,
-  { stored, requestId, now }: { readonly stored: string; readonly requestId: string | null; readonly now: number },
+  { requestId, now }: { readonly requestId: string | null; readonly now: number },
 ): Promise<boolean> {
   const { rows } = await transaction.query(
     `WITH added AS (
@@ -117,7 +117,7 @@ export async function addRun(
      RETURNING true AS done`,
     [
       id,
-      stored,
+      JSON.stringify(spec),
       spec.engine,
       order?.issue_ref ?? null,
       order?.run_id ?? null,
@@ -136,7 +136,7 @@ export async function addRun(
 interface AskedRun {
   readonly id: string;
   readonly requestId: string | undefined;
-  readonly spec: RunSpec;
+  readonly spec: StoredRunSpec;
 }
 
 /** The run that stood in the way of a new one; of two who ask at the same moment the second waits until it is written. */

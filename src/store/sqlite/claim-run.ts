@@ -80,7 +80,12 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
     markStarted: async ({ spec, ...hold }) =>
       whileHeld(hold, 'lost', (row) => {
         if (row['cancel_requested'] === 1 && row['started_at'] === null) return 'canceled';
-        start.run(hold.now, spec === undefined ? null : storeSpec(spec, 'running'), spec?.engine ?? null, hold.id);
+        start.run(
+          hold.now,
+          spec === undefined ? null : JSON.stringify(storeSpec(spec, 'running')),
+          spec?.engine ?? null,
+          hold.id,
+        );
         return 'started';
       }),
 

@@ -9,7 +9,7 @@ import type {
   Resolution,
   WorkOrder,
 } from '../../records/index.js';
-import { CANCELED_IN_QUEUE, checkSameOrder, storeSpec, supersededBy } from '../queue-rules.js';
+import { CANCELED_IN_QUEUE, checkSameOrder, supersededBy } from '../queue-rules.js';
 import { orderNotFound } from '../store-error.js';
 import { QUEUE, requestsOf } from '../wakers.js';
 import type { Wakers } from '../wakers.js';
@@ -107,7 +107,7 @@ function createReplaceRun(
       priority: request.priority ?? 0,
       isExclusive: request.isolation !== 'worktree',
     };
-    addRun(queued, storeSpec(spec, 'queued'), now);
+    addRun(queued, now);
     return readOrder(find.get(run) ?? {});
   };
 }

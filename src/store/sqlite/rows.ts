@@ -6,7 +6,7 @@ import type {
   OrderState,
   RunRecord,
   RunResult,
-  RunSpec,
+  StoredRunSpec,
   RunState,
   WorkOrder,
   WorkResult,
@@ -66,7 +66,7 @@ export function readRun(row: SqlRow): RunRecord {
   const issueRef = readTextOrNull(row, 'order_issue_ref');
   return {
     id: readText(row, 'id'),
-    spec: readJson(row, 'spec') as RunSpec,
+    spec: readJson(row, 'spec') as StoredRunSpec,
     state: readText(row, 'state') as RunState,
     order: issueRef === null ? null : { issue_ref: issueRef, run_id: readText(row, 'order_run_id') },
     owner: readOwner(row),

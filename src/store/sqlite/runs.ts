@@ -40,10 +40,10 @@ export function createRuns(database: Database, wakers: Wakers, poller: Poller, s
         const known = requestId === undefined ? undefined : findRequest.get(requestId);
         if (requestId !== undefined && known !== undefined) {
           const run = readRun(known);
-          checkSameRun(run, requestId, spec);
+          checkSameRun(run, requestId, stored);
           return { id: run.id, repeated: true };
         }
-        if (!addRun(queuePlainRun(id, spec), stored, now)) return { id, repeated: true };
+        if (!addRun(queuePlainRun(id, stored), now)) return { id, repeated: true };
         if (requestId !== undefined) setRequest.run(requestId, id);
         if (state === 'running') {
           begin.run(workerId ?? null, leaseMs === undefined ? null : now + leaseMs, now, id);
@@ -104,15 +104,15 @@ export function createRuns(database: Database, wakers: Wakers, poller: Poller, s
 }
 
 /** Adds a run to the queue, inside a transaction; false if there is one with that id. */
-export function createAddRun(database: Database): (run: QueuedRun, stored: string, now: number) => boolean {
+export function createAddRun(database: Database): (run: QueuedRun, now: number) => boolean {
   const digests = createRunDigests(database);
   const insert = database.prepare(`
     INSERT INTO runs (id, spec, engine, state, order_issue_ref, order_run_id, created_at, folder, exclusive, priority, worker_type)
     VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
-  return ({ id, spec, order, workerType, priority, isExclusive }, stored, now) => {
+  return ({ id, spec, order, workerType, priority, isExclusive }, now) => {
     const { changes } = insert.run(
       id,
-      stored,
+      JSON.stringify(spec),
       spec.engine,
       order?.issue_ref ?? null,
       order?.run_id ?? null,
