@@ -79,7 +79,7 @@ export function describeEngine(real: RealEngine): void {
       expect(played.fcmp.at(-1)).toMatchObject({ data: { error: { category: 'canceled' } } });
     });
 
-    it('goes on with its session when its question is answered', async () => {
+    it('resumes its session when its question is answered', async () => {
       const { played, stage } = await perform(SCENARIOS.resumed);
       expect(played.result).toMatchObject({ status: 'success', value: { answer: 7 }, attempts: 2 });
       const sessions = played.fcmp.flatMap((event) =>

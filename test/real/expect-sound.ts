@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { replayRunFolder } from '../../src/run-folder/index.js';
 import type { Played, Stage } from './stage.js';
 
-/** What holds for every run: numbers without gaps, one end, nothing left behind, and a folder that tells the same again. */
+/** What holds for every run: numbers without gaps, one end, nothing left behind, and a folder whose replay is the same. */
 export async function expectSound({ fcmp, result }: Played, { runDir }: Stage): Promise<void> {
   expect(fcmp.map(({ seq }) => seq)).toEqual(fcmp.map((_, index) => index + 1));
   const ends = fcmp.filter(({ type }) => type === 'conversation.completed' || type === 'conversation.failed');

@@ -48,7 +48,7 @@ describe('iflow, replayed', () => {
     expect(fcmp.at(-1)).toMatchObject({ data: { error: { category: 'canceled' } } });
   });
 
-  it('goes on with its session when its question is answered', async () => {
+  it('resumes its session when its question is answered', async () => {
     const spec = { mode: 'interactive', contract: { schema: SCHEMA } } as const;
     const { result } = await replay('h-resume', spec, async (run, event) => {
       if (event?.type === 'user.input.required') await run.reply('English');

@@ -11,7 +11,7 @@ export interface RealEngine {
   readonly format: string;
   /** Files in its home folder that point it to the model: path → text. */
   homeFiles(modelUrl: string): Readonly<Record<string, string>>;
-  /** Variables that point it to the model; all of them are handed on. */
+  /** Variables that point it to the model; all of them are passed to it. */
   environment(modelUrl: string): Readonly<Record<string, string>>;
   /** The call with which its model writes a file. */
   writeFile(path: string, text: string): ToolCall;
@@ -119,7 +119,7 @@ const claude: RealEngine = {
   format: 'stream-json',
   trapSprings: true,
   homeFiles: () => ({}),
-  // As root it refuses every permission, unless it is told that the machine is a cage.
+  // As root it refuses every permission, unless a variable says that the machine is a sandbox.
   environment: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY, IS_SANDBOX: '1' }),
   writeFile: (path, content) => call('Write', { file_path: path, content }),
   runShell: (command) => call('Bash', { command, description: 'a command' }),

@@ -32,7 +32,7 @@ export interface Played {
 
 const RUN_ID = '01JREA1PR0GRAMS0000000001A';
 
-/** For a program that asks nobody. */
+/** For a program that asks no model. */
 const NO_MODEL: ScriptedModel = { url: '', requests: [], stop: async () => Promise.resolve() };
 
 /** Makes a stage for an engine whose model will say this. */
@@ -83,13 +83,13 @@ export type Act = (run: Run, event: FcmpEvent | undefined) => Promise<void>;
 /** Runs it to its end; `act` may reply or cancel meanwhile. */
 export async function play(stage: Stage, spec: Partial<RunSpec>, act: Act = async () => undefined): Promise<Played> {
   const run = startRun({ ...stage.spec, limits: { time_s: 120 }, ...spec }, stage.ports);
-  const begun = act(run, undefined);
+  const started = act(run, undefined);
   const events: Emitted[] = [];
   for await (const emitted of run.events) {
     events.push(emitted);
     if (emitted.protocol === 'fcmp') await act(run, emitted.event);
   }
-  await begun;
+  await started;
   const fcmp = events.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [event] : []));
   return { result: await run.result, events, fcmp };
 }

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The suite of the real programs has a configuration of its own: it needs them installed, and minutes. */
+/** The suite of the real programs has its own configuration: it needs them installed, and minutes. */
 export default defineConfig({
   test: {
     include: ['test/real/*.real.ts'],

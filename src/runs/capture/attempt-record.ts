@@ -117,12 +117,12 @@ export class AttemptRecord {
   }
 
   /** Records the start of the attempt, with command and input. Both must be free of secrets. */
-  async begin(begun: { readonly command?: readonly string[]; readonly input?: string } = {}): Promise<void> {
-    if (begun.command !== undefined) this.#meta = { ...this.#meta, command: begun.command };
+  async begin(start: { readonly command?: readonly string[]; readonly input?: string } = {}): Promise<void> {
+    if (start.command !== undefined) this.#meta = { ...this.#meta, command: start.command };
     await writeAttemptMeta(this.#folder, this.#start.attempt, this.#meta);
-    if (begun.input === undefined) return;
+    if (start.input === undefined) return;
     this.#capture = await openAttemptCapture(this.#folder, this.#start.attempt);
-    if (begun.input !== '') await this.#capture.writeInput(Buffer.from(begun.input));
+    if (start.input !== '') await this.#capture.writeInput(Buffer.from(start.input));
   }
 
   /** Stores what was printed, and publishes the events read from it. */

@@ -4,11 +4,11 @@ import type { Stop } from '../attempts/run-control.js';
 import type { OutputChunk } from '../process/output-queue.js';
 import type { DecidedLimits } from '../spec/run-limits.js';
 
-/** What is needed to take in the output of a process. */
+/** What capturing the output of a process needs. */
 export interface CaptureOptions {
   readonly output: AsyncIterable<OutputChunk>;
   readonly gauge: OutputGauge;
-  /** Takes secrets out, at equal length; may hold back what could still become one. */
+  /** Masks secrets at equal length; may hold back what could still become one. */
   mask(stream: StreamName, bytes: Uint8Array): Uint8Array;
   /** What was held back. */
   endMask(): readonly { readonly stream: StreamName; readonly bytes: Uint8Array }[];
@@ -16,32 +16,32 @@ export interface CaptureOptions {
   now(): number;
   keep(chunks: readonly CapturedChunk[]): Promise<void>;
   stop(stop: Stop): void;
-  /** Ends the process because what it prints cannot be kept. */
+  /** Ends the process because its output cannot be stored. */
   abandon(): void;
   readonly idleMs: number;
 }
 
-/** What may wait while the files are written; then the process waits too. */
+/** Bytes that may wait while the files are written; beyond that the process waits too. */
 const MAX_WAITING_BYTES = 256 * 1024;
 
 /**
- * Takes in all a process prints. What comes while the files are written is put together and written at once, so a
- * busy process costs few writes; when too much waits, nothing is pulled, and the process has to wait.
+ * Captures all a process prints. What arrives while the files are written is written together afterwards, so a busy
+ * process costs few writes; when too much waits, nothing is read, and the process has to wait.
  */
-export async function captureOutput(taking: CaptureOptions): Promise<void> {
-  const keeper = new BatchWriter(taking);
-  const idle = watchIdleness(taking.idleMs, (stop) => taking.stop(stop));
-  const take = (stream: StreamName, bytes: Uint8Array): void => {
-    if (bytes.length > 0) keeper.add({ stream, bytes, ms: taking.now() });
+export async function captureOutput(options: CaptureOptions): Promise<void> {
+  const keeper = new BatchWriter(options);
+  const idle = watchIdleness(options.idleMs, (stop) => options.stop(stop));
+  const add = (stream: StreamName, bytes: Uint8Array): void => {
+    if (bytes.length > 0) keeper.add({ stream, bytes, ms: options.now() });
   };
   try {
     idle.waits();
-    for await (const { stream, bytes } of taking.output) {
+    for await (const { stream, bytes } of options.output) {
       idle.rests();
-      const { kept, stop } = taking.gauge.measure(stream, bytes);
-      take(stream, taking.mask(stream, kept));
+      const { kept, stop } = options.gauge.measure(stream, bytes);
+      add(stream, options.mask(stream, kept));
       if (stop !== null) {
-        taking.stop(stop);
+        options.stop(stop);
         break;
       }
       await keeper.room();
@@ -50,20 +50,20 @@ export async function captureOutput(taking: CaptureOptions): Promise<void> {
   } finally {
     idle.end();
   }
-  for (const { stream, bytes } of taking.endMask()) take(stream, bytes);
+  for (const { stream, bytes } of options.endMask()) add(stream, bytes);
   await keeper.done();
 }
 
 /** Writes one batch at a time; the next one gathers meanwhile. */
 class BatchWriter {
-  readonly #taking: Pick<CaptureOptions, 'keep' | 'abandon'>;
+  readonly #options: Pick<CaptureOptions, 'keep' | 'abandon'>;
   #waiting: CapturedChunk[] = [];
   #bytes = 0;
   #writing: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(taking: Pick<CaptureOptions, 'keep' | 'abandon'>) {
-    this.#taking = taking;
+  constructor(options: Pick<CaptureOptions, 'keep' | 'abandon'>) {
+    this.#options = options;
   }
 
   add(chunk: CapturedChunk): void {
@@ -72,12 +72,12 @@ class BatchWriter {
     if (this.#writing === null) this.#write();
   }
 
-  /** Resolves when little enough waits. */
+  /** Resolves when there is room for more. */
   async room(): Promise<void> {
     while (this.#bytes > MAX_WAITING_BYTES && this.#writing !== null) await this.#writing;
   }
 
-  /** Resolves when all is kept; throws what made that impossible. */
+  /** Resolves when everything is stored; throws what made that impossible. */
   async done(): Promise<void> {
     while (this.#writing !== null) await this.#writing;
     if (this.#failure !== null) throw this.#failure.error;
@@ -96,15 +96,15 @@ class BatchWriter {
 
   async #keep(chunks: readonly CapturedChunk[]): Promise<void> {
     try {
-      await this.#taking.keep(chunks);
+      await this.#options.keep(chunks);
     } catch (error) {
       this.#failure = { error };
-      this.#taking.abandon();
+      this.#options.abandon();
     }
   }
 }
 
-/** Stops a process that says nothing for too long. Only time in which a word was waited for counts. */
+/** Stops a process that prints nothing for too long. Only time in which output was awaited counts. */
 function watchIdleness(idleMs: number, stop: (stop: Stop) => void) {
   let waitingSince: number | null = null;
   let timer: NodeJS.Timeout;

@@ -39,7 +39,7 @@ export async function prepareCacheKey(context: RunContext, workdir: string): Pro
 }
 
 /** Data folders whose orphans this process has ended. */
-const swept = new Map<string, Promise<void>>();
+const orphansEnded = new Map<string, Promise<void>>();
 
 /** Locks the working folder, after ending processes of a killed Sluice. Waits while another run holds it. */
 export async function claimWorkdir(context: RunContext, workdir: string): Promise<FolderLock> {
@@ -71,7 +71,7 @@ async function endOrphansOnce({ ports: { data, logger } }: RunContext): Promise<
       logger.warn('cannot end orphaned processes', { error: errorMessageOf(error) });
     }
   };
-  const done = swept.get(data) ?? end();
-  swept.set(data, done);
+  const done = orphansEnded.get(data) ?? end();
+  orphansEnded.set(data, done);
   await done;
 }

@@ -19,7 +19,7 @@ export const claudeLauncher: Launcher = {
     'CLAUDE_CONFIG_DIR',
     'CLAUDE_CODE_OAUTH_TOKEN',
     'CLAUDE_CODE_USE_*',
-    // As root it refuses `bypass` unless this says that the machine is a cage.
+    // As root it refuses `bypass` unless this says that the machine is a sandbox.
     'IS_SANDBOX',
     ...NETWORK_ENVIRONMENT,
   ],
@@ -52,7 +52,7 @@ export const claudeLauncher: Launcher = {
 
 /**
  * Without a person to ask, `-p` trusts the folder: its settings could allow tools and start programs. Only the user's
- * own settings are read. What would need an approval is refused, and the run goes on.
+ * own settings are read. What would need an approval is denied, and the run continues.
  */
 function permissionOptions({ permissions, runDir }: LaunchRequest): string[] {
   switch (permissions) {

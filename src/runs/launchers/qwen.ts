@@ -30,7 +30,7 @@ export const qwenLauncher: Launcher = {
       ...(session === undefined ? [] : [`--resume=${session}`]),
     ];
     const env = {
-      // Otherwise a second process does the work and goes on writing after the first was ended.
+      // Otherwise a second process does the work and continues writing after the first was ended.
       QWEN_CODE_NO_RELAUNCH: 'true',
       QWEN_TELEMETRY_ENABLED: 'false',
       QWEN_USAGE_STATISTICS_ENABLED: 'false',
@@ -42,7 +42,7 @@ export const qwenLauncher: Launcher = {
 };
 
 /**
- * Safe mode leaves out the folder's own settings, whose hooks would run unasked, and the background agent that writes
+ * Safe mode leaves out the folder's own settings, whose hooks would run without asking, and the background agent that writes
  * memories. The mode `auto-edit` would write anywhere on the machine: rules with paths allow the two folders only.
  */
 function permissionOptions({ permissions, workdir, runDir }: LaunchRequest): string[] {

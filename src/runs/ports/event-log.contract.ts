@@ -71,7 +71,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       expect(await listPlaces(log, { after: 999_999_999 })).toEqual([]);
     });
 
-    it('goes on from attempt to attempt', async () => {
+    it('continues from attempt to attempt', async () => {
       const log = await filled();
       const places = RASP.map(findWord);
       const lastOfFirst = places.findLastIndex((word) => word.startsWith('1:'));

@@ -17,7 +17,7 @@ const VANISH_MS = 5000;
 const MOST_ROUNDS = 5;
 
 /**
- * Ends what an earlier Sluice left running when it was killed: the groups it noted down, if their leader is still the
+ * Ends what an earlier Sluice left running when it was killed: the groups it recorded, if their leader is still the
  * one noted (a number alone may be another's by now), and on Linux every process that carries the marker of such a run.
  * What a living Sluice has noted is left alone.
  *

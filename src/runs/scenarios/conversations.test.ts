@@ -34,7 +34,7 @@ const makePorts = (site: Site) => ({ ...site, programs: { codex: site.agent } })
 describe('an agent that asks', () => {
   const interactive = { mode: 'interactive', contract: { schema: LINE } } as const;
 
-  it('goes on with the answer in the same session', async () => {
+  it('is resumed with the answer in the same session', async () => {
     const site = await makeSite(ASK, FINISH);
     const { result, fcmp, types, meta } = await runToEnd(makeSpec(site, interactive), makePorts(site), {
       replies: ['The second.'],

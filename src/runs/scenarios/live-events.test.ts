@@ -23,7 +23,7 @@ async function collect(events: AsyncIterable<Emitted>): Promise<Emitted[]> {
 }
 
 describe('the events of a run', () => {
-  it('come while it goes on', async () => {
+  it('are published while it runs', async () => {
     const site = await makeSite([{ print: 'first\n' }, { sleep: 60_000 }]);
     const run = startRun(makeSpec(site), site);
     for await (const { protocol, event } of run.events) {

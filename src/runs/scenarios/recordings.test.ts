@@ -79,7 +79,7 @@ describe.each(['codex', 'gemini', 'iflow', 'opencode', 'claude', 'qwen'] as cons
       expect(result).toMatchObject({ status: 'success', text: expect.any(String) as string });
     });
 
-    it('goes on with a reply', async () => {
+    it('is resumed with a reply', async () => {
       const { result, site, types } = await play(engine, 'h-resume', { mode: 'interactive' }, [1, 2]);
       expect(types.filter((type) => type === 'user.input.replied')).toHaveLength(1);
       expect(result.attempts).toBeGreaterThanOrEqual(2);
