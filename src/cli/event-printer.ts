@@ -76,6 +76,8 @@ export function describeEvent(event: FcmpEvent): string {
   return text === '' ? '' : `${visibleText(text).trimEnd()}\n`;
 }
 
+const PLAN_MARKS = { pending: '[ ]', in_progress: '[~]', completed: '[x]' } as const;
+
 function describe(event: FcmpEvent): string {
   switch (event.type) {
     case 'conversation.started':
@@ -91,8 +93,18 @@ function describe(event: FcmpEvent): string {
       return `? ${event.data.prompt}`;
     case 'user.input.replied':
       return '';
+    case 'permission.required':
+      return `? Allow ${event.data.tool} ${shorten(JSON.stringify(event.data.input))}`;
+    case 'permission.replied':
+      return `${event.data.decision === 'allow' ? '✓ allowed' : '✗ denied'} by ${event.data.who ?? event.data.by}`;
+    case 'assistant.plan':
+      return event.data.entries.map(({ content, status }) => `${PLAN_MARKS[status]} ${shorten(content)}`).join('\n');
     case 'artifact.created':
       return `+ ${event.data.path}`;
+    case 'artifact.modified':
+      return `~ ${event.data.path}`;
+    case 'artifact.deleted':
+      return `- ${event.data.path}`;
     case 'diagnostic.warning':
       return `! ${event.data.code}: ${event.data.message}`;
     case 'conversation.completed':

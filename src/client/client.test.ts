@@ -158,7 +158,7 @@ describe('following a run', () => {
     expect(rest[0]?.seq).toBe(3);
     const rasp = await collect(client.followRun({ id: 'run-1', protocol: 'rasp', after: '1:2' }));
     expectTypeOf(rasp).toEqualTypeOf<RaspEvent[]>();
-    expect(rasp[0]).toMatchObject({ protocol_version: 'rasp/1.0', seq: 3 });
+    expect(rasp[0]).toMatchObject({ protocol_version: 'rasp/1.1', seq: 3 });
   });
 
   it('gives every event once, wherever its connections break', async () => {

@@ -30,7 +30,7 @@ type Call<E extends Endpoint> =
 export interface RawInput {
   readonly id: string;
   readonly attempt: number;
-  readonly stream: 'stdout' | 'stderr' | 'pty';
+  readonly stream: 'stdout' | 'stderr' | 'pty' | 'stdin';
   readonly from?: number;
   readonly to?: number;
   readonly signal?: AbortSignal;

@@ -21,10 +21,25 @@ export { DIAGNOSTIC_CODES, type DiagnosticCode } from './protocol/diagnostic-cod
 export { type DriftSummary, driftSummarySchema } from './protocol/translator-output.js';
 export type { Emitted } from './protocol/translator-output.js';
 export { ENGINE_NAMES, isEngineName, type EngineName, type ParserName } from './protocol/engine-names.js';
-export { FCMP_TYPES, fcmpSchema, type FcmpData, type FcmpEvent, type FcmpType } from './protocol/fcmp-event.js';
+export {
+  FCMP_TYPES,
+  FCMP_VERSION,
+  fcmpSchema,
+  type FcmpData,
+  type FcmpEvent,
+  type FcmpType,
+} from './protocol/fcmp-event.js';
 export { fsDiffSchema, type FsDiff } from './end/artifacts.js';
-export { RASP_TYPES, isRasp, raspSchema, type RaspData, type RaspEvent, type RaspType } from './protocol/rasp-event.js';
-export { STREAMS, type RawRef, type StreamName } from './protocol/event-parts.js';
+export {
+  RASP_TYPES,
+  RASP_VERSION,
+  isRasp,
+  raspSchema,
+  type RaspData,
+  type RaspEvent,
+  type RaspType,
+} from './protocol/rasp-event.js';
+export { RAW_STREAMS, STREAMS, type RawRef, type StreamName } from './protocol/event-parts.js';
 export { usageSchema, type Usage } from './protocol/event-parts.js';
 export { isRecord, arrayField, countField } from './reading/record-fields.js';
 export { comparePositions, LOG_END, positionOf, type LogPosition, LOG_START, readPosition } from './log-position.js';

@@ -35,6 +35,14 @@ describe.each(FOLDERS)('a run folder of 0.1.0, $name', ({ dir }) => {
   });
 
   it('is replayed', async () => {
-    expect(await replayRunFolder(dir)).toMatchObject({ status: 'same' });
+    const result = await replayRunFolder(dir);
+    expect(result).toMatchObject({
+      status: 'older_version',
+      recorded: 'rasp/1.0',
+      message: expect.stringContaining('older'),
+    });
+    const paths = result.status === 'older_version' ? result.differences.map(({ path }) => path.join('.')) : [];
+    // 1.1 adds: nothing that was stored is gone, and what changed is new.
+    expect(paths.every((path) => path === '' || path.startsWith('data'))).toBe(true);
   });
 });

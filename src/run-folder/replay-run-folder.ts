@@ -1,4 +1,5 @@
 import { keysOf } from '../base/index.js';
+import { FCMP_VERSION, RASP_VERSION, isRecord } from '../events/index.js';
 import { openForReading } from '../files/index.js';
 import type { RunFolderWarning } from './run-folder-error.js';
 import { RUN_LOGS } from './file-names.js';
@@ -16,6 +17,17 @@ import type { TranslateOptions } from './translate-run-folder.js';
 export type ReplayResult =
   | { readonly status: 'same'; readonly compared: Readonly<Partial<Record<RunLog, number>>> }
   | { readonly status: 'different'; readonly difference: LogDifference }
+  /**
+   * The logs were written by a version whose events say less. `differences` has the first of them, `total` counts all:
+   * fields that changed, and rows that only one side has.
+   */
+  | {
+      readonly status: 'older_version';
+      readonly message: string;
+      readonly recorded: string;
+      readonly differences: readonly LogDifference[];
+      readonly total: number;
+    }
   | { readonly status: 'nothing_stored' };
 
 /** The first row that is not what the bytes say; a side that has no such row is undefined at the empty path. */
@@ -41,11 +53,24 @@ export async function replayRunFolder(
   const stored = await openStoredLogs(folder, options.onWarning ?? (() => undefined));
   try {
     if (stored.size === 0) return { status: 'nothing_stored' };
+    const recorded = await findOlderVersion(stored);
+    const older = recorded === null ? null : new OlderComparison(stored);
     const waiting: Row[] = [];
     const onDrift: TranslateOptions['onDrift'] = (summary) => waiting.push(toDriftRow(summary));
     for await (const events of translateFolder(folder, { ...options, onDrift })) {
-      const difference = await compare([...waiting.splice(0), ...events.flatMap(toRows)], stored);
+      const rows = [...waiting.splice(0), ...events.flatMap(toRows)];
+      if (older !== null) {
+        await older.add(rows);
+        continue;
+      }
+      const difference = await compare(rows, stored);
       if (difference !== undefined) return { status: 'different', difference };
+    }
+    if (older !== null && recorded !== null) {
+      await older.add(waiting);
+      await older.end();
+      const { differences, total } = older;
+      return { status: 'older_version', message: 'Recorded by an older version.', recorded, differences, total };
     }
     const difference = (await compare(waiting, stored)) ?? (await firstLeftOver(stored));
     if (difference !== undefined) return { status: 'different', difference };
@@ -57,7 +82,102 @@ export async function replayRunFolder(
 
 interface StoredLog {
   readonly reader: AsyncGenerator<LoggedRow, undefined>;
+  /** Rows that were read and not compared yet. */
+  readonly ahead: LoggedRow[];
   rows: number;
+}
+
+async function nextRow({ reader, ahead }: StoredLog): Promise<LoggedRow | undefined> {
+  return ahead.shift() ?? (await reader.next()).value ?? undefined;
+}
+
+/** The version of the first stored row that is not written any more; null if all are of this version. */
+async function findOlderVersion(stored: ReadonlyMap<RunLog, StoredLog>): Promise<string | null> {
+  for (const [log, current] of [
+    ['rasp', RASP_VERSION],
+    ['fcmp', FCMP_VERSION],
+  ] as const) {
+    const other = stored.get(log);
+    const first = other === undefined ? undefined : await nextRow(other);
+    if (other === undefined || first === undefined) continue;
+    other.ahead.unshift(first);
+    const version = 'protocol_version' in first.value ? first.value.protocol_version : undefined;
+    if (typeof version === 'string' && OLDER.test(version) && version !== current) return version;
+  }
+  return null;
+}
+
+const OLDER = /^(?:rasp|fcmp)\/1\.0$/u;
+
+/** Differences that are listed; the others are counted. */
+const MAX_DIFFERENCES = 100;
+
+/** Stored rows that are looked through for the partner of a rebuilt one. */
+const MAX_AHEAD = 64;
+
+/** Compares rows of two versions: by type and bytes, since one version may have events that the other has not. */
+class OlderComparison {
+  readonly #stored: ReadonlyMap<RunLog, StoredLog>;
+  readonly differences: LogDifference[] = [];
+  total = 0;
+
+  constructor(stored: ReadonlyMap<RunLog, StoredLog>) {
+    this.#stored = stored;
+  }
+
+  async add(rows: readonly Row[]): Promise<void> {
+    for (const { log, value } of rows) {
+      const other = this.#stored.get(log);
+      if (other === undefined) continue;
+      const rebuilt = JSON.parse(JSON.stringify(value)) as object;
+      while (other.ahead.length < MAX_AHEAD) {
+        const { value: next } = await other.reader.next();
+        if (next === undefined) break;
+        other.ahead.push(next);
+      }
+      const found = other.ahead.findIndex((row) => rowKey(row.value) === rowKey(rebuilt));
+      if (found < 0) {
+        this.#note(log, other.rows + 1, { path: [], stored: undefined, rebuilt });
+        continue;
+      }
+      for (const row of other.ahead.splice(0, found)) this.#noteStored(log, other, row);
+      const row = other.ahead.shift();
+      other.rows += 1;
+      const difference = firstDifference(withoutCounters(row?.value ?? {}), withoutCounters(rebuilt));
+      if (difference !== undefined) this.#note(log, other.rows, difference);
+    }
+  }
+
+  async end(): Promise<void> {
+    for (const [log, other] of this.#stored) {
+      for (let row = await nextRow(other); row !== undefined; row = await nextRow(other))
+        this.#noteStored(log, other, row);
+    }
+  }
+
+  #noteStored(log: RunLog, other: StoredLog, row: LoggedRow): void {
+    other.rows += 1;
+    this.#note(log, other.rows, { path: [], stored: row.value, rebuilt: undefined });
+  }
+
+  #note(log: RunLog, row: number, difference: Difference): void {
+    this.total += 1;
+    if (this.differences.length < MAX_DIFFERENCES) this.differences.push({ log: RUN_LOGS[log], row, ...difference });
+  }
+}
+
+/** What an event is and which bytes it was read from. */
+function rowKey(row: object): string {
+  const { type, event, raw_ref: rawRef } = row as Readonly<Record<string, unknown>>;
+  return JSON.stringify([type ?? event, rawRef]);
+}
+
+/** Numbers and versions differ between versions by nature. */
+function withoutCounters(row: object): object {
+  const { seq: _seq, protocol_version: _version, source, ...rest } = row as Readonly<Record<string, unknown>>;
+  if (!isRecord(source)) return rest;
+  const { parser_version: _parserVersion, ...reader } = source as Readonly<Record<string, unknown>>;
+  return { ...rest, source: reader };
 }
 
 async function openStoredLogs(
@@ -69,7 +189,7 @@ async function openStoredLogs(
     const handle = await openForReading(folder.logPath(log));
     if (handle === undefined) continue;
     await handle.close();
-    stored.set(log, { reader: readLogFile(folder.logPath(log), warn), rows: 0 });
+    stored.set(log, { reader: readLogFile(folder.logPath(log), warn), ahead: [], rows: 0 });
   }
   return stored;
 }
@@ -79,7 +199,7 @@ async function compare(rows: readonly Row[], stored: Map<RunLog, StoredLog>): Pr
     const other = stored.get(log);
     if (other === undefined) continue;
     other.rows += 1;
-    const { value: row } = await other.reader.next();
+    const row = await nextRow(other);
     const text = JSON.stringify(value);
     if (row?.text === text) continue;
     // Through text, because that is all a log can hold.
@@ -91,10 +211,10 @@ async function compare(rows: readonly Row[], stored: Map<RunLog, StoredLog>): Pr
 
 /** A row that is stored and that the bytes do not say. */
 async function firstLeftOver(stored: Map<RunLog, StoredLog>): Promise<LogDifference | undefined> {
-  for (const [log, { reader, rows }] of stored) {
-    const { value: row } = await reader.next();
+  for (const [log, other] of stored) {
+    const row = await nextRow(other);
     if (row !== undefined)
-      return { log: RUN_LOGS[log], row: rows + 1, path: [], stored: row.value, rebuilt: undefined };
+      return { log: RUN_LOGS[log], row: other.rows + 1, path: [], stored: row.value, rebuilt: undefined };
   }
   return undefined;
 }

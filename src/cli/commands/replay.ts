@@ -18,7 +18,10 @@ export function addReplayCommand(program: Command, io: CommandIo, end: (code: Ex
     .description('rebuild the events of a run folder and compare them with its logs')
     .argument('<dir>', 'run folder, with its files in .audit or directly in it')
     .addOption(engineOption())
-    .addHelpText('after', '\nExit codes: 0 identical, 1 different, 2 the folder is unreadable or has no logs.')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 identical, or recorded by an older version (the differences are printed), 1 different, 2 the folder is unreadable or has no logs.',
+    )
     .action(async (dir: string, flags: ReplayFlags) => {
       end(await runReplay(dir, flags, io));
     });
@@ -30,7 +33,7 @@ async function runReplay(dir: string, flags: ReplayFlags, io: CommandIo): Promis
     throw new MisuseError(`"${dir}" has no logs to compare with. Create them with: sluice translate ${dir} --write`);
   }
   await printJson(result, io);
-  return result.status === 'same' ? EXIT.success : EXIT.failed;
+  return result.status === 'different' ? EXIT.failed : EXIT.success;
 }
 
 /** Warnings are printed in any case: they may explain why the folder cannot be read. */

@@ -88,7 +88,7 @@ describe('sluice run', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as { protocol_version: string; seq: number });
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-    expect(events[0]?.protocol_version).toBe('fcmp/1.0');
+    expect(events[0]?.protocol_version).toBe('fcmp/1.1');
   });
 
   it('gives a program its input from a file or from standard input', async () => {

@@ -42,13 +42,13 @@ describe('sluice translate', () => {
   test('prints FCMP, one event a line', async () => {
     const { exitCode, rows, stderr } = await command('translate', RECORDED);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(rows.map(({ protocol_version }) => protocol_version)).toEqual(rows.map(() => 'fcmp/1.0'));
+    expect(rows.map(({ protocol_version }) => protocol_version)).toEqual(rows.map(() => 'fcmp/1.1'));
     expect(rows.at(-1)).toMatchObject({ type: 'conversation.completed', meta: { attempt: 2 } });
   });
 
   test('prints RASP, AG-UI or ACP when asked', async () => {
     const rasp = await command('translate', RECORDED, '--to', 'rasp', '--engine', 'codex');
-    expect(rasp.rows[0]).toMatchObject({ protocol_version: 'rasp/1.0', seq: 1 });
+    expect(rasp.rows[0]).toMatchObject({ protocol_version: 'rasp/1.1', seq: 1 });
     const agui = await command('translate', RECORDED, '--to', 'agui');
     for (const row of agui.rows) expect(EventSchemas.parse(row)).toEqual(row);
     expect(agui.rows.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
@@ -142,6 +142,13 @@ describe('sluice translate', () => {
 });
 
 describe('sluice replay', () => {
+  test('lists the differences of a folder that an older version recorded, and succeeds', async () => {
+    const dir = fileURLToPath(new URL('../../run-folder/fixtures/0.1.0/claude-write', import.meta.url));
+    const { exitCode, rows } = await command('replay', dir);
+    expect(exitCode).toBe(0);
+    expect(rows[0]).toMatchObject({ status: 'older_version', message: expect.stringContaining('older version') });
+  });
+
   test('ends with 0 if the logs say what the bytes say, with 1 and the place if not', async () => {
     const dir = await recorded();
     await command('translate', dir, '--write');

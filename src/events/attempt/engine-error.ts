@@ -1,6 +1,7 @@
 import type { EngineErrorReport } from '../engines/report.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { RaspData } from '../protocol/rasp-event.js';
+import { boundDetail } from '../mapping/bound-detail.js';
 import { omitMissing } from '../reading/record-fields.js';
 
 /** Longest message passed on; engines print whole responses there. */
@@ -22,7 +23,7 @@ export function engineErrorData(error: EngineErrorReport): RaspData<'diagnostic.
       http_status: status,
       attempt: error.attempt,
       max_attempts: error.maxAttempts,
-      detail: error.detail,
+      detail: error.detail === undefined ? null : boundDetail(error.detail),
     }),
   };
 }

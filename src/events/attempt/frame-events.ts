@@ -28,6 +28,8 @@ export class FrameEvents {
   #followsUnparsed = false;
   /** Whether something was said about the frame: what is left unsaid becomes raw. */
   isHandled = true;
+  /** What the frame's record says and no event does. */
+  #rest: Record<string, unknown> | null = null;
   /** Whether the frame was reported as raw: once is enough, however many of its records are not known. */
   #isRaw = false;
 
@@ -41,6 +43,8 @@ export class FrameEvents {
     this.#endsUnparsed[frame.stream] = false;
     this.#refer(frame, frame, frame.encoding);
     this.#writer.confidence = 1;
+    this.#writer.mark();
+    this.#rest = null;
     this.isHandled = false;
     this.#isRaw = false;
   }
@@ -48,6 +52,7 @@ export class FrameEvents {
   /** Nothing is dropped: what the reader said nothing about becomes raw with a warning. */
   close(frame: Frame): void {
     if (!this.isHandled) this.unparsed(undefined, undefined);
+    if (this.#rest !== null && !this.#isRaw) this.#writer.addDetail(this.#rest);
     if (frame.kind === 'json' && frame.encoding === 'binary') this.#writer.warn('INVALID_UTF8');
   }
 
@@ -67,7 +72,7 @@ export class FrameEvents {
   raw(text: string): void {
     this.isHandled = true;
     const stream = this.#writer.rawRef?.stream;
-    if (stream === undefined) return;
+    if (stream === undefined || stream === 'stdin') return;
     const isShort = text.length <= MAX_RAW_TEXT;
     const data = isShort ? { text } : { text: truncate(text, MAX_RAW_TEXT), shortened: true };
     this.#writer.write(`raw.${stream}`, data);
@@ -107,6 +112,14 @@ export class FrameEvents {
   checkFields(record: object, known: ReadonlySet<string>, path: string): void {
     for (const key in record) {
       if (!known.has(key)) this.#unknownField(truncate(path === '' ? key : `${path}.${key}`, MAX_NAME));
+    }
+  }
+
+  keepRest(record: object, used: ReadonlySet<string>, place?: string): void {
+    for (const key in record) {
+      if (used.has(key)) continue;
+      this.#rest ??= {};
+      this.#rest[place === undefined ? key : `${place}.${key}`] = (record as Readonly<Record<string, unknown>>)[key];
     }
   }
 

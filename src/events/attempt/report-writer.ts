@@ -13,7 +13,7 @@ import type { EventWriter } from '../mapping/event-writer.js';
 import type { EndSignal } from '../protocol/completion.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { ParserName } from '../protocol/engine-names.js';
-import type { Usage } from '../protocol/event-parts.js';
+import type { PlanEntry, Usage } from '../protocol/event-parts.js';
 import { omitMissing } from '../reading/record-fields.js';
 import type { Engine, ProcessExit, Reader } from '../engines/engine.js';
 import { engineErrorData, shorten } from './engine-error.js';
@@ -40,7 +40,7 @@ export class ReportWriter implements Report {
   readonly messages: Messages;
   readonly tools: ToolCalls;
   #usage = new UsageTotals();
-  #hasReasoned = false;
+  #hasActed = false;
   #endSignal: EndSignal | null = null;
   #runtimeError: string | null = null;
   #lastError: string | null = null;
@@ -85,7 +85,7 @@ export class ReportWriter implements Report {
 
   /** Whether the agent itself said or did anything. */
   get hasSpoken(): boolean {
-    return this.messages.any || this.tools.any || this.#hasReasoned;
+    return this.messages.any || this.tools.any || this.#hasActed;
   }
 
   status(status: StatusReport): void {
@@ -119,7 +119,7 @@ export class ReportWriter implements Report {
 
   reasoning(text: string, options?: ReasoningOptions): void {
     this.#frames.isHandled = true;
-    this.#hasReasoned = true;
+    this.#hasActed = true;
     this.#writer.write('agent.reasoning.summary', {
       text,
       ...omitMissing({
@@ -143,6 +143,22 @@ export class ReportWriter implements Report {
   toolFailed(call: ToolFailureReport): void {
     this.#frames.isHandled = true;
     this.tools.fail(call);
+  }
+
+  plan(entries: readonly PlanEntry[], options?: { readonly call?: string; readonly parent?: string | null }): void {
+    this.#frames.isHandled = true;
+    this.#hasActed = true;
+    const { call, parent } = options ?? {};
+    const data = { entries, ...omitMissing({ tool_call_id: call, parent_tool_call_id: parent }) };
+    this.#writer.write('agent.plan', data, call === undefined ? {} : { tool_call_id: call });
+  }
+
+  keepRest(record: object, used: ReadonlySet<string>, place?: string): void {
+    this.#frames.keepRest(record, used, place);
+  }
+
+  step({ model, usage }: { readonly model: string | null; readonly usage: Usage | null }): void {
+    this.#writer.step = omitMissing({ model: model === '' ? null : model, usage });
   }
 
   engineError(error: EngineErrorReport): void {

@@ -1,5 +1,6 @@
 import type { StatusReport } from '../engines/report.js';
 import type { EventWriter } from '../mapping/event-writer.js';
+import { boundDetail } from '../mapping/bound-detail.js';
 import type { RaspData } from '../protocol/rasp-event.js';
 
 /** A longer one is no session id; it would be repeated in every event. */
@@ -26,7 +27,7 @@ export class Session {
     if (id !== null && id !== before) this.#writer.sessionId = id;
     this.#writer.write('lifecycle.run.status', statusData(status, id, engineVersion));
     if (id === null) return;
-    this.start(id);
+    this.start(id, status.model);
     if (before !== null && before !== id) this.#warnChanged(before, id);
   }
 
@@ -36,10 +37,10 @@ export class Session {
   }
 
   /** Reports that the conversation has started, once an attempt. */
-  start(id: string | null): void {
+  start(id: string | null, model?: string | null): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
-    this.#writer.startConversation(id);
+    this.#writer.startConversation(id, model === '' ? null : (model ?? null));
   }
 
   #warnChanged(before: string, id: string): void {
@@ -59,7 +60,7 @@ function statusData(status: StatusReport, id: string | null, engineVersion: stri
   if (engineVersion !== null) data.engine_version = engineVersion;
   if (usage !== null) data.usage = usage;
   if (reason !== null) data.reason = reason;
-  if (detail !== undefined) data.detail = detail;
+  if (detail !== undefined) data.detail = boundDetail(detail);
   return data;
 }
 

@@ -1,4 +1,5 @@
 import type { ToolEndReport, ToolFailureReport, ToolReport } from '../engines/report.js';
+import type { FileDiff } from '../protocol/event-parts.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import { truncate } from './engine-error.js';
 
@@ -6,10 +7,15 @@ interface OpenCall {
   readonly name: string;
   readonly input: unknown;
   readonly parent: string | null;
+  readonly diff: readonly FileDiff[];
+  readonly paths: readonly string[];
 }
 
 /** Calls that may be open at once; more are forgotten, oldest first, and reported as unfinished. */
 const MAX_OPEN = 4096;
+
+const NO_DIFF: readonly FileDiff[] = [];
+const NO_PATHS: readonly string[] = [];
 
 /** A result without its start may not say whose it is. */
 const UNNAMED = 'unknown';
@@ -99,7 +105,15 @@ function merge(known: OpenCall | undefined, call: ToolReport): OpenCall {
     name: call.name ?? known?.name ?? UNNAMED,
     input: call.input ?? known?.input,
     parent: call.parent ?? known?.parent ?? null,
+    diff: call.diff ?? known?.diff ?? NO_DIFF,
+    paths: usablePaths(call.paths) ?? known?.paths ?? NO_PATHS,
   };
+}
+
+/** A path may be empty where an engine prints one; that is no place. */
+function usablePaths(paths: readonly string[] | undefined): readonly string[] | null {
+  const usable = (paths ?? NO_PATHS).filter((path) => path !== '');
+  return usable.length === 0 ? null : usable;
 }
 
 interface CallData {
@@ -107,6 +121,8 @@ interface CallData {
   name: string;
   input?: unknown;
   parent_tool_call_id?: string;
+  diff?: readonly FileDiff[];
+  locations?: readonly { readonly path: string }[];
 }
 
 interface EndData extends CallData {
@@ -114,10 +130,12 @@ interface EndData extends CallData {
   exit_code?: number;
 }
 
-function callData(id: string, { name, input, parent }: OpenCall): CallData {
+function callData(id: string, { name, input, parent, diff, paths }: OpenCall): CallData {
   const data: CallData = { tool_call_id: id, name };
   if (input !== undefined) data.input = input;
   if (parent !== null) data.parent_tool_call_id = parent;
+  if (diff.length > 0) data.diff = diff;
+  if (paths.length > 0) data.locations = paths.map((path) => ({ path }));
   return data;
 }
 

@@ -2,7 +2,7 @@ import type { Frame } from '../framing/frame.js';
 import type { EndSignal } from '../protocol/completion.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { ParserName } from '../protocol/engine-names.js';
-import type { Usage } from '../protocol/event-parts.js';
+import type { FileDiff, PlanEntry, Usage } from '../protocol/event-parts.js';
 
 /** What a status event may carry besides the engine's word for it. */
 export interface StatusReport {
@@ -41,6 +41,8 @@ export interface ToolReport {
   readonly name?: string | null;
   readonly input?: unknown;
   readonly parent?: string | null;
+  /** What the call changes, as far as the engine shows it. */
+  readonly diff?: readonly FileDiff[];
   /** Files the call says it touches: joined with the file differences, they show which call made an artifact. */
   readonly paths?: readonly string[];
 }
@@ -90,6 +92,9 @@ export interface Report {
   toolCompleted(call: ToolEndReport): void;
   toolFailed(call: ToolFailureReport): void;
 
+  /** The agent's plan, whole; an engine that writes it with a tool reports the call too. */
+  plan(entries: readonly PlanEntry[], options?: { readonly call?: string; readonly parent?: string | null }): void;
+
   engineError(error: EngineErrorReport): void;
   /** An error that ended the engine's work: without a done marker and end signal the attempt counts as interrupted. */
   runtimeError(message: string): void;
@@ -108,6 +113,13 @@ export interface Report {
   unknownType(type: string): void;
   /** Warns once per path and attempt about fields that are not in `known`. Counted as drift. */
   checkFields(record: object, known: ReadonlySet<string>, path: string): void;
+  /**
+   * Keeps the fields of a record that the reader does not use as `detail` of the frame's first event, bounded. `place` is
+   * where the record stands in the frame's value; the fields of the value itself have none.
+   */
+  keepRest(record: object, used: ReadonlySet<string>, place?: string): void;
+  /** The model and the tokens of the step whose messages and calls are reported next; published with the first of them. */
+  step(step: { readonly model: string | null; readonly usage: Usage | null }): void;
   warning(code: DiagnosticCode, message: string, options?: { readonly subject?: string }): void;
 
   /** What is reported next is about a frame that was held before, or about the current one again. */

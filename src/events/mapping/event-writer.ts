@@ -3,10 +3,14 @@ import { DIAGNOSTIC_CODES } from '../protocol/diagnostic-codes.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { Emitted } from '../protocol/translator-output.js';
 import type { EngineName, ParserName } from '../protocol/engine-names.js';
+import { FCMP_VERSION } from '../protocol/fcmp-event.js';
 import type { FcmpData, FcmpEvent, FcmpType } from '../protocol/fcmp-event.js';
-import { RASP_TYPES, getCategory } from '../protocol/rasp-event.js';
+import { RASP_TYPES, RASP_VERSION, getCategory } from '../protocol/rasp-event.js';
 import type { RaspData, RaspEvent, RaspSource, RaspType } from '../protocol/rasp-event.js';
+import { isRecord } from '../reading/record-fields.js';
+import { boundDetail } from './bound-detail.js';
 import { toFcmp } from './fcmp-mapping.js';
+import type { FcmpFact } from './fcmp-mapping.js';
 
 /** The one thing an event is about, besides its session. */
 type Subject = Omit<Correlation, 'session_id'>;
@@ -26,10 +30,19 @@ const STARTED_FIRST: ReadonlySet<FcmpType> = new Set([
   'assistant.message.final',
   'assistant.reasoning',
   'assistant.tool_call',
+  'assistant.plan',
+  'permission.required',
 ]);
 
 /** Events that a person must answer never wait. */
-const NEEDS_ANSWER: ReadonlySet<FcmpType> = new Set(['user.input.required']);
+const NEEDS_ANSWER: ReadonlySet<FcmpType> = new Set(['user.input.required', 'permission.required']);
+
+/** Events whose own shape is all there is to say have no detail. */
+function hasDetail({ event }: RaspEvent): boolean {
+  return event.category === 'agent' || event.category === 'tool' || DETAILED.has(event.type);
+}
+
+const DETAILED: ReadonlySet<RaspType> = new Set(['lifecycle.run.status', 'diagnostic.engine.error']);
 
 /** An FCMP event that has no number and no session yet. */
 interface HeldFact {
@@ -61,6 +74,9 @@ export class EventWriter {
   #heldLength = 0;
   /** The bytes the next events were read from; null for what no byte says. */
   rawRef: RawRef | null = null;
+  /** The step whose first message or tool call comes next; FCMP says it with that. */
+  step: Pick<FcmpData<'assistant.message.final'>, 'model' | 'usage'> | null = null;
+  #marked = 0;
   /** Reported with the FCMP events from here on: set for the last one of the attempt. */
   usage: Usage | null = null;
 
@@ -128,7 +144,7 @@ export class EventWriter {
   write<Type extends RaspType>(type: Type, data: RaspData<Type>, subject: Subject = NO_SUBJECT): void {
     const correlation = this.#correlate(subject);
     const event = {
-      protocol_version: 'rasp/1.0',
+      protocol_version: RASP_VERSION,
       run_id: this.#runId,
       attempt_number: this.#attempt,
       seq: ++this.#seq,
@@ -142,7 +158,7 @@ export class EventWriter {
     this.#out.push({ protocol: 'rasp', event });
     const mapped = toFcmp(event);
     if (mapped === null) return;
-    const fcmpData = this.usage === null ? mapped.data : { ...mapped.data, usage: this.usage };
+    const fcmpData = this.#complete(mapped);
     if (this.#held !== null && (this.#held.length > 0 || STARTED_FIRST.has(mapped.type))) {
       this.#hold(this.#held, { type: mapped.type, data: fcmpData, subject, meta: this.#meta, rawRef: this.rawRef });
     } else this.#pushFcmp(mapped.type, fcmpData, correlation);
@@ -159,16 +175,37 @@ export class EventWriter {
   }
 
   /** Publishes that the conversation has started, then what waited for it. */
-  startConversation(sessionId: string | null): void {
-    const data: FcmpData<'conversation.started'> = { session_id: sessionId };
+  startConversation(sessionId: string | null, model: string | null): void {
+    const named = model === null ? undefined : { model };
+    const data: FcmpData<'conversation.started'> = { session_id: sessionId, ...named };
     this.#pushFcmp('conversation.started', data, this.#sessionOnly);
     this.#release();
+  }
+
+  /** What is written from here on belongs to another frame. */
+  mark(): void {
+    this.#marked = this.#out.length;
+    this.step = null;
+  }
+
+  /** Adds what a frame's record says beyond its events to the first of them. */
+  addDetail(rest: Readonly<Record<string, unknown>>): void {
+    const index = this.#out.findIndex(
+      (one, at) => at >= this.#marked && one.protocol === 'rasp' && hasDetail(one.event),
+    );
+    const found = this.#out[index];
+    if (found?.protocol !== 'rasp') return;
+    const { event } = found;
+    const known = 'detail' in event.data && isRecord(event.data.detail) ? event.data.detail : {};
+    const data = { ...event.data, detail: boundDetail({ ...known, ...rest }) };
+    this.#out[index] = { protocol: 'rasp', event: { ...event, data } as unknown as RaspEvent };
   }
 
   /** Returns what was written since the last time. */
   take(): Emitted[] {
     const out = this.#out;
     this.#out = [];
+    this.#marked = 0;
     return out;
   }
 
@@ -178,6 +215,15 @@ export class EventWriter {
     held.push(fact);
     const isFull = held.length > MAX_HELD_EVENTS || this.#heldLength > MAX_HELD_LENGTH;
     if (isFull || NEEDS_ANSWER.has(fact.type)) this.#release();
+  }
+
+  /** What FCMP says besides: what was used at the end, and the step of the first message or call. */
+  #complete({ type, data }: FcmpFact): FcmpEvent['data'] {
+    if (this.usage !== null) return { ...data, usage: this.usage };
+    if (this.step === null || (type !== 'assistant.message.final' && type !== 'assistant.tool_call')) return data;
+    const { step } = this;
+    this.step = null;
+    return { ...data, ...step };
   }
 
   #release(): void {
@@ -196,7 +242,7 @@ export class EventWriter {
     rawRef: RawRef | null = this.rawRef,
   ): void {
     const event = {
-      protocol_version: 'fcmp/1.0',
+      protocol_version: FCMP_VERSION,
       run_id: this.#runId,
       seq: ++this.#fcmpSeq,
       ts: this.#ts,

@@ -2,7 +2,7 @@ import type { FcmpData, FcmpEvent, FcmpType } from '../protocol/fcmp-event.js';
 import type { RaspData, RaspEvent } from '../protocol/rasp-event.js';
 
 /** An FCMP event without its envelope. */
-interface FcmpFact {
+export interface FcmpFact {
   readonly type: FcmpType;
   readonly data: FcmpEvent['data'];
 }
@@ -15,11 +15,17 @@ export function toFcmp(event: RaspEvent): FcmpFact | null {
   const { type } = event.event;
   switch (type) {
     case 'agent.message.delta':
-      return same('assistant.message.delta', event);
+      return withoutDetail('assistant.message.delta', event);
     case 'agent.message.final':
-      return same('assistant.message.final', event);
+      return withoutDetail('assistant.message.final', event);
     case 'agent.reasoning.summary':
-      return same('assistant.reasoning', event);
+      return withoutDetail('assistant.reasoning', event);
+    case 'agent.plan':
+      return withoutDetail('assistant.plan', event);
+    case 'interaction.permission.required':
+      return withoutDetail('permission.required', event);
+    case 'interaction.permission.replied':
+      return withoutDetail('permission.replied', event);
     case 'tool.call.started':
       return toolCall('started', event);
     case 'tool.call.completed':
@@ -39,12 +45,15 @@ export function toFcmp(event: RaspEvent): FcmpFact | null {
       return { type: 'conversation.failed', data: { error: (event.data as RaspData<typeof type>).error } };
     case 'artifact.created':
       return same('artifact.created', event);
+    case 'artifact.modified':
+      return same('artifact.modified', event);
+    case 'artifact.deleted':
+      return same('artifact.deleted', event);
     case 'diagnostic.parser.warning':
     case 'diagnostic.parser.error':
       return same('diagnostic.warning', event);
     case 'diagnostic.engine.error': {
-      const { code, message } = event.data as RaspData<typeof type>;
-      return { type: 'diagnostic.warning', data: { code, message } };
+      return withoutDetail('diagnostic.warning', event);
     }
     case 'raw.stdout':
       return same('raw.stdout', event);
@@ -53,8 +62,6 @@ export function toFcmp(event: RaspEvent): FcmpFact | null {
     case 'lifecycle.run.started':
     case 'lifecycle.run.status':
     case 'lifecycle.completion.state':
-    case 'artifact.modified':
-    case 'artifact.deleted':
     case 'raw.pty':
       return null;
   }
@@ -65,6 +72,13 @@ function same(type: FcmpType, event: RaspEvent): FcmpFact {
   return { type, data: event.data as FcmpEvent['data'] };
 }
 
+/** FCMP has no `detail`: it is for those who follow the engine. */
+function withoutDetail(type: FcmpType, event: RaspEvent): FcmpFact {
+  if (!('detail' in event.data)) return same(type, event);
+  const { detail: _, ...data } = event.data;
+  return { type, data: data as FcmpEvent['data'] };
+}
+
 /** Field by field: a rest pattern costs more than the rest of the translation. */
 function toolCall(status: 'started' | 'completed' | 'failed', event: RaspEvent): FcmpFact {
   const call = event.data as RaspData<'tool.call.started'> & Partial<RaspData<'tool.call.failed'>>;
@@ -72,6 +86,9 @@ function toolCall(status: 'started' | 'completed' | 'failed', event: RaspEvent):
   if (call.input !== undefined) data.input = call.input;
   if (call.output !== undefined) data.output = call.output;
   if (call.error !== undefined) data.error = call.error;
+  if (call.exit_code !== undefined) data.exit_code = call.exit_code;
+  if (call.diff !== undefined) data.diff = call.diff;
+  if (call.locations !== undefined) data.locations = call.locations;
   if (call.parent_tool_call_id !== undefined) data.parent_tool_call_id = call.parent_tool_call_id;
   return { type: 'assistant.tool_call', data };
 }

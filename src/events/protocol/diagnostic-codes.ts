@@ -36,6 +36,7 @@ export const DIAGNOSTIC_CODES = {
   OUTPUT_RETRIED: 'The output did not pass the schema of the contract, and the agent is asked again.',
   DONE_MARKER_REPEATED: 'The done marker was said more than once.',
 
+  TOOL_CALL_DENIED: 'The engine refused a tool call that its permissions do not allow.',
   ENGINE_ERROR: 'The engine reported an error.',
   ENGINE_WARNING: 'The engine reported something that did not stop it.',
   ENGINE_RETRYING: 'The engine failed to reach its model and tries again.',

@@ -41,6 +41,60 @@ export const failure = object({
 /** See {@link failure}. */
 export type Failure = FromSchema<typeof failure>;
 
+/** A change of a file, as far as the engine shows it: a unified patch, or the text before and after (null: no file). */
+const fileDiff = object({ path: name }, { patch: text, old_text: { type: ['string', 'null'] }, new_text: text });
+
+/** What a tool call changes. */
+export const diffSchema = { type: 'array', items: fileDiff } as const;
+
+/** See {@link diffSchema}. */
+export type FileDiff = FromSchema<typeof fileDiff>;
+
+/** The files a tool call works on, and the line where it is known. */
+export const locationsSchema = { type: 'array', items: object({ path: name }, { line: ordinal }) } as const;
+
+/** The agent's plan, whole: each one replaces the plan before it. */
+export const planSchema = object(
+  {
+    entries: {
+      type: 'array',
+      items: object(
+        { content: text, status: oneOf(['pending', 'in_progress', 'completed']) },
+        { priority: oneOf(['high', 'medium', 'low']) },
+      ),
+    },
+  },
+  { tool_call_id: name, parent_tool_call_id: name },
+);
+
+/** An entry of a plan. */
+export type PlanEntry = FromSchema<typeof planSchema>['entries'][number];
+
+/** A tool call that waits until somebody allows or denies it. */
+export const permissionRequired = object(
+  {
+    interaction_id: name,
+    tool_call_id: name,
+    tool: name,
+    input: anything,
+    options: {
+      type: 'array',
+      items: object({
+        id: name,
+        label: text,
+        kind: oneOf(['allow_once', 'allow_always', 'reject_once', 'reject_always']),
+      }),
+    },
+  },
+  { diff: diffSchema, locations: locationsSchema },
+);
+
+/** The answer to a permission request: by a rule of the configuration, or by a person. */
+export const permissionReplied = object(
+  { interaction_id: name, decision: oneOf(['allow', 'deny']), option_id: name, by: oneOf(['rule', 'person']) },
+  { who: text, why: text },
+);
+
 /** A file of the working folder. `made_by` is the tool call that did it, null if none can be named. */
 export const artifact = object({
   path: name,
@@ -76,10 +130,13 @@ export type StreamName = (typeof STREAMS)[number];
 /** How the bytes behind an event read: `binary` where they are not valid UTF-8, so the text shows substitutes. */
 export const RAW_ENCODINGS = ['utf-8', 'binary'] as const;
 
+/** The streams that events may refer to: also what was sent to the agent. */
+export const RAW_STREAMS = [...STREAMS, 'stdin'] as const;
+
 /** Where in which stream the bytes of an event's frame are: `byte_from` to `byte_to`, the end not included. */
 export const rawRefSchema = object({
   attempt_number: ordinal,
-  stream: oneOf(STREAMS),
+  stream: oneOf(RAW_STREAMS),
   byte_from: count,
   byte_to: count,
   encoding: oneOf(RAW_ENCODINGS),

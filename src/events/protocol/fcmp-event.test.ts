@@ -34,11 +34,16 @@ describe('the schema of FCMP', () => {
       'assistant.message.final',
       'assistant.reasoning',
       'assistant.tool_call',
+      'assistant.plan',
       'user.input.required',
       'user.input.replied',
+      'permission.required',
+      'permission.replied',
       'conversation.completed',
       'conversation.failed',
       'artifact.created',
+      'artifact.modified',
+      'artifact.deleted',
       'diagnostic.warning',
       'raw.stdout',
       'raw.stderr',
@@ -80,5 +85,8 @@ test('type narrows data', () => {
     'started' | 'completed' | 'failed'
   >();
   expectTypeOf<FcmpEvent<'user.input.required'>['data']['usage']>().toEqualTypeOf<Usage | undefined>();
-  expectTypeOf<FcmpEvent<'conversation.started'>['data']>().toEqualTypeOf<{ readonly session_id: string | null }>();
+  expectTypeOf<FcmpEvent<'conversation.started'>['data']>().toEqualTypeOf<{
+    readonly session_id: string | null;
+    readonly model?: string;
+  }>();
 });

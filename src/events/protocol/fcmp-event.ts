@@ -1,15 +1,32 @@
-import { anything, confidence, keysOf, name, object, oneOf, ordinal, text, timestamp } from '../../base/index.js';
+import {
+  anything,
+  confidence,
+  count,
+  flag,
+  keysOf,
+  name,
+  object,
+  oneOf,
+  ordinal,
+  text,
+  timestamp,
+} from '../../base/index.js';
 import type { FromSchema, ObjectSchema, Schema } from '../../base/index.js';
 import { COMPLETED_REASONS } from './completion.js';
 import {
   correlationSchema,
   artifact,
-  diagnostic,
+  diagnosticCode,
+  diffSchema,
   failure,
   inputReplied,
   inputRequired,
+  locationsSchema,
   messageDelta,
   messageFinal,
+  permissionReplied,
+  permissionRequired,
+  planSchema,
   raw,
   reasoning,
   rawRefSchema,
@@ -24,19 +41,40 @@ function withUsage<R extends Readonly<Record<string, Schema>>, O extends Readonl
   return { ...schema, properties: { ...schema.properties, usage: usageSchema } };
 }
 
+/** What the engine says about the step an event belongs to. */
+function withStep<R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
+  schema: ObjectSchema<R, O>,
+): ObjectSchema<R, O & { readonly model: typeof name; readonly usage: typeof usageSchema }> {
+  return { ...schema, properties: { ...schema.properties, model: name, usage: usageSchema } };
+}
+
 /** What each type of FCMP event says: the one place where types and their data are listed. */
 const FCMP_DATA = {
   /** `session_id` is null where the engine has not named one. */
-  'conversation.started': object({ session_id: { anyOf: [name, { type: 'null' }] } }),
+  'conversation.started': object({ session_id: { anyOf: [name, { type: 'null' }] } }, { model: name }),
   'assistant.message.delta': messageDelta,
-  'assistant.message.final': messageFinal,
+  /** `model` and `usage` of the step that said it, where the engine names them with it. */
+  'assistant.message.final': withStep(messageFinal),
   'assistant.reasoning': reasoning,
   'assistant.tool_call': object(
     { tool_call_id: name, name, status: oneOf(['started', 'completed', 'failed']) },
-    { input: anything, output: anything, error: text, parent_tool_call_id: name },
+    {
+      input: anything,
+      output: anything,
+      error: text,
+      exit_code: { type: ['integer', 'null'] },
+      diff: diffSchema,
+      locations: locationsSchema,
+      model: name,
+      usage: usageSchema,
+      parent_tool_call_id: name,
+    },
   ),
+  'assistant.plan': planSchema,
   'user.input.required': withUsage(inputRequired),
   'user.input.replied': inputReplied,
+  'permission.required': permissionRequired,
+  'permission.replied': permissionReplied,
   'conversation.completed': withUsage(
     object({
       state: { const: 'completed' },
@@ -45,13 +83,33 @@ const FCMP_DATA = {
   ),
   'conversation.failed': withUsage(object({ error: failure })),
   'artifact.created': artifact,
-  'diagnostic.warning': withUsage(diagnostic),
+  'artifact.modified': artifact,
+  'artifact.deleted': artifact,
+  /** `severity`, `retrying` and what follows are there where the engine itself reported it. */
+  'diagnostic.warning': withUsage(
+    object(
+      { code: diagnosticCode, message: text },
+      {
+        confidence,
+        subject: text,
+        severity: oneOf(['warning', 'error']),
+        retrying: flag,
+        http_status: count,
+        attempt: count,
+        max_attempts: count,
+      },
+    ),
+  ),
   'raw.stdout': raw,
   'raw.stderr': raw,
 } as const;
 
+/** The version that is written. */
+export const FCMP_VERSION = 'fcmp/1.1';
+
 const envelope = object({
-  protocol_version: { const: 'fcmp/1.0' },
+  /** 1.1 adds types and fields to 1.0, so what reads 1.1 reads both. */
+  protocol_version: oneOf(['fcmp/1.0', FCMP_VERSION]),
   run_id: name,
   seq: ordinal,
   ts: timestamp,
@@ -86,8 +144,8 @@ export const FCMP_TYPES = keysOf(FCMP_DATA);
 /** The JSON Schema (draft 2020-12) of FCMP events, published as `sluice/schemas/fcmp.json`. */
 export const fcmpSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
-  $id: 'urn:sluice:schema:fcmp:1.0',
-  title: 'FCMP 1.0 event',
+  $id: 'urn:sluice:schema:fcmp:1.1',
+  title: 'FCMP 1.1 event',
   ...envelope,
   properties: { ...envelope.properties, type: oneOf(FCMP_TYPES) },
   // One condition a type: a wrong `data` is reported against its own shape, not against all of them.

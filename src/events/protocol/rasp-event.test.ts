@@ -34,8 +34,11 @@ describe('the schema of RASP', () => {
       'agent.message.delta',
       'agent.message.final',
       'agent.reasoning.summary',
+      'agent.plan',
       'interaction.user_input.required',
       'interaction.user_input.replied',
+      'interaction.permission.required',
+      'interaction.permission.replied',
       'tool.call.started',
       'tool.call.completed',
       'tool.call.failed',
@@ -54,6 +57,9 @@ describe('the schema of RASP', () => {
   test('admits an event, with or without bytes behind it', () => {
     expect(validate(final)).toBe(true);
     expect(validate({ ...final, raw_ref: null })).toBe(true);
+    expect(
+      validate({ ...final, protocol_version: 'rasp/1.1', data: { ...final.data, detail: { any: 'thing' } } }),
+    ).toBe(true);
   });
 
   test.each<[string, object]>([
@@ -69,7 +75,7 @@ describe('the schema of RASP', () => {
     ['data of another type', { ...final, event: { category: 'tool', type: 'tool.call.started' } }],
     ['an unknown field in data', { ...final, data: { ...final.data, mood: 'good' } }],
     ['an unknown correlation', { ...final, correlation: { thread: 't' } }],
-    ['an unknown stream', { ...final, raw_ref: { ...final.raw_ref, stream: 'stdin' } }],
+    ['an unknown stream', { ...final, raw_ref: { ...final.raw_ref, stream: 'stdlog' } }],
     [
       'an unlisted diagnostic code',
       {

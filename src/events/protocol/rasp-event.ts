@@ -11,18 +11,23 @@ import {
   text,
   timestamp,
 } from '../../base/index.js';
-import type { FromSchema } from '../../base/index.js';
+import type { FromSchema, ObjectSchema, Schema } from '../../base/index.js';
 import { COMPLETION_STATES, END_SIGNALS, REASON_CODES, VERDICTS } from './completion.js';
 import {
   correlationSchema,
   artifact,
   diagnostic,
   diagnosticCode,
+  diffSchema,
   failure,
   inputReplied,
   inputRequired,
   messageDelta,
+  locationsSchema,
   messageFinal,
+  permissionReplied,
+  permissionRequired,
+  planSchema,
   raw,
   reasoning,
   rawRefSchema,
@@ -33,7 +38,19 @@ import { ENGINE_NAMES, PARSER_NAMES } from './engine-names.js';
 const exitCode = { type: ['integer', 'null'] } as const;
 const signal = { type: ['string', 'null'] } as const;
 const reasonCode = oneOf(keysOf(REASON_CODES));
-const toolCall = { input: anything, parent_tool_call_id: name } as const;
+const toolCall = {
+  input: anything,
+  parent_tool_call_id: name,
+  diff: diffSchema,
+  locations: locationsSchema,
+} as const;
+/** What the engine's record says beyond the other fields, unchanged; at most 4 KiB, the rest is in the raw bytes. */
+const withDetail = <R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
+  schema: ObjectSchema<R, O>,
+): ObjectSchema<R, O & { readonly detail: typeof anything }> => ({
+  ...schema,
+  properties: { ...schema.properties, detail: anything },
+});
 
 /** What each type of RASP event says: the one place where types and their data are listed. */
 const RASP_DATA = {
@@ -60,16 +77,20 @@ const RASP_DATA = {
       verdict: { anyOf: [oneOf(VERDICTS), { type: 'null' }] },
     }),
   }),
-  'agent.message.delta': messageDelta,
-  'agent.message.final': messageFinal,
-  'agent.reasoning.summary': reasoning,
+  'agent.message.delta': withDetail(messageDelta),
+  'agent.message.final': withDetail(messageFinal),
+  'agent.reasoning.summary': withDetail(reasoning),
+  'agent.plan': withDetail(planSchema),
   'interaction.user_input.required': inputRequired,
   'interaction.user_input.replied': inputReplied,
-  'tool.call.started': object({ tool_call_id: name, name }, toolCall),
-  'tool.call.completed': object({ tool_call_id: name, name }, { ...toolCall, output: anything, exit_code: exitCode }),
-  'tool.call.failed': object(
-    { tool_call_id: name, name, error: text },
-    { ...toolCall, output: anything, exit_code: exitCode },
+  'interaction.permission.required': withDetail(permissionRequired),
+  'interaction.permission.replied': withDetail(permissionReplied),
+  'tool.call.started': withDetail(object({ tool_call_id: name, name }, toolCall)),
+  'tool.call.completed': withDetail(
+    object({ tool_call_id: name, name }, { ...toolCall, output: anything, exit_code: exitCode }),
+  ),
+  'tool.call.failed': withDetail(
+    object({ tool_call_id: name, name, error: text }, { ...toolCall, output: anything, exit_code: exitCode }),
   ),
   'artifact.created': artifact,
   'artifact.modified': artifact,
@@ -95,8 +116,12 @@ const sourceSchema = object({
   confidence,
 });
 
+/** The version that is written. */
+export const RASP_VERSION = 'rasp/1.1';
+
 const envelope = object({
-  protocol_version: { const: 'rasp/1.0' },
+  /** 1.1 adds types and fields to 1.0, so what reads 1.1 reads both. */
+  protocol_version: oneOf(['rasp/1.0', RASP_VERSION]),
   run_id: name,
   attempt_number: ordinal,
   seq: ordinal,
@@ -151,8 +176,8 @@ export function getCategory<Type extends RaspType>(type: Type): CategoryOf<Type>
 /** The JSON Schema (draft 2020-12) of RASP events, published as `sluice/schemas/rasp.json`. */
 export const raspSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
-  $id: 'urn:sluice:schema:rasp:1.0',
-  title: 'RASP 1.0 event',
+  $id: 'urn:sluice:schema:rasp:1.1',
+  title: 'RASP 1.1 event',
   ...envelope,
   properties: {
     ...envelope.properties,

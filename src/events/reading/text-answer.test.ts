@@ -54,7 +54,7 @@ describe('an answer in plain text', () => {
       [{ text: 'One' }, 0, 4],
       [{ text: 'Two' }, 5, 9],
     ]);
-    expect(translated.of('conversation.started')).toEqual([{ session_id: 'g-1' }]);
+    expect(translated.of('conversation.started')).toMatchObject([{ session_id: 'g-1' }]);
   });
 
   it('is not looked for any more after a record', () => {

@@ -3,8 +3,8 @@ import { lstat } from 'node:fs/promises';
 import { runFolderPath, openRunFolder } from '../../run-folder/index.js';
 import { openForReading } from '../../files/index.js';
 import { isSluiceError } from '../../base/index.js';
-import { STREAMS } from '../../events/index.js';
-import type { StreamName } from '../../events/index.js';
+import { RAW_STREAMS } from '../../events/index.js';
+import type { RawRef } from '../../events/index.js';
 import { answerFile } from '../files/answer-file.js';
 import { listArtifacts, listEvidence } from '../files/run-files.js';
 import { openInside, sizeInside } from '../files/open-inside.js';
@@ -82,7 +82,7 @@ async function openRaw(folder: string, attempt: string, stream: string): Promise
   if (!/^[1-9]\d{0,5}$/.test(attempt) || !isStream(stream)) {
     throw new RequestError(
       'RAW_NOT_FOUND',
-      `Not found. Give the number of an attempt, and a stream: ${STREAMS.join(', ')}.`,
+      `Not found. Give the number of an attempt, and a stream: ${RAW_STREAMS.join(', ')}.`,
     );
   }
   try {
@@ -99,8 +99,8 @@ async function openRaw(folder: string, attempt: string, stream: string): Promise
   );
 }
 
-function isStream(word: string): word is StreamName {
-  return (STREAMS as readonly string[]).includes(word);
+function isStream(word: string): word is RawRef['stream'] {
+  return (RAW_STREAMS as readonly string[]).includes(word);
 }
 
 /** The folder of a run as an archive. */

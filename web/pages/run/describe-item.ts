@@ -88,6 +88,23 @@ export function describeItem(
       return { ...common, kind: 'question', prompt: first.data.prompt, isOpen: firstIndex === eventCount - 1 };
     case 'user.input.replied':
       return { ...common, kind: 'reply', text: first.data.text };
+    case 'permission.required':
+      return {
+        ...common,
+        kind: 'question',
+        prompt: `Allow ${first.data.tool}?`,
+        isOpen: firstIndex === eventCount - 1,
+      };
+    case 'permission.replied':
+      return { ...common, kind: 'reply', text: first.data.decision === 'allow' ? 'Allowed' : 'Denied' };
+    case 'assistant.plan': {
+      const lines = first.data.entries.map(
+        ({ content, status }) => `- [${status === 'completed' ? 'x' : ' '}] ${content}`,
+      );
+      return { ...common, kind: 'reasoning', text: lines.join('\n'), isWhole: true };
+    }
+    case 'artifact.modified':
+    case 'artifact.deleted':
     case 'artifact.created':
       return { ...common, kind: 'artifact', path: first.data.path, madeBy: first.data.made_by?.name ?? null };
     case 'diagnostic.warning': {

@@ -3,7 +3,7 @@ import type { FcmpEvent, RaspEvent } from '../../../src/events/index.js';
 /** A RASP event of tests: what matters to one is given, the rest is like any other. */
 export function raspEvent(changes: Partial<RaspEvent> = {}): RaspEvent {
   return {
-    protocol_version: 'rasp/1.0',
+    protocol_version: 'rasp/1.1',
     run_id: 'run',
     attempt_number: 1,
     seq: 1,
@@ -29,7 +29,7 @@ export function fcmpEvent(
   }: Partial<Pick<FcmpEvent, 'seq' | 'raw_ref'>> & { ms?: number; attempt?: number } = {},
 ): FcmpEvent {
   return {
-    protocol_version: 'fcmp/1.0',
+    protocol_version: 'fcmp/1.1',
     run_id: 'run',
     seq,
     ts: new Date(Date.UTC(2026, 10, 15, 10) + ms).toISOString(),

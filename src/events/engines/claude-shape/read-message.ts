@@ -8,6 +8,8 @@ import {
   objectField,
   stringField,
 } from '../../reading/record-fields.js';
+import type { FileDiff, Usage } from '../../protocol/event-parts.js';
+import { readPlan } from '../../reading/read-plan.js';
 import type { Conversation } from './conversation.js';
 import { readUsage } from './read-result.js';
 
@@ -21,8 +23,17 @@ export function readAssistant(record: object, conversation: Conversation): void 
   if (booleanField(record, 'isReplay') === true) return report.status({ status: 'assistant', reason: 'replay' });
   if (parent === null) conversation.goesOn();
   const id = nameField(message, 'id');
+  const isNew = conversation.speaker(parent).isFirst(id);
+  const usage = readMessageUsage(message, isNew, conversation);
+  report.keepRest(message, USED_MESSAGE_FIELDS, 'message');
+  report.step({ model: nameField(message, 'model'), usage });
   for (const block of readBlocks(message)) readBlock(block, { parent, id, record }, conversation);
-  readMessageStatus(message, conversation.speaker(parent).isFirst(id), conversation);
+  report.status({
+    status: 'assistant',
+    model: nameField(message, 'model'),
+    reason: stringField(message, 'stop_reason'),
+    usage,
+  });
 }
 
 interface BlockContext {
@@ -37,6 +48,7 @@ function readBlock(block: object, { parent, id, record }: BlockContext, conversa
   const known = type === null ? undefined : dialect.tables.blocks[type];
   if (type === null || known === undefined) return report.unknownType(`assistant block ${type ?? 'without a type'}`);
   report.checkFields(block, known, `assistant.block(${type})`);
+  report.keepRest(block, USED_BLOCK_FIELDS, `message.content(${type})`);
   switch (type) {
     case 'text':
       return readText(stringField(block, 'text') ?? '', { parent, id, record }, conversation);
@@ -74,6 +86,8 @@ function readCall(block: object, parent: string | null, conversation: Conversati
   const path = pathField === undefined || !isRecord(input) ? null : nameField(input, pathField);
   conversation.callStarts(id);
   report.toolStarted({ id, name, input, parent, paths: path === null ? [] : [path] });
+  if (name !== null && PLAN_TOOLS.has(name) && isRecord(input))
+    report.plan(readPlan(arrayField(input, 'todos')), { call: id, parent });
 }
 
 /** Reads a `user` record: the ends of tool calls, or words that were put to the agent. */
@@ -89,28 +103,79 @@ export function readUser(record: object, conversation: Conversation): void {
     const known = type === null ? undefined : dialect.tables.blocks[type];
     if (type === null || known === undefined) report.unknownType(`user block ${type ?? 'without a type'}`);
     else report.checkFields(block, known, `user.block(${type})`);
+    report.keepRest(block, USED_BLOCK_FIELDS, `message.content(${type ?? 'unknown'})`);
     if (type !== 'tool_result') continue;
     // A replay repeats hiscenario: only what ends a call of this attempt is news.
     if (isReplay && !conversation.isOpenCall(nameField(block, 'tool_use_id') ?? '')) continue;
-    readCallEnd(block, parent, conversation);
+    readCallEnd(block, parent, conversation, readDiff(field(record, 'tool_use_result')));
     endedCall = true;
   }
   if (endedCall) return;
   // A prompt, an echo of it, or text a program put in: never the agent's words.
   const isSynthetic = booleanField(record, 'isSynthetic') === true;
-  report.status({ status: 'user', reason: isReplay ? 'replay' : isSynthetic ? 'synthetic' : null });
+  report.status({
+    status: 'user',
+    reason: isReplay ? 'replay' : isSynthetic ? 'synthetic' : null,
+    detail: { content: field(message, 'content'), ...(parent === null ? undefined : { parent_tool_use_id: parent }) },
+  });
 }
 
-function readCallEnd(block: object, parent: string | null, conversation: Conversation): void {
+function readCallEnd(
+  block: object,
+  parent: string | null,
+  conversation: Conversation,
+  diff: readonly FileDiff[] = [],
+): void {
   const { report } = conversation;
   const id = nameField(block, 'tool_use_id');
   if (id === null) return report.unparsed('MALFORMED_RECORD', 'A tool result does not say of which call.');
   conversation.callEnds(id);
   const output = field(block, 'content');
   const error = findFailure(block, output);
-  if (error === null) report.toolCompleted({ id, output, parent });
+  const changed = diff.length === 0 ? undefined : { diff };
+  if (error === null) report.toolCompleted({ id, output, parent, ...changed });
   else report.toolFailed({ id, output, parent, error });
 }
+
+/** What an edit changed: Claude Code puts it beside the result that the model sees. */
+function readDiff(result: unknown): readonly FileDiff[] {
+  if (!isRecord(result)) return [];
+  const path = nameField(result, 'filePath');
+  const before = stringField(result, 'oldString') ?? stringField(result, 'originalFile');
+  const after = stringField(result, 'newString') ?? stringField(result, 'content');
+  if (path === null || after === null || (before?.length ?? 0) + after.length > MAX_DIFF) return [];
+  return [{ path, old_text: before, new_text: after }];
+}
+
+/** Longer texts are not repeated: the file is there to be seen. */
+const MAX_DIFF = 64 * 1024;
+
+/** Tools that write the agent's plan. */
+const PLAN_TOOLS: ReadonlySet<string> = new Set(['TodoWrite', 'todo_write']);
+
+const USED_MESSAGE_FIELDS: ReadonlySet<string> = new Set([
+  'id',
+  'type',
+  'role',
+  'model',
+  'content',
+  'stop_reason',
+  'usage',
+]);
+
+/** A signature proves a thought to the model's provider and says nothing to others. */
+const USED_BLOCK_FIELDS: ReadonlySet<string> = new Set([
+  'type',
+  'text',
+  'thinking',
+  'signature',
+  'id',
+  'name',
+  'input',
+  'tool_use_id',
+  'content',
+  'is_error',
+]);
 
 /** Why a call failed; null if it did not. Tools of the model's provider say so inside of their content. */
 function findFailure(block: object, output: unknown): string | null {
@@ -132,15 +197,19 @@ function readBlocks(message: object): readonly object[] {
   return text === null ? arrayField(message, 'content').filter(isRecord) : [{ type: 'text', text }];
 }
 
-/** Model and tokens, once a message: a message printed block by block repeats them with each. */
-function readMessageStatus(message: object, isNew: boolean, { report, dialect }: Conversation): void {
+/** The tokens of a message, once: a message printed block by block repeats them with each. */
+function readMessageUsage(message: object, isNew: boolean, { report, dialect }: Conversation): Usage | null {
   const usage = objectField(message, 'usage');
   if (usage !== null) report.checkFields(usage, dialect.tables.usage, 'usage');
-  const { inputIncludesCache } = dialect;
-  report.status({
-    status: 'assistant',
-    model: nameField(message, 'model'),
-    reason: stringField(message, 'stop_reason'),
-    usage: isNew ? readUsage(usage, { scope: 'turn', inputIncludesCache }) : null,
-  });
+  if (usage === null || !isNew) return null;
+  report.keepRest(usage, USED_USAGE_FIELDS, 'message.usage');
+  return readUsage(usage, { scope: 'turn', inputIncludesCache: dialect.inputIncludesCache });
 }
+
+const USED_USAGE_FIELDS: ReadonlySet<string> = new Set([
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'total_tokens',
+]);

@@ -4,6 +4,7 @@ import {
   booleanField,
   countField,
   field,
+  isRecord,
   nameField,
   objectField,
   stringField,
@@ -39,7 +40,8 @@ export function readResult(record: object, conversation: Conversation): void {
   if (failure === null && text !== null && conversation.agent.isSaying(text))
     conversation.agent.whole('text', text, null);
   conversation.ends();
-  if (failure === null) tellAnswer(record, conversation);
+  for (const denial of arrayField(record, 'permission_denials').filter(isRecord)) readDenial(denial, conversation);
+  if (failure === null) reportAnswer(record, conversation);
   else conversation.fails({ message: failure, httpStatus: countField(record, 'api_error_status') });
   report.status({
     status: 'result',
@@ -73,19 +75,26 @@ function readErrorMessage(record: object): string | null {
 }
 
 /** The answer, if it was not said before: with one document at the end it stands here alone. */
-function tellAnswer(record: object, conversation: Conversation): void {
+function reportAnswer(record: object, conversation: Conversation): void {
   const text = stringField(record, 'result') ?? '';
   const payload = readStructured(record);
   // The program has checked it against a schema: this is the answer, whatever else was said.
   const structured = payload === undefined ? text : JSON.stringify(payload);
-  if (text !== structured) tellUnlessSaid(text, undefined, conversation);
-  tellUnlessSaid(structured, payload, conversation);
+  if (text !== structured) reportUnlessSaid(text, undefined, conversation);
+  reportUnlessSaid(structured, payload, conversation);
 }
 
-function tellUnlessSaid(text: string, payload: unknown, { agent, report }: Conversation): void {
+function reportUnlessSaid(text: string, payload: unknown, { agent, report }: Conversation): void {
   if (text.trim() === '' || agent.hasSaid(text)) return;
   report.message(text, payload === undefined ? {} : { payload });
   agent.confirmLater(text);
+}
+
+/** A tool call that was refused: the agent may go on without it, so it is no failure of the run. */
+function readDenial(denial: object, { report }: Conversation): void {
+  const tool = nameField(denial, 'tool_name') ?? 'unknown';
+  const message = `The tool ${tool} was denied.`;
+  report.engineError({ message, severity: 'warning', code: 'TOOL_CALL_DENIED', detail: denial });
 }
 
 function readStructured(record: object): unknown {

@@ -21,6 +21,7 @@ export function readStreamEvent(record: object, conversation: Conversation): voi
       if (parent === null) conversation.goesOn();
       const message = objectField(event, 'message') ?? {};
       speaker.startMessage(nameField(message, 'id'));
+      report.keepRest(message, USED_START_FIELDS, 'event.message');
       return report.status({ status: type, model: nameField(message, 'model') });
     }
     case 'content_block_start':
@@ -29,6 +30,8 @@ export function readStreamEvent(record: object, conversation: Conversation): voi
     case 'content_block_delta':
       return readDelta(event, parent, conversation);
     case 'message_delta':
+      report.keepRest(event, DELTA_ONLY, 'event');
+      report.keepRest(objectField(event, 'delta') ?? {}, STOP_REASON, 'event.delta');
       return report.status({ status: type, reason: stringField(objectField(event, 'delta') ?? {}, 'stop_reason') });
     case 'message_stop':
       speaker.endBlock();
@@ -41,6 +44,10 @@ export function readStreamEvent(record: object, conversation: Conversation): voi
       return report.status({ status: type, detail: remainder(event) });
   }
 }
+
+const USED_START_FIELDS: ReadonlySet<string> = new Set(['id', 'type', 'role', 'model', 'content']);
+const DELTA_ONLY: ReadonlySet<string> = new Set(['type', 'delta']);
+const STOP_REASON: ReadonlySet<string> = new Set(['stop_reason']);
 
 function readBlockStart(event: object, parent: string | null, conversation: Conversation): void {
   const block = objectField(event, 'content_block') ?? {};

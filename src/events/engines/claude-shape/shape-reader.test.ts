@@ -283,7 +283,7 @@ describe('sub-agents', () => {
       assistant([text('Outer.')], { id: 'main-2' }),
       result({ result: 'Outer.' }),
     );
-    expect(translated.of('assistant.message.final')).toEqual([
+    expect(translated.of('assistant.message.final')).toMatchObject([
       { message_id: 'm_1_1', text: 'Inner.', parent_tool_call_id: 'task' },
       { message_id: 'm_1_2', text: 'Outer.' },
     ]);

@@ -5,6 +5,7 @@ import {
   objectField,
   stringField,
   omitMissing,
+  fieldTable,
   booleanField,
   field,
 } from '../../reading/record-fields.js';
@@ -44,6 +45,8 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
     const known = type === null ? undefined : dialect.tables.records[type];
     if (type === null || known === undefined) return report.unknownType(type ?? 'a record without a type');
     report.checkFields(record, known, type);
+    const used = USED_FIELDS[type];
+    if (used !== undefined) report.keepRest(record, used);
     readKnown(type, record, conversation);
   }
 
@@ -143,8 +146,56 @@ function readLog(frame: TextFrame, { report, dialect }: Conversation): void {
   else report.engineError(error);
 }
 
+const ENVELOPE_FIELDS = ['type', 'subtype', 'uuid', 'session_id', 'parent_tool_use_id'] as const;
+
 /** Fields every record has; they are no detail of one. */
-const ENVELOPE: ReadonlySet<string> = new Set(['type', 'subtype', 'uuid', 'session_id', 'parent_tool_use_id']);
+const ENVELOPE: ReadonlySet<string> = new Set(ENVELOPE_FIELDS);
+
+/** Fields of records that events are made from; of other records all are kept. */
+const USED_FIELDS = fieldTable(ENVELOPE_FIELDS, {
+  assistant: ['message', 'error', 'is_api_error_message', 'api_error_status', 'api_error_type', 'isReplay'],
+  user: ['message', 'isReplay', 'isSynthetic'],
+  stream_event: ['event'],
+  result: [
+    'result',
+    'is_error',
+    'terminal_reason',
+    'stop_reason',
+    'num_turns',
+    'duration_ms',
+    'duration_api_ms',
+    'usage',
+    'modelUsage',
+    'stats',
+    'permission_denials',
+    'structured_output',
+    'structured_result',
+    'api_error_status',
+  ],
+});
+
+const USED_INIT_FIELDS: ReadonlySet<string> = new Set([
+  ...ENVELOPE_FIELDS,
+  'model',
+  'cwd',
+  'permissionMode',
+  'permission_mode',
+  'tools',
+  'mcp_servers',
+  'plugin_errors',
+  'mcp_server_errors',
+  'claude_code_version',
+  'qwen_code_version',
+]);
+
+/** What a retry says in its message and its own fields. */
+const USED_ERROR_FIELDS: ReadonlySet<string> = new Set([
+  ...ENVELOPE_FIELDS,
+  'data',
+  'attempt',
+  'max_retries',
+  'error_status',
+]);
 
 /** Reads a `system` record. Only `init` names the session: hooks before it may carry an id that is thrown away. */
 function readSystem(record: object, conversation: Conversation): void {
@@ -159,12 +210,14 @@ function readSystem(record: object, conversation: Conversation): void {
   // What is printed next is a new answer, not the rest of the one that broke off.
   const keepsText = booleanField(objectField(record, 'data') ?? {}, 'preserveText') === true;
   if (error.retrying === true && !keepsText) conversation.agent.discard();
+  report.keepRest(record, USED_ERROR_FIELDS);
   report.engineError(error);
 }
 
 function readInit(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
   conversation.startsTurn();
+  report.keepRest(record, USED_INIT_FIELDS);
   report.engineVersion(nameField(record, dialect.versionField));
   report.status({
     status: 'init',

@@ -68,7 +68,7 @@ describe('a retry of claude', () => {
       error: 'overloaded',
     });
     const translated = read(init(), retry, assistant([text('Hi')]), result({ result: 'Hi' }));
-    expect(translated.rasp('diagnostic.engine.error')).toEqual([
+    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([
       {
         code: 'ENGINE_RETRYING',
         message: 'The model could not be reached: overloaded. Next try in 500 ms.',
@@ -93,7 +93,7 @@ describe('a retry of claude', () => {
       assistant([text('Hello there')], { id: 'b' }),
       result({ result: 'Hello there' }),
     );
-    expect(translated.of('assistant.message.final')).toEqual([{ message_id: 'm_1_1', text: 'Hello there' }]);
+    expect(translated.of('assistant.message.final')).toMatchObject([{ message_id: 'm_1_1', text: 'Hello there' }]);
   });
 
   it.each(['allowed_warning', 'rejected'])('may be a rate limit that is %s', (status) => {

@@ -21,7 +21,7 @@ import { CLAUDE_TABLES } from './records.js';
 export const claudeEngine: Engine = {
   name: 'claude',
   parser: 'claude_stream_json',
-  parserVersion: '1',
+  parserVersion: '2',
   framing: 'json',
   promises: { session: 'early', endSignal: true },
   detect: (value) => detectShape(value, detectRecord),

@@ -1,3 +1,4 @@
+import { SDK_FIELDS } from './sdk-fields.js';
 import { fieldTable } from '../../reading/record-fields.js';
 import type { RecordTables } from '../claude-shape/dialect.js';
 import { BLOCK_FIELDS, DELTA_FIELDS, EVENT_FIELDS } from '../claude-shape/dialect.js';
@@ -14,7 +15,8 @@ const TASK = ['task_id', 'tool_use_id', 'description', 'subagent_type', 'skip_tr
 const TURN = ['user_message_uuid', 'user_message_uuids', 'resume_reason', 'agent_id', 'timestamp'] as const;
 const SUB_AGENT = ['parent_tool_use_id', 'subagent_type', 'task_description'] as const;
 
-const RECORDS = fieldTable(ENVELOPE, {
+/** What Claude Code prints beyond its published types, or printed in older versions. */
+const OTHER_RECORDS: Readonly<Record<string, readonly string[]>> = {
   assistant: [
     ...SUB_AGENT,
     ...TURN,
@@ -25,6 +27,9 @@ const RECORDS = fieldTable(ENVELOPE, {
     'api_error_type',
     'request_id',
     'supersedes',
+    'thinking_display',
+    'thinking_duration_ms',
+    'tool_use_meta',
     'aborted',
     'context_usage',
     'usage_report',
@@ -89,9 +94,9 @@ const RECORDS = fieldTable(ENVELOPE, {
   control_response: ['response'],
   control_cancel_request: ['request_id'],
   keep_alive: [],
-});
+};
 
-const SYSTEM_RECORDS = fieldTable(SYSTEM, {
+const OTHER_SYSTEM_RECORDS: Readonly<Record<string, readonly string[]>> = {
   init: [
     'cwd',
     'model',
@@ -159,7 +164,27 @@ const SYSTEM_RECORDS = fieldTable(SYSTEM, {
     'refused_user_message_uuid',
   ],
   model_refusal_no_fallback: ['original_model', 'request_id', 'content'],
-});
+};
+
+/** The fields of the published types and the others together. */
+function mergeTables(
+  prefix: string,
+  others: Readonly<Record<string, readonly string[]>>,
+): Record<string, readonly string[]> {
+  const published = Object.entries(SDK_FIELDS).filter(
+    ([key]) => key.startsWith(prefix) && !key.slice(prefix.length).includes(' '),
+  );
+  const merged: Record<string, readonly string[]> = { ...others };
+  for (const [key, fields] of published) {
+    const type = key.slice(prefix.length);
+    if (prefix === '' && type === 'system') continue;
+    merged[type] = [...(merged[type] ?? []), ...fields];
+  }
+  return merged;
+}
+
+const RECORDS = fieldTable(ENVELOPE, mergeTables('', OTHER_RECORDS));
+const SYSTEM_RECORDS = fieldTable(SYSTEM, mergeTables('system ', OTHER_SYSTEM_RECORDS));
 
 /** Everything Claude Code is known to print. */
 export const CLAUDE_TABLES: RecordTables = {

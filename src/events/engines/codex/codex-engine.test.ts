@@ -154,14 +154,38 @@ describe('the items of codex', () => {
     expect(warnings).not.toContain('TOOL_CALL_START_MISSING');
   });
 
-  it('report a plan as a status, each time it changes', () => {
+  it('report a plan, each time it changes', () => {
     const items = [{ text: 'write', completed: false }];
     const stdout = (['started', 'updated', 'completed'] as const).map((phase) => item(phase, 'todo_list', { items }));
-    expect(translateLines({ stdout }).rasp('lifecycle.run.status')).toEqual([
-      { status: 'item.started todo_list', detail: { items } },
-      { status: 'item.updated todo_list', detail: { items } },
-      { status: 'item.completed todo_list', detail: { items } },
+    const plan = { entries: [{ content: 'write', status: 'pending' }] };
+    expect(translateLines({ stdout }).of('assistant.plan')).toEqual([plan, plan, plan]);
+  });
+
+  it('keep what a record says beyond the known fields as detail, in RASP only', () => {
+    const stdout = [item('completed', 'agent_message', { text: 'Hi', mood: { good: true } })];
+    const translated = translateLines({ stdout });
+    expect(translated.rasp('agent.message.final')).toMatchObject([{ detail: { 'item.mood': { good: true } } }]);
+    expect(translated.of('assistant.message.final')[0]).not.toHaveProperty('detail');
+  });
+
+  it('report a command that the approval policy refused', () => {
+    const line =
+      '2026-11-15T17:59:08.277670Z ERROR codex_core::tools::router: error=approval policy is Never; reject command';
+    expect(translateLines({ stderr: [line] }).of('diagnostic.warning')).toMatchObject([
+      { code: 'TOOL_CALL_DENIED', severity: 'warning', retrying: false },
+      {},
+      {},
     ]);
+  });
+
+  it('report the exit code and the files of a call to people', () => {
+    const call = { command: 'ls', aggregated_output: '', exit_code: 2, status: 'failed' };
+    const change = { changes: [{ path: 'a.ts', kind: 'update' }], status: 'completed' };
+    const stdout = [item('completed', 'command_execution', call), item('completed', 'file_change', change)];
+    const ended = translateLines({ stdout })
+      .of('assistant.tool_call')
+      .filter(({ status }) => status !== 'started');
+    expect(ended).toMatchObject([{ exit_code: 2 }, { locations: [{ path: 'a.ts' }] }]);
   });
 
   it('report a notice as a warning of the engine', () => {

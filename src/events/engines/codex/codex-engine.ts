@@ -10,7 +10,7 @@ import { readErrorMessage, CodexLog } from './codex-log.js';
 export const codexEngine: Engine = {
   name: 'codex',
   parser: 'codex_ndjson',
-  parserVersion: '1',
+  parserVersion: '2',
   framing: 'json',
   promises: { session: 'early', endSignal: true },
   detect,
@@ -69,6 +69,7 @@ function readRecord(record: object, report: Report): void {
   const known = type === null ? undefined : RECORD_FIELDS[type];
   if (type === null || known === undefined) return report.unknownType(type ?? 'a record without a type');
   report.checkFields(record, known, type);
+  report.keepRest(record, known);
   switch (type) {
     case 'thread.started':
       return report.status({ status: type, session_id: nameField(record, 'thread_id') });
@@ -79,7 +80,9 @@ function readRecord(record: object, report: Report): void {
       report.status({ status: type, usage: readUsage(record, report) });
       return report.endSignal('CODEX_TURN_COMPLETED');
     case 'turn.failed': {
-      const message = stringField(objectField(record, 'error') ?? {}, 'message') ?? 'The turn failed.';
+      const error = objectField(record, 'error') ?? {};
+      report.keepRest(error, ERROR_FIELDS, 'error');
+      const message = stringField(error, 'message') ?? 'The turn failed.';
       report.engineError({ message });
       return report.runtimeError(message);
     }
@@ -93,10 +96,13 @@ function readRecord(record: object, report: Report): void {
   }
 }
 
+const ERROR_FIELDS: ReadonlySet<string> = new Set(['message']);
+
 function readUsage(record: object, report: Report): Usage | null {
   const usage = objectField(record, 'usage');
   if (usage === null) return null;
   report.checkFields(usage, USAGE_FIELDS, 'turn.completed.usage');
+  report.keepRest(usage, USAGE_FIELDS, 'usage');
   const cached = countField(usage, 'cached_input_tokens');
   const cacheWrite = countField(usage, 'cache_write_input_tokens');
   const reasoning = countField(usage, 'reasoning_output_tokens');

@@ -8,6 +8,8 @@ import {
   stringField,
   fieldTable,
 } from '../../reading/record-fields.js';
+import { shorten } from '../../attempt/engine-error.js';
+import { readPlan } from '../../reading/read-plan.js';
 import type { Report } from '../report.js';
 import type { FieldTable } from '../../reading/record-fields.js';
 
@@ -20,13 +22,14 @@ export function readItem(phase: string, record: object, report: Report): void {
   const known = ITEM_FIELDS[type];
   if (known === undefined) return report.unknownType(`item.${phase} ${type}`);
   report.checkFields(item, known, `item(${type})`);
+  report.keepRest(item, USED_FIELDS, 'item');
   switch (type) {
     case 'agent_message':
     case 'reasoning':
     case 'error':
       return readWords(type, phase, item, report);
     case 'todo_list':
-      return report.status({ status: `item.${phase} todo_list`, detail: { items: arrayField(item, 'items') } });
+      return report.plan(readPlan(arrayField(item, 'items')));
     default:
       return readCall(type, phase, item, report);
   }
@@ -91,9 +94,18 @@ function findFailure(item: object): string | null {
   const status = stringField(item, 'status');
   const error = stringField(objectField(item, 'error') ?? {}, 'message');
   if (error !== null) return error;
+  const result = objectField(item, 'result');
+  const said = result === null || status !== 'failed' ? '' : joinTexts(arrayField(result, 'content'));
+  if (said !== '') return said;
   if (status !== 'failed' && status !== 'declined') return null;
   const exitCode = integerField(item, 'exit_code');
   return exitCode === null ? status : `${status} with exit code ${exitCode}`;
+}
+
+/** What a failed MCP call answered. */
+function joinTexts(content: readonly unknown[]): string {
+  const texts = content.filter(isRecord).map((part) => stringField(part, 'text'));
+  return shorten(texts.filter((text) => text !== null).join('\n'));
 }
 
 /*
@@ -124,6 +136,30 @@ export const ITEM_FIELDS: FieldTable = fieldTable(['type'], {
   todo_list: ['id', 'items'],
   error: ['id', 'message'],
 });
+
+/** Fields of items that events are made from; ids of messages and plans lead nowhere. */
+const USED_FIELDS: ReadonlySet<string> = new Set([
+  'type',
+  'id',
+  'status',
+  'text',
+  'message',
+  'items',
+  'command',
+  'aggregated_output',
+  'exit_code',
+  'changes',
+  'server',
+  'tool',
+  'arguments',
+  'result',
+  'error',
+  'receiver_thread_ids',
+  'prompt',
+  'agents_states',
+  'query',
+  'action',
+]);
 
 /** Fields of `usage`: tokens of the thread so far, not of the turn. */
 export const USAGE_FIELDS: ReadonlySet<string> = new Set([

@@ -3,6 +3,8 @@ import type { Report } from '../report.js';
 
 const HEADER = /^OpenAI Codex v(\S{1,40})/u;
 const SESSION = /^session id: ([0-9a-f-]{8,64})$/u;
+/** A command that needed an approval that could not be given. */
+const DENIED = /\bapproval policy is \w+; reject command\b/u;
 const ERROR = /^ERROR: (.+)$/u;
 
 /** How sure it is that a line of the log means what it says. */
@@ -38,6 +40,10 @@ export class CodexLog {
     const session = this.#hasHeader ? SESSION.exec(text)?.[1] : undefined;
     const error = this.#hasHeader ? ERROR.exec(text)?.[1] : undefined;
     if (session !== undefined && !this.#hasSession) return this.#readSession(session);
+    if (DENIED.test(text)) {
+      this.#report.confidence(CONFIDENCE);
+      return this.#report.engineError({ message: text, severity: 'warning', code: 'TOOL_CALL_DENIED' });
+    }
     if (error === undefined) return this.#report.noise();
     this.#report.confidence(CONFIDENCE);
     readErrorMessage(error, this.#report);

@@ -29,6 +29,7 @@ export function readDocument(document: object, report: Report): void {
   const response = stringField(document, 'response');
   const error = objectField(document, 'error');
   report.checkFields(document, DOCUMENT_FIELDS, '');
+  report.keepRest(document, DOCUMENT_FIELDS);
   const stats = objectField(document, 'stats');
   const usage = stats === null ? null : readStats(stats, report);
   report.status({
@@ -52,6 +53,7 @@ export function readDocument(document: object, report: Report): void {
 /** An error that ended the work. Its code is an HTTP status or, for Gemini's own errors, an exit code. */
 export function readFatalError(error: object, report: Report): void {
   report.checkFields(error, ERROR_FIELDS, 'error');
+  report.keepRest(error, ERROR_FIELDS, 'error');
   const message = stringField(error, 'message') ?? 'Gemini reported an error without a message.';
   const code = countField(error, 'code');
   const httpStatus = code !== null && code >= 400 && code <= 599 ? code : null;

@@ -12,7 +12,7 @@ import { isStreamRecord, GeminiStream } from './gemini-stream.js';
 export const geminiEngine: Engine = {
   name: 'gemini',
   parser: 'gemini_json',
-  parserVersion: '1',
+  parserVersion: '2',
   framing: 'json',
   promises: { session: 'early', endSignal: true },
   detect,

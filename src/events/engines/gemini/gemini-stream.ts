@@ -1,13 +1,44 @@
 import type { JsonFrame } from '../../framing/frame.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
-import { booleanField, countField, field, nameField, objectField, stringField } from '../../reading/record-fields.js';
+import { readPlan } from '../../reading/read-plan.js';
+import {
+  arrayField,
+  booleanField,
+  countField,
+  field,
+  nameField,
+  objectField,
+  stringField,
+} from '../../reading/record-fields.js';
 import type { Report } from '../report.js';
 import { readFatalError } from './gemini-document.js';
 import { RECORD_FIELDS, STREAM_STATS_FIELDS } from './records.js';
 
 /** Tools that write the file they name. */
 const WRITING_TOOLS: ReadonlySet<string> = new Set(['write_file', 'replace', 'edit']);
+
+/** Fields that events are made from; the time of a record is that of its events. */
+const USED_FIELDS: ReadonlySet<string> = new Set([
+  'type',
+  'timestamp',
+  'session_id',
+  'model',
+  'role',
+  'content',
+  'delta',
+  'tool_id',
+  'tool_name',
+  'parameters',
+  'status',
+  'output',
+  'message',
+  'severity',
+  'stats',
+  'error',
+]);
+
+const ERROR_MESSAGE: ReadonlySet<string> = new Set(['message']);
 
 /** Whether a value is a record of `stream-json`, of a known type or not. */
 export function isStreamRecord(value: object): boolean {
@@ -31,6 +62,7 @@ export class GeminiStream {
     const known = RECORD_FIELDS[type];
     if (known === undefined) return this.#report.unknownType(type);
     this.#report.checkFields(record, known, type);
+    this.#report.keepRest(record, USED_FIELDS);
     switch (type) {
       case 'init':
         return this.#report.status({
@@ -93,6 +125,8 @@ export class GeminiStream {
     const input = field(record, 'parameters');
     const path = WRITING_TOOLS.has(name) ? nameField(objectField(record, 'parameters') ?? {}, 'file_path') : null;
     this.#report.toolStarted({ id, name, input, paths: path === null ? [] : [path] });
+    if (name === 'write_todos')
+      this.#report.plan(readPlan(arrayField(objectField(record, 'parameters') ?? {}, 'todos')), { call: id });
   }
 
   #readToolResult(record: object): void {
@@ -102,7 +136,9 @@ export class GeminiStream {
       return this.#report.unparsed('MALFORMED_RECORD', 'A tool_result has no tool_id or an unknown status.');
     const output = field(record, 'output');
     if (status === 'success') return this.#report.toolCompleted({ id, output });
-    const error = stringField(objectField(record, 'error') ?? {}, 'message') ?? stringField(record, 'output');
+    const failure = objectField(record, 'error') ?? {};
+    this.#report.keepRest(failure, ERROR_MESSAGE, 'error');
+    const error = stringField(failure, 'message') ?? stringField(record, 'output');
     this.#report.toolFailed({ id, output, error: error ?? 'The tool failed without a reason.' });
   }
 

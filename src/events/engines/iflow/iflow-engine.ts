@@ -12,7 +12,7 @@ import { IflowWords } from './iflow-words.js';
 export const iflowEngine: Engine = {
   name: 'iflow',
   parser: 'iflow_text',
-  parserVersion: '1',
+  parserVersion: '2',
   framing: 'text',
   promises: { session: 'late', endSignal: true },
   detect: () => 0,

@@ -27,7 +27,7 @@ import {
 export const opencodeEngine: Engine = {
   name: 'opencode',
   parser: 'opencode_ndjson',
-  parserVersion: '1',
+  parserVersion: '2',
   framing: 'json',
   promises: { session: 'early', endSignal: true },
   detect,
@@ -95,6 +95,7 @@ function readRecord(record: object, report: Report): void {
   const known = RECORD_FIELDS[type];
   if (known === undefined) return report.unknownType(type);
   report.checkFields(record, known, type);
+  report.keepRest(record, known);
   const sessionId = nameField(record, 'sessionID');
   if (type === 'error') {
     report.session(sessionId);
@@ -103,6 +104,7 @@ function readRecord(record: object, report: Report): void {
   const part = objectField(record, 'part');
   if (part === null) return report.unparsed('MALFORMED_RECORD', `A record of type ${type} has no part.`);
   report.checkFields(part, PART_FIELDS[type] ?? NOTHING, `${type}.part`);
+  report.keepRest(part, USED_FIELDS, 'part');
   if (type === 'step_start') {
     report.turnStarted();
     return report.status({ status: type, session_id: sessionId });
@@ -113,7 +115,31 @@ function readRecord(record: object, report: Report): void {
   return type === 'reasoning' ? readReasoning(part, report) : readTool(part, report);
 }
 
+/** Fields of a part that events are made from; its ids lead nowhere. */
+const USED_FIELDS: ReadonlySet<string> = new Set([
+  'id',
+  'sessionID',
+  'messageID',
+  'type',
+  'text',
+  'reason',
+  'cost',
+  'tokens',
+  'callID',
+  'tool',
+  'state',
+]);
+
 const NOTHING: ReadonlySet<string> = new Set();
+
+const USED_ERROR_FIELDS: ReadonlySet<string> = new Set([
+  'name',
+  'data',
+  'message',
+  'statusCode',
+  'isRetryable',
+  'responseBody',
+]);
 
 /** The text mode prints an error only when it gives up. */
 function readTextError({ text }: TextFrame, report: Report): void {
@@ -136,6 +162,7 @@ function readError(record: object, report: Report): void {
   report.checkFields(error, ERROR_FIELDS, 'error.error');
   const name = nameField(error, 'name') ?? 'an error without a name';
   const data = objectField(error, 'data') ?? error;
+  report.keepRest(data, USED_ERROR_FIELDS, 'error');
   const message = stringField(data, 'message') ?? name;
   report.engineError({
     message,

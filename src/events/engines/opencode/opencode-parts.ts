@@ -1,5 +1,7 @@
-import type { Usage } from '../../protocol/event-parts.js';
+import type { FileDiff, Usage } from '../../protocol/event-parts.js';
+import { readPlan } from '../../reading/read-plan.js';
 import {
+  arrayField,
   booleanField,
   countField,
   field,
@@ -59,6 +61,7 @@ export function readTool(part: object, report: Report): void {
   if (id === null || name === null || state === null)
     return report.unparsed('MALFORMED_RECORD', 'A tool part has no callID, tool or state.');
   report.checkFields(state, STATE_FIELDS, 'tool_use.part.state');
+  report.keepRest(state, USED_STATE_FIELDS, 'part.state');
   const path = WRITING_TOOLS.has(name) ? nameField(objectField(state, 'input') ?? {}, 'filePath') : null;
   const call: ToolEndReport = {
     id,
@@ -67,8 +70,10 @@ export function readTool(part: object, report: Report): void {
     output: field(state, 'output'),
     exitCode: integerField(objectField(state, 'metadata') ?? {}, 'exit'),
     paths: path === null ? [] : [path],
+    diff: readDiff(objectField(state, 'metadata') ?? {}, path),
     startDerived: true,
   };
+  if (name === 'todowrite') report.plan(readPlan(arrayField(objectField(state, 'input') ?? {}, 'todos')), { call: id });
   switch (stringField(state, 'status') ?? '') {
     case 'completed':
       return report.toolCompleted(call);
@@ -81,6 +86,20 @@ export function readTool(part: object, report: Report): void {
       return report.unparsed('MALFORMED_RECORD', 'A tool part has an unknown status.');
   }
 }
+
+/** OpenCode adds a patch to what it writes, and names the file in another field. */
+function readDiff(metadata: object, path: string | null): readonly FileDiff[] {
+  const changed = objectField(metadata, 'filediff') ?? {};
+  const patch = nameField(metadata, 'diff') ?? nameField(changed, 'patch');
+  const file = nameField(changed, 'file') ?? path;
+  if (file === null || patch === null || patch.length > MAX_PATCH) return [];
+  return [{ path: file, patch }];
+}
+
+/** Longer patches are not repeated: the file is there to be seen. */
+const MAX_PATCH = 64 * 1024;
+
+const USED_STATE_FIELDS: ReadonlySet<string> = new Set(['status', 'input', 'output', 'error']);
 
 function readTokens(part: object, report: Report): Usage | null {
   const tokens = objectField(part, 'tokens');

@@ -11,7 +11,7 @@ import { QWEN_TABLES } from './records.js';
 export const qwenEngine: Engine = {
   name: 'qwen',
   parser: 'qwen_stream_json',
-  parserVersion: '1',
+  parserVersion: '2',
   framing: 'json',
   promises: { session: 'early', endSignal: true },
   detect: (value) => Math.max(detectShape(value, detectRecord), errorDocument(value) === null ? 0 : 0.2),

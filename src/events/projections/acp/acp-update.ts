@@ -23,9 +23,14 @@ export interface AcpMeta {
   readonly sluice: Readonly<Record<string, unknown>>;
 }
 
-interface AcpToolContent {
-  readonly type: 'content';
-  readonly content: AcpText;
+/** What a tool call shows: text, or the change of a file. */
+export type AcpToolContent =
+  | { readonly type: 'content'; readonly content: AcpText }
+  | { readonly type: 'diff'; readonly path: string; readonly oldText: string | null; readonly newText: string };
+
+interface AcpLocation {
+  readonly path: string;
+  readonly line?: number;
 }
 
 /** The updates Sluice produces. */
@@ -39,6 +44,7 @@ export type AcpUpdate =
       readonly kind: ToolKind;
       readonly status: 'in_progress';
       readonly rawInput?: unknown;
+      readonly locations?: readonly AcpLocation[];
       readonly _meta?: AcpMeta;
     }
   | {
@@ -47,5 +53,14 @@ export type AcpUpdate =
       readonly status: 'completed' | 'failed';
       readonly content?: readonly AcpToolContent[];
       readonly rawOutput?: unknown;
+      readonly locations?: readonly AcpLocation[];
+    }
+  | {
+      readonly sessionUpdate: 'plan';
+      readonly entries: readonly {
+        readonly content: string;
+        readonly priority: 'high' | 'medium' | 'low';
+        readonly status: 'pending' | 'in_progress' | 'completed';
+      }[];
     }
   | { readonly sessionUpdate: 'session_info_update'; readonly updatedAt: string; readonly _meta: AcpMeta };

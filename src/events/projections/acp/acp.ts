@@ -1,7 +1,7 @@
 import type { FcmpData, FcmpEvent } from '../../protocol/fcmp-event.js';
 import { toReasoningId, toToolCallId, projectAll, createStreamedTexts, toolResultText } from '../projection.js';
 import type { Projection } from '../projection.js';
-import type { AcpMeta, AcpSessionNotification, AcpUpdate, ToolKind } from './acp-update.js';
+import type { AcpMeta, AcpSessionNotification, AcpToolContent, AcpUpdate, ToolKind } from './acp-update.js';
 
 /**
  * Converts FCMP events to the session updates of the Agent Client Protocol, version 1. A Sluice run is a session.
@@ -69,17 +69,20 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
         kind: toolKind(data.name),
         status: 'in_progress',
         ...(data.input === undefined ? {} : { rawInput: data.input }),
+        ...(data.locations === undefined ? {} : { locations: data.locations }),
         ...subagentMeta(data.parent_tool_call_id),
       });
     }
     if (data.status === 'started') return updates;
     openCalls.delete(toolCallId);
     const text = toolResultText(data);
+    const content = [...(text === '' ? [] : [textContent(text)]), ...diffContent(data.diff)];
     updates.push({
       sessionUpdate: 'tool_call_update',
       toolCallId,
       status: data.status,
-      ...(text === '' ? {} : { content: [{ type: 'content', content: { type: 'text', text } }] }),
+      ...(content.length === 0 ? {} : { content }),
+      ...(data.locations === undefined ? {} : { locations: data.locations }),
       ...(data.output === undefined ? {} : { rawOutput: data.output }),
     });
     return updates;
@@ -107,8 +110,14 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
       case 'conversation.completed':
       case 'conversation.failed':
         return [...closeAttempt(), asInfo(event)];
+      case 'assistant.plan':
+        return [{ sessionUpdate: 'plan', entries: event.data.entries.map(planEntry) }];
       case 'conversation.started':
+      case 'permission.required':
+      case 'permission.replied':
       case 'artifact.created':
+      case 'artifact.modified':
+      case 'artifact.deleted':
       case 'diagnostic.warning':
       case 'raw.stdout':
       case 'raw.stderr':
@@ -140,6 +149,21 @@ function chunk(
 
 function subagentMeta(parentCall: string | undefined): { readonly _meta?: AcpMeta } {
   return parentCall === undefined ? {} : { _meta: { sluice: { parent_tool_call_id: parentCall } } };
+}
+
+function textContent(text: string): AcpToolContent {
+  return { type: 'content', content: { type: 'text', text } };
+}
+
+/** ACP shows the text before and after; of a patch alone it knows nothing. */
+function diffContent(diff: FcmpData<'assistant.tool_call'>['diff']): AcpToolContent[] {
+  return (diff ?? []).flatMap(({ path, old_text: oldText = null, new_text: newText }) =>
+    newText === undefined ? [] : [{ type: 'diff' as const, path, oldText, newText }],
+  );
+}
+
+function planEntry({ content, status, priority = 'medium' }: FcmpData<'assistant.plan'>['entries'][number]) {
+  return { content, status, priority };
 }
 
 function asInfo(event: FcmpEvent): AcpUpdate {

@@ -112,7 +112,12 @@ function project(event: FcmpEvent, run: OpenRun): AgUiEvent[] {
       return [start, { type: 'TEXT_MESSAGE_CONTENT', timestamp, messageId, delta: event.data.text }, end];
     }
     case 'conversation.started':
+    case 'assistant.plan':
+    case 'permission.required':
+    case 'permission.replied':
     case 'artifact.created':
+    case 'artifact.modified':
+    case 'artifact.deleted':
     case 'diagnostic.warning':
       return [{ type: 'CUSTOM', timestamp, name: event.type, value: event.data }];
     case 'raw.stdout':

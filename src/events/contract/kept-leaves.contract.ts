@@ -1,0 +1,87 @@
+import type { Engine } from '../engines/engine.js';
+import { createFramer } from '../framing/framer.js';
+import type { JsonFrame } from '../framing/frame.js';
+import type { Emitted } from '../protocol/translator-output.js';
+import { selectRasp } from './emitted-invariants.contract.js';
+import type { Fixture } from './engine-fixture.contract.js';
+
+/** A value of a record that none of the events of its bytes has. */
+export interface LostLeaf {
+  /** `<type of the record>: <path>`, with `*` for places in lists. */
+  readonly path: string;
+  readonly value: string | number | boolean;
+}
+
+/**
+ * Compares every value of every record of a recording with the events of the same bytes. A text counts as kept where an
+ * event holds it, in part of a longer text too; true and false and short numbers count where the field of an event has the same
+ * name, since they are everywhere.
+ */
+export function findLostLeaves(fixture: Fixture, engine: Engine, emitted: readonly Emitted[]): readonly LostLeaf[] {
+  const lost: LostLeaf[] = [];
+  for (const attempt of fixture.attempts) {
+    const events = selectRasp(emitted).filter(({ attempt_number }) => attempt_number === attempt.number);
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const take = (frame: JsonFrame): void => {
+        const near = events.filter(
+          ({ raw_ref: ref }) => ref?.stream === stream && ref.byte_from <= frame.from && ref.byte_to >= frame.to,
+        );
+        const isRaw = near.some(({ event }) => event.category === 'raw');
+        if (!isRaw) lost.push(...compare(frame.value, near));
+      };
+      const framer = createFramer({
+        stream,
+        framing: engine.framing,
+        recognises: (value) => engine.detect(value) > 0,
+        onFrame: (frame) => void (frame.kind === 'json' && take(frame)),
+      });
+      for (const push of attempt.pushes) if (push.stream === stream) framer.push(push.bytes);
+      framer.end();
+    }
+  }
+  return lost;
+}
+
+function compare(value: object, events: readonly object[]): LostLeaf[] {
+  const kept = events.flatMap((event) => listLeaves(event, ''));
+  const texts = kept.flatMap((leaf) => (typeof leaf.value === 'string' ? [leaf.value] : []));
+  const isCut = texts.some((text) => text.includes('…')) || kept.some(({ path }) => path.includes('…'));
+  const records = Array.isArray(value) ? (value as readonly unknown[]) : [value];
+  return records.flatMap((record) => {
+    const type = nameRecord(record);
+    return listLeaves(record, '').flatMap(({ path, value: leaf }) => {
+      const isKept =
+        typeof leaf === 'string'
+          ? texts.some((text) => text.includes(leaf))
+          : kept.some((other) => other.value === leaf && (isTelling(leaf) || lastKey(other.path) === lastKey(path)));
+      return isKept || isCut ? [] : [{ path: `${type}: ${path}`, value: leaf }];
+    });
+  });
+}
+
+/** Whether a value is rare enough to be found by itself. */
+function isTelling(leaf: string | number | boolean): boolean {
+  return typeof leaf === 'number' && Math.abs(leaf) > 9;
+}
+
+function lastKey(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1);
+}
+
+function nameRecord(record: unknown): string {
+  const type = typeof record === 'object' && record !== null && 'type' in record ? String(record.type) : 'document';
+  const subtype =
+    typeof record === 'object' && record !== null && 'subtype' in record ? ` ${String(record.subtype)}` : '';
+  return `${type}${subtype}`;
+}
+
+function listLeaves(
+  value: unknown,
+  path: string,
+): { readonly path: string; readonly value: string | number | boolean }[] {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return [{ path, value }];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    listLeaves(member, `${path}${path === '' ? '' : '.'}${Array.isArray(value) ? '*' : key}`),
+  );
+}

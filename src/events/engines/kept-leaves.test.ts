@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { readFixtures, translateFixture } from '../contract/engine-fixture.contract.js';
+import { findLostLeaves } from '../contract/kept-leaves.contract.js';
+import { ENGINES } from './index.js';
+
+/** What is left out on purpose, and why. */
+const LEFT_OUT: readonly { readonly why: string; readonly paths: RegExp }[] = [
+  { why: 'the type of the event says the same', paths: /(?:: |\.)(?:type|subtype|role|status|delta|is_error)$/u },
+  { why: 'the event has its own time', paths: /: timestamp$/u },
+  {
+    why: 'no other record refers to it',
+    paths: /: (?:uuid|(?:event\.)?message\.id|item\.id|part\.(?:id|messageID)|event\.index)$/u,
+  },
+  {
+    why: 'the event has the count under another name',
+    paths:
+      /\.(?:usage|tokens)\.(?:\w+\.)?(?:\w*cache\w*|read|write|\w*reasoning\w*)$|: usage\.(?:cache_write_input|reasoning_output)_tokens$/u,
+  },
+  { why: 'a message printed block by block repeats it', paths: /^assistant: message\.usage\./u },
+  { why: 'proves a thought to the provider of the model', paths: /\.signature$/u },
+  {
+    why: 'repeats the last message, or the error before it',
+    paths: /^result \w+: (?:result|api_error_status)$|^assistant: is_api_error_message$/u,
+  },
+  { why: 'in the detail under another name', paths: /: error\.data\.isRetryable$/u },
+];
+
+describe.each(['codex', 'gemini', 'opencode', 'claude', 'qwen'] as const)('the records of %s', (engine) => {
+  const fixtures = readFixtures(new URL(`./${engine}/fixtures/`, import.meta.url));
+
+  it('lose no value but those that are left out on purpose', () => {
+    const lost = fixtures.flatMap((fixture) =>
+      findLostLeaves(fixture, ENGINES[engine], translateFixture(fixture, engine).emitted),
+    );
+    const paths = lost.map(({ path }) => path).filter((path) => !LEFT_OUT.some(({ paths: known }) => known.test(path)));
+    expect([...new Set(paths)].toSorted()).toEqual([]);
+  });
+
+  it('are compared: without events everything is lost', () => {
+    expect(fixtures.flatMap((fixture) => findLostLeaves(fixture, ENGINES[engine], [])).length).toBeGreaterThan(300);
+  });
+});
