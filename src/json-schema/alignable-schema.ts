@@ -1,8 +1,8 @@
 import type { AlignableSchema, SchemaIssue, StandardResult } from '../json/index.js';
-import { createPartChecks } from './align/check-part.js';
+import { createPartChecks } from './views/check-part.js';
 import { createAligner } from './align/create-aligner.js';
-import { createViews } from './align/schema-views.js';
-import type { ViewSource } from './align/schema-views.js';
+import { createViews } from './views/schema-views.js';
+import type { ViewSource } from './views/schema-views.js';
 import type { CheckRun, CompiledSchema } from './interpreter/check.js';
 import type { SchemaChecks } from './interpreter/compile-schema.js';
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../json-schema.js';
 import type { AlignmentChange } from '../../json/index.js';
-import type { AlignmentView, Conjunction } from './schema-views.js';
+import type { AlignmentView, Conjunction } from '../views/schema-views.js';
 import type { Aligning, Place, AlignmentRule, Outcome } from './rules.js';
 import { chooseBySpelling } from '../text/choices.js';
 import { foldCase, splitWords } from '../text/spelling.js';

@@ -1,7 +1,7 @@
 import { isJsonObject, ownValue, setOwnValue } from '../json-schema.js';
 import type { AlignmentChange } from '../../json/index.js';
-import { schemasForKey } from './schema-views.js';
-import type { AlignmentView } from './schema-views.js';
+import { schemasForKey } from '../views/schema-views.js';
+import type { AlignmentView } from '../views/schema-views.js';
 import { findItems } from './several-values.js';
 import type { Aligning, Place, AlignmentRule, Outcome } from './rules.js';
 import { readJsonText, saysNull } from '../text/plain-values.js';

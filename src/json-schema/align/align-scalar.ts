@@ -1,5 +1,5 @@
 import { isJsonObject } from '../json-schema.js';
-import type { AlignmentView } from './schema-views.js';
+import type { AlignmentView } from '../views/schema-views.js';
 import type { Aligning, Place, AlignmentRule, Outcome } from './rules.js';
 import { readBoolean, saysNull } from '../text/plain-values.js';
 import { choose, chooseBySpelling, ENUM_PLACEMENT } from '../text/choices.js';

@@ -121,3 +121,65 @@ test('the same holds for schemas of every keyword', () => {
     { numRuns: 150 },
   );
 });
+
+/** Pieces of answers that are nearly JSON. */
+const piece = fc.constantFrom(
+  '{',
+  '}',
+  '[',
+  ']',
+  '(',
+  ')',
+  ',',
+  ', ',
+  ': ',
+  '\n',
+  ' ',
+  '"a"',
+  '"b": ',
+  "'c_d': ",
+  'firstName: ',
+  '1',
+  '2.50',
+  'true',
+
+  '"x y"',
+  'some words',
+  'low',
+  '- item',
+  '```',
+  '<function=f>',
+  '<parameter=a>',
+  '</parameter>',
+  '</function>',
+  '"',
+);
+
+function collectTexts(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.flatMap(collectTexts);
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(collectTexts) : [];
+}
+
+test('a text that is not JSON is read to a valid value made of what it says, or not at all', () => {
+  let read = 0;
+  fc.assert(
+    fc.property(
+      plainSchema,
+      fc.array(fc.array(piece, { maxLength: 14 }), { minLength: 8, maxLength: 8 }),
+      (document, lists) => {
+        const schema = interpretJsonSchema(document);
+        for (const text of lists.map((pieces) => pieces.join(''))) {
+          const { value, changes } = schema['~sluice'].readText?.(text) ?? { value: text, changes: [] };
+          if (changes.length === 0) continue;
+          read += 1;
+          expect(schema['~standard'].validate(value)).toEqual({ value });
+          expect(replayChanges(text, changes)).toEqual(value);
+          for (const said of collectTexts(changes[0]?.to)) expect(text).toContain(said);
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+  expect(read).toBeGreaterThan(5);
+});

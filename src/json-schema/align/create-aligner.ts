@@ -9,10 +9,10 @@ import { createDigitFinder } from '../text/source-digits.js';
 import { alignArray } from './align-array.js';
 import { alignObject } from './align-object.js';
 import { alignScalar } from './align-scalar.js';
-import { readBoldly } from './read-text.js';
+import { readBoldly } from '../loose/read-text.js';
 import { unchanged } from './rules.js';
 import type { Aligning, Outcome, Place } from './rules.js';
-import type { AlignmentView, SchemaViews } from './schema-views.js';
+import type { AlignmentView, SchemaViews } from '../views/schema-views.js';
 
 /** Alternatives, wrappers and other guesses one alignment may try. */
 const MOST_ATTEMPTS = 20_000;

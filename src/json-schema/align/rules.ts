@@ -1,7 +1,7 @@
 import type { Allowance } from '../patterns/pattern.js';
 import type { AlignmentChange, AlignmentSource, Path } from '../../json/index.js';
 import type { DigitFinder } from '../text/source-digits.js';
-import type { AlignmentView, Conjunction } from './schema-views.js';
+import type { AlignmentView, Conjunction } from '../views/schema-views.js';
 
 /**
  * Every rule, and what applying it once costs. Where several readings are possible the cheapest wins, so the weights

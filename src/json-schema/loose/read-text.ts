@@ -1,12 +1,11 @@
 import type { AlignmentChange } from '../../json/index.js';
+import { changed, followedBy } from '../align/rules.js';
+import type { Aligning, AlignmentRule, Outcome, Place } from '../align/rules.js';
 import { jsonEquals } from '../json-values.js';
-import { readLoosely } from '../text/loose-reader.js';
-import { readMembers } from '../text/members.js';
 import { LONGEST_TEXT } from '../text/spelling.js';
-import { readToolCalls } from '../text/tool-calls.js';
-import { changed, followedBy } from './rules.js';
-import type { Aligning, AlignmentRule, Outcome, Place } from './rules.js';
-import type { AlignmentView } from './schema-views.js';
+import type { AlignmentView } from '../views/schema-views.js';
+import { readLoosely, readMembers } from './loose-reader.js';
+import { readToolCalls } from './tool-calls.js';
 
 /** Longest text that is read in these ways. */
 const LONGEST = 100_000;

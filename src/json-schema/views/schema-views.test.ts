@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
 import { fromJsonSchema } from '../from-json-schema.js';
+import { describe, expect, it } from 'vitest';
 
 const numberOrFlag = { anyOf: [{ type: 'number' }, { type: 'boolean' }] };
 

@@ -6,21 +6,21 @@ import type { SchemaNode, SchemaObject } from '../json-schema.js';
 import type { Allowance, Pattern, PatternCompiler } from '../patterns/pattern.js';
 import { childSchemas } from '../schema-references.js';
 import type { LocatedSchema, SchemaDocument } from '../schema-references.js';
-import { foldKey } from '../text/key-spelling.js';
 import { indexChoices } from '../text/choices.js';
 import type { Choice, ChoiceIndex } from '../text/choices.js';
+import { foldKey } from '../text/key-spelling.js';
 import {
   collectParts,
   collectProperties,
+  collectWords,
   isSchema,
   isShareSchema,
-  readMembers,
   MOST_PARTS,
+  readMembers,
   readSchemaKeyword,
   readSchemas,
   readStrings,
   toAlternatives,
-  collectWords,
 } from './schema-parts.js';
 
 /** The views of a document, made once as far as they are kept. */
