@@ -69,7 +69,8 @@ export const SCENARIOS = {
   unauthorized: {
     name: 'f5-401-until-time-out',
     script: () => [{ status: 401, error: { message: 'Incorrect API key provided.', type: 'invalid_api_key' } }],
-    spec: { ...QUESTION, limits: { time_s: 40 } },
+    // Claude Code tries for minutes; a busy machine needs most of one to start OpenCode.
+    spec: { ...QUESTION, limits: { time_s: 90 } },
   },
   canceled: {
     name: 'g1-sigterm-stream',
