@@ -83,7 +83,7 @@ describe('Ctrl-C', () => {
     const { child, printed, exitCode } = startCommand(await writeAskingAgent(), folder);
     await expect.poll(() => printed.stderr, { timeout: 30_000 }).toContain('? Which color?');
     child.stdin.write('\n');
-    await expect.poll(() => printed.stderr, { timeout: 30_000 }).toContain('sluice: The reply cannot be handed on');
+    await expect.poll(() => printed.stderr, { timeout: 30_000 }).toContain('sluice: Invalid reply');
     child.stdin.write('red\n');
     expect(await exitCode).toBe(0);
     expect(JSON.parse(printed.stdout)).toMatchObject({ status: 'success', attempts: 2 });
