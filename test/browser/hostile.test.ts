@@ -85,7 +85,7 @@ describe('what an agent prints', () => {
     await settle(page);
     await page.getByRole('button', { name: 'Edit' }).click();
     await page
-      .getByLabel('Output of a model')
+      .getByLabel('Model output')
       .getByRole('textbox')
       .fill(JSON.stringify({ text: EVERYTHING, ...HOSTILE_KEYS }));
     await expect.poll(async () => page.locator('main').innerText()).toContain('<iframe srcdoc');

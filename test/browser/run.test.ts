@@ -168,11 +168,11 @@ describe('a run that has ended', () => {
     expect(await reasoning.evaluate((details) => details.hasAttribute('open'))).toBe(false);
   });
 
-  it('shows terminal escapes in output as text', async () => {
+  it('shows the output of tools without the styles of terminals', async () => {
     const page = await openRun(house.seeds.reviewed);
     const call = lens(page, 'Conversation').locator('.item').filter({ hasText: 'npm test' }).first();
     await call.getByText('Output').click();
-    await expect.poll(async () => call.innerText()).toContain('␛[32m✓');
+    await expect.poll(async () => call.innerText()).toContain('✓ 214 passed');
   });
 
   it('shows a file the agent made as text', async () => {
@@ -235,7 +235,7 @@ describe('a run that asks', () => {
   it('is answered on its page without moving the focus, and continues', async () => {
     const { page } = await house.open(`/runs/${house.seeds.asking}`);
     await page.getByLabel('Your answer').waitFor();
-    expect(await page.evaluate(() => document.activeElement?.id)).not.toBe('reply');
+    expect(await page.evaluate(() => document.activeElement?.id)).not.toContain('reply');
     await page.getByLabel('Your answer').fill('Blue, plea');
     await page.reload();
     await page.getByLabel('Your answer').waitFor();

@@ -1,9 +1,10 @@
 import { Icon } from '../ui/icon.js';
 import type { IconName } from '../ui/icon.js';
-import { client } from '../server/client.js';
 import { useResource } from '../server/use-resource.js';
+import { formatWaiting, loadWaiting } from '../server/waiting.js';
 import { route } from './router.js';
 import { hasScope, session, signOut } from './session.js';
+import { overlay } from './shortcuts.js';
 import { nextTheme, theme } from './theme.js';
 
 const ENTRIES: readonly {
@@ -38,13 +39,17 @@ export function Navigation() {
               <a href={path} aria-current={pages.includes(page) ? 'page' : undefined}>
                 <Icon name={icon} />
                 <span>{label}</span>
-                {label !== 'Inbox' ? null : hasScope('read') ? <Waiting /> : <Count of={0} />}
+                {label !== 'Inbox' ? null : hasScope('read') ? <WaitingCount /> : <Count text="" />}
               </a>
             </li>
           ))}
         </ul>
       </nav>
       <div class="navigation-end">
+        <button type="button" class="quiet" title="Ctrl K" onClick={() => (overlay.value = 'palette')}>
+          <Icon name="search" />
+          <span>Commands</span>
+        </button>
         <button type="button" class="quiet" onClick={() => (theme.value = nextTheme(theme.value))}>
           <Icon name="theme" />
           <span>Theme: {theme}</span>
@@ -64,24 +69,18 @@ export function Navigation() {
   );
 }
 
-/** The number of open items, counted up to a limit. */
-function Waiting() {
-  const most = 99;
-  const inbox = useResource(
-    'waiting',
-    (signal) => client.listInbox({ query: { open: 'true', limit: most + 1 }, signal }),
-    { live: true },
-  );
-  const count = inbox.value?.items.length ?? 0;
-  return <Count of={count} most={most} />;
+/** The number of results to review and questions to answer. */
+function WaitingCount() {
+  const { value } = useResource('waiting', loadWaiting, { live: true });
+  return <Count text={value === null ? '' : formatWaiting(value)} />;
 }
 
 /** Takes its space before the count is known, so that nothing shifts. */
-function Count({ of, most = of }: { readonly of: number; readonly most?: number }) {
-  if (of === 0) return <span class="count none" aria-hidden="true" />;
+function Count({ text }: { readonly text: string }) {
+  if (text === '') return <span class="count none" aria-hidden="true" />;
   return (
     <span class="count">
-      {of > most ? `${most}+` : of}
+      {text}
       <span class="unseen"> waiting</span>
     </span>
   );

@@ -18,15 +18,23 @@ export function navigate(path: string): void {
   scrollTo(0, 0);
 }
 
-/** Changes the query string without a history entry; null removes a name. */
-export function setQuery(changes: Readonly<Record<string, string | null>>): void {
+/**
+ * Changes the query string; null removes a name. With `isStep` it is a step in the history, which Back undoes: for
+ * filters. Without, it replaces the current entry: for what only remembers a place.
+ */
+export function setQuery(
+  changes: Readonly<Record<string, string | null>>,
+  { isStep = false }: { readonly isStep?: boolean } = {},
+): void {
   const next = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === '') next.delete(name);
     else next.set(name, value);
   }
   const text = next.toString();
-  history.replaceState(null, '', text === '' ? location.pathname : `${location.pathname}?${text}`);
+  const path = text === '' ? location.pathname : `${location.pathname}?${text}`;
+  if (isStep && path !== location.pathname + location.search) history.pushState(null, '', path);
+  else history.replaceState(null, '', path);
   readAddress();
 }
 

@@ -1,4 +1,8 @@
+import { signal } from '@preact/signals';
 import { navigate } from './router.js';
+
+/** What lies over the page; null for nothing. */
+export const overlay = signal<'palette' | 'keys' | null>(null);
 
 /** `g` and a letter goes to a page, as in other tools people use all day. */
 const PLACES: Readonly<Record<string, string>> = {
@@ -14,11 +18,21 @@ const PLACES: Readonly<Record<string, string>> = {
 /** Time to press the letter after `g`. */
 const PATIENCE_MS = 1500;
 
-/** Listens to keys that work on every page: `g r` and the like, and `/` for the search of the page. */
+/** Listens to keys that work on every page: `g r` and the like, `/` for the search, `?` for the keys, `Ctrl K` for commands. */
 export function listenToKeys(): () => void {
   let began = -Infinity;
   const listen = (event: KeyboardEvent): void => {
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k') {
+      event.preventDefault();
+      overlay.value = overlay.value === 'palette' ? null : 'palette';
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (event.key === '?') {
+      event.preventDefault();
+      overlay.value = 'keys';
+      return;
+    }
     const place = PLACES[event.key];
     if (event.timeStamp - began < PATIENCE_MS && place !== undefined) {
       event.preventDefault();

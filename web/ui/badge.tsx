@@ -30,6 +30,7 @@ const TONES = new Map(
     comment: 'warn',
     waiting: 'warn',
     'needs-human': 'warn',
+    'needs review': 'warn',
     review: 'warn',
     deterministic_generic: 'warn',
     schema_aligned: 'warn',

@@ -14,7 +14,10 @@ export function FilterChoice({
   return (
     <label>
       {label}
-      <select value={query.value.get(name) ?? ''} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
+      <select
+        value={query.value.get(name) ?? ''}
+        onChange={(event) => setQuery({ [name]: event.currentTarget.value }, { isStep: true })}
+      >
         <option value="">all</option>
         {options.map((option) => {
           const { value, label: shown } = typeof option === 'string' ? { value: option, label: option } : option;
@@ -59,8 +62,11 @@ export function FilterText({
   const take = (text: string): void => {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
-      own.current = text.trim();
-      setQuery({ [name]: own.current });
+      const next = text.trim();
+      // One step for a search, however often the typing pauses.
+      const isStep = (own.current === '') !== (next === '');
+      own.current = next;
+      setQuery({ [name]: next }, { isStep });
     }, PAUSE_MS);
   };
   return (
@@ -87,7 +93,7 @@ export function ClearFilters({ names }: { readonly names: readonly string[] }) {
     <button
       type="button"
       disabled={!isSet}
-      onClick={() => setQuery(Object.fromEntries(names.map((name) => [name, null])))}
+      onClick={() => setQuery(Object.fromEntries(names.map((name) => [name, null])), { isStep: true })}
     >
       Clear
     </button>

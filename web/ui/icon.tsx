@@ -8,6 +8,7 @@ const PATHS = {
   executions: 'M6 3h9l4 4v14H6zM9 11h7M9 15h7',
   workbench: 'M8 4c-3 0-2 4-2 6s-2 2-2 2 2 0 2 2-1 6 2 6M16 4c3 0 2 4 2 6s2 2 2 2-2 0-2 2 1 6-2 6',
   charts: 'M4 4v16h16M8 15l4-5 3 3 5-7',
+  search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l5 5',
   theme: 'M12 4a8 8 0 1 0 8 8 6 6 0 0 1-8-8z',
   leave: 'M10 4H5v16h5M14 8l4 4-4 4M18 12H9',
   book: 'M5 4h6a2 2 0 0 1 2 2v14a2 2 0 0 0-2-2H5zM19 4h-4a2 2 0 0 0-2 2',

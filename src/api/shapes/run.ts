@@ -1,4 +1,4 @@
-import { name, object, orNull, text } from '../../base/index.js';
+import { arrayOf, name, object, orNull, text } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 import {
   REQUEST_ID,
@@ -42,7 +42,17 @@ export const runSummarySchema = object({
     {},
     { prompt: text, program: text, model: text, mode: runMode, permissions: runPermissions, workdir: text },
   ),
-  result: orNull(object({ status, repair_level, attempts }, { error: object({ category, code, message }), usage })),
+  result: orNull(
+    object(
+      { status, repair_level, attempts },
+      {
+        error: object({ category, code, message }),
+        usage,
+        /** The kinds of the first repairs, each once; absent if there were none. */
+        repair_kinds: arrayOf(name),
+      },
+    ),
+  ),
 });
 
 /** See {@link runSummarySchema}. */

@@ -20,7 +20,7 @@ export function summarizeRun(record: RunRecord): RunSummary {
 }
 
 function summarizeResult(result: RunResult): NonNullable<RunSummary['result']> {
-  const { status, repair_level, attempts, error, usage } = result;
+  const { status, repair_level, attempts, error, usage, repairs } = result;
   return {
     status,
     repair_level,
@@ -28,7 +28,10 @@ function summarizeResult(result: RunResult): NonNullable<RunSummary['result']> {
     ...(error !== undefined && {
       error: { category: error.category, code: error.code, message: shorten(error.message) ?? '' },
     }),
-    ...omitUndefined({ usage }),
+    ...omitUndefined({
+      usage,
+      repair_kinds: repairs === undefined ? undefined : [...new Set(repairs.map(({ kind }) => kind))],
+    }),
   };
 }
 

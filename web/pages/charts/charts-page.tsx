@@ -41,7 +41,10 @@ export function ChartsPage() {
       <div class="filters">
         <label>
           Time
-          <select value={range} onChange={({ currentTarget }) => setQuery({ range: currentTarget.value })}>
+          <select
+            value={range}
+            onChange={({ currentTarget }) => setQuery({ range: currentTarget.value }, { isStep: true })}
+          >
             {NAMES.map((name) => (
               <option key={name} value={name}>
                 {RANGES[name].label}

@@ -1,6 +1,7 @@
 import { query, route } from '../../app/router.js';
 import { InboxList } from './inbox-list.js';
 import { Item } from './item.js';
+import { Questions } from './questions.js';
 import './inbox.css';
 
 /** The list of open items, next to the selected one. */
@@ -21,12 +22,13 @@ export function InboxPage() {
           </a>
         </nav>
       </div>
+      {showsSettled ? null : <Questions isFolded={id !== null} />}
       <div class={id === null ? 'inbox' : 'inbox has-item'}>
         <div class="inbox-list">
           <InboxList chosen={id} showsSettled={showsSettled} />
         </div>
         {id === null ? (
-          <p class="dim inbox-hint">Choose what to look at. j and k walk through the list, Enter opens.</p>
+          <p class="dim inbox-hint">Select an item. Keys: j and k move, Enter opens.</p>
         ) : (
           <Item key={id} id={id} />
         )}

@@ -4,6 +4,7 @@ import { formatCount } from '../../ui/amount.js';
 import { Notice } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { client } from '../../server/client.js';
+import { chooseFileName, LARGEST_DOWNLOAD, readWholeArtifact, saveAs } from './download-artifact.js';
 import { asFailure } from '../../server/use-resource.js';
 import type { Failure } from '../../server/use-resource.js';
 
@@ -32,6 +33,13 @@ export function ArtifactPreview({
       preview.value = { state: 'failed', failure: asFailure(error) };
     }
   };
+  const download = async (totalBytes: number): Promise<void> => {
+    try {
+      saveAs(chooseFileName(path), await readWholeArtifact(runId, path, totalBytes));
+    } catch (error) {
+      preview.value = { state: 'failed', failure: asFailure(error) };
+    }
+  };
   const now = preview.value;
   return (
     <>
@@ -53,8 +61,16 @@ export function ArtifactPreview({
             Preview
           </button>
         )}
+        {now.state === 'there' && now.file.totalBytes <= LARGEST_DOWNLOAD ? (
+          <button type="button" onClick={() => void download(now.file.totalBytes)}>
+            Download
+          </button>
+        ) : null}
       </div>
-      {now.state === 'there' ? (
+      {now.state === 'there' && isBinary(now.file.text) ? (
+        <p class="preview dim">Binary file, {formatCount(now.file.totalBytes)} bytes. Download it to open it.</p>
+      ) : null}
+      {now.state === 'there' && !isBinary(now.file.text) ? (
         <pre class="preview" tabIndex={0} aria-label="Current content of the file">
           <SafeText text={now.file.text} />
           <span class="dim"> {formatCount(now.file.totalBytes)} bytes in total</span>
@@ -67,4 +83,14 @@ export function ArtifactPreview({
       ) : null}
     </>
   );
+}
+
+/** Characters at the beginning of a file that say what it is. */
+const SNIFFED = 4096;
+
+/** Whether a file is no text: it has a null character, or many bytes that are not UTF-8. */
+export function isBinary(text: string): boolean {
+  const start = text.slice(0, SNIFFED);
+  const wrong = start.split('\uFFFD').length - 1;
+  return start.includes('\0') || wrong > start.length / 20;
 }

@@ -21,13 +21,18 @@ export function formatOffset(ms: number): string {
   return hours === 0 ? `${minutes}:${tail}` : `${hours}:${String(minutes).padStart(2, '0')}:${tail}`;
 }
 
-/** The time of the first event; times are shown relative to it. */
-export function findStart({ lenses: { conversation, list } }: OpenRun): number {
-  return Math.min(list.times[0] ?? Number.POSITIVE_INFINITY, conversation.times[0] ?? Number.POSITIVE_INFINITY);
+/** When a run started: its own time, or that of an event with an earlier one. Times are shown relative to it. */
+export function findStart({ span, lenses: { conversation, list } }: Timed): number {
+  const never = Number.POSITIVE_INFINITY;
+  return Math.min(span.value.start ?? never, list.times[0] ?? never, conversation.times[0] ?? never);
 }
 
-/** When the last event came; the same as the beginning before there are any. */
-export function findEnd(run: OpenRun): number {
+/** When a run ended: its own time, or that of a later event; so that the clock ends where the duration does. */
+export function findEnd(run: Timed): number {
   const { conversation, list } = run.lenses;
-  return Math.max(list.times.at(-1) ?? Number.NEGATIVE_INFINITY, conversation.times.at(-1) ?? findStart(run));
+  const never = Number.NEGATIVE_INFINITY;
+  const last = Math.max(run.span.value.end ?? never, list.times.at(-1) ?? never, conversation.times.at(-1) ?? never);
+  return last === never ? findStart(run) : last;
 }
+
+type Timed = Pick<OpenRun, 'span' | 'lenses'>;

@@ -3,6 +3,7 @@ import { Badge } from '../../ui/badge.js';
 import { Markdown } from '../../ui/markdown.js';
 import type { Tone } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
+import { stripStyles } from '../../ui/strip-styles.js';
 import { formatDuration } from '../../ui/time.js';
 import { ArtifactPreview } from './artifact-preview.js';
 import { Clock } from './clock.js';
@@ -161,7 +162,7 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
     case 'raw':
       return (
         <pre class="raw-lines">
-          <SafeText text={view.lines.join('\n')} limit={600} />
+          <SafeText text={stripStyles(joinStart(view.lines, MOST_RAW))} limit={600} />
         </pre>
       );
     case 'completed':
@@ -203,7 +204,7 @@ function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }>
       {view.output === undefined || view.output === '' ? null : (
         <details>
           <summary>Output</summary>
-          <ValueText value={view.output} limit={2000} />
+          <ValueText value={typeof view.output === 'string' ? stripStyles(view.output) : view.output} limit={2000} />
         </details>
       )}
     </>
@@ -216,4 +217,17 @@ function plainInput(input: unknown): unknown {
   const values = Object.values<unknown>({ ...input });
   const [only] = values;
   return values.length === 1 && typeof only === 'string' ? only : input;
+}
+
+/** Characters of raw lines in one row; the lens of raw bytes has all of them. */
+const MOST_RAW = 20_000;
+
+/** The beginning of some lines: together they may have hundreds of megabytes. */
+function joinStart(lines: readonly string[], most: number): string {
+  let text = '';
+  for (const line of lines) {
+    if (text.length >= most) break;
+    text += `${text === '' ? '' : '\n'}${line.slice(0, most)}`;
+  }
+  return text;
 }

@@ -41,7 +41,7 @@ export function ConversationLens({ run, isLive }: { readonly run: OpenRun; reado
       count={count}
       estimate={55}
       row={row}
-      target={light?.item ?? null}
+      target={moment === null ? (light?.item ?? null) : count - 1}
       active={light?.item ?? null}
       follow={isLive && moment === null}
       onMove={choose}

@@ -5,7 +5,7 @@ import { createConversation } from './conversation.js';
 import type { Conversation } from './conversation.js';
 import { describeItem } from './describe-item.js';
 import { fcmpEvent } from './events.fixture.js';
-import { openQuestion } from './reply-box.js';
+import { findOpenQuestion } from '../../server/read-question.js';
 
 function tell(...events: FcmpEvent[]): Conversation {
   const conversation = createConversation();
@@ -89,9 +89,11 @@ test('a clock that is set back does not turn the order', () => {
 
 test('a question is open until another event follows', () => {
   const question = fcmpEvent('user.input.required', { interaction_id: 'ix_1', kind: 'open_text', prompt: 'Which?' });
-  expect(openQuestion([question])).toEqual({ interactionId: 'ix_1', prompt: 'Which?', options: [] });
-  expect(openQuestion([question, fcmpEvent('user.input.replied', { interaction_id: 'ix_1', text: 'a' })])).toBeNull();
-  expect(openQuestion([])).toBeNull();
+  expect(findOpenQuestion([question])).toEqual({ interactionId: 'ix_1', prompt: 'Which?', options: [] });
+  expect(
+    findOpenQuestion([question, fcmpEvent('user.input.replied', { interaction_id: 'ix_1', text: 'a' })]),
+  ).toBeNull();
+  expect(findOpenQuestion([])).toBeNull();
 });
 
 test('every event is in exactly one item, in order', () => {

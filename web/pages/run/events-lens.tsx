@@ -38,7 +38,7 @@ export function EventsLens({ run, isLive }: { readonly run: OpenRun; readonly is
       count={count}
       estimate={53}
       row={row}
-      target={light?.event ?? null}
+      target={moment === null ? (light?.event ?? null) : count - 1}
       active={light?.event ?? null}
       follow={isLive && moment === null}
       onMove={choose}

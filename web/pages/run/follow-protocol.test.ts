@@ -6,9 +6,12 @@ import { fcmpEvent } from './events.fixture.js';
 import { createFollower, joinStates, measureWeight, takeEvents } from './follow-protocol.js';
 
 /** Where each connection begins and what comes on it; one that has no end stays open until it is stopped. */
-function serve(connections: readonly { readonly seqs: readonly number[]; readonly then: 'end' | 'open' | 'lost' }[]) {
+function serve(
+  connections: readonly { readonly seqs: readonly number[]; readonly then: 'end' | 'open' | 'lost' | 'refused' }[],
+) {
   const begun: (string | undefined)[] = [];
   const taken: number[] = [];
+  const pauses: string[] = [];
   const left = [...connections];
   const followRun = async function* ({ after, signal, onConnection }: Parameters<Client['followRun']>[0]) {
     begun.push(after);
@@ -16,6 +19,7 @@ function serve(connections: readonly { readonly seqs: readonly number[]; readonl
     onConnection?.('open');
     for (const seq of seqs) yield fcmpEvent('raw.stdout', { text: 'x' }, { seq });
     if (then === 'lost') throw new ClientError('STREAM_LOST', 'gone');
+    if (then === 'refused') throw new ClientError('RUN_NOT_FOUND', 'gone');
     if (then === 'open') {
       await new Promise((_, reject) => {
         signal?.addEventListener('abort', () => reject(new Error('stopped')));
@@ -29,8 +33,11 @@ function serve(connections: readonly { readonly seqs: readonly number[]; readonl
     take: ({ seq }) => void taken.push(seq),
     getPosition: ({ seq }: FcmpEvent) => String(seq),
     onGap: () => undefined,
+    async pause() {
+      pauses.push(follower.state.value.state);
+    },
   });
-  return { follower, begun, taken };
+  return { follower, begun, taken, pauses };
 }
 
 test('takes events to the end of the run, and then asks no more', async () => {
@@ -70,13 +77,29 @@ test('what comes on a connection that was given up is not taken', async () => {
   expect(follower.isOver()).toBe(false);
 });
 
-test('a connection that is lost says why, and can be tried again', async () => {
-  const { follower, begun } = serve([
+test('reconnects for as long as it is not stopped', async () => {
+  const { follower, begun, taken, pauses } = serve([
     { seqs: [1], then: 'lost' },
+    { seqs: [], then: 'lost' },
+    { seqs: [], then: 'lost' },
     { seqs: [2], then: 'end' },
   ]);
   await follower.follow(new AbortController().signal);
-  expect(follower.state.value).toEqual({ state: 'lost', failure: { code: 'STREAM_LOST', message: 'gone' } });
+  expect(follower.state.value).toEqual({ state: 'ended' });
+  expect([taken, begun]).toEqual([
+    [1, 2],
+    [undefined, '1', '1', '1'],
+  ]);
+  expect(pauses).toEqual(['reconnecting', 'reconnecting', 'reconnecting']);
+});
+
+test('a refusal says why, and can be tried again', async () => {
+  const { follower, begun } = serve([
+    { seqs: [1], then: 'refused' },
+    { seqs: [2], then: 'end' },
+  ]);
+  await follower.follow(new AbortController().signal);
+  expect(follower.state.value).toEqual({ state: 'lost', failure: { code: 'RUN_NOT_FOUND', message: 'gone' } });
   await follower.follow(new AbortController().signal);
   expect(follower.state.value).toEqual({ state: 'ended' });
   expect(begun).toEqual([undefined, '1']);

@@ -41,15 +41,20 @@ interface FollowerInput<Protocol extends 'fcmp' | 'rasp'> {
   /** The position of an event, as the wire format has it. */
   readonly getPosition: (event: ProtocolEvents[Protocol]) => string;
   readonly onGap: (gap: Gap) => void;
+  /** Waits before the next try; ends early when it is stopped. */
+  readonly pause?: (ms: number, stop: AbortSignal) => Promise<void>;
 }
 
 /** More events than this, or more words, are not kept in a page. */
 const MOST_EVENTS = 200_000;
 const MOST_WEIGHT = 96 * 1024 * 1024;
 
+/** Between two series of tries of the client. */
+const AGAIN_MS = 5000;
+
 /** Creates a follower; it sends nothing before `follow` is called. */
 export function createFollower<Protocol extends 'fcmp' | 'rasp'>(input: FollowerInput<Protocol>): Follower {
-  const { client, id, protocol, take, getPosition, onGap } = input;
+  const { client, id, protocol, take, getPosition, onGap, pause = wait } = input;
   const state = signal<StreamState>({ state: 'opening' });
   let position: string | undefined;
   let count = 0;
@@ -64,6 +69,30 @@ export function createFollower<Protocol extends 'fcmp' | 'rasp'>(input: Follower
   }
   const isOver = (): boolean => state.value.state === 'ended' || state.value.state === 'full';
 
+  /** One call of the client, which itself reconnects for a while. */
+  async function followOnce(stop: AbortSignal): Promise<'done' | 'again'> {
+    try {
+      const events = client.followRun<Protocol>({
+        id,
+        protocol,
+        ...(position === undefined ? {} : { after: position }),
+        signal: stop,
+        onGap,
+        onConnection(now) {
+          if (!stop.aborted) state.value = { state: now === 'open' ? 'live' : 'reconnecting' };
+        },
+      });
+      // Of a connection that was given up, what had arrived but was not taken comes again on the next.
+      const how = await takeEvents(events, (event) => (stop.aborted ? 'enough' : takeOne(event)));
+      if (!stop.aborted) state.value = { state: how === 'enough' ? 'full' : 'ended' };
+    } catch (error) {
+      const failure = asFailure(error);
+      if (failure.code === 'STREAM_LOST') return 'again';
+      if (!stop.aborted) state.value = { state: 'lost', failure };
+    }
+    return 'done';
+  }
+
   return {
     state,
     isOver,
@@ -71,23 +100,13 @@ export function createFollower<Protocol extends 'fcmp' | 'rasp'>(input: Follower
       if (!isOver() && state.value.state !== 'lost') state.value = { state: 'paused' };
     },
     async follow(stop) {
-      if (isOver()) return;
-      try {
-        const events = client.followRun<Protocol>({
-          id,
-          protocol,
-          ...(position === undefined ? {} : { after: position }),
-          signal: stop,
-          onGap,
-          onConnection(now) {
-            if (!stop.aborted) state.value = { state: now === 'open' ? 'live' : 'reconnecting' };
-          },
-        });
-        // Of a connection that was given up, what had come but was not taken comes again on the next.
-        const how = await takeEvents(events, (event) => (stop.aborted ? 'enough' : takeOne(event)));
-        if (!stop.aborted) state.value = { state: how === 'enough' ? 'full' : 'ended' };
-      } catch (error) {
-        if (!stop.aborted) state.value = { state: 'lost', failure: asFailure(error) };
+      for (;;) {
+        if (isOver()) return;
+        const outcome = await followOnce(stop);
+        if (outcome !== 'again' || stop.aborted) return;
+        // The client has tried for minutes. A page may stay open for days: it goes on trying, ever as often.
+        state.value = { state: 'reconnecting' };
+        await pause(AGAIN_MS, stop);
       }
     },
   };
@@ -136,4 +155,14 @@ export async function takeEvents<Event>(
     began = performance.now();
   }
   return 'ended';
+}
+
+async function wait(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    stop.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }

@@ -4,6 +4,7 @@ import { formatCount } from '../../ui/amount.js';
 import { ConversationLens } from './conversation-lens.js';
 import { EventsLens } from './events-lens.js';
 import { LensDivider } from './lens-divider.js';
+import { countLens } from './light-up.js';
 import type { OpenRun } from './open-run.js';
 import { RawLens } from './raw-lens.js';
 
@@ -66,12 +67,10 @@ function LensTabs({ run }: { readonly run: OpenRun }) {
   );
 }
 
-/** How much a lens has to show. */
+/** The number of entries of a lens, at the moment that is replayed. */
 function Count({ run, name }: { readonly run: OpenRun; readonly name: LensName }) {
   void run.beats.page.value;
-  const { conversation, list, rows } = run.lenses;
-  const counts = { conversation: conversation.items.length, events: list.events.length, raw: rows.count() };
-  return <span class="lens-count">{formatCount(counts[name])}</span>;
+  return <span class="lens-count">{formatCount(countLens(run.lenses, name, run.moment.value))}</span>;
 }
 
 /** The lenses side by side; choosing something in one lights up the others, Escape puts the light out. */

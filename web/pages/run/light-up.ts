@@ -3,6 +3,7 @@ import type { ByteRanges, ByteSpan } from './byte-ranges.js';
 import type { Conversation } from './conversation.js';
 import type { EventList } from './event-list.js';
 import type { RawRows } from './raw-rows.js';
+import { firstAbove } from './sorted-search.js';
 import type { RawRef } from '../../../src/events/index.js';
 
 /** What the lenses show of a run. */
@@ -113,4 +114,20 @@ export function readPlace(word: string | null): Place | null {
 
 function isStream(word: string | undefined): word is RawRef['stream'] {
   return word === 'stdout' || word === 'stderr' || word === 'pty';
+}
+
+/** How many entries a lens has, at a moment or, for null, in all. */
+export function countLens(
+  { conversation, list, rows }: RunLenses,
+  lens: 'conversation' | 'events' | 'raw',
+  moment: number | null,
+): number {
+  switch (lens) {
+    case 'conversation':
+      return moment === null ? conversation.items.length : conversation.itemsAt(firstAbove(conversation.times, moment));
+    case 'events':
+      return moment === null ? list.events.length : firstAbove(list.times, moment);
+    case 'raw':
+      return moment === null ? rows.count() : rows.countAt(moment);
+  }
 }

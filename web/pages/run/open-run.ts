@@ -22,6 +22,8 @@ export interface OpenRun {
   readonly connection: ReadonlySignal<StreamState>;
   /** Events that the server does not have any more. */
   readonly gaps: ReadonlySignal<readonly Gap[]>;
+  /** When the run itself started and ended, in milliseconds, as far as it has. */
+  readonly span: Signal<{ readonly start: number | null; readonly end: number | null }>;
   readonly chosen: Signal<Place | null>;
   readonly light: ReadonlySignal<Light | null>;
   /** The moment that is replayed, in milliseconds; null is all there is. */
@@ -109,6 +111,7 @@ export function openRun(id: string, at: Place | null): OpenRun {
     beats,
     connection: computed(() => joinStates([fcmp.state.value, rasp.state.value])),
     gaps,
+    span: signal({ start: null, end: null }),
     chosen,
     light: computed(() => {
       void beats.page.value;

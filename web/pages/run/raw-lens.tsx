@@ -49,7 +49,7 @@ export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLiv
       count={count}
       estimate={67}
       row={row}
-      target={light?.row ?? null}
+      target={moment === null ? (light?.row ?? null) : count - 1}
       active={light?.row ?? null}
       follow={isLive && moment === null}
       onMove={choose}

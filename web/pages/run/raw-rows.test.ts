@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RaspEvent } from '../../../src/events/index.js';
-import { ROW_BYTES, createRawRows, streamSizes } from './raw-rows.js';
+import { ROW_BYTES, createRawRows, findLastStderr, streamSizes } from './raw-rows.js';
 import type { RawRows } from './raw-rows.js';
 import { raspEvent } from './events.fixture.js';
 
@@ -86,4 +86,15 @@ test('recognizes stream files by name', () => {
     { name: { attempt_number: 1, stream: 'stdout' }, size: 7 },
     { name: { attempt_number: 2, stream: 'pty' }, size: 7 },
   ]);
+});
+
+test('finds the stderr of the last attempt that wrote any', () => {
+  const files = [
+    { name: 'stderr.2.log', size: 10 },
+    { name: 'stderr.10.log', size: 5 },
+    { name: 'stderr.11.log', size: 0 },
+    { name: 'stdout.12.log', size: 7 },
+  ];
+  expect(findLastStderr(files)).toEqual({ name: 'stderr.10.log', size: 5 });
+  expect(findLastStderr([])).toBeNull();
 });

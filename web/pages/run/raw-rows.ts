@@ -116,3 +116,12 @@ export function streamSizes(
     return [{ name: { attempt_number: Number(attempt), stream }, size }];
   });
 }
+
+/** The stderr of the last attempt that wrote any; null if none did. */
+export function findLastStderr(
+  files: readonly { readonly name: string; readonly size: number }[],
+): { readonly name: string; readonly size: number } | null {
+  const written = files.filter(({ name, size }) => /^stderr\.\d{1,9}\.log$/.test(name) && size > 0);
+  const attempt = ({ name }: { readonly name: string }): number => Number(name.split('.')[1]);
+  return written.toSorted((one, other) => attempt(other) - attempt(one))[0] ?? null;
+}

@@ -22,7 +22,7 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
       const times = pickLonger(list.times, conversation.times);
       const next = advance(times, run.moment.value ?? findStart(run), now - last, speed.value);
       last = now;
-      const isOver = next >= findEnd(run);
+      const isOver = next >= (times.at(-1) ?? 0);
       run.moment.value = isOver ? null : next;
       if (isOver) isPlaying.value = false;
       else frame = requestAnimationFrame(step);

@@ -1,16 +1,18 @@
 import { useSignal } from '@preact/signals';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../server/client.js';
+import { findOpenQuestion, readQuestion } from '../../server/read-question.js';
+import type { OpenQuestion } from '../../server/read-question.js';
 import { asFailure } from '../../server/use-resource.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { useDraft } from '../../ui/use-draft.js';
 import type { OpenRun } from './open-run.js';
-import type { FcmpEvent } from '../../../src/events/index.js';
+import './reply-box.css';
 
-/** The answer to an agent that waits. It comes when the question does; the focus stays where it is, and the question is announced. */
+/** The answer to a waiting agent. It appears with the question; the focus stays where it is, and the question is announced. */
 export function ReplyBox({ run, isEnded }: { readonly run: OpenRun; readonly isEnded: boolean }) {
   void run.beats.page.value;
-  const question = isEnded ? null : openQuestion(run.lenses.conversation.events);
+  const question = isEnded ? null : findOpenQuestion(run.lenses.conversation.events);
   return (
     <>
       <div class="unseen" role="status">
@@ -21,7 +23,18 @@ export function ReplyBox({ run, isEnded }: { readonly run: OpenRun; readonly isE
   );
 }
 
-function ReplyForm({ id, question }: { readonly id: string; readonly question: OpenQuestion }) {
+/** Sends the answer to a question; before that it checks that the agent still waits with this very question. */
+export function ReplyForm({
+  id,
+  question,
+  onStale = () => undefined,
+}: {
+  readonly id: string;
+  readonly question: OpenQuestion;
+  /** Called when the question is not the open one any more. */
+  readonly onStale?: () => void;
+}) {
+  const field = `reply-${id}`;
   const { fields, change, forget } = useDraft(`reply ${id} ${question.interactionId}`, { text: '' });
   const { text } = fields;
   const state = useSignal<'writing' | 'sending' | 'sent'>('writing');
@@ -31,6 +44,13 @@ function ReplyForm({ id, question }: { readonly id: string; readonly question: O
     if (text.trim() === '' || state.peek() === 'sending') return;
     state.value = 'sending';
     try {
+      const now = await readQuestion(client, id, new AbortController().signal);
+      if (now !== null && now.interactionId !== question.interactionId) {
+        refusal.value = 'The agent has asked another question meanwhile. Nothing was sent.';
+        state.value = 'writing';
+        onStale();
+        return;
+      }
       await client.replyToRun({ id, body: { text } });
       forget();
       refusal.value = null;
@@ -52,7 +72,7 @@ function ReplyForm({ id, question }: { readonly id: string; readonly question: O
         void send();
       }}
     >
-      <label for="reply">Your answer</label>
+      <label for={field}>Your answer</label>
       {question.options.length === 0 ? null : (
         <div class="row">
           {question.options.slice(0, 10).map((option) => (
@@ -63,10 +83,10 @@ function ReplyForm({ id, question }: { readonly id: string; readonly question: O
         </div>
       )}
       <textarea
-        id="reply"
+        id={field}
         rows={3}
         value={text}
-        aria-describedby="reply-help"
+        aria-describedby={`${field}-help`}
         aria-invalid={refusal.value !== null}
         onInput={({ currentTarget }) => change({ text: currentTarget.value })}
         onKeyDown={(event) => {
@@ -78,7 +98,7 @@ function ReplyForm({ id, question }: { readonly id: string; readonly question: O
           Answer
         </button>
         <span
-          id="reply-help"
+          id={`${field}-help`}
           class={refusal.value === null ? 'help' : 'wrong'}
           role={refusal.value === null ? undefined : 'alert'}
         >
@@ -87,19 +107,4 @@ function ReplyForm({ id, question }: { readonly id: string; readonly question: O
       </div>
     </form>
   );
-}
-
-/** A question that an agent waits with. */
-interface OpenQuestion {
-  readonly interactionId: string;
-  readonly prompt: string;
-  readonly options: readonly string[];
-}
-
-/** The question that the events end with: any later event means that it was answered. */
-export function openQuestion(events: readonly FcmpEvent[]): OpenQuestion | null {
-  const last = events.at(-1);
-  if (last?.type !== 'user.input.required') return null;
-  const { interaction_id, prompt, options = [] } = last.data;
-  return { interactionId: interaction_id, prompt, options };
 }

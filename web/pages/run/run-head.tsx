@@ -7,13 +7,16 @@ import { formatDuration } from '../../ui/time.js';
 import { formatUsage } from '../../ui/amount.js';
 import { useSignal } from '@preact/signals';
 import { hasScope } from '../../app/session.js';
-import { client } from '../../server/client.js';
+import { client, newRequestId } from '../../server/client.js';
+import { findOpenItem, waiting } from '../../server/waiting.js';
+import { navigate } from '../../app/router.js';
 import { asFailure } from '../../server/use-resource.js';
 
 /** Identity and state of a run, in two lines. */
 export function RunHead({ run, onChange }: { readonly run: RunView; readonly onChange: () => void }) {
   const { id, engine, state, result, order, started_at, ended_at } = run;
   const usage = formatUsage(result?.usage);
+  const review = findOpenItem(waiting.value, id);
   return (
     <header class="page-head run-head">
       <h1>
@@ -23,8 +26,10 @@ export function RunHead({ run, onChange }: { readonly run: RunView; readonly onC
       <Badge tone={chooseTone(state)} isLive={state === 'running'}>
         {state}
       </Badge>
-      {result === null ? null : <Badge tone={chooseTone(result.status)}>{result.status}</Badge>}
-      {result?.status === 'success' ? <RepairLevel level={result.repair_level} /> : null}
+      {result === null ? null : <Outcome status={result.status} review={review} />}
+      {result?.status === 'success' ? (
+        <RepairLevel level={result.repair_level} kinds={(result.repairs ?? []).map(({ kind }) => kind)} />
+      ) : null}
       <span class="dim">{durationText(started_at, ended_at)}</span>
       {usage === '' ? null : <span class="dim">{usage}</span>}
       {result !== null && result.attempts > 1 ? <span class="dim">{result.attempts} attempts</span> : null}
@@ -35,6 +40,7 @@ export function RunHead({ run, onChange }: { readonly run: RunView; readonly onC
       )}
       <span class="end row">
         <CancelRun run={run} onChange={onChange} />
+        <RunAgain run={run} />
         <a class="button" href={`/v1/runs/${encodeURIComponent(id)}/export`} download>
           Export
         </a>
@@ -82,5 +88,64 @@ function CancelRun({ run, onChange }: { readonly run: RunView; readonly onChange
         Keep running
       </button>
     </span>
+  );
+}
+
+/** The outcome; a success that a person still has to review is no success yet. */
+function Outcome({
+  status,
+  review,
+}: {
+  readonly status: string;
+  readonly review: { readonly id: string } | undefined;
+}) {
+  if (review === undefined) return <Badge tone={chooseTone(status)}>{status}</Badge>;
+  return (
+    <>
+      <Badge tone="warn">needs review</Badge>
+      <a href={toPath({ page: 'inbox', id: review.id })}>Review in the inbox</a>
+    </>
+  );
+}
+
+/** Starts the same run again, or opens the form with its values. A run of an order is submitted again as an order. */
+function RunAgain({ run }: { readonly run: RunView }) {
+  const state = useSignal<'idle' | 'sending'>('idle');
+  const refusal = useSignal<string | null>(null);
+  const requestId = useSignal(newRequestId());
+  if (run.state !== 'ended' || !hasScope('run')) return null;
+  if (run.order !== null) {
+    return (
+      <a class="button" href={`${toPath({ page: 'issues', ref: run.order.issue_ref })}?order`}>
+        Submit order again
+      </a>
+    );
+  }
+  const start = async (): Promise<void> => {
+    if (state.peek() === 'sending') return;
+    state.value = 'sending';
+    try {
+      // The same id for every try: a lost answer does not start a second run.
+      const { id } = await client.startRun({ body: { ...run.spec, request_id: requestId.value } });
+      navigate(toPath({ page: 'run', id }));
+    } catch (error) {
+      refusal.value = asFailure(error).message;
+      state.value = 'idle';
+    }
+  };
+  return (
+    <>
+      {refusal.value === null ? null : (
+        <span class="wrong" role="alert">
+          {refusal.value}
+        </span>
+      )}
+      <button type="button" disabled={state.value === 'sending'} onClick={() => void start()}>
+        {state.value === 'sending' ? 'Starting …' : 'Run again'}
+      </button>
+      <a class="button" href={`/runs?start&from=${encodeURIComponent(run.id)}`}>
+        Edit and run
+      </a>
+    </>
   );
 }

@@ -5,6 +5,7 @@ import { FailureNotice, Loading } from '../../ui/notice.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { ConnectionBadge, ConnectionNotices } from './connection.js';
+import { FailureCard } from './failure-card.js';
 import { LensSwitch, Lenses } from './lenses.js';
 import { openRun } from './open-run.js';
 import type { OpenRun } from './open-run.js';
@@ -46,6 +47,11 @@ function RunView({ id }: { readonly id: string }) {
   useEffect(() => {
     if (connection !== 'opening') standing.reload();
   }, [connection]);
+  const { started_at = null, ended_at = null } = standing.value ?? {};
+  useEffect(() => {
+    const read = (at: string | null): number | null => (at === null ? null : Date.parse(at));
+    run.span.value = { start: read(started_at), end: read(ended_at) };
+  }, [run, started_at, ended_at]);
   useAddress(run);
 
   if (standing.value === null) {
@@ -63,6 +69,7 @@ function RunView({ id }: { readonly id: string }) {
   return (
     <div class="run-page">
       <RunHead run={standing.value} onChange={standing.reload} />
+      <FailureCard run={run} view={standing.value} />
       <RunDetails run={standing.value} />
       <ConnectionNotices run={run} />
       <div class="lens-bar">

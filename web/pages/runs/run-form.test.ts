@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkRunForm, EMPTY_RUN_FORM } from './run-form.js';
+import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, mergeKept } from './run-form.js';
 import type { RunForm } from './run-form.js';
 
 const form = (changes: Partial<RunForm>): RunForm => ({
@@ -85,4 +85,40 @@ test.each([
   ['schema', { schema: '[]' }],
 ] as const)('what is wrong with %s is said there alone: %j', (field, changes) => {
   expect(Object.keys(checkRunForm(form(changes)).wrong)).toEqual([field]);
+});
+
+test('a form filled from a run makes the same request', () => {
+  const spec = {
+    engine: 'codex',
+    prompt: 'Fix the test.',
+    workdir: '/srv/shop',
+    permissions: 'workspace',
+    mode: 'interactive',
+    contract: { schema: { type: 'object' }, profile: 'tagged', allow_partial: true, align: true },
+    limits: { time_s: 60, idle_s: 5, wait_s: 9, tokens: 10, cost: 0.5, output_bytes: 1000, line_bytes: 500 },
+    max_retries: 2,
+    model: 'gpt-5',
+    env: ['CI', 'OPENAI_*'],
+    cache: true,
+    input_files: ['a.txt'],
+    terminal: true,
+  } as const;
+  const { form, kept } = fillRunForm(spec);
+  const { request, wrong } = checkRunForm(form);
+  expect(wrong).toEqual({});
+  expect(mergeKept(request, kept)).toEqual(spec);
+});
+
+test('a command has no permissions, model or mode to send', () => {
+  const { form } = fillRunForm({
+    engine: 'command',
+    command: ['make', '-j', '2'],
+    workdir: '/srv',
+    permissions: 'workspace',
+  });
+  expect(checkRunForm({ ...form, model: 'x', mode: 'interactive' }).request).toEqual({
+    engine: 'command',
+    command: ['make', '-j', '2'],
+    workdir: '/srv',
+  });
 });

@@ -1,3 +1,4 @@
+import type { RunView } from '../../../src/api/index.js';
 import type { Client } from '../../../src/client/index.js';
 import { errorMessageOf } from '../../../src/base/index.js';
 import type { Places } from '../../server/refusal.js';
@@ -122,7 +123,8 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
     ...given({
       prompt: form.prompt.trim() === '' ? undefined : form.prompt,
       command: isCommand ? [form.program.trim(), ...splitArguments(form.parameters)] : undefined,
-      permissions: form.permissions === 'safe' ? undefined : (form.permissions as RunRequest['permissions']),
+      permissions:
+        form.permissions === 'safe' || isCommand ? undefined : (form.permissions as RunRequest['permissions']),
       mode: form.mode === 'interactive' && !isCommand ? ('interactive' as const) : undefined,
       contract,
       limits: Object.keys(limits).length === 0 ? undefined : limits,
@@ -134,6 +136,51 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
     }),
   };
   return { request, wrong };
+}
+
+/** What of a run the form has no field for; it is kept when a run is edited and started again. */
+export type KeptSpec = Pick<RunRequest, 'terminal'> & {
+  readonly limits: Pick<NonNullable<RunRequest['limits']>, 'output_bytes' | 'line_bytes'>;
+};
+
+/** Fills the form with the spec of an earlier run. */
+export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; readonly kept: KeptSpec } {
+  const { contract = {}, limits = {}, command = [] } = spec;
+  const number = (value: number | undefined): string => (value === undefined ? '' : String(value));
+  const { output_bytes, line_bytes } = limits;
+  return {
+    form: {
+      engine: spec.engine,
+      prompt: spec.prompt ?? '',
+      program: command[0] ?? '',
+      parameters: command.slice(1).join('\n'),
+      workdir: spec.workdir,
+      permissions: spec.permissions ?? 'safe',
+      mode: spec.mode ?? 'auto',
+      schema: contract.schema === undefined ? '' : JSON.stringify(contract.schema, null, 2),
+      profile: contract.profile ?? 'default',
+      allowPartial: contract.allow_partial ?? false,
+      align: contract.align ?? false,
+      timeS: number(limits.time_s),
+      idleS: number(limits.idle_s),
+      waitS: number(limits.wait_s),
+      tokens: number(limits.tokens),
+      cost: number(limits.cost),
+      maxRetries: String(spec.max_retries ?? 0),
+      model: spec.model ?? '',
+      env: (spec.env ?? []).join(' '),
+      cache: spec.cache === 'refresh' ? 'refresh' : spec.cache === true ? 'on' : 'off',
+      inputFiles: (spec.input_files ?? []).join('\n'),
+      requestId: '',
+    },
+    kept: { ...given({ terminal: spec.terminal }), limits: given({ output_bytes, line_bytes }) },
+  };
+}
+
+/** The request of a form together with what the form has no field for. */
+export function mergeKept(request: RunRequest, { limits, ...kept }: KeptSpec): RunRequest {
+  const all = { ...limits, ...request.limits };
+  return { ...request, ...kept, ...(Object.keys(all).length === 0 ? {} : { limits: all }) };
 }
 
 /** Each line is one argument, without quoting; an empty last line is dropped. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunSummary } from '../../../src/api/shapes/run.js';
+import { chooseTone } from '../../ui/badge.js';
 import { describeRun } from './run-table.js';
 
 const run: RunSummary = {
@@ -61,4 +62,12 @@ test('without a prompt the order or the program names the run', () => {
   expect(describeRun({ ...run, order, spec: { program: 'make' } }, NOW).title).toBe('Order 2026-11-15-dev-0001');
   expect(describeRun({ ...run, spec: { program: 'make' } }, NOW).title).toBe('make');
   expect(describeRun({ ...run, spec: { prompt: ' ' } }, NOW).title).toBe('no prompt');
+});
+
+test('a run whose result waits for a person does not look like a success', () => {
+  const result = { status: 'success', repair_level: 'none', attempts: 1 } as const;
+  const ended: RunSummary = { ...run, state: 'ended', ended_at: '2026-11-15T09:00:03.500Z', result };
+  expect(describeRun(ended, NOW).state).toBe('success');
+  expect(describeRun(ended, NOW, true).state).toBe('needs review');
+  expect(chooseTone('needs review')).toBe('warn');
 });

@@ -1,6 +1,7 @@
 import type { RefObject } from 'preact';
 import type { RunSummary } from '../../../src/api/index.js';
 import { toPath } from '../../app/route.js';
+import { findOpenItem, waiting } from '../../server/waiting.js';
 import { Badge, chooseTone } from '../../ui/badge.js';
 import { RepairLevel } from '../../ui/repair-level.js';
 import { RowTable } from '../../ui/row-table.js';
@@ -30,14 +31,22 @@ export function RunTable({
   return (
     <RowTable columns={COLUMNS} list={list}>
       {runs.map((run) => (
-        <Row key={run.id} run={run} now={now} />
+        <Row key={run.id} run={run} now={now} needsReview={findOpenItem(waiting.value, run.id) !== undefined} />
       ))}
     </RowTable>
   );
 }
 
-function Row({ run, now }: { readonly run: RunSummary; readonly now: number }) {
-  const { state, isLive, title, failure, tookMs } = describeRun(run, now);
+function Row({
+  run,
+  now,
+  needsReview,
+}: {
+  readonly run: RunSummary;
+  readonly now: number;
+  readonly needsReview: boolean;
+}) {
+  const { state, isLive, title, failure, tookMs } = describeRun(run, now, needsReview);
   return (
     <tr>
       <td>
@@ -72,7 +81,7 @@ function Row({ run, now }: { readonly run: RunSummary; readonly now: number }) {
       </td>
       <td>
         {run.result === null || run.result.status !== 'success' ? null : (
-          <RepairLevel level={run.result.repair_level} />
+          <RepairLevel level={run.result.repair_level} kinds={run.result.repair_kinds ?? []} />
         )}
       </td>
       <td class="nowrap">
@@ -95,14 +104,18 @@ interface RunRow {
   readonly tookMs: number | null;
 }
 
-/** A run as the list shows it at a moment. */
+/** The run succeeded, but a person has to decide about the result of its order. */
+const NEEDS_REVIEW = 'needs review';
+
+/** A run as the list shows it at a moment. `needsReview`: an inbox item about it is open. */
 export function describeRun(
   { state, spec, order, result, started_at, ended_at, cancel_requested }: RunSummary,
   now: number,
+  needsReview = false,
 ): RunRow {
   const isLive = state === 'running';
   return {
-    state: cancel_requested && isLive ? 'canceling' : (result?.status ?? state),
+    state: cancel_requested && isLive ? 'canceling' : needsReview ? NEEDS_REVIEW : (result?.status ?? state),
     isLive,
     title: chooseTitle(spec, order),
     failure: result?.error === undefined ? null : { code: result.error.code, message: oneLine(result.error.message) },

@@ -37,7 +37,7 @@ function RunList() {
       names={['search', ...filters.map(({ name }) => name)]}
       fields={
         <>
-          <FilterText name="search" label="Search" type="search" placeholder="prompt, folder, issue, id" />
+          <FilterText name="search" label="Search" type="search" placeholder="id, issue, folder, engine, prompt" />
           {filters.map(({ name, label, options }) => (
             <FilterChoice key={name} name={name} label={label} options={options} />
           ))}

@@ -1,19 +1,43 @@
 import { toPath } from '../../app/route.js';
-import { navigate } from '../../app/router.js';
+import { navigate, query } from '../../app/router.js';
 import { hasScope } from '../../app/session.js';
 import { client, newRequestId } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { FormEnd, useForm } from '../../ui/form.js';
-import { Loading, Notice, OfferFailure } from '../../ui/notice.js';
+import { FailureNotice, Loading, Notice, OfferFailure } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { ContractFields, LimitFields } from './contract-fields.js';
 import { RightsFields, TaskFields } from './run-fields.js';
-import { checkRunForm, EMPTY_RUN_FORM, RUN_PLACES } from './run-form.js';
-import type { RunForm } from './run-form.js';
+import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, mergeKept, RUN_PLACES } from './run-form.js';
+import type { KeptSpec, RunForm } from './run-form.js';
 
-/** Asks for everything a run needs, and says what each thing is for. What was written is kept until it is sent. */
+/** The form that starts a run: empty, or with the values of an earlier run. Input is kept until it is sent. */
 export function StartRunForm() {
-  const { fields: written, change, forget } = useDraft('run', EMPTY_RUN_FORM);
+  const from = query.value.get('from');
+  return from === null ? <RunFields name="run" initial={EMPTY_RUN_FORM} kept={NOTHING_KEPT} /> : <FromRun id={from} />;
+}
+
+/** The form with the values of an earlier run. */
+function FromRun({ id }: { readonly id: string }) {
+  const run = useResource(`run ${id}`, async (signal) => client.getRun({ id, signal }));
+  if (run.value === null) {
+    if (run.failure === null) return <Loading />;
+    return <FailureNotice title="Cannot load the run" failure={run.failure} reload={run.reload} />;
+  }
+  const { form, kept } = fillRunForm(run.value.spec);
+  return <RunFields name={`run from ${id}`} initial={form} kept={kept} />;
+}
+
+function RunFields({
+  name,
+  initial,
+  kept,
+}: {
+  readonly name: string;
+  readonly initial: RunForm;
+  readonly kept: KeptSpec;
+}) {
+  const { fields: written, change, forget } = useDraft(name, initial);
   const offer = useResource('engines', async (signal) => client.listEngines({ signal }));
   const { engines, commands, roots, permissions, env } = offer.value ?? NO_OFFER;
   const fields = {
@@ -27,7 +51,7 @@ export function StartRunForm() {
     // Stored before sending: submitting the same form again, even after a reload, returns the same run.
     const requestId = fields.requestId || newRequestId();
     change({ ...fields, requestId });
-    const { id } = await client.startRun({ body: { ...request, request_id: requestId } });
+    const { id } = await client.startRun({ body: { ...mergeKept(request, kept), request_id: requestId } });
     forget();
     navigate(toPath({ page: 'run', id }));
   });
@@ -50,7 +74,7 @@ export function StartRunForm() {
     <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit}>
       <OfferFailure offer={offer} />
       <TaskFields {...part} engines={engines.map(({ name }) => name)} commands={commands} roots={roots} />
-      <RightsFields {...part} allowed={permissions} canAsk={engine?.can_ask !== false} />
+      {part.isCommand ? null : <RightsFields {...part} allowed={permissions} canAsk={engine?.can_ask !== false} />}
       <ContractFields {...part} />
       <LimitFields {...part} allowedEnv={env} />
       <FormEnd
@@ -68,3 +92,4 @@ export function StartRunForm() {
 }
 
 const NO_OFFER = { engines: [], commands: [], roots: [], permissions: [], env: [] };
+const NOTHING_KEPT: KeptSpec = { limits: {} };

@@ -25,11 +25,16 @@ export interface Inspected {
   readonly value: unknown;
 }
 
+/** An inspection, with the result it is of. */
+export interface InspectedResult extends Inspected {
+  readonly result: ParseResult<unknown>;
+}
+
 /** Reads a text as `parse` does and reports everything known about it. */
-export function inspect(text: string, schema: AlignableSchema | undefined, chosen: WorkbenchOptions): Inspected {
+export function inspect(text: string, schema: AlignableSchema | undefined, chosen: WorkbenchOptions): InspectedResult {
   const options = toParseOptions(chosen, schema);
   const result = parse(text, schema, options);
-  const inspected = inspectResult(text, result);
+  const inspected = { ...inspectResult(text, result), result };
   if (!result.ok || isWhole(text, result, options)) return inspected;
   const candidates = some(surveyCandidates(text, schema, options, result));
   return { ...inspected, inspection: { ...inspected.inspection, candidates } };

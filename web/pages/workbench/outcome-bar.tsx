@@ -2,7 +2,9 @@ import { Badge, chooseTone } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration } from '../../ui/time.js';
 import type { InspectionOutcome } from './inspection.js';
+import type { Suggestion } from './suggest-options.js';
 import type { InspectionState } from './use-inspection.js';
+import { setOptions } from './workbench-state.js';
 
 const LEVELS = {
   none: 'unchanged',
@@ -23,6 +25,7 @@ export function OutcomeBar({ state }: { readonly state: InspectionState }) {
         <Outcome outcome={reading.inspection.outcome} />
       )}
       {schemaProblem === null ? null : <Badge tone="warn">invalid schema: showing the previous result</Badge>}
+      {reading === null ? null : <Suggestions suggestions={reading.suggestions} />}
       <span class="end dim" aria-hidden="true">
         {busy ? 'parsing …' : reading === null ? '' : formatDuration(reading.tookMs)}
       </span>
@@ -58,4 +61,19 @@ function Outcome({ outcome }: { readonly outcome: InspectionOutcome }) {
         </>
       );
   }
+}
+
+/** Options that would give a value, as buttons that set them. */
+function Suggestions({ suggestions }: { readonly suggestions: readonly Suggestion[] }) {
+  if (suggestions.length === 0) return null;
+  return (
+    <span class="row suggestions" role="group" aria-label="Suggested options">
+      <span class="dim">Would work with:</span>
+      {suggestions.map(({ label, help, changes }) => (
+        <button key={label} type="button" title={help} onClick={() => setOptions(changes)}>
+          {label}
+        </button>
+      ))}
+    </span>
+  );
 }

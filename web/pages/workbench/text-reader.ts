@@ -3,6 +3,8 @@ import { inspect } from './inspect.js';
 import type { InspectionInput, Inspection, SchemaProblem } from './inspection.js';
 import { readSchemaText } from './read-schema-text.js';
 import { startStream } from './stream-session.js';
+import { suggestOptions } from './suggest-options.js';
+import type { Suggestion } from './suggest-options.js';
 import type { StreamSession, StreamView } from './stream-session.js';
 
 /** The value of a longer text is written on one line: with indents it could take many times the room of the text. */
@@ -33,9 +35,10 @@ export function createTextReader(now: () => number): TextReader {
     last = undefined;
     const { schema } = reading;
     const began = now();
-    const { inspection, value } = inspect(text, schema, options);
+    const { inspection, value, result } = inspect(text, schema, options);
+    const tookMs = now() - began;
     last = { number, input, schema, value, session: startStream(text, schema, options) };
-    return { kind: 'read', inspection, tookMs: now() - began };
+    return { kind: 'read', inspection, tookMs, suggestions: suggestOptions(text, schema, options, result) };
   }
 
   return {
@@ -71,7 +74,12 @@ export type WorkerQuestion =
 
 /** What the worker answers. */
 export type WorkerAnswer =
-  | { readonly kind: 'read'; readonly inspection: Inspection; readonly tookMs: number }
+  | {
+      readonly kind: 'read';
+      readonly inspection: Inspection;
+      readonly tookMs: number;
+      readonly suggestions: readonly Suggestion[];
+    }
   | { readonly kind: 'schema'; readonly problem: SchemaProblem }
   | { readonly kind: 'written'; readonly text: string }
   | { readonly kind: 'streamed'; readonly view: StreamView }

@@ -1,3 +1,4 @@
+import type { Suggestion } from './suggest-options.js';
 import type { Inspection, InspectionInput, SchemaProblem } from './inspection.js';
 import type { StreamView } from './stream-session.js';
 import type { WorkerLink } from './worker-link.js';
@@ -9,6 +10,8 @@ export interface TextReading {
   readonly text: string;
   readonly inspection: Inspection;
   readonly tookMs: number;
+  /** Changes of options that would help. */
+  readonly suggestions: readonly Suggestion[];
   /** The whole value as JSON text; null when another text was read since. */
   writeValue(): Promise<string | null>;
   /** Restarts reading the text in chunks. */
@@ -34,6 +37,7 @@ export async function readText(link: WorkerLink, input: InspectionInput): Promis
     text: input.text,
     inspection: answer.inspection,
     tookMs: answer.tookMs,
+    suggestions: answer.suggestions,
     async writeValue() {
       const written = await link.ask({ kind: 'write', reading: number });
       return written?.kind === 'written' ? written.text : null;

@@ -1,0 +1,232 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { codex } from '../../src/events/contract/translate-lines.contract.js';
+import { command, fileChange, longSession, session } from './codex-lines.js';
+import { settle } from './settle.js';
+import type { Site } from './start-site.js';
+import { useConsole } from './use-console.js';
+
+const PROGRAM = process.execPath;
+const MEGABYTE = 1024 * 1024;
+/** After the first paint no task of the page may be longer. */
+const LONGEST_TASK_MS = 50;
+/** The machine of the tests shares its cores: a task may take several times as long as it needs. */
+const PATIENCE = 4;
+
+const house = useConsole(
+  async (site: Site) => {
+    const failing = await site.client.startRun({
+      body: {
+        engine: 'command',
+        command: [PROGRAM, '-e', 'console.error("\\u001b[31mdisk quota exceeded\\u001b[0m"); process.exit(3)'],
+        workdir: site.work,
+      },
+    });
+    await site.runIs(failing.id, 'ended');
+    const asking = await site.startRun({
+      mode: 'interactive',
+      prompt: 'Paint the shed.',
+      says: session(codex.message('Which colour shall the shed have?')),
+      answers: session(codex.message('Blue it is.\n{"__SKILL_DONE__": true}', 'item_1')),
+    });
+    await site.runIs(asking.id, 'waiting');
+    return { failing: failing.id, asking: asking.id };
+  },
+  { commands: [PROGRAM] },
+);
+
+/** The longest task of a page so far, in milliseconds. */
+async function longestTask(page: Page): Promise<number> {
+  return page.evaluate(
+    async () =>
+      new Promise<number>((resolve) => {
+        new PerformanceObserver((list) =>
+          resolve(Math.max(0, ...list.getEntries().map(({ duration }) => duration))),
+        ).observe({ type: 'longtask', buffered: true });
+        setTimeout(() => resolve(0), 500);
+      }),
+  );
+}
+
+describe('an operator', () => {
+  it('finds a failed run, reads why it failed, and runs it again', async () => {
+    const { page } = await house.open('/runs');
+    await settle(page);
+    await page.getByLabel('Outcome').selectOption('failed');
+    await page.getByRole('row').filter({ hasText: 'PROCESS_EXIT_NON_ZERO' }).getByRole('link').first().click();
+    await page.waitForURL(`**/runs/${house.seeds.failing}`);
+    const failure = page.getByRole('region', { name: 'Failure' });
+    await failure.getByText('disk quota exceeded', { exact: true }).waitFor();
+    expect(await failure.innerText()).toMatch(/PROCESS_EXIT_NON_ZERO[\s\S]*What to do:/);
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await page.waitForURL(
+      (url) => /\/runs\/[0-9A-Z]{26}$/.test(url.pathname) && !url.pathname.endsWith(house.seeds.failing),
+    );
+    const again = await house.site.runIs(page.url().slice(-26), 'ended');
+    const before = await house.site.client.getRun({ id: house.seeds.failing });
+    expect(again.spec).toEqual(before.spec);
+  });
+
+  it('edits a run before it is started again', async () => {
+    const { page } = await house.open(`/runs/${house.seeds.failing}`);
+    await page.getByRole('link', { name: 'Edit and run' }).click();
+    const parameters = page.getByLabel('Arguments');
+    await parameters.waitFor();
+    expect(await parameters.inputValue()).toContain('disk quota exceeded');
+    // A program that is no agent has no permissions to choose.
+    expect(await page.getByRole('group', { name: 'Permissions' }).count()).toBe(0);
+    await parameters.fill('-e\nconsole.log("fixed")');
+    await page.getByRole('button', { name: 'Start the run' }).click();
+    await page.waitForURL(/\/runs\/[0-9A-Z]{26}$/);
+    const run = await house.site.runIs(page.url().slice(-26), 'ended');
+    expect(run).toMatchObject({ spec: { workdir: house.site.work }, result: { status: 'success' } });
+  });
+
+  it('undoes a filter with Back', async () => {
+    const { page } = await house.open('/runs');
+    await settle(page);
+    await page.getByLabel('Outcome').selectOption('canceled');
+    await page.getByText('No runs match').waitFor();
+    await page.getByLabel('Search').fill('nothing like this');
+    await page.waitForURL('**search=nothing**');
+    await page.goBack();
+    await page.waitForURL('**/runs?outcome=canceled');
+    await expect.poll(async () => page.getByLabel('Search').inputValue()).toBe('');
+    await page.goBack();
+    await page.waitForURL('**/runs');
+    await page.getByRole('link', { name: 'Paint the shed.' }).waitFor();
+  });
+
+  it('gets the console’s own page for an unknown path, and old links still lead to the executions', async () => {
+    const { page } = await house.open('/nothing-here', { mayFail: /nothing-here/ });
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await page.goto('/audit?decision=advance');
+    await page.waitForURL('**/executions?decision=advance');
+    await page.getByRole('heading', { name: 'Executions' }).waitFor();
+  });
+});
+
+describe('keys', () => {
+  it('open a list of all keys, and a palette that finds pages, runs and issues', async () => {
+    const { page } = await house.open('/charts');
+    await settle(page);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Open the command palette').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+k');
+    const field = page.getByRole('combobox', { name: 'Command' });
+    await field.fill('failed');
+    await page.getByRole('option', { name: 'Failed runs', selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/runs?outcome=failed');
+    await page.keyboard.press('Control+k');
+    await field.fill(house.seeds.asking.toLowerCase());
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/runs/${house.seeds.asking}`);
+  });
+});
+
+describe('a run', () => {
+  it('can be replayed: counts and lists follow the slider, and the clock ends with the duration', async () => {
+    const { id } = await house.site.endedRun({ says: longSession(3000) });
+    const { page } = await house.open(`/runs/${id}`);
+    await page.getByText('Complete', { exact: true }).waitFor();
+    const events = page.getByRole('button', { name: /^Events/ });
+    const readCount = async () => Number((await events.innerText()).replaceAll(/\D/g, ''));
+    const all = await readCount();
+    expect(all).toBeGreaterThan(3000);
+    const slider = page.getByRole('slider', { name: 'Position in the run' });
+    const [start, end] = await slider.evaluate((range: HTMLInputElement) => [Number(range.min), Number(range.max)]);
+    const run = await house.site.client.getRun({ id });
+    const took = Date.parse(run.ended_at ?? '') - Date.parse(run.started_at ?? '');
+    expect(Math.abs((end ?? 0) - (start ?? 0) - took)).toBeLessThan(50);
+    await slider.fill(String(Math.round(((end ?? 0) * 9) / 10)));
+    await expect.poll(readCount).toBeLessThanOrEqual(all);
+    await slider.fill('0');
+    await expect.poll(readCount).toBeLessThan(all);
+    const list = page.locator('.virtual[aria-label="Events"]');
+    await slider.fill(String(Math.round(((end ?? 0) * 19) / 20)));
+    await expect
+      .poll(async () => list.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight < box.clientHeight))
+      .toBe(true);
+  });
+
+  it('offers a binary file as a download, byte for byte, and shows no styles of terminals', async () => {
+    const text = '\u0000\u0001PNG';
+    const { id } = await house.site.endedRun({
+      makes: { 'chart.png': text },
+      says: session(
+        ...command('item_0', 'npm test', '\u001B[32m✓\u001B[39m 3 passed\u001B[1A\n'),
+        ...fileChange('item_1', 'chart.png'),
+        codex.message('Done.', 'item_2'),
+      ),
+    });
+    const { page } = await house.open(`/runs/${id}`);
+    await page.getByText('Complete', { exact: true }).waitFor();
+    const conversation = page.locator('.virtual[aria-label="Conversation"]');
+    const call = conversation.locator('.item').filter({ hasText: 'npm test' }).first();
+    await call.getByText('Output').click();
+    await expect.poll(async () => call.innerText()).toContain('✓ 3 passed␛[1A');
+    await conversation.getByRole('button', { name: 'Preview' }).first().click();
+    await conversation.getByText('Binary file, 5 bytes').waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      conversation.getByRole('button', { name: 'Download' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('chart.png');
+    const parts: Buffer[] = [];
+    for await (const part of await download.createReadStream()) parts.push(part as Buffer);
+    expect(Buffer.concat(parts).toString()).toBe(text);
+  });
+
+  it('with lines of five megabytes is opened without a long task', async () => {
+    const long = 'one long line of words '.repeat((5 * MEGABYTE) / 23);
+    const { id } = await house.site.endedRun({
+      says: session(
+        codex.message(`# Report\n\n${long}`, 'item_0'),
+        ...command('item_1', 'cat big.log', long),
+        codex.message(JSON.stringify({ text: long }), 'item_2'),
+        long,
+        codex.message('Done.', 'item_3'),
+      ),
+    });
+    const { page } = await house.open(`/runs/${id}`);
+    await page.getByText('Complete', { exact: true }).waitFor({ timeout: 60_000 });
+    const conversation = page.locator('.virtual[aria-label="Conversation"]');
+    await conversation.getByText('Report').first().waitFor();
+    await conversation.focus();
+    await page.keyboard.press('End');
+    await conversation.getByText('Done.').first().waitFor();
+    expect(await longestTask(page)).toBeLessThan(LONGEST_TASK_MS * PATIENCE);
+  });
+});
+
+describe('a question', () => {
+  it('is counted, comes first in the inbox in its own words, and is answered there', async () => {
+    const { page } = await house.open('/inbox');
+    await settle(page);
+    await expect.poll(async () => page.locator('.navigation .count').innerText()).toContain('1');
+    const question = page.getByRole('article', { name: `Question of run ${house.seeds.asking}` });
+    await question.getByText('Which colour shall the shed have?').waitFor();
+    await question.getByLabel('Your answer').fill('Blue, please.');
+    await question.getByRole('button', { name: 'Answer' }).click();
+    const run = await house.site.runIs(house.seeds.asking, 'ended');
+    expect(run.result?.status).toBe('success');
+    await question.waitFor({ state: 'detached' });
+  });
+
+  it('can be answered on a phone without scrolling', async () => {
+    const asking = await house.site.startRun({
+      mode: 'interactive',
+      says: session(codex.message('Which one?')),
+      answers: session(codex.message('Thanks.\n{"__SKILL_DONE__": true}', 'item_1')),
+    });
+    await house.site.runIs(asking.id, 'waiting');
+    const { page } = await house.open(`/runs/${asking.id}`, { width: 390, height: 844 });
+    const field = page.getByLabel('Your answer');
+    await field.waitFor();
+    const box = await field.boundingBox();
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(844);
+  });
+});

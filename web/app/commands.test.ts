@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { findCommands, KEYS } from './commands.js';
+import { readRoute } from './route.js';
+
+const ALL = { canRun: true, canSignOut: true };
+const labels = (text: string, context = ALL) => findCommands(text, context).map(({ label }) => label);
+
+describe('the command palette', () => {
+  test('offers all commands, and no search, before anything is typed', () => {
+    expect(labels('')).toEqual(expect.arrayContaining(['Runs', 'Executions', 'Start a run', 'Sign out']));
+    expect(labels('').some((label) => label.startsWith('Search'))).toBe(false);
+  });
+
+  test('finds commands by words in any order and case', () => {
+    expect(labels('RUNS fail')).toEqual(['Failed runs', 'Search runs for “RUNS fail”']);
+  });
+
+  test('opens a run by its id', () => {
+    expect(findCommands('01jd0000000000000000000abc', ALL)[0]).toEqual({
+      label: 'Open run 01JD0000000000000000000ABC',
+      action: { path: '/runs/01JD0000000000000000000ABC' },
+    });
+  });
+
+  test('opens an issue by its reference', () => {
+    expect(findCommands('acme/shop#12', ALL)[0]?.action).toEqual({ path: '/issues/acme%2Fshop%2312' });
+  });
+
+  test('hides what the session may not do', () => {
+    const shown = labels('', { canRun: false, canSignOut: false });
+    expect(shown).not.toContain('Start a run');
+    expect(shown).not.toContain('Sign out');
+  });
+
+  test('leads to pages that exist', () => {
+    for (const { action } of findCommands('', ALL)) {
+      if ('path' in action) expect(readRoute(action.path.split('?')[0] ?? '').page).not.toBe('unknown');
+    }
+  });
+});
+
+test('every page has its keys in the list of keys', () => {
+  const effects = KEYS.flatMap(({ keys }) => keys.map(([, effect]) => effect));
+  expect(effects.filter((effect) => effect.startsWith('Go to ')).length).toBeGreaterThanOrEqual(7);
+});

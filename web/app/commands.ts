@@ -1,0 +1,107 @@
+/** Something the command palette can do. */
+export interface Command {
+  readonly label: string;
+  /** Where it leads; or what it does. */
+  readonly action: { readonly path: string } | { readonly run: 'theme' | 'keys' | 'sign-out' };
+  /** The keys that do the same. */
+  readonly keys?: string;
+}
+
+/** What the current session may do. */
+export interface CommandContext {
+  readonly canRun: boolean;
+  readonly canSignOut: boolean;
+}
+
+const PAGES: readonly Command[] = [
+  { label: 'Runs', action: { path: '/runs' }, keys: 'g r' },
+  { label: 'Inbox', action: { path: '/inbox' }, keys: 'g i' },
+  { label: 'Issues', action: { path: '/issues' }, keys: 'g s' },
+  { label: 'Outbox', action: { path: '/outbox' }, keys: 'g o' },
+  { label: 'Executions', action: { path: '/executions' }, keys: 'g e' },
+  { label: 'Workbench', action: { path: '/workbench' }, keys: 'g w' },
+  { label: 'Charts', action: { path: '/charts' }, keys: 'g c' },
+];
+
+const RUN_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
+const ISSUE_REF = /^\S+#\S+$/;
+
+/**
+ * The commands that match a text, the best first: commands whose label has all its words, then what the text itself can
+ * name: a run, an issue, or words to search runs for.
+ *
+ * @example
+ * findCommands('fail', context) // [{ label: 'Failed runs', … }, { label: 'Search runs for “fail”', … }]
+ */
+export function findCommands(text: string, context: CommandContext): readonly Command[] {
+  const typed = text.trim();
+  const words = typed.toLowerCase().split(/\s+/);
+  const matching = listCommands(context).filter(({ label }) =>
+    words.every((word) => label.toLowerCase().includes(word)),
+  );
+  return [...nameDirectly(typed), ...matching, ...(typed === '' ? [] : [searchFor(typed)])];
+}
+
+function listCommands({ canRun, canSignOut }: CommandContext): readonly Command[] {
+  return [
+    ...PAGES,
+    ...(canRun
+      ? [
+          { label: 'Start a run', action: { path: '/runs?start' } },
+          { label: 'Submit an order', action: { path: '/issues?order' } },
+        ]
+      : []),
+    { label: 'Failed runs', action: { path: '/runs?outcome=failed' } },
+    { label: 'Running runs', action: { path: '/runs?state=running' } },
+    { label: 'Runs waiting for an answer', action: { path: '/runs?state=waiting' } },
+    { label: 'Issues that need a person', action: { path: '/issues?state=needs-human' } },
+    { label: 'Comments that were not delivered', action: { path: '/outbox?state=dead' } },
+    { label: 'Change theme', action: { run: 'theme' } },
+    { label: 'Keyboard shortcuts', action: { run: 'keys' }, keys: '?' },
+    ...(canSignOut ? [{ label: 'Sign out', action: { run: 'sign-out' as const } }] : []),
+  ];
+}
+
+function nameDirectly(typed: string): readonly Command[] {
+  if (RUN_ID.test(typed)) {
+    return [{ label: `Open run ${typed.toUpperCase()}`, action: { path: `/runs/${typed.toUpperCase()}` } }];
+  }
+  if (!ISSUE_REF.test(typed)) return [];
+  return [{ label: `Open issue ${typed}`, action: { path: `/issues/${encodeURIComponent(typed)}` } }];
+}
+
+function searchFor(typed: string): Command {
+  return { label: `Search runs for “${typed}”`, action: { path: `/runs?search=${encodeURIComponent(typed)}` } };
+}
+
+/** All keys of the console, by where they work. */
+export const KEYS: readonly {
+  readonly title: string;
+  readonly keys: readonly (readonly [keys: string, effect: string])[];
+}[] = [
+  {
+    title: 'Everywhere',
+    keys: [
+      ['Ctrl K', 'Open the command palette'],
+      ['?', 'Show these keys'],
+      ['/', 'Go to the search field'],
+      ...PAGES.map(({ keys = '', label }) => [keys, `Go to ${label}`] as const),
+    ],
+  },
+  {
+    title: 'Lists',
+    keys: [
+      ['j k', 'Next and previous row'],
+      ['Enter', 'Open the row'],
+    ],
+  },
+  {
+    title: 'One run',
+    keys: [
+      ['↓ ↑', 'Next and previous entry of a lens'],
+      ['Home End', 'First and last entry'],
+      ['Esc', 'Clear the selection'],
+      ['Ctrl Enter', 'Send the answer'],
+    ],
+  },
+];

@@ -1,0 +1,112 @@
+import type { RunView } from '../../../src/api/index.js';
+import { client } from '../../server/client.js';
+import { useResource } from '../../server/use-resource.js';
+import { Badge } from '../../ui/badge.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { stripStyles } from '../../ui/strip-styles.js';
+import { describeItem } from './describe-item.js';
+import type { ItemView } from './describe-item.js';
+import type { OpenRun } from './open-run.js';
+import { findLastStderr } from './raw-rows.js';
+
+/** The end of stderr that is shown: what a program says last is mostly why it gave up. */
+const STDERR_BYTES = 4000;
+/** Items from the end that are searched for a failed tool. */
+const MOST_SEARCHED = 500;
+
+/** Why a run failed, before anything else: the cause, what to do, the failed tool and the end of stderr. */
+export function FailureCard({ run, view }: { readonly run: OpenRun; readonly view: RunView }) {
+  const error = view.result?.error;
+  if (view.result?.status !== 'failed' || error === undefined) return null;
+  return (
+    <section class="card failure" aria-label="Failure">
+      <p class="failure-cause">
+        <Badge tone="bad">{error.code}</Badge> <SafeText text={error.message} limit={1000} />
+      </p>
+      <p>
+        <strong>What to do:</strong> {adviseOn(error.category, error.code)}
+      </p>
+      <FailedTool run={run} />
+      <LastStderr id={view.id} />
+    </section>
+  );
+}
+
+/** What a person can do about a failure: by its code where that says more, else by its category. */
+export function adviseOn(category: string, code: string): string {
+  const advice: Readonly<Record<string, string>> = { ...BY_CATEGORY, ...BY_CODE };
+  return advice[code] ?? advice[category] ?? 'Read the last output below, then run again.';
+}
+
+const BY_CODE: Readonly<Record<string, string>> = {
+  OUTPUT_NOT_VALIDATED:
+    'Compare the answer with the schema under Result. Then correct the prompt, relax the schema, or allow retries with Edit and run.',
+  PROCESS_NOT_STARTED:
+    'Install the engine on the server, or set its path in the configuration. sluice doctor checks it.',
+  PROCESS_SIGNALED: 'Find out what stopped the process; a memory limit is the usual cause. Then run again.',
+  RUN_TIMED_OUT: 'Raise the time limit with Edit and run, or make the task smaller.',
+  SESSION_LOST: 'Start a new run whose prompt contains the question and its answer.',
+};
+
+const BY_CATEGORY: Readonly<Record<string, string>> = {
+  output:
+    'Compare the answer with the contract under Result, then correct the prompt or the contract with Edit and run.',
+  limit: 'Raise the limit named in the message with Edit and run, or make the task smaller.',
+  timeout: 'Raise the time limit with Edit and run, or make the task smaller.',
+  process: 'Read the end of stderr. If the problem is temporary, run again.',
+  engine: 'Follow the message of the engine. If the problem is temporary, run again.',
+};
+
+/** The last tool call that failed. Its space is kept, because events arrive after the page was drawn. */
+function FailedTool({ run }: { readonly run: OpenRun }) {
+  void run.beats.page.value;
+  const tool = findFailedTool(run.lenses.conversation);
+  return (
+    <p class="failure-tool one-line">
+      <strong>Last failed tool:</strong>{' '}
+      {tool === null ? (
+        <span class="dim">none</span>
+      ) : (
+        <button type="button" class="link" onClick={() => (run.chosen.value = { lens: 'conversation', seq: tool.seq })}>
+          <SafeText text={`${tool.name}: ${tool.error ?? 'failed'}`.slice(0, 200)} />
+        </button>
+      )}
+    </p>
+  );
+}
+
+/** Searches the end of a conversation for a failed tool call. */
+export function findFailedTool(
+  conversation: OpenRun['lenses']['conversation'],
+): Extract<ItemView, { kind: 'tool' }> | null {
+  const { items, events } = conversation;
+  const first = Math.max(0, items.length - MOST_SEARCHED);
+  for (let index = items.length - 1; index >= first; index -= 1) {
+    const item = items[index];
+    if (item?.type !== 'assistant.tool_call') continue;
+    const view = describeItem(conversation, item, events.length);
+    if (view?.kind === 'tool' && view.status === 'failed') return view;
+  }
+  return null;
+}
+
+function LastStderr({ id }: { readonly id: string }) {
+  const { value, failure } = useResource(`stderr ${id}`, async (signal) => {
+    const { evidence } = await client.listRunFiles({ id, signal });
+    const file = findLastStderr(evidence);
+    if (file === null) return '';
+    const from = Math.max(0, file.size - STDERR_BYTES);
+    const { text } = await client.readEvidence({ id, name: file.name, from, signal });
+    // The first line may begin in the middle of a character.
+    return stripStyles(from === 0 ? text : text.slice(text.indexOf('\n') + 1)).trimEnd();
+  });
+  const empty = failure === null ? (value === null ? 'Loading …' : 'empty') : failure.message;
+  return (
+    <details open>
+      <summary>End of stderr</summary>
+      <pre class="failure-stderr" tabIndex={0} aria-label="End of stderr">
+        {value === null || value === '' ? <span class="dim">{empty}</span> : <SafeText text={value} />}
+      </pre>
+    </details>
+  );
+}

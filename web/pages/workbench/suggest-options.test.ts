@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { parse } from '../../../src/json/index.js';
+import { interpretJsonSchema } from '../../../src/json-schema/index.js';
+import { DEFAULT_OPTIONS } from './examples.js';
+import { toParseOptions } from './inspect.js';
+import type { WorkbenchOptions } from './inspection.js';
+import { suggestOptions } from './suggest-options.js';
+
+const SCORE = interpretJsonSchema({
+  type: 'object',
+  properties: { score: { type: 'integer' }, note: { type: 'string' } },
+  required: ['score'],
+});
+
+function suggest(text: string, schema?: typeof SCORE, changes: Partial<WorkbenchOptions> = {}) {
+  const options = { ...DEFAULT_OPTIONS, ...changes };
+  const result = parse(text, schema, toParseOptions(options, schema));
+  return suggestOptions(text, schema, options, result).map(({ label }) => label);
+}
+
+test('a truncated value suggests to allow partial', () => {
+  expect(suggest('{"a": [1, 2')).toEqual(['Allow partial']);
+});
+
+test('a near miss suggests to align', () => {
+  expect(suggest('{"score": "7"}', SCORE)).toEqual(['Align']);
+});
+
+test('a truncated near miss suggests both, because neither alone helps', () => {
+  expect(suggest('{"score": "7", "note": "unfin', SCORE)).toEqual(['Allow partial and align']);
+});
+
+test('a profile that does not search the text suggests the default one', () => {
+  expect(suggest('Here it is: {"score": 7,}', SCORE, { profile: 'generic' })).toContain('Profile default');
+});
+
+test('nothing is suggested where nothing would help', () => {
+  expect(suggest('no answer at all')).toEqual([]);
+  expect(suggest('{"score": 7}', SCORE)).toEqual([]);
+});
+
+test('several matching candidates suggest the last one', () => {
+  expect(suggest('First {"score": 1}, then {"score": 2}.', SCORE)).toEqual(['Prefer last']);
+});
+
+test('a text that takes long to parse is not tried again', () => {
+  expect(suggest(`{"a": ["${'x'.repeat(200_000)}"`)).toEqual([]);
+});

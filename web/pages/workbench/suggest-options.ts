@@ -1,0 +1,67 @@
+import { parse } from '../../../src/json/index.js';
+import type { AlignableSchema, ParseResult } from '../../../src/json/index.js';
+import { toParseOptions } from './inspect.js';
+import type { WorkbenchOptions } from './inspection.js';
+
+/** A change of options that would give a value, or another one. */
+export interface Suggestion {
+  readonly label: string;
+  readonly help: string;
+  readonly changes: Partial<WorkbenchOptions>;
+}
+
+/** Each suggestion is tried by parsing the text again: longer texts get none. */
+const LONGEST_TRIED = 200_000;
+
+const PARTIAL: Suggestion = {
+  label: 'Allow partial',
+  help: 'The text was cut off; the part before the cut is valid.',
+  changes: { allowPartial: true },
+};
+const ALIGN: Suggestion = {
+  label: 'Align',
+  help: 'The value matches the schema after small corrections, each of which is listed.',
+  changes: { align: true },
+};
+const BOTH: Suggestion = {
+  label: 'Allow partial and align',
+  help: 'The part before the cut matches the schema after small corrections.',
+  changes: { allowPartial: true, align: true },
+};
+const LAST: Suggestion = {
+  label: 'Prefer last',
+  help: 'Another candidate, later in the text, also matches.',
+  changes: { prefer: 'last' },
+};
+const PROFILE: Suggestion = {
+  label: 'Profile default',
+  help: 'The default profile searches the whole text and repairs syntax.',
+  changes: { profile: 'default' },
+};
+
+/**
+ * The changes of options that would help, each tried: after a failure those that give a value; after a success with
+ * several matching candidates the one that selects another.
+ *
+ * @example
+ * suggestOptions('{"a": [1, 2', undefined, options, result) // [{ label: 'Allow partial', … }]
+ */
+export function suggestOptions(
+  text: string,
+  schema: AlignableSchema | undefined,
+  options: WorkbenchOptions,
+  result: ParseResult<unknown>,
+): readonly Suggestion[] {
+  if (text.length > LONGEST_TRIED) return [];
+  const helps = ({ changes }: Suggestion): boolean => {
+    const next = { ...options, ...changes };
+    if (JSON.stringify(next) === JSON.stringify(options)) return false;
+    return parse(text, schema, toParseOptions(next, schema)).ok;
+  };
+  if (result.ok) {
+    const isAmbiguous = result.warnings.some(({ code }) => code === 'AMBIGUOUS_CANDIDATES');
+    return isAmbiguous && helps(LAST) ? [LAST] : [];
+  }
+  const single = [PARTIAL, ...(schema === undefined ? [] : [ALIGN]), LAST, PROFILE].filter(helps);
+  return single.length > 0 || schema === undefined ? single : [BOTH].filter(helps);
+}

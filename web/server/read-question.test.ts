@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import type { Client } from '../../src/client/index.js';
+import { fcmpEvent } from '../pages/run/events.fixture.js';
+import { findOpenQuestion, readQuestion } from './read-question.js';
+
+const QUESTION = { interaction_id: 'q1', prompt: 'Which one?', options: ['red', 'blue'], kind: 'open_text' };
+
+/** A server with a conversation of so many events, the last of which may be a question. */
+function serve(count: number, { asks }: { readonly asks: boolean }) {
+  let requests = 0;
+  const log = Array.from({ length: count }, (_, index) =>
+    asks && index === count - 1
+      ? fcmpEvent('user.input.required', QUESTION, { seq: index + 1 })
+      : fcmpEvent('raw.stdout', { text: 'x' }, { seq: index + 1 }),
+  );
+  const client: Pick<Client, 'readHistory'> = {
+    async readHistory({ query }) {
+      requests += 1;
+      const from = Number(query?.from ?? 1) - 1;
+      const to = from + (query?.limit ?? 1000);
+      return { events: log.slice(from, to), next_from: to < log.length ? String(to + 1) : null };
+    },
+  };
+  return { client, requests: () => requests };
+}
+
+const { signal } = new AbortController();
+
+describe('the open question of a run', () => {
+  test.each([1, 49, 50, 51, 99, 100, 101, 1000, 12_345])('is found at the end of %d events', async (count) => {
+    const { client } = serve(count, { asks: true });
+    expect(await readQuestion(client, 'run', signal)).toEqual({
+      interactionId: 'q1',
+      prompt: 'Which one?',
+      options: ['red', 'blue'],
+    });
+  });
+
+  test.each([0, 1, 50, 400])('is null for %d events that end otherwise', async (count) => {
+    expect(await readQuestion(serve(count, { asks: false }).client, 'run', signal)).toBeNull();
+  });
+
+  test('takes one request for a short conversation and few for a long one', async () => {
+    const short = serve(40, { asks: true });
+    await readQuestion(short.client, 'run', signal);
+    expect(short.requests()).toBe(1);
+    const long = serve(100_000, { asks: true });
+    await readQuestion(long.client, 'run', signal);
+    expect(long.requests()).toBeLessThan(40);
+  });
+
+  test('is closed by any later event', () => {
+    const events = [fcmpEvent('user.input.required', QUESTION), fcmpEvent('user.input.replied', { text: 'red' })];
+    expect(findOpenQuestion(events)).toBeNull();
+  });
+});
