@@ -44,20 +44,6 @@ function Palette() {
   const commands = findCommands(text.value, { canRun: hasScope('run'), canSignOut });
   const chosen = Math.min(at.value, commands.length - 1);
 
-  const run = ({ action }: Command): void => {
-    overlay.value = null;
-    if ('path' in action) return navigate(action.path);
-    switch (action.run) {
-      case 'theme':
-        theme.value = nextTheme(theme.value);
-        return;
-      case 'keys':
-        overlay.value = 'keys';
-        return;
-      case 'sign-out':
-        void signOut();
-    }
-  };
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (step !== 0) {
@@ -109,6 +95,21 @@ function Palette() {
       </ul>
     </Modal>
   );
+}
+
+function run({ action }: Command): void {
+  overlay.value = null;
+  if ('path' in action) return navigate(action.path);
+  switch (action.run) {
+    case 'theme':
+      theme.value = nextTheme(theme.value);
+      return;
+    case 'keys':
+      overlay.value = 'keys';
+      return;
+    case 'sign-out':
+      void signOut();
+  }
 }
 
 function KeyList() {

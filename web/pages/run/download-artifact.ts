@@ -25,10 +25,8 @@ export async function readWholeArtifact(
 /** The name a file is saved under: the last part of its path, without what a file system or a reader would misread. */
 export function chooseFileName(path: string): string {
   const [name = ''] = path.split(/[/\\]/).slice(-1);
-  // oxlint-disable-next-line no-control-regex
-  const safe = name
-    .replaceAll(/[\u0000-\u001F\u007F-\u009F\u200B-\u200F\u202A-\u202E\u2066-\u2069<>:"|?*]/g, '_')
-    .slice(0, 120);
+  // What hides, reorders or names a device: never in a name that a person is to trust.
+  const safe = name.replaceAll(/[\p{Cc}\p{Cf}<>:"|?*]/gu, '_').slice(0, 120);
   return /^[._ ]*$/.test(safe) ? 'file' : safe;
 }
 

@@ -122,6 +122,9 @@ export function findLastStderr(
   files: readonly { readonly name: string; readonly size: number }[],
 ): { readonly name: string; readonly size: number } | null {
   const written = files.filter(({ name, size }) => /^stderr\.\d{1,9}\.log$/.test(name) && size > 0);
-  const attempt = ({ name }: { readonly name: string }): number => Number(name.split('.')[1]);
-  return written.toSorted((one, other) => attempt(other) - attempt(one))[0] ?? null;
+  return written.toSorted((one, other) => readAttempt(other.name) - readAttempt(one.name))[0] ?? null;
+}
+
+function readAttempt(name: string): number {
+  return Number(name.split('.')[1]);
 }

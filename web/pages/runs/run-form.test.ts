@@ -103,20 +103,20 @@ test('a form filled from a run makes the same request', () => {
     input_files: ['a.txt'],
     terminal: true,
   } as const;
-  const { form, kept } = fillRunForm(spec);
-  const { request, wrong } = checkRunForm(form);
+  const { form: filled, kept } = fillRunForm(spec);
+  const { request, wrong } = checkRunForm(filled);
   expect(wrong).toEqual({});
   expect(mergeKept(request, kept)).toEqual(spec);
 });
 
 test('a command has no permissions, model or mode to send', () => {
-  const { form } = fillRunForm({
+  const { form: filled } = fillRunForm({
     engine: 'command',
     command: ['make', '-j', '2'],
     workdir: '/srv',
     permissions: 'workspace',
   });
-  expect(checkRunForm({ ...form, model: 'x', mode: 'interactive' }).request).toEqual({
+  expect(checkRunForm({ ...filled, model: 'x', mode: 'interactive' }).request).toEqual({
     engine: 'command',
     command: ['make', '-j', '2'],
     workdir: '/srv',

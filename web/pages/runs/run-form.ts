@@ -146,7 +146,6 @@ export type KeptSpec = Pick<RunRequest, 'terminal'> & {
 /** Fills the form with the spec of an earlier run. */
 export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; readonly kept: KeptSpec } {
   const { contract = {}, limits = {}, command = [] } = spec;
-  const number = (value: number | undefined): string => (value === undefined ? '' : String(value));
   const { output_bytes, line_bytes } = limits;
   return {
     form: {
@@ -161,11 +160,11 @@ export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; re
       profile: contract.profile ?? 'default',
       allowPartial: contract.allow_partial ?? false,
       align: contract.align ?? false,
-      timeS: number(limits.time_s),
-      idleS: number(limits.idle_s),
-      waitS: number(limits.wait_s),
-      tokens: number(limits.tokens),
-      cost: number(limits.cost),
+      timeS: writeNumber(limits.time_s),
+      idleS: writeNumber(limits.idle_s),
+      waitS: writeNumber(limits.wait_s),
+      tokens: writeNumber(limits.tokens),
+      cost: writeNumber(limits.cost),
       maxRetries: String(spec.max_retries ?? 0),
       model: spec.model ?? '',
       env: (spec.env ?? []).join(' '),
@@ -221,4 +220,8 @@ function given<Fields extends object>(fields: Fields): { [Key in keyof Fields]?:
   const kept = Object.entries(fields).filter(([, value]) => value !== undefined);
   // Name by name what was given, without what was not.
   return Object.fromEntries(kept) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
+}
+
+function writeNumber(value: number | undefined): string {
+  return value === undefined ? '' : String(value);
 }

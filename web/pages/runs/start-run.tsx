@@ -14,7 +14,7 @@ import type { KeptSpec, RunForm } from './run-form.js';
 /** The form that starts a run: empty, or with the values of an earlier run. Input is kept until it is sent. */
 export function StartRunForm() {
   const from = query.value.get('from');
-  return from === null ? <RunFields name="run" initial={EMPTY_RUN_FORM} kept={NOTHING_KEPT} /> : <FromRun id={from} />;
+  return from === null ? <RunFields draft="run" initial={EMPTY_RUN_FORM} kept={NOTHING_KEPT} /> : <FromRun id={from} />;
 }
 
 /** The form with the values of an earlier run. */
@@ -25,19 +25,19 @@ function FromRun({ id }: { readonly id: string }) {
     return <FailureNotice title="Cannot load the run" failure={run.failure} reload={run.reload} />;
   }
   const { form, kept } = fillRunForm(run.value.spec);
-  return <RunFields name={`run from ${id}`} initial={form} kept={kept} />;
+  return <RunFields draft={`run from ${id}`} initial={form} kept={kept} />;
 }
 
 function RunFields({
-  name,
+  draft,
   initial,
   kept,
 }: {
-  readonly name: string;
+  readonly draft: string;
   readonly initial: RunForm;
   readonly kept: KeptSpec;
 }) {
-  const { fields: written, change, forget } = useDraft(name, initial);
+  const { fields: written, change, forget } = useDraft(draft, initial);
   const offer = useResource('engines', async (signal) => client.listEngines({ signal }));
   const { engines, commands, roots, permissions, env } = offer.value ?? NO_OFFER;
   const fields = {
