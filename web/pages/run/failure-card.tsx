@@ -24,7 +24,7 @@ export function FailureCard({ run, view }: { readonly run: OpenRun; readonly vie
         <Badge tone="bad">{error.code}</Badge> <SafeText text={error.message} limit={1000} />
       </p>
       <p>
-        <strong>What to do:</strong> {adviseOn(error.category, error.code)}
+        <strong>What to do:</strong> {adviseOn(error)}
       </p>
       <FailedTool run={run} />
       <LastStderr id={view.id} />
@@ -32,11 +32,22 @@ export function FailureCard({ run, view }: { readonly run: OpenRun; readonly vie
   );
 }
 
-/** What a person can do about a failure: by its code where that says more, else by its category. */
-export function adviseOn(category: string, code: string): string {
-  const advice: Readonly<Record<string, string>> = { ...BY_CATEGORY, ...BY_CODE };
-  return advice[code] ?? advice[category] ?? 'Read the last output below, then run again.';
+/** What a person can do about a failure: by its cause or its code where they say more, else by its category. */
+export function adviseOn({ cause = 'unknown', code, category }: RunError): string {
+  return BY_CAUSE[cause] ?? BY_CODE[code] ?? BY_CATEGORY[category];
 }
+
+type RunError = NonNullable<NonNullable<RunView['result']>['error']>;
+
+const BY_CAUSE: Readonly<Record<NonNullable<RunError['cause']>, string | null>> = {
+  auth: 'Sign in to the engine on the server, or pass its key as an environment variable, then run again.',
+  rate_limit: 'Wait until the limit of the provider resets, then run again.',
+  quota: 'The account of the provider has no quota left. Add some, or use another model with Edit and run.',
+  model: 'The model or its service refused the request. Choose another model with Edit and run, or run again later.',
+  network: 'Check the network of the server, then run again.',
+  permission: 'Allow more permissions with Edit and run, or change the task.',
+  unknown: null,
+};
 
 const BY_CODE: Readonly<Record<string, string>> = {
   OUTPUT_NOT_VALIDATED:
@@ -48,7 +59,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
   SESSION_LOST: 'Start a new run whose prompt contains the question and its answer.',
 };
 
-const BY_CATEGORY: Readonly<Record<string, string>> = {
+const BY_CATEGORY: Readonly<Record<RunError['category'], string>> = {
+  canceled: 'Run again if it was canceled by mistake.',
   output:
     'Compare the answer with the contract under Result, then correct the prompt or the contract with Edit and run.',
   limit: 'Raise the limit named in the message with Edit and run, or make the task smaller.',

@@ -30,6 +30,16 @@ export function RunHead({ run, onChange }: { readonly run: RunView; readonly onC
       {result?.status === 'success' ? (
         <RepairLevel level={result.repair_level} kinds={(result.repairs ?? []).map(({ kind }) => kind)} />
       ) : null}
+      {run.waiting_for === null ? null : (
+        <span>
+          waiting for its folder
+          {run.waiting_for.run === null ? null : (
+            <>
+              , in use by <a href={toPath({ page: 'run', id: run.waiting_for.run })}>{run.waiting_for.run}</a>
+            </>
+          )}
+        </span>
+      )}
       <span class="dim">{durationText(started_at, ended_at)}</span>
       {usage === '' ? null : <span class="dim">{usage}</span>}
       {result !== null && result.attempts > 1 ? <span class="dim">{result.attempts} attempts</span> : null}

@@ -104,12 +104,18 @@ const MOST_LINES = 50;
 type RunError = NonNullable<NonNullable<RunView['result']>['error']>;
 
 /** Why a run failed: the code, where the schema was not met, and which candidates were tried. */
-function RunFailureView({ error: { category, code, message, issues = [], tried = [] } }: { readonly error: RunError }) {
+function RunFailureView({
+  error: { category, cause, http_status, code, message, issues = [], tried = [] },
+}: {
+  readonly error: RunError;
+}) {
   return (
     <section>
       <h2>Error</h2>
       <p>
-        <Badge tone="bad">{code}</Badge> <span class="dim">{category}</span> <SafeText text={message} limit={4000} />
+        <Badge tone="bad">{code}</Badge>{' '}
+        <span class="dim">{[category, cause, http_status].filter((part) => part !== undefined).join(' · ')}</span>{' '}
+        <SafeText text={message} limit={4000} />
       </p>
       <Lines
         title="Schema errors"

@@ -65,6 +65,16 @@ function Row({
             <SafeText text={run.spec.program ?? ''} />
           </span>
         )}
+        {run.waiting_for === null ? null : (
+          <span class="below">
+            waiting for its folder
+            {run.waiting_for.run === null ? null : (
+              <>
+                , in use by <a href={toPath({ page: 'run', id: run.waiting_for.run })}>{run.waiting_for.run}</a>
+              </>
+            )}
+          </span>
+        )}
         {failure === null ? null : (
           <span class="below clip">
             {failure.code}: <SafeText text={failure.message} />
