@@ -47,17 +47,20 @@ export function Page({ route }: { readonly route: Route }) {
     };
   }, [name]);
 
-  if (name === 'unknown') {
+  if (route.page === 'unknown') {
     return (
       <section class="stack">
         <h1>Page not found</h1>
+        <p>
+          No page at <code>{route.path.slice(0, 200)}</code>.
+        </p>
         <p>
           <a href="/runs">All runs</a>
         </p>
       </section>
     );
   }
-  if (loaded?.name !== name) return <Loading />;
+  if (loaded?.name !== route.page) return <Loading />;
   if ('failed' in loaded) {
     return (
       <Notice

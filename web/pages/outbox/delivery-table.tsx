@@ -16,7 +16,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'Issue', width: '24%' },
   { name: 'To', width: '7rem' },
   { name: 'Destination or error' },
-  { name: 'Attempts', width: '4.5rem', isNumber: true },
+  { name: 'Attempts', width: '6rem', isNumber: true },
   { name: 'Written', width: '9.5rem' },
 ];
 

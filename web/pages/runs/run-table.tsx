@@ -11,7 +11,7 @@ import { formatDuration, Moment } from '../../ui/time.js';
 import { ROW } from '../../ui/use-row-keys.js';
 
 const COLUMNS: readonly Column[] = [
-  { name: 'State', width: '7.5rem' },
+  { name: 'State', width: '8.5rem' },
   { name: 'Prompt' },
   { name: 'Engine', width: '7rem' },
   { name: 'Repair', width: '7rem' },

@@ -70,7 +70,7 @@ function StartRun() {
   return (
     <>
       <div class="page-head">
-        <h1>Start a run</h1>
+        <h1>{query.value.has('from') ? 'Edit and run' : 'Start a run'}</h1>
         <a class="end" href="/runs">
           All runs
         </a>
