@@ -80,7 +80,6 @@ function Palette() {
       <ul id="commands" role="listbox" aria-label="Commands">
         {commands.map((command, index) => (
           // Keys reach it through the field, as a combobox has it.
-          // oxlint-disable-next-line jsx-a11y/click-events-have-key-events
           <li
             key={command.label}
             id={`command-${index}`}
