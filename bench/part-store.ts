@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { executionOf, messageOf, settlementOf, submissionOf } from '../src/store/contract/fixtures/order-samples.js';
+import { sampleExecution, sampleMessage, sampleSettlement, sampleSubmission } from '../src/store/contract/fixtures/order-samples.js';
 import type { OrderRecord } from '../src/records/order-record.js';
 import type { Connection } from '../src/store/sqlite/driver.js';
 import type { Store } from '../src/store/store.js';
@@ -100,7 +100,7 @@ async function openFilled(file: string): Promise<{ readonly store: Store; readon
   const store = await openSqliteStore(file, { synchronous: 'OFF' });
   const orders: OrderRecord[] = [];
   for (let number = 0; number < SETTLED; number++) {
-    orders.push((await store.submitOrder(submissionOf({ issue_ref: `owner/repo#${number}` }))).record);
+    orders.push((await store.submitOrder(sampleSubmission({ issue_ref: `owner/repo#${number}` }))).record);
   }
   return { store, orders };
 }
@@ -108,8 +108,8 @@ async function openFilled(file: string): Promise<{ readonly store: Store; readon
 /** Rows of the same kind as a settlement writes, for other issues. */
 function fillAudit(file: string, sample: OrderRecord | undefined): void {
   if (sample === undefined) return;
-  const { active } = settlementOf(sample);
-  const record = JSON.stringify(executionOf(sample, active.decision));
+  const { active } = sampleSettlement(sample);
+  const record = JSON.stringify(sampleExecution(sample, active.decision));
   const database = new DatabaseSync(file);
   database.exec('PRAGMA synchronous = OFF');
   database
@@ -124,7 +124,7 @@ function fillAudit(file: string, sample: OrderRecord | undefined): void {
 }
 
 function settleSubject(name: string, store: Store, orders: readonly OrderRecord[]): Subject {
-  const settlements = orders.map((order) => settlementOf(order));
+  const settlements = orders.map((order) => sampleSettlement(order));
   let next = 0;
   return {
     name,
@@ -157,8 +157,8 @@ function settleBare(database: Connection, orders: readonly OrderRecord[]): () =>
      VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?)`,
   );
   const rows = orders.map((record) => {
-    const { issueRef, runId, now, active } = settlementOf(record);
-    const { id, sink, trigger, body } = messageOf(record);
+    const { issueRef, runId, now, active } = sampleSettlement(record);
+    const { id, sink, trigger, body } = sampleMessage(record);
     const { execution: done } = active;
     return {
       fence: [active.state, now, issueRef, runId],
@@ -184,12 +184,12 @@ async function measureListing(folder: string) {
   const few = await openSqliteStore(join(folder, 'few.db'), { synchronous: 'OFF' });
   const many = await openSqliteStore(join(folder, 'many.db'), { synchronous: 'OFF' });
   for (let number = 0; number < SETTLED; number++) {
-    const { record } = await many.submitOrder(submissionOf({ issue_ref: `owner/repo#${number}` }));
-    await many.settleOrder(settlementOf(record));
+    const { record } = await many.submitOrder(sampleSubmission({ issue_ref: `owner/repo#${number}` }));
+    await many.settleOrder(sampleSettlement(record));
   }
   for (const store of [few, many]) {
     for (let number = 0; number < OPEN; number++) {
-      await store.submitOrder(submissionOf({ issue_ref: `owner/open#${number}` }));
+      await store.submitOrder(sampleSubmission({ issue_ref: `owner/open#${number}` }));
     }
   }
   const list = (name: string, store: Store): Subject => ({

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { startRetention } from '../dispatch/retention/start-retention.js';
-import { fcmpOf, runResultOf, specOf } from '../store/contract/fixtures/run-samples.js';
+import { sampleFcmp, runResultOf, sampleSpec } from '../store/contract/fixtures/run-samples.js';
 import { jsonOf, openServer } from './fixtures/open-server.js';
 
 it('a run whose events were forgotten is still listed, and its readers are told of a gap', async () => {
   const { store, data, get } = await openServer();
-  await store.createRun({ id: 'r', spec: specOf(), state: 'running', workerId: 'w', leaseMs: 1000, now: 0 });
+  await store.createRun({ id: 'r', spec: sampleSpec(), state: 'running', workerId: 'w', leaseMs: 1000, now: 0 });
   await store.append(
     'r',
-    [1, 2, 3].map((seq) => fcmpOf(seq)),
+    [1, 2, 3].map((seq) => sampleFcmp(seq)),
   );
   await store.endRun({ id: 'r', workerId: 'w', result: runResultOf(), now: 1 });
   expect(await (await get('/v1/runs/r/events')).text()).not.toContain('event: gap');

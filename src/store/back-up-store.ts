@@ -3,8 +3,8 @@ import type { Backup } from './sqlite/back-up-file.js';
 import { StoreError } from './store-error.js';
 
 /**
- * Copies the database of a store into a file, while others use it. The copy is whole: everything acknowledged before the
- * call is in it, and it was opened and checked. Run folders are no part of it.
+ * Copies the database of a store to a file while it is in use. The copy is complete: everything acknowledged before the
+ * call is in it, and it was opened and checked. Run folders are not part of it.
  *
  * @example
  * await backUpStore('sqlite:.sluice/sluice.db', 'backups/monday.db') // { file, bytes }
@@ -13,6 +13,6 @@ export async function backUpStore(url: string, target: string): Promise<Backup> 
   if (/^sqlite:./s.test(url)) return backUpFile(url.slice('sqlite:'.length), target);
   throw new StoreError(
     'BACKUP_UNSUPPORTED',
-    'only a SQLite file can be backed up here; for PostgreSQL use pg_dump, which does so while the server runs',
+    'Cannot back up this store: only a SQLite file can be copied. For PostgreSQL use pg_dump, also while the server is running.',
   );
 }

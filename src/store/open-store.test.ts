@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf } from './contract/fixtures/open-site.js';
+import { catchCode } from './contract/fixtures/open-site.js';
 import { openStore } from './open-store.js';
 
 describe('openStore', () => {
   it.each(['', 'sqlite:', 'sqlite', 'mysql://host/db', '/some/file.db', 'memory:more', 'postgres:db'])(
     'refuses the address %j',
     async (url) => {
-      expect(await codeOf(openStore(url))).toBe('INVALID_STORE_URL');
+      expect(await catchCode(openStore(url))).toBe('INVALID_STORE_URL');
     },
   );
 

@@ -4,13 +4,13 @@ import type { Store, StoreOptions } from './store.js';
 import { StoreError } from './store-error.js';
 
 /**
- * Opens the store an address names; what is missing (file, folder, tables) is made.
+ * Opens the store at an address; creates file, folder and tables if they are missing.
  *
  * | address | store |
  * | --- | --- |
  * | `sqlite:FILE` | one file, any number of processes of one machine |
  * | `postgres://…` | any number of machines; needs the packages `pg` and `pg-boss` |
- * | `memory:` | gone with the process |
+ * | `memory:` | lost when the process ends |
  *
  * @example
  * const store = await openStore('sqlite:.sluice/sluice.db')
@@ -21,10 +21,10 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   if (url === 'memory:') return openMemoryStore(options);
   if (/^sqlite:./s.test(url)) return openSqliteStore(url.slice('sqlite:'.length), options);
   if (/^postgres(?:ql)?:\/\//.test(url)) {
-    // Loaded when used: whoever has one machine does not install a client for PostgreSQL.
+    // Loaded on use, so that SQLite users need not install a PostgreSQL client.
     const { openPostgresStore } = await import('./postgres/open.js');
     return openPostgresStore(url, options);
   }
-  // The address may hold a password: the message does not repeat it.
-  throw new StoreError('INVALID_STORE_URL', 'the address of a store is sqlite:FILE, postgres://… or memory:');
+  // The address may contain a password, so the message does not repeat it.
+  throw new StoreError('INVALID_STORE_URL', 'Invalid store address. Write sqlite:FILE, postgres://… or memory:.');
 }

@@ -4,12 +4,12 @@ import { executionCursor, readExecutionPage } from './page.js';
 const AT = '2026-11-15T06:00:00.000Z';
 
 describe('a page of executions', () => {
-  it('begins behind the cursor that was given out', () => {
+  it('begins after the cursor of the page before', () => {
     const cursor = executionCursor({ at: AT, sequence: 7 });
     expect(readExecutionPage({ cursor, limit: 5 })).toEqual({ size: 5, after: { at: AT, sequence: 7 }, until: null });
   });
 
-  it('has one upper bound: the cursor, or the end of the time asked for, whichever is earlier', () => {
+  it('has one upper bound: the cursor or the requested end, whichever is earlier', () => {
     const cursor = executionCursor({ at: AT, sequence: 7 });
     expect(readExecutionPage({ cursor, until: '2026-12' })).toMatchObject({ after: { at: AT }, until: null });
     expect(readExecutionPage({ cursor, until: '2026-10' })).toMatchObject({ after: null, until: '2026-10' });
@@ -19,7 +19,7 @@ describe('a page of executions', () => {
   it.each(['7', `${AT}~`, `${AT}~x`, `~7`, `${AT}~1~2`, `x${'0'.repeat(50)}~1`, "' OR 1~1", ''])(
     'refuses the cursor %j',
     (cursor) => {
-      expect(() => readExecutionPage({ cursor })).toThrow('none that a list has returned');
+      expect(() => readExecutionPage({ cursor })).toThrow('Invalid cursor');
     },
   );
 });

@@ -4,14 +4,14 @@ import { invalidCursor } from './store-error.js';
 const DEFAULT_SIZE = 100;
 const LARGEST_SIZE = 1000;
 
-/** Which rows a page asks for: those behind `after`, at most `size`. */
+/** Which rows a page contains: those after `after`, at most `size`. */
 export interface PageWindow {
   readonly size: number;
   /** The sequence number of the last row seen; null for the first page. */
   readonly after: number | null;
 }
 
-/** Reads what a caller asks for; the cursor is checked, because it has been outside. */
+/** Reads a page request. The cursor is checked, because it comes from outside. */
 export function readPage(page: { readonly limit?: number; readonly cursor?: string }): PageWindow {
   const size = readPageSize(page.limit);
   if (page.cursor === undefined) return { size, after: null };
@@ -19,21 +19,21 @@ export function readPage(page: { readonly limit?: number; readonly cursor?: stri
   return { size, after: Number(page.cursor) };
 }
 
-/** How long a page may be: what was asked for, within bounds. */
+/** The requested page size, limited to the allowed range. */
 function readPageSize(limit: number = DEFAULT_SIZE): number {
   return Math.max(1, Math.min(LARGEST_SIZE, Math.trunc(limit) || 1));
 }
 
-/** Makes a page of up to one row more than asked for: the one too many says that there is a next page. */
+/** Makes a page from up to one row more than requested: the extra row shows that there is a next page. */
 export function toListed<Row, T>(
   rows: readonly Row[],
   { size }: Pick<PageWindow, 'size'>,
   read: (row: Row) => T,
-  cursorOf: (row: Row) => string | number,
+  formatCursor: (row: Row) => string | number,
 ): Listed<T> {
   const shown = rows.slice(0, size);
   const last = rows.length > size ? shown.at(-1) : undefined;
-  return { items: shown.map(read), next_cursor: last === undefined ? null : String(cursorOf(last)) };
+  return { items: shown.map(read), next_cursor: last === undefined ? null : String(formatCursor(last)) };
 }
 
 /** A place in the order in which runs ended. Many end in the same millisecond: then the older record is first. */
@@ -42,7 +42,7 @@ export interface EndPlace {
   readonly sequence: number;
 }
 
-/** Where a page of ended runs begins, and how long it may be; the cursor is checked, because it has been outside. */
+/** Where a page of ended runs begins, and its size. The cursor is checked, because it comes from outside. */
 export function readEndPage(page: { readonly since: number; readonly cursor?: string; readonly limit?: number }): {
   readonly after: EndPlace;
   readonly size: number;
@@ -68,13 +68,13 @@ export interface ExecutionPlace {
 /** Which executions a page asks for, newest first. */
 export interface ExecutionWindow {
   readonly size: number;
-  /** The last one seen; null where the page begins with the newest that is wanted. */
+  /** The last execution of the page before; null on the first page. */
   readonly after: ExecutionPlace | null;
-  /** Only those before this moment; null where `after` says so already: of two bounds a database may walk the wrong one. */
+  /** Only executions before this time; null where `after` is the earlier bound: with two bounds a database may use the wrong index range. */
   readonly until: string | null;
 }
 
-/** Reads what a caller asks for; the cursor is checked, because it has been outside. */
+/** Reads a page request. The cursor is checked, because it comes from outside. */
 export function readExecutionPage(page: {
   readonly limit?: number;
   readonly cursor?: string;
@@ -95,23 +95,23 @@ export function executionCursor({ at, sequence }: ExecutionPlace): string {
   return `${at}~${sequence}`;
 }
 
-/** One page of a search looks at so many rows: it answers soon, however many there are and however few fit. */
+/** The most rows one page of a search reads, so that it answers quickly however few of them match. */
 export const SEARCH_WINDOW = 10_000;
 
-/** Behind every row there is. */
+/** Greater than every sequence number. */
 export const BEYOND = Number.MAX_SAFE_INTEGER;
 
 /**
- * A page of what was found down to the floor, the last row that was looked at; undefined if there is nothing behind it. It
- * may be short and still have a next one.
+ * A page of the matches down to `floor`, the last row that was read; undefined if no rows are left. A page may be
+ * short and still have a next one.
  */
 export function toSearched<Row, T>(
   rows: readonly Row[],
   page: PageWindow,
   floor: number | undefined,
   read: (row: Row) => T,
-  sequenceOf: (row: Row) => number,
+  readSequence: (row: Row) => number,
 ): Listed<T> {
-  const listed = toListed(rows, page, read, sequenceOf);
+  const listed = toListed(rows, page, read, readSequence);
   return listed.next_cursor === null && floor !== undefined ? { ...listed, next_cursor: String(floor) } : listed;
 }

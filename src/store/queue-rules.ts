@@ -12,18 +12,18 @@ import type {
 } from '../records/index.js';
 import { StoreError, requestIdReused } from './store-error.js';
 
-/** A run on its way into the queue. A run that carries an order has the order's priority, worker type and isolation. */
+/** A run to be queued. A run that carries an order has the order's priority, worker type and isolation. */
 export interface QueuedRun {
   readonly id: string;
   readonly spec: StoredRunSpec;
   readonly order: RunRecord['order'];
   readonly workerType: string | null;
   readonly priority: number;
-  /** Two runs share a folder only if neither needs it for itself: orders with a git worktree each. */
+  /** Two runs share a folder only if neither needs it exclusively: orders with a git worktree each. */
   readonly isExclusive: boolean;
 }
 
-/** The folder that a run must have to itself. Links are not resolved here: the lock on the folder itself is by its real path. */
+/** The folder that a run occupies. Links are not resolved here: the lock on the folder itself uses its real path. */
 export function readFolder({ workdir }: Pick<StoredRunSpec, 'workdir'>): string {
   return resolve(workdir);
 }
@@ -48,7 +48,7 @@ export function storeSpec(spec: RunSpec, state: 'queued' | 'running'): StoredRun
   ) {
     throw new StoreError(
       'SPEC_NOT_STORABLE',
-      'a queued run is taken up by another process, so its contract must be a JSON Schema without normalizers; start the run in this process, or export the schema',
+      'Cannot queue the run: its contract contains code, which another process cannot load. Use a JSON Schema without normalizers, or start the run in this process.',
     );
   }
   return { ...rest, contract: { ...plain, ...(stored !== undefined && { schema: stored }) } };
@@ -60,18 +60,18 @@ function isCode(schema: ContractSchema): schema is Exclude<ContractSchema, Reado
   return typeof schema === 'function' || '~standard' in schema;
 }
 
-/** What comes of a run that is canceled before anyone has taken it: it is over at once. */
+/** The result of a run that is canceled while queued: it ends at once. */
 export const CANCELED_IN_QUEUE: RunResult = {
   status: 'canceled',
   repair_level: 'none',
   warnings: [],
-  error: { category: 'canceled', code: 'RUN_CANCELED', message: 'the run was canceled before it began' },
+  error: { category: 'canceled', code: 'RUN_CANCELED', message: 'The run was canceled before it started.' },
   artifacts: { created: [], modified: [], deleted: [] },
   attempts: 0,
   session_id: null,
 };
 
-/** How what waited for a person is settled when a new order takes the place of the run it was about. */
+/** The resolution of open inbox items when a new order replaces the run they are about. */
 export function supersededBy(runId: string, now: number): Superseded {
   return {
     action: 'superseded',
@@ -82,18 +82,18 @@ export function supersededBy(runId: string, now: number): Superseded {
   };
 }
 
-/** Refuses a request under the id of another one: whoever sent it would take the old order for the new work. */
+/** Refuses a different request with the same id: its sender would mistake the old order for the new one. */
 export function checkSameOrder({ run_id: runId, ...asked }: WorkOrder, request: WorkRequest): void {
   if (isSame(asked, request)) return;
-  throw requestIdReused(request.request_id ?? '', `order ${runId} of ${asked.issue_ref}`);
+  throw requestIdReused(request.request_id ?? '', `order "${runId}" of issue "${asked.issue_ref}"`);
 }
 
-/** The same for a run: its result would be taken for the answer to another question. */
+/** The same for a run: its sender would mistake the old result for the new one. */
 export function checkSameRun(known: Pick<RunRecord, 'id' | 'spec'>, requestId: string, spec: StoredRunSpec): void {
-  if (!isSame(known.spec, spec)) throw requestIdReused(requestId, `run ${known.id}`);
+  if (!isSame(known.spec, spec)) throw requestIdReused(requestId, `run "${known.id}"`);
 }
 
-/** Whether a request is the one that was kept, as far as JSON tells: the order of its fields says nothing. */
+/** Whether two requests are equal as JSON; the order of fields does not matter. */
 function isSame(kept: unknown, request: unknown): boolean {
   return isDeepStrictEqual(kept, JSON.parse(JSON.stringify(request)));
 }

@@ -1,25 +1,25 @@
 import type { RunRecord, RunResult } from '../records/index.js';
 
 /**
- * What is counted of a run that has ended. Specs and results may be of any size; those who count thousands of runs read
+ * The figures of a run that has ended. Specs and results may have any size; statistics over thousands of runs read
  * only this.
  */
 export interface RunDigest {
   readonly outcome: RunResult['status'];
   readonly repair_level: RunResult['repair_level'];
-  /** Null if the program was not asked, or did not say. */
+  /** Null if unknown. */
   readonly engine_version: string | null;
   readonly unknown_types: number;
   readonly unknown_fields: number;
 }
 
-/** A prompt is found by its beginning: nobody remembers more of it. */
+/** Only the beginning of a prompt is searched. */
 const PROMPT_LENGTH = 4000;
 const VERSION_LENGTH = 100;
 const MOST_WORDS = 8;
 
-/** The digest of a result. What came out of the cache was met by the run it was kept from. */
-export function digestOf({ status, repair_level, process, drift, cached_from }: RunResult): RunDigest {
+/** Creates the digest of a result. Drift of a cached result was counted for the run that produced it. */
+export function createDigest({ status, repair_level, process, drift, cached_from }: RunResult): RunDigest {
   const isOwn = cached_from === undefined;
   const version = isOwn ? (process?.version ?? null) : null;
   return {
@@ -31,15 +31,15 @@ export function digestOf({ status, repair_level, process, drift, cached_from }: 
   };
 }
 
-/** The text in which a run is searched for. */
-export function searchTextOf({ id, spec, order }: Pick<RunRecord, 'id' | 'spec' | 'order'>): string {
+/** Builds the text that a search compares with. */
+export function buildSearchText({ id, spec, order }: Pick<RunRecord, 'id' | 'spec' | 'order'>): string {
   const { engine, workdir, command = [], prompt = '' } = spec;
   const parts = [id, engine, order?.issue_ref ?? '', workdir, command[0] ?? '', prompt.slice(0, PROMPT_LENGTH)];
   return foldCase(parts.join('\n'));
 }
 
 /**
- * The words a search asks for; a run is found if its text has them all.
+ * Splits a query into words; a run matches if its text contains them all.
  *
  * @example
  * searchWords('  Fix TEST ') // ['fix', 'test']
@@ -48,12 +48,12 @@ export function searchWords(search: string): readonly string[] {
   return foldCase(search).split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
 }
 
-/** The same in every store, whatever its database knows about letters. */
+/** The same in every store, independent of the database's collation. */
 function foldCase(text: string): string {
   return plain(text).toLowerCase();
 }
 
-/** Databases cut a text at a NUL, or refuse it, and write half a character as they like. */
+/** Databases truncate or refuse text with a NUL, and differ in how they write lone surrogates. */
 function plain(text: string): string {
   return text.replaceAll('\0', ' ').replaceAll(/\p{Surrogate}/gu, '\u{FFFD}');
 }

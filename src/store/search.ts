@@ -3,7 +3,7 @@ import { BEYOND, readPage } from './page.js';
 import type { PageWindow } from './page.js';
 import { searchWords } from './run-digest.js';
 
-/** A search, with everything that was not asked for filled in, so that each store has one statement for all of them. */
+/** A search with defaults filled in, so that each store needs only one statement. */
 export interface RunSearch {
   readonly page: PageWindow;
   /** Only runs before this place. */
@@ -17,16 +17,16 @@ export interface RunSearch {
   readonly until: number;
 }
 
-/** The oldest run that a page looks at, if there may be more behind it. */
+/** The oldest run that a page reads, if older ones may exist. */
 export interface SearchFloor {
   readonly sequence: number;
   readonly createdAt: number;
 }
 
-/** Clocks of machines differ, so runs are not quite in the order of their times; never by this much. */
+/** Clocks differ between machines, so runs are not exactly in the order of their times. This is the largest difference assumed. */
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Reads a search; undefined for a plain list, which an index gives in order without looking at anything else. */
+/** Reads a search; undefined for a plain list, which an index returns in order. */
 export function readRunSearch(filter: RunFilter): RunSearch | undefined {
   const { search, outcome, repairLevel, since, until, state, engine } = filter;
   if ([search, outcome, repairLevel, since, until].every((one) => one === undefined)) return undefined;
@@ -44,12 +44,12 @@ export function readRunSearch(filter: RunFilter): RunSearch | undefined {
   };
 }
 
-/** Where a next page would begin; undefined if all that is left is older than was asked for. */
+/** Where the next page begins; undefined if everything left is older than requested. */
 export function nextFloor({ since }: RunSearch, floor: SearchFloor | undefined): number | undefined {
   return floor === undefined || floor.createdAt < since - DAY_MS ? undefined : floor.sequence;
 }
 
-/** A search for issues, with everything that was not asked for filled in. References are ASCII. */
+/** A search for issues with defaults filled in. References are ASCII. */
 export interface IssueSearch {
   readonly page: PageWindow;
   /** Only issues before this place. */

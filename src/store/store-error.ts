@@ -23,7 +23,7 @@ export const STORE_ERROR_CODES = [
 export type StoreErrorCode = (typeof STORE_ERROR_CODES)[number];
 
 /**
- * A command that the store refuses, or surroundings in which it cannot work. Nothing was written.
+ * A command that the store refuses, or an environment in which it cannot work. Nothing was written.
  *
  * @example
  * if (error instanceof StoreError) console.error(error.code, error.message)
@@ -32,34 +32,34 @@ export class StoreError extends SluiceError<StoreErrorCode> {
   override readonly name = 'StoreError';
 }
 
-/** The id of a request came again, with something else to do. */
+/** A request id was reused for a different request. */
 export function requestIdReused(requestId: string, known: string): StoreError {
   return new StoreError(
     'REQUEST_ID_REUSED',
-    `request_id ${requestId} is the id of ${known}, which asks for something else: repeat that request as it was, or give this one an id of its own`,
+    `The request_id "${requestId}" belongs to ${known}, a different request. Repeat that request unchanged, or use a new request_id.`,
   );
 }
 
-/** A result came for a run that was never handed out. */
+/** The order does not exist. */
 export function orderNotFound(issueRef: string, runId: string): StoreError {
-  return new StoreError('ORDER_NOT_FOUND', `there is no order ${runId} of ${issueRef}: submit it first`);
+  return new StoreError('ORDER_NOT_FOUND', `Cannot find the order "${runId}" of issue "${issueRef}". Submit it first.`);
 }
 
-/** A list was asked to go on from a place that no list has told. */
+/** A cursor that no list has returned. */
 export function invalidCursor(): StoreError {
-  return new StoreError('INVALID_CURSOR', 'the cursor is none that a list has returned; start without one');
+  return new StoreError('INVALID_CURSOR', 'Invalid cursor. Start the list again without one.');
 }
 
 /** A table was damaged, or changed by hand. */
 export function columnDamaged(column: string, cause?: unknown): StoreError {
   return new StoreError(
     'STORE_DAMAGED',
-    `column ${column} does not hold what Sluice wrote there: restore the database from a backup`,
+    `The database is damaged: column "${column}" has an unexpected value. Restore the database from a backup.`,
     { cause },
   );
 }
 
 /** The store was closed before the call. */
 export function storeClosed(): StoreError {
-  return new StoreError('STORE_CLOSED', 'the store is closed: open it again');
+  return new StoreError('STORE_CLOSED', 'The store is closed. Open it again.');
 }

@@ -3,26 +3,26 @@ import type { CacheLimits, ResultCache, RunStore, WatchableEventLog } from '../r
 import type { Statistics } from './statistics.js';
 import type { Upkeep } from './upkeep.js';
 
-/** Everything that runs and orders ask of a store, behind one connection. */
+/** Everything that runs and orders need from a store, behind one connection. */
 export interface Store
   extends OrderStore, OutboxStore, RunStore, WatchableEventLog, ResultCache, QueueWatch, Upkeep, Statistics {
-  /** Lets go of files and connections. Every later call fails with `STORE_CLOSED`; closing twice is harmless. */
+  /** Closes files and connections. Every later call fails with `STORE_CLOSED`; closing twice is harmless. */
   close(): Promise<void>;
 }
 
-/** Tells those who take work that there may be some. */
+/** Wakes workers when there may be work. */
 export interface QueueWatch {
   /**
    * Calls back when an order, a run or a message may have become due, until the returned function is called. It only
-   * wakes: a call that is late, doubled or for nothing changes nothing, because the claim decides.
+   * wakes: a late, repeated or needless call changes nothing, because the claim decides.
    */
   watchQueue(wake: () => void): () => void;
 }
 
-/** What can be chosen about a store. */
+/** Options of a store. */
 export interface StoreOptions {
-  /** How much the result cache keeps; the oldest entries go first. */
+  /** The size of the result cache; the oldest entries are deleted first. */
   readonly cache?: CacheLimits;
-  /** How many runs or issues one page of a search looks at; 10,000 by default. */
+  /** How many runs or issues one page of a search reads; 10,000 by default. */
   readonly searchWindow?: number;
 }

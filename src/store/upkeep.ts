@@ -1,9 +1,9 @@
 import type { Listed } from '../orders/index.js';
 import type { OrderState, RunRecord, RunState } from '../records/index.js';
 
-/** What keeps a store in shape and tells how it is. Every method looks at a bounded number of rows, found by an index. */
+/** Counts, and deletion of old data. Every method reads a bounded number of rows through an index. */
 export interface Upkeep {
-  /** How much is under way and how much waits. */
+  /** Counts of running and waiting work. */
   measure(): Promise<StoreFigures>;
   /** Runs that ended at `since` or later, in the order they ended. Times are milliseconds since 1970. */
   listEndedRuns(page: {
@@ -13,24 +13,24 @@ export interface Upkeep {
   }): Promise<Listed<RunRecord>>;
   /**
    * Runs that ended before a moment, longest ago first, whose events are still there. Runs of orders that are not settled
-   * or that a person is asked about are not among them.
+   * or that have an open inbox item are not among them.
    */
   listForgettableRuns(wanted: { readonly endedBefore: number; readonly limit: number }): Promise<readonly string[]>;
-  /** Lets the oldest events of an ended run go, at most so many; true once none is left. The record of the run stays. */
+  /** Deletes the oldest events of an ended run, at most `limit`; true when none is left. The record of the run stays. */
   forgetEvents(run: { readonly id: string; readonly limit: number; readonly now: number }): Promise<boolean>;
-  /** Which of these runs have no events any more because they were forgotten. */
+  /** Which of these runs had their events deleted. */
   findForgottenRuns(ids: readonly string[]): Promise<readonly string[]>;
-  /** Lets delivered messages go that were written before a moment, oldest first; tells how many. */
+  /** Deletes delivered messages that were written before a time, oldest first; returns how many. */
   forgetDelivered(wanted: { readonly before: number; readonly limit: number }): Promise<number>;
-  /** Lets kept results go that were kept before a moment, oldest first; tells how many. */
+  /** Deletes results that were cached before a time, oldest first; returns how many. */
   forgetResults(wanted: { readonly before: number; readonly limit: number }): Promise<number>;
 }
 
-/** Counts of what is not over. */
+/** Counts of unfinished work. */
 export interface StoreFigures {
   readonly runs: Readonly<Record<Exclude<RunState, 'ended'>, number>>;
   readonly orders: Readonly<Record<Exclude<OrderState, 'settled' | 'canceled'>, number>>;
-  /** What waits for a person. */
+  /** Open inbox items. */
   readonly inbox: number;
   readonly outbox: {
     /** Not delivered yet. */

@@ -7,8 +7,8 @@ export interface Wakers {
 }
 
 /**
- * Makes an empty set of callbacks. They are called in a microtask of their own, so that a command has returned before
- * anyone acts on it, and one that throws does not fail the command.
+ * Creates an empty set of callbacks. Each is called in a microtask, so that a command has returned before
+ * its effects are used, and a callback that throws does not fail the command.
  *
  * @example
  * const wakers = createWakers()
@@ -19,7 +19,7 @@ export function createWakers(): Wakers {
   const sets = new Map<string, Set<() => void>>();
   return {
     watch(key, wake) {
-      // Wrapped, so that the same function can be registered twice and taken off once.
+      // Wrapped, so that the same function can be registered twice and removed once.
       const entry = (): void => wake();
       const set = sets.get(key) ?? new Set();
       sets.set(key, set.add(entry));
@@ -41,13 +41,13 @@ export function createWakers(): Wakers {
   };
 }
 
-/** The key of those who claim work. Run ids are keys of their own; none of them is a word. */
+/** The key that workers watch. The other keys are run ids, which are never words. */
 export const QUEUE = 'queue';
 
 const REQUESTS = 'requests ';
 
 /** The key of the worker that executes a run: woken for a reply or a cancellation. */
-export function requestsOf(run: string): string {
+export function formatRequestsKey(run: string): string {
   return `${REQUESTS}${run}`;
 }
 

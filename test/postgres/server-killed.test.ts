@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isSluiceError } from '../../src/base/sluice-error.js';
-import { fcmpOf } from '../../src/store/contract/fixtures/run-samples.js';
-import { settlementOf, submissionOf } from '../../src/store/contract/fixtures/order-samples.js';
+import { sampleFcmp } from '../../src/store/contract/fixtures/run-samples.js';
+import { sampleSettlement, sampleSubmission } from '../../src/store/contract/fixtures/order-samples.js';
 import { openStore, type Store } from '../../src/store/index.js';
 import { eventually } from './eventually.js';
 import { report } from '../report.js';
@@ -52,10 +52,10 @@ async function write(store: Store, name: string, journal: Journal, signal: Abort
   }
   for (let turn = 1; !signal.aborted; turn += 1) {
     const issueRef = `local#${name}-${turn}`;
-    const submission = submissionOf({ issue_ref: issueRef, request_id: issueRef });
+    const submission = sampleSubmission({ issue_ref: issueRef, request_id: issueRef });
     const { record } = await insist(async () => store.submitOrder(submission));
-    await insist(async () => store.settleOrder(settlementOf(record)));
-    await insist(async () => store.append(issueRef, [fcmpOf(1), fcmpOf(2)]));
+    await insist(async () => store.settleOrder(sampleSettlement(record)));
+    await insist(async () => store.append(issueRef, [sampleFcmp(1), sampleFcmp(2)]));
     journal.acknowledged.push({ issueRef, runId: record.order.run_id });
   }
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { createRunFolder } from '../../run-folder/open-run-folder.js';
 import { openSite } from '../../store/contract/fixtures/open-site.js';
-import { submissionOf } from '../../store/contract/fixtures/order-samples.js';
+import { sampleSubmission } from '../../store/contract/fixtures/order-samples.js';
 import { createMemoryIo } from '../fixtures/memory-io.js';
 import { run } from '../run.js';
 
@@ -19,7 +19,7 @@ describe('sluice backup', () => {
   it('copies the database while it is used, and says where to and how much', async () => {
     const data = await makeFolder({});
     const store = await openSite(`sqlite:${join(data, 'sluice.db')}`);
-    await store.submitOrder(submissionOf());
+    await store.submitOrder(sampleSubmission());
     const target = join(data, 'copy.db');
     const { exitCode, stdout } = await sluice('backup', target, '--data', data);
     expect(exitCode).toBe(0);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openSite } from '../../store/contract/fixtures/open-site.js';
-import { itemOf, NOW, settlementOf, submissionOf } from '../../store/contract/fixtures/order-samples.js';
-import { fcmpOf, runResultOf, specOf } from '../../store/contract/fixtures/run-samples.js';
+import { sampleItem, NOW, sampleSettlement, sampleSubmission } from '../../store/contract/fixtures/order-samples.js';
+import { sampleFcmp, runResultOf, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
 import type { Store } from '../../store/store.js';
 import { startRetention } from './start-retention.js';
 import type { RetentionSettings } from './start-retention.js';
@@ -12,10 +12,10 @@ import type { RetentionSettings } from './start-retention.js';
 const DAY = 86_400_000;
 
 async function addRun(store: Store, data: string, id: string, endedAt: number | null, events = 3) {
-  await store.createRun({ id, spec: specOf(), state: 'running', workerId: 'w', leaseMs: 1, now: NOW });
+  await store.createRun({ id, spec: sampleSpec(), state: 'running', workerId: 'w', leaseMs: 1, now: NOW });
   await store.append(
     id,
-    Array.from({ length: events }, (_, index) => fcmpOf(index + 1)),
+    Array.from({ length: events }, (_, index) => sampleFcmp(index + 1)),
   );
   if (endedAt !== null) await store.endRun({ id, workerId: 'w', result: runResultOf(), now: endedAt });
   await mkdir(join(data, 'runs', id, '.audit'), { recursive: true });
@@ -46,9 +46,9 @@ describe('retention', () => {
 
   it('leaves what a person is asked about as it is, however old', async () => {
     const { data, store, retention, countEvents } = await openRetention({ runsMs: DAY });
-    const { record } = await store.submitOrder({ ...submissionOf(), run: 'asked' });
-    await store.append('asked', [fcmpOf(1)]);
-    await store.settleOrder(settlementOf(record, 'needs-human', { item: itemOf(record) }));
+    const { record } = await store.submitOrder({ ...sampleSubmission(), run: 'asked' });
+    await store.append('asked', [sampleFcmp(1)]);
+    await store.settleOrder(sampleSettlement(record, 'needs-human', { item: sampleItem(record) }));
     await mkdir(join(data, 'runs', 'asked'), { recursive: true });
     expect(await retention.sweep()).toEqual({ runs: 0, folders: 0, delivered: 0, results: 0 });
     expect(await countEvents('asked')).toBe(1);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/logger.js';
-import { itemOf } from '../../store/contract/fixtures/order-samples.js';
+import { sampleItem } from '../../store/contract/fixtures/order-samples.js';
 import { openMemoryStore } from '../../store/memory/open.js';
 import type { NewOutboxMessage } from '../../records/outbox-message.js';
 import { SinkError } from '../sinks/sink.js';
@@ -47,7 +47,7 @@ function setUp(sinks: readonly Sink[]) {
     concurrency: 4,
     itemOf: async ({ issue_ref, trigger }) => {
       const order = await store.findOrder(issue_ref, trigger.slice('workrun:'.length));
-      return order === undefined ? null : itemOf(order);
+      return order === undefined ? null : sampleItem(order);
     },
   };
   const pass = (ms: number) => {
@@ -55,8 +55,8 @@ function setUp(sinks: readonly Sink[]) {
   };
   const queue = async (id: string, issueRef = `local#${id}`) =>
     queueMessage(store, { id, issueRef, sinks: sinks.map(({ name }) => name), now });
-  const messageOf = async (id: string) => (await store.listOutbox({})).items.find((message) => message.id === id);
-  return { store, ports, pass, queue, messageOf };
+  const findMessage = async (id: string) => (await store.listOutbox({})).items.find((message) => message.id === id);
+  return { store, ports, pass, queue, findMessage };
 }
 
 const refuse = (isPermanent: boolean, retryAfterMs?: number) => () => {
@@ -66,14 +66,14 @@ const refuse = (isPermanent: boolean, retryAfterMs?: number) => () => {
 describe('deliverDue', () => {
   it('sends what is due, once, and says where it went', async () => {
     const { sink, arrived, looks } = createScriptedSink();
-    const { ports, queue, messageOf } = setUp([sink]);
+    const { ports, queue, findMessage } = setUp([sink]);
     await queue('a');
     await queue('b');
     expect(await deliverDue(ports)).toEqual({ delivered: 2, postponed: 0, dead: 0, lost: 0 });
     expect(await deliverDue(ports)).toEqual({ delivered: 0, postponed: 0, dead: 0, lost: 0 });
     expect(arrived).toEqual(['a-scripted', 'b-scripted']);
     expect(looks).toEqual([]);
-    expect(await messageOf('a-scripted')).toMatchObject({ state: 'delivered', delivered_to: 'sent:a-scripted' });
+    expect(await findMessage('a-scripted')).toMatchObject({ state: 'delivered', delivered_to: 'sent:a-scripted' });
   });
 
   it('sends to every sink on its own: one that fails keeps no other back', async () => {
@@ -88,11 +88,11 @@ describe('deliverDue', () => {
 
   it('tries again later, and looks for the message first', async () => {
     const { sink, arrived, script, looks } = createScriptedSink();
-    const { ports, queue, pass, messageOf } = setUp([sink]);
+    const { ports, queue, pass, findMessage } = setUp([sink]);
     script.push(refuse(false));
     await queue('a');
     await deliverDue(ports);
-    expect(await messageOf('a-scripted')).toMatchObject({ state: 'waiting', tries: 1, last_error: 'no' });
+    expect(await findMessage('a-scripted')).toMatchObject({ state: 'waiting', tries: 1, last_error: 'no' });
     expect(await deliverDue(ports)).toMatchObject({ delivered: 0 });
     pass(60_000);
     expect(await deliverDue(ports)).toMatchObject({ delivered: 1 });
@@ -102,7 +102,7 @@ describe('deliverDue', () => {
 
   it('does not send again what arrived although its answer was lost', async () => {
     const { sink, arrived, script } = createScriptedSink();
-    const { ports, queue, pass, messageOf } = setUp([sink]);
+    const { ports, queue, pass, findMessage } = setUp([sink]);
     script.push((message) => {
       arrived.push(message.id);
       throw new SinkError('SINK_TIMED_OUT', 'no answer');
@@ -112,7 +112,7 @@ describe('deliverDue', () => {
     pass(60_000);
     await deliverDue(ports);
     expect(arrived).toEqual(['a-scripted']);
-    expect(await messageOf('a-scripted')).toMatchObject({ state: 'delivered', delivered_to: 'found:a-scripted' });
+    expect(await findMessage('a-scripted')).toMatchObject({ state: 'delivered', delivered_to: 'found:a-scripted' });
   });
 
   it('looks for a message that a lead took and then died with', async () => {
@@ -146,18 +146,18 @@ describe('deliverDue', () => {
 
   it('waits as long as the sink asks, and at least as long as a lost request may take', async () => {
     const { sink, script } = createScriptedSink();
-    const { ports, queue, messageOf } = setUp([sink]);
+    const { ports, queue, findMessage } = setUp([sink]);
     script.push(refuse(false, 600_000), refuse(false));
     await queue('a');
     await queue('b');
     await deliverDue(ports);
-    expect((await messageOf('a-scripted'))?.due_at).toBe(1_000_000 + 600_000);
-    expect((await messageOf('b-scripted'))?.due_at).toBe(1_000_000 + 100 + 1000);
+    expect((await findMessage('a-scripted'))?.due_at).toBe(1_000_000 + 600_000);
+    expect((await findMessage('b-scripted'))?.due_at).toBe(1_000_000 + 100 + 1000);
   });
 
   it('gives up after the last try, and a person is asked in the same step', async () => {
     const { sink, script } = createScriptedSink();
-    const { store, ports, queue, pass, messageOf } = setUp([sink]);
+    const { store, ports, queue, pass, findMessage } = setUp([sink]);
     script.push(refuse(false), refuse(false), refuse(false));
     const { runId } = await queue('a');
     const reports = [];
@@ -172,7 +172,7 @@ describe('deliverDue', () => {
       [0, 0],
       [0, 0],
     ]);
-    expect(await messageOf('a-scripted')).toMatchObject({ state: 'dead', tries: 3 });
+    expect(await findMessage('a-scripted')).toMatchObject({ state: 'dead', tries: 3 });
     expect((await store.findIssue('local#a'))?.state).toBe('needs-human');
     expect((await store.listInbox({ open: true })).items).toMatchObject([{ issue_ref: 'local#a', run_id: runId }]);
   });
@@ -200,7 +200,7 @@ describe('deliverDue', () => {
 
   it('leaves a message alone that somebody else has taken over', async () => {
     const { sink, arrived, script } = createScriptedSink();
-    const { store, ports, queue, pass, messageOf } = setUp([sink]);
+    const { store, ports, queue, pass, findMessage } = setUp([sink]);
     script.push(() => {
       pass(10_000);
     });
@@ -209,7 +209,7 @@ describe('deliverDue', () => {
     const other = await store.claimOutbox({ workerId: 'other', leaseMs: 600, now: ports.clock() + 20_000, limit: 1 });
     expect(other).toHaveLength(1);
     expect(await slow).toMatchObject({ lost: 1 });
-    expect(await messageOf('a-scripted')).toMatchObject({ state: 'sending', tries: 2 });
+    expect(await findMessage('a-scripted')).toMatchObject({ state: 'sending', tries: 2 });
     expect(arrived).toEqual(['a-scripted']);
   });
 

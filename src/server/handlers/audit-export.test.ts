@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  decisionOf,
-  executionOf,
+  sampleDecision,
+  sampleExecution,
   NOW,
-  settlementOf,
-  submissionOf,
+  sampleSettlement,
+  sampleSubmission,
 } from '../../store/contract/fixtures/order-samples.js';
 import type { ExecutionRecord } from '../../records/execution-record.js';
 import { csvCell } from '../export/export-executions.js';
@@ -14,9 +14,9 @@ import { openServer } from '../fixtures/open-server.js';
 async function openAudit(rows: readonly Partial<ExecutionRecord>[]) {
   const server = await openServer({ clock: () => NOW });
   for (const [index, change] of rows.entries()) {
-    const { record } = await server.store.submitOrder(submissionOf({ issue_ref: `local#${index}` }));
-    const execution = executionOf(record, decisionOf('advance'), change);
-    await server.store.settleOrder(settlementOf(record, 'advance', { execution }));
+    const { record } = await server.store.submitOrder(sampleSubmission({ issue_ref: `local#${index}` }));
+    const execution = sampleExecution(record, sampleDecision('advance'), change);
+    await server.store.settleOrder(sampleSettlement(record, 'advance', { execution }));
   }
   return server;
 }

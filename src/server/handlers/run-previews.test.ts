@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runResultOf, specOf } from '../../store/contract/fixtures/run-samples.js';
+import { runResultOf, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
 import { jsonOf, openServer } from '../fixtures/open-server.js';
 
 const HOSTILE = '<script>alert(1)</script>';
@@ -29,7 +29,7 @@ async function openWithRun(artifacts = { created: ['out/page.html'], modified: [
     '.audit/events.jsonl': '{}\n',
   });
   await write(work, { 'out/page.html': HOSTILE, 'secret.txt': 'not an artifact', 'early.txt': 'early' });
-  await store.createRun({ id: 'r1', spec: specOf({ workdir: work }), state: 'running', workerId: 'w1', now: 0 });
+  await store.createRun({ id: 'r1', spec: sampleSpec({ workdir: work }), state: 'running', workerId: 'w1', now: 0 });
   const end = async () => store.endRun({ id: 'r1', workerId: 'w1', result: runResultOf({ artifacts }), now: 1 });
   const artifact = async (path: string) => server.get(`/v1/runs/r1/artifact?path=${encodeURIComponent(path)}`);
   const evidence = async (name: string, headers = {}) =>
@@ -72,7 +72,7 @@ describe('what a run left behind', () => {
 
   it('may be on another machine', async () => {
     const { get, store, artifact } = await openWithRun();
-    const elsewhere = specOf({ workdir: '/nowhere/at/all' });
+    const elsewhere = sampleSpec({ workdir: '/nowhere/at/all' });
     await store.createRun({ id: 'r2', spec: elsewhere, state: 'running', workerId: 'w1', now: 0 });
     expect(await jsonOf(get('/v1/runs/r2/files'))).toEqual({ evidence: [], artifacts: [], artifacts_left_out: 0 });
     const artifacts = { created: ['x.txt'], modified: [], deleted: [] };

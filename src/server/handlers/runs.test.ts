@@ -1,8 +1,8 @@
-import { workerOf } from '../../store/contract/fixtures/order-samples.js';
+import { sampleWorker } from '../../store/contract/fixtures/order-samples.js';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startWorker } from '../../dispatch/start-worker.js';
-import { raspOf, runResultOf } from '../../store/contract/fixtures/run-samples.js';
+import { sampleRasp, runResultOf } from '../../store/contract/fixtures/run-samples.js';
 import { jsonOf, openServer } from '../fixtures/open-server.js';
 import type { ServerChanges } from '../fixtures/open-server.js';
 
@@ -100,7 +100,7 @@ describe('POST /v1/runs', () => {
     expect(await jsonOf(post('/v1/runs', { ...print('y'), ...request }))).toMatchObject({
       status: 409,
       code: 'REQUEST_ID_REUSED',
-      detail: expect.stringContaining(`q1 is the id of run ${String(id)}`) as string,
+      detail: expect.stringContaining(`"q1" belongs to run "${String(id)}"`) as string,
     });
     expect((await jsonOf(get('/v1/runs')))['items']).toHaveLength(1);
   });
@@ -173,7 +173,7 @@ describe('a run', () => {
     const { post, store, work } = await openRuns();
     const { id } = await jsonOf(post('/v1/runs', { engine: 'codex', prompt: 'x', mode: 'interactive', workdir: work }));
     const hold = { id: String(id), workerId: 'w', leaseMs: 60_000, now: Date.now() };
-    await store.claimRun({ ...hold, worker: workerOf('w') });
+    await store.claimRun({ ...hold, worker: sampleWorker('w') });
     await store.markWaiting(hold);
     const renew = async () => store.renewRun(hold);
     let isAcknowledged = false;
@@ -182,7 +182,7 @@ describe('a run', () => {
     await expect.poll(renew).toMatchObject({ reply: 'the blue one' });
     // The worker has it, but could still be gone before anyone is told.
     expect(isAcknowledged).toBe(false);
-    await store.append(String(id), [raspOf(2, 1)]);
+    await store.append(String(id), [sampleRasp(2, 1)]);
     expect(await jsonOf(answer)).toEqual({ status: 'posted' });
     expect(await jsonOf(post(`/v1/runs/${String(id)}/reply`, { text: '' }))).toMatchObject({ code: 'INVALID_BODY' });
   });
@@ -191,7 +191,7 @@ describe('a run', () => {
     const { post, store, work } = await openRuns();
     const { id } = await jsonOf(post('/v1/runs', { engine: 'codex', prompt: 'x', mode: 'interactive', workdir: work }));
     const hold = { id: String(id), workerId: 'w', leaseMs: 60_000, now: Date.now() };
-    await store.claimRun({ ...hold, worker: workerOf('w') });
+    await store.claimRun({ ...hold, worker: sampleWorker('w') });
     await store.markWaiting(hold);
     const answer = post(`/v1/runs/${String(id)}/reply`, { text: 'yes' });
     await expect.poll(async () => store.renewRun(hold)).toMatchObject({ reply: 'yes' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NOW } from '../../store/contract/fixtures/order-samples.js';
-import { runResultOf, specOf } from '../../store/contract/fixtures/run-samples.js';
+import { runResultOf, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
 import { jsonOf, openServer } from '../fixtures/open-server.js';
 
 async function openLibrary() {
@@ -11,7 +11,7 @@ async function openLibrary() {
     ['r2', 'Paint it'],
   ] as const) {
     const running = { state: 'running', workerId: 'w1', now: NOW } as const;
-    await store.createRun({ id, spec: specOf({ prompt }), ...running });
+    await store.createRun({ id, spec: sampleSpec({ prompt }), ...running });
   }
   const result = runResultOf({ drift: { unknown_types: 2, unknown_fields: 0 } });
   await store.endRun({ id: 'r1', workerId: 'w1', result, now: NOW });

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { runResultOf, specOf } from '../../store/contract/fixtures/run-samples.js';
+import { runResultOf, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
 import { jsonOf, openServer } from '../fixtures/open-server.js';
 
 const NOW = Date.parse('2026-11-15T06:30:00.000Z');
 
 it('GET /v1/statistics counts what the store has', async () => {
   const { get, store } = await openServer({ clock: () => NOW });
-  await store.createRun({ id: 'r1', spec: specOf(), state: 'running', workerId: 'w1', now: NOW - 5000 });
+  await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'running', workerId: 'w1', now: NOW - 5000 });
   await store.endRun({ id: 'r1', workerId: 'w1', result: runResultOf(), now: NOW - 1000 });
   const told = await jsonOf(get('/v1/statistics?since=2026-11-15T06:00:00.000Z'));
   expect(told).toMatchObject({

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createJsonLogger } from '../../base/json-logger.js';
 import {
-  executionOf,
-  itemOf,
-  messageOf,
-  settlementOf,
-  submissionOf,
+  sampleExecution,
+  sampleItem,
+  sampleMessage,
+  sampleSettlement,
+  sampleSubmission,
 } from '../../store/contract/fixtures/order-samples.js';
-import { fcmpOf, runResultOf, specOf } from '../../store/contract/fixtures/run-samples.js';
+import { sampleFcmp, runResultOf, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
 import { openServer } from '../fixtures/open-server.js';
 import { createMetrics } from './create-metrics.js';
 
@@ -70,9 +70,9 @@ describe('GET /metrics', () => {
 
   it('counts runs by state, and once they have ended by outcome, with what they used', async () => {
     const { store, figure } = await openMetered();
-    await store.createRun({ id: 'q', spec: specOf(), state: 'queued', now: NOW });
+    await store.createRun({ id: 'q', spec: sampleSpec(), state: 'queued', now: NOW });
     const running = { state: 'running', workerId: 'w', leaseMs: 1000, now: NOW } as const;
-    for (const id of ['a', 'b', 'c']) await store.createRun({ id, spec: specOf({ engine: 'codex' }), ...running });
+    for (const id of ['a', 'b', 'c']) await store.createRun({ id, spec: sampleSpec({ engine: 'codex' }), ...running });
     const usage = { scope: 'total', input_tokens: 10, output_tokens: 3, cost: 0.5 } as const;
     const error = { category: 'timeout', code: 'TIME_LIMIT', message: 'x' } as const;
     await store.endRun({ id: 'a', workerId: 'w', now: soon(), result: runResultOf({ usage }) });
@@ -119,7 +119,7 @@ describe('GET /metrics', () => {
       const text = `{"torn\n${JSON.stringify(summary)}\n`;
       await writeFile(join(data, 'runs', id, '.audit', 'parser_diagnostics.jsonl'), text);
       const running = { state: 'running', workerId: 'w', leaseMs: 1000, now: NOW } as const;
-      await store.createRun({ id, spec: specOf({ engine: 'codex' }), ...running });
+      await store.createRun({ id, spec: sampleSpec({ engine: 'codex' }), ...running });
       await store.endRun({ id, workerId: 'w', now: soon(), result: runResultOf() });
     }
     expect(await figure('sluice_drift_total')).toEqual({
@@ -136,22 +136,22 @@ describe('GET /metrics', () => {
   it('counts decisions, why people were asked, stale results, whole comments, and what waits', async () => {
     const { store, figure } = await openMetered();
     const at = new Date(soon()).toISOString();
-    const asked = (await store.submitOrder(submissionOf())).record;
+    const asked = (await store.submitOrder(sampleSubmission())).record;
     const problems = [{ code: 'KEY_MISSING', message: 'x' }];
-    const settlement = settlementOf(
+    const settlement = sampleSettlement(
       asked,
       'needs-human',
-      { item: itemOf(asked), outbox: [messageOf(asked)] },
+      { item: sampleItem(asked), outbox: [sampleMessage(asked)] },
       NOW - 5000,
     );
     const { decision } = settlement.active;
-    const execution = executionOf(asked, decision, { at, problems, parse_status: 'incomplete' });
+    const execution = sampleExecution(asked, decision, { at, problems, parse_status: 'incomplete' });
     await store.settleOrder({ ...settlement, active: { ...settlement.active, execution } });
 
-    const stale = (await store.submitOrder(submissionOf({ issue_ref: 'local#2' }))).record;
-    const active = (await store.submitOrder(submissionOf({ issue_ref: 'local#2' }))).record;
+    const stale = (await store.submitOrder(sampleSubmission({ issue_ref: 'local#2' }))).record;
+    const active = (await store.submitOrder(sampleSubmission({ issue_ref: 'local#2' }))).record;
     for (const record of [stale, active]) {
-      const { active: mine, stale: other, ...rest } = settlementOf(record, 'advance', { outbox: [] });
+      const { active: mine, stale: other, ...rest } = sampleSettlement(record, 'advance', { outbox: [] });
       await store.settleOrder({
         ...rest,
         active: { ...mine, execution: { ...mine.execution, at } },
@@ -177,7 +177,7 @@ describe('the lag of events', () => {
     const { store, data } = await openMetered();
     const happened = Date.parse('2026-11-15T06:00:00.000Z');
     const metrics = createMetrics({ store, data, clock: () => happened + 200 });
-    await metrics.measureLag(store).append('r', [fcmpOf(1)]);
+    await metrics.measureLag(store).append('r', [sampleFcmp(1)]);
     expect(await store.read({ runId: 'r', protocol: 'fcmp', limit: 9 })).toHaveLength(1);
     const text = await metrics.render();
     expect(text).toContain('sluice_event_lag_seconds_bucket{le="0.05"} 0');

@@ -3,7 +3,7 @@ import type { Span, SpanOptions, Tracer } from '@opentelemetry/api';
 import * as openTelemetry from '@opentelemetry/api';
 import { afterEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/logger.js';
-import { claimOf, executionOf, decisionOf, submissionOf } from '../../store/contract/fixtures/order-samples.js';
+import { sampleClaim, sampleExecution, sampleDecision, sampleSubmission } from '../../store/contract/fixtures/order-samples.js';
 import { runResultOf } from '../../store/contract/fixtures/run-samples.js';
 import { openServer } from '../fixtures/open-server.js';
 import { createMetrics } from '../metrics/create-metrics.js';
@@ -37,12 +37,12 @@ describe('traces', () => {
     const metrics = createMetrics({ store, data, clock, tracing });
     metrics.answered({ endpoint: 'parse', status: 200, ms: 40 });
 
-    const { record } = await store.submitOrder({ ...submissionOf(), run: 'r' });
+    const { record } = await store.submitOrder({ ...sampleSubmission(), run: 'r' });
     const { issue_ref, run_id } = record.order;
-    await store.claimRun(claimOf('w'));
+    await store.claimRun(sampleClaim('w'));
     await store.markStarted({ id: 'r', workerId: 'w', now: clock() + 5 });
-    const decision = decisionOf('advance');
-    const execution = executionOf(record, decision, { at: new Date(clock() + 80).toISOString(), duration_ms: 60 });
+    const decision = sampleDecision('advance');
+    const execution = sampleExecution(record, decision, { at: new Date(clock() + 80).toISOString(), duration_ms: 60 });
     const active = { decision, state: 'review', result: null, execution, item: null, outbox: [] } as const;
     await store.settleOrder({
       issueRef: issue_ref,

@@ -1,44 +1,52 @@
 import { describe, expect, it, vi } from 'vitest';
 import { EXPIRED_AT_ONCE } from '../queue-rules.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
-import { claimOf, holdOf, itemOf, NOW, settlementOf, submissionOf, workerOf } from './fixtures/order-samples.js';
-import { HOSTILE_TEXT, runResultOf, specOf } from './fixtures/run-samples.js';
+import {
+  sampleClaim,
+  sampleHold,
+  sampleItem,
+  NOW,
+  sampleSettlement,
+  sampleSubmission,
+  sampleWorker,
+} from './fixtures/order-samples.js';
+import { HOSTILE_TEXT, runResultOf, sampleSpec } from './fixtures/run-samples.js';
 
 const QUEUED = { state: 'queued', now: NOW } as const;
 const HOLD = { id: 'r1', workerId: 'w1', now: NOW } as const;
 const LOST = { held: false, cancel: false, reply: null };
 
 /** A spec that works in a folder of its own. */
-function specIn(folder: string): ReturnType<typeof specOf> {
-  return specOf({ workdir: folder });
+function specIn(folder: string): ReturnType<typeof sampleSpec> {
+  return sampleSpec({ workdir: folder });
 }
 
 /** How runs are claimed, held, released and ended, whether they carry an order or not. */
 export function describeClaims(makeSite: MakeSite): void {
   describe('claiming runs', () => {
-    it('gives the oldest first, each to one worker', async () => {
+    it('claims the oldest run first, each by one worker', async () => {
       const store = await openSite(await makeSite());
       for (const id of ['r1', 'r2']) await store.createRun({ id, spec: specIn(`/${id}`), ...QUEUED });
-      expect((await store.claimRun(claimOf('w1')))?.record).toMatchObject({
+      expect((await store.claimRun(sampleClaim('w1')))?.record).toMatchObject({
         id: 'r1',
         state: 'running',
-        owner: workerOf('w1'),
+        owner: sampleWorker('w1'),
         started_at: null,
       });
-      const second = await store.claimRun(claimOf('w2'));
+      const second = await store.claimRun(sampleClaim('w2'));
       expect(second).toMatchObject({ record: { id: 'r2', lease_until: NOW + 1000 }, order: null, unresolved: [] });
-      expect(await store.claimRun(claimOf('w1'))).toBeUndefined();
+      expect(await store.claimRun(sampleClaim('w1'))).toBeUndefined();
     });
 
     it('has one queue for orders and for other runs', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: specIn('/a'), ...QUEUED });
-      const { record } = await store.submitOrder(submissionOf({ repo_dir: '/b', priority: 1 }));
+      const { record } = await store.submitOrder(sampleSubmission({ repo_dir: '/b', priority: 1 }));
       await store.createRun({ id: 'r2', spec: specIn('/c'), ...QUEUED });
       const claimed = [
-        await store.claimRun(claimOf()),
-        await store.claimRun(claimOf()),
-        await store.claimRun(claimOf()),
+        await store.claimRun(sampleClaim()),
+        await store.claimRun(sampleClaim()),
+        await store.claimRun(sampleClaim()),
       ];
       expect(claimed.map((each) => each?.record.id)).toEqual([record.run, 'r1', 'r2']);
       expect(claimed[0]?.order).toMatchObject({ state: 'running', order: record.order });
@@ -47,19 +55,21 @@ export function describeClaims(makeSite: MakeSite): void {
     it('can be limited to orders, or to runs without one', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: specIn('/a'), ...QUEUED });
-      const { record } = await store.submitOrder(submissionOf({ repo_dir: '/b' }));
-      expect((await store.claimRun(claimOf('w1', { takes: ['orders'] })))?.record.id).toBe(record.run);
-      expect(await store.claimRun(claimOf('w1', { takes: ['orders'] }))).toBeUndefined();
-      expect((await store.claimRun(claimOf('w1', { takes: ['runs'], workerTypes: ['none'] })))?.record.id).toBe('r1');
+      const { record } = await store.submitOrder(sampleSubmission({ repo_dir: '/b' }));
+      expect((await store.claimRun(sampleClaim('w1', { takes: ['orders'] })))?.record.id).toBe(record.run);
+      expect(await store.claimRun(sampleClaim('w1', { takes: ['orders'] }))).toBeUndefined();
+      expect((await store.claimRun(sampleClaim('w1', { takes: ['runs'], workerTypes: ['none'] })))?.record.id).toBe(
+        'r1',
+      );
     });
 
-    it('passes over a run whose folder is in use, names the holder, and gives it when the folder is free', async () => {
+    it('skips a run whose folder is in use, names the holder, and claims it when the folder is free', async () => {
       const store = await openSite(await makeSite());
       for (const id of ['r1', 'r2']) await store.createRun({ id, spec: specIn('/shared'), ...QUEUED });
       await store.createRun({ id: 'r3', spec: specIn('/idle'), ...QUEUED });
-      expect((await store.claimRun(claimOf('w1')))?.record.id).toBe('r1');
-      expect((await store.claimRun(claimOf('w2')))?.record.id).toBe('r3');
-      expect(await store.claimRun(claimOf('w3'))).toBeUndefined();
+      expect((await store.claimRun(sampleClaim('w1')))?.record.id).toBe('r1');
+      expect((await store.claimRun(sampleClaim('w2')))?.record.id).toBe('r3');
+      expect(await store.claimRun(sampleClaim('w3'))).toBeUndefined();
       const waiting = { state: 'queued', waiting_for: { reason: 'folder', run: 'r1' } };
       expect(await store.findRun('r2')).toMatchObject(waiting);
       expect((await store.listRuns({ state: 'queued' })).items).toMatchObject([waiting]);
@@ -69,29 +79,29 @@ export function describeClaims(makeSite: MakeSite): void {
       await store.endRun({ ...HOLD, result: runResultOf() });
       await vi.waitFor(() => expect(woken).toHaveBeenCalled(), { timeout: 10_000 });
       stop();
-      expect((await store.claimRun(claimOf('w3')))?.record).toMatchObject({ id: 'r2', waiting_for: null });
+      expect((await store.claimRun(sampleClaim('w3')))?.record).toMatchObject({ id: 'r2', waiting_for: null });
     });
 
     it('keeps a run out of the repository of an order, and an order out of the folder of a run', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf({ repo_dir: '/repository' }));
+      const { record } = await store.submitOrder(sampleSubmission({ repo_dir: '/repository' }));
       await store.createRun({ id: 'r1', spec: specIn('/repository/'), ...QUEUED });
-      await store.claimRun(claimOf('w1'));
-      expect(await store.claimRun(claimOf('w2'))).toBeUndefined();
+      await store.claimRun(sampleClaim('w1'));
+      expect(await store.claimRun(sampleClaim('w2'))).toBeUndefined();
       expect((await store.findRun('r1'))?.waiting_for).toEqual({ reason: 'folder', run: record.run });
-      await store.settleOrder(settlementOf(record));
-      expect((await store.claimRun(claimOf('w2')))?.record.id).toBe('r1');
+      await store.settleOrder(sampleSettlement(record));
+      expect((await store.claimRun(sampleClaim('w2')))?.record.id).toBe('r1');
       const { record: next } = await store.submitOrder(
-        submissionOf({ repo_dir: '/repository', isolation: 'worktree' }),
+        sampleSubmission({ repo_dir: '/repository', isolation: 'worktree' }),
       );
-      expect(await store.claimRun(claimOf('w3'))).toBeUndefined();
+      expect(await store.claimRun(sampleClaim('w3'))).toBeUndefined();
       expect((await store.findRun(next.run))?.waiting_for).toEqual({ reason: 'folder', run: 'r1' });
     });
 
-    it('gives a released run again only after a time: its folder was in use outside the store', async () => {
+    it('claims a released run again only after its delay', async () => {
       const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specOf(), ...QUEUED });
-      await store.claimRun(claimOf('w1'));
+      await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
+      await store.claimRun(sampleClaim('w1'));
       expect(await store.releaseRun({ ...HOLD, workerId: 'w2', retryAt: NOW })).toBe(false);
       expect(await store.releaseRun({ ...HOLD, retryAt: NOW + 500 })).toBe(true);
       expect(await store.findRun('r1')).toMatchObject({
@@ -99,8 +109,8 @@ export function describeClaims(makeSite: MakeSite): void {
         owner: null,
         waiting_for: { reason: 'folder', run: null },
       });
-      expect(await store.claimRun(claimOf('w2', { now: NOW + 499 }))).toBeUndefined();
-      expect((await store.claimRun(claimOf('w2', { now: NOW + 500 })))?.record.id).toBe('r1');
+      expect(await store.claimRun(sampleClaim('w2', { now: NOW + 499 }))).toBeUndefined();
+      expect((await store.claimRun(sampleClaim('w2', { now: NOW + 500 })))?.record.id).toBe('r1');
       expect(await store.releaseRun({ ...HOLD, retryAt: NOW })).toBe(false);
     });
   });
@@ -108,11 +118,11 @@ export function describeClaims(makeSite: MakeSite): void {
   describe('starting and renewing', () => {
     it('records when the process may have started, and what is really executed', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
-      await store.claimRun(claimOf());
-      const spec = specOf({ engine: 'codex', prompt: 'Do it.', workdir: '/repositories/one' });
-      expect(await store.markStarted({ ...holdOf(record), spec })).toBe('started');
-      expect(await store.markStarted({ ...holdOf(record, 'w1', NOW + 50) })).toBe('started');
+      const { record } = await store.submitOrder(sampleSubmission());
+      await store.claimRun(sampleClaim());
+      const spec = sampleSpec({ engine: 'codex', prompt: 'Do it.', workdir: '/repositories/one' });
+      expect(await store.markStarted({ ...sampleHold(record), spec })).toBe('started');
+      expect(await store.markStarted({ ...sampleHold(record, 'w1', NOW + 50) })).toBe('started');
       expect(await store.findRun(record.run)).toMatchObject({ spec, started_at: '2026-11-15T06:00:00.000Z' });
       expect(await store.findOrder('local#1', record.order.run_id)).toMatchObject({
         state: 'running',
@@ -120,40 +130,43 @@ export function describeClaims(makeSite: MakeSite): void {
       });
     });
 
-    it('is for the worker that holds the claim only', async () => {
+    it('is allowed only to the worker that holds the claim', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
-      const renewal = { ...holdOf(record), leaseMs: 1000 };
+      const { record } = await store.submitOrder(sampleSubmission());
+      const renewal = { ...sampleHold(record), leaseMs: 1000 };
       expect(await store.renewRun(renewal)).toEqual(LOST);
-      expect(await store.markStarted(holdOf(record))).toBe('lost');
-      await store.claimRun(claimOf('w2'));
+      expect(await store.markStarted(sampleHold(record))).toBe('lost');
+      await store.claimRun(sampleClaim('w2'));
       expect(await store.renewRun(renewal)).toEqual(LOST);
-      expect(await store.markStarted(holdOf(record))).toBe('lost');
-      expect(await store.markWaiting(holdOf(record))).toBe(false);
+      expect(await store.markStarted(sampleHold(record))).toBe('lost');
+      expect(await store.markWaiting(sampleHold(record))).toBe(false);
       expect(await store.renewRun({ ...renewal, workerId: 'w2', now: NOW + 500 })).toMatchObject({ held: true });
       expect(await store.findRun(record.run)).toMatchObject({ state: 'running', lease_until: NOW + 1500 });
-      await store.settleOrder(settlementOf(record));
+      await store.settleOrder(sampleSettlement(record));
       expect(await store.renewRun({ ...renewal, workerId: 'w2' })).toEqual(LOST);
     });
 
-    it('reports that another run has taken its place, and keeps the repository until it has ended', async () => {
+    it('reports that the run was replaced, and occupies the repository until it has ended', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
-      await store.claimRun(claimOf());
-      await store.markStarted(holdOf(record));
-      await store.submitOrder(submissionOf());
-      expect(await store.renewRun({ ...holdOf(record), leaseMs: 2000 })).toMatchObject({ held: true, cancel: true });
-      expect(await store.claimRun(claimOf('w2'))).toBeUndefined();
-      await store.settleOrder(settlementOf(record));
-      expect((await store.claimRun(claimOf('w2')))?.record.order?.run_id).toBe('2026-11-15-backend-0002');
+      const { record } = await store.submitOrder(sampleSubmission());
+      await store.claimRun(sampleClaim());
+      await store.markStarted(sampleHold(record));
+      await store.submitOrder(sampleSubmission());
+      expect(await store.renewRun({ ...sampleHold(record), leaseMs: 2000 })).toMatchObject({
+        held: true,
+        cancel: true,
+      });
+      expect(await store.claimRun(sampleClaim('w2'))).toBeUndefined();
+      await store.settleOrder(sampleSettlement(record));
+      expect((await store.claimRun(sampleClaim('w2')))?.record.order?.run_id).toBe('2026-11-15-backend-0002');
     });
 
-    it('does not start what was canceled after it was claimed', async () => {
+    it('does not start a run that was canceled after it was claimed', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
-      await store.claimRun(claimOf());
-      await store.submitOrder(submissionOf());
-      expect(await store.markStarted(holdOf(record))).toBe('canceled');
+      const { record } = await store.submitOrder(sampleSubmission());
+      await store.claimRun(sampleClaim());
+      await store.submitOrder(sampleSubmission());
+      expect(await store.markStarted(sampleHold(record))).toBe('canceled');
       expect(await store.findRun(record.run)).toMatchObject({ state: 'running', started_at: null });
     });
   });
@@ -161,8 +174,8 @@ export function describeClaims(makeSite: MakeSite): void {
   describe('ending', () => {
     it('happens once, by the worker that holds the claim', async () => {
       const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specOf(), ...QUEUED });
-      await store.claimRun(claimOf());
+      await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
+      await store.claimRun(sampleClaim());
       const result = runResultOf({ value: { text: HOSTILE_TEXT } });
       expect(await store.endRun({ ...HOLD, workerId: 'w2', result })).toBe(false);
       expect(await store.endRun({ ...HOLD, result, now: NOW + 5 })).toBe(true);
@@ -178,10 +191,10 @@ export function describeClaims(makeSite: MakeSite): void {
 
     it('of a run that carries an order is its settlement', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
-      await store.claimRun(claimOf());
-      expect(await store.endRun({ ...holdOf(record), result: runResultOf() })).toBe(false);
-      const settlement = settlementOf(record);
+      const { record } = await store.submitOrder(sampleSubmission());
+      await store.claimRun(sampleClaim());
+      expect(await store.endRun({ ...sampleHold(record), result: runResultOf() })).toBe(false);
+      const settlement = sampleSettlement(record);
       await store.settleOrder(settlement);
       expect(await store.findRun(record.run)).toMatchObject({ state: 'ended', result: settlement.runResult });
       expect(await store.listRuns({ outcome: 'success', search: 'local#1' })).toMatchObject({ items: [{}] });
@@ -189,10 +202,10 @@ export function describeClaims(makeSite: MakeSite): void {
 
     it('of a stale run ends it too, and keeps the result it had', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
-      await store.claimRun(claimOf());
-      await store.submitOrder(submissionOf());
-      await store.settleOrder(settlementOf(record));
+      const { record } = await store.submitOrder(sampleSubmission());
+      await store.claimRun(sampleClaim());
+      await store.submitOrder(sampleSubmission());
+      await store.settleOrder(sampleSettlement(record));
       expect(await store.findRun(record.run)).toMatchObject({ state: 'ended', result: { status: 'success' } });
     });
   });
@@ -200,8 +213,8 @@ export function describeClaims(makeSite: MakeSite): void {
   describe('requests to a run', () => {
     it('reach its worker: cancellation', async () => {
       const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specOf(), ...QUEUED });
-      await store.claimRun(claimOf());
+      await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
+      await store.claimRun(sampleClaim());
       expect(await store.requestCancel('r1', NOW)).toMatchObject({ cancel_requested: true, state: 'running' });
       const renewed = await store.renewRun({ ...HOLD, leaseMs: 1000, now: NOW + 50 });
       expect(renewed).toEqual({ held: true, cancel: true, reply: null });
@@ -212,7 +225,7 @@ export function describeClaims(makeSite: MakeSite): void {
     it('wake its worker, and no other', async () => {
       const store = await openSite(await makeSite());
       for (const id of ['r1', 'r2']) await store.createRun({ id, spec: specIn(`/${id}`), ...QUEUED });
-      for (const id of ['w1', 'w2']) await store.claimRun(claimOf(id));
+      for (const id of ['w1', 'w2']) await store.claimRun(sampleClaim(id));
       await store.markWaiting(HOLD);
       const [first, second] = [vi.fn<() => void>(), vi.fn<() => void>()];
       const stops = [store.watchRequests('r1', first), store.watchRequests('r2', second)];
@@ -227,38 +240,38 @@ export function describeClaims(makeSite: MakeSite): void {
 
     it('end a queued run at once when it is canceled', async () => {
       const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specOf(), ...QUEUED });
+      await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
       expect(await store.requestCancel('r1', NOW)).toMatchObject({
         state: 'ended',
         cancel_requested: true,
         ended_at: '2026-11-15T06:00:00.000Z',
         result: { status: 'canceled', attempts: 0 },
       });
-      expect(await store.claimRun(claimOf())).toBeUndefined();
+      expect(await store.claimRun(sampleClaim())).toBeUndefined();
     });
 
-    it('leave a canceled order in the queue, to be claimed and settled although its folder is in use', async () => {
+    it('leave a canceled order in the queue, to be claimed and settled even if its folder is in use', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: specIn('/repositories/one'), ...QUEUED });
-      await store.claimRun(claimOf());
-      const { record } = await store.submitOrder(submissionOf());
+      await store.claimRun(sampleClaim());
+      const { record } = await store.submitOrder(sampleSubmission());
       expect(await store.requestCancel(record.run, NOW)).toMatchObject({ state: 'queued', cancel_requested: true });
-      expect((await store.claimRun(claimOf('w2')))?.record.id).toBe(record.run);
-      expect(await store.markStarted(holdOf(record, 'w2'))).toBe('canceled');
+      expect((await store.claimRun(sampleClaim('w2')))?.record.id).toBe(record.run);
+      expect(await store.markStarted(sampleHold(record, 'w2'))).toBe('canceled');
     });
 
     it('leave a run that has ended unchanged', async () => {
       const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specOf(), ...QUEUED });
-      await store.claimRun(claimOf());
+      await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
+      await store.claimRun(sampleClaim());
       await store.endRun({ ...HOLD, result: runResultOf() });
       expect(await store.requestCancel('r1', NOW)).toMatchObject({ cancel_requested: false, result: runResultOf() });
     });
 
-    it('take one reply for each question', async () => {
+    it('accept one reply for each question', async () => {
       const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specOf(), ...QUEUED });
-      await store.claimRun(claimOf());
+      await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
+      await store.claimRun(sampleClaim());
       const renewal = { ...HOLD, leaseMs: 1000 };
       expect(await store.postReply('none', 'yes')).toBe('not_found');
       expect(await store.postReply('r1', 'yes')).toBe('not_waiting');
@@ -275,8 +288,8 @@ export function describeClaims(makeSite: MakeSite): void {
 
     it('keep a run waiting while its lease is renewed', async () => {
       const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specOf(), ...QUEUED });
-      await store.claimRun(claimOf());
+      await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
+      await store.claimRun(sampleClaim());
       await store.markWaiting(HOLD);
       await store.renewRun({ ...HOLD, leaseMs: 1000 });
       expect(await store.findRun('r1')).toMatchObject({ state: 'waiting' });
@@ -286,33 +299,33 @@ export function describeClaims(makeSite: MakeSite): void {
   describe('expired claims', () => {
     it('are queued again if the process never started', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
-      await store.claimRun(claimOf('w1', { leaseMs: 1000 }));
+      const { record } = await store.submitOrder(sampleSubmission());
+      await store.claimRun(sampleClaim('w1', { leaseMs: 1000 }));
       expect(await store.requeueExpired(NOW + 999)).toBe(0);
       expect(await store.requeueExpired(NOW + 1000)).toBe(1);
       expect(await store.findOrder('local#1', record.order.run_id)).toEqual(record);
-      expect(await store.markStarted(holdOf(record))).toBe('lost');
-      expect((await store.claimRun(claimOf('w2')))?.record.id).toBe(record.run);
+      expect(await store.markStarted(sampleHold(record))).toBe('lost');
+      expect((await store.claimRun(sampleClaim('w2')))?.record.id).toBe(record.run);
     });
 
     it('are listed if it had started, running or waiting, until the run has ended', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
-      await store.createRun({ id: 'r1', spec: specOf(), ...QUEUED });
-      await store.claimRun(claimOf());
-      await store.claimRun(claimOf());
-      await store.markStarted(holdOf(record));
+      const { record } = await store.submitOrder(sampleSubmission());
+      await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
+      await store.claimRun(sampleClaim());
+      await store.claimRun(sampleClaim());
+      await store.markStarted(sampleHold(record));
       await store.markStarted(HOLD);
       await store.markWaiting(HOLD);
       expect(await store.requeueExpired(NOW + 1000)).toBe(0);
       expect(await store.listExpiredRuns(NOW + 999)).toEqual([]);
       const expired = [
-        { id: record.run, state: 'running', owner: workerOf('w1') },
+        { id: record.run, state: 'running', owner: sampleWorker('w1') },
         { id: 'r1', state: 'waiting' },
       ];
       expect(await store.listExpiredRuns(NOW + 1000)).toMatchObject(expired);
       expect(await store.listExpiredRuns(NOW + 1000)).toMatchObject(expired);
-      await store.settleOrder(settlementOf(record, 'needs-human', { item: itemOf(record) }));
+      await store.settleOrder(sampleSettlement(record, 'needs-human', { item: sampleItem(record) }));
       await store.endRun({ ...HOLD, result: runResultOf() });
       expect(await store.listExpiredRuns(NOW + 1000)).toEqual([]);
     });
@@ -321,7 +334,7 @@ export function describeClaims(makeSite: MakeSite): void {
       const store = await openSite(await makeSite());
       for (let index = 0; index < EXPIRED_AT_ONCE + 1; index++) {
         await store.createRun({ id: `r${index}`, spec: specIn(`/${index}`), ...QUEUED });
-        await store.claimRun(claimOf());
+        await store.claimRun(sampleClaim());
         await store.markStarted({ ...HOLD, id: `r${index}` });
       }
       const expired = await store.listExpiredRuns(NOW + 9000);

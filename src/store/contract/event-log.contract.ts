@@ -3,13 +3,13 @@ import type { Emitted } from '../../events/index.js';
 import { describeEventLog as describeAnyEventLog } from '../../runs/ports/event-log.contract.js';
 import { describeWatchableEventLog } from '../../runs/ports/watchable-event-log.contract.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
-import { NOW, submissionOf } from './fixtures/order-samples.js';
-import { fcmpOf, HOSTILE_TEXT, raspOf, specOf } from './fixtures/run-samples.js';
+import { NOW, sampleSubmission } from './fixtures/order-samples.js';
+import { sampleFcmp, HOSTILE_TEXT, sampleRasp, sampleSpec } from './fixtures/run-samples.js';
 
 /** A wake-up may be late; this only ends what hangs. */
 const PATIENCE = { timeout: 10_000 };
 
-/** How events are kept, read and announced: like any event log does, and what is asked of a store besides. */
+/** The contract of every event log, and what a store adds to it. */
 export function describeEventLog(makeSite: MakeSite): void {
   const open = async () => openSite(await makeSite());
   describeAnyEventLog('of the store', open);
@@ -18,41 +18,41 @@ export function describeEventLog(makeSite: MakeSite): void {
   const seqs = (events: readonly Emitted[]): number[] => events.map(({ event }) => event.seq);
 
   describe('append and read', () => {
-    it('give back every text an agent can print', async () => {
+    it('preserve every text an agent can print', async () => {
       const store = await openSite(await makeSite());
-      const [rasp, fcmp] = [raspOf(1, 1, HOSTILE_TEXT), fcmpOf(1, HOSTILE_TEXT)];
+      const [rasp, fcmp] = [sampleRasp(1, 1, HOSTILE_TEXT), sampleFcmp(1, HOSTILE_TEXT)];
       await store.append('run', [rasp, fcmp]);
       expect(await store.read({ runId: 'run', protocol: 'rasp', limit: 10 })).toEqual([rasp]);
       expect(await store.read({ runId: 'run', protocol: 'fcmp', limit: 10 })).toEqual([fcmp]);
     });
 
-    it('take many events of many runs at once', async () => {
+    it('store many events of many runs at once', async () => {
       const store = await openSite(await makeSite());
       await Promise.all(
         Array.from({ length: 20 }, async (_, run) =>
           store.append(
             `run ${run}`,
-            Array.from({ length: 300 }, (__, index) => fcmpOf(index + 1, `run ${run}`)),
+            Array.from({ length: 300 }, (__, index) => sampleFcmp(index + 1, `run ${run}`)),
           ),
         ),
       );
       for (const run of [0, 19]) {
         const events = await store.read({ runId: `run ${run}`, protocol: 'fcmp', limit: 1000 });
         expect(seqs(events)).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
-        expect(events[299]).toEqual(fcmpOf(300, `run ${run}`));
+        expect(events[299]).toEqual(sampleFcmp(300, `run ${run}`));
       }
     });
   });
 
   describe('watchQueue', () => {
-    it('calls back when there is an order or a run to take', async () => {
+    it('calls back when there is an order or a run to claim', async () => {
       const store = await openSite(await makeSite());
       const wake = vi.fn<() => void>();
       const stop = store.watchQueue(wake);
-      await store.submitOrder(submissionOf());
+      await store.submitOrder(sampleSubmission());
       await vi.waitFor(() => expect(wake).toHaveBeenCalled(), PATIENCE);
       wake.mockClear();
-      await store.createRun({ id: 'r1', spec: specOf(), state: 'queued', now: NOW });
+      await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'queued', now: NOW });
       await vi.waitFor(() => expect(wake).toHaveBeenCalled(), PATIENCE);
       stop();
     });

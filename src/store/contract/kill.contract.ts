@@ -4,7 +4,7 @@ import { bundleProgram } from '../../../test/bundle-program.js';
 import { report } from '../../../test/report.js';
 import type { Store } from '../store.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
-import { settlementOf, submissionOf } from './fixtures/order-samples.js';
+import { sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
 import { startProgram } from './fixtures/start-program.js';
 
 /** More in `npm run torture`. */
@@ -41,9 +41,9 @@ export function describeKill(makeSite: MakeSite): void {
 
           const issueRef = `local#after-${round}`;
           const { record } = await store.submitOrder(
-            submissionOf({ issue_ref: issueRef, repo_dir: `/after/${round}` }),
+            sampleSubmission({ issue_ref: issueRef, repo_dir: `/after/${round}` }),
           );
-          await store.settleOrder(settlementOf(record));
+          await store.settleOrder(sampleSettlement(record));
           expect(await store.findIssue(issueRef)).toMatchObject({ state: 'review' });
         }
         // At most one order a round was submitted and not settled.

@@ -1,38 +1,38 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
+import { catchCode, openSite, type MakeSite } from './fixtures/open-site.js';
 import {
-  claimOf,
-  executionOf,
-  itemOf,
+  sampleClaim,
+  sampleExecution,
+  sampleItem,
   NOW,
-  resolutionOf,
-  settlementOf,
-  submissionOf,
+  sampleResolution,
+  sampleSettlement,
+  sampleSubmission,
 } from './fixtures/order-samples.js';
 import { readAllPages } from './fixtures/read-all-pages.js';
 
-/** How the store is looked through. */
+/** How lists are filtered and paged. */
 export function describeLists(makeSite: MakeSite): void {
   async function openWithOrders() {
     const store = await openSite(await makeSite());
     const actions = ['advance', 'blocked', 'needs-human', 'advance'] as const;
     for (const [index, action] of actions.entries()) {
       const change = { issue_ref: `local#${index}`, repo_dir: `/repo/${index}`, worker: `worker-${index % 2}` };
-      const { record } = await store.submitOrder(submissionOf(change));
-      const settlement = settlementOf(record, action);
+      const { record } = await store.submitOrder(sampleSubmission(change));
+      const settlement = sampleSettlement(record, action);
       const at = new Date(NOW + index * 1000).toISOString();
-      const execution = executionOf(record, settlement.active.decision, { at });
+      const execution = sampleExecution(record, settlement.active.decision, { at });
       await store.settleOrder({ ...settlement, active: { ...settlement.active, execution } });
     }
     for (const index of [5, 6, 7]) {
-      await store.submitOrder(submissionOf({ issue_ref: `local#${index}`, repo_dir: `/repo/${index}` }));
+      await store.submitOrder(sampleSubmission({ issue_ref: `local#${index}`, repo_dir: `/repo/${index}` }));
     }
-    await store.claimRun(claimOf());
+    await store.claimRun(sampleClaim());
     return store;
   }
 
   describe('lists', () => {
-    it('are newest first, but what is open is oldest first', async () => {
+    it('are newest first; open orders are oldest first', async () => {
       const store = await openWithOrders();
       const refs = (items: readonly { readonly order: { readonly issue_ref: string } }[]): string[] =>
         items.map(({ order }) => order.issue_ref.slice(6));
@@ -55,13 +55,13 @@ export function describeLists(makeSite: MakeSite): void {
       expect((await store.listOutbox({ issueRef: 'local#1' })).items).toHaveLength(1);
     });
 
-    it('have the inbox oldest first, or newest first where asked for, settled or not', async () => {
+    it('have the inbox oldest first, or newest first on request, open or resolved', async () => {
       const store = await openSite(await makeSite());
       for (const issue_ref of ['local#1', 'local#2', 'local#3']) {
-        const { record } = await store.submitOrder(submissionOf({ issue_ref }));
-        const item = itemOf(record);
-        await store.settleOrder(settlementOf(record, 'needs-human', { item }));
-        if (issue_ref !== 'local#2') await store.resolveItem(resolutionOf(item, record, 'accept'));
+        const { record } = await store.submitOrder(sampleSubmission({ issue_ref }));
+        const item = sampleItem(record);
+        await store.settleOrder(sampleSettlement(record, 'needs-human', { item }));
+        if (issue_ref !== 'local#2') await store.resolveItem(sampleResolution(item, record, 'accept'));
       }
       const find = async (page: Parameters<typeof store.listInbox>[0]): Promise<string[]> =>
         (await store.listInbox(page)).items.map(({ issue_ref }) => issue_ref.slice(6));
@@ -87,14 +87,14 @@ export function describeLists(makeSite: MakeSite): void {
       expect(await find({ decision: 'advance', worker: 'worker-0', limit: 1 })).toEqual(['0']);
     });
 
-    it('have executions by time, those of the same moment as they were written, in pages', async () => {
+    it('have executions by time, then by order of insertion, in pages', async () => {
       const store = await openSite(await makeSite());
       // Written in this order: the clocks of two machines differ.
       const times = [3, 1, 2, 2, 5, 4].map((second) => new Date(NOW + second * 1000).toISOString());
       for (const [index, at] of times.entries()) {
-        const { record } = await store.submitOrder(submissionOf({ issue_ref: `local#${index}` }));
-        const settlement = settlementOf(record);
-        const execution = executionOf(record, settlement.active.decision, { at });
+        const { record } = await store.submitOrder(sampleSubmission({ issue_ref: `local#${index}` }));
+        const settlement = sampleSettlement(record);
+        const execution = sampleExecution(record, settlement.active.decision, { at });
         await store.settleOrder({ ...settlement, active: { ...settlement.active, execution } });
       }
       const read = async (filter: Parameters<typeof store.listExecutions>[0]): Promise<string> => {
@@ -114,40 +114,42 @@ export function describeLists(makeSite: MakeSite): void {
       const { next_cursor } = await store.listExecutions({ limit: 1 });
       // Of a cursor of another list and a time before it the earlier bound counts.
       expect(await read({ until: since, ...(next_cursor === null ? {} : { cursor: next_cursor }) })).toBe('1');
-      expect(await codeOf(store.listExecutions({ cursor: '7' }))).toBe('INVALID_CURSOR');
+      expect(await catchCode(store.listExecutions({ cursor: '7' }))).toBe('INVALID_CURSOR');
     });
 
-    it('come in pages that neither repeat nor leave out, also while rows are added', async () => {
+    it('have pages that neither repeat nor skip rows, even while rows are added', async () => {
       const store = await openSite(await makeSite());
-      for (let index = 0; index < 5; index++) await store.submitOrder(submissionOf({ issue_ref: `local#${index}` }));
+      for (let index = 0; index < 5; index++)
+        await store.submitOrder(sampleSubmission({ issue_ref: `local#${index}` }));
       const seen: string[] = [];
       let cursor: string | undefined;
       for (let turn = 0; turn < 3; turn++) {
         const page = await store.listOrders({ limit: 2, ...(cursor === undefined ? {} : { cursor }) });
         seen.push(...page.items.map(({ order }) => order.issue_ref));
-        await store.submitOrder(submissionOf({ issue_ref: `local#new${turn}` }));
+        await store.submitOrder(sampleSubmission({ issue_ref: `local#new${turn}` }));
         cursor = page.next_cursor ?? undefined;
       }
       expect(seen).toEqual(['local#4', 'local#3', 'local#2', 'local#1', 'local#0']);
       expect(cursor).toBeUndefined();
     });
 
-    it('say that there is no next page when the last one is full', async () => {
+    it('have no next page when the last one is full', async () => {
       const store = await openSite(await makeSite());
-      for (let index = 0; index < 2; index++) await store.submitOrder(submissionOf({ issue_ref: `local#${index}` }));
+      for (let index = 0; index < 2; index++)
+        await store.submitOrder(sampleSubmission({ issue_ref: `local#${index}` }));
       expect((await store.listOrders({ limit: 2, open: true })).next_cursor).toBeNull();
       expect((await store.listOrders({ limit: 1, open: true })).next_cursor).not.toBeNull();
     });
 
-    it('refuse a cursor they have not returned', async () => {
+    it('refuse an invalid cursor', async () => {
       const store = await openSite(await makeSite());
-      expect(await codeOf(store.listIssues({ cursor: 'x' }))).toBe('INVALID_CURSOR');
-      expect(await codeOf(store.listRuns({ cursor: '-1' }))).toBe('INVALID_CURSOR');
+      expect(await catchCode(store.listIssues({ cursor: 'x' }))).toBe('INVALID_CURSOR');
+      expect(await catchCode(store.listRuns({ cursor: '-1' }))).toBe('INVALID_CURSOR');
     });
 
-    it('are bounded whatever is asked for', async () => {
+    it('are bounded whatever limit is requested', async () => {
       const store = await openSite(await makeSite());
-      await Promise.all(Array.from({ length: 1001 }, async () => store.submitOrder(submissionOf())));
+      await Promise.all(Array.from({ length: 1001 }, async () => store.submitOrder(sampleSubmission())));
       for (const limit of [5000, Infinity]) expect((await store.listOrders({ limit })).items).toHaveLength(1000);
       for (const limit of [0, -1, Number.NaN]) expect((await store.listOrders({ limit })).items).toHaveLength(1);
       expect((await store.listOrders({})).items).toHaveLength(100);
@@ -183,9 +185,9 @@ export function describeLists(makeSite: MakeSite): void {
       const store = await openSite(await makeSite());
       await store.close();
       await store.close();
-      expect(await codeOf(store.submitOrder(submissionOf()))).toBe('STORE_CLOSED');
-      expect(await codeOf(store.listRuns({}))).toBe('STORE_CLOSED');
-      expect(await codeOf(store.append('run', []))).toBe('STORE_CLOSED');
+      expect(await catchCode(store.submitOrder(sampleSubmission()))).toBe('STORE_CLOSED');
+      expect(await catchCode(store.listRuns({}))).toBe('STORE_CLOSED');
+      expect(await catchCode(store.append('run', []))).toBe('STORE_CLOSED');
     });
   });
 }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Store } from '../store.js';
-import { claimOf, NOW, settlementOf } from './fixtures/order-samples.js';
+import { sampleClaim, NOW, sampleSettlement } from './fixtures/order-samples.js';
 
 /**
  * What must be true of a store that version 0.1.0 wrote: an order in each state it could be in, a run that has ended and
@@ -40,14 +40,14 @@ export async function expectMigrated(store: Store): Promise<void> {
   expect(owners.toSorted()).toEqual(['local#running w-running', 'local#torn w-torn']);
   for (const { order } of expired) {
     const record = await store.findOrder(order?.issue_ref ?? '', order?.run_id ?? '');
-    if (record !== undefined) await store.settleOrder(settlementOf(record));
+    if (record !== undefined) await store.settleOrder(sampleSettlement(record));
   }
   expect(await store.listExpiredRuns(NOW + 9999)).toEqual([]);
 
   // The queue goes on: by priority, then by age.
   const claimed: string[] = [];
   for (let turn = 0; turn < 5; turn++) {
-    const next = (await store.claimRun(claimOf()))?.record;
+    const next = (await store.claimRun(sampleClaim()))?.record;
     claimed.push(next?.order?.issue_ref ?? next?.id ?? 'none');
   }
   expect(claimed.slice(0, 2)).toEqual(['local#claimed', 'local#queued']);

@@ -10,7 +10,7 @@ import { createWorld, randomCommand, type RandomCommand, type Step } from './fix
 /** More of them in `npm run torture`. */
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 25);
 
-/** Whatever is asked of a store, it answers as the store in memory does, and keeps what must always hold. */
+/** Every store answers random commands as the store in memory does, and keeps its invariants. */
 export function describeModel(makeSite: MakeSite): void {
   describe('random commands', () => {
     it('have the same answers as in memory, and leave the same behind', { timeout: 20_000 + RUNS * 1000 }, async () => {
@@ -36,8 +36,8 @@ async function runBoth(commands: readonly RandomCommand[], store: Store): Promis
   for (const command of commands) {
     const step = command(world);
     history.push(step.what);
-    const { answer, learn } = await answerOf(step, store);
-    expect({ history, answer }).toEqual({ history, answer: (await answerOf(step, model)).answer });
+    const { answer, learn } = await readAnswer(step, store);
+    expect({ history, answer }).toEqual({ history, answer: (await readAnswer(step, model)).answer });
     learn();
   }
   const left = await readAll(store);
@@ -45,7 +45,7 @@ async function runBoth(commands: readonly RandomCommand[], store: Store): Promis
   expect(findViolations(left)).toEqual([]);
 }
 
-async function answerOf(step: Step, store: Store): Promise<{ answer: unknown; learn: () => void }> {
+async function readAnswer(step: Step, store: Store): Promise<{ answer: unknown; learn: () => void }> {
   try {
     return await step.ask(store);
   } catch (error) {
@@ -70,7 +70,7 @@ async function readAll(store: Store) {
   };
 }
 
-/** What must hold whatever was asked, as sentences about where it does not. */
+/** The violated invariants, as sentences. */
 function findViolations({ issues, orders, inbox, outbox, executions, runs }: Left): string[] {
   const violations: string[] = [];
   for (const { issue_ref: issueRef, state, active_run_id: activeRunId } of issues) {
@@ -90,7 +90,7 @@ function findViolations({ issues, orders, inbox, outbox, executions, runs }: Lef
       }
     }
   }
-  const isolationOf = new Map(orders.map(({ run, order }) => [run, order.isolation]));
+  const isolations = new Map(orders.map(({ run, order }) => [run, order.isolation]));
   const busy = runs.filter(({ state }) => state === 'running' || state === 'waiting');
   for (const [index, { id, spec }] of busy.entries()) {
     const isShared = busy
@@ -98,7 +98,7 @@ function findViolations({ issues, orders, inbox, outbox, executions, runs }: Lef
       .some(
         (other) =>
           other.spec.workdir === spec.workdir &&
-          (isolationOf.get(other.id) !== 'worktree' || isolationOf.get(id) !== 'worktree'),
+          (isolations.get(other.id) !== 'worktree' || isolations.get(id) !== 'worktree'),
       );
     if (isShared) violations.push(`${id} shares ${spec.workdir}`);
   }

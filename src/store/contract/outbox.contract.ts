@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import type { NewOutboxMessage } from '../../records/outbox-message.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
-import { itemOf, messageOf, NOW, settlementOf, submissionOf } from './fixtures/order-samples.js';
+import { sampleItem, sampleMessage, NOW, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
 import { HOSTILE_TEXT } from './fixtures/run-samples.js';
 
 const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW, limit: 10 };
 
-/** How comments are given out for delivery. */
+/** How messages are claimed for delivery. */
 export function describeOutbox(makeSite: MakeSite): void {
   /** A store with an issue whose active run has settled and left these messages. */
   async function openWith(...changes: readonly Partial<NewOutboxMessage>[]) {
     const store = await openSite(await makeSite());
-    const { record } = await store.submitOrder(submissionOf());
-    const outbox = changes.map((change) => messageOf(record, change));
-    await store.settleOrder(settlementOf(record, 'advance', { outbox }));
+    const { record } = await store.submitOrder(sampleSubmission());
+    const outbox = changes.map((change) => sampleMessage(record, change));
+    await store.settleOrder(sampleSettlement(record, 'advance', { outbox }));
     return { store, record, outbox };
   }
 
   describe('claimOutbox', () => {
-    it('gives messages that are due, once', async () => {
+    it('returns each due message once', async () => {
       const { store, outbox } = await openWith({});
       expect(await store.claimOutbox({ ...CLAIM, now: NOW - 1 })).toEqual([]);
       expect(await store.claimOutbox(CLAIM)).toMatchObject([
@@ -27,14 +27,14 @@ export function describeOutbox(makeSite: MakeSite): void {
       expect(await store.claimOutbox({ ...CLAIM, workerId: 'w2' })).toEqual([]);
     });
 
-    it('gives a message again when its lease has run out, and counts', async () => {
+    it('returns a message again when its lease has expired, and counts the tries', async () => {
       const { store } = await openWith({});
       await store.claimOutbox(CLAIM);
       expect(await store.claimOutbox({ ...CLAIM, workerId: 'w2', now: NOW + 999 })).toEqual([]);
       expect(await store.claimOutbox({ ...CLAIM, workerId: 'w2', now: NOW + 1000 })).toMatchObject([{ tries: 2 }]);
     });
 
-    it('has one message per issue and sink on its way, in the order they were written', async () => {
+    it('has one message per issue and sink in flight, in the order they were written', async () => {
       const { store } = await openWith(
         { trigger: 'a', body: '1' },
         { trigger: 'b', body: '2' },
@@ -52,7 +52,7 @@ export function describeOutbox(makeSite: MakeSite): void {
       expect((await store.claimOutbox(CLAIM)).map(({ body }) => body)).toEqual(['2']);
     });
 
-    it('gives at most so many, and only for the sinks asked for', async () => {
+    it('returns at most the requested number, and only for the requested sinks', async () => {
       const { store } = await openWith({ sink: 'a' }, { sink: 'b' }, { sink: 'c' });
       expect(await store.claimOutbox({ ...CLAIM, sinks: [] })).toEqual([]);
       expect((await store.claimOutbox({ ...CLAIM, sinks: ['c', 'b'] })).map(({ sink }) => sink)).toEqual(['b', 'c']);
@@ -64,7 +64,7 @@ export function describeOutbox(makeSite: MakeSite): void {
   describe('noteStranded', () => {
     const NOTE = { sinks: ['mine'], dueBefore: NOW, error: HOSTILE_TEXT, limit: 10 };
 
-    it('says on messages of sinks nobody named why they wait, once, and which sinks those are', async () => {
+    it('notes on messages of unknown sinks why they wait, once, and returns the names of the sinks', async () => {
       const { store } = await openWith(
         { sink: 'theirs', trigger: 'a' },
         { sink: 'theirs', trigger: 'b' },
@@ -82,13 +82,13 @@ export function describeOutbox(makeSite: MakeSite): void {
       ]);
     });
 
-    it('looks at so many at most, oldest first', async () => {
+    it('reads a bounded number, oldest first', async () => {
       const { store } = await openWith({ sink: 'a' }, { sink: 'b' }, { sink: 'c' });
       expect(await store.noteStranded({ ...NOTE, limit: 2 })).toEqual(['a', 'b']);
       expect(await store.noteStranded({ ...NOTE, limit: 2 })).toEqual(['c']);
     });
 
-    it('takes the place of an older error, and leaves the message to be delivered', async () => {
+    it('replaces an older error, and keeps the message deliverable', async () => {
       const { store } = await openWith({ sink: 'theirs' });
       const [message] = await store.claimOutbox(CLAIM);
       expect(await store.noteStranded(NOTE)).toEqual([]);
@@ -100,7 +100,7 @@ export function describeOutbox(makeSite: MakeSite): void {
   });
 
   describe('markDelivered and markFailed', () => {
-    it('are for the holder of the message only', async () => {
+    it('are allowed only to the holder of the message', async () => {
       const { store } = await openWith({});
       const [message] = await store.claimOutbox(CLAIM);
       await store.claimOutbox({ ...CLAIM, workerId: 'w2', now: NOW + 1000 });
@@ -114,7 +114,7 @@ export function describeOutbox(makeSite: MakeSite): void {
       ]);
     });
 
-    it('put a message back with what went wrong', async () => {
+    it('return a message to the queue with its error', async () => {
       const { store } = await openWith({});
       const [message] = await store.claimOutbox(CLAIM);
       const failure = { id: message?.id ?? '', workerId: 'w1', error: HOSTILE_TEXT, now: NOW };
@@ -125,10 +125,10 @@ export function describeOutbox(makeSite: MakeSite): void {
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'review' });
     });
 
-    it('give up a message and hand its issue to a person at once', async () => {
+    it('give up a message and set its issue to needs-human in one transaction', async () => {
       const { store, record } = await openWith({ trigger: 'a' }, { trigger: 'b' });
       const [message] = await store.claimOutbox(CLAIM);
-      const item = itemOf(record, { reason: 'The comment cannot be delivered.' });
+      const item = sampleItem(record, { reason: 'The comment cannot be delivered.' });
       const failure = { id: message?.id ?? '', workerId: 'w1', error: 'gone', now: NOW + 9, retryAt: null, item };
       expect(await store.markFailed(failure)).toBe(true);
       expect((await store.listOutbox({ state: 'dead' })).items).toMatchObject([{ last_error: 'gone' }]);
@@ -140,25 +140,25 @@ export function describeOutbox(makeSite: MakeSite): void {
       expect((await store.claimOutbox(CLAIM)).map(({ trigger }) => trigger)).toEqual(['b']);
     });
 
-    it('do not touch an issue that another run has taken over', async () => {
+    it('do not change an issue whose active run was replaced', async () => {
       const { store, record } = await openWith({});
-      await store.submitOrder(submissionOf());
+      await store.submitOrder(sampleSubmission());
       const issue = await store.findIssue('local#1');
       const [message] = await store.claimOutbox(CLAIM);
       const failure = { id: message?.id ?? '', workerId: 'w1', error: 'gone', now: NOW, retryAt: null };
-      expect(await store.markFailed({ ...failure, item: itemOf(record) })).toBe(true);
+      expect(await store.markFailed({ ...failure, item: sampleItem(record) })).toBe(true);
       expect(await store.findIssue('local#1')).toEqual(issue);
       expect((await store.listInbox({})).items).toEqual([]);
       expect((await store.listOutbox({ state: 'dead' })).items).toHaveLength(1);
     });
 
-    it('leave an issue with people although the run that is on its way advances', async () => {
+    it('keep an issue in needs-human when a later result advances', async () => {
       const { store, record } = await openWith({});
       const [message] = await store.claimOutbox(CLAIM);
-      const { record: next } = await store.submitOrder(submissionOf());
+      const { record: next } = await store.submitOrder(sampleSubmission());
       const failure = { id: message?.id ?? '', workerId: 'w1', error: 'gone', now: NOW, retryAt: null };
-      await store.markFailed({ ...failure, item: itemOf(record, { run_id: next.order.run_id }) });
-      expect((await store.settleOrder(settlementOf(next))).decision.action).toBe('advance');
+      await store.markFailed({ ...failure, item: sampleItem(record, { run_id: next.order.run_id }) });
+      expect((await store.settleOrder(sampleSettlement(next))).decision.action).toBe('advance');
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'needs-human' });
     });
   });

@@ -3,18 +3,18 @@ import { describeResultCache as describeAnyResultCache, cachedResult } from '../
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { HOSTILE_TEXT } from './fixtures/run-samples.js';
 
-/** How results are kept: like any cache of results does, and what is asked of a store besides. */
+/** The contract of every result cache, and what a store adds to it. */
 export function describeResultCache(makeSite: MakeSite): void {
   describeAnyResultCache('of the store', async (limits = {}) => openSite(await makeSite(), { cache: limits }));
 
   describe('find and keep', () => {
-    it('give back every text an agent can print', async () => {
+    it('preserve every text an agent can print', async () => {
       const store = await openSite(await makeSite());
       await store.keep('k', cachedResult(HOSTILE_TEXT));
       expect(await store.find('k')).toEqual(cachedResult(HOSTILE_TEXT));
     });
 
-    it('let the entries go that were kept longest ago: finding one writes nothing', async () => {
+    it('evict the oldest entries: a hit writes nothing', async () => {
       const store = await openSite(await makeSite(), { cache: { entries: 3 } });
       for (const key of ['a', 'b', 'c']) await store.keep(key, cachedResult(key));
       await store.keep('a', cachedResult('again'));

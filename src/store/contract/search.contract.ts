@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { RunFilter } from '../../runs/ports/run-store.js';
 import type { Store } from '../store.js';
-import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
-import { NOW, settlementOf, submissionOf } from './fixtures/order-samples.js';
+import { catchCode, openSite, type MakeSite } from './fixtures/open-site.js';
+import { NOW, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
 import { readAllPages } from './fixtures/read-all-pages.js';
-import { HOSTILE_TEXT, runResultOf, specOf } from './fixtures/run-samples.js';
+import { HOSTILE_TEXT, runResultOf, sampleSpec } from './fixtures/run-samples.js';
 
 const HOUR = 60 * 60 * 1000;
 
-async function idsOf(store: Store, filter: RunFilter): Promise<string[]> {
+async function readIds(store: Store, filter: RunFilter): Promise<string[]> {
   return (await store.listRuns(filter)).items.map(({ id }) => id);
 }
 
@@ -22,24 +22,24 @@ async function openLibrary(makeSite: MakeSite): Promise<Store> {
     ...running,
     now: NOW,
   });
-  const submission = submissionOf({ issue_ref: 'acme/shop#12' }, { now: NOW + HOUR });
-  const spec = specOf({ prompt: HOSTILE_TEXT });
+  const submission = sampleSubmission({ issue_ref: 'acme/shop#12' }, { now: NOW + HOUR });
+  const spec = sampleSpec({ prompt: HOSTILE_TEXT });
   const { record } = await store.submitOrder({ ...submission, run: '01B', spec });
-  await store.createRun({ id: '01C', spec: specOf(), state: 'queued', now: NOW + 2 * HOUR });
+  await store.createRun({ id: '01C', spec: sampleSpec(), state: 'queued', now: NOW + 2 * HOUR });
   const end = { workerId: 'w1', now: NOW + 3 * HOUR };
   await store.endRun({ id: '01A', result: runResultOf({ repair_level: 'schema_aligned' }), ...end });
   const runResult = runResultOf({ status: 'failed' });
-  await store.settleOrder({ ...settlementOf(record, 'blocked', {}, end.now), runResult });
+  await store.settleOrder({ ...sampleSettlement(record, 'blocked', {}, end.now), runResult });
   return store;
 }
 
-/** How runs and issues are found again. */
+/** How runs and issues are searched. */
 export function describeSearch(makeSite: MakeSite): void {
   describe('a search for issues', () => {
-    it('finds those whose reference holds every word', async () => {
+    it('finds those whose reference contains every word', async () => {
       const store = await openSite(await makeSite(), { searchWindow: 3 });
       const refs = ['acme/Shop#1', 'acme/shop#12', 'acme/bakery#1', 'local#x'];
-      for (const issue_ref of refs) await store.submitOrder(submissionOf({ issue_ref }));
+      for (const issue_ref of refs) await store.submitOrder(sampleSubmission({ issue_ref }));
       const find = async (search: string, more: Parameters<typeof store.listIssues>[0] = {}) => {
         const pages = await readAllPages(async (page) => store.listIssues({ search, ...more, ...page }));
         return pages.flat().map(({ issue_ref }) => issue_ref);
@@ -76,52 +76,52 @@ export function describeSearch(makeSite: MakeSite): void {
       ['\uD800', ['01B']],
       [`'"\\`, []],
     ])('finds for %j the runs whose words hold it: %j', async (search, ids) => {
-      expect(await idsOf(await openLibrary(makeSite), { search })).toEqual(ids);
+      expect(await readIds(await openLibrary(makeSite), { search })).toEqual(ids);
     });
 
-    it('looks at how runs ended, when they were made, and at all of it together', async () => {
+    it('filters by outcome, by time of creation, and by both', async () => {
       const store = await openLibrary(makeSite);
-      expect(await idsOf(store, { outcome: 'failed' })).toEqual(['01B']);
-      expect(await idsOf(store, { outcome: 'canceled' })).toEqual([]);
-      expect(await idsOf(store, { repairLevel: 'none' })).toEqual(['01B']);
-      expect(await idsOf(store, { repairLevel: 'schema_aligned', outcome: 'success' })).toEqual(['01A']);
-      expect(await idsOf(store, { since: NOW + HOUR })).toEqual(['01C', '01B']);
-      expect(await idsOf(store, { until: NOW + HOUR })).toEqual(['01A']);
-      expect(await idsOf(store, { since: NOW + 1, until: NOW + 2 * HOUR })).toEqual(['01B']);
-      expect(await idsOf(store, { search: '01', state: 'queued' })).toEqual(['01C']);
-      expect(await idsOf(store, { search: '01', engine: 'codex', state: 'ended' })).toEqual(['01A']);
+      expect(await readIds(store, { outcome: 'failed' })).toEqual(['01B']);
+      expect(await readIds(store, { outcome: 'canceled' })).toEqual([]);
+      expect(await readIds(store, { repairLevel: 'none' })).toEqual(['01B']);
+      expect(await readIds(store, { repairLevel: 'schema_aligned', outcome: 'success' })).toEqual(['01A']);
+      expect(await readIds(store, { since: NOW + HOUR })).toEqual(['01C', '01B']);
+      expect(await readIds(store, { until: NOW + HOUR })).toEqual(['01A']);
+      expect(await readIds(store, { since: NOW + 1, until: NOW + 2 * HOUR })).toEqual(['01B']);
+      expect(await readIds(store, { search: '01', state: 'queued' })).toEqual(['01C']);
+      expect(await readIds(store, { search: '01', engine: 'codex', state: 'ended' })).toEqual(['01A']);
       await store.requestCancel('01C', NOW);
-      expect(await idsOf(store, { outcome: 'canceled' })).toEqual(['01C']);
+      expect(await readIds(store, { outcome: 'canceled' })).toEqual(['01C']);
     });
 
-    it('gives the same records as the list', async () => {
+    it('returns the same records as the list', async () => {
       const store = await openLibrary(makeSite);
       expect(await store.listRuns({ search: '01' })).toEqual(await store.listRuns({}));
     });
 
-    it('turns pages', async () => {
+    it('returns pages', async () => {
       const store = await openLibrary(makeSite);
       const first = await store.listRuns({ search: '01', limit: 2 });
       expect(first.items.map(({ id }) => id)).toEqual(['01C', '01B']);
-      expect(await idsOf(store, { search: '01', limit: 2, cursor: first.next_cursor ?? '' })).toEqual(['01A']);
-      expect(await codeOf(store.listRuns({ search: '01', cursor: 'x' }))).toBe('INVALID_CURSOR');
+      expect(await readIds(store, { search: '01', limit: 2, cursor: first.next_cursor ?? '' })).toEqual(['01A']);
+      expect(await catchCode(store.listRuns({ search: '01', cursor: 'x' }))).toBe('INVALID_CURSOR');
     });
 
-    it('looks at so many runs a page, and says where to go on', async () => {
+    it('reads a bounded number of runs per page, and returns where to continue', async () => {
       const store = await openSite(await makeSite(), { searchWindow: 3 });
       for (let index = 0; index < 8; index += 1) {
         const prompt = index === 1 ? 'needle' : 'hay';
-        await store.createRun({ id: `r${index}`, spec: specOf({ prompt }), state: 'queued', now: NOW + index });
+        await store.createRun({ id: `r${index}`, spec: sampleSpec({ prompt }), state: 'queued', now: NOW + index });
       }
       const pages = await readAllPages(async (page) => store.listRuns({ search: 'needle', ...page }));
       expect(pages.map((page) => page.map(({ id }) => id))).toEqual([[], [], ['r1']]);
     });
 
-    it('ends where all that is left is older than was asked for', async () => {
+    it('ends when everything left is older than requested', async () => {
       const store = await openSite(await makeSite(), { searchWindow: 1 });
       const day = 24 * HOUR;
       for (const [index, now] of [NOW - 9 * day, NOW - 3 * day, NOW].entries()) {
-        await store.createRun({ id: `r${index}`, spec: specOf(), state: 'queued', now });
+        await store.createRun({ id: `r${index}`, spec: sampleSpec(), state: 'queued', now });
       }
       const first = await store.listRuns({ since: NOW });
       expect(first).toMatchObject({ items: [{ id: 'r2' }], next_cursor: expect.any(String) });

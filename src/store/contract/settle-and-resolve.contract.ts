@@ -1,30 +1,33 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
+import { catchCode, openSite, type MakeSite } from './fixtures/open-site.js';
 import {
-  claimOf,
-  decisionOf,
-  itemOf,
-  messageOf,
+  sampleClaim,
+  sampleDecision,
+  sampleItem,
+  sampleMessage,
   newId,
   NOW,
-  resolutionOf,
-  resultOf,
-  settlementOf,
-  submissionOf,
+  sampleResolution,
+  sampleResult,
+  sampleSettlement,
+  sampleSubmission,
 } from './fixtures/order-samples.js';
 import { HOSTILE_TEXT } from './fixtures/run-samples.js';
 
-/** How results and the decisions of people are taken in. */
+/** How orders are settled and inbox items resolved. */
 export function describeSettleAndResolve(makeSite: MakeSite): void {
   describe('settleOrder', () => {
-    it('writes state, result, execution, item and message of the active run at once', async () => {
+    it('writes state, result, execution, item and message of the active run in one transaction', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
-      await store.claimRun(claimOf());
-      const settlement = settlementOf(record, 'needs-human', {
-        result: { ...resultOf(record), summary: HOSTILE_TEXT },
-        item: itemOf(record, { reason: HOSTILE_TEXT, reading: { source: 'json', problems: [], draft: { a: [1] } } }),
-        outbox: [messageOf(record, { sink: 'a', body: HOSTILE_TEXT }), messageOf(record, { sink: 'b' })],
+      const { record } = await store.submitOrder(sampleSubmission());
+      await store.claimRun(sampleClaim());
+      const settlement = sampleSettlement(record, 'needs-human', {
+        result: { ...sampleResult(record), summary: HOSTILE_TEXT },
+        item: sampleItem(record, {
+          reason: HOSTILE_TEXT,
+          reading: { source: 'json', problems: [], draft: { a: [1] } },
+        }),
+        outbox: [sampleMessage(record, { sink: 'a', body: HOSTILE_TEXT }), sampleMessage(record, { sink: 'b' })],
       });
       const { active } = settlement;
       expect(await store.settleOrder({ ...settlement, now: NOW + 7 })).toEqual({
@@ -59,17 +62,17 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
 
     it('only archives the result of a run that is not the active one', async () => {
       const store = await openSite(await makeSite());
-      const { record: old } = await store.submitOrder(submissionOf());
-      await store.claimRun(claimOf());
-      const { record: active } = await store.submitOrder(submissionOf());
+      const { record: old } = await store.submitOrder(sampleSubmission());
+      await store.claimRun(sampleClaim());
+      const { record: active } = await store.submitOrder(sampleSubmission());
       const issue = await store.findIssue('local#1');
-      const settlement = settlementOf(old, 'needs-human');
-      expect(await store.settleOrder(settlement)).toEqual({ decision: decisionOf('archive'), repeated: false });
+      const settlement = sampleSettlement(old, 'needs-human');
+      expect(await store.settleOrder(settlement)).toEqual({ decision: sampleDecision('archive'), repeated: false });
       expect(await store.findIssue('local#1')).toEqual(issue);
       expect(await store.findOrder('local#1', old.order.run_id)).toMatchObject({
         state: 'settled',
-        decision: decisionOf('archive'),
-        result: resultOf(old),
+        decision: sampleDecision('archive'),
+        result: sampleResult(old),
       });
       expect(await store.findOrder('local#1', active.order.run_id)).toEqual(active);
       expect((await store.listExecutions({})).items).toEqual([settlement.stale.execution]);
@@ -77,19 +80,19 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       expect((await store.listOutbox({})).items).toEqual([]);
     });
 
-    it('archives the result of a run that was canceled before it began', async () => {
+    it('archives the result of a run that was canceled before it started', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
-      await store.submitOrder(submissionOf());
-      expect((await store.settleOrder(settlementOf(record))).decision.action).toBe('archive');
+      const { record } = await store.submitOrder(sampleSubmission());
+      await store.submitOrder(sampleSubmission());
+      expect((await store.settleOrder(sampleSettlement(record))).decision.action).toBe('archive');
     });
 
-    it('returns the first decision to a repeat and writes nothing', async () => {
+    it('returns the first decision when repeated, and writes nothing', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
-      await store.settleOrder(settlementOf(record, 'blocked'));
-      const repeat = await store.settleOrder(settlementOf(record, 'needs-human', {}, NOW + 1000));
-      expect(repeat).toEqual({ decision: decisionOf('blocked'), repeated: true });
+      const { record } = await store.submitOrder(sampleSubmission());
+      await store.settleOrder(sampleSettlement(record, 'blocked'));
+      const repeat = await store.settleOrder(sampleSettlement(record, 'needs-human', {}, NOW + 1000));
+      expect(repeat).toEqual({ decision: sampleDecision('blocked'), repeated: true });
       expect(await store.findIssue('local#1')).toMatchObject({
         state: 'blocked',
         updated_at: '2026-11-15T06:00:00.000Z',
@@ -99,24 +102,24 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       expect((await store.listOutbox({})).items).toHaveLength(1);
     });
 
-    it('returns the first decision to a repeat also after the run was replaced', async () => {
+    it('returns the first decision when repeated after the run was replaced', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
-      await store.settleOrder(settlementOf(record, 'blocked'));
-      await store.submitOrder(submissionOf());
-      expect(await store.settleOrder(settlementOf(record))).toEqual({
-        decision: decisionOf('blocked'),
+      const { record } = await store.submitOrder(sampleSubmission());
+      await store.settleOrder(sampleSettlement(record, 'blocked'));
+      await store.submitOrder(sampleSubmission());
+      expect(await store.settleOrder(sampleSettlement(record))).toEqual({
+        decision: sampleDecision('blocked'),
         repeated: true,
       });
       expect((await store.listExecutions({})).items).toHaveLength(1);
     });
 
-    it('takes one of several at once', async () => {
+    it('accepts one of several concurrent settlements', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
+      const { record } = await store.submitOrder(sampleSubmission());
       const settled = await Promise.all(
         Array.from({ length: 5 }, async (_, index) =>
-          store.settleOrder(settlementOf(record, index % 2 === 0 ? 'advance' : 'blocked')),
+          store.settleOrder(sampleSettlement(record, index % 2 === 0 ? 'advance' : 'blocked')),
         ),
       );
       expect(settled.filter(({ repeated }) => !repeated)).toHaveLength(1);
@@ -127,21 +130,21 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
 
     it('keeps one message per sink, issue and trigger', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
-      const twice = [messageOf(record, { body: 'first' }), messageOf(record, { body: 'second' })];
-      await store.settleOrder(settlementOf(record, 'advance', { outbox: twice }));
+      const { record } = await store.submitOrder(sampleSubmission());
+      const twice = [sampleMessage(record, { body: 'first' }), sampleMessage(record, { body: 'second' })];
+      await store.settleOrder(sampleSettlement(record, 'advance', { outbox: twice }));
       expect((await store.listOutbox({})).items.map(({ body }) => body)).toEqual(['first']);
     });
 
     it('refuses an order that was never submitted', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
+      const { record } = await store.submitOrder(sampleSubmission());
       const [lost, elsewhere] = [
-        { ...settlementOf(record), runId: '2026-11-15-backend-0999' },
-        { ...settlementOf(record), issueRef: 'local#9' },
+        { ...sampleSettlement(record), runId: '2026-11-15-backend-0999' },
+        { ...sampleSettlement(record), issueRef: 'local#9' },
       ];
-      expect(await codeOf(store.settleOrder(lost))).toBe('ORDER_NOT_FOUND');
-      expect(await codeOf(store.settleOrder(elsewhere))).toBe('ORDER_NOT_FOUND');
+      expect(await catchCode(store.settleOrder(lost))).toBe('ORDER_NOT_FOUND');
+      expect(await catchCode(store.settleOrder(elsewhere))).toBe('ORDER_NOT_FOUND');
       expect((await store.listExecutions({})).items).toEqual([]);
     });
   });
@@ -149,16 +152,16 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
   describe('resolveItem', () => {
     async function openWithItem() {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf({ request_id: 'r1' }));
-      const item = itemOf(record);
-      await store.settleOrder(settlementOf(record, 'needs-human', { item }));
+      const { record } = await store.submitOrder(sampleSubmission({ request_id: 'r1' }));
+      const item = sampleItem(record);
+      await store.settleOrder(sampleSettlement(record, 'needs-human', { item }));
       return { store, record, item };
     }
 
     /** The second item asks about a message that cannot be delivered. */
     async function openWithTwoItems() {
       const { store, record, item } = await openWithItem();
-      const second = itemOf(record);
+      const second = sampleItem(record);
       const [message] = await store.claimOutbox({ workerId: 'w1', leaseMs: 1000, now: NOW, limit: 1 });
       const dead = { workerId: 'w1', error: 'gone', now: NOW, retryAt: null, item: second };
       await store.markFailed({ id: message?.id ?? '', ...dead });
@@ -167,7 +170,7 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
 
     it('records who decided what and why, and moves the issue', async () => {
       const { store, record, item } = await openWithItem();
-      const resolution = resolutionOf(item, record, 'accept', { now: NOW + 3 });
+      const resolution = sampleResolution(item, record, 'accept', { now: NOW + 3 });
       const settled = { ...item, resolution: resolution.resolution };
       expect(await store.resolveItem(resolution)).toEqual({ status: 'resolved', item: settled });
       expect(await store.findItem(item.id)).toEqual(settled);
@@ -183,9 +186,9 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       });
     });
 
-    it('sends the order out again under a new run id', async () => {
+    it('submits the order again under a new run id', async () => {
       const { store, record, item } = await openWithItem();
-      const outcome = await store.resolveItem(resolutionOf(item, record, 'retry'));
+      const outcome = await store.resolveItem(sampleResolution(item, record, 'retry'));
       expect(outcome).toMatchObject({
         status: 'resolved',
         item: { resolution: { action: 'retry', new_run_id: '2026-11-15-backend-0002' } },
@@ -195,16 +198,16 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
         state: 'doing',
         active_run_id: '2026-11-15-backend-0002',
       });
-      expect((await store.claimRun(claimOf()))?.record.order?.run_id).toBe('2026-11-15-backend-0002');
-      const repeat = await store.submitOrder(submissionOf({ request_id: 'r1' }));
+      expect((await store.claimRun(sampleClaim()))?.record.order?.run_id).toBe('2026-11-15-backend-0002');
+      const repeat = await store.submitOrder(sampleSubmission({ request_id: 'r1' }));
       expect([repeat.repeated, repeat.record.order.run_id]).toEqual([true, record.order.run_id]);
     });
 
-    it('refuses an item that is resolved, and says how', async () => {
+    it('refuses a resolved item and returns its resolution', async () => {
       const { store, record, item } = await openWithItem();
-      const first = resolutionOf(item, record, 'reject');
+      const first = sampleResolution(item, record, 'reject');
       await store.resolveItem(first);
-      expect(await store.resolveItem(resolutionOf(item, record, 'accept'))).toEqual({
+      expect(await store.resolveItem(sampleResolution(item, record, 'accept'))).toEqual({
         status: 'conflict',
         activeRunId: record.order.run_id,
         resolution: first.resolution,
@@ -213,21 +216,21 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       expect((await store.listExecutions({})).items).toHaveLength(2);
     });
 
-    it('takes one of two people at once', async () => {
+    it('accepts one of two concurrent resolutions', async () => {
       const { store, record, item } = await openWithItem();
       const outcomes = await Promise.all(
-        (['accept', 'retry'] as const).map(async (action) => store.resolveItem(resolutionOf(item, record, action))),
+        (['accept', 'retry'] as const).map(async (action) => store.resolveItem(sampleResolution(item, record, action))),
       );
       expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['conflict', 'resolved']);
     });
 
     it('refuses an item whose run is not the active one', async () => {
       const { store, record, item } = await openWithItem();
-      await store.resolveItem(resolutionOf(item, record, 'accept'));
-      const { record: next } = await store.submitOrder(submissionOf());
-      const late = itemOf(record);
-      await store.settleOrder(settlementOf(next, 'blocked', { item: late }));
-      expect(await store.resolveItem(resolutionOf(late, record, 'accept'))).toEqual({
+      await store.resolveItem(sampleResolution(item, record, 'accept'));
+      const { record: next } = await store.submitOrder(sampleSubmission());
+      const late = sampleItem(record);
+      await store.settleOrder(sampleSettlement(next, 'blocked', { item: late }));
+      expect(await store.resolveItem(sampleResolution(late, record, 'accept'))).toEqual({
         status: 'conflict',
         activeRunId: next.order.run_id,
         resolution: null,
@@ -235,24 +238,24 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'blocked' });
     });
 
-    it('does not know an item that was never written', async () => {
+    it('reports an unknown item', async () => {
       const { store, record, item } = await openWithItem();
-      const unknown = resolutionOf({ ...item, id: newId('item') }, record, 'accept');
+      const unknown = sampleResolution({ ...item, id: newId('item') }, record, 'accept');
       expect(await store.resolveItem(unknown)).toEqual({ status: 'not_found' });
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'needs-human' });
     });
 
-    it('leaves the issue with people until the last of its items is settled', async () => {
+    it('keeps the issue in needs-human until its last item is resolved', async () => {
       const { store, record, item, second } = await openWithTwoItems();
-      await store.resolveItem(resolutionOf(item, record, 'accept'));
+      await store.resolveItem(sampleResolution(item, record, 'accept'));
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'needs-human' });
-      await store.resolveItem(resolutionOf(second, record, 'accept'));
+      await store.resolveItem(sampleResolution(second, record, 'accept'));
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'review' });
     });
 
-    it('settles all items of the issue with a retry', async () => {
+    it('resolves all items of the issue with a retry', async () => {
       const { store, record, item, second } = await openWithTwoItems();
-      const outcome = await store.resolveItem(resolutionOf(item, record, 'retry'));
+      const outcome = await store.resolveItem(sampleResolution(item, record, 'retry'));
       expect(await store.findItem(second.id)).toMatchObject({
         resolution: { action: 'retry', new_run_id: '2026-11-15-backend-0002' },
       });

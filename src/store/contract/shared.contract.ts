@@ -1,54 +1,54 @@
 import { describe, expect, it, vi } from 'vitest';
 import { describeKill } from './kill.contract.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
-import { claimOf, NOW, settlementOf, submissionOf } from './fixtures/order-samples.js';
-import { fcmpOf, raspOf, specOf } from './fixtures/run-samples.js';
+import { sampleClaim, NOW, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
+import { sampleFcmp, sampleRasp, sampleSpec } from './fixtures/run-samples.js';
 import { describeRace } from './race.contract.js';
 
 /** What a store must do that several processes use at once; `place` as in `describeStore`. */
 export function describeSharedStore(place: string, makeSite: MakeSite): void {
   describe(`a store ${place}, used from several places`, () => {
-    it('shows each what the others have written, also after all have gone', async () => {
+    it('shows each process what the others have written, even after all have closed it', async () => {
       const url = await makeSite();
       const [left, right] = [await openSite(url), await openSite(url)];
-      const { record } = await left.submitOrder(submissionOf());
+      const { record } = await left.submitOrder(sampleSubmission());
       expect(await right.findOrder('local#1', record.order.run_id)).toEqual(record);
-      await right.settleOrder(settlementOf(record));
+      await right.settleOrder(sampleSettlement(record));
       expect(await left.findIssue('local#1')).toMatchObject({ state: 'review' });
       await left.close();
       await right.close();
       expect(await (await openSite(url)).findIssue('local#1')).toMatchObject({ state: 'review' });
     });
 
-    it('is made once by all who open it at the same moment', async () => {
+    it('is created once when opened concurrently', async () => {
       const url = await makeSite();
       const stores = await Promise.all(Array.from({ length: 4 }, async () => openSite(url)));
       const numbers = await Promise.all(
-        stores.map(async (store) => (await store.submitOrder(submissionOf())).record.order.run_id),
+        stores.map(async (store) => (await store.submitOrder(sampleSubmission())).record.order.run_id),
       );
       expect(new Set(numbers).size).toBe(4);
     });
 
-    it('gives each run and message to one of them', async () => {
+    it('assigns each run and message to one process', async () => {
       const url = await makeSite();
       const stores = await Promise.all(Array.from({ length: 3 }, async () => openSite(url)));
       const [first] = stores;
       for (let index = 0; index < 6; index++) {
         const change = { issue_ref: `local#${index}`, repo_dir: `/repo/${index % 3}` };
-        await first?.submitOrder(submissionOf(change));
-        const spec = specOf({ workdir: `/run/${index}` });
+        await first?.submitOrder(sampleSubmission(change));
+        const spec = sampleSpec({ workdir: `/run/${index}` });
         await first?.createRun({ id: `r${index}`, spec, state: 'queued', now: NOW });
       }
       const take = async <T>(claim: (store: (typeof stores)[number], id: string) => Promise<T>): Promise<T[]> => {
         const turns = [...stores, ...stores, ...stores].map(async (store, turn) => claim(store, `w${turn}`));
         return Promise.all(turns);
       };
-      const orders = await take(async (store, id) => store.claimRun(claimOf(id, { takes: ['orders'] })));
+      const orders = await take(async (store, id) => store.claimRun(sampleClaim(id, { takes: ['orders'] })));
       const claimed = orders.flatMap((each) => each?.order ?? []);
       expect(claimed.map(({ order }) => order.repo_dir).toSorted()).toEqual(['/repo/0', '/repo/1', '/repo/2']);
-      const runs = await take(async (store, id) => store.claimRun(claimOf(id, { takes: ['runs'] })));
+      const runs = await take(async (store, id) => store.claimRun(sampleClaim(id, { takes: ['runs'] })));
       expect(runs.flatMap((run) => run?.record.id ?? []).toSorted()).toEqual(['r0', 'r1', 'r2', 'r3', 'r4', 'r5']);
-      for (const record of claimed) await first?.settleOrder(settlementOf(record));
+      for (const record of claimed) await first?.settleOrder(sampleSettlement(record));
       const messages = await take(async (store, id) =>
         store.claimOutbox({ workerId: id, leaseMs: 1000, now: NOW, limit: 1 }),
       );
@@ -56,10 +56,10 @@ export function describeSharedStore(place: string, makeSite: MakeSite): void {
       expect(messages.flat()).toHaveLength(3);
     });
 
-    it('wakes the watchers of a run for events that somebody else has appended', async () => {
+    it('wakes the watchers of a run for events appended by another process', async () => {
       const url = await makeSite();
       const [writer, reader] = [await openSite(url), await openSite(url)];
-      await writer.append('run', [fcmpOf(1)]);
+      await writer.append('run', [sampleFcmp(1)]);
       const found = new Set<string>();
       const stop = reader.watch('run', () => void readOn());
       const readOn = async (): Promise<void> => {
@@ -67,18 +67,18 @@ export function describeSharedStore(place: string, makeSite: MakeSite): void {
         const rasp = await reader.read({ runId: 'run', protocol: 'rasp', limit: 10 });
         for (const each of [...fcmp, ...rasp]) found.add(JSON.stringify(each));
       };
-      for (const event of [fcmpOf(2), raspOf(1, 1), raspOf(2, 1)]) {
+      for (const event of [sampleFcmp(2), sampleRasp(1, 1), sampleRasp(2, 1)]) {
         await writer.append('run', [event]);
         await vi.waitFor(() => expect([...found]).toContain(JSON.stringify(event)), { timeout: 10_000 });
       }
       stop();
     });
 
-    it('wakes those who take work for what somebody else has submitted', async () => {
+    it('wakes workers for work submitted by another process', async () => {
       const url = await makeSite();
       const [lead, worker] = [await openSite(url), await openSite(url)];
       const takeOrder = async (report: (issueRef: string) => void): Promise<void> => {
-        const claimed = await worker.claimRun(claimOf());
+        const claimed = await worker.claimRun(sampleClaim());
         if (claimed !== undefined) report(claimed.record.order?.issue_ref ?? '');
       };
       let stop = (): void => undefined;
@@ -87,7 +87,7 @@ export function describeSharedStore(place: string, makeSite: MakeSite): void {
           void takeOrder(resolve);
         });
       });
-      await lead.submitOrder(submissionOf());
+      await lead.submitOrder(sampleSubmission());
       expect(await taken).toBe('local#1');
       stop();
     });

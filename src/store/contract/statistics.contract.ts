@@ -2,36 +2,36 @@ import { describe, expect, it } from 'vitest';
 import type { RunResult } from '../../records/run-result.js';
 import type { Store } from '../store.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
-import { itemOf, NOW, resolutionOf, settlementOf, submissionOf } from './fixtures/order-samples.js';
-import { HOSTILE_TEXT, runResultOf, specOf } from './fixtures/run-samples.js';
+import { sampleItem, NOW, sampleResolution, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
+import { HOSTILE_TEXT, runResultOf, sampleSpec } from './fixtures/run-samples.js';
 
 const ALL = { since: 0, until: NOW * 2, limit: 100 };
 
 async function endRun(store: Store, id: string, ms: number, result: Partial<RunResult> = {}): Promise<void> {
-  await store.createRun({ id, spec: specOf(), state: 'running', workerId: 'w1', now: NOW });
+  await store.createRun({ id, spec: sampleSpec(), state: 'running', workerId: 'w1', now: NOW });
   await store.endRun({ id, workerId: 'w1', result: runResultOf(result), now: NOW + ms });
 }
 
 /** Something a person is asked about an issue of its own. */
-async function ask(store: Store, issue: string, change: Parameters<typeof itemOf>[1] = {}) {
-  const { record } = await store.submitOrder(submissionOf({ issue_ref: issue }));
-  const item = itemOf(record, change);
-  await store.settleOrder(settlementOf(record, 'needs-human', { item }));
+async function ask(store: Store, issue: string, change: Parameters<typeof sampleItem>[1] = {}) {
+  const { record } = await store.submitOrder(sampleSubmission({ issue_ref: issue }));
+  const item = sampleItem(record, change);
+  await store.settleOrder(sampleSettlement(record, 'needs-human', { item }));
   return { record, item };
 }
 
 const at = (ms: number): string => new Date(NOW + ms).toISOString();
 
-/** What a store gives to those who count. */
+/** The figures that a store returns. */
 export function describeStatistics(makeSite: MakeSite): void {
   describe('the figures of runs', () => {
-    it('tell how each run of a span ended, the latest first', async () => {
+    it('show how each run of a span ended, the latest first', async () => {
       const store = await openSite(await makeSite());
       const process = { exit_code: 0, signal: null, command: ['codex'], version: '0.166.0' };
       await endRun(store, 'r1', 10, { process, drift: { unknown_types: 2, unknown_fields: 1 } });
       await endRun(store, 'r2', 30, { status: 'failed' });
       await endRun(store, 'r3', 20, { repair_level: 'deterministic_generic' });
-      await store.createRun({ id: 'r4', spec: specOf(), state: 'queued', now: NOW });
+      await store.createRun({ id: 'r4', spec: sampleSpec(), state: 'queued', now: NOW });
       const figure = {
         engine: 'command',
         outcome: 'success',
@@ -51,9 +51,9 @@ export function describeStatistics(makeSite: MakeSite): void {
       expect((await store.listRunFigures(span)).map(({ ended_at }) => ended_at - NOW)).toEqual([20, 10]);
     });
 
-    it('count a run that was canceled before it began, and none twice', async () => {
+    it('count a run that was canceled before it started, and none twice', async () => {
       const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specOf(), state: 'queued', now: NOW });
+      await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'queued', now: NOW });
       await store.requestCancel('r1', NOW + 5);
       await store.requestCancel('r1', NOW + 9);
       await endRun(store, 'r2', 1);
@@ -64,7 +64,7 @@ export function describeStatistics(makeSite: MakeSite): void {
       ]);
     });
 
-    it('keep what a program calls its version short, and leave out what a cache has given', async () => {
+    it('shorten the version of a program, and leave out the drift of cached results', async () => {
       const store = await openSite(await makeSite());
       const process = { exit_code: 0, signal: null, command: ['x'], version: HOSTILE_TEXT.repeat(20) };
       const drift = { unknown_types: 1, unknown_fields: 1 };
@@ -77,7 +77,7 @@ export function describeStatistics(makeSite: MakeSite): void {
   });
 
   describe('the figures of the inbox', () => {
-    it('tell since when a person was asked, until when, and why', async () => {
+    it('show when an item was opened and resolved, and why', async () => {
       const store = await openSite(await makeSite());
       const { item, record } = await ask(store, 'local#1', { created_at: at(0) });
       await ask(store, 'local#2', {
@@ -85,7 +85,7 @@ export function describeStatistics(makeSite: MakeSite): void {
         result_code: 'env_unavailable',
         reading: { source: 'none', problems: [] },
       });
-      const resolution = resolutionOf(item, record, 'accept');
+      const resolution = sampleResolution(item, record, 'accept');
       await store.resolveItem({ ...resolution, resolution: { ...resolution.resolution, at: at(5) } });
       const settled = { created_at: NOW, resolved_at: NOW + 5, cause: 'MISSING' };
       const open = { created_at: NOW + 10, resolved_at: null, cause: 'env_unavailable' };
@@ -98,12 +98,12 @@ export function describeStatistics(makeSite: MakeSite): void {
       expect(await figures(6, 99)).toEqual([open]);
     });
 
-    it('look at so many that are open, and at as many that came last', async () => {
+    it('read a bounded number of open items and of the latest', async () => {
       const store = await openSite(await makeSite());
       await ask(store, 'local#1', { created_at: at(0) });
       for (let index = 2; index < 6; index += 1) {
         const { item, record } = await ask(store, `local#${index}`, { created_at: at(index) });
-        await store.resolveItem(resolutionOf(item, record, 'accept'));
+        await store.resolveItem(sampleResolution(item, record, 'accept'));
       }
       const figures = await store.listInboxFigures({ since: 0, until: NOW * 2, limit: 2 });
       expect(figures.map(({ created_at }) => created_at - NOW).toSorted((one, other) => one - other)).toEqual([

@@ -13,7 +13,7 @@ import { describeStatistics } from './statistics.contract.js';
 import { describeSubmitAndClaim } from './submit-and-claim.contract.js';
 import { describeUpkeep } from './upkeep.contract.js';
 
-/** What every store must do, wherever it keeps things. `makeSite` makes room for one nobody has used, for the running test. */
+/** The contract of every store. `makeSite` creates an unused location for the running test. */
 export function describeStore(place: string, makeSite: MakeSite): void {
   describe(`a store ${place}`, () => {
     describeSubmitAndClaim(makeSite);

@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
+import { catchCode, openSite, type MakeSite } from './fixtures/open-site.js';
 import type { ClaimedRun } from '../../runs/ports/run-store.js';
 import type { Store } from '../store.js';
-import { claimOf, itemOf, NOW, resolutionOf, settlementOf, submissionOf, workerOf } from './fixtures/order-samples.js';
+import {
+  sampleClaim,
+  sampleItem,
+  NOW,
+  sampleResolution,
+  sampleSettlement,
+  sampleSubmission,
+  sampleWorker,
+} from './fixtures/order-samples.js';
 import { HOSTILE_TEXT } from './fixtures/run-samples.js';
 
 /** How orders are submitted and claimed. */
@@ -10,7 +18,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
   describe('submitOrder', () => {
     it('assigns the next run id of the issue, makes it active and queues a run that carries it', async () => {
       const store = await openSite(await makeSite());
-      const submission = submissionOf({ instructions: HOSTILE_TEXT, constraints: ['small'], priority: 2 });
+      const submission = sampleSubmission({ instructions: HOSTILE_TEXT, constraints: ['small'], priority: 2 });
       const { record, repeated } = await store.submitOrder(submission);
       expect(repeated).toBe(false);
       expect(record).toEqual({
@@ -39,9 +47,11 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       });
     });
 
-    it('counts per issue and never hands out a number twice, however many ask at once', async () => {
+    it('counts per issue and never assigns a number twice under concurrent requests', async () => {
       const store = await openSite(await makeSite());
-      const submissions = Array.from({ length: 12 }, (_, index) => submissionOf({ issue_ref: `local#${index % 2}` }));
+      const submissions = Array.from({ length: 12 }, (_, index) =>
+        sampleSubmission({ issue_ref: `local#${index % 2}` }),
+      );
       const ids = await Promise.all(
         submissions.map(async (submission) => {
           const { order } = (await store.submitOrder(submission)).record;
@@ -52,22 +62,22 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect(ids.toSorted().at(-1)).toBe('local#1 2026-11-15-backend-0006');
     });
 
-    it('gives the same order for the same request id, whatever has become of the issue', async () => {
+    it('returns the same order for the same request id, whatever the state of the issue', async () => {
       const store = await openSite(await makeSite());
-      const first = await store.submitOrder(submissionOf({ request_id: 'r1' }));
-      expect(await store.submitOrder(submissionOf({ request_id: 'r1' }))).toEqual({ ...first, repeated: true });
-      await store.settleOrder(settlementOf(first.record, 'needs-human'));
-      const again = await store.submitOrder(submissionOf({ request_id: 'r1' }));
+      const first = await store.submitOrder(sampleSubmission({ request_id: 'r1' }));
+      expect(await store.submitOrder(sampleSubmission({ request_id: 'r1' }))).toEqual({ ...first, repeated: true });
+      await store.settleOrder(sampleSettlement(first.record, 'needs-human'));
+      const again = await store.submitOrder(sampleSubmission({ request_id: 'r1' }));
       expect([again.repeated, again.record.state]).toEqual([true, 'settled']);
       expect(await store.findIssue('local#1')).toMatchObject({ last_run_number: 1 });
     });
 
-    it('takes a request for the same one in whatever order its fields stand, and with fields that hold nothing', async () => {
+    it('recognizes the same request independent of the order of fields and of undefined fields', async () => {
       const store = await openSite(await makeSite());
-      const first = submissionOf({ request_id: 'r1', instructions: HOSTILE_TEXT, links: ['a', 'b'] });
+      const first = sampleSubmission({ request_id: 'r1', instructions: HOSTILE_TEXT, links: ['a', 'b'] });
       await store.submitOrder(first);
       const turned = Object.fromEntries(Object.entries({ ...first.request, spec_ref: undefined }).toReversed());
-      const again = await store.submitOrder({ ...submissionOf(), request: turned as typeof first.request });
+      const again = await store.submitOrder({ ...sampleSubmission(), request: turned as typeof first.request });
       expect(again.repeated).toBe(true);
     });
 
@@ -79,57 +89,59 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
     ])('refuses another request under a known request id: one %s', async (_, change) => {
       const store = await openSite(await makeSite());
       const asked = { request_id: 'r1', links: ['a', 'b'] };
-      const { record } = await store.submitOrder(submissionOf(asked));
-      const other = store.submitOrder(submissionOf({ ...asked, ...change }));
-      expect(await codeOf(other)).toBe('REQUEST_ID_REUSED');
-      await expect(other).rejects.toThrow('r1 is the id of order 2026-11-15-backend-0001 of local#1');
+      const { record } = await store.submitOrder(sampleSubmission(asked));
+      const other = store.submitOrder(sampleSubmission({ ...asked, ...change }));
+      expect(await catchCode(other)).toBe('REQUEST_ID_REUSED');
+      await expect(other).rejects.toThrow(
+        'The request_id "r1" belongs to order "2026-11-15-backend-0001" of issue "local#1"',
+      );
       expect((await store.listOrders({})).items).toEqual([record]);
       expect(await store.findIssue('local#2')).toBeUndefined();
     });
 
     it('cancels the run it replaces if it is still queued', async () => {
       const store = await openSite(await makeSite());
-      const { record: old } = await store.submitOrder(submissionOf());
-      const { record: replacing } = await store.submitOrder(submissionOf());
+      const { record: old } = await store.submitOrder(sampleSubmission());
+      const { record: replacing } = await store.submitOrder(sampleSubmission());
       expect(await store.findRun(old.run)).toMatchObject({ state: 'ended', result: { status: 'canceled' } });
       expect(await store.findOrder('local#1', old.order.run_id)).toMatchObject({ state: 'canceled', decision: null });
       expect(await store.findIssue('local#1')).toMatchObject({ active_run_id: replacing.order.run_id });
     });
 
-    it('asks the run it replaces to stop if it is claimed', async () => {
+    it('requests cancellation of the run it replaces if that is claimed', async () => {
       const store = await openSite(await makeSite());
-      await store.submitOrder(submissionOf());
-      const old = await store.claimRun(claimOf());
+      await store.submitOrder(sampleSubmission());
+      const old = await store.claimRun(sampleClaim());
       expect(old?.record.cancel_requested).toBe(false);
-      await store.submitOrder(submissionOf());
+      await store.submitOrder(sampleSubmission());
       expect(await store.findRun(old?.record.id ?? '')).toMatchObject({ state: 'running', cancel_requested: true });
       expect(await store.findOrder('local#1', '2026-11-15-backend-0001')).toMatchObject({ state: 'running' });
     });
 
-    it('settles what waited for a person about the run it replaces', async () => {
+    it('resolves the inbox items of the run it replaces', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
-      const item = itemOf(record);
-      await store.settleOrder(settlementOf(record, 'needs-human', { item }));
-      const { record: next } = await store.submitOrder(submissionOf());
+      const { record } = await store.submitOrder(sampleSubmission());
+      const item = sampleItem(record);
+      await store.settleOrder(sampleSettlement(record, 'needs-human', { item }));
+      const { record: next } = await store.submitOrder(sampleSubmission());
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'doing', active_run_id: next.order.run_id });
       expect((await store.listInbox({ open: true })).items).toEqual([]);
       expect((await store.findItem(item.id))?.resolution).toMatchObject({
         action: 'superseded',
         new_run_id: next.order.run_id,
       });
-      expect(await store.resolveItem(resolutionOf(item, record, 'reject'))).toMatchObject({
+      expect(await store.resolveItem(sampleResolution(item, record, 'reject'))).toMatchObject({
         status: 'conflict',
         activeRunId: next.order.run_id,
       });
     });
 
-    it('takes up an issue again that was in review or blocked', async () => {
+    it('reopens an issue that was in review or blocked', async () => {
       const store = await openSite(await makeSite());
       for (const action of ['advance', 'blocked'] as const) {
-        const { record } = await store.submitOrder(submissionOf());
+        const { record } = await store.submitOrder(sampleSubmission());
         expect(await store.findIssue('local#1')).toMatchObject({ state: 'doing' });
-        await store.settleOrder(settlementOf(record, action));
+        await store.settleOrder(sampleSettlement(record, action));
       }
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'blocked', last_run_number: 2 });
     });
@@ -139,93 +151,95 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
     it('claims the most urgent order first, then the oldest, each once', async () => {
       const store = await openSite(await makeSite());
       for (const [index, priority] of [0, 5, 0, 5].entries()) {
-        await store.submitOrder(submissionOf({ issue_ref: `local#${index}`, repo_dir: `/repo/${index}`, priority }));
+        await store.submitOrder(
+          sampleSubmission({ issue_ref: `local#${index}`, repo_dir: `/repo/${index}`, priority }),
+        );
       }
       const taken: (string | undefined)[] = [];
-      for (let turn = 0; turn < 5; turn++) taken.push((await store.claimRun(claimOf()))?.record.order?.issue_ref);
+      for (let turn = 0; turn < 5; turn++) taken.push((await store.claimRun(sampleClaim()))?.record.order?.issue_ref);
       expect(taken).toEqual(['local#1', 'local#3', 'local#0', 'local#2', undefined]);
     });
 
     it('names the owner and the end of the lease', async () => {
       const store = await openSite(await makeSite());
-      await store.submitOrder(submissionOf());
-      const claimed = await store.claimRun(claimOf('w7', { leaseMs: 3000, now: NOW + 5 }));
-      expect(claimed?.record).toMatchObject({ state: 'running', owner: workerOf('w7'), lease_until: NOW + 3005 });
+      await store.submitOrder(sampleSubmission());
+      const claimed = await store.claimRun(sampleClaim('w7', { leaseMs: 3000, now: NOW + 5 }));
+      expect(claimed?.record).toMatchObject({ state: 'running', owner: sampleWorker('w7'), lease_until: NOW + 3005 });
       expect(await store.findRun(claimed?.record.id ?? '')).toEqual(claimed?.record);
       expect(await store.findOrder('local#1', '2026-11-15-backend-0001')).toEqual(claimed?.order);
     });
 
     it('lets one order at a time work in a repository', async () => {
       const store = await openSite(await makeSite());
-      await store.submitOrder(submissionOf({ issue_ref: 'local#1' }));
-      await store.submitOrder(submissionOf({ issue_ref: 'local#2' }));
-      await store.submitOrder(submissionOf({ issue_ref: 'local#3', repo_dir: '/repositories/two' }));
-      const first = await store.claimRun(claimOf());
-      const second = await store.claimRun(claimOf());
+      await store.submitOrder(sampleSubmission({ issue_ref: 'local#1' }));
+      await store.submitOrder(sampleSubmission({ issue_ref: 'local#2' }));
+      await store.submitOrder(sampleSubmission({ issue_ref: 'local#3', repo_dir: '/repositories/two' }));
+      const first = await store.claimRun(sampleClaim());
+      const second = await store.claimRun(sampleClaim());
       expect([first, second].map((claimed) => claimed?.record.order?.issue_ref)).toEqual(['local#1', 'local#3']);
-      expect(await store.claimRun(claimOf())).toBeUndefined();
+      expect(await store.claimRun(sampleClaim())).toBeUndefined();
       if (first !== undefined) await settleClaimed(store, first);
-      expect((await store.claimRun(claimOf()))?.record.order?.issue_ref).toBe('local#2');
+      expect((await store.claimRun(sampleClaim()))?.record.order?.issue_ref).toBe('local#2');
     });
 
-    it('lets orders with worktrees of their own share a repository, but not with one that has none', async () => {
+    it('lets orders with separate worktrees share a repository, but not with an order without one', async () => {
       const store = await openSite(await makeSite());
       const isolations = ['worktree', 'repository', 'worktree'] as const;
       for (const [index, isolation] of isolations.entries()) {
-        await store.submitOrder(submissionOf({ issue_ref: `local#${index}`, isolation }));
+        await store.submitOrder(sampleSubmission({ issue_ref: `local#${index}`, isolation }));
       }
-      const claimed = [await store.claimRun(claimOf()), await store.claimRun(claimOf())];
+      const claimed = [await store.claimRun(sampleClaim()), await store.claimRun(sampleClaim())];
       expect(claimed.map((each) => each?.record.order?.issue_ref)).toEqual(['local#0', 'local#2']);
-      expect(await store.claimRun(claimOf())).toBeUndefined();
+      expect(await store.claimRun(sampleClaim())).toBeUndefined();
       for (const each of claimed) if (each !== undefined) await settleClaimed(store, each);
-      expect((await store.claimRun(claimOf()))?.record.order?.issue_ref).toBe('local#1');
-      await store.submitOrder(submissionOf({ issue_ref: 'local#4', isolation: 'worktree' }));
-      expect(await store.claimRun(claimOf())).toBeUndefined();
+      expect((await store.claimRun(sampleClaim()))?.record.order?.issue_ref).toBe('local#1');
+      await store.submitOrder(sampleSubmission({ issue_ref: 'local#4', isolation: 'worktree' }));
+      expect(await store.claimRun(sampleClaim())).toBeUndefined();
     });
 
     it('keeps the limits of each worker type over all workers', async () => {
       const store = await openSite(await makeSite());
       for (const [index, workerType] of ['a', 'a', 'a', 'b'].entries()) {
         const change = { issue_ref: `local#${index}`, repo_dir: `/repo/${index}` };
-        await store.submitOrder(submissionOf(change, { workerType }));
+        await store.submitOrder(sampleSubmission(change, { workerType }));
       }
       const claims: (string | undefined)[] = [];
       for (const worker of ['w1', 'w2', 'w3', 'w4']) {
-        const claimed = await store.claimRun(claimOf(worker, { concurrency: { a: 2 } }));
+        const claimed = await store.claimRun(sampleClaim(worker, { concurrency: { a: 2 } }));
         claims.push(claimed?.record.order?.issue_ref);
       }
       expect(claims).toEqual(['local#0', 'local#1', 'local#3', undefined]);
-      expect(await store.claimRun(claimOf('w5', { concurrency: { a: 0 } }))).toBeUndefined();
+      expect(await store.claimRun(sampleClaim('w5', { concurrency: { a: 0 } }))).toBeUndefined();
     });
 
-    it('claims only the types asked for', async () => {
+    it('claims only the requested types', async () => {
       const store = await openSite(await makeSite());
-      await store.submitOrder(submissionOf({}, { workerType: 'a' }));
-      expect(await store.claimRun(claimOf('w1', { workerTypes: ['b', 'c'] }))).toBeUndefined();
-      expect(await store.claimRun(claimOf('w1', { workerTypes: [] }))).toBeUndefined();
-      expect(await store.claimRun(claimOf('w1', { workerTypes: ['b', 'a'] }))).toBeDefined();
+      await store.submitOrder(sampleSubmission({}, { workerType: 'a' }));
+      expect(await store.claimRun(sampleClaim('w1', { workerTypes: ['b', 'c'] }))).toBeUndefined();
+      expect(await store.claimRun(sampleClaim('w1', { workerTypes: [] }))).toBeUndefined();
+      expect(await store.claimRun(sampleClaim('w1', { workerTypes: ['b', 'a'] }))).toBeDefined();
     });
 
     it('reports which issues the order depends on are neither in review nor done', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf({ issue_ref: 'local#2' }));
-      await store.settleOrder(settlementOf(record));
-      const blocked = await store.submitOrder(submissionOf({ issue_ref: 'local#3' }));
-      await store.settleOrder(settlementOf(blocked.record, 'blocked'));
-      await store.submitOrder(submissionOf({ depends_on: ['local#9', 'local#2', 'local#3'] }));
-      expect((await store.claimRun(claimOf()))?.unresolved).toEqual(['local#9', 'local#3']);
+      const { record } = await store.submitOrder(sampleSubmission({ issue_ref: 'local#2' }));
+      await store.settleOrder(sampleSettlement(record));
+      const blocked = await store.submitOrder(sampleSubmission({ issue_ref: 'local#3' }));
+      await store.settleOrder(sampleSettlement(blocked.record, 'blocked'));
+      await store.submitOrder(sampleSubmission({ depends_on: ['local#9', 'local#2', 'local#3'] }));
+      expect((await store.claimRun(sampleClaim()))?.unresolved).toEqual(['local#9', 'local#3']);
     });
 
     it('does not claim a canceled or settled order', async () => {
       const store = await openSite(await makeSite());
-      await store.submitOrder(submissionOf());
-      const { record } = await store.submitOrder(submissionOf());
-      await store.settleOrder(settlementOf(record));
-      expect(await store.claimRun(claimOf())).toBeUndefined();
+      await store.submitOrder(sampleSubmission());
+      const { record } = await store.submitOrder(sampleSubmission());
+      await store.settleOrder(sampleSettlement(record));
+      expect(await store.claimRun(sampleClaim())).toBeUndefined();
     });
   });
 }
 
 async function settleClaimed(store: Store, { order }: ClaimedRun): Promise<void> {
-  if (order !== null) await store.settleOrder(settlementOf(order));
+  if (order !== null) await store.settleOrder(sampleSettlement(order));
 }

@@ -1,27 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../store.js';
-import { codeOf, openSite, type MakeSite } from './fixtures/open-site.js';
+import { catchCode, openSite, type MakeSite } from './fixtures/open-site.js';
 import {
-  claimOf,
-  holdOf,
-  itemOf,
-  messageOf,
+  sampleClaim,
+  sampleHold,
+  sampleItem,
+  sampleMessage,
   NOW,
-  resolutionOf,
-  settlementOf,
-  submissionOf,
+  sampleResolution,
+  sampleSettlement,
+  sampleSubmission,
 } from './fixtures/order-samples.js';
-import { fcmpOf, raspOf, runResultOf, specOf } from './fixtures/run-samples.js';
+import { sampleFcmp, sampleRasp, runResultOf, sampleSpec } from './fixtures/run-samples.js';
 
 const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW };
 
 /** Adds a run that ends so many milliseconds after the beginning, with five events of each protocol. */
 async function endRun(store: Store, id: string, ms: number) {
   const running = { state: 'running', workerId: 'w1', leaseMs: 1000, now: NOW } as const;
-  await store.createRun({ id, spec: specOf(), ...running });
+  await store.createRun({ id, spec: sampleSpec(), ...running });
   await store.append(
     id,
-    [1, 2, 3, 4, 5].flatMap((seq) => [fcmpOf(seq), raspOf(1, seq)]),
+    [1, 2, 3, 4, 5].flatMap((seq) => [sampleFcmp(seq), sampleRasp(1, seq)]),
   );
   await store.endRun({ id, workerId: 'w1', result: runResultOf(), now: NOW + ms });
 }
@@ -31,10 +31,10 @@ async function countEvents(store: Store, runId: string): Promise<number> {
   return fcmp.length + (await store.read({ runId, protocol: 'rasp', limit: 100 })).length;
 }
 
-/** How a store tells how it is, and how it lets go of the past. */
+/** How a store counts unfinished work and deletes old data. */
 export function describeUpkeep(makeSite: MakeSite): void {
   describe('measure', () => {
-    it('counts what is not over', async () => {
+    it('counts unfinished work', async () => {
       const store = await openSite(await makeSite());
       expect(await store.measure()).toEqual({
         runs: { queued: 0, running: 0, waiting: 0 },
@@ -42,16 +42,16 @@ export function describeUpkeep(makeSite: MakeSite): void {
         inbox: 0,
         outbox: { open: 0, dead: 0, oldest: null },
       });
-      const { record } = await store.submitOrder(submissionOf());
-      const item = itemOf(record);
-      await store.settleOrder(settlementOf(record, 'needs-human', { item, outbox: [messageOf(record)] }));
-      await store.submitOrder(submissionOf({ issue_ref: 'local#2' }));
-      await store.submitOrder(submissionOf({ issue_ref: 'local#3', repo_dir: '/repositories/two' }));
-      await store.claimRun(claimOf());
+      const { record } = await store.submitOrder(sampleSubmission());
+      const item = sampleItem(record);
+      await store.settleOrder(sampleSettlement(record, 'needs-human', { item, outbox: [sampleMessage(record)] }));
+      await store.submitOrder(sampleSubmission({ issue_ref: 'local#2' }));
+      await store.submitOrder(sampleSubmission({ issue_ref: 'local#3', repo_dir: '/repositories/two' }));
+      await store.claimRun(sampleClaim());
       for (const id of ['r1', 'r2']) {
-        await store.createRun({ id, spec: specOf({ workdir: `/${id}` }), state: 'queued', now: NOW });
+        await store.createRun({ id, spec: sampleSpec({ workdir: `/${id}` }), state: 'queued', now: NOW });
       }
-      await store.claimRun(claimOf('w1', { takes: ['runs'] }));
+      await store.claimRun(sampleClaim('w1', { takes: ['runs'] }));
       await endRun(store, 'r3', 0);
       expect(await store.measure()).toEqual({
         runs: { queued: 2, running: 2, waiting: 0 },
@@ -61,19 +61,19 @@ export function describeUpkeep(makeSite: MakeSite): void {
       });
     });
 
-    it('tells apart what waits, what is under way and what was given up', async () => {
+    it('distinguishes waiting, in-flight and dead messages', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
-      const outbox = ['a', 'b', 'c'].map((sink) => messageOf(record, { sink }));
-      await store.settleOrder(settlementOf(record, 'advance', { outbox }));
+      const { record } = await store.submitOrder(sampleSubmission());
+      const outbox = ['a', 'b', 'c'].map((sink) => sampleMessage(record, { sink }));
+      await store.settleOrder(sampleSettlement(record, 'advance', { outbox }));
       const [first, second] = await store.claimOutbox({ ...CLAIM, limit: 2 });
       const failure = { workerId: 'w1', error: 'gone', now: NOW, retryAt: null, item: null };
       await store.markFailed({ id: first?.id ?? '', ...failure });
-      const { record: next } = await store.submitOrder(submissionOf());
-      await store.claimRun(claimOf());
-      await store.markStarted(holdOf(next));
-      await store.createRun({ id: 'r1', spec: specOf(), state: 'queued', now: NOW });
-      await store.claimRun(claimOf());
+      const { record: next } = await store.submitOrder(sampleSubmission());
+      await store.claimRun(sampleClaim());
+      await store.markStarted(sampleHold(next));
+      await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'queued', now: NOW });
+      await store.claimRun(sampleClaim());
       await store.markWaiting({ id: 'r1', workerId: 'w1', now: NOW });
       expect(second?.state).toBe('sending');
       expect(await store.measure()).toEqual({
@@ -96,16 +96,16 @@ export function describeUpkeep(makeSite: MakeSite): void {
         ['e', 5],
       ] as const)
         await endRun(store, id, ms);
-      await store.createRun({ id: 'f', spec: specOf(), state: 'queued', now: NOW });
+      await store.createRun({ id: 'f', spec: sampleSpec(), state: 'queued', now: NOW });
       const first = await store.listEndedRuns({ since: NOW + 10, limit: 2 });
       const second = await store.listEndedRuns({ since: NOW + 10, limit: 2, cursor: first.next_cursor ?? '' });
       expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(['b', 'c', 'd', 'a']);
       expect(second.next_cursor).toBeNull();
       expect(first.items[0]).toEqual(await store.findRun('b'));
-      expect(await codeOf(store.listEndedRuns({ since: 0, cursor: 'x' }))).toBe('INVALID_CURSOR');
+      expect(await catchCode(store.listEndedRuns({ since: 0, cursor: 'x' }))).toBe('INVALID_CURSOR');
     });
 
-    it('lose their events step by step and keep their record', async () => {
+    it('lose their events in steps and keep their record', async () => {
       const store = await openSite(await makeSite());
       await endRun(store, 'a', 10);
       await endRun(store, 'b', 20);
@@ -125,32 +125,34 @@ export function describeUpkeep(makeSite: MakeSite): void {
 
     it('lose nothing while they run', async () => {
       const store = await openSite(await makeSite());
-      await store.createRun({ id: 'a', spec: specOf(), state: 'running', now: NOW });
-      await store.append('a', [fcmpOf(1)]);
+      await store.createRun({ id: 'a', spec: sampleSpec(), state: 'running', now: NOW });
+      await store.append('a', [sampleFcmp(1)]);
       expect(await store.listForgettableRuns({ endedBefore: NOW + 99, limit: 10 })).toEqual([]);
       await store.forgetEvents({ id: 'a', limit: 10, now: NOW });
       expect(await countEvents(store, 'a')).toBe(1);
     });
 
-    it('are kept whole while their order is not settled, or a person is asked about them', async () => {
+    it('keep their events while their order is not settled or has an open inbox item', async () => {
       const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(submissionOf());
+      const { record } = await store.submitOrder(sampleSubmission());
       const forgettable = async () => store.listForgettableRuns({ endedBefore: NOW + 99, limit: 10 });
       expect(await forgettable()).toEqual([]);
-      const item = itemOf(record);
-      await store.settleOrder(settlementOf(record, 'needs-human', { item }));
+      const item = sampleItem(record);
+      await store.settleOrder(sampleSettlement(record, 'needs-human', { item }));
       expect(await forgettable()).toEqual([]);
-      await store.resolveItem(resolutionOf(item, record, 'accept'));
+      await store.resolveItem(sampleResolution(item, record, 'accept'));
       expect(await forgettable()).toEqual([record.run]);
     });
   });
 
-  describe('what is over', () => {
-    it('goes from the outbox once delivered, oldest first; what is on its way stays', async () => {
+  describe('old data', () => {
+    it('is deleted from the outbox once delivered, oldest first; other messages stay', async () => {
       const store = await openSite(await makeSite());
       for (const [index, sink] of ['a', 'b', 'c', 'd'].entries()) {
-        const { record } = await store.submitOrder(submissionOf({ issue_ref: `local#${index}` }, { now: NOW + index }));
-        const settlement = settlementOf(record, 'advance', { outbox: [messageOf(record, { sink })] });
+        const { record } = await store.submitOrder(
+          sampleSubmission({ issue_ref: `local#${index}` }, { now: NOW + index }),
+        );
+        const settlement = sampleSettlement(record, 'advance', { outbox: [sampleMessage(record, { sink })] });
         await store.settleOrder({ ...settlement, now: NOW + index });
       }
       const done = { workerId: 'w1', deliveredTo: 'there', now: NOW + 9 };
@@ -166,7 +168,7 @@ export function describeUpkeep(makeSite: MakeSite): void {
       expect((await store.listOutbox({})).items).toMatchObject([{ sink: 'd', state: 'waiting' }]);
     });
 
-    it('goes from the result cache when it was kept long ago, oldest first', async () => {
+    it('is deleted from the result cache by age, oldest first', async () => {
       const store = await openSite(await makeSite());
       const keep = async (key: string, kept_at: string) =>
         store.keep(key, { run_id: 'r', result: runResultOf(), kept_at });

@@ -3,7 +3,7 @@ import { EXPIRED_AT_ONCE, storeSpec } from '../queue-rules.js';
 import { QUEUE } from '../wakers.js';
 import {
   checkOpen,
-  copyOf,
+  copyValue,
   endRow,
   findFolderHolder,
   isHeld,
@@ -26,7 +26,7 @@ type ClaimRun = Pick<
   | 'listExpiredRuns'
 >;
 
-/** Claims runs, and what the holder of a claim may do with it. */
+/** Claims runs, and lets the holder of a claim start, renew, release and end them. */
 export function createClaimRun(tables: Tables): ClaimRun {
   const { runs } = tables;
   return {
@@ -40,7 +40,7 @@ export function createClaimRun(tables: Tables): ClaimRun {
       row.record = {
         ...row.record,
         state: 'running',
-        owner: copyOf(claim.worker),
+        owner: copyValue(claim.worker),
         lease_until: claim.now + claim.leaseMs,
       };
       const { order: name } = row.record;
@@ -57,7 +57,7 @@ export function createClaimRun(tables: Tables): ClaimRun {
       row.record = {
         ...row.record,
         started_at: row.record.started_at ?? new Date(hold.now).toISOString(),
-        ...(spec === undefined ? {} : { spec: copyOf(storeSpec(spec, 'running')) }),
+        ...(spec === undefined ? {} : { spec: copyValue(storeSpec(spec, 'running')) }),
       };
       return 'started';
     },
@@ -118,7 +118,7 @@ export function createClaimRun(tables: Tables): ClaimRun {
   };
 }
 
-/** A canceled order is claimed although its folder is in use: it is settled without a process. */
+/** A canceled order is claimed even if its folder is in use: it is settled without a process. */
 function mayStart(tables: Tables, row: RunRow, { takes, concurrency = {}, workerTypes, now }: RunClaim): boolean {
   const { workerType, record } = row;
   if (record.state !== 'queued' || row.notBefore > now) return false;

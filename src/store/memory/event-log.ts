@@ -3,7 +3,7 @@ import { comparePositions, positionOf } from '../../events/index.js';
 import type { LogPosition } from '../../events/index.js';
 import { readEventRange } from '../../runs/index.js';
 import type { WatchableEventLog } from '../../runs/index.js';
-import { checkOpen, copyOf, type KeptEvent, type Tables } from './tables.js';
+import { checkOpen, copyValue, type KeptEvent, type Tables } from './tables.js';
 
 /** The events of all runs, each protocol of a run in its order. */
 export function createEventLog(tables: Tables): WatchableEventLog {
@@ -19,7 +19,7 @@ export function createEventLog(tables: Tables): WatchableEventLog {
         const index = firstBehind(log, position);
         const before = log[index - 1];
         if (before === undefined || comparePositions(before, position) < 0) {
-          log.splice(index, 0, { ...position, emitted: copyOf(emitted) });
+          log.splice(index, 0, { ...position, emitted: copyValue(emitted) });
         }
       }
       if (events.length > 0) tables.wakers.wake(runId);
@@ -30,7 +30,7 @@ export function createEventLog(tables: Tables): WatchableEventLog {
       const { after, to, limit } = readEventRange(query);
       const log = logs.get(`${query.protocol} ${query.runId}`) ?? [];
       const from = firstBehind(log, after);
-      return log.slice(from, Math.min(from + limit, firstBehind(log, to))).map(({ emitted }) => copyOf(emitted));
+      return log.slice(from, Math.min(from + limit, firstBehind(log, to))).map(({ emitted }) => copyValue(emitted));
     },
 
     watch(runId, wake) {
@@ -40,7 +40,7 @@ export function createEventLog(tables: Tables): WatchableEventLog {
   };
 }
 
-/** The index of the first event behind a position. */
+/** The index of the first event after a position. */
 function firstBehind(log: readonly KeptEvent[], position: LogPosition): number {
   return firstIndexThat(log, (kept) => comparePositions(kept, position) > 0);
 }

@@ -4,10 +4,10 @@ import { executionCursor, readExecutionPage, readPage, toListed, toSearched } fr
 import type { ExecutionPlace } from '../page.js';
 import { nextFloor, readIssueSearch } from '../search.js';
 import type { IssueSearch, RunSearch } from '../search.js';
-import { checkOpen, copyOf, orderKey, readOrder, readRun } from './tables.js';
+import { checkOpen, copyValue, orderKey, readOrder, readRun } from './tables.js';
 import type { Row, RunRow, Tables } from './tables.js';
 
-/** One page of the rows that are wanted. */
+/** One page of the matching rows. */
 export function listRows<R extends Row<unknown>, T>(
   rows: Iterable<R>,
   page: Page,
@@ -26,7 +26,7 @@ export function listRows<R extends Row<unknown>, T>(
 
 /** The record of a row, copied. */
 export function readRecord<T>({ record }: Row<T>): T {
-  return copyOf(record);
+  return copyValue(record);
 }
 
 type OrderLists = Pick<
@@ -34,7 +34,7 @@ type OrderLists = Pick<
   'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
 >;
 
-/** What can be looked up about issues, orders, the inbox and the executions. */
+/** Lists and lookups of issues, orders, inbox items and executions. */
 export function createOrderLists(tables: Tables, searchWindow: number): OrderLists {
   return {
     async findIssue(issueRef) {
@@ -103,10 +103,10 @@ export function createOrderLists(tables: Tables, searchWindow: number): OrderLis
 }
 
 function copyFound<T>(record: T | undefined): T | undefined {
-  return record === undefined ? undefined : copyOf(record);
+  return record === undefined ? undefined : copyValue(record);
 }
 
-/** One page of the audit, newest first: by time. */
+/** One page of executions, newest first. */
 function listExecutions(rows: Iterable<Row<ExecutionRecord>>, filter: Page & ExecutionFilter): Listed<ExecutionRecord> {
   const { issueRef, runId, worker, decision, since } = filter;
   const window = readExecutionPage(filter);
@@ -122,16 +122,16 @@ function listExecutions(rows: Iterable<Row<ExecutionRecord>>, filter: Page & Exe
         (until === null || record.at < until) &&
         (after === null || compare({ at: record.at, sequence }, after) < 0),
     )
-    .toSorted((left, right) => compare(placeOf(right), placeOf(left)));
+    .toSorted((left, right) => compare(readPlace(right), readPlace(left)));
   return toListed(
     found,
     window,
-    ({ record }) => copyOf(record),
-    (row) => executionCursor(placeOf(row)),
+    ({ record }) => copyValue(record),
+    (row) => executionCursor(readPlace(row)),
   );
 }
 
-function placeOf({ sequence, record }: Row<ExecutionRecord>): ExecutionPlace {
+function readPlace({ sequence, record }: Row<ExecutionRecord>): ExecutionPlace {
   return { at: record.at, sequence };
 }
 
@@ -140,7 +140,7 @@ function compare(one: ExecutionPlace, other: ExecutionPlace): number {
   return one.sequence - other.sequence;
 }
 
-/** One page of the issues that are searched for. */
+/** One page of a search for issues. */
 function searchIssues({ issues }: Tables, search: IssueSearch, window: number): Listed<IssueRecord> {
   const { page, before, state, words } = search;
   const looked = [...issues.values()]
@@ -156,12 +156,12 @@ function searchIssues({ issues }: Tables, search: IssueSearch, window: number): 
     found,
     page,
     looked.length === window ? looked.at(-1)?.sequence : undefined,
-    ({ record }) => copyOf(record),
+    ({ record }) => copyValue(record),
     ({ sequence }) => sequence,
   );
 }
 
-/** One page of the runs that are searched for. */
+/** One page of a search for runs. */
 export function searchRuns(tables: Tables, search: RunSearch, window: number): Listed<RunRecord> {
   const looked = [...tables.runs.values()]
     .filter(({ sequence }) => sequence < search.before)

@@ -11,7 +11,7 @@ import { checkOpen, createTables } from './tables.js';
 import { createStatistics } from './statistics.js';
 import { createUpkeep } from './upkeep.js';
 
-/** A store that is gone with its process: for tests, and as the model the others are compared with. */
+/** A store that ends with its process: for tests, and as the model the others are compared with. */
 export function openMemoryStore(options: StoreOptions = {}): Store {
   const tables = createTables();
   const { searchWindow = SEARCH_WINDOW } = options;

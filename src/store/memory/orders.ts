@@ -2,10 +2,10 @@ import type { OrderStore, OrderSubmission } from '../../orders/index.js';
 import type { ExecutionRecord, InboxItem, IssueState, NewOutboxMessage, OrderRecord } from '../../records/index.js';
 import { CANCELED_IN_QUEUE, checkSameOrder, supersededBy } from '../queue-rules.js';
 import { orderNotFound } from '../store-error.js';
-import { QUEUE, requestsOf } from '../wakers.js';
+import { QUEUE, formatRequestsKey } from '../wakers.js';
 import { createOrderLists } from './lists.js';
 import { addRun } from './runs.js';
-import { checkOpen, closeOrder, copyOf, endRow, openItems, orderKey, readOrder } from './tables.js';
+import { checkOpen, closeOrder, copyValue, endRow, openItems, orderKey, readOrder } from './tables.js';
 import type { Tables } from './tables.js';
 
 /** Issues, orders, the inbox and the executions. */
@@ -38,7 +38,7 @@ function createSubmitOrder(tables: Tables): Pick<OrderStore, 'submitOrder'> {
   };
 }
 
-/** Makes a new run the active one of its issue and asks those before it to stop. */
+/** Makes a new run the active one of its issue and requests cancellation of the run it replaces. */
 function replaceRun(tables: Tables, submission: OrderSubmission, state: IssueState): OrderRecord {
   const { request, workerType, run, spec, now } = submission;
   const issueRef = request.issue_ref;
@@ -56,14 +56,14 @@ function replaceRun(tables: Tables, submission: OrderSubmission, state: IssueSta
     const replaced = tables.runs.get(row.record.run);
     if (replaced === undefined) continue;
     replaced.record = { ...replaced.record, cancel_requested: true };
-    tables.wakers.wake(requestsOf(replaced.record.id));
+    tables.wakers.wake(formatRequestsKey(replaced.record.id));
     if (replaced.record.state !== 'queued') continue;
     endRow(replaced, CANCELED_IN_QUEUE, now);
     closeOrder(tables, row, { settled_at: at, decision: null, result: null });
   }
 
   const record = {
-    order: { ...copyOf(request), run_id: runId },
+    order: { ...copyValue(request), run_id: runId },
     run,
     worker_type: workerType,
     created_at: at,
@@ -79,7 +79,7 @@ function replaceRun(tables: Tables, submission: OrderSubmission, state: IssueSta
     tables,
     {
       id: run,
-      spec: copyOf(spec),
+      spec: copyValue(spec),
       order: { issue_ref: issueRef, run_id: runId },
       workerType,
       priority: request.priority ?? 0,
@@ -98,7 +98,7 @@ function createSettleOrder(tables: Tables): Pick<OrderStore, 'settleOrder'> {
       const row = tables.orders.get(orderKey(issueRef, runId));
       const issue = tables.issues.get(issueRef);
       if (row === undefined || issue === undefined) throw orderNotFound(issueRef, runId);
-      if (row.record.decision !== null) return { decision: copyOf(row.record.decision), repeated: true };
+      if (row.record.decision !== null) return { decision: copyValue(row.record.decision), repeated: true };
 
       const at = new Date(now).toISOString();
       const isActive = issue.record.active_run_id === runId;
@@ -114,24 +114,24 @@ function createSettleOrder(tables: Tables): Pick<OrderStore, 'settleOrder'> {
         addMessages(tables, active.outbox, now);
       }
       tables.wakers.wake(QUEUE);
-      return { decision: copyOf(decision), repeated: false };
+      return { decision: copyValue(decision), repeated: false };
     },
   };
 }
 
-/** Adds an execution; a row that is there stays as it is. */
+/** Adds an execution; an existing row stays unchanged. */
 function addExecution(tables: Tables, execution: ExecutionRecord): void {
   if (tables.executions.has(execution.id)) return;
-  tables.executions.set(execution.id, { sequence: tables.executions.size + 1, record: copyOf(execution) });
+  tables.executions.set(execution.id, { sequence: tables.executions.size + 1, record: copyValue(execution) });
 }
 
-/** Adds to the inbox; an item that is there stays as it is. */
+/** Adds an item to the inbox; an existing one stays unchanged. */
 export function addItem(tables: Tables, item: InboxItem): void {
   if (tables.inbox.has(item.id)) return;
-  tables.inbox.set(item.id, { sequence: tables.inbox.size + 1, record: copyOf(item) });
+  tables.inbox.set(item.id, { sequence: tables.inbox.size + 1, record: copyValue(item) });
 }
 
-/** Queues messages; one with the same sink, issue and trigger is there already and stays as it is. */
+/** Queues messages; an existing one with the same sink, issue and trigger stays unchanged. */
 function addMessages(tables: Tables, messages: readonly NewOutboxMessage[], now: number): void {
   for (const { id, sink, issue_ref, trigger, body } of messages) {
     const key = JSON.stringify([sink, issue_ref, trigger]);
@@ -158,7 +158,7 @@ function addMessages(tables: Tables, messages: readonly NewOutboxMessage[], now:
   }
 }
 
-/** Takes the decisions of people in. */
+/** Records the decisions of people. */
 function createResolveItem(tables: Tables): Pick<OrderStore, 'resolveItem'> {
   return {
     async resolveItem({ id, now, resolution, state, execution, outbox, retry }) {
@@ -168,11 +168,11 @@ function createResolveItem(tables: Tables): Pick<OrderStore, 'resolveItem'> {
       const issue = tables.issues.get(row.record.issue_ref);
       const activeRunId = issue?.record.active_run_id ?? null;
       if (issue === undefined || row.record.resolution !== null || activeRunId !== row.record.run_id) {
-        return { status: 'conflict', activeRunId, resolution: copyOf(row.record.resolution) };
+        return { status: 'conflict', activeRunId, resolution: copyValue(row.record.resolution) };
       }
 
       const order = retry === undefined ? undefined : replaceRun(tables, { ...retry, now }, state);
-      const recorded = copyOf(order === undefined ? resolution : { ...resolution, new_run_id: order.order.run_id });
+      const recorded = copyValue(order === undefined ? resolution : { ...resolution, new_run_id: order.order.run_id });
       row.record = { ...row.record, resolution: recorded };
       const others = openItems(tables, row.record.issue_ref);
       if (order === undefined) {
@@ -184,7 +184,7 @@ function createResolveItem(tables: Tables): Pick<OrderStore, 'resolveItem'> {
       addExecution(tables, execution);
       addMessages(tables, outbox, now);
       tables.wakers.wake(QUEUE);
-      const item = copyOf(row.record);
+      const item = copyValue(row.record);
       return order === undefined ? { status: 'resolved', item } : { status: 'resolved', item, order };
     },
   };

@@ -2,7 +2,7 @@ import type { OutboxStore } from '../../orders/index.js';
 import { QUEUE } from '../wakers.js';
 import { listRows, readRecord } from './lists.js';
 import { addItem } from './orders.js';
-import { checkOpen, copyOf, type OutboxRow, type Tables } from './tables.js';
+import { checkOpen, copyValue, type OutboxRow, type Tables } from './tables.js';
 
 /** The queue of comments. */
 export function createOutbox(tables: Tables): OutboxStore {
@@ -15,7 +15,7 @@ export function createOutbox(tables: Tables): OutboxStore {
         const { record } = row;
         if (record.state === 'delivered' || record.state === 'dead') continue;
         const line = JSON.stringify([record.sink, record.issue_ref]);
-        // Only the oldest of its line may go: comments arrive one at a time and in order.
+        // Only the oldest message of an issue and sink is claimed: comments are delivered one at a time and in order.
         if (heads.has(line)) continue;
         heads.add(line);
         const isDue = record.state === 'waiting' ? record.due_at <= now : (record.lease_until ?? 0) <= now;
@@ -24,7 +24,7 @@ export function createOutbox(tables: Tables): OutboxStore {
         row.record = { ...record, state: 'sending', tries: record.tries + 1, lease_until: now + leaseMs };
         claimed.push(row);
       }
-      return claimed.map((row) => copyOf(row.record));
+      return claimed.map((row) => copyValue(row.record));
     },
 
     async markDelivered({ id, workerId, deliveredTo }) {

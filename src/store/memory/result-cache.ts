@@ -1,7 +1,7 @@
 import type { CacheLimits, CachedResult, ResultCache } from '../../runs/index.js';
 import { checkOpen, type Tables } from './tables.js';
 
-/** Kept results, as text; the map's own order is that of keeping. */
+/** Cached results as text; the map keeps the order of insertion. */
 export function createResultCache(tables: Tables, limits: Required<CacheLimits>): ResultCache {
   const { results } = tables;
   return {

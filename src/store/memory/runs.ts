@@ -7,12 +7,12 @@ import {
   checkSameRun,
   storeSpec,
 } from '../queue-rules.js';
-import { searchTextOf } from '../run-digest.js';
+import { buildSearchText } from '../run-digest.js';
 import { readRunSearch } from '../search.js';
-import { QUEUE, requestsOf } from '../wakers.js';
+import { QUEUE, formatRequestsKey } from '../wakers.js';
 import { createClaimRun } from './claim-run.js';
 import { listRows, searchRuns } from './lists.js';
-import { checkOpen, copyOf, endRow, readRun, type RunRow, type Tables } from './tables.js';
+import { checkOpen, copyValue, endRow, readRun, type RunRow, type Tables } from './tables.js';
 
 /** The queue of runs. */
 export function createRuns(tables: Tables, searchWindow: number): RunStore {
@@ -52,7 +52,7 @@ export function createRuns(tables: Tables, searchWindow: number): RunStore {
       if (row === undefined) return undefined;
       if (row.record.state !== 'ended') row.record = { ...row.record, cancel_requested: true };
       if (row.record.state === 'queued' && row.record.order === null) endRow(row, CANCELED_IN_QUEUE, now);
-      tables.wakers.wake(requestsOf(id));
+      tables.wakers.wake(formatRequestsKey(id));
       tables.wakers.wake(QUEUE);
       return readRun(tables, row);
     },
@@ -63,13 +63,13 @@ export function createRuns(tables: Tables, searchWindow: number): RunStore {
       if (row === undefined) return 'not_found';
       if (row.record.state !== 'waiting' || row.reply !== null) return 'not_waiting';
       row.reply = text;
-      tables.wakers.wake(requestsOf(id));
+      tables.wakers.wake(formatRequestsKey(id));
       return 'posted';
     },
 
     watchRequests(id, wake) {
       checkOpen(tables);
-      return tables.wakers.watch(requestsOf(id), wake);
+      return tables.wakers.watch(formatRequestsKey(id), wake);
     },
 
     async findRun(id) {
@@ -113,9 +113,9 @@ export function addRun(tables: Tables, run: QueuedRun, now: number): RunRow {
   } as const;
   const row: RunRow = {
     sequence: tables.runs.size + 1,
-    record: copyOf(record),
+    record: copyValue(record),
     reply: null,
-    searchText: searchTextOf(record),
+    searchText: buildSearchText(record),
     folder: readFolder(spec),
     isExclusive,
     workerType,

@@ -1,10 +1,10 @@
-import { digestOf } from '../run-digest.js';
+import { createDigest } from '../run-digest.js';
 import { inboxFigures } from '../statistics.js';
 import type { Statistics } from '../statistics.js';
 import { checkOpen } from './tables.js';
 import type { Tables } from './tables.js';
 
-/** What figures over time are made from. */
+/** Figures over time. */
 export function createStatistics(tables: Tables): Statistics {
   return {
     async listRunFigures({ since, until, limit }) {
@@ -14,7 +14,7 @@ export function createStatistics(tables: Tables): Statistics {
           const endedAt = ended_at === null ? Number.NaN : Date.parse(ended_at);
           if (result === null || !(endedAt >= since && endedAt < until)) return [];
           const startedAt = started_at === null ? null : Date.parse(started_at);
-          const figure = { engine: spec.engine, ...digestOf(result), started_at: startedAt, ended_at: endedAt };
+          const figure = { engine: spec.engine, ...createDigest(result), started_at: startedAt, ended_at: endedAt };
           return [{ sequence, figure }];
         })
         .toSorted((one, other) => other.figure.ended_at - one.figure.ended_at || other.sequence - one.sequence)

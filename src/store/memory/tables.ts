@@ -16,7 +16,7 @@ export interface Row<T> {
   record: T;
 }
 
-/** An order; how far it has come follows from its run. */
+/** An order; its state follows from its run. */
 export type OrderRow = Row<Omit<OrderRecord, 'state' | 'started_at'>>;
 
 /** A message and who is delivering it. */
@@ -24,7 +24,7 @@ export interface OutboxRow extends Row<OutboxMessage> {
   workerId: string | null;
 }
 
-/** A run, what the queue knows of it, the reply that waits for its worker, and the text it is searched in. */
+/** A run with its queue columns, the reply waiting for its worker, and its search text. */
 export interface RunRow extends Row<Omit<RunRecord, 'waiting_for'>> {
   readonly searchText: string;
   readonly folder: string;
@@ -49,7 +49,7 @@ export interface KeptResult {
   readonly keptAt: number;
 }
 
-/** All that a store in memory holds. */
+/** The contents of a store in memory. */
 export interface Tables {
   readonly issues: Map<string, Row<IssueRecord>>;
   readonly orders: Map<string, OrderRow>;
@@ -66,13 +66,13 @@ export interface Tables {
   readonly forgotten: Set<string>;
   /** By protocol and run, in order. */
   readonly events: Map<string, KeptEvent[]>;
-  /** In the order of keeping. */
+  /** In the order of insertion. */
   readonly results: Map<string, KeptResult>;
   readonly wakers: Wakers;
   isClosed: boolean;
 }
 
-/** Makes the tables of an empty store. */
+/** Creates the tables of an empty store. */
 export function createTables(): Tables {
   return {
     issues: new Map(),
@@ -93,7 +93,7 @@ export function createTables(): Tables {
   };
 }
 
-/** Refuses a command after the store was closed. Commands here never wait, so each is a transaction by itself. */
+/** Refuses a command after the store was closed. Commands here never await, so each is a transaction. */
 export function checkOpen(tables: Tables): void {
   if (tables.isClosed) throw storeClosed();
 }
@@ -103,12 +103,12 @@ export function orderKey(issueRef: string, runId: string): string {
   return `${issueRef}\n${runId}`;
 }
 
-/** An order as its row and its run have it. */
+/** Reads an order from its row and its run. */
 export function readOrder(tables: Tables, { record }: OrderRow): OrderRecord {
   const run = tables.runs.get(record.run)?.record;
   const openState = run?.state === 'queued' ? 'queued' : 'running';
   const settledState = record.decision === null ? 'canceled' : 'settled';
-  return copyOf({
+  return copyValue({
     ...record,
     state: record.settled_at === null ? openState : settledState,
     started_at: run?.started_at ?? null,
@@ -121,13 +121,13 @@ export function closeOrder(
   row: OrderRow,
   close: Pick<OrderRecord, 'settled_at' | 'decision' | 'result'>,
 ): void {
-  row.record = { ...row.record, ...copyOf(close) };
+  row.record = { ...row.record, ...copyValue(close) };
   tables.openOrders.delete(row);
 }
 
-/** A run as its row has it, with what it waits for. */
+/** Reads a run, with what it waits for. */
 export function readRun(tables: Tables, row: RunRow): RunRecord {
-  return { ...copyOf(row.record), waiting_for: readWaitingFor(tables, row) };
+  return { ...copyValue(row.record), waiting_for: readWaitingFor(tables, row) };
 }
 
 function readWaitingFor(tables: Tables, row: RunRow): RunRecord['waiting_for'] {
@@ -137,7 +137,7 @@ function readWaitingFor(tables: Tables, row: RunRow): RunRecord['waiting_for'] {
   return row.notBefore > 0 ? { reason: 'folder', run: null } : null;
 }
 
-/** The claimed run that keeps another from its folder: two share one only if neither needs it for itself. */
+/** The claimed run that occupies the folder of another: two share one only if neither needs it exclusively. */
 export function findFolderHolder(tables: Tables, { folder, isExclusive }: RunRow): RunRow | undefined {
   return [...tables.runs.values()].find(
     (other) => isHeld(other) && other.folder === folder && (other.isExclusive || isExclusive),
@@ -149,12 +149,12 @@ export function isHeld({ record: { state } }: RunRow): boolean {
   return state === 'running' || state === 'waiting';
 }
 
-/** A value as a database would return it: a copy, and only what JSON holds. */
-export function copyOf<T>(value: T): T {
+/** A copy of a value as a database would return it: only what JSON can represent. */
+export function copyValue<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
 
-/** What waits for a person about an issue. */
+/** The open inbox items of an issue. */
 export function openItems(tables: Tables, issueRef: string): Row<InboxItem>[] {
   return [...tables.inbox.values()].filter(({ record }) => record.issue_ref === issueRef && record.resolution === null);
 }
@@ -167,6 +167,6 @@ export function endRow(row: RunRow, result: RunRecord['result'], now: number): v
     state: 'ended',
     lease_until: null,
     ended_at: new Date(now).toISOString(),
-    result: copyOf(result),
+    result: copyValue(result),
   };
 }

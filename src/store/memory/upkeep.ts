@@ -3,7 +3,7 @@ import { countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
 import { checkOpen, readOrder, readRun, orderKey, type RunRow, type Tables } from './tables.js';
 
-/** Figures and forgetting. */
+/** Counts, and deletion of old data. */
 export function createUpkeep(tables: Tables): Upkeep {
   const { runs, outbox, results } = tables;
   return {
@@ -98,7 +98,7 @@ function inOrderOfEnd({ runs }: Tables): { readonly endedAt: number; readonly ro
     .toSorted((one, other) => one.endedAt - other.endedAt || one.row.sequence - other.row.sequence);
 }
 
-/** What a person is asked about, or nobody has decided yet, stays whole: its folder and events are the evidence. */
+/** Runs of undecided orders, and of open inbox items, are kept: their folders and events are the evidence. */
 function isNeeded(tables: Tables, { record: { order } }: RunRow): boolean {
   if (order === null) return false;
   if (tables.orders.get(orderKey(order.issue_ref, order.run_id))?.record.settled_at === null) return true;

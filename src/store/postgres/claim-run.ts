@@ -1,11 +1,11 @@
 import type { RunStore } from '../../runs/index.js';
 import { EXPIRED_AT_ONCE, storeSpec } from '../queue-rules.js';
-import { columnsOf, readOrder, closeDigest, digestValues, readRun } from './rows.js';
+import { readColumns, readOrder, closeDigest, digestValues, readRun } from './rows.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
 import { NOTIFY_QUEUE } from './queue.js';
 
-/** Claims go one after the other, on all machines: only so can each count what the others have claimed. */
+/** Claims are serialized across all machines, so that each can count the claims of the others. */
 const CLAIM_LOCK = 758_424;
 
 type ClaimRun = Pick<
@@ -20,12 +20,12 @@ type ClaimRun = Pick<
   | 'listExpiredRuns'
 >;
 
-/** Claims runs, and what the holder of a claim may do with it. */
+/** Claims runs, and lets the holder of a claim start, renew, release and end them. */
 export function createClaimRun({ database }: Context): ClaimRun {
   return {
     claimRun: ({ worker, leaseMs, now, takes, concurrency = {}, workerTypes }) =>
       database.transaction(async (transaction) => {
-        // In a statement of its own: the next one must see what the claim before this one has written.
+        // A separate statement, so that the next one sees what the previous claim has written.
         await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [CLAIM_LOCK]);
         const limits = Object.entries(concurrency);
         const { rows } = await transaction.query(CLAIM, [
@@ -52,7 +52,7 @@ export function createClaimRun({ database }: Context): ClaimRun {
       }),
 
     async markStarted({ id, workerId, now, spec }) {
-      // One update with a case, because cancellation may be requested in the very moment of the start.
+      // One update with a case, because cancellation may be requested at the moment of the start.
       const { rows } = await database.query(
         `UPDATE sluice.runs SET
            started_at = CASE WHEN ${IS_CANCELED} THEN started_at ELSE COALESCE(started_at, $3) END,
@@ -97,7 +97,7 @@ export function createClaimRun({ database }: Context): ClaimRun {
         [id, workerId, now + leaseMs],
       );
       if (rows[0] === undefined) return { held: false, cancel: false, reply: null };
-      const { flag, jsonOrNull } = columnsOf(rows[0]);
+      const { flag, jsonOrNull } = readColumns(rows[0]);
       return { held: true, cancel: flag('cancel_requested'), reply: jsonOrNull('taken') as string | null };
     },
 
@@ -137,7 +137,7 @@ export function createClaimRun({ database }: Context): ClaimRun {
          SELECT total, CASE WHEN total > 0 THEN ${NOTIFY_QUEUE}::text END FROM requeued`,
         [now],
       );
-      return columnsOf(rows[0] ?? {}).number('total');
+      return readColumns(rows[0] ?? {}).number('total');
     },
 
     async listExpiredRuns(now) {
@@ -156,7 +156,7 @@ const IS_CANCELED = `cancel_requested AND started_at IS NULL`;
 const UNCLAIMED = `state = 'queued', lease_until = NULL, worker_id = NULL, owner_host = NULL, owner_pid = NULL, owner_pid_started = NULL`;
 
 /**
- * Two runs share a folder only if neither needs it for itself. A canceled order needs no folder: it is settled without a
+ * Two runs share a folder only if neither needs it exclusively. A canceled order needs no folder: it is settled without a
  * process.
  */
 const CLAIM = `

@@ -1,49 +1,47 @@
 import { errorCodeOf, errorMessageOf, isSluiceError } from '../../base/index.js';
 import { StoreError } from '../store-error.js';
 
-/** Errors of PostgreSQL that say: somebody else was faster, do it again from the beginning. */
+/** Serialization failure and deadlock: the whole transaction can be retried. */
 const REPEATABLE = new Set(['40001', '40P01']);
 
-/** Time ran out: waiting for a lock, or working. */
+/** Lock timeout and statement timeout. */
 const TIMED_OUT = new Set(['55P03', '57014']);
 
-/** The server is there and lets nobody in, or it is just leaving. */
+/** The server refuses connections, or is shutting down. */
 const UNAVAILABLE = /^(?:08|28|3D|53|57P)/;
 
-/** Whether a transaction that failed so may be run again. */
+/** Whether a transaction that failed with this error can be retried. */
 export function isRepeatable(error: unknown): boolean {
-  return REPEATABLE.has(sqlStateOf(error) ?? '');
+  return REPEATABLE.has(readSqlState(error) ?? '');
 }
 
 /** Whether the connection can be used after this error. */
 export function leavesConnection(error: unknown): boolean {
-  const state = sqlStateOf(error);
+  const state = readSqlState(error);
   return state !== undefined && !UNAVAILABLE.test(state);
 }
 
-/** An error of the driver or the server as one of ours. `where` names the database without its password. */
+/** Converts an error of the driver or the server. `where` names the database without its password. */
 export function toStoreError(error: unknown, where: string): Error {
   if (isSluiceError(error)) return error;
-  const state = sqlStateOf(error);
+  const state = readSqlState(error);
   if (isAddressRefused(error)) return addressRefused();
   const said = errorMessageOf(error);
   if (state === undefined || UNAVAILABLE.test(state)) {
     return new StoreError(
       'STORE_UNAVAILABLE',
-      `PostgreSQL at ${where} cannot be used now (${said}); ${adviceFor(state)}; the next call connects again`,
+      `Cannot use PostgreSQL at "${where}": ${said}. ${adviceFor(state)} The next call connects again.`,
       { cause: error },
     );
   }
   if (TIMED_OUT.has(state) || REPEATABLE.has(state)) {
-    return new StoreError(
-      'STORE_BUSY',
-      `PostgreSQL at ${where} did not come to it in time (${said}); nothing was written, try again`,
-      { cause: error },
-    );
+    return new StoreError('STORE_BUSY', `PostgreSQL at "${where}" is busy: ${said}. Nothing was written; try again.`, {
+      cause: error,
+    });
   }
   return new StoreError(
     'STORE_FAILED',
-    `PostgreSQL at ${where} refused a statement (${said}); nothing was written: if the command was right, report it`,
+    `PostgreSQL at "${where}" rejected a statement: ${said}. Nothing was written; if your input is correct, report this as a bug.`,
     {
       cause: error,
     },
@@ -55,33 +53,33 @@ function isAddressRefused(error: unknown): boolean {
   return error instanceof URIError || errorCodeOf(error) === 'ERR_INVALID_URL';
 }
 
-/** Without a cause: that has the whole address in it, and the address may have a password. */
+/** Without a cause, because it contains the whole address, and the address may contain a password. */
 function addressRefused(): StoreError {
   return new StoreError(
     'INVALID_STORE_URL',
-    'the address of the database cannot be read: write postgres://USER:PASSWORD@HOST:PORT/NAME, special characters percent-encoded',
+    'Invalid database address. Write postgres://USER:PASSWORD@HOST:PORT/NAME with special characters percent-encoded.',
   );
 }
 
-/** What to look at, by the class of what the server said; it says nothing if it was not reached. */
+/** What to check, by the class of the SQLSTATE; undefined if the server was not reached. */
 function adviceFor(state: string | undefined): string {
   switch (state?.slice(0, 2)) {
     case '28':
-      return 'check user and password in the address';
+      return 'Check the user and the password in the address.';
     case '3D':
-      return 'create that database, or name another';
+      return 'Create that database, or name another one.';
     case '53':
-      return 'look at the connections, memory and space of the server';
+      return "Check the server's connections, memory and disk space.";
     case undefined:
     default:
-      return 'check the address, and whether the server runs';
+      return 'Check the address, and that the server is running.';
   }
 }
 
-/** The five characters PostgreSQL tells an error by; undefined if it did not come from PostgreSQL. */
-function sqlStateOf(error: unknown): string | undefined {
+/** The SQLSTATE of an error; undefined if it did not come from PostgreSQL. */
+function readSqlState(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   const { code } = error;
-  // Errors of the system (ECONNRESET) have letters only where a state has five digits and capitals.
+  // Errors of the system (EPIPE) have a code of the same form, but no severity.
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && 'severity' in error ? code : undefined;
 }

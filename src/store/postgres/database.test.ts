@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../test/postgres/eventually.js';
 import { createDatabase } from '../../../test/postgres/fresh-database.js';
-import { codeOf } from '../contract/fixtures/open-site.js';
+import { catchCode } from '../contract/fixtures/open-site.js';
 import type { Database, DatabaseOptions } from './database.js';
 import { openPlain } from './fixtures/open-plain.js';
 
@@ -20,24 +20,24 @@ async function cutConnections(database: Database): Promise<void> {
 }
 
 describe('a database', () => {
-  it('tells that nobody answers, without the password', async () => {
+  it('reports an unreachable server without the password', async () => {
     const database = await openPlain('postgres://someone:secret@127.0.0.1:1/nothing', { connectTimeoutMs: 2000 });
     const asking = database.query('SELECT 1');
-    await expect(asking).rejects.toThrow(/127\.0\.0\.1:1\/nothing cannot be used now/);
+    await expect(asking).rejects.toThrow(/Cannot use PostgreSQL at "127\.0\.0\.1:1\/nothing"/);
     await expect(asking).rejects.not.toThrow(/secret/);
-    expect(await codeOf(asking)).toBe('STORE_UNAVAILABLE');
+    expect(await catchCode(asking)).toBe('STORE_UNAVAILABLE');
   });
 
-  it('tells that the server knows neither the database nor the password', async () => {
+  it('reports an unknown database and a wrong password', async () => {
     const url = new URL(await createDatabase());
     url.pathname = '/no_such_database';
     const missing = (await openPlain(url.href)).query('SELECT 1');
-    await expect(missing).rejects.toThrow('create that database, or name another');
-    expect(await codeOf(missing)).toBe('STORE_UNAVAILABLE');
+    await expect(missing).rejects.toThrow('Create that database, or name another one.');
+    expect(await catchCode(missing)).toBe('STORE_UNAVAILABLE');
     url.password = 'wrong';
     const refused = (await openPlain(url.href)).query('SELECT 1');
-    await expect(refused).rejects.toThrow('check user and password');
-    expect(await codeOf(refused)).toBe('STORE_UNAVAILABLE');
+    await expect(refused).rejects.toThrow('Check the user and the password');
+    expect(await catchCode(refused)).toBe('STORE_UNAVAILABLE');
   });
 
   it.each(['postgres://someone:secret@[bad/x', 'postgres://someone:secret@host:99999/x'])(
@@ -49,7 +49,7 @@ describe('a database', () => {
     },
   );
 
-  it('tells that whoever listens there is no PostgreSQL', async () => {
+  it('reports a server that does not speak the PostgreSQL protocol', async () => {
     const stranger = createServer((socket) => {
       socket.on('error', () => undefined).on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     });
@@ -57,10 +57,10 @@ describe('a database', () => {
     await once(stranger.listen(0, '127.0.0.1'), 'listening');
     const { port } = stranger.address() as AddressInfo;
     const database = await openPlain(`postgres://a:b@127.0.0.1:${port}/x`);
-    expect(await codeOf(database.query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
+    expect(await catchCode(database.query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
   });
 
-  it('gives up on somebody who listens and says nothing', async () => {
+  it('times out when the server accepts the connection and does not answer', async () => {
     const silent = createServer((socket) => {
       socket.on('error', () => undefined);
     });
@@ -68,7 +68,7 @@ describe('a database', () => {
     await once(silent.listen(0, '127.0.0.1'), 'listening');
     const { port } = silent.address() as AddressInfo;
     const database = await openPlain(`postgres://a:b@127.0.0.1:${port}/x`, { connectTimeoutMs: 100 });
-    expect(await codeOf(database.query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
+    expect(await catchCode(database.query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
   });
 
   it('fails the call that loses its connection, and connects again for the next one', async () => {
@@ -78,11 +78,11 @@ describe('a database', () => {
       await cutConnections(other);
       return transaction.query('SELECT 1');
     });
-    expect(await codeOf(cut)).toBe('STORE_UNAVAILABLE');
+    expect(await catchCode(cut)).toBe('STORE_UNAVAILABLE');
     expect((await database.query('SELECT 1 AS answer')).rows).toEqual([{ answer: 1 }]);
   });
 
-  it('survives that idle connections are cut', async () => {
+  it('survives the loss of idle connections', async () => {
     const url = await createDatabase();
     const [database, other] = [await openPlain(url), await openPlain(url)];
     await Promise.all([1, 2, 3].map(async () => database.query('SELECT pg_sleep(0.05)')));
@@ -100,25 +100,25 @@ describe('a database', () => {
       await transaction.query('INSERT INTO numbers VALUES (1)');
       await transaction.query('INSERT INTO numbers VALUES (1 / 0)');
     });
-    expect(await codeOf(failing)).toBe('STORE_FAILED');
+    expect(await catchCode(failing)).toBe('STORE_FAILED');
     await database.transaction((transaction) => transaction.query('INSERT INTO numbers VALUES (2)'));
     expect((await database.query('SELECT number FROM numbers')).rows).toEqual([{ number: 2 }]);
   });
 
-  it('gives up a statement that takes too long', async () => {
+  it('cancels a statement that exceeds the timeout', async () => {
     const database = await openFresh({ statementTimeoutMs: 50 });
-    expect(await codeOf(database.query('SELECT pg_sleep(10)'))).toBe('STORE_BUSY');
+    expect(await catchCode(database.query('SELECT pg_sleep(10)'))).toBe('STORE_BUSY');
   });
 
-  it('gives up waiting for the lock of somebody who does not let go', async () => {
+  it('fails when a lock is not released within the timeout', async () => {
     const database = await openFresh({ lockTimeoutMs: 50 });
     await database.transaction(async (transaction) => {
       await transaction.query('SELECT pg_advisory_xact_lock(1)');
-      expect(await codeOf(database.query('SELECT pg_advisory_xact_lock(1)'))).toBe('STORE_BUSY');
+      expect(await catchCode(database.query('SELECT pg_advisory_xact_lock(1)'))).toBe('STORE_BUSY');
     });
   });
 
-  it('runs a transaction again that lost against another', async () => {
+  it('retries a transaction after a conflict', async () => {
     const database = await openFresh();
     await database.query('CREATE TABLE counters (name text PRIMARY KEY, number integer)');
     await database.query(`INSERT INTO counters VALUES ('a', 0), ('b', 0)`);
@@ -141,7 +141,7 @@ describe('a database', () => {
     expect((await database.query('SELECT number FROM counters')).rows).toEqual([{ number: 2 }, { number: 2 }]);
   });
 
-  it('never has more connections than allowed', async () => {
+  it('never opens more connections than allowed', async () => {
     const database = await openFresh({ connections: 3 });
     const pids = await Promise.all(
       Array.from(

@@ -12,17 +12,17 @@ import { createTurns } from './turns.js';
 export interface DatabaseOptions {
   /** Connections at most; 10 by default. One more listens. */
   readonly connections?: number;
-  /** A statement that takes longer is given up; 60 s by default. */
+  /** The statement timeout; 60 s by default. */
   readonly statementTimeoutMs?: number;
-  /** Waiting for somebody else's lock ends after this; 30 s by default. */
+  /** The lock timeout; 30 s by default. */
   readonly lockTimeoutMs?: number;
-  /** How long connecting may take; 10 s by default. */
+  /** The connection timeout; 10 s by default. */
   readonly connectTimeoutMs?: number;
 }
 
 /** One database, reached through a bounded pool. A lost connection fails the call that had it; the next one connects again. */
 export interface Database extends Queryable {
-  /** All or nothing. Like a single statement it is run again, a few times, if the server ended it in favour of another. */
+  /** Runs a transaction. Like a single statement it is retried a few times after a serialization failure or deadlock. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
   /** Throws after the end. */
   checkOpen(): void;
@@ -31,10 +31,10 @@ export interface Database extends Queryable {
   close(): Promise<void>;
 }
 
-/** More than a handful in a row means that something else is wrong. */
+/** More failures in a row mean that something else is wrong. */
 const MAX_ATTEMPTS = 5;
 
-/** Between the first two attempts; longer between later ones. */
+/** The pause before the first retry; it grows with each retry. */
 const LONGEST_PAUSE_MS = 20;
 
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
@@ -47,7 +47,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     statement_timeout: statementTimeoutMs,
     lock_timeout: lockTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
-    // A server that fell silent: the client gives up a little after the server should have.
+    // For a server that stops answering: the client times out shortly after the server should have.
     query_timeout: statementTimeoutMs + 5_000,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
@@ -55,7 +55,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   const { connections = 10 } = options;
   const pool: DriverPool = new pg.Pool({ ...settings, max: connections, allowExitOnIdle: true });
   const turns = createTurns(connections, statementTimeoutMs);
-  // A connection that breaks between two statements, idle or in a transaction, has nobody to tell: without listeners it
+  // A connection that breaks between two statements, idle or in a transaction, emits an error: without a listener it
   // would end the process. The pool drops it, or the next statement fails.
   pool.on('error', () => undefined);
   pool.on('connect', (connection) => connection.on('error', () => undefined));
@@ -69,7 +69,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
       connection.release();
       return value;
     } catch (error) {
-      await giveBack(connection, error);
+      await releaseConnection(connection, error);
       throw error;
     }
   }
@@ -79,7 +79,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     if (isClosed) throw storeClosed();
   }
 
-  /** What the server ended in favour of another is done again: nothing of it has happened. */
+  /** Retries what the server rolled back because of a conflict. */
   async function insist<T>(command: () => Promise<T>): Promise<T> {
     checkOpen();
     for (let count = 1; ; count++) {
@@ -87,7 +87,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
         return await turns.take(command);
       } catch (error) {
         if (count === MAX_ATTEMPTS || !isRepeatable(error)) throw toStoreError(error, where);
-        // Of two that ended each other one must come back later than the other.
+        // A random delay, so that two conflicting transactions do not retry at the same moment.
         await sleep(Math.random() * LONGEST_PAUSE_MS * count);
       }
     }
@@ -101,7 +101,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     },
     transaction: (work) => insist(() => attempt(work)),
     checkOpen,
-    // Whoever only listens does not keep the process alive.
+    // Listening alone does not keep the process alive.
     createClient: () => new pg.Client({ ...settings, stream: () => new Socket().unref() }),
     async close() {
       if (isClosed) return;
@@ -118,8 +118,8 @@ function asQueryable(connection: DriverConnection): Queryable {
   };
 }
 
-/** After an error of our own or of a statement the connection is sound; closing any other ends its transaction too. */
-async function giveBack(connection: DriverConnection, error: unknown): Promise<void> {
+/** After an error of our own or of a statement the connection is usable; otherwise it is closed, which ends its transaction. */
+async function releaseConnection(connection: DriverConnection, error: unknown): Promise<void> {
   if (!isSluiceError(error) && !leavesConnection(error)) return connection.release(true);
   try {
     await connection.query('ROLLBACK');
@@ -129,13 +129,13 @@ async function giveBack(connection: DriverConnection, error: unknown): Promise<v
   }
 }
 
-/** Host, port and database: what may stand in a message. */
+/** Host, port and database, without the password: safe to show in a message. */
 function describeUrl(url: string): string {
   try {
     const { host, pathname } = new URL(url);
     return `${host}${pathname}` || 'its usual place';
   } catch {
-    // Some that the driver understands are no URL, such as those of a socket.
+    // The driver also accepts addresses that are no URL, such as that of a socket.
     return 'this address';
   }
 }

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 
-/** A row as the driver gives it: by column name. */
+/** A row as the driver returns it, by column name. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Anything that takes a statement: the pool, or one connection inside a transaction. */
@@ -23,7 +23,7 @@ export interface DriverConnection {
   release(error?: Error | boolean): void;
 }
 
-/** What this store uses of a connection of its own, which listens. */
+/** What this store uses of the connection that listens. */
 export interface DriverClient extends Pick<EventEmitter, 'on' | 'removeAllListeners'> {
   connect(): Promise<unknown>;
   query(text: string): Promise<unknown>;

@@ -2,7 +2,7 @@ import { positionOf } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
 import { readEventRange } from '../../runs/index.js';
 import type { WatchableEventLog } from '../../runs/index.js';
-import { columnsOf } from './rows.js';
+import { readColumns } from './rows.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
 
@@ -22,12 +22,12 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** So that one statement stays small, whatever has piled up. In characters. */
+/** Limits the size of one statement, in characters. */
 const LARGEST_BATCH = 4 * 1024 * 1024;
 
 /**
- * The events of all runs. What runs append while the last statement is on its way goes with the next one: PostgreSQL
- * commits announcements one after the other, and two hundred runs would queue up.
+ * The events of all runs. Events appended while a statement is in flight are batched into the next one: PostgreSQL
+ * commits notifications one at a time, and two hundred runs would queue up.
  */
 export function createEventLog({ database, notifications }: Context): WatchableEventLog {
   const waiting: Waiting[] = [];
@@ -70,7 +70,7 @@ export function createEventLog({ database, notifications }: Context): WatchableE
          LIMIT $7`,
         [query.runId, protocol, after.attempt, after.seq, to.attempt, to.seq, limit],
       );
-      return rows.map((row) => ({ protocol, event: columnsOf(row).json('event') }) as Emitted);
+      return rows.map((row) => ({ protocol, event: readColumns(row).json('event') }) as Emitted);
     },
 
     watch(runId, wake) {
@@ -84,14 +84,14 @@ function toRow(runId: string, emitted: Emitted): EventRow {
   return { runId, protocol: emitted.protocol, ...positionOf(emitted), text: JSON.stringify(emitted.event) };
 }
 
-/** The oldest first, and always one. */
+/** The oldest entries; at least one. */
 function takeBatch(waiting: Waiting[]): Waiting[] {
   let total = 0;
   const end = waiting.findIndex(({ size }, index) => (total += size) > LARGEST_BATCH && index > 0);
   return waiting.splice(0, end === -1 ? waiting.length : end);
 }
 
-/** One statement is one transaction: who hears of the events finds them. */
+/** One statement is one transaction: a reader that is notified finds the events. */
 async function insertRows(database: Queryable, rows: readonly EventRow[]): Promise<void> {
   if (rows.length === 0) return;
   await database.query(

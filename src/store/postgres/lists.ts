@@ -5,9 +5,9 @@ import { nextFloor, readIssueSearch } from '../search.js';
 import type { IssueSearch, RunSearch } from '../search.js';
 import type { Context } from './context.js';
 import type { Queryable, Row } from './driver.js';
-import { columnsOf, readIssue, readItem, readOrder } from './rows.js';
+import { readColumns, readIssue, readItem, readOrder } from './rows.js';
 
-/** A condition with the value of its one parameter, written `?`; without a value it does not count. */
+/** A condition with the value of its one parameter, written `?`; ignored without a value. */
 export type Condition = readonly [sql: string, value: string | undefined];
 
 /** What a list shows, and in which order. */
@@ -20,7 +20,7 @@ export interface ListSpec<T> {
   readonly read: (row: Row) => T;
 }
 
-/** One page of the records that are wanted. */
+/** One page of the matching records. */
 export async function listRows<T>(database: Queryable, page: Page, spec: ListSpec<T>): Promise<Listed<T>> {
   const window = readPage(page);
   const values: (string | number)[] = [window.size + 1];
@@ -40,7 +40,7 @@ export async function listRows<T>(database: Queryable, page: Page, spec: ListSpe
     `SELECT * FROM sluice.${spec.table} ${where} ORDER BY seq ${direction} LIMIT $1`,
     values,
   );
-  return toListed(rows, window, spec.read, (row) => columnsOf(row).number('seq'));
+  return toListed(rows, window, spec.read, (row) => readColumns(row).number('seq'));
 }
 
 type OrderLists = Pick<
@@ -48,7 +48,7 @@ type OrderLists = Pick<
   'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
 >;
 
-/** Each state of an order by what the table itself says, so that an index serves it; of the open ones the run tells which. */
+/** Each state of an order as a condition that an index can serve; the state of an open order is that of its run. */
 const ORDER_STATES: Readonly<Record<OrderState, string>> = {
   queued: `state = 'queued'`,
   running: `state = 'running'`,
@@ -56,7 +56,7 @@ const ORDER_STATES: Readonly<Record<OrderState, string>> = {
   canceled: 'settled_at IS NOT NULL AND decision IS NULL',
 };
 
-/** What can be looked up about issues, orders, the inbox and the executions. */
+/** Lists and lookups of issues, orders, inbox items and executions. */
 export function createOrderLists({ database }: Context, searchWindow: number): OrderLists {
   async function findOne<T>(sql: string, values: readonly string[], read: (row: Row) => T): Promise<T | undefined> {
     const { rows } = await database.query(sql, values);
@@ -103,7 +103,7 @@ export function createOrderLists({ database }: Context, searchWindow: number): O
   };
 }
 
-/** One page of the audit, newest first: by time, which every index of executions ends with. */
+/** One page of executions, newest first; every index of executions ends with the time. */
 async function listExecutions(database: Queryable, filter: Page & ExecutionFilter): Promise<Listed<ExecutionRecord>> {
   const { issueRef, runId, worker, decision, since } = filter;
   const window = readExecutionPage(filter);
@@ -131,8 +131,8 @@ async function listExecutions(database: Queryable, filter: Page & ExecutionFilte
   return toListed(
     rows,
     window,
-    (row) => columnsOf(row).json('record') as ExecutionRecord,
-    (row) => executionCursor({ at: columnsOf(row).text('at'), sequence: columnsOf(row).number('seq') }),
+    (row) => readColumns(row).json('record') as ExecutionRecord,
+    (row) => executionCursor({ at: readColumns(row).text('at'), sequence: readColumns(row).number('seq') }),
   );
 }
 
@@ -145,23 +145,23 @@ const SEARCH_ISSUES = `
     AND NOT EXISTS (SELECT FROM unnest($4::text[]) AS word WHERE strpos(lower(issue_ref), word) = 0)
   ORDER BY seq DESC LIMIT $5`;
 
-/** One page of the issues that are searched for. */
+/** One page of a search for issues. */
 async function searchIssues(
   database: Queryable,
   { page, before, state, words }: IssueSearch,
   window: number,
 ): Promise<Listed<IssueRecord>> {
   const { rows: lasts } = await database.query(FIND_ISSUE_FLOOR, [before, window - 1]);
-  const floor = lasts[0] === undefined ? undefined : columnsOf(lasts[0]).number('seq');
+  const floor = lasts[0] === undefined ? undefined : readColumns(lasts[0]).number('seq');
   const { rows } = await database.query(SEARCH_ISSUES, [before, floor ?? 0, state, words, page.size + 1]);
-  return toSearched(rows, page, floor, readIssue, (row) => columnsOf(row).number('seq'));
+  return toSearched(rows, page, floor, readIssue, (row) => readColumns(row).number('seq'));
 }
 
-/** Where the part of the list ends that a page looks at. */
+/** The last row that a page reads. */
 const FIND_FLOOR = `
   SELECT seq, created_at FROM sluice.run_digests WHERE seq < $1 ORDER BY seq DESC LIMIT 1 OFFSET $2`;
 
-/** Only the digests are looked through; of the runs, those that fit are read. */
+/** Only the digests are scanned; runs are read only if they match. */
 const SEARCH_RUNS = `
   SELECT runs.* FROM sluice.run_digests AS digest JOIN sluice.run_records AS runs ON runs.seq = digest.seq
   WHERE digest.seq < $1 AND digest.seq >= $2
@@ -173,7 +173,7 @@ const SEARCH_RUNS = `
     AND ($9::text IS NULL OR runs.state = $9)
   ORDER BY digest.seq DESC LIMIT $10`;
 
-/** One page of the runs that are searched for. */
+/** One page of a search for runs. */
 export async function searchRuns<T>(
   database: Queryable,
   search: RunSearch,
@@ -182,9 +182,9 @@ export async function searchRuns<T>(
 ): Promise<Listed<T>> {
   const { before, engine, outcome, repairLevel, since, until, words, state, page } = search;
   const { rows: lasts } = await database.query(FIND_FLOOR, [before, window - 1]);
-  const last = lasts[0] === undefined ? undefined : columnsOf(lasts[0]);
+  const last = lasts[0] === undefined ? undefined : readColumns(lasts[0]);
   const floor = last === undefined ? undefined : { sequence: last.number('seq'), createdAt: last.number('created_at') };
   const filters = [engine, outcome, repairLevel, since, until, words, state];
   const { rows } = await database.query(SEARCH_RUNS, [before, floor?.sequence ?? 0, ...filters, page.size + 1]);
-  return toSearched(rows, page, nextFloor(search, floor), read, (row) => columnsOf(row).number('seq'));
+  return toSearched(rows, page, nextFloor(search, floor), read, (row) => readColumns(row).number('seq'));
 }

@@ -12,7 +12,7 @@ export async function loadPackage<T>(name: string, load: () => Promise<T>): Prom
   } catch (cause) {
     throw new StoreError(
       'PACKAGE_MISSING',
-      `a store on PostgreSQL needs the package ${name}: install it (npm install ${name}), or use a store in a file (sqlite:FILE)`,
+      `Cannot open the PostgreSQL store: the package "${name}" is not installed. Run "npm install ${name}", or use a SQLite file (sqlite:FILE).`,
       { cause },
     );
   }

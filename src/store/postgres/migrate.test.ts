@@ -2,33 +2,33 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { createDatabase } from '../../../test/postgres/fresh-database.js';
 import { expectMigrated } from '../contract/migrated.contract.js';
-import { codeOf, openSite } from '../contract/fixtures/open-site.js';
-import { submissionOf } from '../contract/fixtures/order-samples.js';
+import { catchCode, openSite } from '../contract/fixtures/open-site.js';
+import { sampleSubmission } from '../contract/fixtures/order-samples.js';
 import { openPlain } from './fixtures/open-plain.js';
 import { migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations.js';
 
 describe('opening a store on PostgreSQL', () => {
-  it('makes the tables once, however many open it at once', async () => {
+  it('creates the tables once when opened concurrently', async () => {
     const url = await createDatabase();
     const stores = await Promise.all([1, 2, 3, 4].map(async () => openSite(url)));
     await Promise.all(
-      stores.map(async (store, index) => store.submitOrder(submissionOf({ issue_ref: `local#${index}` }))),
+      stores.map(async (store, index) => store.submitOrder(sampleSubmission({ issue_ref: `local#${index}` }))),
     );
     expect((await stores[0]?.listIssues({}))?.items).toHaveLength(4);
     const { rows } = await (await openPlain(url)).query('SELECT version FROM sluice.migrations ORDER BY version');
     expect(rows).toEqual(MIGRATIONS.map((_, index) => ({ version: index + 1 })));
   });
 
-  it('finds again what an earlier store has written', async () => {
+  it('finds what an earlier store has written', async () => {
     const url = await createDatabase();
     const first = await openSite(url);
-    const { record } = await first.submitOrder(submissionOf());
+    const { record } = await first.submitOrder(sampleSubmission());
     await first.close();
     expect(await (await openSite(url)).findOrder('local#1', record.order.run_id)).toEqual(record);
   });
 
-  it('brings what version 0.1.0 has written to the present form, with all that was under way', async () => {
+  it('migrates a store of version 0.1.0, including unfinished work', async () => {
     const url = await createDatabase();
     const database = await openPlain(url);
     for (const [index, step] of MIGRATIONS.slice(0, 5).entries()) {
@@ -39,20 +39,20 @@ describe('opening a store on PostgreSQL', () => {
     await expectMigrated(await openSite(url));
   });
 
-  it('leaves a database alone that a newer Sluice has written', async () => {
+  it('leaves a database of a newer version unchanged', async () => {
     const url = await createDatabase();
     const database = await openPlain(url);
     await migrate(database);
     await database.query('INSERT INTO sluice.migrations (version) VALUES ($1)', [MIGRATIONS.length + 1]);
-    expect(await codeOf(openSite(url))).toBe('STORE_TOO_NEW');
+    expect(await catchCode(openSite(url))).toBe('STORE_TOO_NEW');
   });
 
-  it('leaves nothing behind of a step that failed', async () => {
+  it('rolls back a migration step that fails', async () => {
     const database = await openPlain(await createDatabase());
     // A table in the way makes the first step fail half way through.
     await database.query('CREATE SCHEMA sluice');
     await database.query('CREATE TABLE sluice.events ()');
-    expect(await codeOf(migrate(database))).toBe('STORE_FAILED');
+    expect(await catchCode(migrate(database))).toBe('STORE_FAILED');
     const { rows } = await database.query(`SELECT tablename FROM pg_tables WHERE schemaname = 'sluice'`);
     expect(rows).toEqual([{ tablename: 'events' }]);
     await database.query('DROP TABLE sluice.events');
@@ -61,11 +61,11 @@ describe('opening a store on PostgreSQL', () => {
     expect(versions).toEqual([{ version: MIGRATIONS.length }]);
   });
 
-  it('says so when a row does not hold what was written', async () => {
+  it('reports a row with an unexpected value', async () => {
     const url = await createDatabase();
     const store = await openSite(url);
-    const { record } = await store.submitOrder(submissionOf());
+    const { record } = await store.submitOrder(sampleSubmission());
     await (await openPlain(url)).query(`UPDATE sluice.orders SET work_order = '{'`);
-    expect(await codeOf(store.findOrder('local#1', record.order.run_id))).toBe('STORE_DAMAGED');
+    expect(await catchCode(store.findOrder('local#1', record.order.run_id))).toBe('STORE_DAMAGED');
   });
 });

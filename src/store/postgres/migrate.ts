@@ -3,12 +3,12 @@ import type { Database } from './database.js';
 import type { Queryable } from './driver.js';
 import { MIGRATIONS } from './migrations.js';
 
-/** Any number will do, as long as every machine takes the same: "sluice" on a telephone. */
+/** An arbitrary number that all machines share: "sluice" on a telephone keypad. */
 const MIGRATION_LOCK = 758_423;
 
 /**
- * Brings the tables to the newest form, one transaction a step, one process at a time. A database that a newer Sluice
- * has used is left alone.
+ * Migrates the tables to the newest schema version, one transaction per step, one process at a time. A database that a
+ * newer version of Sluice has used is left unchanged.
  */
 export async function migrate(database: Database): Promise<void> {
   for (let version = await readVersion(database); version < MIGRATIONS.length; version++) {
@@ -20,10 +20,10 @@ export async function migrate(database: Database): Promise<void> {
   }
 }
 
-/** Does something to the tables while no other process does. */
+/** Changes the tables under the migration lock. */
 export async function alone(database: Database, change: (transaction: Queryable) => Promise<unknown>): Promise<void> {
   await database.transaction(async (transaction) => {
-    // Another process may be at a long step: that is no reason to give up.
+    // Another process may be running a long step, so there is no timeout.
     await transaction.query(`SET LOCAL lock_timeout = 0`);
     await transaction.query(`SET LOCAL statement_timeout = 0`);
     await transaction.query(`SET LOCAL idle_in_transaction_session_timeout = 0`);
@@ -33,7 +33,7 @@ export async function alone(database: Database, change: (transaction: Queryable)
 }
 
 async function readVersion(queryable: Queryable): Promise<number> {
-  // Not `to_regclass`: after waiting for the lock it may still answer from what the connection knew before.
+  // Not `to_regclass`: after waiting for the lock it may still answer from the connection's cache.
   const { rows: found } = await queryable.query(
     `SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'sluice' AND tablename = 'migrations'`,
   );
@@ -43,7 +43,7 @@ async function readVersion(queryable: Queryable): Promise<number> {
   if (version > MIGRATIONS.length) {
     throw new StoreError(
       'STORE_TOO_NEW',
-      `the database has form ${version} and this Sluice knows ${MIGRATIONS.length}: use the newer Sluice that wrote it`,
+      `Cannot open the database: it has schema version ${version}, and this version of Sluice supports up to ${MIGRATIONS.length}. Use the newer version of Sluice that wrote it.`,
     );
   }
   return version;

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { eventually } from '../../../test/postgres/eventually.js';
 import { createDatabase, makeSite } from '../../../test/postgres/fresh-database.js';
 import { openSite } from '../contract/fixtures/open-site.js';
-import { fcmpOf } from '../contract/fixtures/run-samples.js';
+import { sampleFcmp } from '../contract/fixtures/run-samples.js';
 import type { Store } from '../store.js';
 import type { Database } from './database.js';
 import { openPlain } from './fixtures/open-plain.js';
@@ -36,7 +36,7 @@ async function announce(database: Database, key: string): Promise<void> {
 }
 
 describe('notifications', () => {
-  it('reach those who listen for the key, on one connection, which goes with the last of them', async () => {
+  it('reach the listeners of a key on one connection, which closes with the last of them', async () => {
     const database = await openPlain(await createDatabase());
     const notifications = listenTo(database);
     const [one, two] = [vi.fn<() => void>(), vi.fn<() => void>()];
@@ -54,7 +54,7 @@ describe('notifications', () => {
     await eventually(async () => expect(await countListeners(database)).toBe(0));
   });
 
-  it('are heard again after the connection was lost, and everyone looks for what was missed', async () => {
+  it('resume after the connection was lost, and wake every listener once', async () => {
     const database = await openPlain(await createDatabase());
     const wake = vi.fn<() => void>();
     listenTo(database).listen('sluice_events', 'run', wake);
@@ -71,14 +71,14 @@ describe('notifications', () => {
     await eventually(() => expect(wake).toHaveBeenCalled());
   });
 
-  it('are not needed: everyone looks now and then', async () => {
+  it('are backed up by a periodic wake-up', async () => {
     const database = await openPlain(await createDatabase());
     const wake = vi.fn<() => void>();
     listenTo(database, 20).listen('sluice_events', 'run', wake);
     await eventually(() => expect(wake.mock.calls.length).toBeGreaterThan(5));
   });
 
-  it('wait for a server that is away, without an error', async () => {
+  it('wait for an unreachable server without an error', async () => {
     const away = await openPlain('postgres://nobody@127.0.0.1:1/nothing');
     const wake = vi.fn<() => void>();
     const notifications = listenTo(away, 20);
@@ -105,12 +105,12 @@ describe('the events of a run', () => {
     return seen;
   }
 
-  it('are seen on another machine as they happen, none lost or doubled, while connections break', async () => {
+  it('reach another machine live, without loss or duplicates, while connections break', async () => {
     const url = await makeSite();
     const [writer, reader, control] = [await openSite(url), await openSite(url), await openPlain(url)];
     const seen = follow(reader, 'run');
     for (let seq = 1; seq <= 60; seq++) {
-      await writer.append('run', [fcmpOf(seq)]);
+      await writer.append('run', [sampleFcmp(seq)]);
       if (seq % 20 === 10) await cutListeners(control);
     }
     await eventually(() => expect(seen).toHaveLength(60));

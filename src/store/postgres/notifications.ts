@@ -1,7 +1,7 @@
 import { createWakers } from '../wakers.js';
 import type { DriverClient } from './driver.js';
 
-/** What is announced: events of a run, requests to it (the payload is its id), or work for whoever is free. */
+/** The channels: events of a run, requests to it (the payload is its id), and new work. */
 export type Channel = 'sluice_events' | 'sluice_requests' | 'sluice_queue';
 
 const CHANNELS: readonly Channel[] = ['sluice_events', 'sluice_requests', 'sluice_queue'];
@@ -11,20 +11,20 @@ export function notifyRequests(column: string): string {
   return `pg_notify('sluice_requests', ${column})`;
 }
 
-/** A net under lost announcements: everyone looks again, and a connection that fell silent is noticed. */
+/** How often listeners are woken without a notification, in case one was lost; it also detects a dead connection. */
 const NET_MS = 5_000;
 
 const FIRST_DELAY_MS = 50;
 const LAST_DELAY_MS = 5_000;
 
-/** Announcements of all machines, heard on one connection that is opened by the first listener. */
+/** Notifications from all machines, received on one connection that the first listener opens. */
 export interface Notifications {
-  /** Calls back after something was announced for `key`, and now and then without reason: a missed call must not matter. */
+  /** Calls back after a notification for `key`, and from time to time without one, in case one was lost. */
   listen(channel: Channel, key: string, wake: () => void): () => void;
   close(): Promise<void>;
 }
 
-/** `createClient` makes a connection outside the pool; `netMs` is how often all listeners look without being told. */
+/** `createClient` creates a connection outside the pool; `netMs` is how often all listeners are woken without a notification. */
 export function createNotifications(createClient: () => DriverClient, netMs = NET_MS): Notifications {
   const wakers = createWakers();
   let client: DriverClient | undefined;
@@ -52,7 +52,7 @@ export function createNotifications(createClient: () => DriverClient, netMs = NE
     await opened.connect();
     for (const channel of CHANNELS) await opened.query(`LISTEN ${channel}`);
     delay = FIRST_DELAY_MS;
-    // What was announced before LISTEN took hold was not heard.
+    // Notifications sent before LISTEN took effect were missed.
     wakeAll();
   }
 
@@ -60,7 +60,7 @@ export function createNotifications(createClient: () => DriverClient, netMs = NE
     if (client !== lost) return;
     client = undefined;
     lost.removeAllListeners();
-    // A second error of the same connection has nobody to tell.
+    // Without a listener a second error of the same connection would end the process.
     lost.on('error', () => undefined);
     void lost.end().catch(() => undefined);
     if (isClosed || wakers.keys().length === 0) return;

@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { makeSite } from '../../../test/postgres/fresh-database.js';
 import { openSite } from '../contract/fixtures/open-site.js';
-import { claimOf, holdOf, settlementOf, submissionOf } from '../contract/fixtures/order-samples.js';
+import { sampleClaim, sampleHold, sampleSettlement, sampleSubmission } from '../contract/fixtures/order-samples.js';
 
 describe('settling an order', () => {
-  it('is whole, whoever changes the same rows in the same moment', async () => {
+  it('is atomic under concurrent changes of the same rows', async () => {
     const store = await openSite(await makeSite());
     for (let number = 0; number < 60; number++) {
       const change = { issue_ref: `local#${number}`, repo_dir: `/repo/${number}` };
-      const { record } = await store.submitOrder(submissionOf(change));
-      await store.claimRun(claimOf());
-      const hold = { ...holdOf(record), leaseMs: 1000 };
+      const { record } = await store.submitOrder(sampleSubmission(change));
+      await store.claimRun(sampleClaim());
+      const hold = { ...sampleHold(record), leaseMs: 1000 };
       const isReplaced = number % 2 === 0;
       const [{ decision }] = await Promise.all([
-        store.settleOrder(settlementOf(record)),
+        store.settleOrder(sampleSettlement(record)),
         store.renewRun(hold),
         store.markStarted(hold),
         store.renewRun(hold),
-        isReplaced ? store.submitOrder(submissionOf(change)) : undefined,
+        isReplaced ? store.submitOrder(sampleSubmission(change)) : undefined,
       ]);
       const order = await store.findOrder(change.issue_ref, record.order.run_id);
       const issue = await store.findIssue(change.issue_ref);

@@ -21,7 +21,7 @@ import type { Queryable } from './driver.js';
 import { notifyRequests } from './notifications.js';
 import { createOrderLists } from './lists.js';
 import { NOTIFY_QUEUE } from './queue.js';
-import { closeDigest, columnsOf, digestValues, readItem, readOrder } from './rows.js';
+import { closeDigest, readColumns, digestValues, readItem, readOrder } from './rows.js';
 import { addRun } from './runs.js';
 
 /** Issues, orders, the inbox and the executions. */
@@ -58,7 +58,7 @@ function createSubmitOrder({ database, queue }: Context): Pick<OrderStore, 'subm
   };
 }
 
-/** Two who send the same request at the same moment go one after the other, so that the second finds the first. */
+/** Serializes concurrent requests with the same id, so that the second finds the first. */
 async function findByRequest(transaction: Queryable, requestId: string): Promise<OrderRecord | undefined> {
   await transaction.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`sluice request ${requestId}`]);
   const { rows } = await transaction.query(`SELECT * FROM sluice.order_records WHERE request_id = $1`, [requestId]);
@@ -66,8 +66,8 @@ async function findByRequest(transaction: Queryable, requestId: string): Promise
 }
 
 /**
- * Makes a new run the active one of its issue and asks those before it to stop. Its first statement locks the issue, so
- * that numbers are handed out one at a time.
+ * Makes a new run the active one of its issue and cancels the run it replaces. Its first statement locks the issue, so
+ * that numbers are assigned one at a time.
  */
 async function replaceRun(
   transaction: Queryable,
@@ -88,7 +88,7 @@ async function replaceRun(
   if (typeof number !== 'number') {
     throw new StoreError(
       'STORE_DAMAGED',
-      'a run was counted and its number not given back: restore the database from a backup',
+      'The database is damaged: it did not return the number of a new run. Restore it from a backup.',
     );
   }
 
@@ -126,7 +126,10 @@ async function replaceRun(
   await addRun(transaction, queued, { requestId: null, now });
   const { rows } = await transaction.query(`SELECT * FROM sluice.order_records WHERE run = $1`, [run]);
   if (rows[0] === undefined) {
-    throw new StoreError('STORE_DAMAGED', 'an order was written and not returned: restore the database from a backup');
+    throw new StoreError(
+      'STORE_DAMAGED',
+      'The database is damaged: it did not return a new order. Restore it from a backup.',
+    );
   }
   return readOrder(rows[0]);
 }
@@ -144,15 +147,15 @@ function createSettleOrder({ database }: Context): Pick<OrderStore, 'settleOrder
 }
 
 /** Ends the run of the order in `source`; a run that has ended keeps its result. The time is parameter 3. */
-function endRunOf(source: string, result: number): string {
+function buildEndRun(source: string, result: number): string {
   return `UPDATE sluice.runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = $3, result = $${result}
     FROM ${source} WHERE runs.id = ${source}.run AND runs.state <> 'ended'
     RETURNING runs.seq, runs.state, runs.started_at, runs.ended_at`;
 }
 
 /**
- * One statement, and the fence decides whether any of it happens: the guarded update of the issue's row waits for
- * whoever is changing it and then looks again, so nothing here is decided by what was true before.
+ * One statement, and the fence decides whether it has any effect: the guarded update of the issue's row waits for
+ * concurrent changes and then checks again, so nothing is decided on outdated values.
  */
 const SETTLE_ACTIVE = `
   WITH fence AS (
@@ -168,7 +171,7 @@ const SETTLE_ACTIVE = `
     WHERE issue_ref = $1 AND run_id = $2
     RETURNING run
   ), ended AS (
-    ${endRunOf('settled', 7)}
+    ${buildEndRun('settled', 7)}
   ), counted AS (
     ${closeDigest(8, 'ended')}
   ), executed AS (
@@ -205,7 +208,7 @@ const SETTLE_STALE = `
     WHERE issue_ref = $1 AND run_id = $2 AND decision IS NULL
     RETURNING run, ${NOTIFY_QUEUE}
   ), ended AS (
-    ${endRunOf('settled', 6)}
+    ${buildEndRun('settled', 6)}
   ), counted AS (
     ${closeDigest(7, 'ended')}
   ), executed AS (
@@ -234,10 +237,10 @@ async function findDecision(database: Queryable, { issueRef, runId }: OrderSettl
     runId,
   ]);
   if (rows[0] === undefined) throw orderNotFound(issueRef, runId);
-  return columnsOf(rows[0]).json('decision') as Decision;
+  return readColumns(rows[0]).json('decision') as Decision;
 }
 
-/** Takes the decisions of people in. */
+/** Records the decisions of people. */
 function createResolveItem({ database, queue }: Context): Pick<OrderStore, 'resolveItem'> {
   return {
     resolveItem: (decided) =>
@@ -263,7 +266,7 @@ function createResolveItem({ database, queue }: Context): Pick<OrderStore, 'reso
   };
 }
 
-/** The item if it may still be decided. Its issue is locked first, as everywhere, then the item is read. */
+/** The item, if it can still be resolved. As everywhere, its issue is locked before the item is read. */
 async function findOpen(transaction: Queryable, id: string): Promise<InboxItem | ResolveOutcome> {
   const { rows: issues } = await transaction.query(
     `SELECT active_run_id FROM sluice.issues
@@ -274,7 +277,7 @@ async function findOpen(transaction: Queryable, id: string): Promise<InboxItem |
   const { rows: items } = await transaction.query(`SELECT * FROM sluice.inbox WHERE id = $1`, [id]);
   if (items[0] === undefined) return { status: 'not_found' };
   const item = readItem(items[0]);
-  const activeRunId = issues[0] === undefined ? null : columnsOf(issues[0]).textOrNull('active_run_id');
+  const activeRunId = issues[0] === undefined ? null : readColumns(issues[0]).textOrNull('active_run_id');
   if (item.resolution !== null || activeRunId !== item.run_id) {
     return { status: 'conflict', activeRunId, resolution: item.resolution };
   }
@@ -289,7 +292,7 @@ async function retryOrder(
   return replaceRun(transaction, { ...retry, now }, state);
 }
 
-/** A new run closes all that was asked about the old one; any other decision leaves other questions open. */
+/** A new run closes all open items of the issue; any other decision closes only its own. */
 async function closeItems(
   transaction: Queryable,
   { id, issue_ref: issueRef }: InboxItem,
@@ -315,8 +318,8 @@ async function closeItems(
 }
 
 /**
- * Rows that are written once. Each insert takes its values as parameters from number `first` on, happens once for each
- * row of `source`, and leaves a row that is there already as it is.
+ * Rows that are written once. Each insert takes its values as parameters from number `first` on, runs once for each
+ * row of `source`, and leaves an existing row unchanged.
  */
 function insertExecution(first: number, source: string): string {
   return `INSERT INTO sluice.executions (id, issue_ref, run_id, worker, decision, at, record)
@@ -362,7 +365,7 @@ function messageValues(messages: readonly NewOutboxMessage[], now: number): (str
   ];
 }
 
-/** For an insert that depends on nothing. */
+/** A source with one row, for an unconditional insert. */
 const ALWAYS = '(VALUES (true)) AS always';
 
 function texts(first: number, count: number): string {

@@ -1,6 +1,6 @@
 import type { OutboxMessage } from '../../records/index.js';
 import type { OutboxStore } from '../../orders/index.js';
-import { columnsOf } from './rows.js';
+import { readColumns } from './rows.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
 import { insertItem, itemValues } from './orders.js';
@@ -39,7 +39,7 @@ export function createOutbox({ database }: Context): OutboxStore {
 
     async noteStranded({ sinks, dueBefore, error, limit }) {
       const { rows } = await database.query(NOTE_STRANDED, [JSON.stringify(error), dueBefore, sinks, limit]);
-      return [...new Set(rows.map((row) => columnsOf(row).text('sink')))].toSorted();
+      return [...new Set(rows.map((row) => readColumns(row).text('sink')))].toSorted();
     },
 
     listOutbox: ({ state, issueRef, ...page }) =>
@@ -55,7 +55,7 @@ export function createOutbox({ database }: Context): OutboxStore {
   };
 }
 
-/** Only the oldest of its line may go: comments of an issue reach a sink one at a time and in order. */
+/** Only the oldest message of an issue and sink is claimed: comments are delivered one at a time and in order. */
 const CLAIM = `
   WITH due AS (
     SELECT seq FROM sluice.outbox AS message
@@ -87,7 +87,7 @@ const NOTE_STRANDED = `
     FOR UPDATE SKIP LOCKED)
   RETURNING sink`;
 
-/** A message given up for good asks a person, if its run is still the one that counts. */
+/** A message that is given up creates an inbox item, if its run is still the active one. */
 const FAIL = `
   WITH failed AS (
     UPDATE sluice.outbox SET
@@ -107,9 +107,9 @@ const FAIL = `
   )
   SELECT true AS done FROM failed`;
 
-/** A message as its row has it; the table allows only known states. */
+/** Reads a message; the table allows only known states. */
 function readMessage(row: Row): OutboxMessage {
-  const { text, number, numberOrNull, time, json, jsonOrNull } = columnsOf(row);
+  const { text, number, numberOrNull, time, json, jsonOrNull } = readColumns(row);
   return {
     id: text('id'),
     sink: text('sink'),

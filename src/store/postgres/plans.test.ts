@@ -2,8 +2,14 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createDatabase } from '../../../test/postgres/fresh-database.js';
 import { eventually } from '../../../test/postgres/eventually.js';
 import { openSite } from '../contract/fixtures/open-site.js';
-import { claimOf, holdOf, NOW, settlementOf, submissionOf } from '../contract/fixtures/order-samples.js';
-import { specOf } from '../contract/fixtures/run-samples.js';
+import {
+  sampleClaim,
+  sampleHold,
+  NOW,
+  sampleSettlement,
+  sampleSubmission,
+} from '../contract/fixtures/order-samples.js';
+import { sampleSpec } from '../contract/fixtures/run-samples.js';
 import { openStore } from '../open-store.js';
 import { openDatabase } from './database.js';
 import type { Row } from './driver.js';
@@ -60,8 +66,8 @@ async function countScans(url: string): Promise<Row[]> {
   return rows;
 }
 
-describe('what is asked often', () => {
-  it('is found by an index, however much has been done before', async () => {
+describe('a frequent query', () => {
+  it('uses an index, whatever the size of the tables', async () => {
     const url = await fillDatabase();
     const before = await countScans(url);
     const store = await openSite(url, { searchWindow: 200 });
@@ -79,10 +85,10 @@ describe('what is asked often', () => {
     expect(await store.noteStranded({ sinks: ['file'], dueBefore: NOW, error: 'x', limit: 10 })).toEqual([]);
     expect((await store.listInbox({ open: true })).items).toHaveLength(20);
     expect(await store.claimOutbox({ workerId: 'w1', leaseMs: 1, now: NOW, limit: 5 })).toHaveLength(5);
-    expect(await store.claimRun(claimOf('w1', { leaseMs: 1 }))).toBeDefined();
+    expect(await store.claimRun(sampleClaim('w1', { leaseMs: 1 }))).toBeDefined();
     expect(await store.listExpiredRuns(NOW + 10)).toHaveLength(20);
     expect(await store.requeueExpired(NOW + 10)).toBe(1);
-    const run = { id: 'new', spec: specOf(), requestId: 'q1', state: 'queued', now: NOW } as const;
+    const run = { id: 'new', spec: sampleSpec(), requestId: 'q1', state: 'queued', now: NOW } as const;
     expect(await store.createRun(run)).toEqual({ id: 'new', repeated: false });
     expect(await store.createRun({ ...run, id: 'again' })).toEqual({ id: 'new', repeated: true });
     expect((await store.listRuns({ search: 'r199' })).items.length).toBeGreaterThan(0);
@@ -90,18 +96,18 @@ describe('what is asked often', () => {
     expect(await store.listRunFigures({ since: 100, until: 200, limit: 50 })).toHaveLength(50);
     expect(await store.listInboxFigures({ since: 0, until: NOW, limit: 10 })).toHaveLength(19);
     expect(await store.read({ runId: 'r7', protocol: 'fcmp', after: 50, limit: 10 })).toHaveLength(10);
-    await store.submitOrder(submissionOf({ issue_ref: 'new#1', priority: 1, request_id: 'r1' }));
-    const order = (await store.claimRun(claimOf()))?.order;
+    await store.submitOrder(sampleSubmission({ issue_ref: 'new#1', priority: 1, request_id: 'r1' }));
+    const order = (await store.claimRun(sampleClaim()))?.order;
     expect(order?.order.issue_ref).toBe('new#1');
     if (order === undefined || order === null) return;
-    expect(await store.markStarted(holdOf(order))).toBe('started');
-    expect(await store.renewRun({ ...holdOf(order), leaseMs: 1 })).toMatchObject({ held: true });
-    expect((await store.settleOrder(settlementOf(order))).repeated).toBe(false);
+    expect(await store.markStarted(sampleHold(order))).toBe('started');
+    expect(await store.renewRun({ ...sampleHold(order), leaseMs: 1 })).toMatchObject({ held: true });
+    expect((await store.settleOrder(sampleSettlement(order))).repeated).toBe(false);
     await store.close();
     expect(await countScans(url)).toEqual(before);
   });
 
-  it('would be noticed if it read everything', async () => {
+  it('detects a sequential scan', async () => {
     const url = await fillDatabase();
     const before = await countScans(url);
     const database = await openDatabase(url);

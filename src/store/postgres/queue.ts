@@ -5,7 +5,7 @@ import { loadPackage } from './load-package.js';
 import { alone } from './migrate.js';
 import type { Notifications } from './notifications.js';
 
-/** Wake-ups for workers on all machines. It never decides anything: whoever wakes claims, and the claim decides. */
+/** Wake-ups for workers on all machines. A wake-up assigns nothing: the worker claims, and the claim decides. */
 export interface WorkQueue {
   /**
    * Puts a wake-up into the queue, in the transaction that makes the work: no work, no wake-up. The statement that makes
@@ -16,12 +16,12 @@ export interface WorkQueue {
   close(): void;
 }
 
-/** What there is to do; for people who look into the queue. */
+/** What kind of work there is; informative only. */
 export type Work =
   | { readonly kind: 'order'; readonly issue_ref: string; readonly run_id: string }
   | { readonly kind: 'run'; readonly id: string };
 
-/** The part of pg-boss that is used: no workers and no timers of its own, whose failures nobody could catch. */
+/** The part of pg-boss that is used: neither its workers nor its timers, because their failures cannot be caught. */
 interface Boss {
   start(): Promise<unknown>;
   createQueue(name: string): Promise<void>;
@@ -36,16 +36,16 @@ interface Executor {
   executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
 
-/** Wakes those who take work, as part of a statement: it takes effect when that is committed. */
+/** Wakes workers, as part of a statement: it takes effect when the statement is committed. */
 export const NOTIFY_QUEUE = `pg_notify('sluice_queue', '')`;
 
 const SCHEMA = 'sluice_queue';
 const QUEUE = 'sluice-work';
 
-/** Half a second is how long a wake-up may take where the announcement itself was lost. */
+/** How late a wake-up may be when its notification was lost. */
 const POLL_MS = 500;
 
-/** Wake-ups of workers that died with them in hand, and ones nobody ever fetched, are cleared away this often. */
+/** How often wake-ups of crashed workers, and ones never fetched, are deleted. */
 const MAINTENANCE_MS = 5 * 60_000;
 
 const BATCH = 100;
@@ -54,7 +54,7 @@ export async function openQueue(database: Database, notifications: Notifications
   const { default: PgBoss } = await loadPackage('pg-boss', () => import('pg-boss'));
   const boss: Boss = new PgBoss({ db: asExecutor(database), schema: SCHEMA, supervise: false, schedule: false });
   boss.on('error', () => undefined);
-  // It makes its tables on connections of its own, and two processes that begin at once would fail each other.
+  // pg-boss creates its tables on separate connections; two processes that do so at once would make each other fail.
   await alone(database, async () => {
     await boss.start();
     await boss.createQueue(QUEUE);
@@ -66,7 +66,7 @@ export async function openQueue(database: Database, notifications: Notifications
     wakers.wake(QUEUE);
   }
 
-  /** Takes the wake-ups out of the queue; several machines share them, and any one of them is enough. */
+  /** Removes the wake-ups from the queue. Machines share them; one is enough. */
   async function drain(): Promise<void> {
     for (;;) {
       const jobs = await boss.fetch(QUEUE, { batchSize: BATCH });
@@ -88,7 +88,7 @@ export async function openQueue(database: Database, notifications: Notifications
     const poll = setInterval(() => {
       if (isDraining) return;
       isDraining = true;
-      // A server that is away is found again by the next poll.
+      // If the server is unreachable, the next poll tries again.
       void drain()
         .catch(() => undefined)
         .finally(() => (isDraining = false));

@@ -1,15 +1,15 @@
 import type { CacheLimits, CachedResult, ResultCache } from '../../runs/index.js';
-import { columnsOf } from './rows.js';
+import { readColumns } from './rows.js';
 import type { Context } from './context.js';
 
-/** Kept results; the oldest go first. */
+/** Cached results; the oldest are deleted first. */
 export function createResultCache({ database }: Context, limits: Required<CacheLimits>): ResultCache {
   return {
     async find(key) {
       const { rows } = await database.query(`SELECT entry FROM sluice.results WHERE key = $1`, [key]);
       if (rows[0] === undefined) return undefined;
       try {
-        return JSON.parse(columnsOf(rows[0]).text('entry')) as CachedResult;
+        return JSON.parse(readColumns(rows[0]).text('entry')) as CachedResult;
       } catch {
         return undefined;
       }
@@ -20,7 +20,7 @@ export function createResultCache({ database }: Context, limits: Required<CacheL
       const size = Buffer.byteLength(text);
       await database.transaction(async (transaction) => {
         if (size > limits.bytes) {
-          // Too large to be kept, but what was kept before is out of date.
+          // Too large to be cached, but the entry before it is out of date.
           await transaction.query(`DELETE FROM sluice.results WHERE key = $1`, [key]);
           return;
         }

@@ -12,27 +12,27 @@ import type {
   WorkOrder,
   WorkResult,
 } from '../../records/index.js';
-import { digestOf } from '../run-digest.js';
+import { createDigest } from '../run-digest.js';
 import { columnDamaged } from '../store-error.js';
 import type { Row } from './driver.js';
 
-/** Columns of a row by what they hold. A table that was changed by hand is noticed here and not further in. */
+/** Typed access to the columns of a row. A table that was changed by hand is noticed here. */
 export interface Columns {
   readonly text: (name: string) => string;
   readonly textOrNull: (name: string) => string | null;
   readonly number: (name: string) => number;
   readonly numberOrNull: (name: string) => number | null;
   readonly flag: (name: string) => boolean;
-  /** A time as the records have it. */
+  /** A time in the form that records use. */
   readonly time: (name: string) => string;
   readonly timeOrNull: (name: string) => string | null;
-  /** JSON this store has written; its shape is that of the release that wrote it. */
+  /** JSON that this store has written; its shape is that of the release that wrote it. */
   readonly json: (name: string) => unknown;
   readonly jsonOrNull: (name: string) => unknown;
 }
 
 /** Reads the columns of one row. */
-export function columnsOf(row: Row): Columns {
+export function readColumns(row: Row): Columns {
   const text = (name: string): string => {
     const value = row[name];
     return typeof value === 'string' ? value : refuse(name);
@@ -40,7 +40,7 @@ export function columnsOf(row: Row): Columns {
   const number = (name: string): number => {
     const value = row[name];
     if (typeof value === 'number') return value;
-    // The driver gives a bigint as text; ours are times and counts, which a double holds.
+    // The driver returns a bigint as text; ours are times and counts, which fit into a double.
     return typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : refuse(name);
   };
   const time = (name: string): string => {
@@ -74,7 +74,7 @@ function refuse(column: string, cause?: unknown): never {
 
 /** A row of `run_records`, or of `runs` where the run is known not to be queued; the table allows only known states. */
 export function readRun(row: Row): RunRecord {
-  const { text, textOrNull, numberOrNull, flag, time, timeOrNull, json, jsonOrNull } = columnsOf(row);
+  const { text, textOrNull, numberOrNull, flag, time, timeOrNull, json, jsonOrNull } = readColumns(row);
   const issueRef = textOrNull('order_issue_ref');
   return {
     id: text('id'),
@@ -93,7 +93,7 @@ export function readRun(row: Row): RunRecord {
 }
 
 function readOwner(row: Row): RunRecord['owner'] {
-  const { textOrNull, numberOrNull } = columnsOf(row);
+  const { textOrNull, numberOrNull } = readColumns(row);
   const workerId = textOrNull('worker_id');
   if (workerId === null) return null;
   return {
@@ -106,12 +106,12 @@ function readOwner(row: Row): RunRecord['owner'] {
 
 function readWaitingFor(row: Row): RunRecord['waiting_for'] {
   if (row['state'] !== 'queued') return null;
-  const { textOrNull, number } = columnsOf(row);
+  const { textOrNull, number } = readColumns(row);
   const run = textOrNull('folder_holder');
   return run !== null || number('not_before') > 0 ? { reason: 'folder', run } : null;
 }
 
-/** Counts a run of `source` that has just ended; one that had ended before stays as it was counted. */
+/** Writes the digest of a run of `source` that has just ended; an existing one stays unchanged. */
 export function closeDigest(first: number, source: string): string {
   const value = (index: number): string => `$${first + index}`;
   return `UPDATE sluice.run_digests SET outcome = ${value(0)}, repair_level = ${value(1)}, engine_version = ${value(2)},
@@ -122,13 +122,13 @@ export function closeDigest(first: number, source: string): string {
 }
 
 export function digestValues(result: RunResult): (string | number | null)[] {
-  const { outcome, repair_level, engine_version, unknown_types, unknown_fields } = digestOf(result);
+  const { outcome, repair_level, engine_version, unknown_types, unknown_fields } = createDigest(result);
   return [outcome, repair_level, engine_version, unknown_types, unknown_fields];
 }
 
-/** An issue as its row has it; the table allows only known states. */
+/** Reads an issue; the table allows only known states. */
 export function readIssue(row: Row): IssueRecord {
-  const { text, textOrNull, number, time } = columnsOf(row);
+  const { text, textOrNull, number, time } = readColumns(row);
   return {
     issue_ref: text('issue_ref'),
     state: text('state') as IssueState,
@@ -138,9 +138,9 @@ export function readIssue(row: Row): IssueRecord {
   };
 }
 
-/** A row of `order_records` as the record it stands for. */
+/** Reads a row of `order_records`. */
 export function readOrder(row: Row): OrderRecord {
-  const { text, time, timeOrNull, json, jsonOrNull } = columnsOf(row);
+  const { text, time, timeOrNull, json, jsonOrNull } = readColumns(row);
   return {
     order: json('work_order') as WorkOrder,
     run: text('run'),
@@ -154,8 +154,8 @@ export function readOrder(row: Row): OrderRecord {
   };
 }
 
-/** An item as its row has it. What people decided stands beside it, since that comes later. */
+/** Reads an inbox item. The resolution has a column of its own, because it is written later. */
 export function readItem(row: Row): InboxItem {
-  const { json, jsonOrNull } = columnsOf(row);
+  const { json, jsonOrNull } = readColumns(row);
   return { ...(json('item') as InboxItem), resolution: jsonOrNull('resolution') as InboxItem['resolution'] };
 }

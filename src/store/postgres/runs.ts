@@ -8,7 +8,7 @@ import {
   checkSameRun,
   storeSpec,
 } from '../queue-rules.js';
-import { searchTextOf } from '../run-digest.js';
+import { buildSearchText } from '../run-digest.js';
 import { readRunSearch } from '../search.js';
 import { createClaimRun } from './claim-run.js';
 import type { Context } from './context.js';
@@ -127,7 +127,7 @@ export async function addRun(
       isExclusive,
       priority,
       workerType,
-      searchTextOf({ id, spec, order }),
+      buildSearchText({ id, spec, order }),
     ],
   );
   return rows.length > 0;
@@ -139,7 +139,7 @@ interface AskedRun {
   readonly spec: StoredRunSpec;
 }
 
-/** The run that stood in the way of a new one; of two who ask at the same moment the second waits until it is written. */
+/** The run that conflicts with a new one. Of two concurrent requests the second waits until the first is committed. */
 async function findRepeated(transaction: Queryable, { id, requestId, spec }: AskedRun): Promise<string> {
   if (requestId === undefined) return id;
   const { rows } = await transaction.query(`SELECT * FROM sluice.run_records WHERE request_id = $1`, [requestId]);

@@ -1,7 +1,7 @@
 import type { RunDigest } from '../run-digest.js';
 import { inboxFigures } from '../statistics.js';
 import type { RunFigure, Statistics } from '../statistics.js';
-import { columnsOf, readItem } from './rows.js';
+import { readColumns, readItem } from './rows.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
 
@@ -14,7 +14,7 @@ const LIST_ITEMS = `
   UNION ALL
   (SELECT * FROM sluice.inbox WHERE resolution IS NULL ORDER BY seq DESC LIMIT $1)`;
 
-/** What figures over time are made from. */
+/** Figures over time. */
 export function createStatistics({ database }: Context): Statistics {
   return {
     async listRunFigures({ since, until, limit }) {
@@ -24,14 +24,14 @@ export function createStatistics({ database }: Context): Statistics {
 
     async listInboxFigures(span) {
       const { rows } = await database.query(LIST_ITEMS, [span.limit]);
-      const bySequence = new Map(rows.map((row) => [columnsOf(row).number('seq'), row]));
+      const bySequence = new Map(rows.map((row) => [readColumns(row).number('seq'), row]));
       return inboxFigures([...bySequence.values()].map(readItem), span);
     },
   };
 }
 
 function readFigure(row: Row): RunFigure {
-  const { text, textOrNull, number, numberOrNull } = columnsOf(row);
+  const { text, textOrNull, number, numberOrNull } = readColumns(row);
   return {
     engine: text('engine'),
     outcome: text('outcome') as RunDigest['outcome'],

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { codeOf } from '../contract/fixtures/open-site.js';
+import { catchCode } from '../contract/fixtures/open-site.js';
 import { createTurns } from './turns.js';
 
 describe('turns', () => {
-  it('are taken by so many at once, the others in the order they came', async () => {
+  it('are limited to the allowed number, the others wait in order of arrival', async () => {
     const turns = createTurns(2, 10_000);
     let now = 0;
     let most = 0;
@@ -32,7 +32,7 @@ describe('turns', () => {
     ]);
   });
 
-  it('are refused to who has waited too long, and come back afterwards', async () => {
+  it('are refused after the longest wait, and become available again', async () => {
     const turns = createTurns(1, 10);
     let end = (): void => undefined;
     const first = turns.take(
@@ -41,7 +41,7 @@ describe('turns', () => {
           end = resolve;
         }),
     );
-    expect(await codeOf(turns.take(async () => 'never'))).toBe('STORE_BUSY');
+    expect(await catchCode(turns.take(async () => 'never'))).toBe('STORE_BUSY');
     end();
     await first;
     expect(await turns.take(async () => 'again')).toBe('again');

@@ -1,13 +1,13 @@
 import { StoreError } from '../store-error.js';
 
-/** Lets so many do something at once; the others wait for their turn. */
+/** Limits concurrency; further callers wait for their turn. */
 export interface Turns {
   take<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * Makes turns for `atOnce`. Who has waited for `longestWaitMs` is refused. The pool of the driver has a queue too, but one
- * time limit for waiting and for connecting: a burst of work would pass for a server that does not answer.
+ * Allows `atOnce` callers at a time. A caller that has waited for `longestWaitMs` is refused. The driver's pool has a queue too, but one
+ * timeout for waiting and for connecting: a burst of work would look like an unreachable server.
  */
 export function createTurns(atOnce: number, longestWaitMs: number): Turns {
   const waiting = new Set<() => void>();
@@ -24,7 +24,7 @@ export function createTurns(atOnce: number, longestWaitMs: number): Turns {
         reject(
           new StoreError(
             'STORE_BUSY',
-            `too much is asked of the store at once: ${waiting.size} calls wait; ask for less`,
+            `The store is busy: ${waiting.size} calls are waiting for a connection. Try again later, or send fewer requests at once.`,
           ),
         );
       }, longestWaitMs);
@@ -42,7 +42,7 @@ export function createTurns(atOnce: number, longestWaitMs: number): Turns {
       try {
         return await work();
       } finally {
-        // Who waits gets the turn itself: it is not free in between.
+        // The turn passes directly to the next caller, so that nobody else can take it in between.
         const [next] = waiting;
         if (next === undefined) free += 1;
         else {

@@ -1,18 +1,18 @@
 import { endCursor, readEndPage, toListed } from '../page.js';
 import { countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
-import { columnsOf, readRun } from './rows.js';
+import { readColumns, readRun } from './rows.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
 
-/** Figures and forgetting. */
+/** Counts, and deletion of old data. */
 export function createUpkeep({ database }: Context): Upkeep {
   return {
     async measure() {
       const { rows: runs } = await database.query(COUNT_RUNS);
       const { rows: orders } = await database.query(COUNT_ORDERS);
       const { rows: waiting } = await database.query(MEASURE_WAITING);
-      const { number, numberOrNull } = columnsOf(waiting[0] ?? {});
+      const { number, numberOrNull } = readColumns(waiting[0] ?? {});
       return {
         runs: countStates(OPEN_RUN_STATES, runs.map(readCount)),
         orders: countStates(OPEN_ORDER_STATES, orders.map(readCount)),
@@ -27,11 +27,11 @@ export function createUpkeep({ database }: Context): Upkeep {
         `SELECT * FROM sluice.runs WHERE state = 'ended' AND (ended_at, seq) > ($1, $2) ORDER BY ended_at, seq LIMIT $3`,
         [after.endedAt, after.sequence, size + 1],
       );
-      return toListed(rows, { size }, readRun, cursorOf);
+      return toListed(rows, { size }, readRun, formatCursor);
     },
 
     listForgettableRuns: async ({ endedBefore, limit }) =>
-      idsOf(await database.query(LIST_FORGETTABLE, [endedBefore, limit])),
+      readIds(await database.query(LIST_FORGETTABLE, [endedBefore, limit])),
 
     forgetEvents: async ({ id, limit, now }) =>
       database.transaction(async (transaction) => {
@@ -47,7 +47,7 @@ export function createUpkeep({ database }: Context): Upkeep {
       }),
 
     findForgottenRuns: async (ids) =>
-      idsOf(
+      readIds(
         await database.query(
           `SELECT id FROM sluice.runs
            WHERE id IN (SELECT json_array_elements_text($1::json)) AND forgotten_at IS NOT NULL`,
@@ -67,17 +67,17 @@ export function createUpkeep({ database }: Context): Upkeep {
   };
 }
 
-function idsOf({ rows }: { readonly rows: readonly Row[] }): string[] {
-  return rows.map((row) => columnsOf(row).text('id'));
+function readIds({ rows }: { readonly rows: readonly Row[] }): string[] {
+  return rows.map((row) => readColumns(row).text('id'));
 }
 
 function readCount(row: Row): [state: string, count: number] {
-  const { text, number } = columnsOf(row);
+  const { text, number } = readColumns(row);
   return [text('state'), number('count')];
 }
 
-function cursorOf(row: Row): string {
-  const { number } = columnsOf(row);
+function formatCursor(row: Row): string {
+  const { number } = readColumns(row);
   return endCursor({ endedAt: number('ended_at'), sequence: number('seq') });
 }
 
@@ -92,7 +92,7 @@ const MEASURE_WAITING = `
     (SELECT min(created_at) FROM sluice.outbox WHERE state IN ('waiting', 'sending')) AS oldest,
     (SELECT count(*) FROM sluice.outbox WHERE state = 'dead') AS dead`;
 
-/** What a person is asked about, or nobody has decided yet, stays whole: its folder and events are the evidence. */
+/** Runs of undecided orders, and of open inbox items, are kept: their folders and events are the evidence. */
 const LIST_FORGETTABLE = `
   SELECT id FROM sluice.runs AS run
   WHERE state = 'ended' AND forgotten_at IS NULL AND ended_at < $1
@@ -105,14 +105,14 @@ const LIST_FORGETTABLE = `
         AND orders.settled_at IS NULL)
   ORDER BY ended_at LIMIT $2`;
 
-/** Oldest first, so that a reader who comes in between learns of a gap before what is left. */
+/** Oldest first, so that a concurrent reader sees the gap before the remaining events. */
 const DROP_EVENTS = `
   DELETE FROM sluice.events WHERE (run_id, protocol, attempt, seq) IN (
     SELECT run_id, protocol, attempt, seq FROM sluice.events WHERE run_id = $1
     ORDER BY protocol, attempt, seq LIMIT $2)
   RETURNING true AS done`;
 
-/** Only the oldest are looked at: if they are too young, so are all others. */
+/** Only the oldest rows are read: if they are too recent, so are all others. */
 const DROP_DELIVERED = `
   DELETE FROM sluice.outbox WHERE seq IN (
     SELECT seq FROM (

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { closedPlace } from '../../../test/closed-place.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { backUpStore } from '../back-up-store.js';
-import { codeOf, openSite } from '../contract/fixtures/open-site.js';
-import { submissionOf } from '../contract/fixtures/order-samples.js';
-import { fcmpOf } from '../contract/fixtures/run-samples.js';
+import { catchCode, openSite } from '../contract/fixtures/open-site.js';
+import { sampleSubmission } from '../contract/fixtures/order-samples.js';
+import { sampleFcmp } from '../contract/fixtures/run-samples.js';
 
 async function makeStore() {
   const folder = await makeFolder({});
@@ -16,14 +16,14 @@ async function makeStore() {
 }
 
 describe('a copy of a database', () => {
-  it('made while it is written to holds everything acknowledged before, and can be opened', async () => {
+  it('made during writes contains everything acknowledged before, and can be opened', async () => {
     const { store, url, target } = await makeStore();
-    await store.submitOrder(submissionOf());
+    await store.submitOrder(sampleSubmission());
     let acknowledged = 0;
     const stopping = new AbortController();
     const writing = (async () => {
       for (let seq = 1; !stopping.signal.aborted; seq += 1) {
-        await store.append('r', [fcmpOf(seq)]);
+        await store.append('r', [sampleFcmp(seq)]);
         acknowledged = seq;
       }
     })();
@@ -43,35 +43,35 @@ describe('a copy of a database', () => {
     expect(events.map(({ event }) => event.seq)).toEqual(events.map((_, index) => index + 1));
   });
 
-  it('never takes the place of a file', async () => {
+  it('never replaces a file', async () => {
     const { folder, url } = await makeStore();
     const target = join(folder, 'letter.txt');
     await writeFile(target, 'dear');
-    expect(await codeOf(backUpStore(url, target))).toBe('BACKUP_EXISTS');
+    expect(await catchCode(backUpStore(url, target))).toBe('BACKUP_EXISTS');
     expect(await readFile(target, 'utf8')).toBe('dear');
   });
 
-  it('is not made of what is no database of ours, and leaves nothing behind', async () => {
+  it('is refused for a file that is not a Sluice database, and leaves nothing behind', async () => {
     const { folder, target } = await makeStore();
     const other = join(folder, 'other.db');
     const database = new DatabaseSync(other);
     database.exec('CREATE TABLE mine (x TEXT)');
     database.close();
     await writeFile(join(folder, 'letter.txt'), 'A letter to my grandmother. '.repeat(100));
-    expect(await codeOf(backUpStore(`sqlite:${other}`, target))).toBe('INVALID_STORE_URL');
-    expect(await codeOf(backUpStore(`sqlite:${join(folder, 'letter.txt')}`, target))).toBe('STORE_DAMAGED');
-    expect(await codeOf(backUpStore(`sqlite:${join(folder, 'gone.db')}`, target))).toBe('STORE_UNAVAILABLE');
-    expect(await codeOf(backUpStore('postgres://db/x', target))).toBe('BACKUP_UNSUPPORTED');
+    expect(await catchCode(backUpStore(`sqlite:${other}`, target))).toBe('INVALID_STORE_URL');
+    expect(await catchCode(backUpStore(`sqlite:${join(folder, 'letter.txt')}`, target))).toBe('STORE_DAMAGED');
+    expect(await catchCode(backUpStore(`sqlite:${join(folder, 'gone.db')}`, target))).toBe('STORE_UNAVAILABLE');
+    expect(await catchCode(backUpStore('postgres://db/x', target))).toBe('BACKUP_UNSUPPORTED');
     expect(await readdir(join(folder, 'backups')).catch(() => [])).toEqual([]);
   });
 
-  it('that cannot be written is an error that says so', async () => {
+  it('that cannot be written is reported', async () => {
     const { folder, url } = await makeStore();
     await writeFile(join(folder, 'file'), '');
     for (const target of [join(folder, 'file', 'copy.db'), join(await closedPlace(), 'copy.db')]) {
       const copying = backUpStore(url, target);
-      await expect(copying).rejects.toThrow('check the folder of the copy');
-      expect(await codeOf(copying)).toBe('BACKUP_FAILED');
+      await expect(copying).rejects.toThrow('Check the target folder');
+      expect(await catchCode(copying)).toBe('BACKUP_FAILED');
     }
   });
 });

@@ -18,12 +18,12 @@ export interface Backup {
 /** Writers hold the lock for milliseconds; reading waits no longer than this for them. */
 const PATIENCE_MS = 30_000;
 
-/** Copies a database that others may be using; the copy appears under its name only when it is whole. */
+/** Copies a database that may be in use; the copy gets its name only when it is complete. */
 export async function backUpFile(source: string, target: string): Promise<Backup> {
   const [from, to] = [resolve(source), resolve(target)];
   if ((await lstat(to).catch(() => undefined)) !== undefined) throw backupExists(to);
   if ((await lstat(from).catch(() => undefined)) === undefined) {
-    throw new StoreError('STORE_UNAVAILABLE', `there is no database ${from}; name the one to copy`);
+    throw new StoreError('STORE_UNAVAILABLE', `Cannot find the database "${from}". Name an existing database file.`);
   }
   const part = `${to}.${process.pid}.part`;
   try {
@@ -39,7 +39,7 @@ export async function backUpFile(source: string, target: string): Promise<Backup
     const said = errorMessageOf(error);
     throw new StoreError(
       'BACKUP_FAILED',
-      `the database ${from} could not be copied to ${to} (${said}); check the folder of the copy, its permissions and space`,
+      `Cannot copy the database "${from}" to "${to}": ${said}. Check the target folder, its permissions and free space.`,
       { cause: error },
     );
   } finally {
@@ -47,7 +47,7 @@ export async function backUpFile(source: string, target: string): Promise<Backup
   }
 }
 
-/** One reading transaction: writers go on meanwhile, and none of what they write then is in the copy. */
+/** One read transaction: writers continue, and what they write meanwhile is not in the copy. */
 function copy(from: string, part: string): void {
   let connection: Connection | undefined;
   let isWriting = false;
@@ -58,7 +58,7 @@ function copy(from: string, part: string): void {
     connection.prepare('VACUUM INTO ?').run(part);
   } catch (error) {
     const failure = toStoreError(error, from);
-    // Once the database could be read, a full disk or a folder that refuses is that of the copy.
+    // Once the database could be read, a full disk or a missing permission concerns the copy.
     throw isWriting && isUnavailable(failure) ? error : failure;
   } finally {
     connection?.close();
@@ -69,13 +69,13 @@ function isUnavailable(error: Error): boolean {
   return error instanceof StoreError && error.code === 'STORE_UNAVAILABLE';
 }
 
-/** A copy that cannot be opened is none. */
+/** Opens the copy and checks it. */
 function check(part: string): void {
   const connection: Connection = new DatabaseSync(part, { readOnly: true });
   try {
     checkForm(connection, part);
     const answer = connection.prepare('PRAGMA integrity_check(1)').get()?.['integrity_check'];
-    if (answer !== 'ok') throw new Error(`the copy is damaged: ${String(answer)}`);
+    if (answer !== 'ok') throw new Error(`the copy is damaged (${String(answer)})`);
   } finally {
     connection.close();
   }
@@ -87,7 +87,7 @@ function flush(part: string): void {
   closeSync(handle);
 }
 
-/** A link, unlike renaming, never takes the place of a file that came in between. */
+/** A hard link, unlike a rename, never replaces a file that was created in the meantime. */
 async function publish(part: string, to: string): Promise<void> {
   try {
     await link(part, to);
@@ -97,5 +97,5 @@ async function publish(part: string, to: string): Promise<void> {
 }
 
 function backupExists(file: string): StoreError {
-  return new StoreError('BACKUP_EXISTS', `there is a file ${file} already; it was left alone, name another`);
+  return new StoreError('BACKUP_EXISTS', `Cannot write the backup: "${file}" already exists. Name another file.`);
 }

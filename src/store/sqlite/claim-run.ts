@@ -1,7 +1,7 @@
 import type { RunResult } from '../../records/index.js';
 import type { RunHold, RunStore } from '../../runs/index.js';
 import { EXPIRED_AT_ONCE, storeSpec } from '../queue-rules.js';
-import { digestOf } from '../run-digest.js';
+import { createDigest } from '../run-digest.js';
 import { QUEUE } from '../wakers.js';
 import type { Wakers } from '../wakers.js';
 import type { Database } from './database.js';
@@ -20,7 +20,7 @@ type ClaimRun = Pick<
   | 'listExpiredRuns'
 >;
 
-/** Claims runs, and what the holder of a claim may do with it. */
+/** Claims runs, and lets the holder of a claim start, renew, release and end them. */
 export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
   const digests = createRunDigests(database);
   const countBusy = database.prepare(COUNT_BUSY);
@@ -46,7 +46,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
   const findExpired = database.prepare(`
     SELECT * FROM runs WHERE ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= ? ORDER BY sequence LIMIT ?`);
 
-  /** Does something with a run, inside a transaction, if the worker still holds it. */
+  /** Changes a run, inside a transaction, if the worker still holds the claim. */
   const whileHeld = async <T>({ id, workerId }: RunHold, lost: T, work: (row: SqlRow) => T): Promise<T> =>
     database.write(() => {
       const row = findHeld.get(id, workerId);
@@ -142,8 +142,8 @@ const COUNT_BUSY = `
   WHERE ${IS_HELD} AND worker_type IS NOT NULL GROUP BY worker_type`;
 
 /**
- * The index is named because SQLite, which does not count rows, would take one that needs sorting. Two runs share a folder
- * only if neither needs it for itself. A canceled order needs no folder: it is settled without a process.
+ * The index is named because SQLite, without statistics, would choose one that needs sorting. Two runs share a folder
+ * only if neither needs it exclusively. A canceled order needs no folder: it is settled without a process.
  */
 export const FIND_NEXT = `
   SELECT sequence FROM runs AS queued INDEXED BY runs_queued
@@ -157,13 +157,13 @@ export const FIND_NEXT = `
         AND (busy.exclusive = 1 OR queued.exclusive = 1)))
   ORDER BY priority DESC, sequence LIMIT 1`;
 
-/** Keeps what is searched and counted of runs; inside the transactions that change the runs themselves. */
+/** Maintains the digests of runs, inside the transactions that change the runs. */
 export interface RunDigests {
   add(id: string, words: string): void;
   close(id: string, result: RunResult): void;
 }
 
-/** What is searched and counted stands apart from specs and results, which a search need not read. */
+/** Digests are a separate table, so that a search does not read specs and results. */
 export function createRunDigests(database: Database): RunDigests {
   const insert = database.prepare(`
     INSERT INTO run_digests (sequence, engine, created_at, words)
@@ -177,7 +177,7 @@ export function createRunDigests(database: Database): RunDigests {
       insert.run(words, id);
     },
     close(id, result) {
-      const { outcome, repair_level, engine_version, unknown_types, unknown_fields } = digestOf(result);
+      const { outcome, repair_level, engine_version, unknown_types, unknown_fields } = createDigest(result);
       close.run(outcome, repair_level, engine_version, unknown_types, unknown_fields, id);
     },
   };

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { isSluiceError } from '../../base/sluice-error.js';
-import { messageOf, settlementOf, submissionOf } from '../contract/fixtures/order-samples.js';
-import { fcmpOf } from '../contract/fixtures/run-samples.js';
+import { sampleMessage, sampleSettlement, sampleSubmission } from '../contract/fixtures/order-samples.js';
+import { sampleFcmp } from '../contract/fixtures/run-samples.js';
 import { openStore } from '../open-store.js';
 import type { Store } from '../store.js';
 
@@ -17,13 +17,13 @@ vi.setConfig({ testTimeout: 600_000 });
 async function fill(file: string): Promise<void> {
   const store = await openStore(`sqlite:${file}`);
   for (let number = 1; number <= 20; number += 1) {
-    const { record } = await store.submitOrder(submissionOf({ issue_ref: `local#${number}` }));
-    const settlement = settlementOf(record, 'needs-human', { outbox: [messageOf(record)] });
+    const { record } = await store.submitOrder(sampleSubmission({ issue_ref: `local#${number}` }));
+    const settlement = sampleSettlement(record, 'needs-human', { outbox: [sampleMessage(record)] });
     await store.settleOrder(settlement);
   }
   await store.append(
     'run',
-    Array.from({ length: 200 }, (_, index) => fcmpOf(index + 1)),
+    Array.from({ length: 200 }, (_, index) => sampleFcmp(index + 1)),
   );
   await store.close();
   // What is only in the log beside it would not be copied.
@@ -42,11 +42,11 @@ const READINGS: readonly ((store: Store) => Promise<unknown>)[] = [
   (store) => store.listRuns({}),
   (store) => store.measure(),
   (store) => store.read({ runId: 'run', protocol: 'fcmp', limit: 1000 }),
-  (store) => store.submitOrder(submissionOf({ issue_ref: 'local#new' })),
-  (store) => store.append('run', [fcmpOf(1000)]),
+  (store) => store.submitOrder(sampleSubmission({ issue_ref: 'local#new' })),
+  (store) => store.append('run', [sampleFcmp(1000)]),
 ];
 
-it('a damaged database is read, or refused with a code of the store, and never with anything else', async () => {
+it('a damaged database is read, or refused with a store error code', async () => {
   const folder = await makeFolder({});
   const sound = join(folder, 'sound.db');
   await fill(sound);

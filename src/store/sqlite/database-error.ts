@@ -14,25 +14,25 @@ const NO_DATABASE = 26;
 const UNAVAILABLE: readonly number[] = [READ_ONLY, BROKEN_DISK, FULL, CANNOT_OPEN];
 const DAMAGED: readonly number[] = [MALFORMED, NO_DATABASE];
 
-/** Whether another process holds the file right now: nothing was done, and doing it again may succeed. */
+/** Whether another process has locked the file: nothing was done, and a retry may succeed. */
 export function isBusy(error: unknown): boolean {
-  const code = resultCodeOf(error);
+  const code = readResultCode(error);
   return code === BUSY || code === LOCKED;
 }
 
-/** An error of SQLite or of the system as one of ours. */
+/** Converts an error of SQLite or of the system. */
 export function toStoreError(error: unknown, file: string): Error {
   if (isSluiceError(error)) return error;
-  const code = resultCodeOf(error);
+  const code = readResultCode(error);
   const said = errorMessageOf(error);
   if (code === undefined ? isSystemError(error) : UNAVAILABLE.includes(code)) {
     return new StoreError(
       'STORE_UNAVAILABLE',
-      `the database ${file} cannot be used (${said}); check its folder, permissions and space`,
+      `Cannot use the database "${file}": ${said}. Check its folder, permissions and free space.`,
       { cause: error },
     );
   }
-  // The last is what the driver says of a number that no double holds; the store writes none.
+  // The driver throws ERR_OUT_OF_RANGE for a number that a double cannot hold; the store writes none.
   if ((code !== undefined && DAMAGED.includes(code)) || errorCodeOf(error) === 'ERR_OUT_OF_RANGE') {
     return damaged(file, error);
   }
@@ -40,26 +40,26 @@ export function toStoreError(error: unknown, file: string): Error {
   if (code === undefined) return error instanceof Error ? error : new Error(said, { cause: error });
   return new StoreError(
     'STORE_FAILED',
-    `the database ${file} refused a statement (${said}); nothing was written: if the command was right, report it`,
+    `The database "${file}" rejected a statement: ${said}. Nothing was written; if your input is correct, report this as a bug.`,
     {
       cause: error,
     },
   );
 }
 
-/** What is wrong with tables for which a statement of ours cannot be prepared, although they have the right version. */
+/** Converts the error of a statement that cannot be prepared although the schema version is right: the tables are damaged. */
 export function asDamaged(error: unknown, file: string): Error {
   const known = toStoreError(error, file);
   if (!(known instanceof StoreError) || known.code !== 'STORE_FAILED') return known;
   return damaged(file, error);
 }
 
-/** The file is there, and what it holds is not what was written. */
+/** The file exists, but its content is not what was written. */
 export function damaged(file: string, cause: unknown): StoreError {
   const said = errorMessageOf(cause);
   return new StoreError(
     'STORE_DAMAGED',
-    `the database ${file} cannot be read (${said}); restore it from a copy, or name another file`,
+    `Cannot read the database "${file}": ${said}. Restore it from a backup, or name another file.`,
     { cause },
   );
 }
@@ -68,29 +68,29 @@ export function damaged(file: string, cause: unknown): StoreError {
 export function fileReplaced(file: string): StoreError {
   return new StoreError(
     'STORE_UNAVAILABLE',
-    `the database ${file} was removed or replaced while it was in use; nothing was written: put it back, or start again`,
+    `The database "${file}" was removed or replaced while it was in use. Nothing was written; put the file back, or restart.`,
   );
 }
 
-/** Others kept the file locked for as long as anyone may wait. */
+/** The file stayed locked until the timeout. */
 export function storeBusy(file: string, cause: unknown): StoreError {
   return new StoreError(
     'STORE_BUSY',
-    `another process keeps the database ${file} locked; nothing was written, try again`,
+    `The database "${file}" is locked by another process. Nothing was written; try again.`,
     { cause },
   );
 }
 
-/** The first byte of SQLite's result code; the others tell variants of the same. */
-function resultCodeOf(error: unknown): number | undefined {
+/** The first byte of SQLite's result code; the others are variants of the same. */
+function readResultCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
-  // Where a statement breaks while its rows are read, the driver hands on the words of SQLite without the code.
+  // If a statement fails while its rows are read, the driver reports SQLite's message without the code.
   if (errorCodeOf(error) !== 'ERR_SQLITE_ERROR') return undefined;
   return CODE_OF_WORDS[error.message] ?? FAILED;
 }
 
-/** What SQLite says by itself of each code that is told apart here. */
+/** SQLite's own message for each code that is distinguished here. */
 const CODE_OF_WORDS: Readonly<Record<string, number>> = {
   'database is locked': BUSY,
   'database table is locked': LOCKED,

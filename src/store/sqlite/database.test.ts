@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { codeOf } from '../contract/fixtures/open-site.js';
-import { messageOf, settlementOf, submissionOf } from '../contract/fixtures/order-samples.js';
-import { fcmpOf } from '../contract/fixtures/run-samples.js';
+import { catchCode } from '../contract/fixtures/open-site.js';
+import { sampleMessage, sampleSettlement, sampleSubmission } from '../contract/fixtures/order-samples.js';
+import { sampleFcmp } from '../contract/fixtures/run-samples.js';
 import type { DatabaseOptions } from './database.js';
 import { openSqliteStore } from './open.js';
 
@@ -25,11 +25,11 @@ async function openBeside(options: DatabaseOptions = {}) {
 }
 
 describe('a command', () => {
-  it('waits for a process that holds the file, with the event loop free', async () => {
+  it('waits for a process that locks the file without blocking the event loop', async () => {
     const { store, other } = await openBeside();
     other.exec('BEGIN IMMEDIATE');
     let isDone = false;
-    const submitted = store.submitOrder(submissionOf()).finally(() => {
+    const submitted = store.submitOrder(sampleSubmission()).finally(() => {
       isDone = true;
     });
     await sleep(200);
@@ -39,24 +39,24 @@ describe('a command', () => {
     expect(await store.findIssue('local#1')).toBeDefined();
   });
 
-  it('gives up after a while and has written nothing', async () => {
+  it('fails after the timeout and writes nothing', async () => {
     const { store, other } = await openBeside({ patienceMs: 100 });
     other.exec('BEGIN IMMEDIATE');
-    expect(await codeOf(store.submitOrder(submissionOf()))).toBe('STORE_BUSY');
-    expect(await codeOf(store.append('run', [fcmpOf(1)]))).toBe('STORE_BUSY');
+    expect(await catchCode(store.submitOrder(sampleSubmission()))).toBe('STORE_BUSY');
+    expect(await catchCode(store.append('run', [sampleFcmp(1)]))).toBe('STORE_BUSY');
     other.exec('COMMIT');
     expect(await store.findIssue('local#1')).toBeUndefined();
-    expect((await store.submitOrder(submissionOf())).record.order.run_id).toMatch(/-0001$/);
+    expect((await store.submitOrder(sampleSubmission())).record.order.run_id).toMatch(/-0001$/);
   });
 
-  it('that fails half way leaves nothing behind', async () => {
+  it('that fails half way is rolled back', async () => {
     const { store, other } = await openBeside();
-    const { record } = await store.submitOrder(submissionOf());
+    const { record } = await store.submitOrder(sampleSubmission());
     other.exec(`CREATE TRIGGER planted BEFORE INSERT ON outbox WHEN NEW.sink = 'bad'
       BEGIN SELECT raise(ABORT, 'planted'); END`);
-    const outbox = [messageOf(record), messageOf(record, { sink: 'bad' })];
-    const settlement = settlementOf(record, 'needs-human', { outbox });
-    expect(await codeOf(store.settleOrder(settlement))).toBe('STORE_FAILED');
+    const outbox = [sampleMessage(record), sampleMessage(record, { sink: 'bad' })];
+    const settlement = sampleSettlement(record, 'needs-human', { outbox });
+    expect(await catchCode(store.settleOrder(settlement))).toBe('STORE_FAILED');
     expect(await store.findIssue('local#1')).toMatchObject({ state: 'doing' });
     expect(await store.findOrder('local#1', record.order.run_id)).toEqual(record);
     for (const list of [store.listExecutions({}), store.listInbox({}), store.listOutbox({})]) {
@@ -66,34 +66,34 @@ describe('a command', () => {
     expect(await store.settleOrder(settlement)).toMatchObject({ repeated: false });
   });
 
-  it('is refused when the file was removed or replaced: it would be written to nowhere', async () => {
+  it('is refused when the file was removed or replaced', async () => {
     const folder = await makeFolder({});
     const [file, aside] = [join(folder, 'sluice.db'), join(folder, 'aside.db')];
     const store = await openSqliteStore(file);
     onTestFinished(async () => store.close());
-    await store.submitOrder(submissionOf());
+    await store.submitOrder(sampleSubmission());
     await rename(file, aside);
-    expect(await codeOf(store.submitOrder(submissionOf()))).toBe('STORE_UNAVAILABLE');
+    expect(await catchCode(store.submitOrder(sampleSubmission()))).toBe('STORE_UNAVAILABLE');
     await writeFile(file, '');
-    expect(await codeOf(store.append('run', [fcmpOf(1)]))).toBe('STORE_UNAVAILABLE');
-    expect(await codeOf(store.findIssue('local#1'))).toBe('STORE_UNAVAILABLE');
+    expect(await catchCode(store.append('run', [sampleFcmp(1)]))).toBe('STORE_UNAVAILABLE');
+    expect(await catchCode(store.findIssue('local#1'))).toBe('STORE_UNAVAILABLE');
     await rename(aside, file);
     expect(await store.findIssue('local#1')).toMatchObject({ last_run_number: 1 });
   });
 
-  it('that finds something else than was written says so', async () => {
+  it('that reads an unexpected value reports it', async () => {
     const { store, other } = await openBeside();
-    await store.submitOrder(submissionOf());
+    await store.submitOrder(sampleSubmission());
     await store.keep('k', { run_id: 'r', kept_at: 'x', result: JSON.parse('{}') });
     other.exec(`UPDATE orders SET work_order = '{'; UPDATE results SET entry = '{'`);
-    expect(await codeOf(store.findOrder('local#1', '2026-11-15-backend-0001'))).toBe('STORE_DAMAGED');
+    expect(await catchCode(store.findOrder('local#1', '2026-11-15-backend-0001'))).toBe('STORE_DAMAGED');
     expect(await store.find('k')).toBeUndefined();
   });
 
-  it.each(['9000000000000000', '9223372036854775807'])('that finds %s for a time says so', async (time) => {
+  it.each(['9000000000000000', '9223372036854775807'])('that reads %s as a time reports it', async (time) => {
     const { store, other } = await openBeside();
-    await store.submitOrder(submissionOf());
+    await store.submitOrder(sampleSubmission());
     other.exec(`UPDATE issues SET updated_at = ${time}`);
-    expect(await codeOf(store.findIssue('local#1'))).toBe('STORE_DAMAGED');
+    expect(await catchCode(store.findIssue('local#1'))).toBe('STORE_DAMAGED');
   });
 });

@@ -11,7 +11,7 @@ import { migrate } from './migrate.js';
 
 /** How a file is used. */
 export interface DatabaseOptions {
-  /** `FULL` (default): what was acknowledged survives a power cut. `OFF` is for measuring everything but the disk. */
+  /** `FULL` (default): acknowledged writes survive a power failure. `OFF` is for measuring everything but the disk. */
   readonly synchronous?: 'FULL' | 'OFF';
   /** How long a command may wait for other processes before it fails with `STORE_BUSY`. */
   readonly patienceMs?: number;
@@ -21,20 +21,20 @@ export interface DatabaseOptions {
 export interface Database {
   /** The statement for this text, prepared once. */
   prepare(sql: string): Statement;
-  /** Runs what only reads. */
+  /** Runs a read. */
   read<T>(work: () => T): Promise<T>;
-  /** Runs work in a transaction that nobody else writes beside: all or nothing. */
+  /** Runs a function in an exclusive write transaction: all or nothing. */
   write<T>(work: () => T): Promise<T>;
   close(): void;
 }
 
-/** SQLite waits this long by itself, with the event loop stopped; most locks are gone long before. */
+/** How long SQLite itself waits for a lock, blocking the event loop; most locks end sooner. */
 const BLOCKING_WAIT_MS = 50;
-/** After that the event loop is free between attempts, which begin at random moments so that nobody is always last. */
+/** After that, retries leave the event loop free; their delays are random, so that no process is always last. */
 const LONGEST_PAUSE_MS = 20;
 const PATIENCE_MS = 30_000;
 
-/** Opens a file, makes it and its folder if need be, and brings its tables to the newest form. */
+/** Opens a file, creates it and its folder if needed, and migrates its tables to the newest schema version. */
 export async function openDatabase(path: string, options: DatabaseOptions = {}): Promise<Database> {
   const file = resolve(path);
   const { synchronous = 'FULL', patienceMs = PATIENCE_MS } = options;
@@ -42,7 +42,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     throw toStoreError(error, file);
   });
   const connection = await patiently(file, patienceMs, () => connect(file, synchronous));
-  const identity = identityOf(file);
+  const identity = identifyFile(file);
   const statements = new Map<string, Statement>();
   let isClosed = false;
 
@@ -59,7 +59,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
 
   function check(): void {
     if (isClosed) throw storeClosed();
-    if (identityOf(file) !== identity) throw fileReplaced(file);
+    if (identifyFile(file) !== identity) throw fileReplaced(file);
   }
 
   function transact<T>(work: () => T): T {
@@ -70,7 +70,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
       commit.run();
       return value;
     } catch (error) {
-      // After some errors SQLite has rolled back by itself.
+      // After some errors SQLite has already rolled back.
       if (connection.isTransaction) connection.exec('ROLLBACK');
       throw error;
     }
@@ -93,14 +93,14 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
 }
 
 function connect(file: string, synchronous: 'FULL' | 'OFF'): Connection {
-  // Made by us, so that only its owner may read it; SQLite gives its side files the same permissions.
+  // Created here, so that only its owner may read it; SQLite gives its side files the same permissions.
   closeSync(openSync(file, 'a', 0o600));
   const connection = new DatabaseSync(file, { timeout: BLOCKING_WAIT_MS, enableForeignKeyConstraints: true });
   try {
     connection.exec(`PRAGMA journal_mode = WAL`);
     connection.exec(`PRAGMA synchronous = ${synchronous}`);
     connection.exec(`PRAGMA cache_size = -16384`);
-    // A log that a burst has blown up is cut down again when it is written back.
+    // The write-ahead log shrinks again after a burst.
     connection.exec(`PRAGMA journal_size_limit = 67108864`);
     migrate(connection, file);
     return connection;
@@ -111,15 +111,15 @@ function connect(file: string, synchronous: 'FULL' | 'OFF'): Connection {
 }
 
 /**
- * Which file it is that has this name. One that was removed or replaced is still open here, and what is written to it
- * would be gone with this process; looking costs a hundredth of a commit.
+ * Identifies the file that has this name. A file that was removed or replaced is still open here, and what is written to it
+ * would be lost with this process. The check costs a hundredth of a commit.
  */
-function identityOf(file: string): string {
+function identifyFile(file: string): string {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? 'none' : `${found.dev}:${found.ino}`;
 }
 
-/** Does it again while other processes hold the file; any other error is the caller's. */
+/** Retries while other processes lock the file; other errors are thrown. */
 async function patiently<T>(file: string, patienceMs: number, work: () => T): Promise<T> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
@@ -133,7 +133,7 @@ async function patiently<T>(file: string, patienceMs: number, work: () => T): Pr
   }
 }
 
-/** A statement that takes no name for another: one with a NUL, where SQLite would cut it off, is nobody's. */
+/** A statement that refuses values with a NUL, where SQLite would truncate them and match another name. */
 function withWholeNames(statement: Statement, sql: string): Statement {
   const findsNothing = isLookUp(sql);
 
@@ -142,7 +142,7 @@ function withWholeNames(statement: Statement, sql: string): Statement {
     if (findsNothing) return true;
     throw new StoreError(
       'STORE_FAILED',
-      'a name holds a NUL, which the database cannot keep; nothing was written: leave it out',
+      'Invalid name: it contains a NUL character, which the database cannot store. Nothing was written; remove the character.',
     );
   }
 

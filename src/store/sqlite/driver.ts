@@ -1,7 +1,7 @@
 /** What can be bound to a statement. */
 export type SqlValue = string | number | null;
 
-/** A row as the driver gives it: by column name. */
+/** A row as the driver returns it, by column name. */
 export type SqlRow = Readonly<Record<string, unknown>>;
 
 /** What this store uses of a prepared statement, here and in `node:sqlite`. */

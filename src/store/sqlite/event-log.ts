@@ -14,7 +14,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** The events of all runs. What many runs append in the same moment is written together, with one write to the disk. */
+/** The events of all runs. Concurrent appends are batched into one write to the disk. */
 export function createEventLog(database: Database, wakers: Wakers, poller: Poller): WatchableEventLog {
   const insert = database.prepare(`
     INSERT INTO events (run_id, protocol, attempt, seq, event) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openSite } from '../contract/fixtures/open-site.js';
 import { NOW } from '../contract/fixtures/order-samples.js';
-import { runResultOf, specOf } from '../contract/fixtures/run-samples.js';
+import { runResultOf, sampleSpec } from '../contract/fixtures/run-samples.js';
 import { openStore } from '../open-store.js';
 import { MIGRATIONS } from './migrations.js';
 import { FIND_ISSUE_FLOOR, SEARCH_ISSUES, FIND_FLOOR, SEARCH_RUNS } from './lists.js';
@@ -13,23 +13,23 @@ import { FIND_ISSUE_FLOOR, SEARCH_ISSUES, FIND_FLOOR, SEARCH_RUNS } from './list
 vi.setConfig({ testTimeout: 60_000 });
 
 describe('a search', () => {
-  it('looks through the digests alone, in the order asked for, and reads the runs that fit', async () => {
+  it('scans only the digests, in the requested order, and reads the matching runs', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
     const database = new DatabaseSync(file);
-    const planOf = (sql: string) =>
+    const explain = (sql: string) =>
       (database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { readonly detail: string }[]).map((row) => row.detail);
-    expect(planOf(FIND_FLOOR)).toEqual(['SEARCH run_digests USING INTEGER PRIMARY KEY (rowid<?)']);
-    const plan = planOf(SEARCH_RUNS);
+    expect(explain(FIND_FLOOR)).toEqual(['SEARCH run_digests USING INTEGER PRIMARY KEY (rowid<?)']);
+    const plan = explain(SEARCH_RUNS);
     expect(plan[0]).toBe('SEARCH digest USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)');
     expect(plan).toContain('SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)');
     expect(plan.filter((detail) => detail.includes('B-TREE'))).toEqual([]);
-    expect(planOf(FIND_ISSUE_FLOOR)).toEqual(['SEARCH issues USING INTEGER PRIMARY KEY (rowid<?)']);
-    expect(planOf(SEARCH_ISSUES)[0]).toBe('SEARCH issues USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)');
+    expect(explain(FIND_ISSUE_FLOOR)).toEqual(['SEARCH issues USING INTEGER PRIMARY KEY (rowid<?)']);
+    expect(explain(SEARCH_ISSUES)[0]).toBe('SEARCH issues USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)');
     database.close();
   });
 
-  it('finds what an older Sluice has written', async () => {
+  it('finds runs written by an older version', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     const database = new DatabaseSync(file);
     for (const step of MIGRATIONS.slice(0, 2)) database.exec(step);
@@ -37,8 +37,8 @@ describe('a search', () => {
       `INSERT INTO runs (id, spec, engine, state, created_at, result) VALUES (?, ?, 'command', ?, ?, ?)`,
     );
     const result = JSON.stringify(runResultOf({ status: 'comment' }));
-    insert.run('r1', JSON.stringify(specOf({ prompt: 'Mend the WHEEL' })), 'ended', NOW, result);
-    insert.run('r2', JSON.stringify(specOf()), 'queued', NOW, null);
+    insert.run('r1', JSON.stringify(sampleSpec({ prompt: 'Mend the WHEEL' })), 'ended', NOW, result);
+    insert.run('r2', JSON.stringify(sampleSpec()), 'queued', NOW, null);
     database.exec('PRAGMA application_id = 0x534c4345; PRAGMA user_version = 2');
     database.close();
     const store = await openSite(`sqlite:${file}`);

@@ -8,10 +8,10 @@ import type { Database } from './database.js';
 import type { SqlRow, SqlValue } from './driver.js';
 import { readInteger, readIssue, readItem, readJson, readOrder, readText } from './rows.js';
 
-/** A condition of a list and what is bound in it; undefined for one that was not asked for. */
+/** A condition of a list and its bound value; undefined if not requested. */
 export type Condition = readonly [sql: string, value?: SqlValue] | undefined;
 
-/** One page of a table. The conditions are ours; what comes from outside is only ever bound. */
+/** One page of a table. The conditions are constants; values from outside are always bound. */
 export async function listRows<T>(
   database: Database,
   table: string,
@@ -45,7 +45,7 @@ export function listStatement(
   };
 }
 
-/** A condition for a value that may not have been asked for. */
+/** A condition for an optional value. */
 export function equals(column: string, value: string | undefined): Condition {
   return value === undefined ? undefined : [`${column} = ?`, value];
 }
@@ -55,7 +55,7 @@ type OrderLists = Pick<
   'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
 >;
 
-/** Each state of an order by what the table itself says, so that an index serves it; of the open ones the run tells which. */
+/** Each state of an order as a condition that an index can serve; the state of an open order is that of its run. */
 export const ORDER_STATES: Readonly<Record<OrderState, string>> = {
   queued: `settled_at IS NULL AND state = 'queued'`,
   running: `settled_at IS NULL AND state = 'running'`,
@@ -63,7 +63,7 @@ export const ORDER_STATES: Readonly<Record<OrderState, string>> = {
   canceled: 'settled_at IS NOT NULL AND decision IS NULL',
 };
 
-/** What can be looked up about issues, orders, the inbox and the executions. */
+/** Lists and lookups of issues, orders, inbox items and executions. */
 export function createOrderLists(database: Database, searchWindow: number): OrderLists {
   const findIssue = database.prepare('SELECT * FROM issues WHERE issue_ref = ?');
   const findOrder = database.prepare('SELECT * FROM order_records WHERE issue_ref = ? AND run_id = ?');
@@ -127,7 +127,7 @@ export function createOrderLists(database: Database, searchWindow: number): Orde
   };
 }
 
-/** One page of the audit, newest first: by time, which every index of executions ends with. */
+/** One page of executions, newest first; every index of executions ends with the time. */
 async function listExecutions(database: Database, filter: Page & ExecutionFilter): Promise<Listed<ExecutionRecord>> {
   return database.read(() => {
     const window = readExecutionPage(filter);
@@ -174,7 +174,7 @@ export const SEARCH_ISSUES = `
     AND NOT EXISTS (SELECT 1 FROM json_each(?4) AS word WHERE instr(lower(issue_ref), word.value) = 0)
   ORDER BY sequence DESC LIMIT ?5`;
 
-/** One page of the issues that are searched for. */
+/** One page of a search for issues. */
 async function searchIssues(
   database: Database,
   { page, before, state, words }: IssueSearch,
@@ -189,11 +189,11 @@ async function searchIssues(
   });
 }
 
-/** Where the part of the list ends that a page looks at. */
+/** The last row that a page reads. */
 export const FIND_FLOOR = `
   SELECT sequence, created_at FROM run_digests WHERE sequence < ? ORDER BY sequence DESC LIMIT 1 OFFSET ?`;
 
-/** Only the digests are looked through; the join is written so that the runs are read last. */
+/** Only the digests are scanned; the join is written so that the runs are read last. */
 export const SEARCH_RUNS = `
   SELECT runs.* FROM run_digests AS digest CROSS JOIN run_records AS runs ON runs.sequence = digest.sequence
   WHERE digest.sequence < ?1 AND digest.sequence >= ?2
@@ -205,7 +205,7 @@ export const SEARCH_RUNS = `
     AND (?9 IS NULL OR runs.state = ?9)
   ORDER BY digest.sequence DESC LIMIT ?10`;
 
-/** One page of the runs that are searched for. */
+/** One page of a search for runs. */
 export async function searchRuns<T>(
   database: Database,
   search: RunSearch,

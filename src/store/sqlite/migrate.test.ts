@@ -5,8 +5,8 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { closedPlace } from '../../../test/closed-place.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { codeOf, openSite } from '../contract/fixtures/open-site.js';
-import { submissionOf } from '../contract/fixtures/order-samples.js';
+import { catchCode, openSite } from '../contract/fixtures/open-site.js';
+import { sampleSubmission } from '../contract/fixtures/order-samples.js';
 import { expectMigrated } from '../contract/migrated.contract.js';
 import { openStore } from '../open-store.js';
 import { MIGRATIONS } from './migrations.js';
@@ -21,7 +21,7 @@ function change(file: string, sql: string): void {
 }
 
 describe('a file', () => {
-  it('is made with its folder on first use, for its owner only', async () => {
+  it('is created with its folder on first use, readable by its owner only', async () => {
     const file = join(await makeFolder({}), 'a', 'b', 'sluice.db');
     await openSite(`sqlite:${file}`);
     expect((await stat(file)).mode & 0o777).toBe(process.platform === 'win32' ? 0o666 : 0o600);
@@ -34,76 +34,76 @@ describe('a file', () => {
   it('keeps what it holds when it is opened again', async () => {
     const url = `sqlite:${join(await makeFolder({}), 'sluice.db')}`;
     const first = await openStore(url);
-    await first.submitOrder(submissionOf());
+    await first.submitOrder(sampleSubmission());
     await first.close();
     expect(await (await openSite(url)).findIssue('local#1')).toMatchObject({ last_run_number: 1 });
   });
 
-  it('that version 0.1.0 has written is brought to the present form, with all that was under way', async () => {
+  it('of version 0.1.0 is migrated, including unfinished work', async () => {
     const packed = await readFile(new URL('./fixtures/store-0.1.0.db.gz', import.meta.url));
     const file = join(await makeFolder({}), 'sluice.db');
     await writeFile(file, gunzipSync(packed));
     await expectMigrated(await openSite(`sqlite:${file}`));
   });
 
-  it('that a newer Sluice has used is refused and left alone', async () => {
+  it('of a newer version is refused and left unchanged', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
     change(file, `PRAGMA user_version = ${MIGRATIONS.length + 1}`);
-    expect(await codeOf(openStore(`sqlite:${file}`))).toBe('STORE_TOO_NEW');
+    expect(await catchCode(openStore(`sqlite:${file}`))).toBe('STORE_TOO_NEW');
     change(file, `PRAGMA user_version = ${MIGRATIONS.length}`);
-    expect(await codeOf(openSite(`sqlite:${file}`))).toBe('no error');
+    expect(await catchCode(openSite(`sqlite:${file}`))).toBe('no error');
   });
 
-  it('of another program is refused and left alone', async () => {
+  it('of another program is refused and left unchanged', async () => {
     const file = join(await makeFolder({}), 'other.db');
     change(file, 'CREATE TABLE orders (mine TEXT)');
-    expect(await codeOf(openStore(`sqlite:${file}`))).toBe('INVALID_STORE_URL');
+    expect(await catchCode(openStore(`sqlite:${file}`))).toBe('INVALID_STORE_URL');
     const database = new DatabaseSync(file);
     expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'orders' }]);
     database.close();
   });
 
-  it('that is no database is refused and left alone', async () => {
+  it('that is not a database is refused and left unchanged', async () => {
     const text = 'A letter to my grandmother. '.repeat(100);
     const file = join(await makeFolder({ 'letter.txt': text }), 'letter.txt');
-    expect(await codeOf(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
+    expect(await catchCode(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
-  it('that was cut off is refused and left alone', async () => {
+  it('that was truncated is refused and left unchanged', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
     change(file, 'PRAGMA wal_checkpoint(TRUNCATE)');
     await truncate(file, 9000);
     const before = await readFile(file);
-    expect(await codeOf(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
+    expect(await catchCode(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
     expect((await readFile(file)).equals(before)).toBe(true);
   });
 
-  it('whose tables are not those of its form is refused', async () => {
+  it('whose tables do not match its schema version is refused', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
     change(file, 'DROP TABLE outbox');
-    expect(await codeOf(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
+    expect(await catchCode(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
   });
 
-  it('whose form is none is refused', async () => {
+  it('with an invalid schema version is refused', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
     change(file, 'PRAGMA user_version = -1');
-    expect(await codeOf(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
+    expect(await catchCode(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
   });
 
-  it('that cannot be made is an error that says so', async () => {
+  it('that cannot be created is reported', async () => {
     const folder = await makeFolder({});
     await writeFile(join(folder, 'file'), '');
     await symlink(join(folder, 'gone', 'disk'), join(folder, 'unmounted'));
     const closed = join(await closedPlace(), 'x.db');
     for (const place of [join(folder, 'file', 'x.db'), folder, join(folder, 'unmounted', 'x.db'), closed]) {
       const opening = openStore(`sqlite:${place}`);
-      await expect(opening).rejects.toThrow('check its folder, permissions and space');
-      expect(await codeOf(opening)).toBe('STORE_UNAVAILABLE');
+      await expect(opening).rejects.toThrow('Check its folder, permissions and free space');
+      expect(await catchCode(opening)).toBe('STORE_UNAVAILABLE');
     }
   });
 });

@@ -7,15 +7,15 @@ import { MIGRATIONS } from './migrations.js';
 const APPLICATION_ID = 0x53_4c_43_45;
 
 /**
- * Brings the tables to the newest form, one transaction a step. A file that a newer Sluice has used, or another program,
- * is left alone.
+ * Migrates the tables to the newest schema version, one transaction per step. A file that a newer version of Sluice or
+ * another program has used is left unchanged.
  */
 export function migrate(connection: Connection, file: string): void {
   checkOwner(connection, file);
   while (readVersion(connection, file) < MIGRATIONS.length) {
     connection.exec('BEGIN IMMEDIATE');
     try {
-      // Another process may have been faster: only under the lock is the version what it says.
+      // Another process may have migrated first, so the version is read again under the lock.
       const version = readVersion(connection, file);
       const step = MIGRATIONS[version];
       if (step !== undefined) {
@@ -31,7 +31,7 @@ export function migrate(connection: Connection, file: string): void {
   }
 }
 
-/** Refuses a file that is not ours, or in a form this version does not know; changes nothing. */
+/** Refuses a file of another program, or with an unknown schema version; changes nothing. */
 export function checkForm(connection: Connection, file: string): void {
   checkOwner(connection, file);
   readVersion(connection, file);
@@ -41,19 +41,22 @@ function checkOwner(connection: Connection, file: string): void {
   const owner = connection.prepare('PRAGMA application_id').get()?.['application_id'];
   if (owner === APPLICATION_ID) return;
   const isEmpty = connection.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
-  // Read again: the tables may have been made by another process in between, together with the mark.
+  // Read again: another process may have created the tables in the meantime.
   if (isEmpty || connection.prepare('PRAGMA application_id').get()?.['application_id'] === APPLICATION_ID) return;
-  throw new StoreError('INVALID_STORE_URL', `${file} is the database of another program: name another file`);
+  throw new StoreError(
+    'INVALID_STORE_URL',
+    `Cannot open "${file}": it is the database of another program. Name another file.`,
+  );
 }
 
 function readVersion(connection: Connection, file: string): number {
   const version = Number(connection.prepare('PRAGMA user_version').get()?.['user_version']);
-  // No step would ever lead from there to the newest form.
-  if (!(version >= 0)) throw damaged(file, new Error(`it has form ${version}`));
+  // No migration starts from such a version.
+  if (!(version >= 0)) throw damaged(file, new Error(`invalid schema version ${version}`));
   if (version > MIGRATIONS.length) {
     throw new StoreError(
       'STORE_TOO_NEW',
-      `the database ${file} has form ${version} and this Sluice knows ${MIGRATIONS.length}: use the newer Sluice that wrote it`,
+      `Cannot open the database "${file}": it has schema version ${version}, and this version of Sluice supports up to ${MIGRATIONS.length}. Use the newer version of Sluice that wrote it.`,
     );
   }
   return version;

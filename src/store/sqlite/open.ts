@@ -24,7 +24,7 @@ export async function openSqliteStore(file: string, options: StoreOptions & Data
   }
 }
 
-/** Prepares every statement that is used often: here it shows whether the tables are what they should be. */
+/** Prepares every frequent statement, which also checks that the tables have the expected columns. */
 function createStore(database: Database, options: StoreOptions): Store {
   const wakers = createWakers();
   const { searchWindow = SEARCH_WINDOW } = options;

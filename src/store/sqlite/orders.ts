@@ -11,7 +11,7 @@ import type {
 } from '../../records/index.js';
 import { CANCELED_IN_QUEUE, checkSameOrder, supersededBy } from '../queue-rules.js';
 import { orderNotFound } from '../store-error.js';
-import { QUEUE, requestsOf } from '../wakers.js';
+import { QUEUE, formatRequestsKey } from '../wakers.js';
 import type { Wakers } from '../wakers.js';
 import { END_RUN, createRunDigests } from './claim-run.js';
 import type { Database } from './database.js';
@@ -54,7 +54,7 @@ function createSubmitOrder(database: Database, wakers: Wakers): Pick<OrderStore,
   };
 }
 
-/** Makes a new run the active one of its issue and asks those before it to stop; inside a transaction. */
+/** Makes a new run the active one of its issue and requests cancellation of the run it replaces; inside a transaction. */
 function createReplaceRun(
   database: Database,
   wakers: Wakers,
@@ -65,7 +65,7 @@ function createReplaceRun(
       SET last_run_number = last_run_number + 1, state = excluded.state, updated_at = excluded.updated_at
     RETURNING last_run_number, active_run_id`);
   const activate = database.prepare('UPDATE issues SET active_run_id = ? WHERE issue_ref = ?');
-  // The run before the last was asked when the last one replaced it.
+  // Cancellation of earlier runs was requested when they were replaced.
   const findLast = database.prepare(`
     SELECT run, runs.state FROM orders JOIN runs ON runs.id = run
     WHERE orders.issue_ref = ? AND orders.run_id = ? AND settled_at IS NULL`);
@@ -84,7 +84,7 @@ function createReplaceRun(
     if (last === undefined) return;
     const run = readText(last, 'run');
     requestCancel.run(run);
-    wakers.wake(requestsOf(run));
+    wakers.wake(formatRequestsKey(run));
     if (last['state'] !== 'queued') return;
     endRun.run(now, JSON.stringify(CANCELED_IN_QUEUE), run);
     digests.close(run, CANCELED_IN_QUEUE);
@@ -112,7 +112,7 @@ function createReplaceRun(
   };
 }
 
-/** A settlement that must leave no trace, because the order has been decided. */
+/** Rolls back a settlement, because the order has already been decided. */
 class DecidedBefore extends Error {}
 
 /** Settles orders. */
@@ -155,7 +155,7 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
   };
 }
 
-/** The first statement: only the active run moves its issue, and nothing but a person moves it out of `needs-human`. */
+/** The first statement: only the active run changes its issue's state, and only a person changes `needs-human`. */
 export const SETTLE_FENCE = `
   UPDATE issues SET state = CASE state WHEN 'needs-human' THEN state ELSE ? END, updated_at = ?
   WHERE issue_ref = ? AND active_run_id = ?`;
@@ -176,7 +176,7 @@ const ADD_MESSAGE = `
   INSERT INTO outbox (id, sink, issue_ref, trigger_key, body, state, due_at, created_at)
   VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?) ON CONFLICT DO NOTHING`;
 
-/** Adds the rows that follow from a decision, inside a transaction; what is there already stays as it is. */
+/** Inserts the rows that follow from a decision, inside a transaction; existing rows stay unchanged. */
 export function createDecisionRows(database: Database): {
   addExecution(execution: ExecutionRecord): void;
   addItem(item: InboxItem): void;
@@ -199,7 +199,7 @@ export function createDecisionRows(database: Database): {
   };
 }
 
-/** Takes the decisions of people in. */
+/** Records the decisions of people. */
 function createResolveItem(database: Database, wakers: Wakers): Pick<OrderStore, 'resolveItem'> {
   const findItem = database.prepare('SELECT * FROM inbox WHERE id = ?');
   const findActive = database.prepare('SELECT active_run_id FROM issues WHERE issue_ref = ?');

@@ -70,7 +70,7 @@ export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
   };
 }
 
-/** Only the oldest of its issue and sink may go: comments arrive one at a time and in order. */
+/** Only the oldest message of an issue and sink is claimed: comments are delivered one at a time and in order. */
 export const FIND_DUE = `
   SELECT sequence FROM outbox AS message INDEXED BY outbox_open
   WHERE state IN ('waiting', 'sending')
@@ -82,7 +82,7 @@ export const FIND_DUE = `
         AND older.state IN ('waiting', 'sending') AND older.sequence < message.sequence)
   ORDER BY sequence LIMIT ?3`;
 
-/** The first condition is that of the index: SQLite does not see that the second has it in it. */
+/** The first condition repeats the index's own: SQLite does not infer it from the second. */
 export const NOTE_STRANDED = `
   UPDATE outbox SET last_error = ?1 WHERE sequence IN (
     SELECT sequence FROM outbox INDEXED BY outbox_open

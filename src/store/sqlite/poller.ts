@@ -1,17 +1,17 @@
 import type { Database } from './database.js';
 import { QUEUE, readRequestsKey, type Wakers } from '../wakers.js';
 
-/** Notices what other processes have written, while anyone watches. */
+/** Detects writes of other processes while there are watchers. */
 export interface Poller {
   watch(key: string, wake: () => void): () => void;
   close(): void;
 }
 
-/** SQLite has no announcements: this is how late a watcher in another process may be. */
+/** SQLite has no notifications: this is how late a watcher in another process may be. */
 const POLL_MS = 50;
 
 /**
- * Asks SQLite in short intervals whether another connection has written; if so, wakes those who take work, and the
+ * Checks at short intervals whether another connection has written; if so, wakes the workers and the
  * watchers of runs that have new events or requests. What this process writes wakes its watchers without waiting.
  */
 export function createPoller(database: Database, wakers: Wakers): Poller {
@@ -20,13 +20,13 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
     SELECT (SELECT max(seq) FROM events WHERE run_id = ?1 AND protocol = 'fcmp') AS fcmp,
       (SELECT attempt || ':' || seq FROM events WHERE run_id = ?1 AND protocol = 'rasp'
        ORDER BY attempt DESC, seq DESC LIMIT 1) AS rasp`);
-  const lastOf = (runId: string): string => {
+  const readLast = (runId: string): string => {
     const row = findLast.get(runId) ?? {};
     return JSON.stringify([row['fcmp'], row['rasp']]);
   };
   const findRequests = database.prepare('SELECT cancel_requested, reply FROM runs WHERE id = ?');
   const requestsTo = (run: string): string => JSON.stringify(findRequests.get(run) ?? null);
-  /** What was seen last of each key: the last events of a run, or what was requested of it. */
+  /** The last known state of each key: the last events of a run, or the last requests to it. */
   const seen = new Map<string, string>();
   let version: unknown;
   let isLooking = false;
@@ -41,15 +41,15 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
         continue;
       }
       const run = readRequestsKey(key);
-      const last = run === undefined ? lastOf(key) : requestsTo(run);
+      const last = run === undefined ? readLast(key) : requestsTo(run);
       if (last !== seen.get(key)) wakers.wake(key);
       seen.set(key, last);
     }
-    // Only now: if the reading above failed because the file is locked, the next look does it again.
+    // Only now: if reading failed because the file is locked, the next poll repeats it.
     version = current;
   }
 
-  /** One look at a time: while the file is locked each would wait, and they would pile up. */
+  /** One poll at a time: while the file is locked each would wait, and they would pile up. */
   function lookAgain(): void {
     if (isLooking) return;
     isLooking = true;
@@ -62,7 +62,7 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
   return {
     watch(key, wake) {
       const stop = wakers.watch(key, wake);
-      // What was written before anyone watched may have gone unnoticed: the next look is for everybody.
+      // Writes before the first watcher may have been missed: the next poll wakes all watchers.
       version = undefined;
       timer ??= setInterval(lookAgain, POLL_MS).unref();
       return () => {

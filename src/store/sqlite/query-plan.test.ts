@@ -16,7 +16,7 @@ import { UPKEEP_STATEMENTS } from './upkeep.js';
 // Every commit waits for the disk, which other tests use too.
 vi.setConfig({ testTimeout: 60_000 });
 
-async function planOf(sql: string): Promise<string[]> {
+async function explain(sql: string): Promise<string[]> {
   const file = join(await makeFolder({}), 'sluice.db');
   await (await openStore(`sqlite:${file}`)).close();
   const database = new DatabaseSync(file);
@@ -57,12 +57,12 @@ function listOfExecutions(filter: ExecutionFilter, window: Partial<ExecutionWind
 }
 
 describe('the query plan of', () => {
-  it.each(Object.entries(lists))('%s walks one index in the order asked for', async (_, { sql }) => {
-    expect(await planOf(sql)).toEqual([expect.stringMatching(/^SEARCH \w+ USING (?:INDEX|INTEGER PRIMARY KEY)/)]);
+  it.each(Object.entries(lists))('%s walks one index in the requested order', async (_, { sql }) => {
+    expect(await explain(sql)).toEqual([expect.stringMatching(/^SEARCH \w+ USING (?:INDEX|INTEGER PRIMARY KEY)/)]);
   });
 
   it.each(Object.entries(joined))('a list walks %s and finds the rest by key', async (index, { sql }) => {
-    const [first, ...others] = await planOf(sql);
+    const [first, ...others] = await explain(sql);
     expect(first).toMatch(new RegExp(`^(?:SEARCH|SCAN) (?:runs|orders) USING INDEX ${index}\\b`));
     expect(others.filter((detail) => /TEMP B-TREE|^SCAN/.test(detail))).toEqual([]);
   });
@@ -70,7 +70,7 @@ describe('the query plan of', () => {
   it.each(Object.entries({ SETTLE_FENCE, SETTLE_ORDER, READ_EVENTS, FIND_REQUEST }))(
     '%s finds its rows by key',
     async (_, sql) => {
-      const [first, ...others] = await planOf(sql);
+      const [first, ...others] = await explain(sql);
       expect(first).toMatch(/^SEARCH/);
       expect(others.filter((detail) => /TEMP B-TREE|^SCAN/.test(detail))).toEqual([]);
     },
@@ -79,7 +79,7 @@ describe('the query plan of', () => {
   it.each(Object.entries({ FIND_NEXT, FIND_DUE, NOTE_STRANDED }))(
     '%s looks only at what is open, and never sorts',
     async (_, sql) => {
-      const plan = await planOf(sql);
+      const plan = await explain(sql);
       expect(plan.join('\n')).toMatch(/USING (?:COVERING )?INDEX (?:runs_queued|outbox_open)/);
       expect(plan.filter((detail) => /TEMP B-TREE|^SCAN (?:busy|older)/.test(detail))).toEqual([]);
     },
@@ -87,7 +87,7 @@ describe('the query plan of', () => {
 
   it.each(Object.entries(UPKEEP_STATEMENTS))('%s, for upkeep, finds its rows by an index', async (_, sql) => {
     const tables = /^(?:SCAN|SEARCH) (?:runs|orders|inbox|outbox|events|results)\b/;
-    const plan = (await planOf(sql)).filter((detail) => tables.test(detail));
+    const plan = (await explain(sql)).filter((detail) => tables.test(detail));
     expect(plan).not.toEqual([]);
     expect(plan.filter((detail) => !/USING (?:COVERING )?INDEX|PRIMARY KEY/.test(detail))).toEqual(
       // The oldest rows of a table without a condition are found by walking it from its beginning.

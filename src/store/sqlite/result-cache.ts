@@ -2,7 +2,7 @@ import type { CacheLimits, CachedResult, ResultCache } from '../../runs/index.js
 import type { Database } from './database.js';
 import { readInteger, readJson } from './rows.js';
 
-/** Kept results; the oldest go when there are too many. */
+/** Cached results; the oldest are deleted first. */
 export function createResultCache(database: Database, limits: Required<CacheLimits>): ResultCache {
   const findEntry = database.prepare('SELECT entry FROM results WHERE key = ?');
   const forget = database.prepare('DELETE FROM results WHERE key = ?');
@@ -17,7 +17,7 @@ export function createResultCache(database: Database, limits: Required<CacheLimi
       try {
         return readJson(row, 'entry') as CachedResult;
       } catch {
-        // An entry that cannot be read is a miss; the result that is found instead replaces it.
+        // An unreadable entry is a miss; the next result replaces it.
         return undefined;
       }
     },

@@ -15,7 +15,7 @@ import type {
 import { columnDamaged } from '../store-error.js';
 import type { SqlRow } from './driver.js';
 
-/** The columns of a row, checked: a file can be damaged, or written by a hand. */
+/** Reads the columns of a row with checks: a file can be damaged, or edited by hand. */
 export function readText(row: SqlRow, column: string): string {
   const value = row[column];
   return typeof value === 'string' ? value : refuse(column);
@@ -34,7 +34,7 @@ export function readIntegerOrNull(row: SqlRow, column: string): number | null {
   return row[column] === null ? null : readInteger(row, column);
 }
 
-/** A time, as records carry it. */
+/** A time in the form that records use. */
 export function readTime(row: SqlRow, column: string): string {
   const time = new Date(readInteger(row, column));
   return Number.isNaN(time.getTime()) ? refuse(column) : time.toISOString();
@@ -44,7 +44,7 @@ function readTimeOrNull(row: SqlRow, column: string): string | null {
   return row[column] === null ? null : readTime(row, column);
 }
 
-/** What was written with `JSON.stringify`. Only this store writes these columns, so callers take the shape at its word. */
+/** JSON that this store has written; its shape is not checked again. */
 export function readJson(row: SqlRow, column: string): unknown {
   try {
     return JSON.parse(readText(row, column));
@@ -97,7 +97,7 @@ function readWaitingFor(row: SqlRow): RunRecord['waiting_for'] {
   return run !== null || readInteger(row, 'not_before') > 0 ? { reason: 'folder', run } : null;
 }
 
-/** A row of `order_records` as the record it stands for. */
+/** Reads a row of `order_records`. */
 export function readOrder(row: SqlRow): OrderRecord {
   return {
     order: readJson(row, 'work_order') as WorkOrder,
@@ -112,7 +112,7 @@ export function readOrder(row: SqlRow): OrderRecord {
   };
 }
 
-/** A row of `issues` as the record it stands for. */
+/** Reads a row of `issues`. */
 export function readIssue(row: SqlRow): IssueRecord {
   return {
     issue_ref: readText(row, 'issue_ref'),
@@ -123,7 +123,7 @@ export function readIssue(row: SqlRow): IssueRecord {
   };
 }
 
-/** A row of `inbox` as the item it stands for. */
+/** Reads a row of `inbox`. */
 export function readItem(row: SqlRow): InboxItem {
   return {
     ...(readJson(row, 'item') as InboxItem),

@@ -7,9 +7,9 @@ import {
   checkSameRun,
   storeSpec,
 } from '../queue-rules.js';
-import { searchTextOf } from '../run-digest.js';
+import { buildSearchText } from '../run-digest.js';
 import { readRunSearch } from '../search.js';
-import { QUEUE, requestsOf, type Wakers } from '../wakers.js';
+import { QUEUE, formatRequestsKey, type Wakers } from '../wakers.js';
 import { createClaimRun, END_RUN, createRunDigests } from './claim-run.js';
 import type { Database } from './database.js';
 import { equals, listRows, searchRuns } from './lists.js';
@@ -65,7 +65,7 @@ export function createRuns(database: Database, wakers: Wakers, poller: Poller, s
         }
         return readRun(find.get(id) ?? {});
       });
-      wakers.wake(requestsOf(id));
+      wakers.wake(formatRequestsKey(id));
       wakers.wake(QUEUE);
       return record;
     },
@@ -75,11 +75,11 @@ export function createRuns(database: Database, wakers: Wakers, poller: Poller, s
         if (Number(post.run(JSON.stringify(text), id).changes) === 1) return 'posted';
         return find.get(id) === undefined ? 'not_found' : 'not_waiting';
       });
-      if (outcome === 'posted') wakers.wake(requestsOf(id));
+      if (outcome === 'posted') wakers.wake(formatRequestsKey(id));
       return outcome;
     },
 
-    watchRequests: (id, wake) => poller.watch(requestsOf(id), wake),
+    watchRequests: (id, wake) => poller.watch(formatRequestsKey(id), wake),
 
     findRun: async (id) =>
       database.read(() => {
@@ -123,7 +123,7 @@ export function createAddRun(database: Database): (run: QueuedRun, now: number) 
       workerType,
     );
     if (Number(changes) === 0) return false;
-    digests.add(id, searchTextOf({ id, spec, order }));
+    digests.add(id, buildSearchText({ id, spec, order }));
     return true;
   };
 }

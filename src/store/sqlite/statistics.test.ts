@@ -13,7 +13,7 @@ const PLANS = {
   LIST_OPEN_ITEMS: /^(?:SEARCH|SCAN) inbox USING INDEX inbox_open/,
 } satisfies Record<keyof typeof STATISTICS_STATEMENTS, RegExp>;
 
-it.each(Object.entries(STATISTICS_STATEMENTS))('%s walks one index in the order asked for', async (name, sql) => {
+it.each(Object.entries(STATISTICS_STATEMENTS))('%s walks one index in the requested order', async (name, sql) => {
   const file = join(await makeFolder({}), 'sluice.db');
   await (await openStore(`sqlite:${file}`)).close();
   const database = new DatabaseSync(file);

@@ -6,13 +6,13 @@ import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { readInteger, readIntegerOrNull, readItem, readText, readTextOrNull } from './rows.js';
 
-/** The index alone has it all; the digests themselves, with their words, are not read. */
+/** The index covers the query; the digests themselves are not read. */
 const LIST_RUN_FIGURES = `
   SELECT sequence, engine, outcome, repair_level, engine_version, unknown_types, unknown_fields, started_at, ended_at
   FROM run_digests WHERE ended_at >= ? AND (ended_at, sequence) < (?, ?)
   ORDER BY ended_at DESC, sequence DESC LIMIT ?`;
 
-/** Reading holds up the whole process: so many rows take a few milliseconds, then others have their turn. */
+/** Reading blocks the event loop: this many rows take a few milliseconds, then other work continues. */
 const ROWS_AT_ONCE = 2000;
 
 const LIST_RECENT_ITEMS = 'SELECT * FROM inbox ORDER BY sequence DESC LIMIT ?';
@@ -20,7 +20,7 @@ const LIST_OPEN_ITEMS = 'SELECT * FROM inbox WHERE resolution IS NULL ORDER BY s
 
 export const STATISTICS_STATEMENTS = { LIST_RUN_FIGURES, LIST_RECENT_ITEMS, LIST_OPEN_ITEMS } as const;
 
-/** What figures over time are made from. */
+/** Figures over time. */
 export function createStatistics(database: Database): Statistics {
   const runs = database.prepare(LIST_RUN_FIGURES);
   const recent = database.prepare(LIST_RECENT_ITEMS);

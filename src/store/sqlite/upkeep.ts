@@ -5,7 +5,7 @@ import type { Database } from './database.js';
 import type { SqlRow, Statement } from './driver.js';
 import { readInteger, readIntegerOrNull, readText, readRun } from './rows.js';
 
-/** Figures and forgetting. */
+/** Counts, and deletion of old data. */
 export function createUpkeep(database: Database): Upkeep {
   const runs = database.prepare(COUNT_RUNS);
   const orders = database.prepare(COUNT_ORDERS);
@@ -43,7 +43,7 @@ export function createUpkeep(database: Database): Upkeep {
       database.read(() => {
         const { size, after } = readEndPage(page);
         const rows = ended.all(after.endedAt, after.sequence, size + 1);
-        return toListed(rows, { size }, readRun, cursorOf);
+        return toListed(rows, { size }, readRun, formatCursor);
       }),
 
     listForgettableRuns: async ({ endedBefore, limit }) =>
@@ -64,7 +64,7 @@ export function createUpkeep(database: Database): Upkeep {
   };
 }
 
-function cursorOf(row: SqlRow): string {
+function formatCursor(row: SqlRow): string {
   return endCursor({ endedAt: readInteger(row, 'ended_at'), sequence: readInteger(row, 'sequence') });
 }
 
@@ -84,7 +84,7 @@ const COUNT_DEAD = `SELECT count(*) AS count FROM outbox WHERE state = 'dead'`;
 const LIST_ENDED = `
   SELECT * FROM runs WHERE state = 'ended' AND (ended_at, sequence) > (?, ?) ORDER BY ended_at, sequence LIMIT ?`;
 
-/** What a person is asked about, or nobody has decided yet, stays whole: its folder and events are the evidence. */
+/** Runs of undecided orders, and of open inbox items, are kept: their folders and events are the evidence. */
 const LIST_FORGETTABLE = `
   SELECT id FROM runs
   WHERE state = 'ended' AND forgotten_at IS NULL AND ended_at < ?
@@ -97,7 +97,7 @@ const LIST_FORGETTABLE = `
         AND orders.settled_at IS NULL)
   ORDER BY ended_at LIMIT ?`;
 
-/** Oldest first, so that a reader who comes in between learns of a gap before what is left. */
+/** Oldest first, so that a concurrent reader sees the gap before the remaining events. */
 const DROP_EVENTS = `
   DELETE FROM events WHERE (run_id, protocol, attempt, seq) IN (
     SELECT run_id, protocol, attempt, seq FROM events WHERE run_id = ? ORDER BY protocol, attempt, seq LIMIT ?)`;
@@ -105,7 +105,7 @@ const DROP_EVENTS = `
 const FIND_FORGOTTEN = `
   SELECT id FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND forgotten_at IS NOT NULL`;
 
-/** Only the oldest are looked at: if they are too young, so are all others. */
+/** Only the oldest rows are read: if they are too recent, so are all others. */
 const DROP_DELIVERED = `
   DELETE FROM outbox WHERE sequence IN (
     SELECT sequence FROM (
