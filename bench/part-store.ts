@@ -2,7 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { sampleExecution, sampleMessage, sampleSettlement, sampleSubmission } from '../src/store/contract/fixtures/order-samples.js';
+import {
+  sampleExecution,
+  sampleMessage,
+  sampleSettlement,
+  sampleSubmission,
+} from '../src/store/contract/fixtures/order-samples.js';
 import type { OrderRecord } from '../src/records/order-record.js';
 import type { Connection } from '../src/store/sqlite/driver.js';
 import type { Store } from '../src/store/store.js';

@@ -3,7 +3,12 @@ import type { Span, SpanOptions, Tracer } from '@opentelemetry/api';
 import * as openTelemetry from '@opentelemetry/api';
 import { afterEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/logger.js';
-import { sampleClaim, sampleExecution, sampleDecision, sampleSubmission } from '../../store/contract/fixtures/order-samples.js';
+import {
+  sampleClaim,
+  sampleExecution,
+  sampleDecision,
+  sampleSubmission,
+} from '../../store/contract/fixtures/order-samples.js';
 import { runResultOf } from '../../store/contract/fixtures/run-samples.js';
 import { openServer } from '../fixtures/open-server.js';
 import { createMetrics } from '../metrics/create-metrics.js';
