@@ -8,8 +8,8 @@ import { readDocument } from './schema-references.js';
 import { UNTRUSTED_STEPS, validateWithChecks, toAlignableSchema } from './alignable-schema.js';
 
 /**
- * The eval-free half of `fromJsonSchema`, alone: for pages whose policy forbids code generation, and for schemas from
- * strangers. Bounded in size, depth, steps and pattern cost; a bundle that uses only this one holds no Ajv.
+ * The part of `fromJsonSchema` that generates no code: for pages whose policy forbids `eval`, and for untrusted schemas. Bounded in
+ * size, depth, steps and pattern cost; a bundle that uses only this one does not contain Ajv.
  *
  * @example
  * const schema = interpretJsonSchema(await request.json())

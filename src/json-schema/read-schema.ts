@@ -187,7 +187,7 @@ const DROPPED = new Set(['$schema', '$async', '$comment', '$vocabulary', 'id']);
  * Spells one schema object the way draft 2020-12 does. Libraries and people still write draft 7 and OpenAPI 3.0:
  * `items` as a list, `dependencies`, `exclusiveMinimum: true`, `nullable`.
  */
-export function modernizeSchema(schema: Readonly<Record<string, unknown>>): Map<string, unknown> {
+function modernizeSchema(schema: Readonly<Record<string, unknown>>): Map<string, unknown> {
   const keywords = new Map<string, unknown>();
   for (const key of Object.keys(schema)) {
     if (!DROPPED.has(key) && schema[key] !== undefined) keywords.set(key, schema[key]);

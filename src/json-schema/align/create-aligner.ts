@@ -117,7 +117,7 @@ function isSamePlace(left: Place, right: Place): boolean {
  * Tries every alternative and takes the one that costs least. Two that cost the same and give different values leave
  * the value alone: which one is meant is unknown.
  */
-export function alignChoice(
+function alignChoice(
   aligning: Aligning,
   view: AlignmentView,
   alternatives: readonly AlignmentView[],

@@ -127,7 +127,7 @@ function recordEvaluated(check: Check): Check {
 const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'];
 
 /** Refuses a schema that needs itself to judge one and the same value, such as `{ "$ref": "#" }`. */
-export function refuseEndlessReferences(document: SchemaDocument): void {
+function refuseEndlessReferences(document: SchemaDocument): void {
   const state = new Map<SchemaObject, 'open' | 'done'>();
   const reached: LocatedSchema[] = [document.root];
   const listed = new Set<SchemaObject>();

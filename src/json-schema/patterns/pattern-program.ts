@@ -112,7 +112,7 @@ const GROUP = /\((?:\?:|\?<[^=!>][^>]*>)?/y;
  * character may be is left to the engine (a class cannot backtrack); look-around and back-references are refused,
  * because they cannot be matched in linear time.
  */
-export function parsePattern(source: string, flags: string, location: string): PatternPart {
+function parsePattern(source: string, flags: string, location: string): PatternPart {
   let at = 0;
   let depth = 0;
   return parseChoice();

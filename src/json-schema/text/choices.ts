@@ -39,7 +39,7 @@ export function listNames(member: string): string[] {
 }
 
 /** The words of a text without what is between them. */
-export function foldWords(text: string): string {
+function foldWords(text: string): string {
   return splitWords(text)
     .map((word) => foldSpelling(word.text))
     .join('');

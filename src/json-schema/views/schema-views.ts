@@ -152,7 +152,7 @@ function collectKeys(root: LocatedSchema): ReadonlySet<string> {
 }
 
 /** The view of schemas that apply together; `key` is the name the value goes by. */
-export function makeView(source: ViewSource, nodes: Conjunction, key: string): AlignmentView {
+function makeView(source: ViewSource, nodes: Conjunction, key: string): AlignmentView {
   const parts = collectParts(source.document, nodes);
   const groups = parts
     .flatMap((part) => ['anyOf', 'oneOf'].map((keyword) => toAlternatives(readSchemas(part[keyword]))))
@@ -161,7 +161,7 @@ export function makeView(source: ViewSource, nodes: Conjunction, key: string): A
 }
 
 /** The view of one alternative of the first group, together with everything else the view says. */
-export function chooseAlternative(source: ViewSource, view: AlignmentView, alternative: Alternative): AlignmentView {
+function chooseAlternative(source: ViewSource, view: AlignmentView, alternative: Alternative): AlignmentView {
   const others = view.groups.slice(1);
   if (alternative.length > 1) {
     const members = alternative.flatMap((node) => readMembers([node].filter(isJsonObject)) ?? []);
@@ -177,7 +177,7 @@ export function chooseAlternative(source: ViewSource, view: AlignmentView, alter
 }
 
 /** The view narrowed to one of its types. */
-export function chooseType(view: AlignmentView, type: string): AlignmentView {
+function chooseType(view: AlignmentView, type: string): AlignmentView {
   return { ...view, types: [type], members: view.members?.filter(({ value }) => hasSchemaType(value, type)) };
 }
 
