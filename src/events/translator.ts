@@ -29,6 +29,8 @@ export interface TranslatorOptions {
   readonly reply?: string | undefined;
   /** The run whose cached result is repeated. */
   readonly cachedFrom?: string | undefined;
+  /** The program prints on a terminal alone: what it shows is read as it comes, and compared with no other stream. */
+  readonly terminalOnly?: boolean | undefined;
   /** Milliseconds since 1970; asked once per push. */
   readonly clock?: (() => number) | undefined;
 }
@@ -69,9 +71,10 @@ export function createTranslator(options: TranslatorOptions): Translator {
     sessionId = null,
     reply = null,
     cachedFrom = null,
+    terminalOnly = false,
     clock = Date.now,
   } = options;
-  const start = { runId, attempt, mode, fcmpSeq, sessionId, reply, cachedFrom, isGuess: false };
+  const start = { runId, attempt, mode, fcmpSeq, sessionId, reply, cachedFrom, terminalOnly, isGuess: false };
   const translator =
     options.engine === 'auto'
       ? new DetectingTranslator(Object.values(ENGINES), genericEngine, start)

@@ -81,6 +81,7 @@ async function* translateAttempt(
     ...(meta.mode === undefined ? {} : { mode: meta.mode }),
     ...(sessionId === null ? {} : { sessionId }),
     ...(meta.reply === undefined ? {} : { reply: meta.reply }),
+    ...(meta.terminal === undefined ? {} : { terminalOnly: meta.terminal }),
     ...(meta.cached_from === undefined ? {} : { cachedFrom: meta.cached_from }),
   });
   const following: Following | undefined =

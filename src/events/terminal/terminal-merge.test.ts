@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expectCovered, expectOrderly, expectValid } from '../contract/emitted-invariants.contract.js';
+import { expectCovered, expectOrderly, expectValid, selectFcmp } from '../contract/emitted-invariants.contract.js';
 import { DONE, codex, translateLines, toBytes } from '../contract/translate-lines.contract.js';
 import { createTranslator } from '../translator.js';
 
-const STORY = [
+const SCENARIO = [
   codex.thread(),
   codex.turn,
   codex.message('one', 'item_0'),
@@ -31,17 +31,17 @@ function without(lines: readonly object[], ...indexes: readonly number[]): reado
 
 describe('a terminal that shows what stdout printed', () => {
   it('adds no event and claims its bytes', () => {
-    const { fcmp, translator, rasp } = translateLines({ stdout: STORY, pty: shown(STORY) });
-    expect(fcmp).toEqual(translateLines({ stdout: STORY }).fcmp);
+    const { fcmp, translator, rasp } = translateLines({ stdout: SCENARIO, pty: shown(SCENARIO) });
+    expect(fcmp).toEqual(translateLines({ stdout: SCENARIO }).fcmp);
     expect(rasp('raw.pty')).toHaveLength(2);
     expectCovered(translator.coverage());
   });
 
   it('also shows what stderr printed', () => {
     const { warnings, rasp } = translateLines({
-      stdout: STORY,
+      stdout: SCENARIO,
       stderr: ['log line'],
-      pty: shown(['log line', ...STORY]),
+      pty: shown(['log line', ...SCENARIO]),
     });
     expect(warnings).toEqual([]);
     expect(rasp('raw.pty')).toHaveLength(2);
@@ -57,7 +57,7 @@ describe('a terminal that shows what stdout printed', () => {
 
 describe('a terminal that shows more than stdout', () => {
   it('restores the message that stdout lost, and says so', () => {
-    const { of, warnings, fcmp } = translateLines({ stdout: without(STORY, 5), pty: shown(STORY) });
+    const { of, warnings, fcmp } = translateLines({ stdout: without(SCENARIO, 5), pty: shown(SCENARIO) });
     expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
     expect(warnings).toContain('PTY_STREAM_MISMATCH');
     const restored = fcmp.find(
@@ -73,8 +73,8 @@ describe('a terminal that shows more than stdout', () => {
   });
 
   it('keeps the outcome of the whole: what is restored late undoes nothing', () => {
-    const lost = without(STORY, 1, 5);
-    const { fcmp } = translateLines({ stdout: lost, pty: shown(STORY) });
+    const lost = without(SCENARIO, 1, 5);
+    const { fcmp } = translateLines({ stdout: lost, pty: shown(SCENARIO) });
     expect(fcmp.at(-1)).toMatchObject({
       type: 'user.input.required',
       data: { prompt: 'two', usage: { input_tokens: 50, output_tokens: 5 } },
@@ -86,14 +86,30 @@ describe('a terminal that shows more than stdout', () => {
     expect(translateLines({ stdout: without(scenario, 2, 3), pty: shown(scenario) }).types.at(-1)).toBe(
       'conversation.completed',
     );
-    expect(translateLines({ stdout: without(STORY, 6), pty: shown(STORY) }).types.at(-1)).toBe('user.input.required');
+    expect(translateLines({ stdout: without(SCENARIO, 6), pty: shown(SCENARIO) }).types.at(-1)).toBe(
+      'user.input.required',
+    );
   });
 
   it('is read alone where stdout is empty', () => {
-    const alone = translateLines({ pty: shown(STORY) });
+    const alone = translateLines({ pty: shown(SCENARIO) });
     expect(alone.of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
     expect(alone.of('conversation.started')).toEqual([{ session_id: 'thread-1' }]);
     expect(alone.types.at(-1)).toBe('user.input.required');
+  });
+
+  it('differs from nothing where it is alone', () => {
+    expect(translateLines({ pty: shown(SCENARIO) }).warnings).not.toContain('PTY_STREAM_MISMATCH');
+  });
+
+  it('is read as it comes where it is known to be alone, with the same events', () => {
+    const options = { engine: 'codex', runId: 'run-1', attempt: 1, clock: () => 0 } as const;
+    const translator = createTranslator({ ...options, terminalOnly: true });
+    const live = translator.push('pty', toBytes(shown(SCENARIO)));
+    expect(selectFcmp(live).map(({ type }) => type)).toContain('assistant.message.final');
+    const emitted = [...live, ...translator.end({ exitCode: 0, signal: null })];
+    expect(emitted).toEqual(translateLines({ pty: shown(SCENARIO) }).emitted);
+    expectCovered(translator.coverage());
   });
 
   it('is read alone with its lines of text: errors are reported, and count', () => {
@@ -122,25 +138,25 @@ describe('a terminal that shows more than stdout', () => {
   });
 
   it('keeps other lines as raw.pty, which people do not see', () => {
-    const { rasp, types } = translateLines({ stdout: STORY, pty: shown(['a banner', ...STORY]) });
+    const { rasp, types } = translateLines({ stdout: SCENARIO, pty: shown(['a banner', ...SCENARIO]) });
     expect(rasp('raw.pty').map(({ text }) => text)).toContain('a banner');
     expect(types).not.toContain('raw.pty');
   });
 
   it('is reported with a warning where its record is torn', () => {
-    const { warnings } = translateLines({ stdout: STORY, pty: shown(['{"type":"item.comp', ...STORY]) });
+    const { warnings } = translateLines({ stdout: SCENARIO, pty: shown(['{"type":"item.comp', ...SCENARIO]) });
     expect(warnings).toContain('TRUNCATED_RECORD');
   });
 });
 
 describe('a terminal of another session', () => {
   it('is set aside as raw.pty, with a warning', () => {
-    const other = [codex.thread('other'), ...STORY.slice(1)];
-    const { rasp, warnings, fcmp, translator } = translateLines({ stdout: STORY, pty: shown(other) });
-    expect(rasp('raw.pty')).toHaveLength(STORY.length + 2);
+    const other = [codex.thread('other'), ...SCENARIO.slice(1)];
+    const { rasp, warnings, fcmp, translator } = translateLines({ stdout: SCENARIO, pty: shown(other) });
+    expect(rasp('raw.pty')).toHaveLength(SCENARIO.length + 2);
     expect(warnings).toEqual(['PTY_STREAM_MISMATCH']);
     expect(fcmp.filter(({ type }) => type !== 'diagnostic.warning')).toEqual(
-      translateLines({ stdout: STORY }).fcmp.map((event) =>
+      translateLines({ stdout: SCENARIO }).fcmp.map((event) =>
         event.type === 'user.input.required' ? { ...event, seq: event.seq + 1 } : event,
       ),
     );
@@ -148,7 +164,7 @@ describe('a terminal of another session', () => {
   });
 
   it('is merged where one of the two names none', () => {
-    const { of } = translateLines({ stdout: without(STORY, 0, 5), pty: shown(STORY) });
+    const { of } = translateLines({ stdout: without(SCENARIO, 0, 5), pty: shown(SCENARIO) });
     expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
   });
 });
@@ -195,7 +211,7 @@ describe('long recordings', () => {
 
 describe('any two streams of the same scenario', () => {
   it('give orderly events, all messages of both, and the same for every cut', () => {
-    const records = fc.array(fc.constantFrom(...STORY, codex.message('x'), codex.message('y')), { maxLength: 12 });
+    const records = fc.array(fc.constantFrom(...SCENARIO, codex.message('x'), codex.message('y')), { maxLength: 12 });
     const drops = fc.array(fc.nat(11), { maxLength: 5 });
     fc.assert(
       fc.property(

@@ -62,7 +62,8 @@ export class TerminalMerge {
   /** All frames have come. */
   end(): void {
     this.#settle(true);
-    this.#tally.report(this.#attempt.report, () => this.#whySetAside());
+    // Alone, a terminal differs from nothing.
+    if (!this.main.isEmpty) this.#tally.report(this.#attempt.report, () => this.#whySetAside());
   }
 
   #settle(isFinal: boolean): void {

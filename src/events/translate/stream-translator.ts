@@ -22,6 +22,8 @@ export interface AttemptStart {
   readonly reply: string | null;
   /** The run whose cached result this one repeats. */
   readonly cachedFrom: string | null;
+  /** Nothing is printed but on a terminal. */
+  readonly terminalOnly: boolean;
   /** The engine could not be detected from the bytes: they are read as plain text. */
   readonly isGuess: boolean;
 }
@@ -59,7 +61,10 @@ export class StreamTranslator {
     this.#framers = {
       stdout: this.#createFramer('stdout', (frame) => this.#read(frame)),
       stderr: this.#createFramer('stderr', (frame) => this.#read(frame)),
-      pty: this.#createFramer('pty', (frame) => this.#terminal?.addTerminal(frame)),
+      pty: this.#createFramer('pty', (frame) => {
+        if (start.terminalOnly) this.#read(frame);
+        else this.#terminal?.addTerminal(frame);
+      }),
     };
   }
 
@@ -70,8 +75,9 @@ export class StreamTranslator {
     this.#lastByteMs = atMs;
     this.#bytes += bytes.length;
     this.#ledgers[stream].receive(bytes.length);
-    if (stream === 'pty') this.#terminal ??= this.#meetTerminal();
-    else if (this.#terminal === null) this.#recent[stream].add(bytes);
+    if (stream === 'pty') {
+      if (!this.#start.terminalOnly) this.#terminal ??= this.#meetTerminal();
+    } else if (this.#terminal === null) this.#recent[stream].add(bytes);
     this.#framers[stream].push(bytes);
     return this.#writer.take();
   }

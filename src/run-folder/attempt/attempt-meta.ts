@@ -25,6 +25,8 @@ export interface AttemptMeta {
   readonly session_id?: string | null;
   /** What the person answered, if the attempt resumes after a question. */
   readonly reply?: string;
+  /** Whether the attempt was run in a terminal, so that there are no other streams. */
+  readonly terminal?: boolean;
   /** The run whose cached result this attempt repeats; no process was started. */
   readonly cached_from?: string;
 }
@@ -71,4 +73,5 @@ const SHAPES: Readonly<Record<keyof AttemptMeta, (field: unknown) => boolean>> =
   session_id: (field) => field === null || isText(field),
   reply: (field) => typeof field === 'string',
   cached_from: isText,
+  terminal: (field) => typeof field === 'boolean',
 };

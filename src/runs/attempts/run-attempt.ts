@@ -168,6 +168,7 @@ function openRecord(
     sessionId,
     reply,
     cachedFrom: null,
+    terminal: context.spec.terminal ?? false,
     answer,
   };
   return new AttemptRecord(start, folder, journal, ports.clock);

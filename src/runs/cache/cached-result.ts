@@ -121,6 +121,7 @@ export async function emitCachedResult(context: RunContext, cached: CachedResult
     sessionId: null,
     reply: null,
     cachedFrom: cached.run_id,
+    terminal: false,
     answer: new AnswerCollector('messages'),
   } as const;
   const record = new AttemptRecord(start, folder, journal, ports.clock);

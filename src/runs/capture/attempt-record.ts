@@ -28,6 +28,8 @@ export interface RecordedStart {
   readonly sessionId: string | null;
   readonly reply: string | null;
   readonly cachedFrom: string | null;
+  /** Whether it is run in a terminal. */
+  readonly terminal: boolean;
   readonly answer: AnswerCollector;
 }
 
@@ -88,12 +90,14 @@ export class AttemptRecord {
       sessionId: sessionId ?? undefined,
       reply: reply ?? undefined,
       cachedFrom: cachedFrom ?? undefined,
+      terminalOnly: start.terminal,
       clock: () => this.#emitTime,
     });
     this.#meta = {
       run_id: runId,
       engine: start.engine,
       mode,
+      ...(start.terminal ? { terminal: true } : {}),
       started_at: new Date(this.#startedAt).toISOString(),
       session_id: sessionId,
       ...(reply === null ? {} : { reply }),

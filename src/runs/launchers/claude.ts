@@ -34,6 +34,7 @@ export const claudeLauncher: Launcher = {
       '--print',
       '--output-format=stream-json',
       '--verbose',
+      '--include-partial-messages',
       ...permissionOptions(request),
       ...modelArguments(request.model),
       ...(session === undefined ? [] : [`--resume=${session}`]),

@@ -51,23 +51,23 @@ describe('the command of each engine', () => {
     ],
     ['iflow', 'safe', 'iflow --default --prompt=Do it.'],
     ['iflow', 'workspace', 'iflow --autoEdit --prompt=Do it.'],
-    ['opencode', 'safe', 'opencode run --format=json'],
-    ['opencode', 'workspace', 'opencode run --format=json'],
+    ['opencode', 'safe', 'opencode run --format=json --thinking'],
+    ['opencode', 'workspace', 'opencode run --format=json --thinking'],
     [
       'claude',
       'safe',
-      'claude --print --output-format=stream-json --verbose --permission-mode=dontAsk --setting-sources=user',
+      'claude --print --output-format=stream-json --verbose --include-partial-messages --permission-mode=dontAsk --setting-sources=user',
     ],
     [
       'claude',
       'workspace',
-      'claude --print --output-format=stream-json --verbose --permission-mode=acceptEdits --setting-sources=user --add-dir=/data/runs/1',
+      'claude --print --output-format=stream-json --verbose --include-partial-messages --permission-mode=acceptEdits --setting-sources=user --add-dir=/data/runs/1',
     ],
-    ['qwen', 'safe', 'qwen --output-format=stream-json --safe-mode --approval-mode=default'],
+    ['qwen', 'safe', 'qwen --output-format=stream-json --include-partial-messages --safe-mode --approval-mode=default'],
     [
       'qwen',
       'workspace',
-      'qwen --output-format=stream-json --safe-mode --approval-mode=default --allowed-tools=write_file(//repo/**) --allowed-tools=edit(//repo/**) --allowed-tools=write_file(//data/runs/1/**) --allowed-tools=edit(//data/runs/1/**) --include-directories=/data/runs/1',
+      'qwen --output-format=stream-json --include-partial-messages --safe-mode --approval-mode=default --allowed-tools=write_file(//repo/**) --allowed-tools=edit(//repo/**) --allowed-tools=write_file(//data/runs/1/**) --allowed-tools=edit(//data/runs/1/**) --include-directories=/data/runs/1',
     ],
   ];
 

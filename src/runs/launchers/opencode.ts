@@ -52,6 +52,7 @@ export const opencodeLauncher: Launcher = {
     const options = [
       'run',
       '--format=json',
+      '--thinking',
       ...(request.permissions === 'bypass' ? ['--auto'] : []),
       ...modelArguments(request.model),
       ...(session === undefined ? [] : [`--session=${session}`]),

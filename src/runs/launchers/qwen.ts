@@ -25,6 +25,7 @@ export const qwenLauncher: Launcher = {
     const session = sessionToResume(request.sessionId);
     const options = [
       '--output-format=stream-json',
+      '--include-partial-messages',
       ...permissionOptions(request),
       ...modelArguments(request.model),
       ...(session === undefined ? [] : [`--resume=${session}`]),
