@@ -1,12 +1,5 @@
 import { envelopeContents } from './find/envelope.js';
-import {
-  findFencedSpans,
-  findLastTag,
-  findMarkedSpans,
-  findProseSpans,
-  type Candidate,
-  type Span,
-} from './find/spans.js';
+import { findFencedSpans, findLastTag, findMarkedSpans, findProseSpans, type Span } from './find/spans.js';
 import { blankThinking, findGenericSpans, findUnifiedSpans, strictSpan } from './find/strict-spans.js';
 import { surveyText, type Survey } from './find/survey.js';
 import type { ParseOptions } from './options.js';
@@ -19,29 +12,21 @@ const DEEPEST_ENVELOPE = 6;
 const COST_OF_TRY = 16;
 
 /** A span and what reading it gave. It is read when somebody asks, once: the reading stays with it. */
-export class FoundCandidate implements Candidate {
-  readonly finder: Candidate['finder'];
-  readonly start: number;
-  readonly end: number;
-  /** Read without repairs, it counts as untouched: nothing had to be cut out. */
-  readonly untouched: boolean;
+export interface FoundCandidate extends Span {
   /** How many envelopes it was taken out of. */
   readonly level: number;
-  readonly #read: () => Reading;
-  #reading: Reading | undefined;
+  readonly reading: Reading;
+}
 
-  constructor({ finder, start, end, untouched: whole }: Omit<Span, 'form'>, read: () => Reading, level = 0) {
-    this.finder = finder;
-    this.start = start;
-    this.end = end;
-    this.untouched = whole;
-    this.level = level;
-    this.#read = read;
-  }
-
-  get reading(): Reading {
-    return (this.#reading ??= this.#read());
-  }
+function foundCandidate(span: Span, read: () => Reading, level = 0): FoundCandidate {
+  let reading: Reading | undefined;
+  return {
+    ...span,
+    level,
+    get reading() {
+      return (reading ??= read());
+    },
+  };
 }
 
 /** A value that was read but did not pass, and may be an envelope around the answer. */
@@ -91,15 +76,16 @@ export function* findCandidates(
 }
 
 /** The words themselves, without the thinking: all an answer may consist of where a schema asks for a word or a number. */
-export function findWords(text: string, settings: SearchSettings): Iterable<FoundCandidate> {
-  const spans = surveyText(text).regions.map(({ start, end }): Span => {
-    return { finder: 'whole', form: 'words', untouched: false, start, end };
-  });
-  return readSpans(text, spans, settings);
+export function findWords(text: string): readonly FoundCandidate[] {
+  return surveyText(text).regions.map((region) =>
+    foundCandidate({ ...region, finder: 'whole', untouched: false }, () =>
+      untouched(text.slice(region.start, region.end).trim(), region.end),
+    ),
+  );
 }
 
 function* readSpans(text: string, spans: Iterable<Span>, settings: SearchSettings): Generator<FoundCandidate> {
-  for (const span of spans) yield new FoundCandidate(span, () => readSpan(text, span, settings));
+  for (const span of spans) yield foundCandidate(span, () => readSpan(text, span, settings));
 }
 
 /** Profile `default`: the text, and all it may hold, one after the other. `inEnvelopes`: what was rejected so far may hold more. */
@@ -111,7 +97,7 @@ function* findAnywhere(
   const valid = readStrict(text, 0, settings);
   if (valid !== undefined) {
     // What looks like thinking, tags or fences stands in its strings.
-    yield new FoundCandidate({ finder: 'whole', start: 0, end: text.length, untouched: true }, () => valid);
+    yield foundCandidate({ finder: 'whole', start: 0, end: text.length, untouched: true }, () => valid);
     return;
   }
   const survey = surveyText(text);
@@ -149,7 +135,7 @@ function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettin
     if (span !== undefined && first === undefined && found.length < most) {
       // What was repaired with an eye on the text behind it must stand the test of being read alone.
       const isFinal = reading.ok ? reading.repairs.length === 0 : 'value' in reading;
-      found.push(new FoundCandidate(span, () => (isFinal ? reading : readSpan(text, span, settings))));
+      found.push(foundCandidate(span, () => (isFinal ? reading : readSpan(text, span, settings))));
     }
     left -= seen - start + COST_OF_TRY;
     step = spans.next(next);
@@ -170,7 +156,7 @@ function* findInEnvelopes(
     const { start, end, level } = envelope.candidate;
     if (level >= DEEPEST_ENVELOPE) continue;
     const inside = (readInside: () => Reading): FoundCandidate =>
-      new FoundCandidate({ finder: 'envelope', start, end, untouched: false }, readInside, level + 1);
+      foundCandidate({ finder: 'envelope', start, end, untouched: false }, readInside, level + 1);
     for (const content of envelopeContents(envelope.value)) {
       if (typeof content !== 'string') yield inside(() => untouched(content, end));
       else for (const inner of findInText(content)) yield inside(() => moveReading(inner.reading, start, end));

@@ -1,3 +1,4 @@
+import { SluiceError } from '../base/index.js';
 import type { ParseOptions } from './options.js';
 import type { ParseError } from './parse-error.js';
 import { createCommentError, parseAsync } from './parse.js';
@@ -53,6 +54,8 @@ export async function generateAndParse<T>(
   options: GenerateOptions<T>,
 ): Promise<T> {
   const { systemMessage, temperature = 0.7, maxRetries = 1, signal, onAttempt, retryPrompt = 'en' } = options;
+  if (!Number.isInteger(maxRetries) || maxRetries < 0)
+    throw new SluiceError('INVALID_OPTION', 'maxRetries must be a whole number from 0');
   let { prompt } = options;
   for (let attempt = 1; ; attempt++) {
     const raw = await untilAborted(() => call({ prompt, systemMessage, temperature, signal, attempt }), signal);

@@ -1,4 +1,4 @@
-export type { AlignableSchema, Alignment, AlignmentChange, AlignmentSource, PlacedValue } from './schema.js';
+export type { AlignableSchema, Alignment, AlignmentChange, AlignmentSource } from './schema.js';
 export type { Candidate, FinderName } from './find/spans.js';
 export { generateAndParse, type AttemptReport, type GenerateOptions, type ModelCall } from './generate-and-parse.js';
 export { parse, parseAsync, parseOrThrow, createCommentError } from './parse.js';
@@ -10,13 +10,8 @@ export { repairJson, type RepairJsonOptions } from './repair-json.js';
 export type { RetryPrompt } from './generate-and-parse.js';
 export type { InferOutput, SchemaIssue, StandardIssue, StandardResult, StandardSchema } from './schema.js';
 export type { DeepPartial } from './stream/json-stream.js';
-export {
-  createJsonStream,
-  type JsonSnapshot,
-  type JsonStream,
-  type JsonStreamOptions,
-  type PartialOptions,
-} from './stream/json-stream.js';
+export { createJsonStream, type JsonSnapshot, type JsonStream, type JsonStreamOptions } from './stream/json-stream.js';
+export type { PartialOptions } from './stream/value-follower.js';
 export { createJsonTransform, streamJson } from './stream/stream-json.js';
 export { WARNING_CODES, type Warning, type WarningCode } from './result.js';
 export { resolveLimits } from './options.js';

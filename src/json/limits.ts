@@ -1,4 +1,4 @@
-type Fields = Readonly<Record<string, unknown>>;
+type Fields = Record<string, unknown>;
 
 /** Whether the text takes more than `limit` bytes in UTF-8. Counts only where the length does not tell. */
 export function exceedsBytes(text: string, limit: number): boolean {

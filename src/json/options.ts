@@ -26,6 +26,8 @@ export interface ParseOptions {
   readonly align?: boolean;
   /** Take the first or the last candidate that passes, wherever it stands, instead of the default order. */
   readonly prefer?: 'first' | 'last';
+  /** What to do if several values pass that differ: `warn` (default), or fail with `AMBIGUOUS`. */
+  readonly ambiguous?: 'warn' | 'fail';
   readonly normalizers?: readonly Normalizer[];
   /** Says in messages whose output this was: `research/valuation`. */
   readonly label?: string;

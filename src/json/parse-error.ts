@@ -14,6 +14,7 @@ export const PARSE_ERROR_CODES = [
   'ROOT_NOT_OBJECT',
   'SCHEMA_MISMATCH',
   'NORMALIZER_FAILED',
+  'AMBIGUOUS',
   'LIMIT_EXCEEDED',
 ] as const;
 

@@ -168,6 +168,7 @@ describe('the error is that of the furthest stage', () => {
 
   const failing: readonly [ParseErrorCode, string, ParseOptions][] = [
     ['EMPTY_INPUT', '', {}],
+    ['AMBIGUOUS', 'Either {"a": 1} or {"a": 2}', { ambiguous: 'fail' }],
     ['EMPTY_INPUT', ' \n\t', {}],
     ['NO_JSON', 'Nothing to see here.', {}],
     ['SYNTAX', '{"a": 1 + 1}', {}],

@@ -5,7 +5,7 @@ import type { ParseOptions } from './options.js';
 import { resolveSettings, type SearchSettings } from './read-span.js';
 import type { ReadValue } from './reader/reader.js';
 import { CUT_OFF } from './reader/source.js';
-import { repairAt, type RepairKind } from './repair.js';
+import { repairAt } from './repair.js';
 import {
   describeMismatch,
   describeUnreadable,
@@ -17,7 +17,7 @@ import {
   type ParseResult,
   type Warning,
 } from './result.js';
-import type { AlignableSchema, Alignment, AlignmentChange, PlacedValue, SchemaIssue } from './schema.js';
+import type { AlignableSchema, Alignment, AlignmentChange, SchemaIssue } from './schema.js';
 
 /** The schema's answer. */
 export type CheckAnswer = { readonly value: unknown } | { readonly issues: readonly SchemaIssue[] };
@@ -25,28 +25,26 @@ export type CheckAnswer = { readonly value: unknown } | { readonly issues: reado
 /** Brings a value into the schema's shape; there is one only where it was asked for. */
 export type Aligner = AlignableSchema['~sluice'];
 
-/** How the candidates are looked at. A round begins when the one before has found nothing. */
-interface Round {
-  readonly name: 'as written' | 'completed' | 'aligned' | 'completed and aligned' | 'words' | 'text';
-  /** Takes values that were cut off, as far as they came. */
-  readonly completes: boolean;
-  readonly aligns: boolean;
-}
-
-const ROUNDS: readonly Round[] = [
-  { name: 'as written', completes: false, aligns: false },
-  { name: 'completed', completes: true, aligns: false },
-  { name: 'aligned', completes: false, aligns: true },
-  { name: 'completed and aligned', completes: true, aligns: true },
-  // The words themselves, as a string. Where JSON was tried and failed, they would pass for an answer wherever the schema
-  // takes a string: there something must have been aligned.
-  { name: 'words', completes: false, aligns: true },
-  // What the schema makes of the text where it is not JSON at all.
-  { name: 'text', completes: false, aligns: true },
-];
+/**
+ * How the candidates are looked at; a round begins when the one before has found nothing. `completed` takes values that
+ * were cut off, as far as they came; `words` is the text itself, as a string, `text` what the
+ * schema makes of it where it is not JSON at all. Where JSON was tried and failed, the words
+ * would pass for an answer wherever the schema takes a string: there something must have been aligned.
+ */
+const ROUNDS = ['as written', 'completed', 'aligned', 'completed and aligned', 'words', 'text'] as const;
+type Round = (typeof ROUNDS)[number];
 
 /** Candidates looked at behind a winner that may not be the only one. */
 const MOST_RIVALS = 32;
+
+/** Characters between or before values that are searched for words about them. */
+const LONGEST_WORDS = 160;
+/** Words between two values that make the later one count. */
+const CORRECTION =
+  /\b(?:actually|correct|final|fix|instead|korr|mistake|oops|revised|should be|sorry|thought|wait|wrong)|不对|正确/i;
+/** Words before a value that say it is not the answer. */
+const DEMOTION =
+  /\b(?:e\.g|example|format|instead of|like|reasoning|schema|template|thinking|thought (?!:))|例如|格式/i;
 
 /** One search for the value of a text: what it was given, and what it has seen so far. */
 interface Search {
@@ -87,8 +85,8 @@ export function* runPipeline(
   if (refusal !== undefined) return failWith([refusal], options.label);
   const search: Search = { raw, settings, options, align, seen: [], failed: [], rejected: [] };
   for (const round of ROUNDS) {
-    if ((round.completes && options.allowPartial !== true) || (round.aligns && align === undefined)) continue;
-    const result = yield* round.name === 'as written' ? searchText(search, round) : searchAgain(search, round);
+    if ((completes(round) && options.allowPartial !== true) || (aligns(round) && align === undefined)) continue;
+    const result = yield* searchRound(search, round);
     if (result !== undefined) return result;
   }
   if (settings.profile !== 'tagged' || search.seen.length > 0) return failWith(search.failed, options.label);
@@ -101,80 +99,93 @@ export function* runPipeline(
   };
 }
 
-/** The first round: finds the candidates, and notes for later rounds, and for the error, what did not pass. */
-function* searchText(search: Search, round: Round): Checking<ParseResult<unknown> | undefined> {
+function completes(round: Round): boolean {
+  return round.startsWith('completed');
+}
+
+function aligns(round: Round): boolean {
+  return /aligned|words|text/.test(round);
+}
+
+/**
+ * One round. The first one finds the candidates, and notes for later rounds and for the error what did not pass; later
+ * ones look at the same again.
+ */
+function* searchRound(search: Search, round: Round): Checking<ParseResult<unknown> | undefined> {
   const { raw, settings, options, seen, failed, rejected } = search;
-  const candidates = findCandidates(raw, settings, options.prefer, rejected);
+  const { profile, limits } = settings;
+  const isFirst = round === 'as written';
+  const isWords = round === 'words' || round === 'text';
+  const words = isWords && profile === 'default' ? findWords(raw) : [];
+  const candidates = isFirst ? findCandidates(raw, settings, options.prefer, rejected) : isWords ? words : seen;
   for (const found of candidates) {
-    if (seen.length >= settings.limits.candidates) {
-      failed.push({ code: 'LIMIT_EXCEEDED', message: `none passed within limits.candidates, ${seen.length}` });
-      return undefined;
+    if (isFirst) {
+      if (seen.length >= limits.candidates) {
+        failed.push({ code: 'LIMIT_EXCEEDED', message: `more than limits.candidates, ${seen.length}` });
+        return undefined;
+      }
+      seen.push(found);
     }
-    seen.push(found);
     const attempted = yield* attempt(search, found, round);
     if (attempted === undefined) {
-      noteUnreadable(search, found);
-    } else if (attempted.objection === undefined) {
-      return isOpen(found) ? yield* searchRivals(search, attempted, candidates, round) : succeed(attempted);
-    } else {
-      failed.push({ ...attempted.objection, value: attempted.value, candidate: placeCandidate(attempted) });
-      if (attempted.objection.code === 'SCHEMA_MISMATCH')
-        rejected.push({ value: attempted.reading.value, candidate: found });
-      // There the first text that can be read decides.
-      if (settings.profile === 'unified') return undefined;
+      if (isFirst) noteUnreadable(search, found);
+      continue;
     }
+    const { objection, changes, reading, value } = attempted;
+    if (objection === undefined) {
+      if (isWords && changes.length === 0 && (round === 'text' || failed.length > 0)) continue;
+      const isAlone = !isFirst || profile !== 'default' || found.finder === 'whole' || found.finder === 'envelope';
+      return isAlone ? succeed(attempted) : yield* searchRivals(search, attempted, candidates, round);
+    }
+    if (isFirst) {
+      failed.push({ ...objection, value, candidate: placeCandidate(attempted) });
+      // It may be an envelope around the answer.
+      if (objection.code === 'SCHEMA_MISMATCH') rejected.push({ value: reading.value, candidate: found });
+    }
+    // There the first text that can be read decides.
+    if (profile === 'unified') return undefined;
   }
   return undefined;
 }
 
-/** A value from a fence or from prose need not be the only one: says where the first other one that passes stands. */
+/** The value need not be the only one: notes where the first other one that passes stands, and takes the one that is meant. */
 function* searchRivals(
   search: Search,
-  winner: Attempted,
+  first: Attempted,
   candidates: Iterable<FoundCandidate>,
   round: Round,
 ): Checking<ParseResult<unknown>> {
-  const { start, end } = placeCandidate(winner);
-  let rivals = 0;
+  const { raw, options } = search;
+  let winner = first;
+  let rival: number | undefined;
+  let looked = 0;
   for (const found of candidates) {
-    if (++rivals > MOST_RIVALS) break;
+    const { start, end } = placeCandidate(winner);
+    if (++looked > MOST_RIVALS || (!isOpen(first.found) && found.finder !== first.found.finder)) break;
     if (found.start >= start && found.start < end) continue;
     const attempted = yield* attempt(search, found, round);
-    if (attempted === undefined) continue;
-    if (attempted.objection !== undefined) {
-      // It may be an envelope around another value.
-      if (attempted.objection.code === 'SCHEMA_MISMATCH')
-        search.rejected.push({ value: attempted.reading.value, candidate: found });
-      if (search.settings.profile === 'unified') break;
-    } else if (isRival(attempted.value, winner.value)) {
-      return succeed(winner, found.start);
-    }
+    if (attempted === undefined || attempted.objection !== undefined || !isRival(attempted.value, winner.value))
+      continue;
+    rival ??= found.start;
+    if (!isOpen(found) || options.prefer !== undefined || isDemoted(raw, found.start)) continue;
+    const isCorrection = found.start > end && CORRECTION.test(raw.slice(end, found.start).slice(-LONGEST_WORDS));
+    if (isCorrection || isDemoted(raw, start)) [winner, rival] = [attempted, start];
   }
-  return succeed(winner);
+  if (rival === undefined || options.ambiguous !== 'fail') return succeed(winner, rival);
+  return failWith([{ code: 'AMBIGUOUS', message: `another value passes at offset ${rival}` }], options.label);
 }
 
-/** A later round: the first candidate that passes, changed as the round allows. */
-function* searchAgain(search: Search, round: Round): Checking<ParseResult<unknown> | undefined> {
-  const { raw, settings, seen, failed } = search;
-  const isWords = round.name === 'words' || round.name === 'text';
-  const words = isWords && settings.profile === 'default' ? findWords(raw, settings) : [];
-  for (const found of isWords ? words : seen) {
-    const attempted = yield* attempt(search, found, round);
-    if (attempted === undefined) continue;
-    if (attempted.objection !== undefined) {
-      if (settings.profile === 'unified') return undefined;
-    } else if (!isWords || attempted.changes.length > 0 || (round.name === 'words' && failed.length === 0)) {
-      return succeed(attempted);
-    }
-  }
-  return undefined;
+/** Whether the words before a value call it an example, a format or a thought. */
+function isDemoted(raw: string, start: number): boolean {
+  const words = raw.slice(Math.max(0, start - LONGEST_WORDS), start).split(/[}\]]/);
+  return DEMOTION.test(words.at(-1) ?? '');
 }
 
 /** Aligns, normalizes and checks the value of a candidate; undefined if it has none that the round takes. */
 function* attempt(search: Search, found: FoundCandidate, round: Round): Checking<Attempted | undefined> {
   const { settings, align } = search;
   const { reading } = found;
-  if (!reading.ok && !(round.completes && 'value' in reading)) return undefined;
+  if (!reading.ok && !(completes(round) && 'value' in reading)) return undefined;
   const attempted = prepare(search, found, reading, round);
   if (!reading.ok && align?.mayGoOn?.(attempted.value, search.raw.slice(0, reading.end)) === true) return undefined;
   if (attempted.objection !== undefined || !settings.hasSchema) return attempted;
@@ -208,23 +219,9 @@ function prepare(search: Search, found: FoundCandidate, reading: ReadValue, roun
 
 function alignValue(search: Search, { start, end }: Candidate, value: unknown, round: Round): Alignment {
   const { align, raw } = search;
-  if (!round.aligns || align === undefined) return { value, changes: [] };
-  if (round.name === 'text') return align.readText?.(String(value)) ?? { value, changes: [] };
-  return align.align(value, { text: raw, start, end, values: () => placeValues(search) });
-}
-
-/** The values of the text, none inside another. What was found as a whole holds them all, or is the only one. */
-function placeValues({ seen }: Search): PlacedValue[] {
-  const placed: PlacedValue[] = [];
-  const parts = seen.filter(({ finder, level }) => finder !== 'whole' && level === 0);
-  for (const found of parts.toSorted((left, right) => left.start - right.start)) {
-    const { start, reading } = found;
-    const end = Math.max(isOpen(found) ? reading.end : found.end, start);
-    const before = placed.at(-1);
-    if (before !== undefined && start < before.end) continue;
-    placed.push(reading.ok ? { start, end, value: reading.value } : { start, end });
-  }
-  return placed;
+  if (!aligns(round) || align === undefined) return { value, changes: [] };
+  if (round === 'text') return align.readText?.(String(value)) ?? { value, changes: [] };
+  return align.align(value, { text: raw, start, end, candidates: search.seen });
 }
 
 function noteUnreadable({ failed }: Search, { finder, start, reading }: FoundCandidate): void {
@@ -236,17 +233,17 @@ function noteUnreadable({ failed }: Search, { finder, start, reading }: FoundCan
 
 /** Another value of the same kind. */
 function isRival(value: unknown, winner: unknown): boolean {
-  return Array.isArray(value) === Array.isArray(winner) && !isSame(value, winner);
+  return Array.isArray(value) === Array.isArray(winner) && write(value) !== write(winner);
 }
 
-/** Whether two parsed values are the same JSON; depth is bounded by what the readers let through. */
-function isSame(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
-  if (!isContainer(left) || !isContainer(right) || Array.isArray(left) !== Array.isArray(right)) return false;
-  const keys = Object.keys(left);
-  return (
-    keys.length === Object.keys(right).length &&
-    keys.every((key) => Object.hasOwn(right, key) && isSame(left[key], right[key]))
+/** Equal values are written equally, whatever the order of their keys. */
+function write(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    isContainer(part) && !Array.isArray(part)
+      ? Object.entries(part).sort(([left], [right]) => (left < right ? -1 : 1))
+      : typeof part === 'bigint'
+        ? `${part}`
+        : part,
   );
 }
 
@@ -260,10 +257,9 @@ function succeed(winner: Attempted, rival?: number): ParseResult<unknown> {
   const warn = (code: Warning['code'], message: string, place?: { readonly offset: number }): void => {
     warnings.push({ code, message, ...place });
   };
-  const kinds: RepairKind[] = [];
-  for (const { kind } of repairs) if (!kinds.includes(kind)) kinds.push(kind);
+  const kinds = new Set(repairs.map(({ kind }) => kind));
   const last = repairs.at(-1);
-  if (repairs.length > 0) warn('OUTPUT_REPAIRED_GENERIC', `repaired: ${kinds.join(', ')}`);
+  if (repairs.length > 0) warn('OUTPUT_REPAIRED_GENERIC', `repaired: ${[...kinds].join(', ')}`);
   if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `changes to fit the schema: ${changes.length}`);
   if (last?.kind === 'truncated') warn('PARTIAL_VALUE', CUT_OFF, { offset: last.offset });
   warnings.push(...reading.duplicates);

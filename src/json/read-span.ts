@@ -42,30 +42,20 @@ const REPAIRS: Readonly<Partial<Record<Profile, RepairSet>>> = {
 
 type ReadSettings = Pick<SearchSettings, 'needsOwnReader' | 'numbers' | 'limits'>;
 
-/** Reads a span in the way its form asks for. */
+/** Reads a span in the way its finder and the profile ask for. */
 export function readSpan(text: string, span: Span, settings: SearchSettings): Reading {
-  const { start, end } = span;
-  switch (span.form) {
-    case 'block':
-      return readBlock(text, start, end, settings);
-    case 'broken':
-      return readBroken(text.slice(start, end), start, settings, settings.repairs);
-    case 'line':
-      return readBlock(text, start, end, settings, settings.repairsInProse);
-    case 'strict': {
-      const reading = readBlock(text, start, end, settings);
-      // What begins with a bracket was meant as JSON, however early a reader that repairs nothing gives up.
-      return reading.ok ? reading : { ...reading, plausible: /^\s*[[{]/.test(text.slice(start, end)) };
-    }
-    case 'tag':
-      return readTag(text, span, settings);
-    case 'fence':
-      return readFence(text, start, end, settings);
-    case 'prose':
-      return readOpen(text, start, end, settings);
-    case 'words':
-      return untouched(text.slice(start, end).trim(), end);
+  const { start, end, finder } = span;
+  if (finder === 'tag') return readTag(text, span, settings);
+  if (settings.repairs !== repairSets.syntax) {
+    const reading = readBlock(text, start, end, settings);
+    // What begins with a bracket was meant as JSON, however early a reader that repairs nothing gives up.
+    return reading.ok ? reading : { ...reading, plausible: /^\s*[[{]/.test(text.slice(start, end)) };
   }
+  if (finder === 'fence') return readFence(text, start, end, settings);
+  if (finder === 'prose') return readOpen(text, start, end, settings);
+  if (finder === 'ndjson') return readBlock(text, start, end, settings, settings.repairsInProse);
+  // The whole text is known to be no valid JSON.
+  return span.untouched ? readBroken(text, 0, settings, settings.repairs) : readBlock(text, start, end, settings);
 }
 
 /** A value in running text, and where the next one may begin: -1 if the rest of the text belongs to this one. */
@@ -138,16 +128,22 @@ function readOpen(text: string, start: number, limit: number, settings: SearchSe
   const reading = readValue(text.slice(start, limit), start, policy);
   // Where structure goes on behind the value, it ended too early; where its end was guessed, it takes less to say so.
   const guessed = reading.ok && reading.repairs.some(({ kind }) => /quote$|missing_bracket/.test(kind));
-  const goesOn = guessed ? /^[\s}\]]*["',:]/ : /^[\s}\]]*,\s*"[^"\n]*"\s*[:\]]/;
+  const goesOn = guessed ? /^[\s}\]]*["',:]/ : /^[\s}\]]*,\s*"[^"\n]*"\s*[:\]"]/;
   if (!reading.ok || !goesOn.test(text.slice(reading.end, reading.end + 99))) return reading;
-  return refused('SYNTAX', 'the end is in doubt', reading.end, reading.end);
+  return refused('SYNTAX', 'unclear end', reading.end, reading.end);
 }
 
 /** Behind a fence valid JSON up to the next one; otherwise as far as the reader reads. */
 function readFence(text: string, start: number, end: number, settings: SearchSettings): Reading {
   const [block = ''] = text.slice(start, end).split('```', 1);
   const strict = readStrict(block.trimEnd(), start, settings);
-  return strict?.ok === true ? strict : readOpen(text, start, end, settings);
+  if (strict?.ok === true) return strict;
+  const reading = readOpen(text, start, end, settings);
+  // What is cut ends with its fence: the text behind it is no part of a string without an end.
+  if (reading.ok || !/\n[ \t]*$/.test(block)) return reading;
+  const inside = readOpen(text, start, start + block.length, settings);
+  // Its end stays that of the longer reading, which a search must count.
+  return 'value' in inside ? { ...inside, end: reading.end } : reading;
 }
 
 /** A `<json>` block; where it cannot be read, with the closing tags inside its strings, or without the prose before it. */

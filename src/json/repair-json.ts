@@ -4,7 +4,6 @@ import type { Limits } from './options.js';
 import { parse } from './parse.js';
 import { readStrict, resolveSettings } from './read-span.js';
 import { describeUnreadable, failWith, refuseText } from './result.js';
-import { SourceNumber } from './reader/number.js';
 import { repairSets } from './reader/reader-policy.js';
 import { type Reading, readValue } from './reader/reader.js';
 
@@ -35,7 +34,7 @@ export function repairJson(text: string, options: RepairJsonOptions = {}): strin
       repairs: repairSets.everything,
       generous: true,
       rootMustEnd: true,
-      numbers: 'source',
+      numbers: (token) => new SourceNumber(token),
       depth: limits.depth,
     });
   const beginsLikeJson = BEGINS_LIKE_JSON.test(text);
@@ -76,4 +75,17 @@ function writeSource(value: unknown): string {
   return `{${Object.entries(value)
     .map(([key, member]) => `${JSON.stringify(key)}:${writeSource(member)}`)
     .join(',')}}`;
+}
+
+/** A number with its source text, which `JSON.stringify` cannot write. */
+class SourceNumber {
+  readonly source: string;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  toJSON(): never {
+    throw new Error();
+  }
 }

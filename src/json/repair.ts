@@ -45,17 +45,9 @@ export interface Repair {
 }
 
 /** The record of a repair; its message is its kind in plain words, the page on errors says more. */
-export function repairAt(kind: RepairKind, offset: number, message = messageOf(kind)): Repair {
-  return { kind, message, offset };
+export function repairAt(kind: RepairKind, offset: number): Repair {
+  return { kind, message: `repaired: ${kind.replaceAll('_', ' ')}`, offset };
 }
 
-function messageOf(kind: RepairKind): string {
-  return `repaired: ${kind.replaceAll('_', ' ')}`;
-}
-
-/** Kinds of repairs that are allowed, with the message of each. */
-export type RepairSet = ReadonlyMap<RepairKind, string>;
-
-export function repairSet(kinds: readonly RepairKind[]): RepairSet {
-  return new Map(kinds.map((kind) => [kind, messageOf(kind)]));
-}
+/** Kinds of repairs that are allowed. */
+export type RepairSet = ReadonlySet<RepairKind>;

@@ -48,22 +48,23 @@ export interface Alignment {
   readonly changes: readonly AlignmentChange[];
 }
 
-/** A value that stands somewhere in a text. */
-export interface PlacedValue {
-  readonly start: number;
-  readonly end: number;
-  /** Left out if it could not be read. */
-  readonly value?: unknown;
-}
-
 /** Where a value comes from: what the aligner cannot see in the value itself. */
 export interface AlignmentSource {
   readonly text: string;
   /** Offsets of the value in the text. */
   readonly start: number;
   readonly end: number;
-  /** All values of the text, in their order, none inside another. */
-  readonly values: () => readonly PlacedValue[];
+  /** What was found in the text: `level` counts the envelopes around it. */
+  readonly candidates: readonly {
+    readonly finder: string;
+    readonly level: number;
+    readonly start: number;
+    readonly end: number;
+    readonly reading: { readonly end: number } & (
+      | { readonly ok: true; readonly value: unknown }
+      | { readonly ok: false }
+    );
+  }[];
 }
 
 /** A schema that can also align: made by `fromJsonSchema` or `alignable` of `sluice/json-schema`. */

@@ -252,4 +252,15 @@ describe('seed 003, D5: ask, parse, ask again with the error', () => {
     const { call } = modelSaying('{"verdict": "hold", "confidence": 2}', GOOD);
     expect(await generateAndParse(call, Slow, { prompt: PROMPT })).toEqual(VALUE);
   });
+
+  test.each([Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY])(
+    'refuses maxRetries %s before the model is called',
+    async (maxRetries) => {
+      const { call, asked } = modelSaying('no JSON');
+      await expect(generateAndParse(call, Verdict, { prompt: PROMPT, maxRetries })).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+      });
+      expect(asked).toEqual([]);
+    },
+  );
 });

@@ -8,7 +8,7 @@ import { matchKeys, mayHoldAnswer } from '../text/key-spelling.js';
 import { readJsonText, saysNull } from '../text/plain-values.js';
 import { readNumber } from '../text/numbers.js';
 import { changed, followedBy, unchanged } from './rules.js';
-import { findItems } from './several-values.js';
+import { findItems, placeValues } from './several-values.js';
 
 /** Aligns a value to a list: its items one by one, or another shape to a list of them. */
 export function alignArray(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {
@@ -67,7 +67,7 @@ function* listReadings(
 /** The given item with those that the text has beside it; undefined if it is not known which of its values are meant. */
 function collectItems(aligning: Aligning, view: AlignmentView, value: unknown): unknown[] | undefined {
   const { source } = aligning;
-  if (source === undefined || source.values().length < 2) return [value];
+  if (source === undefined || placeValues(source).length < 2) return [value];
   const item = aligning.getView(view.items, '');
   let hasList = false;
   const items = findItems(source, (other) => {

@@ -2,7 +2,7 @@ import { isJsonObject, ownValue, setOwnValue } from '../json-schema.js';
 import type { AlignmentChange } from '../../json/index.js';
 import { schemasForKey } from '../views/schema-views.js';
 import type { AlignmentView } from '../views/schema-views.js';
-import { findItems } from './several-values.js';
+import { findItems, placeValues } from './several-values.js';
 import type { Aligning, Place, AlignmentRule, Outcome } from './rules.js';
 import { readJsonText, saysNull } from '../text/plain-values.js';
 import { findRepeatedKeys, matchKeys, mayHoldAnswer } from '../text/key-spelling.js';
@@ -105,7 +105,7 @@ function* objectReadings(
   const outer = withOnlyKey(aligning, view, value);
   if (outer !== undefined) yield { value: outer, rule: 'wrapped' };
   const { source } = aligning;
-  if (place.path.length > 0 || source === undefined || source.values().length < 2) return;
+  if (place.path.length > 0 || source === undefined || placeValues(source).length < 2) return;
   const values = findItems(source, () => true);
   const list = values === undefined ? undefined : withOnlyKey(aligning, view, values);
   if (list !== undefined) yield { value: list, rule: 'values_to_list' };

@@ -33,7 +33,7 @@ export function createAligner(
   return {
     align: (value, source) => attempt(value, source, (aligning) => aligning.align(views.root, value, ROOT)),
     readText: (text) =>
-      attempt(text, { text, start: 0, end: text.length, values: () => [] }, (aligning) =>
+      attempt(text, { text, start: 0, end: text.length, candidates: [] }, (aligning) =>
         readBoldly(aligning, views.root, views.isKnownKey, text),
       ),
   };

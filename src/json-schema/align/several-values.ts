@@ -1,6 +1,14 @@
 import type { AlignmentSource } from '../../json/index.js';
 import { foldCase } from '../text/spelling.js';
 
+/** A value that stands somewhere in a text. */
+interface PlacedValue {
+  readonly start: number;
+  readonly end: number;
+  /** Left out if it could not be read. */
+  readonly value?: unknown;
+}
+
 /** Most values of a text that are made a list. */
 const MOST_VALUES = 10_000;
 /** Longest text between two values that is looked through for a correction. */
@@ -15,10 +23,11 @@ const NOT_ITEMS =
  * read, or words before an item speak of a correction or an example.
  */
 export function findItems(
-  { text, values }: AlignmentSource,
+  source: AlignmentSource,
   isItem: (value: unknown) => boolean,
 ): readonly unknown[] | undefined {
-  const placed = values();
+  const { text } = source;
+  const placed = placeValues(source);
   if (placed.length > MOST_VALUES || !placed.every((one) => 'value' in one)) return undefined;
   const items: unknown[] = [];
   let isClear = true;
@@ -29,4 +38,17 @@ export function findItems(
     isClear &&= !NOT_ITEMS.test(foldCase(before));
   }
   return items.length < 2 || isClear ? items : undefined;
+}
+
+/** The values of the text in their order, none inside another. What was found as a whole holds them all, or is the only one. */
+export function placeValues({ candidates }: AlignmentSource): readonly PlacedValue[] {
+  const placed: PlacedValue[] = [];
+  const parts = candidates.filter(({ finder, level }) => finder !== 'whole' && level === 0);
+  for (const { finder, start, end: limit, reading } of parts.toSorted((left, right) => left.start - right.start)) {
+    const end = Math.max(finder === 'fence' || finder === 'prose' ? reading.end : limit, start);
+    const before = placed.at(-1);
+    if (before !== undefined && start < before.end) continue;
+    placed.push(reading.ok ? { start, end, value: reading.value } : { start, end });
+  }
+  return placed;
 }

@@ -9,17 +9,11 @@ export interface Candidate extends Region {
   readonly finder: FinderName;
 }
 
-/**
- * A part of the text that may hold a value, and how it is to be read: `block` is one value and nothing else, `broken` one
- * that is known to be no valid JSON, `line` one line of NDJSON, `strict` one of a profile that repairs next to nothing,
- * `tag` the content of a `<json>` block, `fence` and `prose` a value that begins there and ends where the reader says,
- * `words` the text itself, as a string.
- */
+/** A part of the text that may hold a value. Fences and prose say where it begins; the reader finds out where it ends. */
 export interface Span extends Candidate {
-  readonly form: 'block' | 'broken' | 'line' | 'strict' | 'tag' | 'fence' | 'prose' | 'words';
   /** Read without repairs, it counts as untouched: nothing had to be cut out. */
   readonly untouched: boolean;
-  /** Form `tag`: where the block ends if its first closing tag stands inside a string. */
+  /** Of a tag: where the block ends if its first closing tag stands inside a string. */
   readonly lastClose?: number;
 }
 
@@ -30,24 +24,23 @@ const INSIDE_LINE = /^\s*(?:[}\]"]|```|[[{]\s*$)/;
 const FENCED_VALUE = /(?:```|~~~)[ \t]{0,8}(?:[\w+.-]{0,32}\s{0,256}|[^\n`]{0,200}\n\s{0,256})(?=[[{])/g;
 /** What kind of value a bracket may begin: checked before a reader is set to work, because prose is full of brackets. */
 const MAY_BEGIN =
-  /\{\s{0,99}(?:["'“‘`,}/#\\]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
+  /\{\s{0,99}(?:["'“‘「`,}/#\\>*]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
 
 /** Where the answer is known to stand: all of the text but the thinking, a tag, a line of NDJSON. */
 export function* findMarkedSpans(text: string, { regions, blocks }: Survey, most: number): Generator<Span> {
   const [only] = regions;
   if (only !== undefined && regions.length === 1) yield findWhole(text, only);
   for (const block of blocks.toReversed()) yield tagSpan(block, false);
-  for (const line of findNdjsonLines(text, regions, most))
-    yield { finder: 'ndjson', form: 'line', untouched: false, ...line };
+  for (const line of findNdjsonLines(text, regions, most)) yield { finder: 'ndjson', untouched: false, ...line };
 }
 
 /** All of the text but the thinking and the blanks around it. As a whole it is known to be no valid JSON. */
 function findWhole(text: string, region: Region): Span {
   if (region.end - region.start === text.length)
-    return { finder: 'whole', form: 'broken', untouched: true, start: 0, end: text.length };
+    return { finder: 'whole', untouched: true, start: 0, end: text.length };
   const content = text.slice(region.start, region.end);
   const start = region.start + content.length - content.trimStart().length;
-  return { finder: 'whole', form: 'block', untouched: false, start, end: start + content.trim().length };
+  return { finder: 'whole', untouched: false, start, end: start + content.trim().length };
 }
 
 /** Profile `tagged`: the last block and no other; untouched if it is closed and clean. */
@@ -57,7 +50,7 @@ export function* findLastTag({ blocks }: Survey): Generator<Span> {
 }
 
 function tagSpan({ start, end, lastClose }: TagBlock, untouched: boolean): Span {
-  return { finder: 'tag', form: 'tag', untouched, start, end, lastClose };
+  return { finder: 'tag', untouched, start, end, lastClose };
 }
 
 /**
@@ -89,7 +82,7 @@ export function findFencedSpans(text: string, regions: readonly Region[]): reado
     return [...text.slice(start, end).matchAll(FENCED_VALUE)]
       .filter((match) => !walker.isInString(start + match.index))
       .map((match): Span => {
-        return { finder: 'fence', form: 'fence', untouched: false, start: start + match.index + match[0].length, end };
+        return { finder: 'fence', untouched: false, start: start + match.index + match[0].length, end };
       });
   });
 }
@@ -103,9 +96,7 @@ export function* findProseSpans(text: string, regions: readonly Region[]): Gener
     let start = nextBracket(text, from, end);
     while (start !== -1) {
       MAY_BEGIN.lastIndex = start;
-      const next = MAY_BEGIN.test(text)
-        ? yield { finder: 'prose', form: 'prose', untouched: false, start, end }
-        : start + 1;
+      const next = MAY_BEGIN.test(text) ? yield { finder: 'prose', untouched: false, start, end } : start + 1;
       start = next === -1 ? -1 : nextBracket(text, next, end);
     }
   }

@@ -40,5 +40,5 @@ function* findFirstObject(text: string, from: number, limit: number): Generator<
 
 /** A span of a profile that repairs next to nothing. */
 export function strictSpan(finder: Span['finder'], start: number, end: number, untouched = false): Span {
-  return { finder, form: 'strict', untouched, start, end };
+  return { finder, untouched, start, end };
 }

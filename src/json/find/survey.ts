@@ -1,16 +1,13 @@
 import { BracketWalker } from './bracket-walker.js';
 
-/** Tags models think and answer in, with attributes; harmony's channels with their names, and its other markers. */
-const LANDMARK =
-  /<(\/?)(think|thinking|thought|reasoning|json)(?:\s[^<>]{0,80})?>|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>/
+/**
+ * Tags models think and answer in, with attributes; harmony's channels with their names, and its other markers. Any tag
+ * whose name speaks of thinking counts, those in {@link THINKS} without its partner too.
+ */
+export const LANDMARK =
+  /<(\/?)([\w:-]{0,20}(?:think|thought|reason|analysis|scratch|reflect|monolog|deliber|planning|critiq)[\w:-]{0,20}|json)(?:\s[^<>]{0,80})?>|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>/
     .source;
-
-/** Finds every landmark. */
-const LANDMARKS = new RegExp(LANDMARK, 'gi');
-/** Finds every landmark and every bracket a value may begin with. */
-export const LANDMARKS_AND_BRACKETS = new RegExp(`${LANDMARK}|[[{]`, 'gi');
-/** The beginning of a landmark whose rest has not arrived. */
-export const CUT_LANDMARK = /<(?:[^<>]{0,99}|\|channel\|>[^{["]{0,120})$/i;
+const THINKS = /^(?:think|thinking|thought|reasoning)$/i;
 
 /**
  * Keeps track of where in a text an answer may stand: not in thinking, and not in harmony's analysis channel. An unclosed
@@ -45,7 +42,7 @@ export class Whereabouts {
       this.insideTag = !closes;
       return closes ? 'close' : 'open';
     }
-    if (closes && this.#thinking === '') return 'restart';
+    if (closes && this.#thinking === '') return THINKS.test(name) ? 'restart' : undefined;
     if (!closes) this.#thinking ||= name;
     else if (this.#thinking === name) this.#thinking = '';
     return undefined;
@@ -75,8 +72,8 @@ export interface Survey {
 /** A block while its end is looked for. */
 type OpenBlock = { -readonly [Field in keyof TagBlock]: TagBlock[Field] };
 
-/** Looks through the text once. A tag inside a JSON string is content. */
-export function surveyText(text: string): Survey {
+/** Looks through the text once. A tag inside a JSON string is content. `hides`: tags around thinking count. */
+export function surveyText(text: string, hides = true): Survey {
   const regions: Region[] = [];
   const blocks: OpenBlock[] = [];
   const whereabouts = new Whereabouts();
@@ -86,17 +83,27 @@ export function surveyText(text: string): Survey {
     if (!whereabouts.hidden && text.slice(start, end).trim() !== '') regions.push({ start, end });
   };
   // A plain search is many times faster than the pattern on long texts without any landmark.
-  for (const match of text.includes('<') || /think]/i.test(text) ? text.matchAll(LANDMARKS) : []) {
-    const { index } = match;
+  const hasLandmarks = text.includes('<') || /think]/i.test(text);
+  /** Where thinking began that is not over. */
+  let hiddenFrom = 0;
+  /** Every tag so far that speaks of thinking was closed again; looked for only as long as that is so, to stay linear. */
+  let isPaired = true;
+  for (const match of hasLandmarks ? text.matchAll(new RegExp(LANDMARK, 'gi')) : []) {
+    const { index, 2: tag = '' } = match;
+    const name = tag.toLowerCase();
+    const isOther = tag !== '' && name !== 'json' && !THINKS.test(name);
+    if (isOther && match[1] === '' && !whereabouts.hidden) isPaired &&= text.includes(`</${tag}`, index);
+    if ((isOther && !isPaired) || (!hides && name !== 'json')) continue;
     const end = index + match[0].length;
     const last = blocks.at(-1);
-    const isTag = match[2]?.toLowerCase() === 'json';
+    const isTag = name === 'json';
     if (!whereabouts.hidden && walker.isInString(index)) {
       // The string may have been cut off there: the tag counts if no other closes the block.
       if (isTag && match[1] === '/' && last?.closed === false) last.lastClose = Math.min(last.lastClose, index);
       continue;
     }
     if (!isTag) leaveRegion(index);
+    if (!whereabouts.hidden) hiddenFrom = end;
     const event = whereabouts.pass(match);
     if (event === 'restart') regions.length = blocks.length = 0;
     if (event === 'open') {
@@ -112,6 +119,12 @@ export function surveyText(text: string): Survey {
   }
   settle(blocks.at(-1), text.length);
   leaveRegion(text.length);
+  // Thinking that is not over does not hide an answer that is marked as such.
+  if (hides && whereabouts.hidden && blocks.length === 0)
+    return {
+      regions,
+      blocks: surveyText(text, false).blocks.filter((block) => block.closed && block.start > hiddenFrom),
+    };
   return { regions, blocks };
 }
 

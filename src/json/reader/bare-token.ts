@@ -12,7 +12,7 @@ export interface BareToken {
   readonly quote: 'none' | 'own' | 'foreign';
 }
 
-const WORD = /(?:(?!\/\*)[^\s\u00a0\ufeff,，、{}｛｝[\]［］"“”(\\]){0,4096}/y;
+const WORD = /(?:(?!\/\*|\*\*|<!--)[^\s\u00a0\u200b-\u200d\u2060\ufeff,，、;{}｛｝[\]［］"“”(\\]){0,4096}/y;
 const PHRASE = /(?:(?!\/\*|\s\/\/|\s#)[^\n,，、{}｛｝[\]［］"“”]){0,4096}/y;
 const KEY = /(?:(?!\/\*|\s\/\/|\s#|\s')[^\n,，、{}｛｝[\]［］"“”:：=]){0,4096}/y;
 const REGULAR_EXPRESSION = /\/(?:\\.|[^\\/\n]){0,1000}\//y;
@@ -31,14 +31,18 @@ export function readBareToken(
   source: Source,
   isKey: boolean,
   policy: ReaderPolicy,
-  stop: string,
+  stops: string,
 ): BareToken | undefined {
   const { text, at, final } = source;
+  let stop = stops;
   let length = policy.generous && !isKey ? source.match(REGULAR_EXPRESSION) : -1;
   if (length === -1) {
     length = measure(source, isKey ? KEY : WORD);
     const word = text.slice(at, at + length);
-    if (!isKey && readLiteralOrNumber(cutAtStop(word, stop), policy) === undefined) length = measure(source, PHRASE);
+    // `[3, 4)`: a wrong bracket is no part of the number before it.
+    const end = policy.generous && /^[^(]+\)$/.test(word) ? ')' : stop;
+    if (!isKey && readLiteralOrNumber(cutAtStop(word, end), policy) === undefined) length = measure(source, PHRASE);
+    else stop = end;
   }
   const token = cutAtStop(text.slice(at, at + length), stop);
   const end = at + token.length;
@@ -72,7 +76,7 @@ export interface BareReading {
 }
 
 /** Words for values; those that JSON has no value for become `null`, as in `JSON.stringify`. */
-const LITERAL = /^(?:true|True|TRUE|false|False|FALSE|null|Null|NULL|None|nil|undefined|NaN|-?Infinity)$/;
+const LITERAL = /^(?:true|false|null|none|nil|undefined|NaN|-?Infinity)$/i;
 
 /** Words, dates, addresses, paths: text without brackets, operators and calls. */
 const PLAIN_TEXT = /^[\p{L}\p{N}_@#/~.][\p{L}\p{N}\p{M}_@#%/~. :'+&-]*$/u;

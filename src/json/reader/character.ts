@@ -1,18 +1,29 @@
 /** Control characters, for the inside of a pattern's brackets. */
 export const CONTROL = '\\0-\\x1f';
 
+/** Characters looked at to judge the backslashes of a string. */
+export const LONGEST_LOOK = 256;
+
 /** A way to quote: the quotes that end a string opened by one of them, and the text up to anything special. */
 export interface QuoteStyle {
   readonly closers: string;
   readonly plain: RegExp;
+  /** What is left of the string, as far as it takes to tell a path or a formula from a text. */
+  readonly rest: RegExp;
 }
 
 const SINGLE_QUOTES = "'`´‘’＇";
 const DOUBLE_QUOTES = '"“”„＂';
 const STRAIGHT = quoteStyle('"');
 /** Straight quotes close only themselves, typographic ones any of their kind and the straight one. */
-const QUOTES = SINGLE_QUOTES + DOUBLE_QUOTES;
-const QUOTE_STYLES = [STRAIGHT, quoteStyle("'"), quoteStyle(SINGLE_QUOTES), quoteStyle(DOUBLE_QUOTES)];
+const QUOTES = `${SINGLE_QUOTES}${DOUBLE_QUOTES}「」`;
+const QUOTE_STYLES = [
+  STRAIGHT,
+  quoteStyle("'"),
+  quoteStyle(SINGLE_QUOTES),
+  quoteStyle(DOUBLE_QUOTES),
+  quoteStyle('「」'),
+];
 const PUNCTUATION = '，,、,：:｛{｝}［[］]【[】]';
 
 /** How a string is quoted that this quote opens. */
@@ -39,5 +50,9 @@ export function asciiPunctuation(char: string): string {
 }
 
 function quoteStyle(closers: string): QuoteStyle {
-  return { closers, plain: new RegExp(`[^\\\\${CONTROL}${closers}]*`, 'y') };
+  return {
+    closers,
+    plain: new RegExp(`[^\\\\${CONTROL}${closers}]*`, 'y'),
+    rest: new RegExp(`(?:\\\\[^]|[^\\\\${closers}]){0,${LONGEST_LOOK}}`, 'y'),
+  };
 }

@@ -11,8 +11,8 @@ interface Whereabouts {
   readonly rootMustEnd: boolean;
 }
 
-/** White space JSON does not know but texts contain: no-break and zero-width spaces, the byte order mark. */
-const FOREIGN_SPACE = /\\[nrt]|[\s\u180e\u200b-\u200d\u2060]/y;
+/** White space JSON does not know but texts contain: no-break and zero-width spaces, the byte order mark, colours, block quotes. */
+const FOREIGN_SPACE = /\\[nrt]|[\s\u180e\u200b-\u200d\u2060]|\p{Cc}\[[\d;]{0,32}[A-Za-z]|(?<=\n|^)>/uy;
 const FENCE = /```[ \t]*[\w+-]*/y;
 /** A fence is passed in one piece, when its language word is sure to be complete. */
 const LONGEST_FENCE = 40;
@@ -38,7 +38,7 @@ export class Filler {
       source.at = skipSpace(source.text, source.at);
       const char = source.char();
       const code = char.charCodeAt(0);
-      if (code > 0x20 && code < 0x7f && !'/#`\\'.includes(char)) return char;
+      if (code > 0x20 && code < 0x7f && !'/#`\\*<>'.includes(char)) return char;
       const passed = this.#pass(char, where);
       if (passed !== 'passed') return passed === 'more' ? '' : char;
     }
@@ -47,7 +47,7 @@ export class Filler {
   #pass(char: string, where: Whereabouts): 'passed' | 'token' | 'more' {
     const source = this.#source;
     if (char === '`') return this.#passFence(where);
-    if (!source.has(2)) return 'more';
+    if (!source.has(char === '<' ? 4 : 2)) return 'more';
     const next = source.char(1);
     const space = source.match(FOREIGN_SPACE);
     if (space !== -1) {
@@ -56,10 +56,17 @@ export class Filler {
       return 'passed';
     }
     // `#fff` where a value is due is text; `# note` is a comment anywhere.
-    const comments = char === '#' ? where.due === 'other' || next.trim() === '' : char === '/' && /[/*]/.test(next);
+    if (char === '*' && next === '*') {
+      source.repair('markdown', source.at, 2);
+      source.at += 2;
+      return 'passed';
+    }
+    const isHtml = source.text.startsWith('<!--', source.at);
+    const comments =
+      isHtml || (char === '#' ? where.due === 'other' || next.trim() === '' : char === '/' && /[/*]/.test(next));
     if (!comments) return 'token';
     source.repair('comment', source.at, 2);
-    this.#commentEnd = next === '*' && char === '/' ? '*/' : '\n';
+    this.#commentEnd = isHtml ? '-->' : next === '*' && char === '/' ? '*/' : '\n';
     source.at += 2;
     return 'passed';
   }
@@ -68,11 +75,13 @@ export class Filler {
   #endComment(): boolean {
     const source = this.#source;
     const { text, at } = source;
-    const block = this.#commentEnd === '*/';
-    const found = text.indexOf(this.#commentEnd, block ? at : at - 1);
-    // The star may be the first half of the end.
-    source.at =
-      found === -1 ? text.length - Number(block && text.endsWith('*') && at < text.length) : found + (block ? 2 : 0);
+    const end = this.#commentEnd;
+    const isBlock = end !== '\n';
+    const found = text.indexOf(end, isBlock ? at : at - 1);
+    // The last characters may be the beginning of the end.
+    let kept = end.length - 1;
+    while (!text.endsWith(end.slice(0, kept))) kept--;
+    source.at = found === -1 ? Math.max(at, text.length - kept) : found + (isBlock ? end.length : 0);
     if (found !== -1) this.#commentEnd = '';
     return found !== -1;
   }
@@ -84,6 +93,8 @@ export class Filler {
       source.fail();
       return 'token';
     }
+    // Behind a colon or a comma a fence is used as quotes, at the beginning of a line it ends the block.
+    if (due === 'value' && /[:,[][ \t]{0,9}$/.test(source.text.slice(0, source.at).slice(-10))) return 'token';
     if (!rootMustEnd && due !== 'root') {
       source.endHere();
       return 'more';

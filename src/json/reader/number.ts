@@ -1,22 +1,7 @@
 import type { ParseOptions } from '../options.js';
 
-/** How numbers a double cannot hold are kept; `source` keeps them as {@link SourceNumber}, to be written out again. */
-export type NumberMode = NonNullable<ParseOptions['numbers']> | 'source';
-
-/** A number as it was written, which `JSON.stringify` cannot write. */
-export class SourceNumber {
-  readonly source: string;
-
-  constructor(source: string) {
-    this.source = source;
-  }
-
-  toJSON(): never {
-    throw new Error();
-  }
-}
-
-type NumberValue = number | bigint | string | SourceNumber;
+/** How numbers a double cannot hold are kept; a function makes of their source text what it likes. */
+export type NumberMode = NonNullable<ParseOptions['numbers']> | ((token: string) => unknown);
 
 /** Numbers of JSON and of other languages: `+1`, `.5`, `5.`, `1_000`. Leading zeros are no number: they may be a code. */
 const NUMBER = /^[+-]?(?:(?:0|[1-9][\d_]*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
@@ -28,7 +13,7 @@ const CUT_NUMBER = /^(-?(?:0|[1-9]\d*)(?:\.\d+)?)(?:\.|\.?[eE][+-]?)$/;
 export function readNumber(
   token: string,
   mode: NumberMode,
-): { readonly value: NumberValue; readonly repair?: 'number' } | undefined {
+): { readonly value: unknown; readonly repair?: 'number' } | undefined {
   if (HEXADECIMAL.test(token)) return { value: Number(token), repair: 'number' };
   if (!NUMBER.test(token)) return undefined;
   const plain = token
@@ -40,16 +25,16 @@ export function readNumber(
 }
 
 /** The part of a cut token that is a number already; undefined if there is none. */
-export function readCutNumber(token: string, mode: NumberMode): NumberValue | undefined {
+export function readCutNumber(token: string, mode: NumberMode): unknown {
   const whole = CUT_NUMBER.exec(token)?.[1];
   return whole === undefined ? undefined : convertNumber(whole, mode);
 }
 
 /** The value of a valid JSON number in the representation asked for. */
-export function convertNumber(token: string, mode: NumberMode): NumberValue {
+export function convertNumber(token: string, mode: NumberMode): unknown {
   const value = Number(token);
   if (mode === 'double' || (Number.isFinite(value) && (token.length < 16 || holdsDigits(value, token)))) return value;
-  if (mode === 'source') return new SourceNumber(token);
+  if (typeof mode === 'function') return mode(token);
   if (mode === 'raw') return token;
   return /[.eE]/.test(token) ? value : BigInt(token);
 }

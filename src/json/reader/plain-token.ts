@@ -5,8 +5,8 @@ import { BARE_MEMBER, QUOTED_KEY, SPACE } from './quote-verdict.js';
 
 const PLAIN = `[^"\\\\${CONTROL}]*`;
 const SINGLE = `'[^'\\\\${CONTROL}]+'`;
-/** A string in straight quotes with nothing to mend; what follows it must make certain that it ended. */
-const STRING = `(?:"${PLAIN}(?:\\\\["\\\\/bfnrt]${PLAIN}){0,64}"|${SINGLE})`;
+/** A string in straight quotes with nothing to repair, and no path; what follows it must make certain that it ended. */
+const STRING = `(?:"(?![A-Za-z]:\\\\)${PLAIN}(?:\\\\["\\\\/nrt]${PLAIN}){0,64}"|${SINGLE})`;
 /** A number or literal as JSON writes it, with a delimiter behind it. */
 const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?=[,}\]\s])/.source;
 const KEY = `(?:"${PLAIN}"|${SINGLE})(?<!:.)|[A-Za-z_$][\\w$]{0,255}`;

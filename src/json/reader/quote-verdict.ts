@@ -9,6 +9,8 @@ export interface StringSurroundings {
   /** Nothing but white space and comments may follow the root value. */
   readonly rootMustEnd: boolean;
   readonly insideCall: boolean;
+  /** Keys stand in doubled quotes: so do strings. */
+  doublesQuotes: boolean;
 }
 
 // The pieces of the patterns below. All repetitions are bounded, so that a verdict costs a constant at most; `␃` stands
@@ -17,26 +19,32 @@ export const SPACE = /[\s\u200b]{0,512}/.source;
 const NEW_LINE = /[^\S\n]{0,256}\n\s{0,256}/.source;
 const QUOTE = /["'`´‘’“”„＂＇]/.source;
 const COMMENT = /\/\/|\/\*|#|\/␃/.source;
+const COMMA = /[,，、]/.source;
+const COLON = /[:：]/.source;
 const BRACE = /[}｝]/.source;
 const BRACKET = /[\]］]/.source;
-const LITERAL = /(?:true|false|null|True|False|None|undefined|NaN|-?\d[\d.eE+-]{0,64})(?=[\s,\]}]|␃)/.source;
+const LITERAL =
+  /(?:true|false|null|True|False|None|undefined|NaN|-?Infinity|0[xX][\da-fA-F]{1,64}|[+-]?\.?\d[\d_.eE+-]{0,64})(?=[\s,\]}]|␃)/
+    .source;
 const QUOTED = /\\?(?:"(?:[^"\\\n]|\\.){0,256}"|'(?:[^'\\\n]|\\.){0,256}'|[“‘][^\n”’"]{0,256}[”’"])/.source;
 /** A key in quotes and its colon. */
 export const QUOTED_KEY = `${QUOTED}${SPACE}[:：=]`;
 /** A key of which the rest has not arrived, or that is longer than the window. */
 const CUT_KEY = `(?:${QUOTED}${SPACE}␃|${/"(?:[^"\\\n]|\\.){0,256}\\?␃|'(?:[^'\\\n]|\\.){0,256}\\?␃|[“‘][^\n”’"]{0,256}␃|"(?:[^"\\\n]|\\.){256}/.source})`;
-const BARE_WORD = /[\w$\u0080-\uffff-]{1,128}["']?/.source;
-const BARE_KEY = `${BARE_WORD}${SPACE}[:：]`;
-const CUT_BARE_KEY = `${BARE_WORD}${SPACE}(?:␃|[:：]${SPACE}␃)`;
+const BARE_WORD = /(?:\d+\.\d+|[\w$\u0080-\uffff-]{1,128})["']?/.source;
+const BARE_KEY = `${BARE_WORD}${SPACE}${COLON}`;
+const CUT_BARE_KEY = `${BARE_WORD}${SPACE}(?:␃|${COLON}${SPACE}␃)`;
 /** Prose may hold `, note:` too: on one line a bare key counts only with a value that can be nothing else. */
 export const BARE_MEMBER = `${BARE_KEY}${SPACE}(?:${QUOTE}|[{[]|${LITERAL})`;
+/** The same with a word for a value, which may stand in prose too: only where no quotation is open inside the string. */
+const WORD_MEMBER = `${BARE_KEY}${SPACE}[\\w$.-]{1,64}(?:${SPACE}[,}]|\\s{0,64}␃)`;
 /** An unquoted item reaches its comma or bracket before any quote; the rest of a quoted sentence does not. */
 const BARE_ITEM = /[^,\]\n"“”]{0,256}(?:[,\]\n]|␃)/.source;
 
 /** A key or literal may follow without a comma, and is still arriving. */
 const CUT_FOLLOWER = new RegExp(`${SPACE}(?:${CUT_KEY}|[a-zA-Z]{1,9}␃)`.replaceAll('␃', '$'), 'y');
 /** A character on the line of a key that does not end it. */
-const NO_KEY_END = `(?:(?!${QUOTE}${SPACE}[:：])[^\\n])`;
+const NO_KEY_END = `(?:(?!${QUOTE}${SPACE}${COLON})[^\\n])`;
 
 const ROLES: readonly StringSurroundings['role'][] = ['root', 'key', 'member', 'item'];
 /** For each kind of surroundings what may follow the end of a string: for sure, and also where the text ends. */
@@ -45,39 +53,52 @@ const patterns: (readonly [RegExp, RegExp] | undefined)[] = [];
 /**
  * Judges a quote by what follows it. In valid JSON a closing quote is followed by `:`, `,`, `}`, `]` and a matching
  * continuation, so it is always judged an end; only text that is no JSON anyway can make a quote part of the content.
+ * `inQuotation`: an odd number of quotes was judged content, so that this one may be the partner of the last.
  */
-export function judgeQuote(text: string, after: number, final: boolean, around: StringSurroundings): QuoteVerdict {
-  const [surely, perhaps] = patternsFor(around);
+export function judgeQuote(
+  text: string,
+  after: number,
+  final: boolean,
+  around: StringSurroundings,
+  inQuotation: boolean,
+): QuoteVerdict {
+  const [surely, perhaps] = patternsFor(around, inQuotation);
   surely.lastIndex = perhaps.lastIndex = CUT_FOLLOWER.lastIndex = after;
   if (surely.test(text)) return 'ends';
   if (perhaps.test(text)) return final ? 'ends' : 'unknown';
   return !final && around.role !== 'root' && CUT_FOLLOWER.test(text) ? 'unknown' : 'content';
 }
 
-function patternsFor(around: StringSurroundings): readonly [RegExp, RegExp] {
+function patternsFor(around: StringSurroundings, inQuotation: boolean): readonly [RegExp, RegExp] {
   const { role, builder, rootMustEnd, insideCall } = around;
   // A number, because every string that is not plain asks.
   const kind =
-    ROLES.indexOf(role) * 32 +
-    Math.min(builder.depth, 3) * 8 +
-    Number(builder.otherAbove) * 4 +
-    Number(rootMustEnd) * 2 +
-    Number(insideCall);
+    ROLES.indexOf(role) * 64 +
+    Math.min(builder.depth, 3) * 16 +
+    Number(builder.otherAbove) * 8 +
+    Number(rootMustEnd) * 4 +
+    Number(insideCall) * 2 +
+    Number(inQuotation);
   const known = patterns[kind];
   if (known !== undefined) return known;
-  const source = `${SPACE}(?:${followers(around)})|\\s{512}`;
+  const source = `${SPACE}(?:${followers(around, inQuotation)})|\\s{512}`;
   return (patterns[kind] = [
     new RegExp(source.replaceAll('␃', '(?!)'), 'y'),
     new RegExp(source.replaceAll('␃', '$'), 'y'),
   ]);
 }
 
-function followers({ role, builder: { depth, otherAbove }, rootMustEnd, insideCall }: StringSurroundings): string {
+function followers(
+  { role, builder: { depth, otherAbove }, rootMustEnd, insideCall }: StringSurroundings,
+  inQuotation: boolean,
+): string {
   const anywhere = `\`{0,2}␃|\`{3}|${COMMENT}|\\+${SPACE}(?:␃|${QUOTE}|${COMMENT})${insideCall ? '|\\)' : ''}`;
   /** A closing bracket is structure if the structure goes on behind it. */
   const closing = (bracket: string, left: number): string => {
     if (left > 0) return `${bracket}(?:${SPACE}(?:␃|[,，、}｝\\]］{[]|${QUOTE}|${COMMENT})|${NEW_LINE})`;
-    return rootMustEnd ? `${bracket}(?:${SPACE}(?:[,，、}｝\\]］;]|${anywhere})|${NEW_LINE})` : bracket;
+    return rootMustEnd
+      ? `${bracket}(?:${SPACE}(?:[,，、}｝\\]］;{[]|${anywhere})|${NEW_LINE}|\\s[^"“”]{0,256}(?:␃|(?<=[^]{256})))`
+      : bracket;
   };
   /** The bracket of another container closes the string too, if there is such a container. */
   const closingOther = (bracket: string): string => (otherAbove ? closing(bracket, depth - 2) : `${bracket}${SPACE}␃`);
@@ -88,21 +109,24 @@ function followers({ role, builder: { depth, otherAbove }, rootMustEnd, insideCa
       return [
         closing(BRACE, depth - 1),
         closingOther(BRACKET),
-        `[,，、;]${SPACE}(?:␃|[}｝,，.…${otherAbove ? '\\]{' : ''}]|${COMMENT}|${QUOTED_KEY}|${CUT_KEY}|${BARE_MEMBER}|${CUT_BARE_KEY})`,
-        `[,，、;]${NEW_LINE}${BARE_KEY}|(?<=\\n\\s{0,64})[,，、]?${SPACE}${BARE_KEY}`,
+        `[,，、;]${SPACE}(?:␃|[}｝,，.…${otherAbove ? '\\]{' : ''}]|${COMMENT}|${QUOTED_KEY}|${CUT_KEY}|${BARE_MEMBER}|${CUT_BARE_KEY}${inQuotation ? '' : `|${WORD_MEMBER}`})`,
+        `[,，、;]${NEW_LINE}${BARE_KEY}|(?<=\\n\\s{0,64})${COMMA}?${SPACE}${BARE_KEY}`,
         `${QUOTED_KEY}|${NEW_LINE}${CUT_KEY}`,
         anywhere,
       ].join('|');
     case 'item':
       return [
-        `[,，、]${SPACE}(?:␃|[,，、.…{}｝[\\]］\\\\]|${QUOTE}|${COMMENT}|${BARE_ITEM})`,
+        `${COMMA}${SPACE}(?:␃|[,，、.…{}｝[\\]］\\\\]|${QUOTE}|${COMMENT}|${BARE_ITEM})`,
         closing(BRACKET, depth - 1),
         closingOther(BRACE),
         `[{[]|(?=${LITERAL})${BARE_ITEM}|(?<=\\n\\s{0,64})${BARE_ITEM}`,
-        `(?<=\\s)${QUOTE}|${QUOTE}${SPACE}(?:␃|[^\\s,}\\]])`,
+        // Only where the quote is not the partner of one inside, a missing comma is more likely.
+        ...(inQuotation
+          ? []
+          : [`${COLON}|${COMMA}${SPACE}[tfn\\d-]|(?<=\\s)${QUOTE}|${QUOTE}${SPACE}(?:␃|[^\\s,}\\]])`]),
         anywhere,
       ].join('|');
     case 'root':
-      return `;|[,，、]${SPACE}(?:␃|${QUOTE}|[{[]|${BARE_ITEM})|(?<=\\n\\s{0,64})${QUOTE}|${anywhere}`;
+      return `;|${COMMA}${SPACE}(?:␃|${QUOTE}|[{[]|${BARE_ITEM})|(?<=\\n\\s{0,64})${QUOTE}|${anywhere}`;
   }
 }

@@ -1,6 +1,6 @@
 import type { Limits } from '../options.js';
 import type { NumberMode } from './number.js';
-import { REPAIR_KINDS, type RepairKind, repairSet, type RepairSet } from '../repair.js';
+import { REPAIR_KINDS, type RepairKind, type RepairSet } from '../repair.js';
 
 /** What a reader may do with text that is no JSON. */
 export interface ReaderPolicy {
@@ -19,16 +19,16 @@ export interface ReaderPolicy {
 
 /** The sets of repairs the pipeline chooses from. Where a cut value is completed, it is for the pipeline to take it or not. */
 export const repairSets = {
-  none: repairSet([]),
-  controlCharacters: repairSet(['control_character']),
+  none: new Set<RepairKind>(),
+  controlCharacters: new Set<RepairKind>(['control_character']),
   /** All but those that turn code and lists of values into one value that nobody wrote. */
   syntax: without('function_call', 'several_values'),
   syntaxInProse: without('function_call', 'several_values', 'unquoted_string'),
-  everything: repairSet(REPAIR_KINDS),
+  everything: new Set<RepairKind>(REPAIR_KINDS),
 } as const;
 
 function without(...kinds: readonly RepairKind[]): RepairSet {
-  return repairSet(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));
+  return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));
 }
 
 /** How everything but {@link repairSets.everything} is read: nothing is guessed that nobody wrote. */

@@ -17,12 +17,12 @@ const LONGEST_TAIL = 64;
 export class Reader {
   readonly source: Source;
   readonly structure: Structure;
-  readonly #policy: ReaderPolicy;
+  readonly policy: ReaderPolicy;
   /** What is being read: a string, unquoted text, or nothing but structure. */
-  #token: StringToken | 'bare' | undefined;
+  token: StringToken | 'bare' | undefined;
 
   constructor(policy: ReaderPolicy, offset = 0, listener?: ValueListener) {
-    this.#policy = policy;
+    this.policy = policy;
     this.source = new Source(offset, policy.repairs);
     this.structure = new Structure(this.source, policy, listener);
   }
@@ -45,35 +45,18 @@ export class Reader {
     if (this.source.failure === undefined) this.structure.finish();
   }
 
-  /** Shows what is not finished yet in its place, as far as `options` ask for it. */
-  showUnfinished(options: { strings: boolean; numbers: boolean; literals: boolean; keys: boolean }): void {
-    const { builder, role, awaitsValue } = this.structure;
-    const token = this.#token;
-    if (token === undefined) {
-      if (awaitsValue && options.keys) builder.show(null);
-    } else if (role === 'key') {
-      return;
-    } else if (token !== 'bare') {
-      if (options.strings) builder.show(token.shown);
-    } else {
-      const reading = readBareText(this.source.text.slice(this.source.at), true, this.#policy);
-      if (reading === undefined || !('value' in reading) || typeof reading.value === 'string') return;
-      if (typeof reading.value === 'number' ? options.numbers : options.literals) builder.show(reading.value);
-    }
-  }
-
   #run(): void {
     while (this.source.failure === undefined && this.#advance());
   }
 
   /** One token or structural character; false when there is nothing more to read for now. */
   #advance(): boolean {
-    if (this.#token === 'bare') return this.#readBare(this.structure.insideCall ? ')' : '');
-    if (this.#token !== undefined) return this.#readString(this.#token);
+    if (this.token === 'bare') return this.#readBare(this.structure.insideCall ? ')' : '');
+    if (this.token !== undefined) return this.#readString(this.token);
     const step = this.structure.step();
     if (step === 'on' || step === 'wait') return step === 'on';
     if (step === 'string' && this.structure.rereads) return this.#rereadAsBareText(this.source.at);
-    this.#token = step === 'bare' ? step : new StringToken(this.source);
+    this.token = step === 'bare' ? step : new StringToken(this.source);
     return true;
   }
 
@@ -81,11 +64,11 @@ export class Reader {
     const { source, structure } = this;
     const progress = string.read(structure);
     if (progress === 'more') return false;
-    this.#token = undefined;
+    this.token = undefined;
     // A root string that needs its quotes mended is a sentence with quotation marks.
     const isSentence = structure.role === 'root' && (string.unescapedSeen || source.repairs.length > 0);
     if (progress === 'cut' && !this.#endCutString(string)) return true;
-    if ((isSentence || string.isDoubtful) && !this.#policy.generous) source.fail(string.offset - source.base);
+    if ((isSentence || string.isDoubtful) && !this.policy.generous) source.fail(string.offset - source.base);
     if (structure.role === 'key') structure.placeKey(string.content, string.offset, false);
     else structure.placeScalar(progress === 'cut' ? string.shown : string.content);
     if (string.separator !== '') structure.passSeparator(string.separator);
@@ -96,28 +79,14 @@ export class Reader {
   #endCutString(string: StringToken): boolean {
     const { source } = this;
     const opened = string.offset - source.base;
-    if (this.#policy.generous && opened >= 0 && /[\]},+]\s*$/.test(source.text.slice(-LONGEST_TAIL))) {
+    if (this.policy.generous && opened >= 0 && /[\]},+]\s*$/.test(source.text.slice(-LONGEST_TAIL))) {
       this.structure.rereads = true;
       this.#rereadAsBareText(opened);
       return false;
     }
-    const lineEnd = this.#findLostLineEnd(opened);
-    if (lineEnd === -1) source.repairEnd();
-    else string.endAtLine(lineEnd);
-    return source.failure === undefined;
-  }
-
-  /**
-   * Index of the line break that ends a string without end quote: behind it stand just the brackets that close all that is
-   * open. -1 if the string was really cut.
-   */
-  #findLostLineEnd(opened: number): number {
-    const { text } = this.source;
     const { role, builder } = this.structure;
-    const rest = text.slice(Math.max(opened, -1) + 1).slice(-2 * LONGEST_TAIL - 2 * builder.depth);
-    const [tail = ''] = /\n[\s}\]]*$/.exec(rest) ?? [];
-    const closes = tail.replace(/\s/g, '').length === builder.depth;
-    return closes && (role === 'member' || role === 'item') ? text.length - tail.length : -1;
+    if (!string.endCut(role === 'key' || role === 'root' ? -1 : builder.depth)) source.repairEnd();
+    return source.failure === undefined;
   }
 
   /** A string whose end quote is missing, read up to the next delimiter instead of to the end of the text. */
@@ -131,11 +100,11 @@ export class Reader {
     const { source, structure } = this;
     const start = source.at;
     const isKey = structure.role === 'key';
-    const token = structure.enterCall() ? 'call' : readBareToken(source, isKey, this.#policy, stops);
+    const token = structure.enterCall() ? 'call' : readBareToken(source, isKey, this.policy, stops);
     if (token === undefined) return false;
-    this.#token = undefined;
+    this.token = undefined;
     if (token === 'call') return true;
-    if (token.quote === 'foreign' && !this.#policy.generous) {
+    if (token.quote === 'foreign' && !this.policy.generous) {
       source.fail(start);
     } else if (isKey) {
       this.#placeBareKey(token, start);
@@ -148,7 +117,7 @@ export class Reader {
   #placeBareKey(token: BareToken, start: number): void {
     const { source, structure } = this;
     if (token.cut) source.repairEnd();
-    else if (!isBareKey(token.text, this.#policy)) source.fail(start);
+    else if (!isBareKey(token.text, this.policy)) source.fail(start);
     else source.repair(token.quote === 'own' ? 'missing_quote' : 'unquoted_key', start);
     structure.placeKey(token.text, source.base + start, token.quote !== 'own');
   }
@@ -158,7 +127,7 @@ export class Reader {
     const reading: BareReading | undefined =
       token.quote === 'own'
         ? { value: token.text, repair: 'missing_quote' }
-        : readBareText(token.text, token.cut, this.#policy);
+        : readBareText(token.text, token.cut, this.policy);
     if (reading === undefined) {
       source.fail(start);
       return;
@@ -169,7 +138,7 @@ export class Reader {
       if (structure.builder.depth > 0) return;
       if (!('value' in reading)) source.fail(start, 'TRUNCATED', CUT_OFF);
     } else if (reading.repair !== undefined) {
-      const prose = reading.repair === 'unquoted_string' && structure.role === 'root' && !this.#policy.generous;
+      const prose = reading.repair === 'unquoted_string' && structure.role === 'root' && !this.policy.generous;
       if (prose) source.fail(start);
       if (reading.repair === 'truncated') source.repairEnd();
       else source.repair(reading.repair, start);

@@ -9,6 +9,8 @@ export interface ReadFailure {
 
 /** What a text that ends too early fails with. */
 export const CUT_OFF = 'the text ends before the value does';
+/** More repairs than this are not listed. */
+const MOST_REPAIRS = 1000;
 /** How much text already read is kept for those who must look back. */
 export const LOOK_BEHIND = 64;
 
@@ -70,12 +72,12 @@ export class Source {
    */
   repair(kind: RepairKind, index = this.at, length = 1): void {
     const offset = this.base + index;
-    const message = this.allowed.get(kind);
-    if (message === undefined) {
+    if (!this.allowed.has(kind)) {
       if (kind === 'truncated') this.fail(index, 'TRUNCATED', CUT_OFF);
       else this.fail(index, 'SYNTAX', `this is no JSON: ${kind.replaceAll('_', ' ')}`);
     } else if (this.#lastRepairEnd !== offset || this.repairs.at(-1)?.kind !== kind) {
-      this.repairs.push(repairAt(kind, offset, message));
+      // The last one says whether the text was cut off.
+      if (this.repairs.length < MOST_REPAIRS || kind === 'truncated') this.repairs.push(repairAt(kind, offset));
     }
     this.#lastRepairEnd = offset + length;
   }

@@ -1,4 +1,4 @@
-import { isQuote, type QuoteStyle, quoteStyleOf } from './character.js';
+import { isQuote, LONGEST_LOOK, type QuoteStyle, quoteStyleOf } from './character.js';
 import { judgeQuote, type StringSurroundings } from './quote-verdict.js';
 import { GrowingText, LOOK_BEHIND, type Source } from './source.js';
 
@@ -8,14 +8,20 @@ export type StringProgress = 'done' | 'more' | 'cut';
 /** The letters of JSON's escapes, and what they stand for, in the same order. */
 const ESCAPE_LETTERS = '"\\/bfnrt';
 const ESCAPED = '"\\/\b\f\n\r\t';
-const CODE_ESCAPE = /\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|u\{([\da-fA-F]{1,5}|10[\da-fA-F]{4})\})/y;
-const CUT_ESCAPE = /\\(?:u[\da-fA-F]{0,3}|x[\da-fA-F]?|u\{[\da-fA-F]{0,6})?$/y;
+const CODE_ESCAPE = /\\(?:u([\da-f]{4})|x([\da-f]{2})|u\{([\da-f]{1,5}|10[\da-f]{4})\})/iy;
+const CUT_ESCAPE = /\\(?:u[\da-f]{0,3}|x[\da-f]?|u\{[\da-f]{0,6})?$/iy;
 /** What escapes an escape once more where quotes are escaped: `\\n`, `\\\"`. */
 const ESCAPED_ESCAPE = /\\\\?(?=\\[^])/y;
 const LONGEST_ESCAPE = 12;
+/** A backslash before a letter that is no escape of JSON. */
+const UNKNOWN_ESCAPE = /(?<!\\)(?:\\\\)*\\(?![bfnrtu])[a-z]/i;
+/** Commands of LaTeX that begin like an escape of JSON. */
+const LATEX_COMMAND = /\\(?:[bf][a-z]|n(?:abla|eq?\b|ot\b|u\b)|r(?:ho|ight|angle)|t(?:an|au|ext|frac|heta|imes|o)\b)/y;
 /** What separates a string without end quote from the next quote, with the filler around it, in which nothing is escaped. */
 const SEPARATOR = /(?:\s|\/\*[^*\\]*\*\/)*([,+:]|\n)(?:\s|\/\*[^*\\]*\*\/)*$/;
 const SEPARATORS = { root: '+', key: ':', member: ',+\n', item: ',+' } as const;
+/** The second of two opening quotes, where two close the string too. */
+const DOUBLED = /"[^"\n]{1,250}""/y;
 const KEY_END = /.\s{0,64}(?:[:：=]|$)/y;
 /** A quote that opens the next key, item or operand. */
 const NEXT_TOKEN = {
@@ -24,6 +30,9 @@ const NEXT_TOKEN = {
 } as const;
 const NEXT_OPERAND = /.[^"\n]{0,256}"\s{0,64}(?:[,}\]]|$)/y;
 const NEXT_TOKEN_WINDOW = 512;
+/** Brackets and a fence at the end of a text. */
+const TAIL = /\s*(?:[}\]][\s}\]]{0,256}(?:```\s*)?|\n```\s*)$/;
+const BARE_MEMBER_BEFORE = /,\s{1,9}[A-Za-z_]\w{0,30}:\s{0,9}$/;
 /** A quote that closes before any has opened, with what tells. `24" wide` is a measure, `the boys' house` a genitive. */
 const END_OF_WORD = /^(?:[\p{L}.!?)](?:[^'’][ "]|. ')|[\p{L}\p{N}.!?)][^'’][,:;.])/u;
 
@@ -34,14 +43,19 @@ export class StringToken {
   /** The end quote was missing, and this separator behind the string was already passed. */
   separator = '';
   unescapedSeen = false;
+  /** Quotes that were judged content. */
+  #innerQuotes = 0;
   /** `"x" or "y"`, `"x", y"`: the string seems to have ended before its end, though nothing fits behind it. */
   #endSeen = false;
   readonly #source: Source;
   readonly #style: QuoteStyle;
   readonly #escapedQuotes: boolean;
-  #triple = false;
+  /** How many quotes end it: three as Python writes long strings, two where all quotes are doubled. */
+  #closingQuotes = 1;
   #controlSeen = false;
   #escapeSeen = false;
+  /** What the backslashes of the string are, told at the first one before a letter. */
+  #backslashes: 'escapes' | 'formula' | 'path' | undefined;
   /** Once an unescaped quote was found, brackets opened inside the string must be closed before it may end. */
   #openBrackets = 0;
   /** The decoded content so far. Only ever appended to: reading it would copy it again for every piece. */
@@ -95,12 +109,22 @@ export class StringToken {
     return this.#endSeen || (this.#style.closers.includes('`') && this.content.includes('${'));
   }
 
-  /** Ends the string at a line break before which its end quote is missing. */
-  endAtLine(lineEnd: number): void {
+  /**
+   * The text ended inside the string: brackets and a fence at its very end belong to what is around it. Whether just the
+   * end quote is missing: behind a line break stand the brackets that close all that is open.
+   */
+  endCut(depth: number): boolean {
     const source = this.#source;
-    this.#cut(source.text.length - lineEnd);
-    source.repair('missing_quote', lineEnd);
-    source.at = lineEnd;
+    const [tail = ''] = TAIL.exec(this.content.slice(-LONGEST_LOOK)) ?? [];
+    const before = this.content.slice(0, this.content.length - tail.length);
+    const isWhole = tail.includes('\n') && tail.replace(/[^}\]]/g, '').length === depth && !tail.includes('`');
+    // What was opened inside the string is closed there.
+    if (tail === '' || (!isWhole && /[[{]/.test(before))) return false;
+    this.#cut(tail.length);
+    if (!isWhole) return false;
+    source.at = source.text.length - tail.length;
+    source.repair('missing_quote');
+    return true;
   }
 
   #takeControl(): 'on' {
@@ -113,21 +137,35 @@ export class StringToken {
     const source = this.#source;
     const { text, at } = source;
     const isKey = around.role === 'key';
-    if (this.#triple) {
-      if (!source.has(3)) return 'more';
-      return text.startsWith(quote.repeat(3), at) ? this.#end(3) : this.#take(1);
+    const closing = this.#closingQuotes;
+    if (closing > 1) {
+      if (!source.has(closing)) return 'more';
+      return text.startsWith(quote.repeat(closing), at) ? this.#end(closing) : this.#take(1);
     }
-    if (this.content === '' && this.#style.closers === quote) {
+    if (this.content === '' && (this.#style.closers === quote || quote === '`')) {
       if (!source.has(2)) return 'more';
       // Three quotes in a row, as Python writes long strings.
       if (text[at + 1] === quote && text[at - 1] === quote) {
         source.repair('quote_style', at - 1, 3);
-        this.#triple = true;
+        this.#closingQuotes = 3;
         source.at += 2;
+        // Behind a fence, the word for the language.
+        if (quote === '`') source.at += Math.max(0, source.match(/[\w+-]{0,32}\n/y));
         return 'on';
       }
+      if ((isKey || around.doublesQuotes) && /\w/.test(text.charAt(at + 1))) {
+        const length = source.match(DOUBLED);
+        if (length === -1 && !source.has(LONGEST_LOOK)) return 'more';
+        if (length !== -1) {
+          source.repair('quote_style', at - 1, 2);
+          this.#closingQuotes = 2;
+          around.doublesQuotes = true;
+          source.at++;
+          return 'on';
+        }
+      }
     }
-    const verdict = judgeQuote(text, at + 1, source.final, around);
+    const verdict = judgeQuote(text, at + 1, source.final, around, this.#innerQuotes % 2 === 1);
     if (verdict === 'unknown') return 'more';
     if (this.#openBrackets === 0) {
       const ends = verdict === 'ends';
@@ -146,6 +184,7 @@ export class StringToken {
       this.unescapedSeen = true;
       this.#countBrackets(this.content);
     }
+    this.#innerQuotes++;
     return this.#take(1);
   }
 
@@ -154,17 +193,23 @@ export class StringToken {
     const source = this.#source;
     const { text, at } = source;
     if (/[^\s,+:/]/.test(text.charAt(at - 1))) return 'on';
-    const [filler = '', separator = ''] = SEPARATOR.exec(text.slice(Math.max(0, at - LOOK_BEHIND), at)) ?? [];
-    if (separator === '' || !SEPARATORS[role].includes(separator) || source.match(KEY_END) !== -1) return 'on';
-    const next = separator === '+' || role === 'key' || role === 'root' ? NEXT_OPERAND : NEXT_TOKEN[role];
-    const length = source.match(next);
+    const before = text.slice(Math.max(0, at - LOOK_BEHIND), at);
+    const [filler = '', separator = ''] = SEPARATOR.exec(before) ?? [];
+    // `"a": "text, b: "x"`: the quote opens the value of the next member, whose key stands without quotes.
+    const isMember = separator === ':' && role === 'member' && !this.unescapedSeen;
+    const [member = ''] = (isMember ? BARE_MEMBER_BEFORE.exec(before) : undefined) ?? [];
+    if (member === '' && (separator === '' || !SEPARATORS[role].includes(separator) || source.match(KEY_END) !== -1))
+      return 'on';
+    const isOperand = member !== '' || separator === '+' || role === 'key' || role === 'root';
+    const length = source.match(isOperand ? NEXT_OPERAND : NEXT_TOKEN[role]);
     // More may come behind the end of the text so far.
     const isOpen = length === -1 ? text.length - at <= NEXT_TOKEN_WINDOW : at + length === text.length;
     if (isOpen && !source.final) return 'more';
     if (length === -1) return 'on';
     source.repair('missing_quote');
-    this.separator = separator.trim();
-    this.#cut(filler.length);
+    source.at -= member.length;
+    if (member === '') this.separator = separator.trim();
+    this.#cut((member || filler).length);
     return 'done';
   }
 
@@ -198,9 +243,11 @@ export class StringToken {
     }
     const { text, at } = source;
     const next = source.char(1);
-    // Where other backslashes were meant as such, `\frac` and `\beta` hold no form feed and no backspace either.
-    const isWord = this.#escapeSeen && /^[bf]\p{L}/u.test(text.slice(at + 1, at + 4));
-    const simple = isWord ? -1 : ESCAPE_LETTERS.indexOf(next);
+    const isLetter = /[a-z]/i.test(next);
+    if (isLetter && source.allowed.has('invalid_escape') && !this.#judgeBackslashes()) return 'more';
+    const isCommand = (this.#escapeSeen || this.#backslashes === 'formula') && source.match(LATEX_COMMAND) !== -1;
+    const isLiteral = isCommand || (isLetter && this.#backslashes === 'path');
+    const simple = isLiteral ? -1 : ESCAPE_LETTERS.indexOf(next);
     if (simple !== -1) return this.#take(2, ESCAPED.charAt(simple));
     CODE_ESCAPE.lastIndex = at;
     const [escape = '', ...codes] = CODE_ESCAPE.exec(text) ?? [];
@@ -211,6 +258,22 @@ export class StringToken {
     if (escape !== '') return this.#take(escape.length, String.fromCodePoint(Number(`0x${codes.join('')}`)));
     // An escaped quote or line break loses its backslash; any other backslash was meant as one: `C:\dir`, `\d+`, `\alpha`.
     return this.#take(2, isQuote(next) || next === '\n' ? next : `\\${next}`);
+  }
+
+  /** Whether the string is a path or a formula, in which backslashes are meant as such; false if more text must come. */
+  #judgeBackslashes(): boolean {
+    if (this.#backslashes !== undefined) return true;
+    const source = this.#source;
+    const length = source.match(this.#style.rest);
+    if (length < LONGEST_LOOK && !source.has(length + 1)) return false;
+    const rest = source.text.slice(source.at, source.at + length);
+    const hasUnknown = UNKNOWN_ESCAPE.test(rest);
+    const isWord = !/\s/.test(this.content + rest);
+    const isPath = /^[a-z]:$/i.test(this.content)
+      ? hasUnknown || (isWord && !/^\\[nrt][A-Z]/.test(rest))
+      : isWord && /\\[a-z].*\\[a-z]/i.test(rest) && (hasUnknown || /\\[bf][a-z]/.test(rest));
+    this.#backslashes = isPath ? 'path' : hasUnknown ? 'formula' : 'escapes';
+    return true;
   }
 
   #take(length: number, piece = this.#source.char()): 'on' {

@@ -14,6 +14,10 @@ export type Step = 'on' | 'wait' | 'string' | 'bare';
 
 const CALL = /[\p{L}_$][\p{L}\p{N}_$.]*[ \t]*\(/uy;
 const DOTS = /\.{3,}|…/y;
+/** A member behind the root, which was closed too early. */
+const NEXT_MEMBER = /"[^"\n]{0,256}"\s{0,64}:/y;
+/** A wrong bracket behind which the list goes on to its own. */
+const GOES_ON = /}\s{0,64},\s{0,64}["{[\d][^]{0,4096}\]/y;
 
 /**
  * The structure of a value while it is read: brackets, commas, colons, and where a token belongs. Each `step` takes one
@@ -28,6 +32,7 @@ export class Structure implements StringSurroundings {
   role: StringSurroundings['role'] = 'root';
   /** An unclosed string was read again up to the next delimiter; later ones must not run to the end of the text either. */
   rereads = false;
+  doublesQuotes = false;
   readonly #source: Source;
   readonly #policy: ReaderPolicy;
   readonly #filler: Filler;
@@ -129,7 +134,8 @@ export class Structure implements StringSurroundings {
       this.#rootsWrapped && this.builder.depth === 1 && (this.#state === 'item' || this.#state === 'after');
     if (!onlyWrapped) this.#source.repairEnd();
     if (this.#source.failure !== undefined) return;
-    if (this.awaitsValue && this.#policy.generous) this.builder.place(null);
+    // A key that was cut may be the beginning of one that is there already.
+    if (this.awaitsValue && this.#policy.generous && this.builder.last === undefined) this.builder.place(null);
     while (this.builder.depth > 0) this.builder.close();
     this.#state = 'end';
   }
@@ -233,6 +239,10 @@ export class Structure implements StringSurroundings {
       return this.#advance(next);
     }
     if (isClosing(char)) return this.#stepClose(char);
+    if (this.#policy.generous) {
+      if (char === ')') return this.#stepClose(this.builder.inArray ? ']' : '}');
+      if (char === ':' && this.builder.nameLast()) return this.#advance('member');
+    }
     if (next === 'key' && char === '{' && this.builder.otherAbove) return this.#closeMissing();
     if ((next === 'item' ? ':;' : ':{[').includes(char)) return this.#refuse();
     if (this.#dots(char) === -1) this.#source.repair('missing_comma');
@@ -252,6 +262,10 @@ export class Structure implements StringSurroundings {
       !(this.#rootCommaSeen || source.text.slice(this.#rootEnd, source.at).includes('\n'))
     ) {
       return this.#refuse();
+    }
+    if (this.#rootCommaSeen && this.builder.reopenRoot(source.match(NEXT_MEMBER) !== -1)) {
+      source.repair('extra_bracket', this.#rootEnd - 1);
+      return this.#goTo('key');
     }
     source.repair('several_values');
     this.builder.wrapRoot();
@@ -275,6 +289,10 @@ export class Structure implements StringSurroundings {
       this.#source.repair('extra_comma', this.#commaOffset - this.#source.base);
     if (closesArray !== this.builder.inArray) {
       if (this.builder.otherAbove) return this.#closeMissing();
+      if (this.#policy.generous && this.#source.match(GOES_ON) !== -1) {
+        this.#source.repair('extra_bracket');
+        return this.#advance();
+      }
       this.#source.repair('missing_bracket');
     } else if (this.#rootsWrapped && this.builder.depth === 1) {
       this.#source.repair('extra_bracket');

@@ -1,3 +1,4 @@
+import { isContainer } from '../limits.js';
 import type { Path } from '../repair.js';
 import type { Warning } from '../result.js';
 
@@ -30,13 +31,6 @@ interface Frame extends Place {
 
 function frameOf(content: Frame['content'], { container, step }: Place, depth: number, otherAbove: boolean): Frame {
   return { container, step, content, isArray: Array.isArray(content), depth, otherAbove, key: '', shown: false };
-}
-
-/** An empty list with room for a few items: most are short, and the first item of another makes room for seventeen. */
-function emptyList(): unknown[] {
-  const list: unknown[] = [null, null, null, null];
-  while (list.length > 0) list.pop();
-  return list;
 }
 
 /** The place of the root. */
@@ -87,7 +81,7 @@ export class ValueBuilder {
 
   open(isArray: boolean): void {
     const { depth, isArray: inArray, otherAbove } = this.#top;
-    const content = isArray ? emptyList() : {};
+    const content = isArray ? [] : {};
     this.#put(content);
     this.#top = frameOf(content, this.#place(), depth + 1, depth > 0 && (otherAbove || inArray !== isArray));
     this.#listener?.changed(this.#top);
@@ -131,6 +125,24 @@ export class ValueBuilder {
     this.#put(value);
     this.reopenLast();
     this.#listener?.changed(this.#place());
+  }
+
+  /** The string placed last in a list was a key: an object takes its place, and the next value is that member's. */
+  nameLast(): boolean {
+    const { last } = this;
+    if (!this.inArray || typeof last !== 'string') return false;
+    this.reopenLast();
+    this.open(false);
+    this.setKey(last, 0);
+    return true;
+  }
+
+  /** Members follow that belong to the root, if it is an object. */
+  reopenRoot(membersFollow: boolean): boolean {
+    const { root } = this;
+    if (!membersFollow || !isContainer(root) || Array.isArray(root)) return false;
+    this.#top = frameOf(root, this.#place(), 1, false);
+    return true;
   }
 
   /** The value placed last in the innermost container; undefined if none was. */

@@ -7,19 +7,7 @@ import { pathOf, type Place } from '../reader/value-builder.js';
 import type { Path } from '../repair.js';
 import { describeMismatch, failWith, type ParseResult } from '../result.js';
 import { requireAlignment, type SchemaIssue, type StandardSchema } from '../schema.js';
-import { ValueFollower } from './value-follower.js';
-
-/** Which unfinished things appear in a snapshot. */
-export interface PartialOptions {
-  /** A string as far as it came. Default true. */
-  readonly strings?: boolean;
-  /** A number as far as it came, where that is a number: `12` may become `125`. Default false. */
-  readonly numbers?: boolean;
-  /** A literal before it is complete. Default false. */
-  readonly literals?: boolean;
-  /** A key before its value has begun, with `null`. Default false. */
-  readonly keys?: boolean;
-}
+import { showUnfinished, ValueFollower, type PartialOptions } from './value-follower.js';
 
 /** Options of {@link createJsonStream}; all options of `parse` too. */
 export interface JsonStreamOptions extends ParseOptions {
@@ -101,7 +89,7 @@ export function createJsonStream<T>(
     transcript.append(text);
     if (room < 0) return;
     follower.push(text);
-    follower.reader?.showUnfinished(shown);
+    if (follower.reader !== undefined) showUnfinished(follower.reader, shown);
     if (objections.length > 0)
       result = failWith([{ ...describeMismatch('a finished part', objections), value: follower.value }], label);
   };
@@ -110,7 +98,15 @@ export function createJsonStream<T>(
     push(chunk) {
       const places = (changes = []);
       take(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }));
-      return new PlacedSnapshot<T>(follower.value as DeepPartial<T> | undefined, places, follower.complete, result);
+      return {
+        value: follower.value as DeepPartial<T> | undefined,
+        complete: follower.complete,
+        // Written out when somebody asks: most readers only look at the value.
+        get changed() {
+          return places.map(pathOf);
+        },
+        ...(result && { result }),
+      };
     },
     end() {
       take(decoder.decode());
@@ -121,32 +117,6 @@ export function createJsonStream<T>(
     },
     copy: () => structuredClone(follower.value as DeepPartial<T> | undefined),
   };
-}
-
-/** A snapshot whose paths are written out when they are asked for: most readers only look at the value. */
-class PlacedSnapshot<T> implements JsonSnapshot<T> {
-  readonly value: DeepPartial<T> | undefined;
-  readonly complete: boolean;
-  declare readonly result?: ParseResult<T>;
-  readonly #places: readonly Place[];
-  #paths: readonly Path[] | undefined;
-
-  constructor(
-    value: DeepPartial<T> | undefined,
-    places: readonly Place[],
-    complete: boolean,
-    result: ParseResult<T> | undefined,
-  ) {
-    this.value = value;
-    this.#places = places;
-    this.complete = complete;
-    if (result !== undefined) this.result = result;
-  }
-
-  get changed(): readonly Path[] {
-    this.#paths ??= this.#places.map(pathOf);
-    return this.#paths;
-  }
 }
 
 /** Whether a place fits a pattern such as `items.*.name`; `*` stands for one key or index. */

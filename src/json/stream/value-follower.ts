@@ -1,11 +1,28 @@
-import { CUT_LANDMARK, LANDMARKS_AND_BRACKETS, Whereabouts } from '../find/survey.js';
+import { LANDMARK, Whereabouts } from '../find/survey.js';
 import type { ReaderPolicy } from '../reader/reader-policy.js';
+import { readBareText } from '../reader/bare-token.js';
 import { Reader } from '../reader/reader.js';
 import { ROOT, type ValueListener } from '../reader/value-builder.js';
 
+/** Finds every landmark and every bracket a value may begin with. */
+const LANDMARKS_AND_BRACKETS = new RegExp(`${LANDMARK}|[[{]`, 'gi');
+/** The beginning of a landmark whose rest has not arrived. */
+const CUT_LANDMARK = /<(?:[^<>]{0,125}|\|channel\|>[^{["]{0,120})$/i;
 /** Text of a value that may yet turn out to be none is kept up to this length, to look through it again. */
 const LONGEST_DOUBT = 4096;
 const SCALAR_START = /^[\s\uFEFF]*["\d\-tfn]/;
+
+/** Which unfinished things appear in a snapshot. */
+export interface PartialOptions {
+  /** A string as far as it came. Default true. */
+  readonly strings?: boolean;
+  /** A number as far as it came, where that is a number: `12` may become `125`. Default false. */
+  readonly numbers?: boolean;
+  /** A literal before it is complete. Default false. */
+  readonly literals?: boolean;
+  /** A key before its value has begun, with `null`. Default false. */
+  readonly keys?: boolean;
+}
 
 /**
  * Follows the value in a streaming text: passes over what is no answer, reads the value as it comes, and starts again
@@ -113,5 +130,21 @@ export class ValueFollower {
       this.#text = source.text.slice(before);
       this.#at = source.at - before;
     }
+  }
+}
+
+/** Shows what a reader has not finished yet in its place, as far as `options` ask for it. */
+export function showUnfinished({ token, source, structure, policy }: Reader, options: Required<PartialOptions>): void {
+  const { builder, role, awaitsValue } = structure;
+  if (token === undefined) {
+    if (awaitsValue && options.keys) builder.show(null);
+  } else if (role === 'key') {
+    return;
+  } else if (token !== 'bare') {
+    if (options.strings) builder.show(token.shown);
+  } else {
+    const reading = readBareText(source.text.slice(source.at), true, policy);
+    if (reading === undefined || !('value' in reading) || typeof reading.value === 'string') return;
+    if (typeof reading.value === 'number' ? options.numbers : options.literals) builder.show(reading.value);
   }
 }

@@ -1,0 +1,36 @@
+import { isDeepStrictEqual } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { realisticAnswers, type RealisticAnswer } from './fixtures/realistic-answers.js';
+import { parse } from './index.js';
+
+/** Answers that are refused although a careful person could read them. A wrong value is never acceptable. */
+const REFUSED: readonly string[] = [
+  'entities for quotes',
+  'entities in HTML',
+  'a thousands separator in a member',
+  'thousands separators, millions',
+  'terminal colours',
+  'added lines of a diff',
+  'line numbers',
+  'line numbers with bars',
+  'line numbers with colons',
+  'CDATA',
+  'CDATA in a tag',
+];
+
+function judge({ text, schema, options, ...expected }: RealisticAnswer): 'right' | 'refused' | `wrong: ${string}` {
+  const result = parse(text, schema, options);
+  if (!result.ok) return 'value' in expected ? 'refused' : 'right';
+  const isRight = 'value' in expected && isDeepStrictEqual(result.value, expected.value);
+  return isRight ? 'right' : `wrong: ${JSON.stringify(result.value)}`;
+}
+
+describe.each(Object.entries(realisticAnswers))('answers as models write them: %s', (_, answers) => {
+  test.each(answers.map((answer) => [answer.title, answer] as const))('%s', (title, answer) => {
+    expect(judge(answer)).toBe(REFUSED.includes(title) ? 'refused' : 'right');
+  });
+});
+
+test('the answers are as many as a score takes', () => {
+  expect(Object.values(realisticAnswers).flat().length).toBeGreaterThanOrEqual(150);
+});
