@@ -39,6 +39,6 @@ export type { Delivery, Sink } from './sinks/sink.js';
 export { SINK_ERROR_CODES, SinkError, type SinkErrorCode } from './sinks/sink.js';
 export { isSignedWebhook, signWebhook } from './sinks/webhook-sink.js';
 export { createWebhookSink, type WebhookOptions } from './sinks/webhook-sink.js';
-export { runGit } from './evidence/run-git.js';
+export { runGit, type GitEnd } from './evidence/run-git.js';
 export { RESULT_FILES } from './reading/result-file.js';
 export { STREAM_BYTES } from './reading/read-work-result.js';

@@ -12,7 +12,7 @@ import type { WorkContext } from '../worker-options.js';
 import { collectResult } from './collect-result.js';
 import type { PackFile, Injection } from './inject-order.js';
 import { injectOrder } from './inject-order.js';
-import { createWorktree, findWorktree, putAwayWorktree, removeWorktree } from './worktree.js';
+import { createWorktree, findWorktree, putAwayWorktree } from './worktree.js';
 import type { Worktree } from './worktree.js';
 
 /** A claimed order, and the issues it depends on that are not resolved. */
@@ -51,7 +51,7 @@ export async function executeOrder(
     const started = await store.markStarted({ id, workerId, now: clock(), ...spec });
     if (started === 'lost') return;
     if (started === 'canceled') {
-      if (worktree !== undefined) await removeWorktree(worktree);
+      await putAwayWorktree(worktree);
       return void (await settle({ ...EXIT_UNKNOWN, canceled: true, runResult: CANCELED_BEFORE_START }));
     }
     if (!('spec' in prepared)) return void (await settle({ ...EXIT_UNKNOWN, ...prepared }));

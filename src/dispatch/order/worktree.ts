@@ -1,10 +1,12 @@
-import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { isPresent, makeFolder } from '../../files/index.js';
 import { runGit } from '../../orders/index.js';
+import type { GitEnd } from '../../orders/index.js';
 import type { WorkOrder } from '../../records/index.js';
 
-/** A folder of its own for one order, with its own branch of the repository. */
+/** A folder for one order alone, on its own branch of the repository. */
 export interface Worktree {
   readonly repoDir: string;
   readonly folder: string;
@@ -22,39 +24,82 @@ export function findWorktree(data: string, order: WorkOrder, run: string): Workt
 }
 
 /** Checking out a large repository takes its time. */
-const TIME_LIMIT_MS = 300_000;
+const LONG = { timeLimitMs: 300_000 };
 
 /** Makes a worktree, on a new branch from where the repository stands; a message if that cannot be done. */
 export async function createWorktree(worktree: Worktree): Promise<{ readonly error?: string }> {
   const { repoDir, folder, branch } = worktree;
   await makeFolder(dirname(folder));
-  // A claim that was put back before its worker started may have left one; nobody has worked there.
-  await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], TIME_LIMIT_MS);
+  // A claim that was released before its process started may have left one; no agent has worked there.
+  await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], LONG);
   await rm(folder, { recursive: true, force: true });
-  const made = await runGit(repoDir, ['worktree', 'add', '--quiet', '-B', branch, '--', folder, 'HEAD'], TIME_LIMIT_MS);
-  if (made.code === 0) return {};
-  if (made.code === 'no_git') return { error: 'isolation worktree needs git, which is not installed' };
-  if (made.stderr.includes('not a git repository')) {
-    return { error: `isolation worktree needs a git repository, and ${repoDir} is none` };
+  // Without files: writing them here would run the filters that the repository configures.
+  const add = ['worktree', 'add', '--quiet', '--no-checkout', '-B', branch, '--', folder, 'HEAD'];
+  const made = await runGit(repoDir, add, LONG);
+  if (made.code !== 0) return { error: describeFailure(repoDir, made) };
+  const filled = await withOwnGitDir(folder, async (call) => {
+    const read = await call(['read-tree', 'HEAD']);
+    return read.code === 0 ? call(['checkout-index', '--all', '--force', '--quiet', '--index']) : read;
+  });
+  return filled.code === 0 ? {} : { error: describeFailure(repoDir, filled) };
+}
+
+function describeFailure(repoDir: string, { code, stderr }: GitEnd): string {
+  if (code === 'no_git') return 'isolation "worktree" needs git, which is not installed';
+  if (stderr.includes('not a git repository')) {
+    return `isolation "worktree" needs a git repository, and ${repoDir} is none`;
   }
-  return { error: `git could not make a worktree of ${repoDir}: ${made.stderr.trim().slice(-300)}` };
+  return `git could not make a worktree of ${repoDir}: ${stderr.trim().slice(-300)}`;
 }
 
 /**
- * Takes a worktree away, unless it holds changes that are not committed. Commits stay in the repository, on the branch;
- * a branch without any of its own goes too.
+ * Removes a worktree, unless it holds uncommitted changes. Commits stay in the repository, on the branch; a branch without
+ * commits of its own is removed too.
  */
-export async function removeWorktree({ repoDir, folder, branch }: Worktree): Promise<'removed' | 'kept'> {
+async function removeWorktree({ repoDir, folder, branch }: Worktree): Promise<'removed' | 'kept'> {
   if (!(await isPresent(folder))) return 'removed';
-  const removed = await runGit(repoDir, ['worktree', 'remove', '--', folder], TIME_LIMIT_MS);
+  const status = await withOwnGitDir(folder, async (call) =>
+    call(['status', '--porcelain', '--untracked-files=normal']),
+  );
+  if (status.code !== 0 || status.stdout.trim() !== '') return 'kept';
+  // By force: without it git would look for changes itself, through the filters that the repository configures.
+  const removed = await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], LONG);
   if (removed.code !== 0) return 'kept';
   // Without force: git refuses where the branch has commits that no other branch has.
   await runGit(repoDir, ['branch', '--quiet', '--delete', '--', branch]);
   return 'removed';
 }
 
-/** Takes the worktree of an order away that is over; the note is what a person should know of one that was kept. */
+/** Removes the worktree of an order that is over; the note is what a person should know of one that was kept. */
 export async function putAwayWorktree(worktree: Worktree | undefined): Promise<{ readonly note?: string }> {
   if (worktree === undefined || (await removeWorktree(worktree)) === 'removed') return {};
   return { note: `Its worktree ${worktree.folder} holds changes that are not committed.` };
+}
+
+type CallGit = (args: readonly string[]) => Promise<GitEnd>;
+
+/**
+ * Calls git on the files of a worktree with a git directory of ours: the repository's objects, the worktree's index and
+ * commit, and no configuration but ours. So no filter, hook or monitor of the repository can run.
+ */
+async function withOwnGitDir(folder: string, work: (call: CallGit) => Promise<GitEnd>): Promise<GitEnd> {
+  const paths = ['objects', 'index', 'info/exclude'].flatMap((path) => ['--git-path', path]);
+  const found = await runGit(folder, ['rev-parse', ...paths, '--show-object-format', 'HEAD']);
+  const [objects = '', index = '', exclude = '', format = '', head = ''] = found.stdout.trim().split('\n');
+  if (found.code !== 0 || head === '') return found;
+  const gitDir = await mkdtemp(join(tmpdir(), 'sluice-git-'));
+  try {
+    const made = await runGit(gitDir, ['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, '.']);
+    if (made.code !== 0) return made;
+    const alternates = join(gitDir, 'objects', 'info');
+    await makeFolder(alternates);
+    await writeFile(join(alternates, 'alternates'), `${await realpath(resolve(folder, objects))}\n`);
+    await writeFile(join(gitDir, 'HEAD'), `${head}\n`);
+    const options = { ...LONG, gitDir, workTree: folder, indexFile: resolve(folder, index) };
+    // What is ignored is a list of patterns and runs nothing.
+    const ignored = ['-c', `core.excludesFile=${resolve(folder, exclude)}`];
+    return await work(async (args) => runGit(folder, [...ignored, ...args], options));
+  } finally {
+    await rm(gitDir, { recursive: true, force: true });
+  }
 }

@@ -9,50 +9,104 @@ export interface GitEnd {
   readonly stderr: string;
 }
 
+/** Where a call works, beyond the folder it starts in. */
+export interface GitOptions {
+  readonly timeLimitMs?: number;
+  /** A git directory of ours instead of the repository's own: then nothing that the repository configures counts. */
+  readonly gitDir?: string;
+  readonly workTree?: string;
+  readonly indexFile?: string;
+}
+
 /**
- * Calls git in a folder, with a time limit. The repository belongs to workers: git is told to run nothing that it names
- * and to ask no other machine.
+ * Calls git in a folder, with a time limit. The repository is hostile: an agent can write its configuration. So git gets an
+ * environment without secrets, no configuration of the user or the system (an agent of the same user can write that too),
+ * and runs no hook and no file system monitor; it asks no other machine. What it would still run are the filters that the
+ * repository configures: a call that reads or writes files of a work tree needs a `gitDir` of ours.
  *
  * @example
  * await runGit('/srv/shop', ['rev-parse', '--git-dir']) // { code: 0, stdout: '.git\n', stderr: '' }
  */
-export async function runGit(
-  folder: string,
-  args: readonly string[],
-  timeLimitMs: number = TIME_LIMIT_MS,
-): Promise<GitEnd> {
-  const command = ['--no-pager', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-C', folder, ...args];
-  return new Promise((resolve) => {
-    execFile(
-      'git',
-      command,
-      {
-        env: cleanEnvironment(),
-        timeout: timeLimitMs,
-        killSignal: 'SIGKILL',
-        maxBuffer: 64 * 1024,
-        windowsHide: true,
-      },
-      (error, stdout, stderr) => {
-        if (error === null) resolve({ code: 0, stdout, stderr });
-        else if (error.code === 'ENOENT') resolve({ code: 'no_git', stdout, stderr });
-        else if (stderr.includes('cannot change to')) resolve({ code: 'no_folder', stdout, stderr });
-        else resolve({ code: typeof error.code === 'number' ? error.code : 'failed', stdout, stderr });
-      },
-    );
-  });
+export async function runGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitEnd> {
+  trustedFolders ??= readTrustedFolders();
+  const config = { ...NOTHING_RUNS, ...numbered('safe.directory', await trustedFolders) };
+  return callGit(['--no-pager', '-C', folder, ...args], environmentFor(config, options), options.timeLimitMs);
 }
 
-/** Without the variables that point git elsewhere, and with those that keep it from fetching, asking or translating. */
-function cleanEnvironment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith('GIT_'));
+/** What the command line says outranks what a repository says. */
+const NOTHING_RUNS = {
+  'core.fsmonitor': 'false',
+  'core.hooksPath': '/dev/null',
+  'core.attributesFile': '/dev/null',
+  'submodule.recurse': 'false',
+  'gc.auto': '0',
+  'maintenance.auto': 'false',
+  'diff.external': '',
+  'protocol.allow': 'never',
+} as const;
+
+/** Repositories of other users that this one trusts: the only setting of the user that is passed on. */
+let trustedFolders: Promise<readonly string[]> | undefined;
+
+async function readTrustedFolders(): Promise<readonly string[]> {
+  const { PATH, HOME, XDG_CONFIG_HOME } = process.env;
+  const environment = { PATH, HOME, XDG_CONFIG_HOME, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' };
+  const scopes = await Promise.all(
+    ['--system', '--global'].map(async (scope) =>
+      callGit(['config', scope, '--null', '--get-all', 'safe.directory'], environment),
+    ),
+  );
+  return scopes.flatMap(({ code, stdout }) => (code === 0 ? stdout.split('\0').filter(Boolean) : []));
+}
+
+function numbered(key: string, values: readonly string[]): Readonly<Record<string, string>> {
+  // A key may be given several times; a suffix that is cut off again keeps them apart here.
+  return Object.fromEntries(values.map((value, index) => [`${key}#${index}`, value]));
+}
+
+/** An allow list: what a filter or a helper of a repository could see, if one were ever run. */
+function environmentFor(
+  config: Readonly<Record<string, string>>,
+  { gitDir, workTree, indexFile }: GitOptions,
+): NodeJS.ProcessEnv {
+  const settings = Object.entries(config).flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key.replace(/#\d+$/, '')],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ]);
+  const { PATH, TMPDIR } = process.env;
   return {
-    ...Object.fromEntries(kept),
+    ...(PATH === undefined ? {} : { PATH }),
+    ...(TMPDIR === undefined ? {} : { TMPDIR }),
+    HOME: '/nonexistent',
     LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_COUNT: String(Object.keys(config).length),
+    ...Object.fromEntries(settings),
+    GIT_ATTR_NOSYSTEM: '1',
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
+    ...(gitDir === undefined ? {} : { GIT_DIR: gitDir }),
+    ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }),
+    ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }),
   };
+}
+
+async function callGit(
+  command: readonly string[],
+  env: NodeJS.ProcessEnv,
+  timeLimitMs: number = TIME_LIMIT_MS,
+): Promise<GitEnd> {
+  const limits = { timeout: timeLimitMs, killSignal: 'SIGKILL', maxBuffer: 64 * 1024, windowsHide: true } as const;
+  return new Promise((resolve) => {
+    execFile('git', command, { env, ...limits }, (error, stdout, stderr) => {
+      if (error === null) resolve({ code: 0, stdout, stderr });
+      else if (error.code === 'ENOENT') resolve({ code: 'no_git', stdout, stderr });
+      else if (stderr.includes('cannot change to')) resolve({ code: 'no_folder', stdout, stderr });
+      else resolve({ code: typeof error.code === 'number' ? error.code : 'failed', stdout, stderr });
+    });
+  });
 }
