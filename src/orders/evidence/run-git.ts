@@ -69,7 +69,7 @@ function environmentFor(
   config: Readonly<Record<string, string>>,
   { gitDir, workTree, indexFile }: GitOptions,
 ): NodeJS.ProcessEnv {
-  const settings = Object.entries(config).flatMap(([key, value], index) => [
+  const settings = Object.entries(config).flatMap(([key, value], index): [string, string][] => [
     [`GIT_CONFIG_KEY_${index}`, key.replace(/#\d+$/, '')],
     [`GIT_CONFIG_VALUE_${index}`, value],
   ]);

@@ -56,8 +56,8 @@ export function createClaimRun({ database }: Context): ClaimRun {
       const { rows } = await database.query(
         `UPDATE sluice.runs SET
            started_at = CASE WHEN ${IS_CANCELED} THEN started_at ELSE COALESCE(started_at, $3) END,
-           spec = COALESCE($4, spec),
-           engine = COALESCE($5, engine)
+           spec = CASE WHEN ${IS_CANCELED} THEN spec ELSE COALESCE($4, spec) END,
+           engine = CASE WHEN ${IS_CANCELED} THEN engine ELSE COALESCE($5, engine) END
          WHERE id = $1 AND worker_id = $2 AND ${IS_HELD}
          RETURNING started_at`,
         [

@@ -252,7 +252,7 @@ export const MIGRATIONS: readonly string[] = [
     SELECT runs.*, CASE WHEN runs.state = 'queued' THEN (
       SELECT busy.id FROM sluice.runs AS busy
       WHERE busy.folder = runs.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive OR runs.exclusive)
-      LIMIT 1) END AS folder_holder
+      ORDER BY busy.seq LIMIT 1) END AS folder_holder
     FROM sluice.runs;
   CREATE VIEW sluice.order_records AS
     SELECT orders.*, runs.started_at, CASE

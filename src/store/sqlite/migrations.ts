@@ -248,14 +248,14 @@ export const MIGRATIONS: readonly string[] = [
   DROP INDEX runs_held;
   CREATE INDEX runs_held ON runs (lease_until) WHERE state IN ('running', 'waiting');
   CREATE INDEX runs_queued ON runs (priority DESC, sequence) WHERE state = 'queued';
-  CREATE INDEX runs_busy ON runs (folder, exclusive, worker_type) WHERE state IN ('running', 'waiting');
+  CREATE INDEX runs_busy ON runs (folder) WHERE state IN ('running', 'waiting');
 
   -- A run with the one that keeps it from its folder, and an order with what follows from its run.
   CREATE VIEW run_records AS
     SELECT runs.*, CASE runs.state WHEN 'queued' THEN (
       SELECT busy.id FROM runs AS busy
       WHERE busy.folder = runs.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive = 1 OR runs.exclusive = 1)
-      LIMIT 1) END AS folder_holder
+      ORDER BY busy.sequence LIMIT 1) END AS folder_holder
     FROM runs;
   CREATE VIEW order_records AS
     SELECT orders.*, runs.started_at AS started_at, CASE

@@ -63,12 +63,12 @@ function createReplaceRun(
     INSERT INTO issues (issue_ref, state, last_run_number, updated_at) VALUES (?, ?, 1, ?)
     ON CONFLICT (issue_ref) DO UPDATE
       SET last_run_number = last_run_number + 1, state = excluded.state, updated_at = excluded.updated_at
-    RETURNING last_run_number, active_run_id`);
+    RETURNING last_run_number`);
   const activate = database.prepare('UPDATE issues SET active_run_id = ? WHERE issue_ref = ?');
-  // Cancellation of earlier runs was requested when they were replaced.
-  const findLast = database.prepare(`
-    SELECT run, runs.state FROM orders JOIN runs ON runs.id = run
-    WHERE orders.issue_ref = ? AND orders.run_id = ? AND settled_at IS NULL`);
+  // Those before the last too: one that was claimed when it was replaced may be queued again.
+  const findOpen = database.prepare(`
+    SELECT run, runs.state FROM orders INDEXED BY orders_by_issue JOIN runs ON runs.id = run
+    WHERE orders.issue_ref = ? AND settled_at IS NULL`);
   const requestCancel = database.prepare('UPDATE runs SET cancel_requested = 1 WHERE id = ?');
   const endRun = database.prepare(END_RUN);
   const cancelOrder = database.prepare('UPDATE orders SET settled_at = ? WHERE run = ?');
@@ -79,16 +79,16 @@ function createReplaceRun(
     VALUES (?, ?, ?, ?, ?, ?, ?)`);
   const find = database.prepare('SELECT * FROM order_records WHERE run = ?');
 
-  function stop(issueRef: string, runId: string | null, now: number): void {
-    const last = findLast.get(issueRef, runId);
-    if (last === undefined) return;
-    const run = readText(last, 'run');
-    requestCancel.run(run);
-    wakers.wake(formatRequestsKey(run));
-    if (last['state'] !== 'queued') return;
-    endRun.run(now, JSON.stringify(CANCELED_IN_QUEUE), run);
-    digests.close(run, CANCELED_IN_QUEUE);
-    cancelOrder.run(now, run);
+  function stopOthers(issueRef: string, now: number): void {
+    for (const open of findOpen.all(issueRef)) {
+      const run = readText(open, 'run');
+      requestCancel.run(run);
+      wakers.wake(formatRequestsKey(run));
+      if (open['state'] !== 'queued') continue;
+      endRun.run(now, JSON.stringify(CANCELED_IN_QUEUE), run);
+      digests.close(run, CANCELED_IN_QUEUE);
+      cancelOrder.run(now, run);
+    }
   }
 
   return ({ request, workerType, run, spec, runIdOf, now }, state) => {
@@ -96,7 +96,7 @@ function createReplaceRun(
     const counted = countRun.get(issueRef, state, now) ?? {};
     const runId = runIdOf(readInteger(counted, 'last_run_number'));
     activate.run(runId, issueRef);
-    stop(issueRef, readTextOrNull(counted, 'active_run_id'), now);
+    stopOthers(issueRef, now);
     const order: WorkOrder = { ...request, run_id: runId };
     insert.run(issueRef, runId, run, request.request_id ?? null, workerType, JSON.stringify(order), now);
     const queued = {
