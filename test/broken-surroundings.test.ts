@@ -59,7 +59,7 @@ describe('a database that cannot be used', () => {
     ['postgres://someone:secret@[bad', 'INVALID_STORE_URL'],
     ['mysql://someone:secret@host/x', 'INVALID_STORE_URL'],
   ])('is told wherever it is: %s', async (database, code) => {
-    const ended = await sluice('inbox', '--database', database);
+    const ended = await sluice('outbox', '--deliver', '--database', database);
     expectRefusal(ended, code);
     expect(ended.stderr).not.toContain('secret');
   });

@@ -1,9 +1,9 @@
 import type { FromSchema, Schema } from '../base/index.js';
 
-/** What a token must be allowed to do; `none` is for everyone. */
+/** The scope a token needs; `none` needs no token. */
 export type Scope = 'none' | 'read' | 'run' | 'decide';
 
-/** What an endpoint sends back. */
+/** The media types of responses. */
 export type Media =
   | 'application/json'
   | 'text/event-stream'
@@ -13,7 +13,7 @@ export type Media =
   | 'application/octet-stream'
   | 'application/x-tar';
 
-/** One thing the server can be asked: the one place where its path, its request and its answer are written down. */
+/** One endpoint: the only place that defines its path, request and response. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST';
   /** Parameters in braces, as OpenAPI writes them: `/v1/runs/{id}`. */
@@ -26,11 +26,11 @@ export interface Endpoint {
   readonly answer: {
     readonly status: 200 | 201;
     readonly media: Media;
-    /** Another one that can be asked for. */
+    /** An alternative the client can request. */
     readonly alternative?: Media;
     readonly schema?: Schema;
   };
-  /** Codes of the problems it may answer with, beside those of every endpoint. */
+  /** Codes of its problems, besides those of every endpoint. */
   readonly problems?: readonly string[];
 }
 
@@ -39,22 +39,22 @@ export function endpoint<const Definition extends Endpoint>(definition: Definiti
   return definition;
 }
 
-/** The answer of an endpoint that tells something. */
+/** A JSON response. */
 export function json<const Answer extends Schema>(schema: Answer) {
   return { status: 200, media: 'application/json', schema } as const;
 }
 
-/** The answer of an endpoint that makes something. */
+/** A JSON response with status 201. */
 export function created<const Answer extends Schema>(schema: Answer) {
   return { status: 201, media: 'application/json', schema } as const;
 }
 
-/** The body an endpoint takes. */
+/** The body of a request. */
 export type BodyOf<E extends Endpoint> = E extends { readonly body: infer Body extends Schema }
   ? FromSchema<Body>
   : undefined;
 
-/** What an endpoint answers with, if it is JSON. */
+/** The JSON of a response. */
 export type AnswerOf<E extends Endpoint> = E extends {
   readonly answer: { readonly schema: infer Answer extends Schema };
 }

@@ -17,7 +17,7 @@ export function createOpenApi(version: string, { https = false }: { readonly htt
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Sluice', version, description: 'Raw agent output in, validated results out.' },
+    info: { title: 'Sluice', version, description: 'Turns raw agent output into validated results.' },
     paths,
     components: {
       schemas: { Problem: problemSchema },
@@ -29,7 +29,7 @@ export function createOpenApi(version: string, { https = false }: { readonly htt
   };
 }
 
-/** An OpenAPI 3.1 document, as far as it is ours. */
+/** The part of an OpenAPI 3.1 document that is used. */
 export interface OpenApi {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
@@ -42,7 +42,7 @@ function describeOperation(name: string, definition: Endpoint): object {
   return {
     operationId: name,
     summary,
-    description: scope === 'none' ? 'For everyone.' : `Needs the scope \`${scope}\`.`,
+    description: scope === 'none' ? 'No token needed.' : `Needs the scope \`${scope}\`.`,
     parameters: [...pathParameters(definition.path), ...queryParameters(definition)],
     ...(body === undefined
       ? {}

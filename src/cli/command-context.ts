@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { MisuseError } from './failure.js';
 import type { Command } from 'commander';
-import { createSinks, loadConfig } from '../config/index.js';
+import { DEFAULT_DATA, createSinks, loadConfig } from '../config/index.js';
 import type { Config } from '../config/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
 import { silentLogger, omitUndefined } from '../base/index.js';
@@ -29,6 +32,8 @@ export interface CommandContext {
 interface ContextOptions {
   readonly wrappers?: Wrappers;
   readonly createLogger?: (config: Config) => Logger;
+  /** The command only lists records: it creates no folder and no database. */
+  readonly readsOnly?: boolean;
 }
 
 /** Adds the options that name the store. */
@@ -43,21 +48,25 @@ export function withContextOptions(command: Command): Command {
 export async function withContext<T>(
   flags: ContextFlags,
   work: (context: CommandContext) => Promise<T>,
-  { wrappers: more = {}, createLogger = () => silentLogger }: ContextOptions = {},
+  { wrappers: more = {}, createLogger = () => silentLogger, readsOnly = false }: ContextOptions = {},
 ): Promise<T> {
   // Loaded only here: other commands need no databases and no forge clients.
-  const [{ createLead }, { openStore }, { demoWrappersIn }] = await Promise.all([
+  const [{ createLead, readWrappers }, { openStore }, { demoWrappersIn }] = await Promise.all([
     import('../orders/index.js'),
     import('../store/index.js'),
     import('../dispatch/index.js'),
   ]);
   const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
   // The configuration overrides workers of the same name from a command or a demo.
-  const wrappers: Wrappers = { ...(await demoWrappersIn(config.data)), ...more, ...config.wrappers };
+  const wrappers: Wrappers = {
+    ...(await demoWrappersIn(config.data)),
+    ...more,
+    ...readWrappers(config.wrappers ?? {}),
+  };
   const { data, secrets, max_delivery_tries: maxTries } = config;
   const sinks = createSinks(config, process.env);
   const logger = createLogger(config);
-  const store = await openStore(config.database);
+  const store = await openStore(readsOnly ? findDatabase(config) : config.database);
   try {
     const lead = createLead({
       store,
@@ -76,6 +85,14 @@ export async function withContext<T>(
   } finally {
     await store.close();
   }
+}
+
+/** The database to read. A missing default one has no records; a missing one that was named is a mistake. */
+function findDatabase({ database }: Config): string {
+  const file = /^sqlite:(?<file>.+)$/s.exec(database)?.groups?.['file'];
+  if (file === undefined || existsSync(file)) return database;
+  if (resolve(file) === resolve(DEFAULT_DATA, 'sluice.db')) return 'memory:';
+  throw new MisuseError(`There is no database at "${file}". Check --data and --database.`);
 }
 
 /**

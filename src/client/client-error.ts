@@ -1,15 +1,15 @@
 import type { Problem } from '../api/index.js';
 import { SluiceError } from '../base/index.js';
 
-/** What can go wrong beside what the server refuses. A closed list: `docs/errors.md` says what to do. */
+/** The codes of the client itself. A closed list: `docs/errors.md` says what to do. */
 export const CLIENT_ERROR_CODES = ['SERVER_UNREACHABLE', 'ANSWER_UNREADABLE', 'STREAM_LOST', 'EVENTS_MISSING'] as const;
 
 /** One of {@link CLIENT_ERROR_CODES}. */
 export type ClientErrorCode = (typeof CLIENT_ERROR_CODES)[number];
 
 /**
- * A request that came to nothing: refused by the server, with its code and its problem details, or never answered, with one
- * of {@link CLIENT_ERROR_CODES}.
+ * A failed request: refused by the server, with its code and problem details, or without a response, with one of
+ * {@link CLIENT_ERROR_CODES}.
  *
  * @example
  * try { await client.resolveItem({ id, body }) } catch (error) {
@@ -18,7 +18,7 @@ export type ClientErrorCode = (typeof CLIENT_ERROR_CODES)[number];
  */
 export class ClientError extends SluiceError {
   override readonly name = 'ClientError';
-  /** The status of the answer; null if there was none. */
+  /** The status of the response; null if there was none. */
   readonly status: number | null;
   readonly problem: Problem | null;
 
@@ -29,7 +29,7 @@ export class ClientError extends SluiceError {
   }
 }
 
-/** What is known of a failure beside its code. */
+/** The details of a failure. */
 export interface ClientErrorDetails {
   readonly status?: number | null;
   readonly problem?: Problem | null;

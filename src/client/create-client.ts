@@ -6,14 +6,14 @@ import type { FollowInput, ProtocolEvents } from './follow-run.js';
 import { createSendRequest, readJson } from './send-request.js';
 import type { ClientOptions, SendRequest } from './send-request.js';
 
-/** Endpoints that answer with JSON: those called by their name in the table. */
+/** Endpoints with a JSON response, by name. */
 type JsonName = {
   [Name in EndpointName]: (typeof ENDPOINTS)[Name] extends { readonly answer: { readonly schema: Schema } }
     ? Name
     : never;
 }[EndpointName];
 
-/** What an endpoint is called with: its parameters by name, and a query or a body where it takes one. */
+/** The input of an endpoint: its parameters by name, and a query or body where it has one. */
 export type InputOf<E extends Endpoint> = { readonly [Name in ParametersOf<E['path']>]: string } & (E extends {
   readonly query: infer Query extends Readonly<Record<string, Schema>>;
 }
@@ -26,7 +26,7 @@ type Call<E extends Endpoint> =
     ? (input?: InputOf<E>) => Promise<AnswerOf<E>>
     : (input: InputOf<E>) => Promise<AnswerOf<E>>;
 
-/** Which bytes of a stream: all of them, or those from `from` to before `to`, as a `raw_ref` has them. */
+/** The bytes of a stream: all, or from `from` to before `to`, as in a `raw_ref`. */
 export interface RawInput {
   readonly id: string;
   readonly attempt: number;
@@ -36,11 +36,11 @@ export interface RawInput {
   readonly signal?: AbortSignal;
 }
 
-/** A file as far as it is shown: the first MiB, or the part that was asked for. */
+/** A preview of a file: the first MiB, or the requested part. */
 export interface FilePreview {
-  /** Bytes that are no UTF-8 are replaced. */
+  /** Invalid UTF-8 is replaced. */
   readonly text: string;
-  /** How large the whole file is. */
+  /** The size of the file. */
   readonly totalBytes: number;
 }
 
@@ -52,23 +52,23 @@ export interface PreviewInput {
   readonly signal?: AbortSignal;
 }
 
-/** Everything the server can be asked. */
+/** All endpoints of the server as methods. */
 export type Client = { readonly [Name in JsonName]: Call<(typeof ENDPOINTS)[Name]> } & {
-  /** The events of a run, as they come, until it has ended; connections that break are opened again. */
+  /** The events of a run as they arrive, until it has ended; broken connections are resumed. */
   followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>(
     input: FollowInput<Protocol>,
   ): AsyncGenerator<ProtocolEvents[Protocol], void>;
   /** The bytes behind an event. */
   readRaw(input: RawInput): Promise<Uint8Array>;
-  /** A file that tells what happened in a run, by the name that `listRunFiles` gives. */
+  /** A file of evidence, by its name from `listRunFiles`. */
   readEvidence(input: PreviewInput & { readonly name: string }): Promise<FilePreview>;
-  /** A file that a run changed, by the path that `listRunFiles` gives. */
+  /** A file that a run changed, by its path from `listRunFiles`. */
   readArtifact(input: PreviewInput & { readonly path: string }): Promise<FilePreview>;
-  /** The audit as a file, to be read as it comes. */
+  /** The executions as a stream. */
   exportExecutions(input?: InputOf<(typeof ENDPOINTS)['exportExecutions']>): Promise<ReadableStream<Uint8Array>>;
-  /** The folder of a run as a tar archive, to be read as it comes. */
+  /** The run folder as a stream of a tar archive. */
   exportRun(input: { readonly id: string; readonly signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>>;
-  /** Figures, as Prometheus reads them. */
+  /** The metrics in Prometheus' text format. */
   metrics(input?: { readonly signal?: AbortSignal }): Promise<string>;
 };
 
@@ -86,20 +86,20 @@ export function createClient(options: ClientOptions = {}): Client {
     .filter(([, { answer }]) => answer.schema !== undefined)
     .map(([name, endpoint]) => [name, createCall(send, endpoint)] as const);
   return {
-    // The types above are made from the same table.
+    // The types above are derived from the same table.
     ...(Object.fromEntries(calls) as unknown as { readonly [Name in JsonName]: Call<(typeof ENDPOINTS)[Name]> }),
     followRun: (input) => followRun(send, input),
     async readRaw({ id, attempt, stream, from, to, signal }) {
       if (from !== undefined && from === to) return new Uint8Array();
       const params = { id, attempt: String(attempt), stream };
-      const answer = await send(ENDPOINTS.readRaw, { params, headers: rangeOf({ from, to }), signal });
+      const answer = await send(ENDPOINTS.readRaw, { params, headers: formatRange({ from, to }), signal });
       return new Uint8Array(await answer.arrayBuffer());
     },
     readEvidence: async ({ name, ...part }) => readPreview(send, ENDPOINTS.readEvidence, part, { name }),
     readArtifact: async ({ path, ...part }) => readPreview(send, ENDPOINTS.readArtifact, part, { path }),
     exportExecutions: async ({ query = {}, signal } = {}) =>
-      bodyOf(await send(ENDPOINTS.exportExecutions, { query, signal })),
-    exportRun: async ({ id, signal }) => bodyOf(await send(ENDPOINTS.exportRun, { params: { id }, signal })),
+      readBody(await send(ENDPOINTS.exportExecutions, { query, signal })),
+    exportRun: async ({ id, signal }) => readBody(await send(ENDPOINTS.exportRun, { params: { id }, signal })),
     async metrics({ signal } = {}) {
       return (await send(ENDPOINTS.metrics, { signal })).text();
     },
@@ -112,17 +112,17 @@ async function readPreview(
   { id, from, to, signal }: PreviewInput,
   query: Readonly<Record<string, string>>,
 ): Promise<FilePreview> {
-  const answer = await send(endpoint, { params: { id }, query, headers: rangeOf({ from, to }), signal });
+  const answer = await send(endpoint, { params: { id }, query, headers: formatRange({ from, to }), signal });
   return { text: await answer.text(), totalBytes: Number(answer.headers.get('x-total-bytes')) };
 }
 
-/** The header that asks for some bytes; none for all of them. */
-function rangeOf({ from, to }: { readonly from: number | undefined; readonly to: number | undefined }) {
+/** The Range header; none for all bytes. */
+function formatRange({ from, to }: { readonly from: number | undefined; readonly to: number | undefined }) {
   if (from === undefined && to === undefined) return {};
   return { range: `bytes=${from ?? 0}-${to === undefined ? '' : to - 1}` };
 }
 
-function bodyOf({ body }: Response): ReadableStream<Uint8Array> {
+function readBody({ body }: Response): ReadableStream<Uint8Array> {
   return body ?? new ReadableStream({ start: (controller) => controller.close() });
 }
 

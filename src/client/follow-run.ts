@@ -13,7 +13,7 @@ export interface ProtocolEvents {
   readonly acp: AcpSessionNotification;
 }
 
-/** Events that the server does not have any more; `to` is null where nobody knows how many there were. */
+/** Events that the server has deleted; `to` is null where their number is unknown. */
 export interface Gap {
   readonly from: string;
   readonly to: string | null;
@@ -24,27 +24,27 @@ export interface FollowInput<Protocol extends keyof ProtocolEvents> {
   readonly id: string;
   /** `fcmp` by default. */
   readonly protocol?: Protocol;
-  /** The position of the last event that is known already; `17`, for RASP `1:17`. */
+  /** The position of the last event already received; `17`, for RASP `1:17`. */
   readonly after?: string;
   readonly signal?: AbortSignal;
-  /** Told of events that are gone. Without it a gap is an error, `EVENTS_MISSING`. */
+  /** Called for deleted events. Without it a gap is an error, `EVENTS_MISSING`. */
   readonly onGap?: (gap: Gap) => void;
-  /** Told of the position that was reached, with the last event of each group: where to begin next time. */
+  /** Called with the position of the last event of each group: where to resume. */
   readonly onPosition?: (position: string) => void;
-  /** Told when the server has answered and when a connection has broken, for those who show it. */
+  /** Called when a connection was opened or broke. */
   readonly onConnection?: (state: 'open' | 'broken') => void;
 }
 
-/** Tries in a row that may come to nothing. */
-const MOST_FAILURES = 20;
+/** Consecutive failures before giving up. */
+const MAX_FAILURES = 20;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
-/** The server gives a sign of life three times as often. */
+/** The server sends a heartbeat three times as often. */
 const SILENCE_MS = 45_000;
 
 /**
- * The events of a run, as they come, until it has ended. A connection that breaks is opened again where it broke, so each
- * event comes once and in order.
+ * The events of a run as they arrive, until it has ended. A broken connection is resumed where it broke, so each event is
+ * delivered once and in order.
  */
 export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>(
   send: SendRequest,
@@ -55,15 +55,15 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
   for (let failures = 0; ; failures += 1) {
     let broken: unknown;
     try {
-      // What the server sends is of these types: it is of the same package.
+      // The server is of the same package and sends these types.
       let group: ProtocolEvents[Protocol][] = [];
       for await (const event of connect(send, input, position)) {
         failures = 0;
         if (event.name === 'end') return;
-        if (event.name === 'gap') tellGap(readData(event) as Gap, onGap);
+        if (event.name === 'gap') reportGap(readData(event) as Gap, onGap);
         if (event.name === 'message') group.push(readData(event) as ProtocolEvents[Protocol]);
         if (event.id === undefined) continue;
-        // What one event of the log became is handed on together: a group that broke off comes again from its beginning.
+        // The events of one log entry are delivered together: an interrupted group is sent again from its start.
         position = event.id;
         onPosition?.(position);
         yield* group;
@@ -71,11 +71,11 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
       }
     } catch (error) {
       signal?.throwIfAborted();
-      if (!isPassing(error)) throw error;
+      if (!isTemporary(error)) throw error;
       broken = error;
     }
-    if (failures >= MOST_FAILURES) {
-      const message = `No connection lasts after ${MOST_FAILURES} tries. Look whether the server runs, then go on after the last position.`;
+    if (failures >= MAX_FAILURES) {
+      const message = `The stream failed ${MAX_FAILURES} times in a row. Check that the server is running, then resume after the last position.`;
       throw new ClientError('STREAM_LOST', message, { cause: broken });
     }
     onConnection?.('broken');
@@ -83,7 +83,7 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
   }
 }
 
-/** The events of one connection; one that has fallen silent breaks off. After the last event of a run there is an `end`. */
+/** The events of one connection, which is dropped after a long silence. The last event of a run is followed by `end`. */
 async function* connect(
   send: SendRequest,
   { id, protocol = 'fcmp', signal, onConnection }: FollowInput<keyof ProtocolEvents>,
@@ -121,33 +121,37 @@ function readData({ data }: SseEvent): unknown {
   try {
     return JSON.parse(data);
   } catch (error) {
-    throw new ClientError('ANSWER_UNREADABLE', 'An event is not JSON. Look whether the address is that of Sluice.', {
-      cause: error,
-    });
+    throw new ClientError(
+      'ANSWER_UNREADABLE',
+      'An event is not valid JSON. Check that the address belongs to a Sluice server.',
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-function tellGap(gap: Gap, onGap: ((gap: Gap) => void) | undefined): void {
+function reportGap(gap: Gap, onGap: ((gap: Gap) => void) | undefined): void {
   if (onGap !== undefined) return onGap(gap);
-  const message = `The events from ${gap.from} to ${gap.to ?? 'the end'} are gone. Pass onGap to go on without them.`;
+  const message = `The events from ${gap.from} to ${gap.to ?? 'the end'} were deleted. Pass onGap to continue without them.`;
   throw new ClientError('EVENTS_MISSING', message);
 }
 
-/** A connection that breaks does so with whatever the platform throws. */
+/** Platforms throw different errors for a broken connection. */
 function asClientError(error: unknown): ClientError {
   if (error instanceof ClientError) return error;
   if (error instanceof RangeError) {
-    return new ClientError('ANSWER_UNREADABLE', `${error.message} Look whether the address is that of Sluice.`, {
+    return new ClientError('ANSWER_UNREADABLE', `${error.message} Check that the address belongs to a Sluice server.`, {
       cause: error,
     });
   }
-  return new ClientError('SERVER_UNREACHABLE', 'The connection broke. Look whether the server runs, and where.', {
+  return new ClientError('SERVER_UNREACHABLE', 'The connection broke. Check that the server is running.', {
     cause: error,
   });
 }
 
-/** A server that is busy, starts anew or cannot be reached; what it refuses it would refuse again. */
-function isPassing(error: unknown): boolean {
+/** Whether a retry can help: the server is busy, restarting or unreachable. */
+function isTemporary(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false;
   return error.code === 'SERVER_UNREACHABLE' || error.status === 429 || (error.status ?? 0) >= 500;
 }

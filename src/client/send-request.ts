@@ -1,17 +1,17 @@
 import type { Endpoint, Problem } from '../api/index.js';
 import { ClientError } from './client-error.js';
 
-/** Where the server is and how to reach it. */
+/** The address of the server and how to authenticate. */
 export interface ClientOptions {
   /** `http://127.0.0.1:7171`; in a page of the server itself, its own address is the default. */
   readonly url?: string;
-  /** Sent as Bearer. Pages trade it for a cookie once, with `openSession`. */
+  /** Sent as Bearer. Pages exchange it for a cookie with `openSession`. */
   readonly token?: string;
   /** Another `fetch`, for tests and proxies. */
   readonly fetch?: typeof fetch;
 }
 
-/** A request by the parts that make it. */
+/** The parts of a request. */
 export interface RequestParts {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
@@ -20,10 +20,10 @@ export interface RequestParts {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends requests and throws what is no success as a {@link ClientError}. */
+/** Sends requests; throws a {@link ClientError} unless the response is a success. */
 export type SendRequest = (endpoint: Pick<Endpoint, 'method' | 'path'>, parts: RequestParts) => Promise<Response>;
 
-/** Makes what sends requests to a server. */
+/** Creates the function that sends requests to a server. */
 export function createSendRequest({ url = '', token, fetch: send = fetch }: ClientOptions): SendRequest {
   const base = url.replace(/\/+$/, '');
   return async ({ method, path }, { params = {}, query = {}, body, headers = {}, signal }) => {
@@ -39,24 +39,32 @@ export function createSendRequest({ url = '', token, fetch: send = fetch }: Clie
     };
     const answer = await send(`${base}${fillPath(path, params)}${queryText(query)}`, init).catch((error: unknown) => {
       signal?.throwIfAborted();
-      throw new ClientError('SERVER_UNREACHABLE', 'The server does not answer. Look whether it runs, and where.', {
-        cause: error,
-      });
+      throw new ClientError(
+        'SERVER_UNREACHABLE',
+        'Cannot reach the server. Check that it is running and that the address is right.',
+        {
+          cause: error,
+        },
+      );
     });
     if (answer.ok) return answer;
     throw await readProblem(answer);
   };
 }
 
-/** The value of an answer. */
+/** The JSON of a response. */
 export async function readJson(answer: Response): Promise<unknown> {
   try {
     return await answer.json();
   } catch (error) {
-    throw new ClientError('ANSWER_UNREADABLE', 'The answer is not JSON. Look whether the address is that of Sluice.', {
-      status: answer.status,
-      cause: error,
-    });
+    throw new ClientError(
+      'ANSWER_UNREADABLE',
+      'The response is not valid JSON. Check that the address belongs to a Sluice server.',
+      {
+        status: answer.status,
+        cause: error,
+      },
+    );
   }
 }
 
@@ -73,19 +81,19 @@ function queryText(query: NonNullable<RequestParts['query']>): string {
 
 async function readProblem(answer: Response): Promise<ClientError> {
   const { status } = answer;
-  const told: unknown = await answer.json().catch(() => undefined);
-  if (isProblem(told)) return new ClientError(told.code, told.detail, { status, problem: told });
-  const message = `The answer has the status ${status} and says no more. Look whether the address is that of Sluice.`;
+  const body: unknown = await answer.json().catch(() => undefined);
+  if (isProblem(body)) return new ClientError(body.code, body.detail, { status, problem: body });
+  const message = `The response has status ${status} without details. Check that the address belongs to a Sluice server.`;
   return new ClientError('ANSWER_UNREADABLE', message, { status });
 }
 
-function isProblem(told: unknown): told is Problem {
+function isProblem(body: unknown): body is Problem {
   return (
-    typeof told === 'object' &&
-    told !== null &&
-    'code' in told &&
-    typeof told.code === 'string' &&
-    'detail' in told &&
-    typeof told.detail === 'string'
+    typeof body === 'object' &&
+    body !== null &&
+    'code' in body &&
+    typeof body.code === 'string' &&
+    'detail' in body &&
+    typeof body.detail === 'string'
   );
 }

@@ -1,4 +1,4 @@
-export { loadConfig } from './load-config.js';
+export { DEFAULT_DATA, loadConfig } from './load-config.js';
 export { createSinks } from './create-sinks.js';
 export type { Config } from './config.js';
 export { type Token, readTokens } from './read-tokens.js';

@@ -21,7 +21,8 @@ export interface ConfigSources {
 
 /** Looked for in the current folder, in this order. */
 const FILE_NAMES = ['sluice.config.mjs', 'sluice.config.json'];
-const DEFAULT_DATA = '.sluice';
+/** The data folder where none is named, in the current folder. */
+export const DEFAULT_DATA = '.sluice';
 /** A configuration is written by hand. */
 const MAX_FILE_BYTES = 1024 * 1024;
 /** It may ask a vault for a name or two. */

@@ -32,7 +32,7 @@ export function isIncompleteCode(code: string): boolean {
 }
 
 /** What is worth knowing about a reading and decides nothing. */
-const NOTICE_CODES = ['RESULT_OUTDATED', 'RESULT_SHADOWED', 'COMMIT_NOT_CHECKED'] as const;
+const NOTICE_CODES = ['RESULT_OUTDATED', 'RESULT_SHADOWED', 'NOT_A_REPOSITORY'] as const;
 
 /** Why there is or is not enough in a result. A closed list: `docs/errors.md` says what to do about each. */
 export const PROBLEM_CODES = [...UNREADABLE_CODES, ...INCOMPLETE_CODES, ...NOTICE_CODES] as const;

@@ -1,14 +1,14 @@
 import { name, object, text } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 
-/** Why a request was not carried out: RFC 9457 problem details with our code. */
+/** Why a request was refused: RFC 9457 problem details with a code. */
 export const problemSchema = object(
   {
     /** `urn:sluice:problem:<code>`. */
     type: name,
     title: name,
     status: { type: 'integer', minimum: 400, maximum: 599 },
-    /** A sentence that says what to do. */
+    /** What happened, and what to do. */
     detail: text,
     /** As in docs/errors.md. */
     code: name,

@@ -44,10 +44,13 @@ export function addExecutionsCommand(program: Command, io: CommandIo, end: (code
 
 async function runExecutions(flags: ExecutionsFlags, io: CommandIo): Promise<ExitCode> {
   const { issue: issueRef, run: runId, worker, decision, since, until } = flags;
-  const rows = await withContext(flags, async ({ store }) =>
-    readPages(flags.limit, async (page) =>
-      store.listExecutions({ ...page, ...omitUndefined({ issueRef, runId, worker, decision, since, until }) }),
-    ),
+  const rows = await withContext(
+    flags,
+    async ({ store }) =>
+      readPages(flags.limit, async (page) =>
+        store.listExecutions({ ...page, ...omitUndefined({ issueRef, runId, worker, decision, since, until }) }),
+      ),
+    { readsOnly: true },
   );
   if (flags.csv === true) await io.stdout.write(executionHeading() + rows.map(executionRow).join(''));
   else await printRows(rows, COLUMNS, flags, io);

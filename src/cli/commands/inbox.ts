@@ -28,13 +28,16 @@ export function addInboxCommand(program: Command, io: CommandIo, end: (code: Exi
 }
 
 async function runInbox(flags: InboxFlags, io: CommandIo): Promise<ExitCode> {
-  const items = await withContext(flags, async ({ store }) =>
-    readPages(flags.limit, async (page) =>
-      store.listInbox({
-        ...page,
-        ...omitUndefined({ issueRef: flags.issue, open: flags.all === true ? undefined : true }),
-      }),
-    ),
+  const items = await withContext(
+    flags,
+    async ({ store }) =>
+      readPages(flags.limit, async (page) =>
+        store.listInbox({
+          ...page,
+          ...omitUndefined({ issueRef: flags.issue, open: flags.all === true ? undefined : true }),
+        }),
+      ),
+    { readsOnly: true },
   );
   await printRows(
     items,

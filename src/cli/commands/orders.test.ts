@@ -1,8 +1,8 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CommandIo } from '../command-io.js';
 import { createMemoryIo } from '../fixtures/memory-io.js';
 import { run } from '../run.js';
@@ -187,13 +187,13 @@ describe('what was done', () => {
     [['--until', '2026-02-31'], 'Use a date (2026-11-15) or a time'],
     [['--json', '--csv'], "'--csv' cannot be used with option '--json'"],
     [['--limit', '0'], 'Use a whole number from 1'],
-  ])('is not listed for %j, which is called wrongly', async (args, words) => {
+  ])('is not listed for %j, which is wrong usage', async (args, words) => {
     const { exitCode, stdout, stderr } = await sluice('executions', ...args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain(words);
   });
 
-  it('was told to the issues', async () => {
+  it('was published as comments', async () => {
     await order('honest');
     expect(await list('outbox')).toMatchObject([
       { sink: 'markdown', state: 'delivered', delivered_to: expect.stringContaining('acme_shop_1.md') },
@@ -230,4 +230,29 @@ describe('sluice demo', () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain('UNKNOWN_WORKER');
   });
+});
+
+describe('a missing database', () => {
+  it.each(['inbox', 'executions', 'outbox'])('that was named is refused by %s, and not created', async (command) => {
+    const { exitCode, stdout, stderr } = await sluice(command);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain('There is no database at');
+    expect(existsSync(join(folder, 'data'))).toBe(false);
+  });
+
+  it.each(['inbox', 'executions', 'outbox'])('at the default place is an empty list for %s', async (command) => {
+    vi.spyOn(process, 'cwd').mockReturnValue(folder);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const io = createMemoryIo({});
+    expect(await run([command], io)).toBe(0);
+    expect(io.printed.stdout).toBe('[]\n');
+    expect(existsSync(join(folder, '.sluice'))).toBe(false);
+  });
+});
+
+it('refuses a worker without a command when the command starts', async () => {
+  await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ wrappers: { broken: { type: 'script' } } }));
+  const { exitCode, stderr } = await sluice('worker');
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('broken.command');
 });

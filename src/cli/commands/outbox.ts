@@ -32,12 +32,16 @@ export function addOutboxCommand(program: Command, io: CommandIo, end: (code: Ex
 }
 
 async function runOutbox(flags: OutboxFlags, io: CommandIo): Promise<ExitCode> {
-  const messages = await withContext(flags, async ({ store, lead }) => {
-    if (flags.deliver === true) await lead.deliver();
-    return readPages(flags.limit, async (page) =>
-      store.listOutbox({ ...page, ...omitUndefined({ state: flags.state, issueRef: flags.issue }) }),
-    );
-  });
+  const messages = await withContext(
+    flags,
+    async ({ store, lead }) => {
+      if (flags.deliver === true) await lead.deliver();
+      return readPages(flags.limit, async (page) =>
+        store.listOutbox({ ...page, ...omitUndefined({ state: flags.state, issueRef: flags.issue }) }),
+      );
+    },
+    { readsOnly: flags.deliver !== true },
+  );
   await printRows(
     messages,
     [

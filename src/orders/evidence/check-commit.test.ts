@@ -65,7 +65,7 @@ describe('checkCommit', () => {
   test('has nothing to look in where there is no repository', async () => {
     const folder = await makeFolder({});
     const notice = {
-      code: 'COMMIT_NOT_CHECKED',
+      code: 'NOT_A_REPOSITORY',
       message: 'the commit was not looked for: repo_dir is no git repository',
       path: 'changes.commit',
     };
@@ -110,6 +110,6 @@ describe('checkCommit', () => {
     expect(await checkCommit(dir, commit)).toMatchObject({
       problem: { code: 'COMMIT_UNCHECKED', message: 'the commit could not be looked for: git is not installed' },
     });
-    expect(await checkCommit(folder, commit)).toMatchObject({ notice: { code: 'COMMIT_NOT_CHECKED' } });
+    expect(await checkCommit(folder, commit)).toMatchObject({ notice: { code: 'NOT_A_REPOSITORY' } });
   });
 });

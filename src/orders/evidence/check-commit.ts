@@ -48,7 +48,7 @@ function notFound(commit: string): Problem {
 }
 
 function notChecked(why: string): Problem {
-  return { code: 'COMMIT_NOT_CHECKED', message: `the commit was not looked for: ${why}`, path: PATH };
+  return { code: 'NOT_A_REPOSITORY', message: `the commit was not looked for: ${why}`, path: PATH };
 }
 
 function unchecked(why: string): Problem {

@@ -2,7 +2,7 @@ import { SluiceError } from '../../base/index.js';
 
 /** What a lead refuses; `docs/errors.md` says what to do. */
 export const LEAD_ERROR_CODES = [
-  'ORDER_UNKNOWN',
+  'ORDER_NOT_FOUND',
   'ITEM_UNKNOWN',
   'INVALID_RESOLUTION',
   'NOTHING_TO_ACCEPT',

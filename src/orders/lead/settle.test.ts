@@ -192,7 +192,7 @@ describe('a lead that settles', () => {
   it('says so when there is no such order', async () => {
     const { lead } = await startLead();
     const end = { issueRef: 'acme/shop#12', runId: '2026-11-15-backend-0001', exitCode: 0 };
-    await expect(lead.settle(end)).rejects.toMatchObject({ code: 'ORDER_UNKNOWN' });
+    await expect(lead.settle(end)).rejects.toMatchObject({ code: 'ORDER_NOT_FOUND' });
   });
 });
 

@@ -195,7 +195,7 @@ describe('readWorkResult', () => {
     test('is taken at its word where there is no repository, and that is noted', async () => {
       const reading = await readFolder({ 'work_result.json': json });
       expect(reading.problems).toEqual([]);
-      expect(codesOf(reading.notices)).toEqual(['COMMIT_NOT_CHECKED']);
+      expect(codesOf(reading.notices)).toEqual(['NOT_A_REPOSITORY']);
     });
   });
 });

@@ -3,7 +3,7 @@ import type { Decision, OutboxMessage } from '../../records/index.js';
 import type { ExecutionFilter } from '../../orders/index.js';
 import { exportExecutions } from '../export/export-executions.js';
 import type { ExportFormat } from '../export/export-executions.js';
-import { readPage } from './query.js';
+import { readPage, readTime } from './query.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 import { streamBody } from '../export/stream-body.js';
@@ -41,5 +41,11 @@ export function createRecordHandlers({
 function executionFilter(query: Readonly<Record<string, string>>): ExecutionFilter {
   const { issue_ref: issueRef, run_id: runId, worker, since, until } = query;
   const decision = query['decision'] as Decision['action'] | undefined;
-  return omitUndefined({ issueRef, runId, worker, decision, since, until });
+  // Records are compared as text, so times have their form.
+  return omitUndefined({ issueRef, runId, worker, decision, since: normalizeTime(since), until: normalizeTime(until) });
+}
+
+function normalizeTime(word: string | undefined): string | undefined {
+  const time = readTime(word);
+  return time === undefined ? undefined : new Date(time).toISOString();
 }

@@ -29,6 +29,7 @@ describe('GET /v1/runs', () => {
     expect(await find('since=2026-11-15&until=2026-11-16')).toEqual(['r2', 'r1']);
     expect(await find('until=2026-11-15')).toEqual([]);
     expect(await find('since=2026-11-15T06:00:00.001Z')).toEqual([]);
+    expect(await find('since=2026-11-15T00:00:00Z')).toEqual(['r2', 'r1']);
   });
 
   it.each(['search=', `search=${'x'.repeat(201)}`, 'outcome=great', 'since=2026-13-01', 'since=now', 'repair_level=1'])(

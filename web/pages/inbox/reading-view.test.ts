@@ -24,7 +24,7 @@ test.each([
 });
 
 test('a notice that the commit was not checked counts too', () => {
-  const notices = [{ code: 'COMMIT_NOT_CHECKED', message: '' }];
+  const notices = [{ code: 'NOT_A_REPOSITORY', message: '' }];
   expect(checkCommit({ source: 'json', problems: [], notices, result })).toBe('not checked');
 });
 

@@ -30,5 +30,8 @@ export function checkCommit({ result, problems, notices = [] }: Reading): Commit
   if (result?.changes.commit === undefined) return 'none';
   const codes = [...problems, ...notices].map(({ code }) => code);
   if (codes.includes('COMMIT_NOT_FOUND')) return 'not found';
-  return codes.includes('COMMIT_UNCHECKED') || codes.includes('COMMIT_NOT_CHECKED') ? 'not checked' : 'found';
+  return UNCHECKED.some((code) => codes.includes(code)) ? 'not checked' : 'found';
 }
+
+/** `COMMIT_NOT_CHECKED` is in records of 0.1.0. */
+const UNCHECKED = ['COMMIT_UNCHECKED', 'NOT_A_REPOSITORY', 'COMMIT_NOT_CHECKED'];
