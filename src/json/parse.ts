@@ -1,8 +1,8 @@
 import { SluiceError } from '../base/index.js';
-import type { ParseOptions } from './options.js';
+import type { ParseOptions, Profile } from './options.js';
 import type { ParseError } from './parse-error.js';
 import { type Aligner, type CheckAnswer, runPipeline } from './pipeline.js';
-import { failWith, NO_TAG, type ParseResult } from './result.js';
+import { failWith, NO_TAG, type ParseFailure, type ParseResult, type ParseSuccess } from './result.js';
 import { requireAlignment, type StandardIssue, type StandardResult, type StandardSchema } from './schema.js';
 
 /**
@@ -13,6 +13,12 @@ import { requireAlignment, type StandardIssue, type StandardResult, type Standar
  * const result = parse('Sure! ```json\n{"line": 3,}\n```', z.object({ line: z.number() }))
  * if (result.ok) console.log(result.value.line, result.repairs)
  */
+export function parse(raw: string, schema?: undefined, options?: WithoutComment): ParseSuccess<unknown> | ParseFailure;
+export function parse<T>(
+  raw: string,
+  schema: StandardSchema<unknown, T>,
+  options?: WithoutComment,
+): ParseSuccess<T> | ParseFailure;
 export function parse(raw: string, schema?: undefined, options?: ParseOptions): ParseResult<unknown>;
 export function parse<T>(raw: string, schema: StandardSchema<unknown, T>, options?: ParseOptions): ParseResult<T>;
 export function parse<T>(
@@ -65,6 +71,9 @@ export function parseOrThrow<T>(raw: string, schema?: StandardSchema<unknown, T>
   if (result.ok) return result.value;
   throw result.status === 'failed' ? result.error : createCommentError(options.label);
 }
+
+/** Options with which a result is a value or a failure: only profile `tagged` gives comments. */
+type WithoutComment = ParseOptions & { readonly profile?: Exclude<Profile, 'tagged'> };
 
 /** A comment where a value was needed. */
 export function createCommentError(label: string | undefined): ParseError {

@@ -17,4 +17,17 @@ describe('StandardSchema', () => {
     expectTypeOf<InferOutput<typeof schema>>().toEqualTypeOf<{ line: number }>();
     expect(parse('{"line": "3"}', schema)).toMatchObject({ value: { line: 3 } });
   });
+
+  test('a result that is not ok has an error, except in profile tagged', () => {
+    const read = (text: string): unknown => {
+      const result = parse(text);
+      if (!result.ok) throw result.error;
+      return result.value;
+    };
+    expect(read('[1]')).toEqual([1]);
+    expect(() => read('nothing')).toThrow('JSON');
+    const tagged = parse('nothing', undefined, { profile: 'tagged' });
+    expectTypeOf(tagged.status).toEqualTypeOf<'success' | 'failed' | 'comment'>();
+    expect(tagged.status).toBe('comment');
+  });
 });
