@@ -1,6 +1,6 @@
-export { RUN_FOLDER_ERROR_CODES, RunFolderError, type RunFolderErrorCode } from './run-folder-error.js';
-export { RUN_FOLDER_WARNING_CODES, type RunFolderWarning } from './run-folder-error.js';
-export { AUDIT_FOLDER, RUN_LOGS, attemptFileName, type AttemptFile, type RunLog } from './file-names.js';
+export { RunFolderError, type RunFolderErrorCode } from './run-folder-error.js';
+export { type RunFolderWarning } from './run-folder-error.js';
+export { AUDIT_FOLDER, RUN_LOGS, attemptFileName, type AttemptFile } from './file-names.js';
 export type { AttemptMeta } from './attempt/attempt-meta.js';
 export { createRunFolder, openRunFolder, type RunFolder } from './open-run-folder.js';
 export {
@@ -11,7 +11,6 @@ export {
   type CapturedChunk,
 } from './attempt/attempt-capture.js';
 export { openRunLogs, type RunLogs } from './logs/run-logs.js';
-export { readLogFile, type LoggedRow } from './logs/read-log-file.js';
 export { translateRunFolder, type TranslateOptions } from './translate-run-folder.js';
 export { rewriteRunLogs } from './rewrite-run-logs.js';
 export { replayRunFolder, type LogDifference, type ReplayResult } from './replay-run-folder.js';
