@@ -84,7 +84,7 @@ describe('an order over HTTP', () => {
     expect(await jsonOf(post('/v1/orders', other))).toMatchObject({
       status: 409,
       code: 'REQUEST_ID_REUSED',
-      detail: expect.stringContaining('repeat that request as it was, or give this one an id of its own') as string,
+      detail: expect.stringContaining('Repeat that request unchanged, or use a new request_id') as string,
     });
     expect(await jsonOf(get(PATH))).toMatchObject({ issue: { active_run_id: first['run_id'] } });
   });
