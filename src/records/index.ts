@@ -1,8 +1,8 @@
-export { WORK_REQUEST_SCHEMA, REQUEST_ID, WORK_ORDER_SCHEMA, WORKER_NAME, workOrder } from './work-order.js';
+export { WORK_REQUEST_SCHEMA, REQUEST_ID, WORK_ORDER_SCHEMA, WORKER_NAME } from './work-order.js';
 export type { WorkRequest, WorkOrder } from './work-order.js';
-export { WORK_RESULT_SCHEMA, RESULT_STATUSES, TEST_RESULTS, workResult } from './work-result.js';
-export type { WorkResult, TestReport } from './work-result.js';
-export { decisionAction, decisionSchema, type Decision } from './decision.js';
+export { WORK_RESULT_SCHEMA, RESULT_STATUSES, TEST_RESULTS } from './work-result.js';
+export type { WorkResult } from './work-result.js';
+export { decisionAction, type Decision } from './decision.js';
 export { executionSchema, type ExecutionRecord } from './execution-record.js';
 export { inboxItemSchema, resolutionAction } from './inbox-item.js';
 export type { InboxItem, Resolution, Superseded } from './inbox-item.js';
@@ -26,6 +26,6 @@ export type { RunSpec, RunContract, RunLimits, StoredRunSpec } from './run-spec.
 export { runRecordSchema, runState, type RunRecord, type RunState, type WorkerIdentity } from './run-record.js';
 export type { RunWarning } from './run-warning.js';
 export { repositoryOf, fileNameOf, isIssueRef, describeIssueRef } from './issue-ref.js';
-export { isIncompleteCode, PROBLEM_CODES, type ProblemCode } from './problem-codes.js';
+export { isIncompleteCode } from './problem-codes.js';
 export { type ResultCode, RESULT_CODES } from './result-code.js';
-export { formatRunId, parseRunId, type RunIdParts } from './run-id.js';
+export { formatRunId, parseRunId } from './run-id.js';

@@ -36,6 +36,3 @@ const NOTICE_CODES = ['RESULT_OUTDATED', 'RESULT_SHADOWED', 'NOT_A_REPOSITORY'] 
 
 /** Why there is or is not enough in a result. A closed list: `docs/errors.md` says what to do about each. */
 export const PROBLEM_CODES = [...UNREADABLE_CODES, ...INCOMPLETE_CODES, ...NOTICE_CODES] as const;
-
-/** One of {@link PROBLEM_CODES}. */
-export type ProblemCode = (typeof PROBLEM_CODES)[number];

@@ -67,6 +67,3 @@ export const WORK_RESULT_SCHEMA = {
  * where nothing was said about tests, and `n/a` only where the worker wrote that.
  */
 export type WorkResult = FromSchema<typeof workResult>;
-
-/** What was tested, and how it went. */
-export type TestReport = FromSchema<typeof testReport>;

@@ -5,7 +5,7 @@ import type { Emitted, StreamName } from '../../events/index.js';
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024 + 1;
 
 /** The longest `text` of a result; of more, the end is kept. */
-export const MAX_TEXT_LENGTH = 16 * 1024 * 1024;
+const MAX_TEXT_LENGTH = 16 * 1024 * 1024;
 
 /**
  * Where the answer of an attempt is: in the agent's messages, or, of a plain program, in all of stdout. `stdout` holds
