@@ -12,7 +12,7 @@ import { createLead } from '../orders/lead/create-lead.js';
 import type { OrderRecord } from '../records/order-record.js';
 import type { OutboxMessage } from '../records/outbox-message.js';
 import { startForge } from '../orders/sinks/fixtures/forge.js';
-import { markerOf } from '../orders/sinks/sink.js';
+import { formatMarker } from '../orders/sinks/sink.js';
 import { openStore } from '../store/open-store.js';
 import type { Store } from '../store/store.js';
 import { leadOptions, workerOptions } from './fixtures/campaign-options.js';
@@ -166,7 +166,7 @@ async function checkComments(
     const own = messages.filter((message) => message.sink === sink);
     expect(own.map(({ state }) => state).filter((state) => state !== 'delivered')).toEqual([]);
     const found = (text.match(/<!-- sluice:\S+ \S+ -->/g) ?? []).toSorted();
-    expect(found).toEqual(own.map(markerOf).toSorted());
+    expect(found).toEqual(own.map(formatMarker).toSorted());
   }
 }
 

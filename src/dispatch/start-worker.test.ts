@@ -18,7 +18,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(existsSync(join(data, 'comments', 'local_1.md'))).toBe(true);
   });
 
-  it('FR-2.7-08: leaves an execution with type, command, duration, exit code, encoding and status', async () => {
+  it('leaves an execution with type, command, duration, exit code, encoding and status', async () => {
     const { start, submit, settled, store } = await openWorkshop();
     start();
     await settled(await submit('local#1', { result: 'ok', exit: 3 }));

@@ -6,7 +6,7 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import { runDemo } from './run-demo.js';
 
 describe('the closed loop', { timeout: 60_000 }, () => {
-  it('AC-2.7-01: two workers end in a delivered comment, the one that only prints in the inbox', async () => {
+  it('two workers end in a delivered comment, the one that only prints in the inbox', async () => {
     const data = await makeFolder({});
     const { orders, inbox } = await runDemo({ data });
     expect(orders.map(({ worker, source, action }) => [worker, source, action])).toEqual([

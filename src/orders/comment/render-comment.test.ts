@@ -55,7 +55,7 @@ ReadUpTo: none
 Trigger: workrun:2026-11-15-backend-0001
 
 ## Summary
-The worker reports ok, with evidence, and nothing contradicts it.
+The agent reports ok with evidence, and nothing contradicts it.
 
 > The basket adds up.
 >
@@ -100,7 +100,7 @@ ReadUpTo: none
 Trigger: workrun:2026-11-15-backend-0001
 
 ## Summary
-The worker reports blocked: No key. It waits for acme/shop#3, a key. Its process exited with code 0.
+The agent reports blocked: No key. It waits for acme/shop#3, a key. Its process exited with code 0.
 
 > No key.
 
@@ -121,25 +121,25 @@ The worker reports blocked: No key. It waits for acme/shop#3, a key. Its process
 none
 
 ## Next
-Submit it again when these are settled.
+Submit the order again when these are resolved.
 `);
   });
 
   test('says why and what to do where a person is needed, and claims nothing', () => {
     const reading: Reading = {
       source: 'none',
-      problems: [{ code: 'RESULT_MISSING', message: 'the worker left none' }],
+      problems: [{ code: 'RESULT_MISSING', message: 'no result file found' }],
     };
     const comment = commentOn(reading, 0);
     expect(comment).toContain('Action: blocked\nStatus: needs-human\nResultCode: output_unparseable\n');
     expect(comment).toContain(`## Summary
-The worker's result cannot be used: the worker left none. Its process exited with code 0.
+Cannot use the agent's result: no result file found. Its process exited with code 0.
 
 ## Changes
 - PR: none
 - Commit: none
 `);
-    expect(comment).toContain('## Next\nLook at the output, then enter the result by hand or retry.\n');
+    expect(comment).toContain('## Next\nCheck the output, then enter the result by hand or retry.\n');
   });
 
   test('shows nothing of a result that names another run', () => {
@@ -173,7 +173,7 @@ The worker's result cannot be used: the worker left none. Its process exited wit
     ['accept', 'accept', 'review', 'none', 'Ada accepted the result: I ran it myself.'],
     ['edit', 'accept', 'review', 'none', 'Ada corrected the result and accepted it: I ran it myself.'],
     ['reject', 'reject', 'blocked', 'manual_intervention', 'Ada rejected the result: I ran it myself.'],
-    ['retry', 'unblock', 'doing', 'manual_intervention', 'Ada sent the order out again: I ran it myself.'],
+    ['retry', 'unblock', 'doing', 'manual_intervention', 'Ada retried the order: I ran it myself.'],
   ] as const)('tells that a person chose %s', (action, shown, state, code, reason) => {
     const resolution = { action, who: 'Ada', why: 'I ran it myself.' };
     const comment = renderComment({

@@ -30,16 +30,16 @@ export function renderComment(content: CommentContent): string {
     RunId: order.run_id,
     SpecRef: order.spec_ref,
     ContractsRef: order.contracts_ref,
-    Action: actionOf(decision, resolved),
+    Action: chooseAction(decision, resolved),
     Status: resolved === undefined ? stateOf(decision) : stateOfResolution(resolved.resolution.action),
     ResultCode: decision.result_code,
     ReadUpTo: undefined,
     Trigger: triggerOf(order, resolved?.id),
   };
-  const result = claimsOf(content);
+  const result = readClaims(content);
   const sections = {
     Summary: summarize(decision, result),
-    Changes: facts({ PR: result?.changes.pr, Commit: commitOf(content, result) }),
+    Changes: facts({ PR: result?.changes.pr, Commit: findCommit(content, result) }),
     Tests: facts(testFacts(result)),
     BlockedBy: list(result?.blocked_by),
     OpenQuestions: list(result?.questions),
@@ -60,7 +60,7 @@ export function triggerOf(order: Pick<WorkOrder, 'run_id'>, itemId?: string): st
   return itemId === undefined ? `workrun:${order.run_id}` : `resolve:${itemId}`;
 }
 
-function actionOf({ action }: Decision, resolved: CommentContent['resolved']): string {
+function chooseAction({ action }: Decision, resolved: CommentContent['resolved']): string {
   switch (resolved?.resolution.action) {
     case 'accept':
     case 'edit':
@@ -75,13 +75,13 @@ function actionOf({ action }: Decision, resolved: CommentContent['resolved']): s
 }
 
 /** What may be shown as this run's: a result that names another run says nothing about this one. */
-function claimsOf({ order, reading, resolved }: CommentContent): WorkResult | undefined {
+function readClaims({ order, reading, resolved }: CommentContent): WorkResult | undefined {
   const result = resolved?.resolution.result ?? reading.result;
   return result?.run_id === order.run_id && result.issue_ref === order.issue_ref ? result : undefined;
 }
 
 /** A commit that was looked for and is not there is not shown as one, unless a person vouches for it. */
-function commitOf({ reading, resolved }: CommentContent, result: WorkResult | undefined): string | undefined {
+function findCommit({ reading, resolved }: CommentContent, result: WorkResult | undefined): string | undefined {
   const commit = result?.changes.commit;
   const doubts = [...reading.problems, ...(reading.notices ?? [])].map(({ code }) => code);
   const isDoubted = doubts.includes('COMMIT_NOT_FOUND') || doubts.includes('COMMIT_UNCHECKED');

@@ -36,7 +36,7 @@ export function decideByPerson({ action, who, why }: Pick<Resolution, 'action' |
       return {
         action: 'archive',
         result_code: 'manual_intervention',
-        reason: `${name} sent the order out again${because}`,
+        reason: `${name} retried the order${because}`,
         next: 'Wait for the new run.',
       };
   }

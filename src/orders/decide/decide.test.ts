@@ -16,7 +16,7 @@ function decideWith(changes: Partial<DecisionCase>) {
 }
 
 function withoutResult(reading: Partial<Reading> = {}): Reading {
-  return { source: 'none', problems: [{ code: 'RESULT_MISSING', message: 'the worker left none' }], ...reading };
+  return { source: 'none', problems: [{ code: 'RESULT_MISSING', message: 'no result file found' }], ...reading };
 }
 
 describe('row 1: the order is not the active run', () => {
@@ -29,7 +29,7 @@ describe('row 1: the order is not the active run', () => {
     expect(decideWith({ activeRunId })).toEqual({
       action: 'archive',
       result_code: 'stale_run',
-      reason: `${because}, so the result of 2026-11-15-backend-0001 is kept and changes nothing.`,
+      reason: `${because}, so the result of 2026-11-15-backend-0001 is archived and changes nothing.`,
       next: 'Nothing to do.',
     });
   });
@@ -39,13 +39,13 @@ describe('row 1: the order is not the active run', () => {
   });
 });
 
-describe('row 2: the worker was not started', () => {
+describe('row 2: the agent was not started', () => {
   test('an issue it depends on is not there yet: blocked', () => {
     expect(decideWith({ unresolved: ['acme/shop#11', 'local#setup'], reading: withoutResult() })).toEqual({
       action: 'blocked',
       result_code: 'dep_unresolved',
-      reason: 'The worker was not started: acme/shop#11, local#setup must come first.',
-      next: 'Submit it again when these are in review or done.',
+      reason: 'The agent was not started: acme/shop#11, local#setup must be in review or done first.',
+      next: 'Submit the order again when they are.',
     });
   });
 
@@ -54,8 +54,8 @@ describe('row 2: the worker was not started', () => {
     expect(decideWith({ startError, exitCode: null, reading: withoutResult() })).toEqual({
       action: 'needs-human',
       result_code: 'env_unavailable',
-      reason: 'The worker could not be started: codex is not installed.',
-      next: 'Set up what is missing, then retry.',
+      reason: 'The agent could not be started: codex is not installed.',
+      next: 'Fix the cause, then retry.',
     });
   });
 });
@@ -69,12 +69,12 @@ describe('row 3: the result names another run or issue', () => {
       action: 'needs-human',
       result_code: 'stale_run',
       reason: `The result names ${named} instead of acme/shop#12 2026-11-15-backend-0001; it is archived and counts for neither.`,
-      next: 'Find out what the worker did, then retry, or enter the result by hand.',
+      next: 'Check what the agent did, then retry or enter the result by hand.',
     });
   });
 });
 
-describe('row 4: the worker died and left no result', () => {
+describe('row 4: the agent ended without a result', () => {
   const printedOnly = withoutResult({
     source: 'streams',
     anchors: { status: 'ok' },
@@ -85,54 +85,49 @@ describe('row 4: the worker died and left no result', () => {
     [
       'by a signal',
       { exitCode: null, signal: 'SIGKILL', durationMs: 12_345 },
-      'The worker died before it left a result: its process was ended by SIGKILL after 12.3 s.',
+      'The agent ended without a result: its process was ended by signal SIGKILL after 12.3 s.',
     ],
     [
       'with an exit code',
       { exitCode: 3, durationMs: 800 },
-      'The worker died before it left a result: its process exited with code 3 after 0.8 s.',
+      'The agent ended without a result: its process exited with code 3 after 0.8 s.',
     ],
     [
       'after it had printed something',
       { exitCode: 1, durationMs: 3_600_000, reading: printedOnly },
-      'The worker died before it left a result: its process exited with code 1 after 60 min.',
+      'The agent ended without a result: its process exited with code 1 after 60 min.',
     ],
     [
-      'and nobody saw it',
+      'with an unknown exit',
       { exitCode: null, durationMs: 90_000 },
-      'The worker was lost before it left a result: nobody saw its process end.',
+      'The agent ended without a result: its exit is unknown.',
     ],
     [
       'and its run knows more than that',
       { exitCode: null, signal: 'SIGTERM', durationMs: 30_000, runError: 'The run took longer than 30 s' },
-      'The worker died before it left a result: its process was ended by SIGTERM after 30 s. The run took longer than 30 s.',
+      'The agent ended without a result: its process was ended by signal SIGTERM after 30 s. The run took longer than 30 s.',
     ],
-  ])('%s: a person is told so, and asked', (_, changes, reason) => {
+  ])('%s: the reason says so, and a person decides', (_, changes, reason) => {
     expect(decideWith({ reading: withoutResult(), ...changes })).toEqual({
       action: 'needs-human',
       result_code: 'output_unparseable',
       reason,
-      next: 'Look at what it printed last, then retry or enter the result by hand.',
+      next: 'Check its last output, then retry or enter the result by hand.',
     });
   });
 
   test('the next step names the folder of what it printed', () => {
     const given = { reading: withoutResult(), exitCode: 1, printedIn: 'runs/01KA3RUN/.audit' };
     expect(decideWith(given).next).toBe(
-      'Look at what it printed last (runs/01KA3RUN/.audit in the data folder), then retry or enter the result by hand.',
+      'Check its last output (runs/01KA3RUN/.audit in the data folder), then retry or enter the result by hand.',
     );
   });
 });
 
 describe('row 5: there is no result to go by', () => {
   test.each<[string, Reading, string, string]>([
-    ['nothing', withoutResult(), 'output_unparseable', 'the worker left none'],
-    [
-      'nothing, and nothing said about it',
-      { source: 'none', problems: [] },
-      'output_unparseable',
-      'no result was found',
-    ],
+    ['nothing', withoutResult(), 'output_unparseable', 'no result file found'],
+    ['nothing, and nothing said about it', { source: 'none', problems: [] }, 'output_unparseable', 'no result found'],
     [
       'broken JSON',
       withoutResult({ source: 'json', problems: [{ code: 'RESULT_NOT_JSON', message: 'it is not JSON' }] }),
@@ -159,8 +154,8 @@ describe('row 5: there is no result to go by', () => {
     expect(decideWith({ reading })).toEqual({
       action: 'needs-human',
       result_code,
-      reason: `The worker's result cannot be used: ${because}. Its process exited with code 0.`,
-      next: 'Look at the output, then enter the result by hand or retry.',
+      reason: `Cannot use the agent's result: ${because}. Its process exited with code 0.`,
+      next: 'Check the output, then enter the result by hand or retry.',
     });
   });
 
@@ -176,8 +171,8 @@ describe('row 5: there is no result to go by', () => {
     });
     const reasonOf = (end: Partial<DecisionCase>) => decideWith({ reading: broken, ...end }).reason;
     expect(reasonOf({ exitCode: 137 })).toContain('exited with code 137');
-    expect(reasonOf({ exitCode: null, signal: 'SIGKILL' })).toContain('was ended by SIGKILL');
-    expect(reasonOf({ exitCode: null })).toContain('Nobody saw its process end.');
+    expect(reasonOf({ exitCode: null, signal: 'SIGKILL' })).toContain('was ended by signal SIGKILL');
+    expect(reasonOf({ exitCode: null })).toContain('Its exit is unknown.');
   });
 });
 
@@ -193,7 +188,7 @@ describe('row 6: the result lacks what it has to show', () => {
   ])('ok with %s: a person is asked', (_, changes, because) => {
     const decision = decideWith({ reading: readingOf(changes) });
     expect(decision).toMatchObject({ action: 'needs-human', result_code: 'manual_intervention' });
-    expect(decision.reason).toContain(`The worker reports ok, but ${because}`);
+    expect(decision.reason).toContain(`The agent reports ok, but ${because}`);
   });
 
   test.each(['ok', 'fail'] as const)('%s without a word about tests: a person is asked', (status) => {
@@ -211,7 +206,7 @@ describe('row 6: the result lacks what it has to show', () => {
       action: 'needs-human',
       result_code: 'manual_intervention',
       reason:
-        'The worker reports ok, but changes.commit: the repository has no commit 1a2b3c4d. Its process exited with code 0.',
+        'The agent reports ok, but changes.commit: the repository has no commit 1a2b3c4d. Its process exited with code 0.',
       next: 'Check what was done, then accept it, complete the result, or retry.',
     });
   });
@@ -222,13 +217,13 @@ describe('row 6: the result lacks what it has to show', () => {
   });
 });
 
-describe('row 7: nobody saw the process end', () => {
+describe('row 7: the exit of the process is unknown', () => {
   test.each(['ok', 'fail', 'blocked'] as const)('%s: a person is asked', (status) => {
     expect(decideWith({ reading: readingOf({ status }), exitCode: null, signal: null })).toEqual({
       action: 'needs-human',
       result_code: 'manual_intervention',
-      reason: `The worker reports ${status}, but nobody saw its process end.`,
-      next: 'Check that the work is whole, then accept it or retry.',
+      reason: `The agent reports ${status}, but its exit is unknown.`,
+      next: 'Check that the work is complete, then accept it or retry.',
     });
   });
 });
@@ -236,21 +231,21 @@ describe('row 7: nobody saw the process end', () => {
 describe('row 8: something contradicts ok', () => {
   test.each<[string, Partial<DecisionCase>, string]>([
     ['exit code', { exitCode: 1 }, 'its process exited with code 1'],
-    ['signal', { exitCode: null, signal: 'SIGTERM' }, 'its process was ended by SIGTERM'],
-    ['signal in spite of exit code 0', { signal: 'SIGTERM' }, 'its process was ended by SIGTERM'],
+    ['signal', { exitCode: null, signal: 'SIGTERM' }, 'its process was ended by signal SIGTERM'],
+    ['signal in spite of exit code 0', { signal: 'SIGTERM' }, 'its process was ended by signal SIGTERM'],
     [
       'tests',
       { reading: readingOf({ tests: { command: 'npm test', result: 'fail', evidence: '' } }) },
       'its tests failed',
     ],
-    ['its own code', { reading: readingOf({ result_code: 'ci_failed' }) }, 'it gives the code ci_failed'],
+    ['its own code', { reading: readingOf({ result_code: 'ci_failed' }) }, 'it reports the code ci_failed'],
     ['what it waits for', { reading: readingOf({ blocked_by: ['acme/shop#3'] }) }, 'it is blocked by acme/shop#3'],
   ])('%s: a person is asked, and both are named', (_, changes, because) => {
     expect(decideWith(changes)).toEqual({
       action: 'needs-human',
       result_code: 'manual_intervention',
-      reason: `The worker reports ok, but ${because}.`,
-      next: 'Find out which of the two is true, then accept, reject or retry.',
+      reason: `The agent reports ok, but ${because}.`,
+      next: 'Check which of the two is true, then accept, reject or retry.',
     });
   });
 });
@@ -270,7 +265,7 @@ describe('row 9: fail', () => {
   test('the reason has the worker’s words, its code, how it ended, and tests that say otherwise', () => {
     const reading = readingOf({ status: 'fail', summary: 'It does\nnot compile.', result_code: 'of_my_own' });
     expect(decideWith({ reading, exitCode: 1 }).reason).toBe(
-      'The worker reports fail (of_my_own): It does not compile. Its process exited with code 1. Its tests passed, by its own account.',
+      'The agent reports fail (of_my_own): It does not compile. Its process exited with code 1. It also reports that its tests passed.',
     );
   });
 });
@@ -292,7 +287,7 @@ describe('row 10: blocked', () => {
   test('the reason is the worker’s', () => {
     const reading = { ...readingOf(), result: { ...bare, summary: 'No key.', blocked_by: ['acme/shop#3'] } };
     expect(decideWith({ reading }).reason).toBe(
-      'The worker reports blocked: No key. It waits for acme/shop#3. Its process exited with code 0.',
+      'The agent reports blocked: No key. It waits for acme/shop#3. Its process exited with code 0.',
     );
   });
 });
@@ -309,7 +304,7 @@ describe('row 11: ok with evidence and explicit tests', () => {
     expect(decideWith({ reading: readingOf(changes) })).toEqual({
       action: 'advance',
       result_code: 'none',
-      reason: 'The worker reports ok, with evidence, and nothing contradicts it.',
+      reason: 'The agent reports ok with evidence, and nothing contradicts it.',
       next: 'Review the change.',
     });
   });

@@ -8,10 +8,10 @@ import {
   disagreement,
   ending,
   knownCode,
-  listed,
+  listNames,
   processEnd,
   sentence,
-  told,
+  describeReport,
 } from './decision-words.js';
 import type { End } from './decision-words.js';
 
@@ -21,7 +21,7 @@ export interface DecisionCase {
   readonly reading: Reading;
   /** The run whose result counts; null if there is none. */
   readonly activeRunId: string | null | undefined;
-  /** How the worker's process ended. Neither: nobody saw it end. */
+  /** How the agent's process ended. Both missing: exit unknown. */
   readonly exitCode?: number | null;
   readonly signal?: string | null;
   /** How long it ran. */
@@ -66,18 +66,18 @@ const ROWS: readonly Row[] = [
     return {
       action: 'archive',
       result_code: 'stale_run',
-      reason: `${active}, so the result of ${order.run_id} is kept and changes nothing.`,
+      reason: `${active}, so the result of ${order.run_id} is archived and changes nothing.`,
       next: 'Nothing to do.',
     };
   },
 
-  function waitsForOthers({ unresolved = [] }) {
+  function hasUnresolvedDependencies({ unresolved = [] }) {
     if (unresolved.length === 0) return undefined;
     return {
       action: 'blocked',
       result_code: 'dep_unresolved',
-      reason: `The worker was not started: ${listed(unresolved)} must come first.`,
-      next: 'Submit it again when these are in review or done.',
+      reason: `The agent was not started: ${listNames(unresolved)} must be in review or done first.`,
+      next: 'Submit the order again when they are.',
     };
   },
 
@@ -90,8 +90,8 @@ const ROWS: readonly Row[] = [
     if (startError === undefined) return undefined;
     return needsHuman(
       'env_unavailable',
-      `The worker could not be started: ${sentence(startError)}`,
-      'Set up what is missing, then retry.',
+      `The agent could not be started: ${sentence(startError)}`,
+      'Fix the cause, then retry.',
     );
   },
 
@@ -102,7 +102,7 @@ const ROWS: readonly Row[] = [
     return needsHuman(
       'stale_run',
       `The result names ${named} instead of ${order.issue_ref} ${order.run_id}; it is archived and counts for neither.`,
-      'Find out what the worker did, then retry, or enter the result by hand.',
+      'Check what the agent did, then retry or enter the result by hand.',
     );
   },
 
@@ -113,18 +113,18 @@ const ROWS: readonly Row[] = [
     return needsHuman(
       'output_unparseable',
       `${death(end, durationMs)}${runError === undefined ? '' : ` ${sentence(runError)}`}`,
-      `Look at what it printed last${place}, then retry or enter the result by hand.`,
+      `Check its last output${place}, then retry or enter the result by hand.`,
     );
   },
 
   function isUnreadable({ reading, ...end }) {
     if (reading.result !== undefined && isFile(reading)) return undefined;
     const isIncomplete = reading.problems.length > 0 && reading.problems.every(({ code }) => isIncompleteCode(code));
-    const found = reading.problems.length === 0 ? 'no result was found' : described(reading.problems);
+    const found = reading.problems.length === 0 ? 'no result found' : described(reading.problems);
     return needsHuman(
       isIncomplete ? 'manual_intervention' : 'output_unparseable',
-      `The worker's result cannot be used: ${found}. ${ending(end)}`,
-      'Look at the output, then enter the result by hand or retry.',
+      `Cannot use the agent's result: ${found}. ${ending(end)}`,
+      'Check the output, then enter the result by hand or retry.',
     );
   },
 
@@ -135,17 +135,17 @@ const ROWS: readonly Row[] = [
     if (problems.length === 0) return undefined;
     return needsHuman(
       'manual_intervention',
-      `The worker reports ${reading.result?.status ?? 'nothing'}, but ${described(problems)}. ${ending(end)}`,
+      `The agent reports ${reading.result?.status ?? 'nothing'}, but ${described(problems)}. ${ending(end)}`,
       'Check what was done, then accept it, complete the result, or retry.',
     );
   },
 
-  function nobodySawItEnd({ reading, exitCode, signal }) {
+  function hasUnknownExit({ reading, exitCode, signal }) {
     if (exitCode !== null || signal !== null) return undefined;
     return needsHuman(
       'manual_intervention',
-      `The worker reports ${reading.result?.status ?? 'nothing'}, but nobody saw its process end.`,
-      'Check that the work is whole, then accept it or retry.',
+      `The agent reports ${reading.result?.status ?? 'nothing'}, but its exit is unknown.`,
+      'Check that the work is complete, then accept it or retry.',
     );
   },
 
@@ -154,8 +154,8 @@ const ROWS: readonly Row[] = [
     if (objections.length === 0) return undefined;
     return needsHuman(
       'manual_intervention',
-      `The worker reports ok, but ${objections.join(', and ')}.`,
-      'Find out which of the two is true, then accept, reject or retry.',
+      `The agent reports ok, but ${objections.join(', and ')}.`,
+      'Check which of the two is true, then accept, reject or retry.',
     );
   },
 ];
@@ -163,35 +163,35 @@ const ROWS: readonly Row[] = [
 function decideByStatus({ reading: { result }, ...end }: EndedCase): Decision {
   const code = knownCode(result?.result_code);
   const blockedBy = result?.blocked_by ?? [];
-  const waits = blockedBy.length > 0 ? ` It waits for ${listed(blockedBy)}.` : '';
+  const waits = blockedBy.length > 0 ? ` It waits for ${listNames(blockedBy)}.` : '';
   switch (result?.status) {
     case 'fail':
       return {
         action: 'blocked',
         result_code: code ?? 'test_failed',
-        reason: `The worker reports fail${told(result)}.${waits} ${ending(end)}${disagreement(result)}`,
-        next: 'Look at what failed, then change the order or submit it again.',
+        reason: `The agent reports fail${describeReport(result)}.${waits} ${ending(end)}${disagreement(result)}`,
+        next: 'Check what failed, then change the order or submit it again.',
       };
     case 'blocked':
       return {
         action: 'blocked',
         result_code: code ?? (blockedBy.length > 0 ? 'dep_unresolved' : 'manual_intervention'),
-        reason: `The worker reports blocked${told(result)}.${waits} ${ending(end)}`,
+        reason: `The agent reports blocked${describeReport(result)}.${waits} ${ending(end)}`,
         next:
           blockedBy.length > 0
-            ? 'Submit it again when these are settled.'
-            : 'Clear what blocks it, then submit it again.',
+            ? 'Submit the order again when these are resolved.'
+            : 'Remove the blocker, then submit the order again.',
       };
     case 'ok':
       return {
         action: 'advance',
         result_code: 'none',
-        reason: 'The worker reports ok, with evidence, and nothing contradicts it.',
+        reason: 'The agent reports ok with evidence, and nothing contradicts it.',
         next: 'Review the change.',
       };
     case undefined:
       // `isUnreadable` has said so already; without it nothing may go through either.
-      return needsHuman('output_unparseable', 'There is no result.', 'Look at the output, then retry.');
+      return needsHuman('output_unparseable', 'No result found.', 'Check the output, then retry.');
   }
 }
 
@@ -204,8 +204,8 @@ function objectionsTo(result: WorkResult, end: End): string[] {
   if (end.signal !== null || end.exitCode !== 0) objections.push(processEnd(end));
   if (result.tests !== 'n/a' && result.tests?.result === 'fail') objections.push('its tests failed');
   const code = result.result_code ?? 'none';
-  if (code !== 'none') objections.push(`it gives the code ${showLine(code, 50)}`);
-  if ((result.blocked_by ?? []).length > 0) objections.push(`it is blocked by ${listed(result.blocked_by ?? [])}`);
+  if (code !== 'none') objections.push(`it reports the code ${showLine(code, 50)}`);
+  if ((result.blocked_by ?? []).length > 0) objections.push(`it is blocked by ${listNames(result.blocked_by ?? [])}`);
   return objections;
 }
 

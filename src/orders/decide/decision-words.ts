@@ -6,7 +6,7 @@ import type { Problem, ResultCode, WorkResult } from '../../records/index.js';
  * The wording of reasons. Whatever comes from a worker is put on one line, cut and made visible.
  */
 
-/** How a worker's process ended; both null if nobody saw it. */
+/** How an agent's process ended; both null if unknown. */
 export interface End {
   readonly exitCode: number | null;
   readonly signal: string | null;
@@ -18,7 +18,7 @@ export function knownCode(code: string | undefined): ResultCode | undefined {
 }
 
 /** The worker's own words, and a code of its own that Sluice does not know. */
-export function told({ summary, result_code: code }: WorkResult): string {
+export function describeReport({ summary, result_code: code }: WorkResult): string {
   const odd =
     code === undefined || (RESULT_CODES as readonly string[]).includes(code) ? '' : ` (${showLine(code, 50)})`;
   const words = showLine(summary, 200);
@@ -28,14 +28,14 @@ export function told({ summary, result_code: code }: WorkResult): string {
 /** Tests that say otherwise than `fail`. */
 export function disagreement({ tests }: WorkResult): string {
   return tests !== undefined && tests !== 'n/a' && tests.result === 'pass'
-    ? ' Its tests passed, by its own account.'
+    ? ' It also reports that its tests passed.'
     : '';
 }
 
 /** How the process ended, as a part of a sentence. */
 export function processEnd({ exitCode, signal }: End): string {
-  if (signal !== null) return `its process was ended by ${showLine(signal, 20)}`;
-  return exitCode === null ? 'nobody saw its process end' : `its process exited with code ${exitCode}`;
+  if (signal !== null) return `its process was ended by signal ${showLine(signal, 20)}`;
+  return exitCode === null ? 'its exit is unknown' : `its process exited with code ${exitCode}`;
 }
 
 /** How the process ended, as a sentence. */
@@ -48,7 +48,7 @@ export function ending(end: End): string {
 export function death(end: End, durationMs: number | null | undefined): string {
   const isSeen = end.exitCode !== null || end.signal !== null;
   const after = isSeen && typeof durationMs === 'number' ? ` after ${duration(durationMs)}` : '';
-  return `The worker ${isSeen ? 'died' : 'was lost'} before it left a result: ${processEnd(end)}${after}.`;
+  return `The agent ended without a result: ${processEnd(end)}${after}.`;
 }
 
 function duration(milliseconds: number): string {
@@ -65,7 +65,7 @@ export function described(problems: readonly Problem[]): string {
 }
 
 /** Names in a row. */
-export function listed(names: readonly string[]): string {
+export function listNames(names: readonly string[]): string {
   const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
   return `${names
     .slice(0, 5)

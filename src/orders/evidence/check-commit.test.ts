@@ -66,7 +66,7 @@ describe('checkCommit', () => {
     const folder = await makeFolder({});
     const notice = {
       code: 'NOT_A_REPOSITORY',
-      message: 'the commit was not looked for: repo_dir is no git repository',
+      message: 'the commit was not checked: repo_dir is not a git repository',
       path: 'changes.commit',
     };
     expect(await checkCommit(folder, 'f'.repeat(40))).toEqual({ notice });
@@ -108,7 +108,7 @@ describe('checkCommit', () => {
     const folder = await makeFolder({});
     setVariable('PATH', folder);
     expect(await checkCommit(dir, commit)).toMatchObject({
-      problem: { code: 'COMMIT_UNCHECKED', message: 'the commit could not be looked for: git is not installed' },
+      problem: { code: 'COMMIT_UNCHECKED', message: 'cannot check the commit: git is not installed' },
     });
     expect(await checkCommit(folder, commit)).toMatchObject({ notice: { code: 'NOT_A_REPOSITORY' } });
   });

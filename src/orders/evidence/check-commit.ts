@@ -34,7 +34,7 @@ export async function checkCommit(repoDir: string, commit: string): Promise<Comm
 function judgeFailure({ code, stderr }: GitEnd, looksLikeRepository: boolean): CommitCheck {
   // A repository that was broken is not one that never was: no worker gets around the check that way.
   if (!looksLikeRepository && (code === 'no_folder' || stderr.includes('not a git repository'))) {
-    return { notice: notChecked('repo_dir is no git repository') };
+    return { notice: notChecked('repo_dir is not a git repository') };
   }
   if (code === 'no_git' && !looksLikeRepository) return { notice: notChecked('git is not installed') };
   if (code === 'no_git') return { problem: unchecked('git is not installed') };
@@ -48,9 +48,9 @@ function notFound(commit: string): Problem {
 }
 
 function notChecked(why: string): Problem {
-  return { code: 'NOT_A_REPOSITORY', message: `the commit was not looked for: ${why}`, path: PATH };
+  return { code: 'NOT_A_REPOSITORY', message: `the commit was not checked: ${why}`, path: PATH };
 }
 
 function unchecked(why: string): Problem {
-  return { code: 'COMMIT_UNCHECKED', message: `the commit could not be looked for: ${why}`, path: PATH };
+  return { code: 'COMMIT_UNCHECKED', message: `cannot check the commit: ${why}`, path: PATH };
 }

@@ -1,4 +1,4 @@
-import { deadLetterOf } from './dead-letter.js';
+import { createDeadLetter } from './dead-letter.js';
 import { deliverDue, createStrandedReport } from './deliver.js';
 import type { DeliveryReport } from './deliver.js';
 import { createLeadContext } from './lead-context.js';
@@ -45,7 +45,7 @@ export function createLead(options: LeadOptions): Lead {
   let isClosed = false;
 
   async function track<T>(work: () => Promise<T>): Promise<T> {
-    if (isClosed) throw new LeadError('LEAD_CLOSED', 'The lead is closed: make another one.');
+    if (isClosed) throw new LeadError('LEAD_CLOSED', 'The lead is closed. Create another one.');
     const promise = work();
     underWay.add(promise);
     try {
@@ -61,7 +61,7 @@ export function createLead(options: LeadOptions): Lead {
       signal,
       // A name of its own for every call: two calls side by side must not pass for one another.
       workerId: `${context.leadId}/${context.newId()}`,
-      itemOf: async (message, error) => deadLetterOf(context, message, error),
+      itemOf: async (message, error) => createDeadLetter(context, message, error),
     });
     await reportStranded();
     return report;

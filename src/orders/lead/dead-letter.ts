@@ -6,7 +6,7 @@ import type { LeadContext } from './lead-context.js';
  * What a person sees of a comment that was given up: the order it is about, with its result, so that accepting it (which
  * writes a new comment) is possible. Null if the order cannot be found.
  */
-export async function deadLetterOf(
+export async function createDeadLetter(
   { store, clock, newId }: LeadContext,
   message: OutboxMessage,
   error: string,
@@ -25,8 +25,8 @@ export async function deadLetterOf(
   const decision: Decision = {
     action: 'needs-human',
     result_code: 'env_unavailable',
-    reason: `The comment ${trigger} could not be delivered to ${sink}: ${error}`,
-    next: 'Put the sink right. Accepting or rejecting then writes a new comment; retry starts a new run.',
+    reason: `Cannot deliver the comment "${trigger}" to "${sink}": ${error}`,
+    next: 'Fix the sink. Accepting or rejecting then writes a new comment; retry starts a new run.',
   };
   return itemOf({
     id: newId(),

@@ -24,7 +24,7 @@ function setUp() {
 }
 
 describe('a comment for a sink that is not configured', () => {
-  it('is told once in the log, and says in the outbox why it waits', async () => {
+  it('is logged once, and the outbox says why it waits', async () => {
     const { store, lead, told, queue, pass } = setUp();
     await queue('a', 'renamed');
     await queue('b', 'renamed');
@@ -38,7 +38,7 @@ describe('a comment for a sink that is not configured', () => {
     expect(told()).toMatchObject([{ level: 'warn', sink: 'renamed' }]);
     const { items } = await store.listOutbox({ state: 'waiting' });
     expect(items).toHaveLength(3);
-    for (const { last_error } of items) expect(last_error).toContain('not configured');
+    for (const { last_error } of items) expect(last_error).toContain('no running worker has a sink of this name');
   });
 
   it('is looked for now and then, not with every delivery', async () => {

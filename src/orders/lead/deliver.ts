@@ -42,7 +42,7 @@ const SEARCH_FACTOR = 3;
 
 /** Delivers everything that is due, at least once. What may have been sent before is looked for first. */
 export async function deliverDue(ports: DeliveryPorts): Promise<DeliveryReport> {
-  const reports = await allOf(ports.sinks.map(async (sink) => deliverTo(ports, sink)));
+  const reports = await waitForAll(ports.sinks.map(async (sink) => deliverTo(ports, sink)));
   const sum = (key: keyof DeliveryReport) => reports.reduce((total, report) => total + report[key], 0);
   return { delivered: sum('delivered'), postponed: sum('postponed'), dead: sum('dead'), lost: sum('lost') };
 }
@@ -58,14 +58,14 @@ async function deliverTo(ports: DeliveryPorts, sink: Sink): Promise<DeliveryRepo
       sinks: [sink.name],
     });
     if (messages.length === 0) return report;
-    const outcomes = await allOf(messages.map(async (message) => deliverOne(ports, sink, message)));
+    const outcomes = await waitForAll(messages.map(async (message) => deliverOne(ports, sink, message)));
     for (const outcome of outcomes) report[outcome] += 1;
   }
   return report;
 }
 
 /** Waits for all, also when one fails: nothing is left running behind the caller's back. */
-async function allOf<T>(promises: readonly Promise<T>[]): Promise<readonly T[]> {
+async function waitForAll<T>(promises: readonly Promise<T>[]): Promise<readonly T[]> {
   await Promise.allSettled(promises);
   return Promise.all(promises);
 }
@@ -153,7 +153,7 @@ const LOOK_MS = 30_000;
 const AT_ONCE = 1000;
 
 const REASON =
-  'The sink of this name is not configured where Sluice runs; the comment waits. Configure it, or run a worker that has it.';
+  'The comment waits: no running worker has a sink of this name. Configure the sink, or start a worker that has it.';
 
 /**
  * Makes a function that looks for comments which wait for a sink that this lead does not have, now and then: they get

@@ -74,7 +74,7 @@ describe('a person who decides', () => {
     expect(await stateOf()).toBe('needs-human');
   });
 
-  it('decides once: the second is told what the first chose', async () => {
+  it('decides once: the second learns what the first chose', async () => {
     const { lead, by, outbox } = await withItem();
     const both = await Promise.allSettled([
       lead.resolve({ ...by, action: 'accept' }),
@@ -82,7 +82,7 @@ describe('a person who decides', () => {
     ]);
     expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
     expect(both[1]).toMatchObject({
-      reason: { code: 'CONFLICT', message: expect.stringContaining('Ada chose accept') },
+      reason: { code: 'CONFLICT', message: expect.stringContaining('Ada chose "accept"') },
     });
     expect((await outbox()).filter(({ trigger }) => trigger.startsWith('resolve:'))).toHaveLength(1);
   });

@@ -120,10 +120,10 @@ const WHY_LENGTH = 5000;
 function checkRequest({ action, who, why, result }: ResolveRequest): void {
   const problems = [
     ...(ACTIONS.includes(action) ? [] : ['action must be accept, reject, retry or edit']),
-    ...(isText(who, WHO_LENGTH) ? [] : [`who must say who decides, in at most ${WHO_LENGTH} characters`]),
-    ...(isText(why, WHY_LENGTH) ? [] : [`why must say why, in at most ${WHY_LENGTH} characters`]),
-    ...(action === 'edit' && result === undefined ? ['edit needs the corrected result'] : []),
-    ...(action !== 'edit' && result !== undefined ? ['a result goes with edit only'] : []),
+    ...(isText(who, WHO_LENGTH) ? [] : [`who must be a name of at most ${WHO_LENGTH} characters`]),
+    ...(isText(why, WHY_LENGTH) ? [] : [`why must be a reason of at most ${WHY_LENGTH} characters`]),
+    ...(action === 'edit' && result === undefined ? ['edit needs a corrected result'] : []),
+    ...(action !== 'edit' && result !== undefined ? ['a result is allowed only with edit'] : []),
   ];
   if (problems.length > 0) throw new LeadError('INVALID_RESOLUTION', `Cannot resolve: ${problems.join('; ')}.`);
 }
@@ -140,7 +140,7 @@ function resultOf({ action, result, id }: ResolveRequest, item: InboxItem, order
   if (read?.issue_ref === order.issue_ref && read.run_id === order.run_id) return read;
   throw new LeadError(
     'NOTHING_TO_ACCEPT',
-    `Item ${id} has no result of ${order.run_id} that could be accepted: enter one with edit, reject it, or retry.`,
+    `Cannot accept the inbox item "${id}": it has no result of run "${order.run_id}". Enter one with edit, reject it, or retry.`,
   );
 }
 
@@ -182,11 +182,14 @@ function conflict(
   return new LeadError(
     'CONFLICT',
     resolution === null || resolution.action === 'superseded'
-      ? `Item ${id} is about a run that is no longer the active one (${activeRunId ?? 'none'} is): nothing was changed. Look at the inbox again.`
-      : `Item ${id} is already settled: ${resolution.who} chose ${resolution.action}. Look at the inbox again.`,
+      ? `Cannot resolve the inbox item "${id}": its run was replaced (active run: "${activeRunId ?? 'none'}"). Nothing was changed; reload the inbox.`
+      : `The inbox item "${id}" is already resolved: ${resolution.who} chose "${resolution.action}". Reload the inbox.`,
   );
 }
 
 function unknownItem(id: string): LeadError {
-  return new LeadError('ITEM_UNKNOWN', `There is no inbox item ${id.slice(0, 100)}. \`sluice inbox\` lists them.`);
+  return new LeadError(
+    'ITEM_UNKNOWN',
+    `Cannot find the inbox item "${id.slice(0, 100)}". \`sluice inbox\` lists all items.`,
+  );
 }

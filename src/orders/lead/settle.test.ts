@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { cleanEnd, goodResult, goodText, makeRequest, startLead } from './fixtures/lead-at-work.js';
 
 describe('a lead that settles', () => {
-  it('AC-2.7-01: a JSON worker and a text worker both close the loop, each in a delivered comment', async () => {
+  it('a JSON worker and a text worker both close the loop, each in a delivered comment', async () => {
     const { lead, report, comments, stateOf } = await startLead();
     const json = await lead.submit(makeRequest());
     await report(json, 'work_result.json', goodResult(json));
@@ -18,7 +18,7 @@ describe('a lead that settles', () => {
     expect(await stateOf('acme/shop#13')).toBe('review');
   });
 
-  it('AC-2.7-02: a whole text result is normalised and written to the outbox', async () => {
+  it('a whole text result is normalised and written to the outbox', async () => {
     const { lead, report, outbox } = await startLead();
     const submitted = await lead.submit(makeRequest());
     await report(submitted, 'work_result.txt', goodText(submitted));
@@ -39,7 +39,7 @@ describe('a lead that settles', () => {
     ['evidence', { Changes: {} }],
     ['a status', { Status: undefined }],
     ['a run id', { RunID: undefined }],
-  ])('AC-2.7-03: a result without %s never reaches review; a person is asked', async (_, changes) => {
+  ])('a result without %s never reaches review; a person is asked', async (_, changes) => {
     const { lead, report, stateOf, inbox, comments } = await startLead();
     const submitted = await lead.submit(makeRequest());
     await report(submitted, 'work_result.json', goodResult(submitted, changes));
@@ -51,7 +51,7 @@ describe('a lead that settles', () => {
     expect(await comments()).toContain('Action: blocked\nStatus: needs-human');
   });
 
-  it('AC-2.7-04: the late result of an old run changes nothing', async () => {
+  it('the late result of an old run changes nothing', async () => {
     const { lead, report, stateOf, store, outbox, executions } = await startLead();
     const old = await lead.submit(makeRequest());
     const current = await lead.submit(makeRequest());
@@ -66,7 +66,7 @@ describe('a lead that settles', () => {
     ]);
   });
 
-  it('AC-2.7-05: the audit tells the way every result was read and what was decided', async () => {
+  it('every execution records how its result was read and what was decided', async () => {
     const { lead, report, executions } = await startLead();
     const json = await lead.submit(makeRequest());
     await report(json, 'work_result.json', goodResult(json));
@@ -98,7 +98,7 @@ describe('a lead that settles', () => {
     ]);
   });
 
-  it('FR-2.7-04: where both forms are there JSON counts, and the source is recorded', async () => {
+  it('where both forms are there JSON counts, and the source is recorded', async () => {
     const { lead, report, executions } = await startLead();
     const submitted = await lead.submit(makeRequest());
     await report(submitted, 'work_result.json', '{ broken');
@@ -107,7 +107,7 @@ describe('a lead that settles', () => {
     expect(await executions()).toMatchObject([{ result_encoding: 'json', parse_status: 'unreadable' }]);
   });
 
-  it('FR-2.7-05: a result that names another run is archived, and its order waits for a person', async () => {
+  it('a result that names another run is archived, and its order waits for a person', async () => {
     const { lead, report, stateOf, store } = await startLead();
     const submitted = await lead.submit(makeRequest());
     await report(submitted, 'work_result.json', goodResult(submitted, { RunID: '2026-01-01-backend-0099' }));
@@ -118,7 +118,7 @@ describe('a lead that settles', () => {
     );
   });
 
-  it('FR-2.7-06: only what went through the comment template is written back', async () => {
+  it('only what went through the comment template is written back', async () => {
     const { lead, report, outbox } = await startLead();
     const submitted = await lead.submit(makeRequest());
     const summary = 'Fine.\nStatus: done\n\n## Next\nMerge at once. <!-- sluice:x -->';
@@ -130,7 +130,7 @@ describe('a lead that settles', () => {
     expect(body).not.toContain('<!--');
   });
 
-  it('FR-2.7-07: what cannot be read goes to a person, with what there is to start from', async () => {
+  it('what cannot be read goes to a person, with what there is to start from', async () => {
     const { lead, inbox } = await startLead();
     const submitted = await lead.submit(makeRequest());
     const stdout = `IssueRef: acme/shop#12\nRunId: ${submitted.order.run_id}\nStatus: ok\n`;
@@ -219,7 +219,7 @@ describe('a lead that hands out orders', () => {
     });
   });
 
-  it('FR-2.7-01: refuses a worker that has no wrapper', async () => {
+  it('refuses a worker that has no wrapper', async () => {
     const { lead, store } = await startLead();
     await expect(lead.submit(makeRequest({ worker: 'rm' }))).rejects.toMatchObject({ code: 'UNKNOWN_WORKER' });
     await expect(lead.submit({ ...makeRequest(), command: ['rm'] })).rejects.toMatchObject({

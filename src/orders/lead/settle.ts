@@ -64,7 +64,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
   const { issueRef, runId, exitCode, signal = null } = end;
   const record = await store.findOrder(issueRef, runId);
   if (record === undefined) {
-    throw new LeadError('ORDER_NOT_FOUND', `There is no order ${runId} of ${issueRef}: submit it first.`);
+    throw new LeadError('ORDER_NOT_FOUND', `Cannot find the order "${runId}" of issue "${issueRef}". Submit it first.`);
   }
   const reading = await readEnd(context, record, end);
   const now = clock();

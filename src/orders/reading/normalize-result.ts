@@ -118,8 +118,8 @@ function readChanges(value: unknown): ChangesFound {
   if (!isFields(value)) return { changes: {}, problems: [invalidValue('changes', 'it must hold PR or Commit')] };
   const { known, conflicts } = readResultFields(Object.entries(value), ['pr', 'commit']);
   const problems: Problem[] = conflicts.map((conflict) => ({ ...conflict, path: `changes.${conflict.path}` }));
-  const pr = wordOf(known.get('pr'));
-  const commit = wordOf(known.get('commit'));
+  const pr = readWord(known.get('pr'));
+  const commit = readWord(known.get('commit'));
   const hash = commit === undefined ? undefined : COMMIT.exec(commit)?.[1]?.toLowerCase();
   if (pr !== undefined && (pr.length > 2000 || !PULL_REQUEST.test(pr))) {
     problems.push(invalidValue('changes.pr', 'it must be the address or the number of a pull request'));
@@ -134,7 +134,7 @@ function readChanges(value: unknown): ChangesFound {
 }
 
 /** The value as one word; undefined where it says that there is none. Anything but text stays visibly wrong. */
-function wordOf(value: unknown): string | undefined {
+function readWord(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return String(value);
   if (typeof value !== 'string') return '?';
@@ -162,11 +162,11 @@ export function readResultFields(
   entries: Iterable<readonly [string, unknown]>,
   names: readonly string[] = RESULT_FIELDS,
 ): SpelledFields {
-  const named = [...entries].map(([key, value]) => [aliasOf(key) ?? key, value] as const);
+  const named = [...entries].map(([key, value]) => [findAlias(key) ?? key, value] as const);
   return readSpellings(named, names);
 }
 
-function aliasOf(key: string): string | undefined {
+function findAlias(key: string): string | undefined {
   const folded = foldKey(key);
   return Object.hasOwn(ALIASES, folded) ? ALIASES[folded] : undefined;
 }

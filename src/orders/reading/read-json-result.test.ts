@@ -152,7 +152,7 @@ describe('work_result.json', () => {
   test('what takes a repair is a draft and never a result', () => {
     const broken = `Here it is:\n{"IssueRef": "acme/shop#12", 'RunId': "2026-11-15-backend-0001", "Status": "ok", "Changes": {"PR": "#7"`;
     expect(readJsonResult(broken)).toEqual({
-      problems: [{ code: 'RESULT_NOT_JSON', message: expect.stringContaining('it is not JSON as it is: ') }],
+      problems: [{ code: 'RESULT_NOT_JSON', message: expect.stringContaining('invalid JSON: ') }],
       draft: { issue_ref: 'acme/shop#12', run_id: '2026-11-15-backend-0001', status: 'ok', changes: { pr: '#7' } },
     });
   });

@@ -27,7 +27,7 @@ describe('what a worker only printed', () => {
       source: 'streams',
       path: 'stdout',
       anchors: { issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' },
-      problems: [{ code: 'ONLY_ANCHORS', message: 'the worker left no result file; what it printed is not a result' }],
+      problems: [{ code: 'ONLY_ANCHORS', message: 'no result file found, and printed output does not count' }],
       draft: { issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok', summary: 'Done' },
     });
   });
@@ -43,7 +43,7 @@ describe('what a worker only printed', () => {
   test('without an anchor is nothing', () => {
     const missing = {
       source: 'none',
-      problems: [{ code: 'RESULT_MISSING', message: 'the worker left no work_result.json and no work_result.txt' }],
+      problems: [{ code: 'RESULT_MISSING', message: 'no work_result.json or work_result.txt found' }],
     };
     expect(readStreams({})).toEqual(missing);
     expect(readStreams({ stdout: 'All good!', stderr: '' })).toEqual(missing);

@@ -46,7 +46,7 @@ export async function readWorkResult(place: ResultPlace): Promise<Reading> {
     );
     if (file.status === 'absent') continue;
     if (file.status === 'outdated') {
-      notices.push({ code: 'RESULT_OUTDATED', message: `${name} was there before the run began; it is left aside` });
+      notices.push({ code: 'RESULT_OUTDATED', message: `${name} is older than the run and was ignored` });
       continue;
     }
     const reading =
@@ -54,7 +54,7 @@ export async function readWorkResult(place: ResultPlace): Promise<Reading> {
         ? { problems: [file.problem] }
         : readBytes(file.bytes, (text) => read(maskText(text)));
     if (source === 'json' && (await isPresent(join(dir, 'work_result.txt')))) {
-      notices.push({ code: 'RESULT_SHADOWED', message: 'work_result.txt is there too; work_result.json counts' });
+      notices.push({ code: 'RESULT_SHADOWED', message: 'work_result.txt was ignored because work_result.json exists' });
     }
     return withNotices(await withCommitChecked({ source, path: name, ...reading }, order), notices);
   }
@@ -114,14 +114,14 @@ function readStrictly(text: string): { readonly value?: unknown; readonly proble
     .filter(({ code }) => code === 'DUPLICATE_KEY')
     .map(({ path = [] }) => ({
       code: 'DUPLICATE_KEY',
-      message: 'it is there twice; keep one of them',
+      message: 'duplicate key; keep one of them',
       path: showLine(path.join('.'), 200),
     }));
   return { value, problems: problems.slice(0, 20) };
 }
 
 function notJson(message: string): { readonly problems: readonly Problem[] } {
-  return { problems: [{ code: 'RESULT_NOT_JSON', message: `it is not JSON as it is: ${showLine(message, 200)}` }] };
+  return { problems: [{ code: 'RESULT_NOT_JSON', message: `invalid JSON: ${showLine(message, 200)}` }] };
 }
 
 function withDraft(reading: ResultReading, draft: unknown): ResultReading {
@@ -138,18 +138,18 @@ interface Streams {
 
 /** What a worker only printed: anchors, and a draft for a person. Never a result. */
 export function readStreams({ stdout = '', stderr = '' }: Streams): Reading {
-  const printed = { stdout: endOf(stdout), stderr: endOf(stderr) };
+  const printed = { stdout: readEnd(stdout), stderr: readEnd(stderr) };
   const anchors = { ...findAnchors(printed.stderr), ...findAnchors(printed.stdout) };
   const draft = draftFromText(printed.stdout) ?? draftFromText(printed.stderr);
   if (Object.keys(anchors).length === 0) {
-    const message = 'the worker left no work_result.json and no work_result.txt';
+    const message = 'no work_result.json or work_result.txt found';
     return {
       source: 'none',
       problems: [{ code: 'RESULT_MISSING', message }],
       ...(draft === undefined ? {} : { draft }),
     };
   }
-  const message = 'the worker left no result file; what it printed is not a result';
+  const message = 'no result file found, and printed output does not count';
   return {
     source: 'streams',
     path: Object.keys(findAnchors(printed.stdout)).length > 0 ? 'stdout' : 'stderr',
@@ -159,7 +159,7 @@ export function readStreams({ stdout = '', stderr = '' }: Streams): Reading {
   };
 }
 
-function endOf(stream: string | Uint8Array): string {
+function readEnd(stream: string | Uint8Array): string {
   return typeof stream === 'string'
     ? stream.slice(-STREAM_BYTES)
     : new TextDecoder().decode(stream.subarray(Math.max(stream.length - STREAM_BYTES, 0)));
@@ -213,13 +213,13 @@ function draftFromText(text: string): Readonly<Record<string, unknown>> | undefi
 function draftFromFields(entries: Iterable<readonly [string, unknown]>): Readonly<Record<string, unknown>> | undefined {
   const { known } = readResultFields(entries);
   const drafted = [...known].flatMap(([name, value]) => {
-    const shallow = shallowOf(value, name);
+    const shallow = readShallow(value, name);
     return shallow === undefined ? [] : [[name, shallow] as const];
   });
   return drafted.length === 0 ? undefined : Object.fromEntries(drafted);
 }
 
-function shallowOf(value: unknown, name: string): unknown {
+function readShallow(value: unknown, name: string): unknown {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.filter((entry) => typeof entry === 'string').slice(0, LIST_LENGTH);
   if (!isFields(value)) return undefined;
@@ -279,7 +279,7 @@ export function readTextResult(text: string): ResultReading {
     const [name] = readResultFields([[key, value]], NAMES).known.keys();
     if (name === undefined) continue;
     if (fields.has(name))
-      problems.push({ code: 'DUPLICATE_KEY', message: 'it is there twice; keep one of them', path: name });
+      problems.push({ code: 'DUPLICATE_KEY', message: 'duplicate key; keep one of them', path: name });
     else fields.set(name, value.trim());
   }
   const known = arrange(fields, body);

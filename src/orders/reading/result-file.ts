@@ -87,7 +87,7 @@ export type DecodedText =
  */
 export function decodeText(bytes: Uint8Array): DecodedText {
   try {
-    const text = new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes);
+    const text = new TextDecoder(detectEncoding(bytes), { fatal: true }).decode(bytes);
     if (!text.includes('\0')) return { text };
   } catch {
     // Said below: bytes that are no text and text with NUL in it are the same to a worker's author.
@@ -95,7 +95,7 @@ export function decodeText(bytes: Uint8Array): DecodedText {
   return { problem: { code: 'RESULT_NOT_UTF8', message: 'it is not UTF-8 text; write it as UTF-8' } };
 }
 
-function encodingOf([first, second]: Uint8Array): string {
+function detectEncoding([first, second]: Uint8Array): string {
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
 }

@@ -79,7 +79,7 @@ describe('readWorkRequest', () => {
       'a run id',
       { run_id: '2026-11-15-qa-0001' },
       'run_id',
-      'a run id is YYYY-MM-DD-role-NNNN and is handed out: leave it out of a request',
+      'a run id is YYYY-MM-DD-role-NNNN and is assigned by Sluice: leave it out of a request',
     ],
     [
       'a path for a worker',
@@ -108,12 +108,7 @@ describe('readWorkRequest', () => {
       'instructions',
       'must have at most 30000 characters',
     ],
-    [
-      'two spellings that differ',
-      { Role: 'qa' },
-      'role',
-      'it is there in two spellings with different values; keep one of them',
-    ],
+    ['two spellings that differ', { Role: 'qa' }, 'role', 'two spellings with different values; keep one of them'],
   ])('refuses %s', (_, change, path, message) => {
     expect(problemsOf(() => readWorkRequest({ ...request, ...ownKeys(change) }))).toContainEqual([path, message]);
   });

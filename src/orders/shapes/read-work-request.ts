@@ -72,7 +72,7 @@ function adviceFor([name = '', index]: readonly string[], fields: Readonly<Recor
     case 'worker':
       return 'use the name of a wrapper: letters, digits, points, - and _';
     case 'run_id':
-      return 'a run id is YYYY-MM-DD-role-NNNN and is handed out: leave it out of a request';
+      return 'a run id is YYYY-MM-DD-role-NNNN and is assigned by Sluice: leave it out of a request';
     default:
       return undefined;
   }

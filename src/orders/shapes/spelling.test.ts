@@ -18,7 +18,7 @@ describe('readSpellings', () => {
     expect(twice('fail').conflicts).toEqual([
       {
         code: 'KEY_CONFLICT',
-        message: 'it is there in two spellings with different values; keep one of them',
+        message: 'two spellings with different values; keep one of them',
         path: 'status',
       },
     ]);

@@ -28,7 +28,7 @@ export function readSpellings(fields: Iterable<readonly [string, unknown]>, name
     } else if (!known.has(name)) {
       known.set(name, value);
     } else if (known.get(name) !== value) {
-      const message = 'it is there in two spellings with different values; keep one of them';
+      const message = 'two spellings with different values; keep one of them';
       conflicts.push({ code: 'KEY_CONFLICT', message, path: name });
     }
   }

@@ -1,5 +1,5 @@
 import type { NewOutboxMessage } from '../../records/index.js';
-import { SinkError, markerOf } from './sink.js';
+import { SinkError, formatMarker } from './sink.js';
 import type { Delivery } from './sink.js';
 
 /** A comment as far as looking for a marker needs it. */
@@ -22,7 +22,7 @@ export async function findComment(
   message: NewOutboxMessage,
   readPage: (page: number) => Promise<readonly ForgeComment[]>,
 ): Promise<Delivery | undefined> {
-  const marker = markerOf(message);
+  const marker = formatMarker(message);
   for (let page = 1; page <= MAX_PAGES; page++) {
     const comments = await readPage(page);
     if (comments.length === 0) return undefined;
@@ -31,7 +31,7 @@ export async function findComment(
   }
   throw new SinkError(
     'SINK_TOO_MANY_COMMENTS',
-    `${message.issue_ref} has more than ${MAX_PAGES} pages of comments: whether the comment is there cannot be told. Write it by hand, then resolve the item.`,
+    `Cannot check whether the comment exists: "${message.issue_ref}" has more than ${MAX_PAGES} pages of comments. Write it by hand, then resolve the item.`,
     { isPermanent: true },
   );
 }
@@ -52,7 +52,10 @@ export function readComments(value: unknown, address: (comment: object) => strin
 }
 
 function unreadable(): SinkError {
-  return new SinkError('SINK_ANSWER_UNREADABLE', 'The answer is not a comment. Is the base URL that of an API?');
+  return new SinkError(
+    'SINK_ANSWER_UNREADABLE',
+    'Unexpected response: it is not a comment. Check that the base URL is that of the API.',
+  );
 }
 
 /** What writing comments to a forge needs to know. */

@@ -24,21 +24,21 @@ export function createGitHubSink(options: ForgeOptions): Sink {
   return {
     name,
     timeoutMs,
-    accepts: (issueRef) => placeOf(issueRef) !== undefined,
+    accepts: (issueRef) => readPlace(issueRef) !== undefined,
     async find(message, signal) {
       const octokit = await connect(signal);
       const place = requirePlace(message.issue_ref);
       return findComment(message, async (page) => {
         const query = { ...place, per_page: COMMENTS_PER_PAGE, page };
         const { data } = await octokit.request(`GET ${COMMENTS}`, query).catch(unwrap);
-        return readComments(data, addressOf);
+        return readComments(data, readAddress);
       });
     },
     async send(message, signal) {
       const octokit = await connect(signal);
       const comment = { ...requirePlace(message.issue_ref), body: withMarker(message) };
       const { data } = await octokit.request(`POST ${COMMENTS}`, comment).catch(unwrap);
-      return { deliveredTo: readComment(data, addressOf).address };
+      return { deliveredTo: readComment(data, readAddress).address };
     },
   };
 }
@@ -54,20 +54,20 @@ interface Place {
   readonly issue_number: number;
 }
 
-function placeOf(issueRef: string): Place | undefined {
+function readPlace(issueRef: string): Place | undefined {
   const [, owner, repo, number] = /^([\w.-]+)\/([\w.-]+)#(\d{1,15})$/.exec(issueRef) ?? [];
   if (owner === undefined || repo === undefined || number === undefined) return undefined;
   return { owner, repo, issue_number: Number(number) };
 }
 
 function requirePlace(issueRef: string): Place {
-  const place = placeOf(issueRef);
+  const place = readPlace(issueRef);
   if (place !== undefined) return place;
-  throw new SinkError('SINK_WRONG_ISSUE_REF', `${issueRef} is not an issue of GitHub: owner/repo#7 is.`, {
+  throw new SinkError('SINK_WRONG_ISSUE_REF', `Invalid GitHub issue "${issueRef}". Write owner/repo#7.`, {
     isPermanent: true,
   });
 }
 
-function addressOf(comment: object): string {
+function readAddress(comment: object): string {
   return 'html_url' in comment && typeof comment.html_url === 'string' ? comment.html_url : 'GitHub';
 }

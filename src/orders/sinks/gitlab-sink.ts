@@ -23,7 +23,7 @@ export function createGitLabSink(options: ForgeOptions): Sink {
   return {
     name,
     timeoutMs,
-    accepts: (issueRef) => placeOf(issueRef) !== undefined,
+    accepts: (issueRef) => readPlace(issueRef) !== undefined,
     async find(message, signal) {
       const notes = await connect(signal);
       const { project, iid } = requirePlace(message.issue_ref);
@@ -47,15 +47,15 @@ interface Place {
   readonly iid: number;
 }
 
-function placeOf(issueRef: string): Place | undefined {
+function readPlace(issueRef: string): Place | undefined {
   const [, project, iid] = /^([\w.-]+(?:\/[\w.-]+)+)#(\d{1,15})$/.exec(issueRef) ?? [];
   return project === undefined || iid === undefined ? undefined : { project, iid: Number(iid) };
 }
 
 function requirePlace(issueRef: string): Place {
-  const place = placeOf(issueRef);
+  const place = readPlace(issueRef);
   if (place !== undefined) return place;
-  throw new SinkError('SINK_WRONG_ISSUE_REF', `${issueRef} is not an issue of GitLab: group/project#7 is.`, {
+  throw new SinkError('SINK_WRONG_ISSUE_REF', `Invalid GitLab issue "${issueRef}". Write group/project#7.`, {
     isPermanent: true,
   });
 }

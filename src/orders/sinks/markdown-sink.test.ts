@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { makeMessage } from './fixtures/message.js';
 import { createMarkdownSink } from './markdown-sink.js';
-import { markerOf } from './sink.js';
+import { formatMarker } from './sink.js';
 import { describeSink } from './sink.contract.js';
 
 const FILE = 'owner_repo_7.md';
@@ -27,7 +27,7 @@ describe('createMarkdownSink', () => {
     const { sink, folder, read } = await start();
     const message = makeMessage();
     expect(await sink.send(message, signal)).toEqual({ deliveredTo: join(folder, FILE) });
-    expect(await read()).toBe(`${message.body}\n\n${markerOf(message)}\n`);
+    expect(await read()).toBe(`${message.body}\n\n${formatMarker(message)}\n`);
   });
 
   it('writes a message once however often it is sent', async () => {
@@ -86,7 +86,7 @@ describe('createMarkdownSink', () => {
   it('finds its marker in a long file, also across the pieces it reads', async () => {
     for (const length of [262_100, 262_144, 262_150, 600_000]) {
       const message = makeMessage();
-      const long = `${'x'.repeat(length)}\n${markerOf(message)}\n`;
+      const long = `${'x'.repeat(length)}\n${formatMarker(message)}\n`;
       const { sink, read } = await start({ [FILE]: long });
       await sink.send(message, signal);
       expect(await read()).toBe(long);

@@ -6,7 +6,7 @@ import { errorMessageOf } from '../../base/index.js';
 import { makeFolder } from '../../files/index.js';
 import { fileNameOf } from '../../records/index.js';
 import type { NewOutboxMessage } from '../../records/index.js';
-import { markerOf, withMarker, SinkError } from './sink.js';
+import { formatMarker, withMarker, SinkError } from './sink.js';
 import type { Sink } from './sink.js';
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
@@ -23,7 +23,7 @@ const CHUNK_BYTES = 256 * 1024;
 export function createMarkdownSink(options: { readonly folder: string; readonly name?: string }): Sink {
   const { folder, name = 'markdown' } = options;
   const lines = new Map<string, Promise<unknown>>();
-  const pathOf = (message: NewOutboxMessage) => join(folder, `${fileNameOf(message.issue_ref)}.md`);
+  const findPath = (message: NewOutboxMessage) => join(folder, `${fileNameOf(message.issue_ref)}.md`);
 
   /** One at a time per file: two writers in one process would both take the other's half for a cut. */
   async function inLine<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -43,7 +43,7 @@ export function createMarkdownSink(options: { readonly folder: string; readonly 
     timeoutMs: 1000,
     accepts: () => true,
     async send(message) {
-      const path = pathOf(message);
+      const path = findPath(message);
       try {
         await inLine(path, async () => append(folder, path, message));
       } catch (error) {
@@ -70,7 +70,7 @@ async function append(folder: string, path: string, message: NewOutboxMessage): 
       throw new SinkError('SINK_FILE_UNUSABLE', `${path} is not a regular file: take it away.`, { isPermanent: true });
     }
     const entry = Buffer.from(`${withMarker(message)}\n`);
-    const marker = Buffer.from(`\n${markerOf(message)}`);
+    const marker = Buffer.from(`\n${formatMarker(message)}`);
     if (!(await contains(handle, size, marker))) {
       const kept = size - (await lengthOfCut(handle, size, entry));
       if (kept < size) await handle.truncate(kept);

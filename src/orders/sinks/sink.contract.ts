@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fault } from './fixtures/faulty-server.js';
 import { makeMessage } from './fixtures/message.js';
-import { markerOf, SinkError } from './sink.js';
+import { formatMarker, SinkError } from './sink.js';
 import type { Sink } from './sink.js';
 
 /** A sink under test and the place it writes to. */
@@ -68,7 +68,7 @@ export function describeSearchableSink(name: string, start: () => Promise<Requir
     it('is not fooled by a text that brings a marker along', async () => {
       const { sink } = await start();
       const victim = makeMessage({ id: 'victim', trigger: 'workrun:2026-11-15-backend-0002' });
-      await sink.send(makeMessage({ body: `see ${markerOf(victim)}` }), signal);
+      await sink.send(makeMessage({ body: `see ${formatMarker(victim)}` }), signal);
       expect(await sink.find?.(victim, signal)).toBeUndefined();
     });
 

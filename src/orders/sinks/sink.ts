@@ -78,16 +78,16 @@ const OPENING = '<!-- sluice:';
  * can keep a comment back by writing its marker first.
  *
  * @example
- * markerOf(message) // '<!-- sluice:workrun:2026-11-15-backend-0001 01KA3… -->'
+ * formatMarker(message) // '<!-- sluice:workrun:2026-11-15-backend-0001 01KA3… -->'
  */
-export function markerOf({ trigger, id }: Pick<NewOutboxMessage, 'trigger' | 'id'>): string {
+export function formatMarker({ trigger, id }: Pick<NewOutboxMessage, 'trigger' | 'id'>): string {
   return `${OPENING}${trigger} ${id} -->`;
 }
 
 /** The body with its marker as the last line; markers that the text itself brought along are taken apart. */
 export function withMarker(message: NewOutboxMessage): string {
   const body = message.body.replaceAll(OPENING, '<!- sluice:').trimEnd();
-  return `${body}\n\n${markerOf(message)}`;
+  return `${body}\n\n${formatMarker(message)}`;
 }
 
 /** Loads a package that users install only if they need it, or says how to get it. */
@@ -97,7 +97,7 @@ export async function loadPeer<T>(packageName: string, load: () => Promise<T>): 
   } catch (error) {
     throw new SluiceError(
       'PACKAGE_MISSING',
-      `This sink needs the package ${packageName}. Install it: npm install ${packageName}`,
+      `Cannot use this sink: the package "${packageName}" is not installed. Run "npm install ${packageName}".`,
       { cause: error },
     );
   }

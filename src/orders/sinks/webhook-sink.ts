@@ -45,7 +45,7 @@ export function createWebhookSink(options: WebhookOptions): Sink {
     timeoutMs,
     accepts: () => true,
     async send(message, signal) {
-      const body = JSON.stringify(payloadOf(message));
+      const body = JSON.stringify(createPayload(message));
       const timestamp = String(Math.floor(clock() / 1000));
       const answer = await sendRequest({
         method: 'POST',
@@ -55,7 +55,7 @@ export function createWebhookSink(options: WebhookOptions): Sink {
           'user-agent': 'sluice',
           [TIMESTAMP_HEADER]: timestamp,
           [SIGNATURE_HEADER]: signWebhook(secret, timestamp, body),
-          [KEY_HEADER]: keyOf(message),
+          [KEY_HEADER]: formatKey(message),
         },
         body,
         timeoutMs,
@@ -69,12 +69,12 @@ export function createWebhookSink(options: WebhookOptions): Sink {
   };
 }
 
-function payloadOf({ sink, issue_ref, trigger, body }: NewOutboxMessage) {
+function createPayload({ sink, issue_ref, trigger, body }: NewOutboxMessage) {
   return { sink, issue_ref, trigger, body };
 }
 
 /** The outbox key in characters a header may have. */
-function keyOf({ sink, issue_ref, trigger }: NewOutboxMessage): string {
+function formatKey({ sink, issue_ref, trigger }: NewOutboxMessage): string {
   return [sink, issue_ref, trigger].map(encodeURIComponent).join(' ');
 }
 

@@ -53,10 +53,10 @@ describe('checkStatus', () => {
     expect(refusal(403, { 'x-ratelimit-remaining': '12' }).isPermanent).toBe(true);
   });
 
-  it('tells what the sink said and what to do, in one short line', () => {
+  it('says what the sink answered and what to do, in one short line', () => {
     expect(refusal(500, {}, `oh\n\n no${'!'.repeat(1000)}`).message).toMatch(
-      /^The sink answered 500; it is asked again: oh no!{1,200}$/,
+      /^The sink answered with status 500 \(oh no!{1,200}\)\. The request will be retried\.$/,
     );
-    expect(refusal(401).message).toBe('The sink answered 401; check its token, rights and address.');
+    expect(refusal(401).message).toBe('The sink answered with status 401. Check its token, permissions and address.');
   });
 });

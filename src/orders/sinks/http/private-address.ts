@@ -38,9 +38,9 @@ const RANGES = {
 } as const;
 
 // One list per family: in a common one the range of mapped addresses would match every IPv4 address.
-const NOT_PUBLIC = { ipv4: listOf('ipv4'), ipv6: listOf('ipv6') };
+const NOT_PUBLIC = { ipv4: createList('ipv4'), ipv6: createList('ipv6') };
 
-function listOf(family: 'ipv4' | 'ipv6'): BlockList {
+function createList(family: 'ipv4' | 'ipv6'): BlockList {
   const list = new BlockList();
   for (const [network, prefix] of RANGES[family]) list.addSubnet(network, prefix, family);
   return list;

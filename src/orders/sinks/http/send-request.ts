@@ -42,24 +42,24 @@ export async function sendRequest(request: HttpRequest): Promise<HttpAnswer> {
       if (signal.aborted) {
         throw new SinkError(
           'SINK_TIMED_OUT',
-          `${url.origin} did not answer within ${request.timeoutMs} ms; it is asked again.`,
+          `No answer from "${url.origin}" within ${request.timeoutMs} ms. The request will be retried.`,
           {
             cause: error,
           },
         );
       }
       const why = errorMessageOf(error);
-      throw new SinkError('SINK_UNREACHABLE', `${url.origin} cannot be reached and is asked again: ${why}`, {
+      throw new SinkError('SINK_UNREACHABLE', `Cannot reach "${url.origin}": ${why}. The request will be retried.`, {
         cause: error,
       });
     });
-    const target = redirectOf(answer, url, request.method);
+    const target = findRedirect(answer, url, request.method);
     if (target === undefined || redirects === MAX_REDIRECTS) return answer;
     url = target;
   }
 }
 
-function redirectOf({ status, headers }: HttpAnswer, from: URL, method: HttpRequest['method']): URL | undefined {
+function findRedirect({ status, headers }: HttpAnswer, from: URL, method: HttpRequest['method']): URL | undefined {
   const mayFollow = status === 307 || status === 308 || (method === 'GET' && (status === 301 || status === 302));
   if (!mayFollow || headers.location === undefined || !URL.canParse(headers.location, from)) return undefined;
   const target = new URL(headers.location, from);
@@ -72,7 +72,7 @@ function exchange(request: HttpRequest & { readonly signal: AbortSignal }, url: 
   if (isIP(host) !== 0 && !request.allowPrivateAddresses && isPrivateAddress(host)) throw refuse(host, host);
   const options: RequestOptions = {
     method: request.method,
-    headers: { ...request.headers, ...lengthOf(request.body) },
+    headers: { ...request.headers, ...formatLength(request.body) },
     agent: false,
     signal: request.signal,
     ...(request.allowPrivateAddresses ? {} : { lookup: lookUpPublic }),
@@ -90,7 +90,7 @@ function exchange(request: HttpRequest & { readonly signal: AbortSignal }, url: 
   });
 }
 
-function lengthOf(body: string | undefined): Record<string, string> {
+function formatLength(body: string | undefined): Record<string, string> {
   return body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
 }
 
@@ -102,7 +102,7 @@ async function readAnswer(incoming: IncomingMessage, maxBytes: number): Promise<
     if (length > maxBytes) {
       throw new SinkError(
         'SINK_ANSWER_UNREADABLE',
-        `The answer is longer than ${maxBytes} bytes. Is the address that of an API?`,
+        `Unexpected response: it is longer than ${maxBytes} bytes. Check that the address is that of the API.`,
       );
     }
     chunks.push(chunk);
@@ -129,7 +129,7 @@ const lookUpPublic: LookupFunction = (hostname, options, callback) => {
 function refuse(host: string, address: string): SinkError {
   return new SinkError(
     'SINK_PRIVATE_ADDRESS',
-    `${host} is ${address}, an address inside a network. Set allowPrivateAddresses (in the configuration allow_private_addresses) if the sink belongs there.`,
+    `Cannot send to "${host}": its address ${address} is private. Set allowPrivateAddresses (in the configuration allow_private_addresses) if that is intended.`,
     { isPermanent: true },
   );
 }
@@ -143,11 +143,15 @@ export function checkStatus(answer: HttpAnswer, name: string, now: number): Http
   if (status >= 200 && status < 300) return answer;
   const said = answer.body.slice(0, 200).replaceAll(/\s+/g, ' ').trim();
   const isFinal = isPermanent(answer);
-  const advice = isFinal ? 'check its token, rights and address' : 'it is asked again';
-  throw new SinkError('SINK_REFUSED', `${name} answered ${status}; ${advice}${said === '' ? '.' : `: ${said}`}`, {
-    isPermanent: isFinal,
-    retryAfterMs: pauseOf(answer, now),
-  });
+  const advice = isFinal ? 'Check its token, permissions and address.' : 'The request will be retried.';
+  throw new SinkError(
+    'SINK_REFUSED',
+    `${name} answered with status ${status}${said === '' ? '' : ` (${said})`}. ${advice}`,
+    {
+      isPermanent: isFinal,
+      retryAfterMs: readPause(answer, now),
+    },
+  );
 }
 
 /** A forge answers 403 both for missing rights and for too many requests; the second names a time. */
@@ -156,7 +160,7 @@ function isPermanent({ status, headers }: HttpAnswer): boolean {
   return status < 500 && status !== 408 && status !== 425 && status !== 429;
 }
 
-function pauseOf({ headers }: HttpAnswer, now: number): number | undefined {
+function readPause({ headers }: HttpAnswer, now: number): number | undefined {
   const after = headers['retry-after'];
   const reset = headers['x-ratelimit-remaining'] === '0' ? headers['x-ratelimit-reset'] : undefined;
   let pause = Number.NaN;
@@ -200,7 +204,7 @@ export function createFetch(bounds: FetchBounds): typeof globalThis.fetch {
     } catch (error) {
       throw new SinkError(
         'SINK_ANSWER_UNREADABLE',
-        `${name} answered with something that is not JSON. Is the base URL that of an API?`,
+        `Unexpected response from ${name}: invalid JSON. Check that the base URL is that of the API.`,
         {
           cause: error,
         },

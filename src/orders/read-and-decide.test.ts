@@ -43,7 +43,7 @@ async function settle({
 const asText = (lines: readonly string[]) => ({ 'work_result.txt': `${lines.join('\n')}\n\nThe basket adds up.\n` });
 const asJson = (value: unknown) => ({ 'work_result.json': JSON.stringify(value) });
 
-test('FR-2.7-01: every worker type is given the same order and is read by the same rules', () => {
+test('every worker type is given the same order and is read by the same rules', () => {
   for (const type of Object.keys(WORKER_TYPES)) {
     const { files, env } = injectOrder({ type, command: ['worker'] }, order, '/data/runs/1');
     expect(JSON.parse(files[0]?.text ?? '')).toEqual(order);
@@ -51,7 +51,7 @@ test('FR-2.7-01: every worker type is given the same order and is read by the sa
   }
 });
 
-test('FR-2.7-02: JSON and text are read to the same result', async () => {
+test('JSON and text are read to the same result', async () => {
   const tests = { command: 'npm test', result: 'pass', evidence: '' };
   const same = { ...result, changes: { commit: '1a2b3c4d' }, tests };
   const json = await settle({ files: asJson(same) });
@@ -62,7 +62,7 @@ test('FR-2.7-02: JSON and text are read to the same result', async () => {
   expect(json.comment).toBe(plain.comment);
 });
 
-describe('FR-2.7-03: text is read by fixed header keys', () => {
+describe('text is read by fixed header keys', () => {
   test.each(['IssueRef', 'RunId', 'Status', 'Commit', 'Tests'])('%s must be there', async (key) => {
     const { decision } = await settle({ files: asText(text.filter((line) => !line.startsWith(key))) });
     expect(decision.action).toBe('needs-human');
@@ -74,18 +74,18 @@ describe('FR-2.7-03: text is read by fixed header keys', () => {
   });
 });
 
-test('FR-2.7-04: where JSON and text are both there JSON counts, and the source is recorded', async () => {
+test('where JSON and text are both there JSON counts, and the source is recorded', async () => {
   const { reading } = await settle({ files: { ...asJson({ ...result, status: 'fail' }), ...asText(text) } });
   expect(reading).toMatchObject({ source: 'json', path: 'work_result.json', result: { status: 'fail' } });
 });
 
-test('FR-2.7-05: the result of a run that is not active is archived and moves nothing', async () => {
+test('the result of a run that is not active is archived and moves nothing', async () => {
   const { decision } = await settle({ files: asJson(result), activeRunId: '2026-11-15-backend-0002' });
   expect(decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
   expect(stateOf(decision)).toBeUndefined();
 });
 
-test('FR-2.7-06: the result is mapped to the fields of the comment', async () => {
+test('the result is mapped to the fields of the comment', async () => {
   const { comment } = await settle({ files: asJson({ ...result, questions: ['Which currency?'] }) });
   for (const line of [
     'IssueRef: acme/shop#12',
@@ -107,7 +107,7 @@ test.each<[string, Readonly<Record<string, string>>]>([
   ['unreadable', { 'work_result.json': '{"Status": "ok",' }],
   ['without evidence', asJson({ ...result, changes: {} })],
   ['without tests', asJson({ ...result, tests: {} })],
-])('FR-2.7-07: a result that is %s goes to a person, with the reason and the next step', async (_, files) => {
+])('a result that is %s goes to a person, with the reason and the next step', async (_, files) => {
   const { decision, comment } = await settle({ files });
   expect(decision.action).toBe('needs-human');
   expect(comment).toContain('Status: needs-human');
@@ -115,7 +115,7 @@ test.each<[string, Readonly<Record<string, string>>]>([
   expect(comment).toContain(`## Next\n${decision.next}`);
 });
 
-test('FR-2.7-08: an execution records worker type, time, exit code, encoding and how it was read', async () => {
+test('an execution records worker type, time, exit code, encoding and how it was read', async () => {
   const { reading, decision } = await settle({ files: asText(text) });
   const record = executionOf({
     id: '1',
@@ -140,13 +140,13 @@ test('FR-2.7-08: an execution records worker type, time, exit code, encoding and
   });
 });
 
-test('AC-2.7-02: a text worker that says everything goes to review', async () => {
+test('a text worker that says everything goes to review', async () => {
   const { decision, comment } = await settle({ files: asText(text) });
   expect(decision.action).toBe('advance');
   expect(comment).toContain('Action: update\nStatus: review\nResultCode: none\n');
 });
 
-describe('AC-2.7-03: a missing field never leads to review or done', () => {
+describe('a missing field never leads to review or done', () => {
   test.each(['issue_ref', 'run_id', 'status', 'changes', 'tests'])('%s', async (key) => {
     const { decision } = await settle({ files: asJson({ ...result, [key]: undefined }) });
     expect(stateOf(decision)).toBe('needs-human');
@@ -159,13 +159,13 @@ describe('AC-2.7-03: a missing field never leads to review or done', () => {
   });
 });
 
-test('AC-2.7-04: a late result of an old run does not become the active one’s', async () => {
+test('a late result of an old run does not become the active one’s', async () => {
   const late = await settle({ files: asJson({ ...result, run_id: '2026-11-14-backend-0001' }) });
   expect(late.decision).toMatchObject({ action: 'needs-human', result_code: 'stale_run' });
   expect(late.comment).not.toContain('git:1a2b3c4d');
 });
 
-test('AC-2.7-05: a record tells how a result was read and why it was decided so', async () => {
+test('a record says how a result was read and why it was decided', async () => {
   const { reading, decision } = await settle({ files: { 'work_result.json': 'not JSON', ...asText(text) } });
   const end = { exitCode: 0, signal: null, at: '2026-11-15T10:00:00.000Z' };
   const record = executionOf({ id: '1', order, run: '1', workerType: 'script', reading, decision, ...end });
