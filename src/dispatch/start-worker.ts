@@ -52,7 +52,7 @@ export function startWorker(options: WorkerOptions): Worker {
     const task = whileInProgress(workerId, work)
       .then(
         () => undefined,
-        (error: unknown) => logger.error('run broke down', { worker_id: workerId, error: String(error) }),
+        (error: unknown) => logger.error('run failed unexpectedly', { worker_id: workerId, error: String(error) }),
       )
       .finally(() => {
         tasks.delete(task);

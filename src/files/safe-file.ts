@@ -23,7 +23,10 @@ export async function openForAppending(path: string): Promise<FileHandle> {
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW | NO_WAIT;
   const handle = await openRegular(path, flags);
   if (handle === undefined) {
-    throw new FileError('FILE_UNREADABLE', `${path} cannot be made: its folder is gone; look at who deletes there.`);
+    throw new FileError(
+      'FILE_UNREADABLE',
+      `Cannot create "${path}": its folder does not exist. Check what deletes files there.`,
+    );
   }
   return handle;
 }
@@ -44,12 +47,12 @@ async function openRegular(path: string, flags: number): Promise<FileHandle | un
       throw new FileError('UNSAFE_FILE', `${path} is a link, and links are not followed; put the file itself there.`, {
         cause: error,
       });
-    const message = `${path} cannot be opened (${String(code)}); look at its permissions and the disk.`;
+    const message = `Cannot open "${path}" (${String(code)}). Check its permissions and the disk.`;
     throw new FileError('FILE_UNREADABLE', message, { cause: error });
   }
   if ((await handle.stat()).isFile()) return handle;
   await handle.close();
-  throw new FileError('UNSAFE_FILE', `${path} is not a regular file; take it away.`);
+  throw new FileError('UNSAFE_FILE', `"${path}" is not a regular file. Remove it.`);
 }
 
 /** Throws unless a folder is one itself: a link in its place would choose where files are written. */
@@ -74,7 +77,7 @@ export async function readSmallFile(path: string, maxBytes: number): Promise<str
     if (length > maxBytes) {
       throw new FileError(
         'FILE_TOO_LARGE',
-        `${path} is longer than ${maxBytes} bytes, more than such a file can need; look at who wrote it.`,
+        `"${path}" is larger than ${maxBytes} bytes, the limit for this kind of file. Check what wrote it.`,
       );
     }
     return buffer.toString('utf8', 0, length);

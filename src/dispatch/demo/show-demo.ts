@@ -70,7 +70,7 @@ export async function showDemo(options: ShowDemoOptions): Promise<ShownDemo | un
   const agents = await readRecordedAgents();
   const played = Promise.all(agents.map(play)).then(
     () => undefined,
-    (error: unknown) => logger.warn('the demo broke off', { error: String(error) }),
+    (error: unknown) => logger.warn('demo failed', { error: String(error) }),
   );
   return {
     played,

@@ -73,7 +73,7 @@ export function startRetention(options: RetentionOptions): Retention {
   const hasAges = runsMs !== undefined || deliveredMs !== undefined || resultsMs !== undefined;
   const timer = hasAges
     ? setInterval(() => {
-        sweep().catch((error: unknown) => logger.warn('forgetting failed, trying again', { error: String(error) }));
+        sweep().catch((error: unknown) => logger.warn('retention failed, trying again', { error: String(error) }));
       }, everyMs)
     : undefined;
   timer?.unref();
