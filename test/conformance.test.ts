@@ -23,7 +23,7 @@ const wrong = [
   { id: 'other-value', kind: 'repair', input: '{a: 1}', expected: { a: 2 } },
   { id: 'value-for-error', kind: 'extract', input: '{"a": 1}', expectError: true },
   { id: 'error-for-value', kind: 'extract', input: 'Nothing here.', expected: null },
-  { id: 'cut', kind: 'extract', input: '{"a": 1', expected: { a: 1 } },
+  { id: 'cut', kind: 'extract', input: '{"a": 1', expected: { a: 2 } },
 ];
 
 async function conform(files: Readonly<Record<string, string>>, ...options: string[]) {

@@ -121,7 +121,7 @@ it('aligning without a schema is no misuse: there is nothing to align to', () =>
 
 it('lists stay bounded, whatever the text', () => {
   const { repairs, value } = look(`[${'1 '.repeat(50_000)}]`);
-  expect([repairs.items.length, repairs.total, value?.rows.length, value?.cut]).toEqual([200, 49_999, 2000, true]);
+  expect([repairs.items.length, repairs.total, value?.rows.length, value?.cut]).toEqual([200, 1000, 2000, true]);
 });
 
 describe('the examples', () => {
