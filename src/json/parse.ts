@@ -31,8 +31,7 @@ export function parse(raw: string, schema?: StandardSchema, options: ParseOption
   let step = pipeline.next();
   while (step.done !== true) {
     const answer = validate(schema, step.value);
-    if (answer instanceof Promise)
-      throw new SluiceError('ASYNC_SCHEMA', 'the schema answers asynchronously; use parseAsync');
+    if (answer instanceof Promise) throw new SluiceError('ASYNC_SCHEMA', 'the schema is asynchronous; use parseAsync');
     step = pipeline.next(toAnswer(answer));
   }
   return step.value;

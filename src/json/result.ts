@@ -96,8 +96,7 @@ export function failWith(failed: readonly FailedAttempt[], label?: string): Pars
 
 /** Everything that is wrong with a text before it is read. */
 export function refuseText(text: string, { bytes }: Required<Limits>): FailedAttempt | undefined {
-  if (exceedsBytes(text, bytes))
-    return { code: 'LIMIT_EXCEEDED', message: `the text is longer than limits.bytes, ${bytes}` };
+  if (exceedsBytes(text, bytes)) return { code: 'LIMIT_EXCEEDED', message: `the text exceeds limits.bytes, ${bytes}` };
   return text.trim() === '' ? { code: 'EMPTY_INPUT', message: 'the text is empty' } : undefined;
 }
 

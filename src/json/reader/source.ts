@@ -8,7 +8,7 @@ export interface ReadFailure {
 }
 
 /** What a text that ends too early fails with. */
-export const CUT_OFF = 'the text ends before the value does';
+export const CUT_OFF = 'the text is cut off';
 /** More repairs than this are not listed. */
 const MOST_REPAIRS = 1000;
 /** How much text already read is kept for those who must look back. */

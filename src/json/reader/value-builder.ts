@@ -33,6 +33,13 @@ function frameOf(content: Frame['content'], { container, step }: Place, depth: n
   return { container, step, content, isArray: Array.isArray(content), depth, otherAbove, key: '', shown: false };
 }
 
+/** An empty list with room for a few items: most are short, and the first item of another makes room for seventeen. */
+function emptyList(): unknown[] {
+  const list: unknown[] = [0, 0, 0];
+  while (list.pop() === 0) continue;
+  return list;
+}
+
 /** The place of the root. */
 export const ROOT: Place = { container: undefined, step: '' };
 
@@ -81,7 +88,7 @@ export class ValueBuilder {
 
   open(isArray: boolean): void {
     const { depth, isArray: inArray, otherAbove } = this.#top;
-    const content = isArray ? [] : {};
+    const content = isArray ? emptyList() : {};
     this.#put(content);
     this.#top = frameOf(content, this.#place(), depth + 1, depth > 0 && (otherAbove || inArray !== isArray));
     this.#listener?.changed(this.#top);
@@ -107,7 +114,7 @@ export class ValueBuilder {
     top.key = key;
     top.shown = false;
     if (!Object.hasOwn(top.content, key) || this.duplicates.length >= MOST_DUPLICATES) return;
-    const message = `the key ${JSON.stringify(key.slice(0, 80))} occurs twice`;
+    const message = `duplicate key ${JSON.stringify(key.slice(0, 80))}`;
     this.duplicates.push({ code: 'DUPLICATE_KEY', message, offset, path: pathOf(this.#place()) });
   }
 

@@ -98,15 +98,7 @@ export function createJsonStream<T>(
     push(chunk) {
       const places = (changes = []);
       take(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }));
-      return {
-        value: follower.value as DeepPartial<T> | undefined,
-        complete: follower.complete,
-        // Written out when somebody asks: most readers only look at the value.
-        get changed() {
-          return places.map(pathOf);
-        },
-        ...(result && { result }),
-      };
+      return new PlacedSnapshot<T>(follower.value as DeepPartial<T> | undefined, places, follower.complete, result);
     },
     end() {
       take(decoder.decode());
@@ -117,6 +109,30 @@ export function createJsonStream<T>(
     },
     copy: () => structuredClone(follower.value as DeepPartial<T> | undefined),
   };
+}
+
+/** A snapshot whose paths are written out when they are asked for: most readers only look at the value. A class, for speed. */
+class PlacedSnapshot<T> implements JsonSnapshot<T> {
+  readonly value: DeepPartial<T> | undefined;
+  readonly complete: boolean;
+  declare readonly result?: ParseResult<T>;
+  readonly #places: readonly Place[];
+
+  constructor(
+    value: DeepPartial<T> | undefined,
+    places: readonly Place[],
+    complete: boolean,
+    result: ParseResult<T> | undefined,
+  ) {
+    this.value = value;
+    this.#places = places;
+    this.complete = complete;
+    if (result !== undefined) this.result = result;
+  }
+
+  get changed(): readonly Path[] {
+    return this.#places.map(pathOf);
+  }
 }
 
 /** Whether a place fits a pattern such as `items.*.name`; `*` stands for one key or index. */
