@@ -33,7 +33,7 @@ export async function runStore(): Promise<PartResult> {
       targets: [
         atMost('settling an order', settling.ratio, LIMIT, 'the bare statements of the same rows'),
         atMost(
-          `settling an order beside ${AUDIT_ROWS.toLocaleString('en-US')} audit rows`,
+          `settling an order beside ${AUDIT_ROWS.toLocaleString('en-US')} executions`,
           settling.growth,
           FLAT,
           'the time without them',
@@ -92,7 +92,7 @@ async function measureSettling(folder: string) {
       ['bare statements of a settlement', milliseconds(bareTime?.milliseconds ?? Number.NaN), times(1)],
       ['`settleOrder`', milliseconds(ownTime?.milliseconds ?? Number.NaN), times(ratio)],
       [
-        `\`settleOrder\` beside ${AUDIT_ROWS.toLocaleString('en-US')} audit rows`,
+        `\`settleOrder\` beside ${AUDIT_ROWS.toLocaleString('en-US')} executions`,
         milliseconds(fullTime?.milliseconds ?? Number.NaN),
         times(ratio * growth),
       ],
@@ -152,7 +152,14 @@ function settleBare(database: Connection, orders: readonly OrderRecord[]): () =>
     'UPDATE issues SET state = ?, updated_at = ? WHERE issue_ref = ? AND active_run_id = ?',
   );
   const order = database.prepare(
-    `UPDATE orders SET state = 'settled', decision = ?, result = ?, settled_at = ? WHERE issue_ref = ? AND run_id = ?`,
+    `UPDATE orders SET decision = ?, result = ?, settled_at = ? WHERE issue_ref = ? AND run_id = ?`,
+  );
+  const run = database.prepare(
+    `UPDATE runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = ?, result = ? WHERE id = ?`,
+  );
+  const digest = database.prepare(
+    `UPDATE run_digests SET outcome = 'success', repair_level = 'none', ended_at = ?
+     WHERE sequence = (SELECT sequence FROM runs WHERE id = ?)`,
   );
   const execution = database.prepare(
     'INSERT INTO executions (id, issue_ref, run_id, worker, decision, at, record) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -162,12 +169,14 @@ function settleBare(database: Connection, orders: readonly OrderRecord[]): () =>
      VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?)`,
   );
   const rows = orders.map((record) => {
-    const { issueRef, runId, now, active } = sampleSettlement(record);
+    const { issueRef, runId, now, runResult, active } = sampleSettlement(record);
     const { id, sink, trigger, body } = sampleMessage(record);
     const { execution: done } = active;
     return {
       fence: [active.state, now, issueRef, runId],
       order: [JSON.stringify(active.decision), JSON.stringify(active.result), now, issueRef, runId],
+      run: [now, JSON.stringify(runResult), record.run],
+      digest: [now, record.run],
       execution: [done.id, issueRef, runId, done.worker, done.decision, done.at, JSON.stringify(done)],
       message: [id, sink, issueRef, trigger, JSON.stringify(body), now, now],
     };
@@ -179,6 +188,8 @@ function settleBare(database: Connection, orders: readonly OrderRecord[]): () =>
     begin.run();
     fence.run(...row.fence);
     order.run(...row.order);
+    run.run(...row.run);
+    digest.run(...row.digest);
     execution.run(...row.execution);
     message.run(...row.message);
     commit.run();

@@ -76,11 +76,11 @@ export interface FailedAttempt {
 }
 
 /** What the profile `tagged` says of a text without any tag. */
-export const NO_TAG = 'the text has no <json> block';
+export const NO_TAG = 'no <json> block found';
 
 /** One error for all attempts: that of the candidate that came furthest, the first one of those. */
 export function failWith(failed: readonly FailedAttempt[], label?: string): ParseFailure {
-  let furthest: FailedAttempt = failed[0] ?? { code: 'NO_JSON', message: 'the text holds no JSON' };
+  let furthest: FailedAttempt = failed[0] ?? { code: 'NO_JSON', message: 'no JSON found' };
   for (const attempt of failed) if (rankStage(attempt) > rankStage(furthest)) furthest = attempt;
   const attempts = failed.flatMap(({ candidate, code, message }) =>
     candidate === undefined ? [] : [{ candidate, code, message }],
@@ -96,7 +96,7 @@ export function failWith(failed: readonly FailedAttempt[], label?: string): Pars
 
 /** Everything that is wrong with a text before it is read. */
 export function refuseText(text: string, { bytes }: Required<Limits>): FailedAttempt | undefined {
-  if (exceedsBytes(text, bytes)) return { code: 'LIMIT_EXCEEDED', message: `the text exceeds limits.bytes, ${bytes}` };
+  if (exceedsBytes(text, bytes)) return { code: 'LIMIT_EXCEEDED', message: `more than limits.bytes, ${bytes}` };
   return text.trim() === '' ? { code: 'EMPTY_INPUT', message: 'the text is empty' } : undefined;
 }
 
