@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 import { RUN_FOLDER_ERROR_CODES, RUN_FOLDER_WARNING_CODES } from '../src/run-folder/run-folder-error.js';
-import { FILE_ERROR_CODES } from '../src/files/file-error.js';
+import { FILE_ERROR_CODES } from '../src/base/file-error.js';
 import { CLIENT_ERROR_CODES } from '../src/client/client-error.js';
 import { REASON_CODES } from '../src/events/protocol/completion.js';
 import { DIAGNOSTIC_CODES } from '../src/events/protocol/diagnostic-codes.js';

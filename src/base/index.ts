@@ -25,3 +25,4 @@ export { SluiceError, isSluiceError } from './sluice-error.js';
 export { createUlids } from './ulid.js';
 export { firstIndexThat } from './first-index.js';
 export { createJsonLogger } from './json-logger.js';
+export { FileError, type FileErrorCode } from './file-error.js';

@@ -41,6 +41,9 @@ const ORPHANED = failedResult(
 /**
  * Reconciles what crashed workers left: ends processes that outlived them, queues claims again that never started, and ends
  * orphaned runs; an order of such a run is settled with whatever can be read of its result.
+ *
+ * @example
+ * const { requeued, ended } = await reconcile({ store, lead, data: '.sluice', clock: Date.now })
  */
 export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
   const { store, clock, data } = options;

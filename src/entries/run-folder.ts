@@ -1,4 +1,4 @@
-export { FileError, type FileErrorCode } from '../files/index.js';
+export { FileError, type FileErrorCode } from '../base/index.js';
 export {
   RunFolderError,
   type RunFolderErrorCode,

@@ -1,4 +1,3 @@
-export { FileError, type FileErrorCode } from './file-error.js';
 export { VERSION } from './package-version.js';
 export { makeFolder } from './make-folder.js';
 export { replaceFile, beginReplacement, type Replacement } from './replace-file.js';

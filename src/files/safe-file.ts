@@ -1,8 +1,7 @@
 import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { errorCodeOf } from '../base/index.js';
-import { FileError } from './file-error.js';
+import { FileError, errorCodeOf } from '../base/index.js';
 
 /*
  * A worker can write into its run folder, so a name there may be a link to somewhere else or a pipe that never ends.

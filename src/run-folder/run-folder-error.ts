@@ -8,7 +8,7 @@ export const RUN_FOLDER_ERROR_CODES = [
   'ENGINE_NOT_NAMED',
 ] as const;
 
-/** One of {@link RUN_FOLDER_ERROR_CODES}. */
+/** One of `RUN_FOLDER_ERROR_CODES`. */
 export type RunFolderErrorCode = (typeof RUN_FOLDER_ERROR_CODES)[number];
 
 /**

@@ -18,7 +18,7 @@ export const VERDICTS = [
   'session_lost',
 ] as const;
 
-/** One of {@link VERDICTS}. */
+/** One of `VERDICTS`. */
 export type Verdict = (typeof VERDICTS)[number];
 
 /** Why an attempt counts as completed. */

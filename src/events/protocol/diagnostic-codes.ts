@@ -46,5 +46,5 @@ export const DIAGNOSTIC_CODES = {
   IFLOW_EXECUTION_INFO_PARSE_FAILED: 'The `<Execution Info>` block is there and cannot be read.',
 } as const;
 
-/** One of the keys of {@link DIAGNOSTIC_CODES}. */
+/** One of the keys of `DIAGNOSTIC_CODES`. */
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;

@@ -124,7 +124,7 @@ export type Correlation = FromSchema<typeof correlationSchema>;
 /** The streams of an agent whose bytes are kept, in the order in which they are read where no timing is known. */
 export const STREAMS = ['stdout', 'stderr', 'pty'] as const;
 
-/** One of {@link STREAMS}. */
+/** One of `STREAMS`. */
 export type StreamName = (typeof STREAMS)[number];
 
 /** How the bytes behind an event read: `binary` where they are not valid UTF-8, so the text shows substitutes. */

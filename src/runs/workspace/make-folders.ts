@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { errorCodeOf } from '../../base/index.js';
-import { FileError, requireOwnFolder } from '../../files/index.js';
+import { FileError, errorCodeOf } from '../../base/index.js';
+import { requireOwnFolder } from '../../files/index.js';
 
 /**
  * Makes a folder inside another, with those between. An agent may have worked there: a link it left would choose where
