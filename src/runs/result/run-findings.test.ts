@@ -58,6 +58,9 @@ describe('the error that explains a failure', () => {
 
   it('is none after the agent went on', () => {
     expect(collect('claude', [init, retry(1, 429, 'rate_limit'), say('Here.')]).trouble).toBeNull();
+    const { trouble } = collect('claude', [init, retry(2, 401, 'authentication_failed')]);
+    const repeated = [init, retry(2, 401, 'authentication_failed'), say(trouble?.message ?? '')];
+    expect(collect('claude', repeated).trouble).toMatchObject({ cause: 'auth' });
   });
 
   it.each([

@@ -58,7 +58,11 @@ export class RunFindings {
       const reason = [error, output].find((text) => typeof text === 'string' && DENIED.test(text));
       if (typeof reason === 'string') this.#deny({ tool, tool_call_id, input, reason });
     } else if (isRasp(event, 'raw.stderr')) this.#addCodexDenial(event.data.text);
-    else if (isRasp(event, 'agent.message.final') || isRasp(event, 'tool.call.started')) this.#trouble = null;
+    else if (isRasp(event, 'tool.call.started')) this.#trouble = null;
+    // Qwen Code repeats an error as the agent's last message: that is not an answer.
+    else if (isRasp(event, 'agent.message.final') && !event.data.text.includes(this.#trouble?.message ?? '')) {
+      this.#trouble = null;
+    }
   }
 
   #addEngineError(error: EngineError): void {
