@@ -26,7 +26,7 @@ describe('the closed loop', { timeout: 60_000 }, () => {
     onTestFinished(() => void vi.restoreAllMocks());
     await expect(runDemo({ data: await makeFolder({}) })).rejects.toMatchObject({
       code: 'DEMO_TIMED_OUT',
-      message: expect.stringContaining('try again'),
+      message: expect.stringContaining('Try again'),
     });
   });
 
