@@ -70,7 +70,7 @@ export interface RunStore {
    * executed. `canceled` if cancellation was requested before the start, `lost` if the claim is not held any more.
    */
   markStarted(hold: RunHold & { readonly spec?: RunSpec }): Promise<'started' | 'canceled' | 'lost'>;
-  /** Puts a claimed run back into the queue, not to be claimed again before `retryAt`: its folder is in use elsewhere. */
+  /** Puts a claimed run back into the queue, not to be claimed again before `retryAt`: its folder is in use elsewhere. False once it was started. */
   releaseRun(hold: RunHold & { readonly retryAt: number }): Promise<boolean>;
   /** Extends the lease; returns what was requested of the run meanwhile. A returned reply counts as taken: the run goes on. */
   renewRun(

@@ -112,6 +112,8 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(await store.claimRun(sampleClaim('w2', { now: NOW + 499 }))).toBeUndefined();
       expect((await store.claimRun(sampleClaim('w2', { now: NOW + 500 })))?.record.id).toBe('r1');
       expect(await store.releaseRun({ ...HOLD, retryAt: NOW })).toBe(false);
+      await store.markStarted({ ...HOLD, workerId: 'w2' });
+      expect(await store.releaseRun({ ...HOLD, workerId: 'w2', retryAt: NOW })).toBe(false);
     });
   });
 

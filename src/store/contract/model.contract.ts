@@ -91,7 +91,11 @@ function findViolations({ issues, orders, inbox, outbox, executions, runs }: Lef
     }
   }
   const isolations = new Map(orders.map(({ run, order }) => [run, order.isolation]));
-  const busy = runs.filter(({ state }) => state === 'running' || state === 'waiting');
+  // A canceled run that never started is claimed only to be settled: it has no process, and its folder may be in use.
+  const busy = runs.filter(
+    ({ state, cancel_requested, started_at }) =>
+      (state === 'running' || state === 'waiting') && !(cancel_requested && started_at === null),
+  );
   for (const [index, { id, spec }] of busy.entries()) {
     const isShared = busy
       .slice(index + 1)

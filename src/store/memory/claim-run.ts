@@ -65,7 +65,7 @@ export function createClaimRun(tables: Tables): ClaimRun {
     async releaseRun({ retryAt, ...hold }) {
       checkOpen(tables);
       const row = findHeld(tables, hold);
-      if (row === undefined) return false;
+      if (row === undefined || row.record.started_at !== null) return false;
       requeue(row);
       row.notBefore = retryAt;
       return true;

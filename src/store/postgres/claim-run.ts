@@ -75,7 +75,7 @@ export function createClaimRun({ database }: Context): ClaimRun {
     async releaseRun({ id, workerId, retryAt }) {
       const { rows } = await database.query(
         `UPDATE sluice.runs SET ${UNCLAIMED}, not_before = $3
-         WHERE id = $1 AND worker_id = $2 AND ${IS_HELD}
+         WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND started_at IS NULL
          RETURNING true AS done`,
         [id, workerId, retryAt],
       );

@@ -90,7 +90,8 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
       }),
 
     releaseRun: async ({ retryAt, ...hold }) =>
-      whileHeld(hold, false, () => {
+      whileHeld(hold, false, ({ started_at: startedAt }) => {
+        if (startedAt !== null) return false;
         release.run(retryAt, hold.id);
         return true;
       }),
