@@ -1,5 +1,5 @@
 import { endCursor, readEndPage, toListed } from '../page.js';
-import { countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
+import { countStates, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
 import type { Database } from './database.js';
 import type { SqlRow, Statement } from './driver.js';
@@ -27,9 +27,10 @@ export function createUpkeep(database: Database): Upkeep {
     measure: async () =>
       database.read(() => {
         const open = outbox.get() ?? {};
+        const openOrders = orders.get() ?? {};
         return {
           runs: countStates(OPEN_RUN_STATES, runs.all().map(readCount)),
-          orders: countStates(OPEN_ORDER_STATES, orders.all().map(readCount)),
+          orders: { queued: readInteger(openOrders, 'queued'), running: readInteger(openOrders, 'running') },
           inbox: readInteger(inbox.get() ?? {}, 'count'),
           outbox: {
             open: readInteger(open, 'count'),
@@ -74,19 +75,23 @@ function readCount(row: SqlRow): [state: string, count: number] {
 
 const COUNT_RUNS = `SELECT state, count(*) AS count FROM runs WHERE state IN ('queued', 'running', 'waiting') GROUP BY state`;
 const COUNT_ORDERS = `
-  SELECT state, count(*) AS count FROM order_records WHERE settled_at IS NULL GROUP BY state`;
+  SELECT count(*) FILTER (WHERE state = 'queued') AS queued, count(*) FILTER (WHERE state = 'running') AS running
+  FROM order_records WHERE settled_at IS NULL`;
 const COUNT_INBOX = 'SELECT count(*) AS count FROM inbox WHERE resolution IS NULL';
 const MEASURE_OUTBOX = `
   SELECT count(*) AS count, min(created_at) AS oldest FROM outbox INDEXED BY outbox_open
   WHERE state IN ('waiting', 'sending')`;
 const COUNT_DEAD = `SELECT count(*) AS count FROM outbox WHERE state = 'dead'`;
 
+/** The index is named: without figures about the table, SQLite would choose `runs_by_state` and sort every ended run. */
 const LIST_ENDED = `
-  SELECT * FROM runs WHERE state = 'ended' AND (ended_at, sequence) > (?, ?) ORDER BY ended_at, sequence LIMIT ?`;
+  SELECT * FROM runs INDEXED BY runs_by_end
+  WHERE state = 'ended' AND (ended_at, sequence) > (?, ?)
+  ORDER BY ended_at, sequence LIMIT ?`;
 
 /** Runs of undecided orders, and of open inbox items, are kept: their folders and events are the evidence. */
 const LIST_FORGETTABLE = `
-  SELECT id FROM runs
+  SELECT id FROM runs INDEXED BY runs_kept
   WHERE state = 'ended' AND forgotten_at IS NULL AND ended_at < ?
     AND NOT EXISTS (
       SELECT 1 FROM inbox
