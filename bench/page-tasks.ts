@@ -53,13 +53,13 @@ export function readTasks(events: readonly TraceEvent[], origin: string): PageTa
       name === 'RunTask' && pid === thread.pid && tid === thread.tid && ts >= (paint?.ts ?? 0),
   );
   return {
-    longest: longestOf(tasks.map(({ tdur, dur }) => tdur ?? dur)),
-    longestOnWall: longestOf(tasks.map(({ dur }) => dur)),
+    longest: findLongest(tasks.map(({ tdur, dur }) => tdur ?? dur)),
+    longestOnWall: findLongest(tasks.map(({ dur }) => dur)),
     count: tasks.length,
   };
 }
 
 /** In milliseconds. */
-function longestOf(times: readonly (number | undefined)[]): number {
+function findLongest(times: readonly (number | undefined)[]): number {
   return times.reduce<number>((longest, time) => Math.max(longest, (time ?? 0) / 1000), 0);
 }

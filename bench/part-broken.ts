@@ -54,7 +54,7 @@ export async function runBroken(): Promise<PartResult> {
   const mixes = outcomes.slice(0, MIXES.length);
   return {
     title: 'Broken JSON',
-    targets: mixes.flatMap(targetsOf),
+    targets: mixes.flatMap(listTargets),
     tables: [
       {
         title: 'Broken 100 KB, multiples of JSON.parse on the corrected text',
@@ -75,7 +75,7 @@ export async function runBroken(): Promise<PartResult> {
           ]),
       },
     ],
-    groups: mixes.map(groupOf),
+    groups: mixes.map(createGroup),
   };
 }
 
@@ -87,7 +87,7 @@ async function runSample(sample: Sample, peers: readonly Peer[]): Promise<Outcom
   const clean = writeClean(meant.findings, sample.layout);
   const judged: JudgedPeer[] = await judgePeers(
     [
-      { name: 'parse', read: valueOf, run: valueOf },
+      { name: 'parse', read: readValue, run: readValue },
       { name: 'repairJson', read: (broken) => JSON.parse(repairJson(broken)) as unknown, run: repairJson },
       ...peers,
     ],
@@ -104,19 +104,19 @@ async function runSample(sample: Sample, peers: readonly Peer[]): Promise<Outcom
   };
 }
 
-function valueOf(text: string): unknown {
+function readValue(text: string): unknown {
   const result = parse(text);
   if (!result.ok) throw new Error(result.status);
   return result.value;
 }
 
-function targetsOf({ sample, timings, verdicts }: Outcome): Target[] {
-  const ratioOf = (name: string): number => timings.get(name)?.ratio ?? Number.NaN;
+function listTargets({ sample, timings, verdicts }: Outcome): Target[] {
+  const getRatio = (name: string): number => timings.get(name)?.ratio ?? Number.NaN;
   return ['parse', 'repairJson'].flatMap((name): Target[] => {
-    const gain = ratioOf('jsonrepair') / ratioOf(name);
+    const gain = getRatio('jsonrepair') / getRatio(name);
     const right = verdicts.get(name) === 'right';
     const what = `${name}, ${sample.name} defects, 100 KB${right ? '' : ` (${verdicts.get(name) ?? ''})`}`;
-    const cost = atMost(what, ratioOf(name), 8, 'JSON.parse on the corrected text');
+    const cost = atMost(what, getRatio(name), 8, 'JSON.parse on the corrected text');
     return [
       { ...cost, met: cost.met && right },
       { what, limit: '≥ 10 × faster than jsonrepair', measured: times(gain), met: gain >= 10 && right },
@@ -132,7 +132,7 @@ function describe({ timings, verdicts }: Outcome, tool: string): string {
   return verdict === 'right' ? times(timing.ratio) : `${times(timing.ratio)}, ${verdict}`;
 }
 
-function groupOf({ sample, timings, verdicts }: Outcome): BarGroup {
+function createGroup({ sample, timings, verdicts }: Outcome): BarGroup {
   const bars = [...timings.values()].filter(({ name }) => name !== 'JSON.parse');
   return {
     title: `broken 100 KB, ${sample.name} defects`,

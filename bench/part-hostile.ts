@@ -14,9 +14,9 @@ const schema = fromJsonSchema({ type: 'object', properties: { a: { type: 'string
 
 /** The ways a hostile text may come in; each tells its outcome in a word. */
 const WAYS: readonly { readonly name: string; readonly run: (text: string) => string }[] = [
-  { name: 'parse', run: (text) => outcomeOf(parse(text)) },
-  { name: 'allowPartial', run: (text) => outcomeOf(parse(text, undefined, { allowPartial: true })) },
-  { name: 'schema', run: (text) => outcomeOf(parse(text, schema)) },
+  { name: 'parse', run: (text) => describeOutcome(parse(text)) },
+  { name: 'allowPartial', run: (text) => describeOutcome(parse(text, undefined, { allowPartial: true })) },
+  { name: 'schema', run: (text) => describeOutcome(parse(text, schema)) },
   { name: 'repairJson', run: (text) => repairOutcome(text) },
 ];
 
@@ -64,7 +64,7 @@ async function measure(
   run: (text: string) => string,
 ): Promise<{ outcome: string; growth: number; time: number }> {
   let size = input.size / 16;
-  while (size < input.size && timeOf(() => run(input.make(size))) < SLOW) size *= 4;
+  while (size < input.size && measureMs(() => run(input.make(size))) < SLOW) size *= 4;
   const texts = [size / 4, size, 2 * size].map((length) => input.make(length));
   const outcome = run(texts[1] ?? '');
   const subjects = texts.map((text, index) => ({ name: String(index), run: () => run(text) }));
@@ -72,13 +72,13 @@ async function measure(
   return { outcome, growth: Math.cbrt(largest?.ratio ?? Number.NaN), time: once?.milliseconds ?? Number.NaN };
 }
 
-function timeOf(run: () => unknown): number {
+function measureMs(run: () => unknown): number {
   const start = performance.now();
   run();
   return performance.now() - start;
 }
 
-function outcomeOf(result: ReturnType<typeof parse>): string {
+function describeOutcome(result: ReturnType<typeof parse>): string {
   return result.status === 'failed' ? result.error.code : result.status;
 }
 

@@ -31,7 +31,7 @@ interface Outcome {
 
 /** One run, a thousand readers: some come and go, some are slow, one is stuck. */
 export async function runSse(): Promise<PartResult> {
-  const sluice = await measure('sluice', habitOf);
+  const sluice = await measure('sluice', pickHabit);
   const bare = await measure('bare', () => 'steady');
   const live = sluice.readers.filter(({ habit }) => habit !== 'stuck');
   const whole = live.filter(({ last, mistakes }) => last === sluice.emitted && mistakes === 0).length;
@@ -77,7 +77,7 @@ export async function runSse(): Promise<PartResult> {
 }
 
 /** A tenth reconnects at random, a fiftieth is slow, one is stuck. */
-function habitOf(index: number): SseHabit {
+function pickHabit(index: number): SseHabit {
   if (index === 0) return 'stuck';
   if (index % 10 === 1) return 'reconnecting';
   return index % 50 === 2 ? 'slow' : 'steady';

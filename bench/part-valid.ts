@@ -33,11 +33,11 @@ export async function runValid(): Promise<PartResult> {
       (peer) => (timings.get(name)?.get(peer.name)?.ratio ?? Infinity) < SLOWEST_FOR_LARGE || bytes < 100_000,
     );
   }
-  const ratioOf = (size: string, name: string): number => timings.get(size)?.get(name)?.ratio ?? Number.NaN;
+  const getRatio = (size: string, name: string): number => timings.get(size)?.get(name)?.ratio ?? Number.NaN;
   return {
     title: 'Valid JSON',
     targets: SIZES.map(({ name, limit }) =>
-      atMost(`parse, valid ${name}`, ratioOf(name, 'parse'), limit, 'JSON.parse'),
+      atMost(`parse, valid ${name}`, getRatio(name, 'parse'), limit, 'JSON.parse'),
     ),
     tables: [
       {

@@ -22,11 +22,11 @@ try {
 }
 
 function isRight(value: unknown): boolean {
-  if (text?.depth !== undefined) return depthOf(value) === text.depth;
+  if (text?.depth !== undefined) return measureDepth(value) === text.depth;
   return text?.value === undefined || isDeepStrictEqual(value, text.value);
 }
 
-function depthOf(value: unknown): number {
+function measureDepth(value: unknown): number {
   let depth = 0;
   for (let inner: unknown = value; typeof inner === 'object' && inner !== null; depth++)
     inner = Object.values(inner)[0];

@@ -28,7 +28,7 @@ export async function loadModule(name: string): Promise<Readonly<Record<string, 
 }
 
 /** The version of an installed package, from its own manifest. */
-export function versionOf(name: string): string {
+export function readVersion(name: string): string {
   const found = createRequire(import.meta.url).resolve.paths(name)?.[0] ?? '';
   const manifest: unknown = createRequire(import.meta.url)(`${found}/${name}/package.json`);
   return typeof manifest === 'object' && manifest !== null && 'version' in manifest
@@ -60,28 +60,28 @@ export async function loadPeers(names: readonly string[]): Promise<Peer[]> {
 async function loadPeer(name: string): Promise<Peer> {
   const exported = await loadModule(PACKAGES[name] ?? name);
   if (name === 'jsonrepair') {
-    const run = functionOf(exported['jsonrepair']);
+    const run = requireFunction(exported['jsonrepair']);
     return { name, read: (text) => JSON.parse(String(run(text))) as unknown, run };
   }
-  const read = readerOf(name, exported);
+  const read = createReader(name, exported);
   return { name, read, run: read };
 }
 
-function readerOf(name: string, exported: Readonly<Record<string, unknown>>): Peer['read'] {
+function createReader(name: string, exported: Readonly<Record<string, unknown>>): Peer['read'] {
   switch (name) {
     case 'llm-json-repair':
-      return functionOf(exported['repairJsonOrThrow']);
+      return requireFunction(exported['repairJsonOrThrow']);
     case 'partial-json':
-      return functionOf(exported['parse']);
+      return requireFunction(exported['parse']);
     case 'best-effort':
-      functionOf(exported['disableErrorLogging'])();
-      return functionOf(exported['parse']);
+      requireFunction(exported['disableErrorLogging'])();
+      return requireFunction(exported['parse']);
     case 'json5': {
       const { parse } = exported['default'] as Readonly<Record<string, unknown>>;
-      return functionOf(parse);
+      return requireFunction(parse);
     }
     case 'AI SDK': {
-      const parsePartialJson = functionOf(exported['parsePartialJson']);
+      const parsePartialJson = requireFunction(exported['parsePartialJson']);
       return async (text) => {
         const { value } = (await parsePartialJson(text)) as { readonly value: unknown };
         if (value === undefined) throw new Error('no value');
@@ -96,7 +96,7 @@ function readerOf(name: string, exported: Readonly<Record<string, unknown>>): Pe
 }
 
 /** An export as something to call. */
-export function functionOf(value: unknown): Call {
+export function requireFunction(value: unknown): Call {
   if (typeof value !== 'function') throw new TypeError('the peer does not export what it did');
   return (...args) => Reflect.apply(value, undefined, args) as unknown;
 }

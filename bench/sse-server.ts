@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type * as CreateLead from '../src/orders/lead/create-lead.js';
-import { runResultOf } from '../src/runs/result/fixtures/run-result-of.js';
+import { createRunResult } from '../src/runs/result/fixtures/create-run-result.js';
 import type * as CreateServer from '../src/server/create-server.js';
 import type * as RunServer from '../src/server/run-server.js';
 import type * as Store from '../src/store/index.js';
@@ -96,7 +96,7 @@ async function serveSluice(folder: string) {
     emit: async (events: readonly object[]) =>
       store.append(RUN, events.map((event) => ({ protocol: 'fcmp', event })) as never),
     end: async () => {
-      await store.endRun({ id: RUN, workerId: RUN, result: runResultOf(), now: Date.now() });
+      await store.endRun({ id: RUN, workerId: RUN, result: createRunResult(), now: Date.now() });
     },
   };
 }

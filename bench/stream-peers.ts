@@ -1,4 +1,4 @@
-import { functionOf, loadModule, loadPeers } from './peers.js';
+import { requireFunction, loadModule, loadPeers } from './peers.js';
 
 /** Another library, following a text that comes in pieces: a value after each piece, the last one returned. */
 export interface StreamPeer {
@@ -37,7 +37,7 @@ export async function loadStreamPeers(): Promise<StreamPeer[]> {
 }
 
 async function loadJsonriver(): Promise<StreamPeer> {
-  const parse = functionOf((await loadModule('jsonriver'))['parse']);
+  const parse = requireFunction((await loadModule('jsonriver'))['parse']);
   return {
     name: 'jsonriver',
     async follow(chunks, deadline) {

@@ -6,7 +6,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { errorMessageOf } from '../src/base/error-message.js';
+import { getErrorMessage } from '../src/base/error-message.js';
 import { readCases } from './conformance/conformance-case.js';
 import { renderScore } from './conformance/render-score.js';
 import { runCases } from './conformance/run-cases.js';
@@ -31,7 +31,7 @@ async function runFolder(path: string, asJson: boolean): Promise<void> {
       const score = runCases(readCases(await readFile(join(path, file), 'utf8')));
       console.log(asJson ? JSON.stringify({ set: file, ...score }) : renderScore(file, score));
     } catch (error) {
-      console.error(`${file}: ${errorMessageOf(error)}`);
+      console.error(`${file}: ${getErrorMessage(error)}`);
       process.exitCode = 2;
     }
   }

@@ -16,7 +16,7 @@ const PAGE = join(PROJECT, 'THIRD-PARTY.md');
 const packages = await readPackages(PROJECT);
 const shipped = packages.filter(({ isShipped }) => isShipped);
 const page = renderNotices(
-  await Promise.all(shipped.map(async (found) => ({ ...found, text: await licenceOf(found) }))),
+  await Promise.all(shipped.map(async (found) => ({ ...found, text: await readLicence(found) }))),
 );
 const problems = checkLicences(packages);
 
@@ -28,7 +28,7 @@ for (const problem of problems) console.error(problem);
 console.log(`licences: ${shipped.length} packages for users, ${packages.length} in all, ${problems.length} problems`);
 process.exitCode = problems.length > 0 ? 1 : 0;
 
-async function licenceOf({ path, name, licence }: LockedPackage): Promise<string> {
+async function readLicence({ path, name, licence }: LockedPackage): Promise<string> {
   const folder = join(PROJECT, path);
   const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
   return file === undefined

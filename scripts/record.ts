@@ -37,22 +37,22 @@ async function record(real: RealEngine, scenario: Scenario): Promise<string> {
   const { stage } = await playScenario(real, scenario);
   try {
     const label = { scenario: scenario.name, format: real.format };
-    const folder = join(folderOf(real.engine, installedVersion(real.package)), `${label.scenario}.${label.format}`);
-    writeRecording(stage.runDir, folder, label, textsOf(stage));
+    const folder = join(getFolder(real.engine, installedVersion(real.package)), `${label.scenario}.${label.format}`);
+    writeRecording(stage.runDir, folder, label, listTexts(stage));
     return folder;
   } finally {
     await stage.strike();
   }
 }
 
-function folderOf(engine: string, version: string): string {
+function getFolder(engine: string, version: string): string {
   return values.to === undefined
     ? join(PROJECT, 'src/events/engines', engine, 'fixtures', version)
     : join(resolve(values.to), engine, version);
 }
 
 /** What stands for the places of this machine in every recording; longer texts first. */
-function textsOf({ root, runDir, workdir, model }: Stage): readonly (readonly [string, string])[] {
+function listTexts({ root, runDir, workdir, model }: Stage): readonly (readonly [string, string])[] {
   return [
     [runDir, '/data/runs/01JRECORDED'],
     [workdir, '/workspace'],

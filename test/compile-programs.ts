@@ -14,7 +14,7 @@ export interface CompiledPrograms {
   /** What the compiler said. */
   readonly compiled: ToolRun;
   /** Where Node.js finds a program, by its name. */
-  readonly fileOf: (name: string) => string;
+  readonly getFile: (name: string) => string;
   readonly remove: () => void;
 }
 
@@ -26,7 +26,7 @@ export async function compilePrograms(programs: ReadonlyMap<string, string>): Pr
   for (const [name, text] of programs) writeFileSync(join(folder, `${name}.ts`), text);
   return {
     compiled: await runTool('tsc', ['-p', folder], PROJECT),
-    fileOf: (name) => join(folder, `${name}.js`),
+    getFile: (name) => join(folder, `${name}.js`),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

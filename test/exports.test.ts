@@ -14,10 +14,10 @@ const entries = Object.entries(exports).flatMap(([name, target]) =>
 /** Names an entry lists, types marked; a star stands for all names of another entry. */
 function listNames(source: string): string[] {
   const { body } = parseSync(source, { syntax: 'typescript', target: 'es2022' });
-  return body.flatMap(namesOf).toSorted();
+  return body.flatMap(listItemNames).toSorted();
 }
 
-function namesOf(item: ModuleItem): string[] {
+function listItemNames(item: ModuleItem): string[] {
   if (item.type === 'ExportAllDeclaration') return [`* from ${item.source.value}`];
   if (item.type !== 'ExportNamedDeclaration') return [`not a plain list: ${item.type}`];
   return item.specifiers.map((specifier) => {

@@ -13,12 +13,12 @@ const guides = readdirSync(GUIDES)
   .map((name) => ({ name, steps: readGuide(readFileSync(join(GUIDES, name), 'utf8')) }));
 const SLOW = 300_000;
 
-const nameOf = (guide: string, { line }: GuideStep) => `${guide.replace(/\.md$/, '')}-${line}`;
+const getName = (guide: string, { line }: GuideStep) => `${guide.replace(/\.md$/, '')}-${line}`;
 let programs: CompiledPrograms;
 
 beforeAll(async () => {
   const texts = guides.flatMap(({ name, steps }) =>
-    steps.flatMap((step) => (step.kind === 'program' ? [[nameOf(name, step), step.text] as const] : [])),
+    steps.flatMap((step) => (step.kind === 'program' ? [[getName(name, step), step.text] as const] : [])),
   );
   programs = await compilePrograms(new Map(texts));
 }, SLOW);
@@ -39,7 +39,7 @@ describe('the guides', () => {
         stage.write(step.name, step.text, step.text.startsWith('#!') ? 0o755 : 0o644);
         continue;
       }
-      const line = step.kind === 'program' ? `node "${programs.fileOf(nameOf(name, step))}"` : step.text;
+      const line = step.kind === 'program' ? `node "${programs.getFile(getName(name, step))}"` : step.text;
       const { exitCode, stdout, stderr } = stage.type(line);
       expect({ place, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ place, exitCode: 0, stderr: '' });
       const { prints = stdout } = step;

@@ -17,10 +17,10 @@ function listPages(root: string, folder = ''): string[] {
 }
 
 /** A page without its code, in which brackets mean something else. */
-const proseOf = (page: string) => page.replaceAll(/^```[^]*?^```$|`[^`\n]*`/gm, '');
+const readProse = (page: string) => page.replaceAll(/^```[^]*?^```$|`[^`\n]*`/gm, '');
 
 /** The names under which forges link to the headings of a page. */
-function anchorsOf(page: string): string[] {
+function listAnchors(page: string): string[] {
   return [...page.replaceAll(/^```[^]*?^```$/gm, '').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
     title
       .toLowerCase()
@@ -32,13 +32,13 @@ function anchorsOf(page: string): string[] {
 /** Every link of the pages of a folder that leads nowhere. */
 function findDeadLinks(root: string): string[] {
   return listPages(root).flatMap((path) => {
-    const links = [...proseOf(readFileSync(join(root, path), 'utf8')).matchAll(/\]\((?!\w+:)([^)\s]*)\)/g)];
+    const links = [...readProse(readFileSync(join(root, path), 'utf8')).matchAll(/\]\((?!\w+:)([^)\s]*)\)/g)];
     return links.flatMap(([, link = '']) => {
       const [file = '', anchor] = link.split('#');
       const target = file === '' ? join(root, path) : join(root, dirname(path), file);
       if (!existsSync(target)) return [`${path} → ${link}`];
       if (anchor === undefined || !statSync(target).isFile()) return [];
-      return anchorsOf(readFileSync(target, 'utf8')).includes(anchor) ? [] : [`${path} → ${link}`];
+      return listAnchors(readFileSync(target, 'utf8')).includes(anchor) ? [] : [`${path} → ${link}`];
     });
   });
 }

@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 
 /** What the blocks of a page have one do: their comments are in the language of the page. */
-function codeOf(page: string): string[] {
+function listCode(page: string): string[] {
   const blocks = [...page.matchAll(/^```(?:ts|js|sh)\n([^]*?)^```$/gm)].map(([, code]) => code ?? '');
   return blocks.map((code) => code.replaceAll(/(?:^| +)(?:\/\/|# ).*$/gm, '').trim());
 }
 
 /** The figures of a page, outside of its blocks and links; other languages put them in another order. */
-function figuresOf(page: string): string[] {
+function listFigures(page: string): string[] {
   const words = page.replaceAll(/^```[^]*?^```$|\]\([^)]*\)|`[^`]*`/gm, '');
   return [...words.matchAll(/\d+(?:[.,]\d+)*/g)].map(([figure]) => figure).toSorted();
 }
@@ -19,17 +19,17 @@ describe('README.zh-CN.md', () => {
   const chinese = readFileSync(join(PROJECT, 'README.zh-CN.md'), 'utf8');
 
   it('shows the same code as README.md', () => {
-    expect(codeOf(chinese)).toEqual(codeOf(readFileSync(join(PROJECT, 'README.md'), 'utf8')));
+    expect(listCode(chinese)).toEqual(listCode(readFileSync(join(PROJECT, 'README.md'), 'utf8')));
   });
 
   it('has the same figures as README.md', () => {
-    expect(figuresOf(chinese)).toEqual(figuresOf(readFileSync(join(PROJECT, 'README.md'), 'utf8')));
+    expect(listFigures(chinese)).toEqual(listFigures(readFileSync(join(PROJECT, 'README.md'), 'utf8')));
   });
 
   it('would notice another command and another figure', () => {
-    expect(figuresOf('1.5 × of 20.')).toEqual(figuresOf('20 的 1.5 ×'));
-    expect(figuresOf('1.5 ×')).not.toEqual(figuresOf('1.6 ×'));
-    expect(codeOf('```sh\nnpm ci # 安装\n```\n')).toEqual(codeOf('```sh\nnpm ci   # installs\n```\n'));
-    expect(codeOf('```sh\nnpm ci\n```\n')).not.toEqual(codeOf('```sh\nnpm i\n```\n'));
+    expect(listFigures('1.5 × of 20.')).toEqual(listFigures('20 的 1.5 ×'));
+    expect(listFigures('1.5 ×')).not.toEqual(listFigures('1.6 ×'));
+    expect(listCode('```sh\nnpm ci # 安装\n```\n')).toEqual(listCode('```sh\nnpm ci   # installs\n```\n'));
+    expect(listCode('```sh\nnpm ci\n```\n')).not.toEqual(listCode('```sh\nnpm i\n```\n'));
   });
 });

@@ -14,11 +14,11 @@ describe('README.md', () => {
   it('shows an example that compiles and does what its comments say', async () => {
     const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
     const example = /^```ts\n([^]*?)^```$/m.exec(readme)?.[1] ?? '';
-    const { compiled, fileOf, remove } = await compilePrograms(new Map([['example', example + PRINT]]));
+    const { compiled, getFile, remove } = await compilePrograms(new Map([['example', example + PRINT]]));
     onTestFinished(remove);
 
     expect(compiled).toMatchObject({ exitCode: 0, stdout: '' });
-    const { stdout, stderr } = await run(process.execPath, [fileOf('example')], PROJECT);
+    const { stdout, stderr } = await run(process.execPath, [getFile('example')], PROJECT);
     expect(stderr).toBe('');
     expect(JSON.parse(stdout)).toEqual([
       { file: 'a.ts', line: 3 },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkRelease, notesOf } from '../scripts/release/check-release.js';
+import { checkRelease, findNotes } from '../scripts/release/check-release.js';
 
 describe('a release', () => {
   const ready = {
@@ -13,7 +13,7 @@ describe('a release', () => {
 
   it('may be made when everything is in its place', () => {
     expect(checkRelease(ready)).toEqual([]);
-    expect(notesOf(ready.changelog, '1.2.0')).toBe('- More.');
+    expect(findNotes(ready.changelog, '1.2.0')).toBe('- More.');
   });
 
   it.each([

@@ -9,7 +9,7 @@ import { alignable } from 'sluice/json-schema';
 import { z } from 'zod';
 import { SCRIPTS } from '../scripted-model/script.js';
 import { startScriptedModel } from '../scripted-model/scripted-model.js';
-import { textOf } from './text-of.js';
+import { readText } from './read-text.js';
 
 const guideSchema = alignable(
   z.object({ title: z.string(), items: z.array(z.object({ name: z.string(), rating: z.number().max(5) })) }),
@@ -20,7 +20,7 @@ const provider = createOpenAICompatible({ name: 'scripted', baseURL: `${server.u
 
 function ask(model: keyof typeof SCRIPTS): AsyncIterable<string> {
   const prompt = 'A guide to the town, as JSON.';
-  return textOf((abortSignal) =>
+  return readText((abortSignal) =>
     streamText({ model: provider(model), prompt, abortSignal, maxRetries: 0, onError() {} }),
   );
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { errorMessageOf } from '../../src/base/error-message.js';
+import { getErrorMessage } from '../../src/base/error-message.js';
 import { isSluiceError } from '../../src/base/index.js';
 import { createJsonStream, parseOrThrow, repairJson } from '../../src/json/index.js';
 import { fromJsonSchema } from '../../src/json-schema/index.js';
@@ -35,14 +35,14 @@ export function runCases(cases: readonly ConformanceCase[]): Score {
 
 function answerTo(one: ConformanceCase): Answer {
   try {
-    return { value: valueOf(one) };
+    return { value: getValue(one) };
   } catch (thrown) {
     if (isSluiceError(thrown)) return { error: thrown.code };
-    return { crash: errorMessageOf(thrown) };
+    return { crash: getErrorMessage(thrown) };
   }
 }
 
-function valueOf({ kind, input, schema = true }: ConformanceCase): unknown {
+function getValue({ kind, input, schema = true }: ConformanceCase): unknown {
   switch (kind) {
     case 'repair':
       return JSON.parse(repairJson(input));

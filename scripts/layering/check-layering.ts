@@ -1,5 +1,5 @@
 import { findCircles } from './find-circles.js';
-import { floorOf } from './floor-of.js';
+import { getFloor } from './get-floor.js';
 import { FLOORS } from './floors.js';
 import type { ImportEdge, ImportGraph } from './import-graph.js';
 
@@ -7,7 +7,9 @@ import type { ImportEdge, ImportGraph } from './import-graph.js';
 export function checkLayering(graph: ImportGraph): string[] {
   const { edges, files } = graph;
   return [
-    ...files.filter((file) => FLOORS[floorOf(file)] === undefined).map((file) => `${file}: no such floor in the house`),
+    ...files
+      .filter((file) => FLOORS[getFloor(file)] === undefined)
+      .map((file) => `${file}: no such floor in the house`),
     ...edges.flatMap((edge) => {
       const objection = objectTo(edge);
       return objection === undefined ? [] : [`${edge.from} → ${edge.to}: ${objection}`];
@@ -17,7 +19,7 @@ export function checkLayering(graph: ImportGraph): string[] {
 }
 
 function objectTo({ from, to, kind, typeOnly }: ImportEdge): string | undefined {
-  const name = floorOf(from);
+  const name = getFloor(from);
   const floor = FLOORS[name];
   if (floor === undefined) return undefined;
   switch (kind) {
@@ -26,9 +28,11 @@ function objectTo({ from, to, kind, typeOnly }: ImportEdge): string | undefined 
     case 'node':
       return floor.browserSafe === true ? `${name} must load in a browser` : undefined;
     case 'package':
-      return floor.packages === 'any' || floor.packages.includes(packageOf(to)) ? undefined : `${name} may not use it`;
+      return floor.packages === 'any' || floor.packages.includes(getPackageName(to))
+        ? undefined
+        : `${name} may not use it`;
     case 'file': {
-      const target = floorOf(to);
+      const target = getFloor(to);
       if (target === name) return undefined;
       if (!/^src\/[^/]+\/index\.ts$/.test(to)) return `${target} is entered through its index.ts`;
       if (floor.imports.includes(target)) return undefined;
@@ -38,7 +42,7 @@ function objectTo({ from, to, kind, typeOnly }: ImportEdge): string | undefined 
   }
 }
 
-function packageOf(specifier: string): string {
+function getPackageName(specifier: string): string {
   return specifier
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)

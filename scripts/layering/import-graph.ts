@@ -80,17 +80,17 @@ interface Literal {
 }
 
 function isImport(node: object): node is { readonly source?: Literal | null; readonly typeOnly?: boolean } {
-  return /^(?:ImportDeclaration|ExportNamedDeclaration|ExportAllDeclaration)$/.test(typeOf(node));
+  return /^(?:ImportDeclaration|ExportNamedDeclaration|ExportAllDeclaration)$/.test(getNodeType(node));
 }
 
 function isDynamicImport(node: object): node is { readonly arguments: readonly { readonly expression: Literal }[] } {
-  return typeOf(node) === 'CallExpression' && 'callee' in node && typeOf(node.callee) === 'Import';
+  return getNodeType(node) === 'CallExpression' && 'callee' in node && getNodeType(node.callee) === 'Import';
 }
 
 function isTypeImport(node: object): node is { readonly argument: Literal } {
-  return typeOf(node) === 'TsImportType';
+  return getNodeType(node) === 'TsImportType';
 }
 
-function typeOf(node: unknown): string {
+function getNodeType(node: unknown): string {
   return typeof node === 'object' && node !== null && 'type' in node ? String(node.type) : '';
 }

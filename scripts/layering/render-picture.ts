@@ -1,4 +1,4 @@
-import { floorOf } from './floor-of.js';
+import { getFloor } from './get-floor.js';
 import { GROUND } from './floors.js';
 import type { ImportGraph } from './import-graph.js';
 
@@ -19,7 +19,7 @@ const END = '<!-- end of the picture -->';
 export function renderPicture({ edges }: ImportGraph): string {
   const arrows = new Map<string, Map<string, Strength>>();
   for (const { from, to, kind, typeOnly } of edges) {
-    const [upper, lower] = [floorOf(from), floorOf(to)];
+    const [upper, lower] = [getFloor(from), getFloor(to)];
     // What every floor has says nothing about any.
     if (kind !== 'file' || lower === GROUND || upper === 'entries' || upper === lower) continue;
     const targets = arrows.get(upper) ?? new Map<string, Strength>();

@@ -18,25 +18,25 @@ export function writeRecording(
   pairs: readonly (readonly [string, string])[],
 ): void {
   mkdirSync(folder, { recursive: true });
-  for (let attempt = 1; existsSync(fileOf('meta', attempt)); attempt += 1) {
+  for (let attempt = 1; existsSync(getFile('meta', attempt)); attempt += 1) {
     const streams = { stdout: readScrubbed('stdout', attempt), stderr: readScrubbed('stderr', attempt) };
     write('stdout', attempt, streams.stdout.bytes);
     write('stderr', attempt, streams.stderr.bytes);
-    write('timing', attempt, timingOf(readFileSync(fileOf('timing', attempt), 'utf8'), streams));
-    write('fsDiff', attempt, readFileSync(fileOf('fsDiff', attempt)));
+    write('timing', attempt, formatTiming(readFileSync(getFile('timing', attempt), 'utf8'), streams));
+    write('fsDiff', attempt, readFileSync(getFile('fsDiff', attempt)));
     const meta = JSON.parse(readScrubbed('meta', attempt).bytes.toString()) as Record<string, unknown>;
     const { engine, version, command, exit_code, signal, started_at, finished_at } = meta;
     const told = { engine, version, command, ...label, turn: attempt, exit_code, signal, started_at, finished_at };
     write('meta', attempt, `${JSON.stringify(told, null, 2)}\n`);
   }
 
-  function fileOf(file: RecordedFile, attempt: number): string {
+  function getFile(file: RecordedFile, attempt: number): string {
     return join(runDir, AUDIT_FOLDER, attemptFileName(file, attempt));
   }
 
   function readScrubbed(file: RecordedFile, attempt: number): Scrubbed {
     // A stream on which nothing came has no file.
-    const path = fileOf(file, attempt);
+    const path = getFile(file, attempt);
     return scrub(existsSync(path) ? readFileSync(path) : Buffer.alloc(0), pairs);
   }
 
@@ -48,7 +48,7 @@ export function writeRecording(
 type RecordedFile = 'stdout' | 'stderr' | 'timing' | 'fsDiff' | 'meta';
 
 /** The timing with offsets and lengths as they are after the replacements. */
-function timingOf(text: string, streams: Readonly<Record<'stdout' | 'stderr', Scrubbed>>): string {
+function formatTiming(text: string, streams: Readonly<Record<'stdout' | 'stderr', Scrubbed>>): string {
   const rows = text.split('\n').flatMap((line) => {
     const row = parseTimingLine(line);
     if (row === undefined || row.stream === 'pty') return [];

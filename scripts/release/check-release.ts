@@ -15,7 +15,7 @@ const VERSION = /^\d+\.\d+\.\d+(?:-[\da-z.-]+)?$/;
 /** Everything that speaks against a release, as sentences. Empty when it may go on. */
 export function checkRelease(state: ReleaseState): string[] {
   const { version, repository, branch, changes, tags, changelog } = state;
-  const notes = notesOf(changelog, version);
+  const notes = findNotes(changelog, version);
   return [
     ...(changes.length === 0 ? [] : [`${changes.length} files are not committed: commit them or put them away`]),
     ...(branch === 'main' ? [] : [`releases are made from main, not from ${branch}`]),
@@ -28,7 +28,7 @@ export function checkRelease(state: ReleaseState): string[] {
 }
 
 /** What the change log says of a version; undefined where it has no section. */
-export function notesOf(changelog: string, version: string): string | undefined {
+export function findNotes(changelog: string, version: string): string | undefined {
   const section = changelog.split(/^## /m).find((text) => /^\[?([\w.-]+)/.exec(text)?.[1] === version);
   return section?.slice(section.indexOf('\n')).trim();
 }

@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { errorCodeOf } from './error-code.js';
+import { getErrorCode } from './error-code.js';
 import { SluiceError } from './sluice-error.js';
 
 it('is that of the system, of a package, or our own', async () => {
-  expect(errorCodeOf(await readFile('/no/such/file').catch((error: unknown) => error))).toBe('ENOENT');
-  expect(errorCodeOf(new SluiceError('NO_JSON', 'no JSON found'))).toBe('NO_JSON');
+  expect(getErrorCode(await readFile('/no/such/file').catch((error: unknown) => error))).toBe('ENOENT');
+  expect(getErrorCode(new SluiceError('NO_JSON', 'no JSON found'))).toBe('NO_JSON');
 });
 
 it.each([new Error('without'), Object.assign(new Error('a number'), { code: 7 }), { code: 'ENOENT' }, 'ENOENT', null])(
   'is none for %o',
   (thrown) => {
-    expect(errorCodeOf(thrown)).toBeUndefined();
+    expect(getErrorCode(thrown)).toBeUndefined();
   },
 );

@@ -3,8 +3,8 @@
  * `sluice/json` offers: it stands here because every floor may import it.
  *
  * @example
- * errorCodeOf(error) === 'ENOENT'
+ * getErrorCode(error) === 'ENOENT'
  */
-export function errorCodeOf(error: unknown): string | undefined {
+export function getErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -3,8 +3,8 @@
  * because every floor may import it.
  *
  * @example
- * errorMessageOf(error) // 'EACCES: permission denied'
+ * getErrorMessage(error) // 'EACCES: permission denied'
  */
-export function errorMessageOf(thrown: unknown): string {
+export function getErrorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

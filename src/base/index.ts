@@ -13,13 +13,13 @@ export {
   flag,
   timestamp,
   ordinal,
-  keysOf,
+  listKeys,
   confidence,
 } from './schema-type.js';
-export { errorCodeOf } from './error-code.js';
+export { getErrorCode } from './error-code.js';
 export { silentLogger, type Logger } from './logger.js';
-export { errorMessageOf } from './error-message.js';
-export { pictureOf, UNSEEN_CHARACTERS } from './unseen-characters.js';
+export { getErrorMessage } from './error-message.js';
+export { formatUnseen, UNSEEN_CHARACTERS } from './unseen-characters.js';
 export { omitUndefined } from './omit-undefined.js';
 export { SluiceError, isSluiceError } from './sluice-error.js';
 export { createUlids } from './ulid.js';

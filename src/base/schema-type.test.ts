@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { keysOf, object, oneOf } from './schema-type.js';
+import { listKeys, object, oneOf } from './schema-type.js';
 import type { FromSchema } from './schema-type.js';
 
 describe('FromSchema', () => {
@@ -38,7 +38,7 @@ describe('object', () => {
   });
 });
 
-test('oneOf and keysOf list words', () => {
+test('oneOf and listKeys list words', () => {
   expect(oneOf(['a', 'b'])).toEqual({ enum: ['a', 'b'] });
-  expect(keysOf({ a: 1, b: 2 })).toEqual(['a', 'b']);
+  expect(listKeys({ a: 1, b: 2 })).toEqual(['a', 'b']);
 });

@@ -128,6 +128,6 @@ export function arrayOf<const Item extends Schema>(items: Item): { readonly type
 }
 
 /** The keys of a table, typed as such: for tables written out in the source, which hold no others. */
-export function keysOf<Table extends object>(table: Table): readonly (keyof Table & string)[] {
+export function listKeys<Table extends object>(table: Table): readonly (keyof Table & string)[] {
   return Object.keys(table) as (keyof Table & string)[];
 }

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { pictureOf, UNSEEN_CHARACTERS } from './unseen-characters.js';
+import { formatUnseen, UNSEEN_CHARACTERS } from './unseen-characters.js';
 
-const shown = (text: string): string => text.replaceAll(UNSEEN_CHARACTERS, (character) => `<${pictureOf(character)}>`);
+const shown = (text: string): string =>
+  text.replaceAll(UNSEEN_CHARACTERS, (character) => `<${formatUnseen(character)}>`);
 
 describe('unseen characters', () => {
   test.each([
@@ -47,7 +48,7 @@ describe('unseen characters', () => {
     const hostile = fc.constantFrom('\u001B', '\u0000', '\u202E', '\u2067', '\u200B', '\u{E0041}');
     fc.assert(
       fc.property(any, hostile, any, (before, one, after) => {
-        expect(shown(before + one + after)).toContain(`<${pictureOf(one)}>`);
+        expect(shown(before + one + after)).toContain(`<${formatUnseen(one)}>`);
         // oxlint-disable-next-line no-control-regex -- they are what is looked for
         expect(shown(before + one + after)).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E]/);
       }),

@@ -35,10 +35,10 @@ export const UNSEEN_CHARACTERS = new RegExp(
  * What to show instead of such a character: the sign that Unicode has for a control character, or its number.
  *
  * @example
- * pictureOf('\u001b') // '␛'
- * pictureOf('\u202e') // 'U+202E'
+ * formatUnseen('\u001b') // '␛'
+ * formatUnseen('\u202e') // 'U+202E'
  */
-export function pictureOf(character: string): string {
+export function formatUnseen(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);
   return code === 0x7f ? '\u2421' : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { isatty } from 'node:tty';
-import { errorCodeOf } from '../base/index.js';
+import { getErrorCode } from '../base/index.js';
 
 /** The streams and files of a command, passed in so that tests can replace them. */
 export interface CommandIo {
@@ -64,5 +64,5 @@ function toOutput(stream: NodeJS.WriteStream & { readonly fd: number }, { isData
 
 /** After the first error a stream only reports that it is destroyed. */
 function isRefusal(error: Error | null | undefined): error is Error {
-  return error instanceof Error && 'syscall' in error && errorCodeOf(error) !== 'EPIPE';
+  return error instanceof Error && 'syscall' in error && getErrorCode(error) !== 'EPIPE';
 }

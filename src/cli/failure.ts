@@ -1,4 +1,4 @@
-import { SluiceError, errorMessageOf, isSluiceError } from '../base/index.js';
+import { SluiceError, getErrorMessage, isSluiceError } from '../base/index.js';
 import { formatLine, visibleText } from './terminal-text.js';
 
 /**
@@ -43,7 +43,7 @@ export function describeFailure(thrown: unknown): Failure {
 
 function asSluiceError(thrown: unknown): SluiceError {
   if (isSluiceError(thrown)) return thrown;
-  const reason = errorMessageOf(thrown);
+  const reason = getErrorMessage(thrown);
   const options = { cause: thrown };
   return isSystemError(thrown)
     ? new SluiceError('SYSTEM_REFUSED', `${reason}. Check the path, its permissions and the free disk space.`, options)

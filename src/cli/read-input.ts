@@ -1,4 +1,4 @@
-import { errorMessageOf, errorCodeOf } from '../base/index.js';
+import { getErrorMessage, getErrorCode } from '../base/index.js';
 import type { JsonSchema } from '../json-schema/index.js';
 import { resolveLimits } from '../json/index.js';
 import type { CommandIo } from './command-io.js';
@@ -71,7 +71,7 @@ export async function readJsonFile(file: string, io: CommandIo): Promise<unknown
   try {
     return JSON.parse(input.text) as unknown;
   } catch (error) {
-    throw new MisuseError(`"${name}" is not valid JSON: ${errorMessageOf(error)}. Correct it.`, { cause: error });
+    throw new MisuseError(`"${name}" is not valid JSON: ${getErrorMessage(error)}. Correct it.`, { cause: error });
   }
 }
 
@@ -96,5 +96,5 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Describes why a file could not be read. */
 export function describeFileError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return REASONS[errorCodeOf(error) ?? ''] ?? error.message;
+  return REASONS[getErrorCode(error) ?? ''] ?? error.message;
 }

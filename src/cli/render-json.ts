@@ -44,16 +44,16 @@ export function renderJson(value: unknown, indent = 0): string {
 }
 
 function enter(value: unknown): OpenContainer | undefined {
-  if (Array.isArray(value)) return { close: ']', entries: elementsOf(value), isEmpty: true };
-  if (typeof value === 'object' && value !== null) return { close: '}', entries: membersOf(value), isEmpty: true };
+  if (Array.isArray(value)) return { close: ']', entries: listElements(value), isEmpty: true };
+  if (typeof value === 'object' && value !== null) return { close: '}', entries: listMembers(value), isEmpty: true };
   return undefined;
 }
 
-function* elementsOf(array: readonly unknown[]): Generator<readonly [undefined, unknown]> {
+function* listElements(array: readonly unknown[]): Generator<readonly [undefined, unknown]> {
   for (const element of array) yield [undefined, element];
 }
 
-function* membersOf(object: object): Generator<readonly [string, unknown]> {
+function* listMembers(object: object): Generator<readonly [string, unknown]> {
   for (const [key, member] of Object.entries(object)) if (member !== undefined) yield [key, member];
 }
 

@@ -1,4 +1,4 @@
-import { UNSEEN_CHARACTERS, pictureOf } from '../base/index.js';
+import { UNSEEN_CHARACTERS, formatUnseen } from '../base/index.js';
 
 /**
  * Makes untrusted text safe for a terminal: characters that move the cursor, change colours, are invisible or reverse the
@@ -14,7 +14,7 @@ export function visibleText(text: string): string {
 function showCharacter(character: string): string {
   // Part of some line endings; alone it would move the cursor.
   if (character === '\r') return '';
-  const picture = pictureOf(character);
+  const picture = formatUnseen(character);
   return picture.length === 1 ? picture : `<${picture}>`;
 }
 

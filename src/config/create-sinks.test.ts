@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createSinks } from './create-sinks.js';
 import type { SinkConfig } from './config.js';
 
-const namesOf = (sinks: readonly SinkConfig[], env = {}) =>
+const listNames = (sinks: readonly SinkConfig[], env = {}) =>
   createSinks({ data: '/data', sinks }, env).map(({ name }) => name);
 
 describe('the sinks of a configuration', () => {
@@ -11,7 +11,7 @@ describe('the sinks of a configuration', () => {
   });
 
   it('are none where an empty list says so', () => {
-    expect(namesOf([])).toEqual([]);
+    expect(listNames([])).toEqual([]);
   });
 
   it('take their secrets from the environment', () => {
@@ -21,7 +21,7 @@ describe('the sinks of a configuration', () => {
       { type: 'github', token_env: 'TOKEN' },
       { type: 'gitlab', token_env: 'TOKEN', base_url: 'https://git.example.org' },
     ];
-    expect(namesOf(sinks, env)).toEqual(['team', 'github', 'gitlab']);
+    expect(listNames(sinks, env)).toEqual(['team', 'github', 'gitlab']);
   });
 
   it.each<[string, SinkConfig[], string]>([
@@ -30,7 +30,7 @@ describe('the sinks of a configuration', () => {
     ['a webhook without an address', [{ type: 'webhook', secret_env: 'GONE' }], 'url'],
     ['two of one name', [{ type: 'markdown' }, { type: 'markdown', dir: '/x' }], 'twice'],
   ])('are refused for %s', (_, sinks, word) => {
-    expect(() => namesOf(sinks)).toThrow(
+    expect(() => listNames(sinks)).toThrow(
       expect.objectContaining({ code: 'INVALID_CONFIG', message: expect.stringContaining(word) }),
     );
   });

@@ -28,20 +28,20 @@ function createSink(sink: SinkConfig, data: string, env: Environment): Sink {
       return createMarkdownSink({ folder: sink.dir ?? join(data, 'comments'), name });
     case 'webhook': {
       if (sink.url === undefined) throw invalid(name, 'needs a url');
-      const secret = secretOf(name, 'secret_env', sink.secret_env, env);
+      const secret = readSecret(name, 'secret_env', sink.secret_env, env);
       const allowPrivateAddresses = sink.allow_private_addresses ?? false;
       return createWebhookSink({ url: sink.url, secret, name, allowPrivateAddresses });
     }
     case 'github':
     case 'gitlab': {
       const create = sink.type === 'github' ? createGitHubSink : createGitLabSink;
-      const token = secretOf(name, 'token_env', sink.token_env, env);
+      const token = readSecret(name, 'token_env', sink.token_env, env);
       return create({ token, name, ...(sink.base_url === undefined ? {} : { baseUrl: sink.base_url }) });
     }
   }
 }
 
-function secretOf(sink: string, key: string, variable: string | undefined, env: Environment): string {
+function readSecret(sink: string, key: string, variable: string | undefined, env: Environment): string {
   if (variable === undefined) throw invalid(sink, `needs ${key}: the name of the environment variable that holds it`);
   const value = env[variable];
   if (value === undefined || value === '') throw invalid(sink, `needs the environment variable ${variable}`);

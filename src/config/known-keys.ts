@@ -10,16 +10,16 @@ export function knownKeys(path: readonly string[]): readonly string[] {
   let place: unknown = configFileSchema;
   for (const key of path) {
     place =
-      memberOf(memberOf(place, 'properties'), key) ??
-      memberOf(place, 'additionalProperties') ??
-      memberOf(place, 'items');
+      getMember(getMember(place, 'properties'), key) ??
+      getMember(place, 'additionalProperties') ??
+      getMember(place, 'items');
   }
-  const names = memberOf(memberOf(place, 'propertyNames'), 'enum');
+  const names = getMember(getMember(place, 'propertyNames'), 'enum');
   if (Array.isArray(names)) return names.map(String);
-  const properties = memberOf(place, 'properties');
+  const properties = getMember(place, 'properties');
   return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
 }
 
-function memberOf(value: unknown, key: string): unknown {
+function getMember(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }

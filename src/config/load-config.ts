@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { SluiceError, errorCodeOf, errorMessageOf } from '../base/index.js';
+import { SluiceError, getErrorCode, getErrorMessage } from '../base/index.js';
 import { fromJsonSchema } from '../json-schema/index.js';
 import { configFileSchema } from './config.js';
 import type { Config, ConfigFile } from './config.js';
@@ -88,7 +88,7 @@ async function readValue(file: string): Promise<unknown> {
     const module: unknown = await inTime(import(pathToFileURL(file).href));
     return typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
   } catch (error) {
-    const why = errorMessageOf(error);
+    const why = getErrorMessage(error);
     throw new SluiceError('INVALID_CONFIG', `${file} cannot be read: ${why}. Correct it, or name another file.`, {
       cause: error,
     });
@@ -97,7 +97,7 @@ async function readValue(file: string): Promise<unknown> {
 
 async function checkFile(file: string): Promise<void> {
   const found = await stat(file).catch((error: unknown) => {
-    throw errorCodeOf(error) === 'ENOENT' ? new Error('there is no such file', { cause: error }) : error;
+    throw getErrorCode(error) === 'ENOENT' ? new Error('there is no such file', { cause: error }) : error;
   });
   if (!found.isFile()) throw new Error('it is not a file');
   if (found.size > MAX_FILE_BYTES) throw new Error(`it is longer than ${MAX_FILE_BYTES} bytes`);

@@ -5,7 +5,7 @@ export { runDemo, type DemoOptions, type DemoReport } from './demo/run-demo.js';
 export { type ShownDemo, showDemo } from './demo/show-demo.js';
 export type { RetentionSettings } from './retention/start-retention.js';
 export { createWaker } from './waker.js';
-export { DEMO_WORKERS, demoWrappers, demoWrappersIn, demoRequestOf } from './demo/demo-workers.js';
+export { DEMO_WORKERS, demoWrappers, demoWrappersIn, createDemoRequest } from './demo/demo-workers.js';
 export { startRetention } from './retention/start-retention.js';
 export { reconcile, type Reconciliation, type ReconcileOptions } from './reconcile.js';
 export { injectOrder, type Injection } from './order/inject-order.js';

@@ -62,7 +62,7 @@ describe('reconcile', () => {
   });
 
   it('gives the order of an orphaned run to a person, with the result it left, and comments on the issue', async () => {
-    const { reconcileAll, pass, record, submitted, report, inbox, stateOf, comments } = await withClaim(
+    const { reconcileAll, pass, record, submitted, report, inbox, findState, comments } = await withClaim(
       await makeDeadWorker(),
       true,
     );
@@ -73,7 +73,7 @@ describe('reconcile', () => {
     expect(await inbox()).toMatchObject([
       { exit_code: null, signal: null, reading: { source: 'json', result: { status: 'ok' } } },
     ]);
-    expect(await stateOf()).toBe('needs-human');
+    expect(await findState()).toBe('needs-human');
     expect(await comments()).toContain('Status: needs-human');
   });
 
@@ -116,12 +116,12 @@ describe('reconcile', () => {
   });
 
   it('archives an orphaned run that was replaced', async () => {
-    const { reconcileAll, lead, pass, record, stateOf, inbox } = await withClaim(await makeDeadWorker(), true);
+    const { reconcileAll, lead, pass, record, findState, inbox } = await withClaim(await makeDeadWorker(), true);
     await lead.submit(makeRequest());
     pass(60_001);
     await reconcileAll();
     expect((await record())?.decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
-    expect(await stateOf()).toBe('doing');
+    expect(await findState()).toBe('doing');
     expect(await inbox()).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { errorMessageOf, isSluiceError } from '../base/index.js';
+import { getErrorMessage, isSluiceError } from '../base/index.js';
 import type { RunResult, RunSpec } from '../records/index.js';
 import { failedResult, lockFolder, startRun } from '../runs/index.js';
 import type { FolderLock, Run, RunPorts } from '../runs/index.js';
@@ -68,7 +68,7 @@ export async function runToEnd(context: WorkContext, started: StartedRun, claim:
     run = startRun(spec, ports);
   } catch (error) {
     // What cannot be started at all was queued without being checked: that is the run's result.
-    return failedResult(isSluiceError(error) ? error.code : NOT_STARTED, errorMessageOf(error));
+    return failedResult(isSluiceError(error) ? error.code : NOT_STARTED, getErrorMessage(error));
   }
   const cancel = () => void run.cancel();
   if (claim.stop.aborted) cancel();

@@ -276,11 +276,11 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
     git('init', '--quiet', '--initial-branch=main');
     git('add', '.');
     git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '--quiet', '-m', 'Begin');
-    return { ...workshop, git, worktreeOf: (ulid: string) => join(workshop.data, 'worktrees', ulid) };
+    return { ...workshop, git, getWorktree: (ulid: string) => join(workshop.data, 'worktrees', ulid) };
   }
 
   it('works beside others of its repository, and its commit stays when the worktree is gone', async () => {
-    const { start, submit, settled, effects, git, worktreeOf } = await openGitWorkshop();
+    const { start, submit, settled, effects, git, getWorktree } = await openGitWorkshop();
     start();
     const isolation = { isolation: 'worktree' };
     const orders = [
@@ -291,28 +291,28 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
     expect(records).toMatchObject([{ decision: { action: 'advance' } }, { decision: { action: 'advance' } }]);
     expect((await effects()).map((line) => line.split(' ')[2])).toEqual(['start', 'start', 'end', 'end']);
     for (const { run, order } of orders) {
-      expect(existsSync(worktreeOf(run))).toBe(false);
+      expect(existsSync(getWorktree(run))).toBe(false);
       expect(git('branch', '--list', `sluice/${order.run_id}-${run}`)).not.toBe('');
     }
     expect(git('status', '--porcelain')).toBe('');
   });
 
   it('leaves neither worktree nor branch when nothing was committed', async () => {
-    const { start, submit, settled, git, worktreeOf } = await openGitWorkshop();
+    const { start, submit, settled, git, getWorktree } = await openGitWorkshop();
     start();
     const order = await submit('local#1', { result: 'ok' }, { isolation: 'worktree' });
     await settled(order);
-    expect(existsSync(worktreeOf(order.run))).toBe(false);
+    expect(existsSync(getWorktree(order.run))).toBe(false);
     expect(git('branch', '--list', 'sluice/*')).toBe('');
   });
 
   it('keeps a worktree with changes that are not committed, and says where it is', async () => {
-    const { start, submit, settled, worktreeOf } = await openGitWorkshop();
+    const { start, submit, settled, getWorktree } = await openGitWorkshop();
     start();
     const order = await submit('local#1', { write: 'unsaved.txt', result: 'ok' }, { isolation: 'worktree' });
     const record = await settled(order);
-    expect(existsSync(join(worktreeOf(order.run), 'unsaved.txt'))).toBe(true);
-    expect(record?.decision?.next).toContain(worktreeOf(order.run));
+    expect(existsSync(join(getWorktree(order.run), 'unsaved.txt'))).toBe(true);
+    expect(record?.decision?.next).toContain(getWorktree(order.run));
   });
 
   it('needs a repository', async () => {

@@ -42,5 +42,5 @@ export {
 export { RAW_STREAMS, STREAMS, type RawRef, type StreamName } from './protocol/event-parts.js';
 export { usageSchema, type Usage } from './protocol/event-parts.js';
 export { isRecord, arrayField, countField } from './reading/record-fields.js';
-export { comparePositions, LOG_END, positionOf, type LogPosition, LOG_START, readPosition } from './log-position.js';
+export { comparePositions, LOG_END, getPosition, type LogPosition, LOG_START, readPosition } from './log-position.js';
 export { UsageTotals, sumUsage } from './attempt/usage-totals.js';

@@ -15,7 +15,7 @@ export const LOG_START: LogPosition = { attempt: 0, seq: 0 };
 export const LOG_END: LogPosition = { attempt: 2_147_483_647, seq: 2_147_483_647 };
 
 /** Where an event stands. */
-export function positionOf({ protocol, event }: Emitted): LogPosition {
+export function getPosition({ protocol, event }: Emitted): LogPosition {
   return protocol === 'rasp' ? { attempt: event.attempt_number, seq: event.seq } : { attempt: 0, seq: event.seq };
 }
 

@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCodeOf } from '../base/index.js';
+import { getErrorCode } from '../base/index.js';
 
 /**
  * Makes a folder that somebody named, and those above it that are missing; one that is there is left as it is. Not
@@ -14,7 +14,7 @@ export async function makeFolder(path: string): Promise<void> {
     await makeOne(path);
   } catch (error) {
     const parent = dirname(path);
-    if (errorCodeOf(error) !== 'ENOENT' || parent === path) throw error;
+    if (getErrorCode(error) !== 'ENOENT' || parent === path) throw error;
     await makeFolder(parent);
     await makeOne(path);
   }

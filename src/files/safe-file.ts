@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { FileError, errorCodeOf } from '../base/index.js';
+import { FileError, getErrorCode } from '../base/index.js';
 
 /*
  * A worker can write into its run folder, so a name there may be a link to somewhere else or a pipe that never ends.
@@ -40,7 +40,7 @@ async function openRegular(path: string, flags: number): Promise<FileHandle | un
   try {
     handle = await open(path, flags, 0o666);
   } catch (error) {
-    const code = errorCodeOf(error);
+    const code = getErrorCode(error);
     if (code === 'ENOENT') return undefined;
     if (code === 'ELOOP')
       throw new FileError('UNSAFE_FILE', `${path} is a link, and links are not followed; put the file itself there.`, {

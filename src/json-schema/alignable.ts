@@ -1,5 +1,5 @@
 import type { AlignableSchema, StandardSchema } from '../json/index.js';
-import { SluiceError, errorMessageOf } from '../base/index.js';
+import { SluiceError, getErrorMessage } from '../base/index.js';
 import { exportJsonSchema } from './export-json-schema.js';
 import type { JsonSchema } from './json-schema.js';
 import { compileSchema } from './interpreter/compile-schema.js';
@@ -39,7 +39,7 @@ function exportOrExplain(schema: StandardSchema): unknown {
     return exportJsonSchema(schema);
   } catch (cause) {
     if (cause instanceof SluiceError) throw cause;
-    const reason = errorMessageOf(cause);
+    const reason = getErrorMessage(cause);
     throw new SluiceError(
       'ALIGN_UNSUPPORTED',
       `Cannot write this schema as JSON Schema: ${reason}. Pass its JSON Schema as the second argument of alignable.`,

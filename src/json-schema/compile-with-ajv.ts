@@ -1,4 +1,4 @@
-import { errorMessageOf } from '../base/index.js';
+import { getErrorMessage } from '../base/index.js';
 import { FORMATS } from './formats.js';
 import { invalidSchema, isJsonObject } from './json-schema.js';
 import type { SchemaNode } from './json-schema.js';
@@ -55,7 +55,7 @@ export function compileWithAjv(schema: SchemaNode): Verdict | undefined {
     }
     if (cause instanceof RangeError)
       throw invalidSchema('#', 'references are nested too deeply; shorten the chain of $ref', cause);
-    throw invalidSchema('#', errorMessageOf(cause), cause);
+    throw invalidSchema('#', getErrorMessage(cause), cause);
   }
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { choiceCases, envelopeCases, thinkingCases } from './fixtures/finding-cases.js';
-import { errorOf, successOf } from './fixtures/outcome.js';
+import { expectError, expectSuccess } from './fixtures/outcome.js';
 import { refusedCases, syntaxCases, titled, validCases } from './fixtures/reading-cases.js';
-import { schemaOf, withFields } from './fixtures/schemas.js';
+import { createSchema, withFields } from './fixtures/schemas.js';
 import { parse } from './index.js';
 
-const withAnything = schemaOf((value): value is unknown => value !== undefined);
+const withAnything = createSchema((value): value is unknown => value !== undefined);
 
 describe.each([
   ['thinking', thinkingCases],
@@ -14,7 +14,7 @@ describe.each([
   ['slips of syntax', syntaxCases],
 ])('%s', (_, cases) => {
   test.each(titled(cases))('%s', (_title, { text, value, schema }) => {
-    expect(successOf(parse(text, schema)).value).toStrictEqual(value);
+    expect(expectSuccess(parse(text, schema)).value).toStrictEqual(value);
   });
 });
 
@@ -22,23 +22,23 @@ describe('slips of syntax, wherever the value stands', () => {
   const enclosed = syntaxCases.filter(({ text }) => /^[{[]/.test(text));
 
   test.each(titled(enclosed))('in a tag: %s', (_title, { text, value }) => {
-    expect(successOf(parse(`Sure! <json>${text}</json> Bye.`)).value).toStrictEqual(value);
+    expect(expectSuccess(parse(`Sure! <json>${text}</json> Bye.`)).value).toStrictEqual(value);
   });
 
   test.each(titled(enclosed))('in a fence: %s', (_title, { text, value }) => {
-    expect(successOf(parse(`Sure!\n\`\`\`json\n${text}\n\`\`\`\nBye.`, withAnything)).value).toStrictEqual(value);
+    expect(expectSuccess(parse(`Sure!\n\`\`\`json\n${text}\n\`\`\`\nBye.`, withAnything)).value).toStrictEqual(value);
   });
 });
 
 describe('valid JSON is never altered', () => {
   test.each(validCases)('%s', (text) => {
-    const result = successOf(parse(text));
+    const result = expectSuccess(parse(text));
     expect(result).toMatchObject({ repairLevel: 'none', repairs: [], warnings: [] });
     expect(result.value).toStrictEqual(JSON.parse(text));
   });
 
   test.each(validCases)('by our own reader: %s', (text) => {
-    const result = successOf(parse(text, undefined, { detectDuplicates: true }));
+    const result = expectSuccess(parse(text, undefined, { detectDuplicates: true }));
     expect(result).toMatchObject({ repairLevel: 'none', repairs: [] });
     expect(JSON.stringify(result.value)).toBe(JSON.stringify(JSON.parse(text)));
   });
@@ -46,7 +46,7 @@ describe('valid JSON is never altered', () => {
 
 describe('a wrong value is worse than an error: refused', () => {
   test.each(titled(refusedCases))('%s', (_title, { text }) => {
-    expect(['NO_JSON', 'SYNTAX', 'TRUNCATED']).toContain(errorOf(parse(text)).code);
+    expect(['NO_JSON', 'SYNTAX', 'TRUNCATED']).toContain(expectError(parse(text)).code);
   });
 
   test.each(
@@ -56,7 +56,7 @@ describe('a wrong value is worse than an error: refused', () => {
       ),
     ),
   )('nothing like JSON is NO_JSON: %s', (_title, { text }) => {
-    expect(errorOf(parse(text)).code).toBe('NO_JSON');
+    expect(expectError(parse(text)).code).toBe('NO_JSON');
   });
 });
 
@@ -69,7 +69,7 @@ describe('prototype keys are ordinary keys', () => {
     ['twice', '{"__proto__": 1, "__proto__": {"polluted": true}, "a": 1,}'],
     ['cut', '{"a": 1, "__proto__": {"polluted": true'],
   ])('%s', (_, text) => {
-    const value = successOf(parse(text, withFields('a'), { allowPartial: true })).value;
+    const value = expectSuccess(parse(text, withFields('a'), { allowPartial: true })).value;
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(Object.hasOwn(value, '__proto__')).toBe(true);
     expect(value['polluted']).toBeUndefined();
@@ -78,13 +78,13 @@ describe('prototype keys are ordinary keys', () => {
 
   test('inside an envelope', () => {
     const text = JSON.stringify({ response: '{"__proto__": {"polluted": true}, "a": 1}' });
-    const { value } = successOf(parse(text, withFields('a')));
+    const { value } = expectSuccess(parse(text, withFields('a')));
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(value['polluted']).toBeUndefined();
   });
 
   test('constructor and prototype do not reach the function', () => {
-    const { value } = successOf(parse('{constructor: {prototype: {polluted: true}}, a: 1}', withFields('a')));
+    const { value } = expectSuccess(parse('{constructor: {prototype: {polluted: true}}, a: 1}', withFields('a')));
     expect(Object.hasOwn(value, 'constructor')).toBe(true);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { hostileTexts } from './fixtures/hostile-texts.js';
-import { errorOf } from './fixtures/outcome.js';
+import { expectError } from './fixtures/outcome.js';
 import { withFields } from './fixtures/schemas.js';
 import { parse, ParseError, type ParseResult, repairJson } from './index.js';
 
@@ -43,6 +43,6 @@ describe('hostile input has one known outcome for every profile and reader', () 
   });
 
   test.each(hostileTexts)('a schema that asks for a field refuses half of that of %s', (_, make) => {
-    expect(errorOf(parse(make(LENGTH / 2), withFields('wanted'), { allowPartial: true })).name).toBe('ParseError');
+    expect(expectError(parse(make(LENGTH / 2), withFields('wanted'), { allowPartial: true })).name).toBe('ParseError');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { errorOf, successOf } from './fixtures/outcome.js';
+import { expectError, expectSuccess } from './fixtures/outcome.js';
 import { withFields } from './fixtures/schemas.js';
 import { parse, PARSE_ERROR_CODES, ParseError, type ParseResult, repairJson } from './index.js';
 
@@ -34,8 +34,8 @@ describe('large texts get an answer or a typed error', () => {
 
   test('10 MB of an unclosed string', () => {
     const text = `{"a": "${'text '.repeat(2 * MEGABYTE)}`;
-    expect(errorOf(parse(text)).code).toBe('TRUNCATED');
-    expect(successOf(parse(text, undefined, { allowPartial: true })).value).toEqual({ a: text.slice(7) });
+    expect(expectError(parse(text)).code).toBe('TRUNCATED');
+    expect(expectSuccess(parse(text, undefined, { allowPartial: true })).value).toEqual({ a: text.slice(7) });
   });
 });
 
@@ -51,7 +51,7 @@ describe('depth beyond the limit is LIMIT_EXCEEDED, not a stack overflow', () =>
   ])('%s, with a schema and without, whole or partial', (_, text) => {
     for (const schema of [undefined, withFields('a')]) {
       for (const allowPartial of [false, true])
-        expect(errorOf(parse(text, schema, { allowPartial })).code).toBe('LIMIT_EXCEEDED');
+        expect(expectError(parse(text, schema, { allowPartial })).code).toBe('LIMIT_EXCEEDED');
     }
     expect(() => repairJson(text)).toThrow(ParseError);
   });
@@ -75,6 +75,6 @@ describe('a needle in a haystack', () => {
   ])('one object in a megabyte of %s is found', (_, noise) => {
     const hay = noise.repeat(Math.ceil(MEGABYTE / 2 / noise.length));
     const text = `${hay}\n{"wanted": {"a": [1, 2]}}\n${hay}`;
-    expect(successOf(parse(text, withFields('wanted'))).value).toEqual({ wanted: { a: [1, 2] } });
+    expect(expectSuccess(parse(text, withFields('wanted'))).value).toEqual({ wanted: { a: [1, 2] } });
   });
 });

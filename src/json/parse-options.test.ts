@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { errorOf, kindsOf, successOf, warningsOf } from './fixtures/outcome.js';
+import { expectError, listRepairKinds, expectSuccess, listWarnings } from './fixtures/outcome.js';
 import { alignableCount, withFields } from './fixtures/schemas.js';
 import { parse, type ParseOptions } from './index.js';
 
@@ -13,26 +13,26 @@ describe('prefer overrides the order of finders', () => {
     ['first', 1],
     ['last', 4],
   ])('%s', (prefer, a) => {
-    expect(successOf(parse(text, A, prefer === undefined ? {} : { prefer })).value).toEqual({ a });
+    expect(expectSuccess(parse(text, A, prefer === undefined ? {} : { prefer })).value).toEqual({ a });
   });
 
   test('the schema still decides', () => {
-    expect(successOf(parse('{"a": 1} {"a": 2} {"b": 3}', A, { prefer: 'last' })).value).toEqual({ a: 2 });
+    expect(expectSuccess(parse('{"a": 1} {"a": 2} {"b": 3}', A, { prefer: 'last' })).value).toEqual({ a: 2 });
   });
 
   test('content of an envelope is found with prefer too', () => {
-    expect(successOf(parse('{"text": "{\\"a\\": 1}"}', A, { prefer: 'last' })).value).toEqual({ a: 1 });
+    expect(expectSuccess(parse('{"text": "{\\"a\\": 1}"}', A, { prefer: 'last' })).value).toEqual({ a: 1 });
   });
 });
 
 describe('rounds over all candidates: as they are, completed, aligned', () => {
   test('a whole candidate is taken before a cut one that stands earlier in the order', () => {
     const text = 'x {"a": 1} y <json>{"a": 2';
-    expect(successOf(parse(text, A, { allowPartial: true })).value).toEqual({ a: 1 });
+    expect(expectSuccess(parse(text, A, { allowPartial: true })).value).toEqual({ a: 1 });
   });
 
   test('without allowPartial a cut value is TRUNCATED', () => {
-    expect(errorOf(parse('{"a": [1, 2', A)).code).toBe('TRUNCATED');
+    expect(expectError(parse('{"a": [1, 2', A)).code).toBe('TRUNCATED');
   });
 
   test.each([
@@ -54,13 +54,13 @@ describe('rounds over all candidates: as they are, completed, aligned', () => {
     ['a value behind a comma', '{"a": 1,', { a: 1 }],
   ])('allowPartial keeps %s', (_, text, value) => {
     const result = parse(text, undefined, { allowPartial: true });
-    expect(successOf(result).value).toEqual(value);
-    expect(kindsOf(result)).toContain('truncated');
-    expect(warningsOf(result)).toContain('PARTIAL_VALUE');
+    expect(expectSuccess(result).value).toEqual(value);
+    expect(listRepairKinds(result)).toContain('truncated');
+    expect(listWarnings(result)).toContain('PARTIAL_VALUE');
   });
 
   test('allowPartial leaves a whole value alone', () => {
-    expect(successOf(parse('{"a": 1}', A, { allowPartial: true }))).toMatchObject({
+    expect(expectSuccess(parse('{"a": 1}', A, { allowPartial: true }))).toMatchObject({
       repairLevel: 'none',
       warnings: [],
     });
@@ -69,23 +69,23 @@ describe('rounds over all candidates: as they are, completed, aligned', () => {
   test('align brings a near miss into shape, records each change and says so', () => {
     const result = parse('{"count": "7"}', alignableCount, { align: true });
     expect(result).toMatchObject({ ok: true, value: { count: 7 }, repairLevel: 'schema_aligned', repairs: [] });
-    expect(successOf(result).alignment).toEqual([{ path: ['count'], rule: 'string_to_number', from: '7', to: 7 }]);
-    expect(warningsOf(result)).toEqual(['OUTPUT_ALIGNED_TO_SCHEMA']);
+    expect(expectSuccess(result).alignment).toEqual([{ path: ['count'], rule: 'string_to_number', from: '7', to: 7 }]);
+    expect(listWarnings(result)).toEqual(['OUTPUT_ALIGNED_TO_SCHEMA']);
   });
 
   test('a candidate that fits as it is wins over one that would have to be aligned', () => {
     const result = parse('first {"count": "7"} then {"count": 8}', alignableCount, { align: true });
-    expect(successOf(result)).toMatchObject({ value: { count: 8 }, alignment: [] });
+    expect(expectSuccess(result)).toMatchObject({ value: { count: 8 }, alignment: [] });
   });
 
   test('without align a near miss stays a miss', () => {
-    expect(errorOf(parse('{"count": "7"}', alignableCount)).code).toBe('SCHEMA_MISMATCH');
+    expect(expectError(parse('{"count": "7"}', alignableCount)).code).toBe('SCHEMA_MISMATCH');
   });
 
   test('a cut value is completed before it is aligned', () => {
     const result = parse('{"count": "7', alignableCount, { align: true, allowPartial: true });
-    expect(successOf(result)).toMatchObject({ value: { count: 7 }, repairLevel: 'schema_aligned' });
-    expect(warningsOf(result)).toEqual(['OUTPUT_REPAIRED_GENERIC', 'OUTPUT_ALIGNED_TO_SCHEMA', 'PARTIAL_VALUE']);
+    expect(expectSuccess(result)).toMatchObject({ value: { count: 7 }, repairLevel: 'schema_aligned' });
+    expect(listWarnings(result)).toEqual(['OUTPUT_REPAIRED_GENERIC', 'OUTPUT_ALIGNED_TO_SCHEMA', 'PARTIAL_VALUE']);
   });
 
   test('align with a schema that cannot is misuse', () => {
@@ -98,7 +98,7 @@ describe('limits', () => {
     const text = '{"a": "é汉😀"}';
     const bytes = new TextEncoder().encode(text).length;
     expect(parse(text, A, { limits: { bytes } }).ok).toBe(true);
-    const error = errorOf(parse(text, A, { limits: { bytes: bytes - 1 } }));
+    const error = expectError(parse(text, A, { limits: { bytes: bytes - 1 } }));
     expect(error.code).toBe('LIMIT_EXCEEDED');
     expect(error.message).toContain('limits.bytes');
   });
@@ -107,27 +107,27 @@ describe('limits', () => {
     'depth: at the limit taken, beyond it refused: %s',
     (text) => {
       expect(parse(text, A, { limits: { depth: 3 } }).ok).toBe(true);
-      expect(errorOf(parse(text, A, { limits: { depth: 2 } })).code).toBe('LIMIT_EXCEEDED');
+      expect(expectError(parse(text, A, { limits: { depth: 2 } })).code).toBe('LIMIT_EXCEEDED');
     },
   );
 
   test('depth: 1000 by default', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
     expect(parse(nested(1000)).ok).toBe(true);
-    expect(errorOf(parse(nested(1001))).code).toBe('LIMIT_EXCEEDED');
+    expect(expectError(parse(nested(1001))).code).toBe('LIMIT_EXCEEDED');
   });
 
   test('candidates: beyond the limit the search ends with LIMIT_EXCEEDED', () => {
     const text = `${'x {"b": 1} '.repeat(5)} {"a": 1}`;
-    expect(successOf(parse(text, A, { limits: { candidates: 20 } })).value).toEqual({ a: 1 });
-    const error = errorOf(parse(text, A, { limits: { candidates: 5 } }));
+    expect(expectSuccess(parse(text, A, { limits: { candidates: 20 } })).value).toEqual({ a: 1 });
+    const error = expectError(parse(text, A, { limits: { candidates: 5 } }));
     expect(error.code).toBe('LIMIT_EXCEEDED');
     expect(error.message).toContain('limits.candidates');
     expect(error.attempts.length).toBeLessThanOrEqual(5);
   });
 
   test('candidates: 256 by default', () => {
-    const error = errorOf(parse('x {"b": 1} '.repeat(400), A));
+    const error = expectError(parse('x {"b": 1} '.repeat(400), A));
     expect(error.code).toBe('LIMIT_EXCEEDED');
     expect(error.attempts.length).toBeLessThanOrEqual(256);
   });
@@ -138,11 +138,11 @@ describe('numbers', () => {
     '{"id": 12345678901234567890, "pi": 3.14159265358979323846, "n": 9007199254740993, "ok": 0.1, "big": 1e400}';
 
   test('double: as JSON.parse reads them', () => {
-    expect(successOf(parse(text)).value).toEqual(JSON.parse(text));
+    expect(expectSuccess(parse(text)).value).toEqual(JSON.parse(text));
   });
 
   test('bigint: integers a double cannot hold, all others as doubles', () => {
-    expect(successOf(parse(text, undefined, { numbers: 'bigint' })).value).toEqual({
+    expect(expectSuccess(parse(text, undefined, { numbers: 'bigint' })).value).toEqual({
       id: 12345678901234567890n,
       pi: Math.PI,
       n: 9007199254740993n,
@@ -152,7 +152,7 @@ describe('numbers', () => {
   });
 
   test('raw: numbers a double cannot hold as their source text, all others as doubles', () => {
-    expect(successOf(parse(text, undefined, { numbers: 'raw' })).value).toEqual({
+    expect(expectSuccess(parse(text, undefined, { numbers: 'raw' })).value).toEqual({
       id: '12345678901234567890',
       pi: '3.14159265358979323846',
       n: '9007199254740993',
@@ -162,7 +162,7 @@ describe('numbers', () => {
   });
 
   test.each(['bigint', 'raw'] as const)('%s: valid JSON stays untouched', (numbers) => {
-    expect(successOf(parse(text, undefined, { numbers }))).toMatchObject({
+    expect(expectSuccess(parse(text, undefined, { numbers }))).toMatchObject({
       repairLevel: 'none',
       repairs: [],
       warnings: [],
@@ -176,12 +176,12 @@ describe('numbers', () => {
     ['[1.0, 1.50, 0.10000000000000000000, 2e3]', [1, 1.5, 0.1, 2000]],
     ['[-0]', [-0]],
   ])('what a double holds exactly stays a double: %s', (numbers, value) => {
-    expect(successOf(parse(numbers, undefined, { numbers: 'bigint' })).value).toEqual(value);
-    expect(successOf(parse(numbers, undefined, { numbers: 'raw' })).value).toEqual(value);
+    expect(expectSuccess(parse(numbers, undefined, { numbers: 'bigint' })).value).toEqual(value);
+    expect(expectSuccess(parse(numbers, undefined, { numbers: 'raw' })).value).toEqual(value);
   });
 
   test('they are kept in broken JSON too', () => {
-    expect(successOf(parse('x {id: 12345678901234567890,}', undefined, { numbers: 'bigint' })).value).toEqual({
+    expect(expectSuccess(parse('x {id: 12345678901234567890,}', undefined, { numbers: 'bigint' })).value).toEqual({
       id: 12345678901234567890n,
     });
   });
@@ -190,21 +190,21 @@ describe('numbers', () => {
 describe('duplicate keys', () => {
   test('the last value counts; the tolerant reader warns with key, place and path', () => {
     const result = parse('{"x": {"a": 1, "a": 2,}}');
-    expect(successOf(result).value).toEqual({ x: { a: 2 } });
+    expect(expectSuccess(result).value).toEqual({ x: { a: 2 } });
     expect(result.warnings).toContainEqual(
       expect.objectContaining({ code: 'DUPLICATE_KEY', offset: 15, path: ['x', 'a'] }),
     );
   });
 
   test('valid JSON is read on the fast path without a warning unless detectDuplicates asks', () => {
-    expect(warningsOf(parse('{"a": 1, "a": 2}'))).toEqual([]);
+    expect(listWarnings(parse('{"a": 1, "a": 2}'))).toEqual([]);
     const result = parse('{"a": 1, "a": 2}', undefined, { detectDuplicates: true });
-    expect(successOf(result)).toMatchObject({ value: { a: 2 }, repairLevel: 'none', repairs: [] });
-    expect(warningsOf(result)).toEqual(['DUPLICATE_KEY']);
+    expect(expectSuccess(result)).toMatchObject({ value: { a: 2 }, repairLevel: 'none', repairs: [] });
+    expect(listWarnings(result)).toEqual(['DUPLICATE_KEY']);
   });
 
   test('the same key in different objects is no duplicate', () => {
-    expect(warningsOf(parse('[{"a": 1}, {"a": {"a": 2}}]', undefined, { detectDuplicates: true }))).toEqual([]);
+    expect(listWarnings(parse('[{"a": 1}, {"a": {"a": 2}}]', undefined, { detectDuplicates: true }))).toEqual([]);
   });
 
   test('the number of warnings is bounded', () => {

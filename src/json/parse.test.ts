@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type } from 'arktype';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { errorOf, kindsOf, successOf, warningsOf } from './fixtures/outcome.js';
+import { expectError, listRepairKinds, expectSuccess, listWarnings } from './fixtures/outcome.js';
 import { withFields, withFieldsLater } from './fixtures/schemas.js';
 import {
   type FinderName,
@@ -34,40 +34,40 @@ describe('the order of finders', () => {
     ['fence', `${prose}\n${fence}`],
     ['prose', prose],
   ])('%s wins in %j', (finder, text) => {
-    expect(successOf(parse(text, A)).candidate.finder).toBe(finder);
+    expect(expectSuccess(parse(text, A)).candidate.finder).toBe(finder);
   });
 
   test('of several tags the last one that fits the schema is taken', () => {
-    expect(successOf(parse('<json>{"a": 1}</json><json>{"a": 2}</json><json>{"b": 3}</json>', A)).value).toEqual({
+    expect(expectSuccess(parse('<json>{"a": 1}</json><json>{"a": 2}</json><json>{"b": 3}</json>', A)).value).toEqual({
       a: 2,
     });
   });
 
   test('of several lines of NDJSON the last one that fits the schema is taken', () => {
-    expect(successOf(parse('{"a": 1}\n{"a": 2}\n{"b": 3}\n', A)).value).toEqual({ a: 2 });
+    expect(expectSuccess(parse('{"a": 1}\n{"a": 2}\n{"b": 3}\n', A)).value).toEqual({ a: 2 });
   });
 
   test('of several fences the first one that fits is taken', () => {
-    expect(successOf(parse('```\n{"b": 1}\n```\n```\n{"a": 2}\n```', A)).value).toEqual({ a: 2 });
+    expect(expectSuccess(parse('```\n{"b": 1}\n```\n```\n{"a": 2}\n```', A)).value).toEqual({ a: 2 });
   });
 
   test('of several objects in prose the first one that fits is taken', () => {
-    expect(successOf(parse('x {"b": 1} y {"a": 2} z', A)).value).toEqual({ a: 2 });
+    expect(expectSuccess(parse('x {"b": 1} y {"a": 2} z', A)).value).toEqual({ a: 2 });
   });
 
   test('objects in prose are taken before arrays, filled ones before empty ones', () => {
-    expect(successOf(parse('see [1], {} and then {"x": 1}')).value).toEqual({ x: 1 });
-    expect(successOf(parse('see {} and then ["a"]')).value).toEqual(['a']);
+    expect(expectSuccess(parse('see [1], {} and then {"x": 1}')).value).toEqual({ x: 1 });
+    expect(expectSuccess(parse('see {} and then ["a"]')).value).toEqual(['a']);
   });
 
   test('without a schema an envelope that parses is itself the value', () => {
-    expect(successOf(parse(envelope))).toMatchObject({ value: { response: '{"a": 3}' }, repairLevel: 'none' });
+    expect(expectSuccess(parse(envelope))).toMatchObject({ value: { response: '{"a": 3}' }, repairLevel: 'none' });
   });
 
   test('a scalar is an answer when it is the whole text', () => {
-    expect(successOf(parse('42')).value).toBe(42);
-    expect(successOf(parse(' "yes" ')).value).toBe('yes');
-    expect(successOf(parse('null')).value).toBeNull();
+    expect(expectSuccess(parse('42')).value).toBe(42);
+    expect(expectSuccess(parse(' "yes" ')).value).toBe('yes');
+    expect(expectSuccess(parse('null')).value).toBeNull();
   });
 });
 
@@ -80,14 +80,14 @@ describe('the candidate says where the value stands', () => {
     ['prose', 'x {"a": 1} y', '{"a": 1}'],
     ['envelope', '{"text": "{\\"a\\": 1}"}', '{"text": "{\\"a\\": 1}"}'],
   ])('%s: start and end are offsets into the text given', (finder, text, span) => {
-    const { candidate } = successOf(parse(text, A));
+    const { candidate } = expectSuccess(parse(text, A));
     expect(candidate.finder).toBe(finder);
     expect(text.slice(candidate.start, candidate.end)).toBe(span);
   });
 
   test('offsets of repairs are offsets into the text given, wherever the value stood', () => {
     const text = 'Thinking about it… here: {"a": True, "b": [1,]} done';
-    const { repairs } = successOf(parse(text));
+    const { repairs } = expectSuccess(parse(text));
     expect(repairs.map(({ kind, offset }) => [kind, text.slice(offset, offset + 4)])).toEqual([
       ['extracted', '{"a"'],
       ['literal', 'True'],
@@ -100,7 +100,7 @@ describe('AMBIGUOUS_CANDIDATES', () => {
   test('another candidate in prose passes too, with another value: a warning with its place', () => {
     const text = 'Either {"a": 1} or {"a": 2}.';
     const result = parse(text, A);
-    expect(successOf(result).value).toEqual({ a: 1 });
+    expect(expectSuccess(result).value).toEqual({ a: 1 });
     expect(result.warnings.at(-1)).toMatchObject({ code: 'AMBIGUOUS_CANDIDATES', offset: text.lastIndexOf('{') });
   });
 
@@ -109,7 +109,7 @@ describe('AMBIGUOUS_CANDIDATES', () => {
     ['a fence and an object in prose', '```\n{"a": 1}\n```\nor rather {"a": 2}'],
     ['without a schema', 'Either {"x": 1} or {"x": 2}.'],
   ])('%s', (_, text) => {
-    expect(warningsOf(parse(text, text.includes('x') ? undefined : A))).toContain('AMBIGUOUS_CANDIDATES');
+    expect(listWarnings(parse(text, text.includes('x') ? undefined : A))).toContain('AMBIGUOUS_CANDIDATES');
   });
 
   test.each([
@@ -118,13 +118,13 @@ describe('AMBIGUOUS_CANDIDATES', () => {
     ['a tag names the answer', 'Perhaps {"a": 2}. <json>{"a": 1}</json>'],
     ['a part of the answer', 'It is {"a": {"a": 1}}.'],
   ])('no warning: %s', (_, text) => {
-    expect(warningsOf(parse(text, A))).not.toContain('AMBIGUOUS_CANDIDATES');
+    expect(listWarnings(parse(text, A))).not.toContain('AMBIGUOUS_CANDIDATES');
   });
 
   test('at most 32 more candidates are checked', () => {
     const refused = ' {"b": 0}';
-    expect(warningsOf(parse(`{"a": 1}${refused.repeat(31)} {"a": 2} end`, A))).toContain('AMBIGUOUS_CANDIDATES');
-    expect(warningsOf(parse(`{"a": 1}${refused.repeat(33)} {"a": 2} end`, A))).not.toContain('AMBIGUOUS_CANDIDATES');
+    expect(listWarnings(parse(`{"a": 1}${refused.repeat(31)} {"a": 2} end`, A))).toContain('AMBIGUOUS_CANDIDATES');
+    expect(listWarnings(parse(`{"a": 1}${refused.repeat(33)} {"a": 2} end`, A))).not.toContain('AMBIGUOUS_CANDIDATES');
   });
 });
 
@@ -136,19 +136,19 @@ describe('repairLevel, repairs and warnings', () => {
     ['both', 'x {"a": 1,}', 'deterministic_generic', ['extracted', 'extra_comma'], ['OUTPUT_REPAIRED_GENERIC']],
   ])('%s', (_, text, repairLevel, kinds, warnings) => {
     const result = parse(text);
-    expect(successOf(result).repairLevel).toBe(repairLevel);
-    expect(kindsOf(result)).toEqual(kinds);
-    expect(warningsOf(result)).toEqual(warnings);
+    expect(expectSuccess(result).repairLevel).toBe(repairLevel);
+    expect(listRepairKinds(result)).toEqual(kinds);
+    expect(listWarnings(result)).toEqual(warnings);
   });
 
   test('a tagged block that is closed and clean needs no repair in profile tagged only', () => {
     const text = 'x <json>{"a": 1}</json>';
-    expect(successOf(parse(text, A, { profile: 'tagged' })).repairLevel).toBe('none');
-    expect(successOf(parse(text, A)).repairLevel).toBe('deterministic_generic');
+    expect(expectSuccess(parse(text, A, { profile: 'tagged' })).repairLevel).toBe('none');
+    expect(expectSuccess(parse(text, A)).repairLevel).toBe('deterministic_generic');
   });
 
   test('every repair has a sentence and an offset', () => {
-    for (const repair of successOf(parse("x {a: 'b', // c\n d: None,}")).repairs) {
+    for (const repair of expectSuccess(parse("x {a: 'b', // c\n d: None,}")).repairs) {
       expect(repair.message).not.toBe('');
       expect(repair.offset).toBeGreaterThanOrEqual(0);
     }
@@ -185,12 +185,12 @@ describe('the error is that of the furthest stage', () => {
   ];
 
   test.each(failing)('%s: %j', (code, text, options) => {
-    expect(errorOf(parse(text, A, options)).code).toBe(code);
+    expect(expectError(parse(text, A, options)).code).toBe(code);
   });
 
   test('every candidate tried is an attempt with its finder, place, code and reason', () => {
     const text = 'x {"b": 1} y {"c": f(x)} z';
-    const { attempts } = errorOf(parse(text, A));
+    const { attempts } = expectError(parse(text, A));
     expect(attempts.map(({ candidate, code }) => [candidate.finder, candidate.start, code])).toEqual([
       ['prose', 2, 'SCHEMA_MISMATCH'],
       ['prose', 13, 'SYNTAX'],
@@ -200,11 +200,11 @@ describe('the error is that of the furthest stage', () => {
 
   test('result.attempts and error.attempts are the same', () => {
     const result = parse('x {"b": 1} y', A);
-    expect(result).toMatchObject({ attempts: errorOf(result).attempts });
+    expect(result).toMatchObject({ attempts: expectError(result).attempts });
   });
 
   test('the message names the label, the reason and how many candidates there were', () => {
-    const { message } = errorOf(parse('x {"b": 1} y {"c": 2} z', A, { label: 'research/macro' }));
+    const { message } = expectError(parse('x {"b": 1} y {"c": 2} z', A, { label: 'research/macro' }));
     expect(message).toMatch(/^research\/macro: /);
     expect(message).toContain('a: is missing');
     expect(message).toContain('2 candidates');
@@ -217,17 +217,17 @@ describe('the error is that of the furthest stage', () => {
     ['a key that is none', '{"n": 1, ¦*a*: 1}'],
     ['a colon too many', '{"a":¦: 1}'],
   ])('a syntax error says where it is: %s', (_, marked) => {
-    expect(errorOf(parse(marked.replace('¦', ''))).message).toContain(`(offset ${marked.indexOf('¦')})`);
+    expect(expectError(parse(marked.replace('¦', ''))).message).toContain(`(offset ${marked.indexOf('¦')})`);
   });
 
   test('valid JSON that the schema refuses is one attempt', () => {
-    expect(errorOf(parse('{"b": 1}', A)).attempts).toHaveLength(1);
-    expect(errorOf(parse('"{\\"b\\": 1}"', A)).attempts).toHaveLength(2);
+    expect(expectError(parse('{"b": 1}', A)).attempts).toHaveLength(1);
+    expect(expectError(parse('"{\\"b\\": 1}"', A)).attempts).toHaveLength(2);
   });
 
   test('offsets inside the content of an envelope mean nothing: it is told where the envelope stands', () => {
     const text = `x ${JSON.stringify({ response: '{"a": f(1)}' })}`;
-    const [, content] = errorOf(parse(text, withFields('b'))).attempts;
+    const [, content] = expectError(parse(text, withFields('b'))).attempts;
     expect(content).toMatchObject({ candidate: { finder: 'envelope', start: 2, end: text.length } });
     expect(content?.message).toContain('(offset 2)');
   });
@@ -242,7 +242,7 @@ describe('the error is that of the furthest stage', () => {
       `{"x": ${secret}(1)}`,
       `"${secret}" is "it"`,
     ]) {
-      const error = errorOf(parse(text, A));
+      const error = expectError(parse(text, A));
       expect(error.message).not.toContain(secret);
       for (const { message } of error.attempts) expect(message).not.toContain(secret);
     }
@@ -262,8 +262,8 @@ describe('schemas', () => {
     ['valibot', v.object({ file: v.string(), line: v.pipe(v.number(), v.minValue(1)) })],
     ['arktype', type({ file: 'string', line: 'number >= 1' })],
   ])('%s: passes, fails with the path of each issue', (_, schema) => {
-    expect(successOf(parse(text, schema)).value).toEqual(value);
-    const error = errorOf(parse('{"file": "a.ts", "line": 0}', schema));
+    expect(expectSuccess(parse(text, schema)).value).toEqual(value);
+    const error = expectError(parse('{"file": "a.ts", "line": 0}', schema));
     expect(error.code).toBe('SCHEMA_MISMATCH');
     expect(error.issues?.map((issue) => issue.path)).toEqual([['line']]);
     expect(error.value).toEqual({ file: 'a.ts', line: 0 });
@@ -274,13 +274,13 @@ describe('schemas', () => {
     ['valibot', v.object({ list: v.array(v.object({ id: v.number() })) })],
     ['arktype', type({ list: type({ id: 'number' }).array() })],
   ])('%s: paths are plain keys and indexes', (_, schema) => {
-    const { issues } = errorOf(parse('{"list": [{"id": 1}, {"id": "x"}]}', schema));
+    const { issues } = expectError(parse('{"list": [{"id": 1}, {"id": "x"}]}', schema));
     expect(issues?.[0]?.path).toEqual(['list', 1, 'id']);
   });
 
   test('what the schema returns is returned as given: its own defaults and transforms apply', () => {
     const schema = z.object({ a: z.string().transform(Number), b: z.number().default(5) });
-    expect(successOf(parse('{"a": "7"}', schema)).value).toEqual({ a: 7, b: 5 });
+    expect(expectSuccess(parse('{"a": "7"}', schema)).value).toEqual({ a: 7, b: 5 });
   });
 
   test('a schema that answers asynchronously is misuse of parse and parseOrThrow', () => {
@@ -297,7 +297,7 @@ describe('schemas', () => {
   });
 
   test('parseAsync takes the options of parse', async () => {
-    expect(successOf(await parseAsync('{"a": [1', withFieldsLater('a'), { allowPartial: true })).value).toEqual({
+    expect(expectSuccess(await parseAsync('{"a": [1', withFieldsLater('a'), { allowPartial: true })).value).toEqual({
       a: [1],
     });
     await expect(parseAsync('{"a": 1}', withFieldsLater('a'), { align: true })).rejects.toMatchObject({
@@ -307,7 +307,7 @@ describe('schemas', () => {
 
   test('the summary in the message shows the first issues and counts the rest', () => {
     const schema = withFields('a', 'b', 'c', 'd', 'e', 'f', 'g');
-    const { message, issues } = errorOf(parse('{}', schema));
+    const { message, issues } = expectError(parse('{}', schema));
     expect(issues).toHaveLength(7);
     expect(message).toContain('a: is missing');
     expect(message).toContain('and 2 more');

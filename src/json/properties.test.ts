@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { brokenJson, fragments, jsonContainer, jsonText, jsonValue } from './fixtures/arbitraries.js';
-import { successOf } from './fixtures/outcome.js';
-import { schemaOf, withFields } from './fixtures/schemas.js';
+import { expectSuccess } from './fixtures/outcome.js';
+import { createSchema, withFields } from './fixtures/schemas.js';
 import { parse, PARSE_ERROR_CODES, ParseError, type ParseOptions, repairJson } from './index.js';
 
 const anyText = fc.oneof(
@@ -24,7 +24,7 @@ const anyOptions: fc.Arbitrary<ParseOptions> = fc.record(
 const anySchema = fc.constantFrom(
   undefined,
   withFields('a'),
-  schemaOf((value): value is unknown => value !== null),
+  createSchema((value): value is unknown => value !== null),
 );
 
 /** The repaired text; undefined where there is nothing to be saved. Anything but a ParseError is a failure. */
@@ -53,7 +53,7 @@ describe('parse', () => {
       fc.property(anyText, anySchema, anyOptions, (text, schema, options) => {
         const result = parse(text, schema, options);
         fc.pre(result.ok);
-        const { repairLevel, repairs, warnings, candidate } = successOf(result);
+        const { repairLevel, repairs, warnings, candidate } = expectSuccess(result);
         expect(repairLevel).toBe(repairs.length === 0 ? 'none' : 'deterministic_generic');
         expect(warnings.some(({ code }) => code === 'OUTPUT_REPAIRED_GENERIC')).toBe(repairs.length > 0);
         expect(candidate.start).toBeGreaterThanOrEqual(0);
@@ -70,7 +70,7 @@ describe('parse', () => {
       fc.property(anyText, fc.constantFrom('default', 'generic', 'tagged', 'unified'), (text, profile) => {
         const result = parse(text, undefined, { profile });
         fc.pre(result.ok && result.repairLevel === 'none');
-        const { candidate, value } = successOf(result);
+        const { candidate, value } = expectSuccess(result);
         expect(value).toStrictEqual(JSON.parse(text.slice(candidate.start, candidate.end)));
       }),
     );
@@ -81,7 +81,7 @@ describe('parse', () => {
       fc.property(brokenJson, (text) => {
         const result = parse(text, undefined, { allowPartial: true });
         fc.pre(result.ok);
-        for (const container of containersOf(successOf(result).value)) {
+        for (const container of listContainers(expectSuccess(result).value)) {
           expect([Object.prototype, Array.prototype]).toContain(Object.getPrototypeOf(container));
         }
       }),
@@ -98,7 +98,7 @@ describe('valid JSON is the identity', () => {
   ])('%s: same value, level none, no repairs', (_, options) => {
     fc.assert(
       fc.property(jsonText, (text) => {
-        const result = successOf(parse(text, undefined, options));
+        const result = expectSuccess(parse(text, undefined, options));
         expect(result).toMatchObject({ repairLevel: 'none', repairs: [] });
         expect(result.value).toStrictEqual(JSON.parse(text));
       }),
@@ -109,7 +109,7 @@ describe('valid JSON is the identity', () => {
   test('numbers raw: numbers a double holds stay numbers', () => {
     fc.assert(
       fc.property(jsonText, (text) => {
-        const result = successOf(parse(text, undefined, { numbers: 'raw' }));
+        const result = expectSuccess(parse(text, undefined, { numbers: 'raw' }));
         expect(result).toMatchObject({ value: JSON.parse(text) as unknown, repairLevel: 'none', repairs: [] });
       }),
     );
@@ -139,7 +139,7 @@ describe('a valid value is found exactly, wherever it stands', () => {
     fc.assert(
       fc.property(object, layout, before, behind, (value, space, start, end) => {
         const json = JSON.stringify(value, undefined, space);
-        const result = successOf(parse(wrap(json, start, end)));
+        const result = expectSuccess(parse(wrap(json, start, end)));
         expect(result.value).toStrictEqual(JSON.parse(json));
         expect(result.repairs.filter(({ kind }) => kind !== 'extracted' && kind !== 'markdown')).toEqual([]);
       }),
@@ -157,7 +157,9 @@ describe('a valid value is found exactly, wherever it stands', () => {
           const wanted = { wanted: value };
           const inner = JSON.stringify({ [field]: JSON.stringify(wanted) });
           const text = twice ? JSON.stringify({ output: inner }) : inner;
-          expect(successOf(parse(text, withFields('wanted'))).value).toStrictEqual(JSON.parse(JSON.stringify(wanted)));
+          expect(expectSuccess(parse(text, withFields('wanted'))).value).toStrictEqual(
+            JSON.parse(JSON.stringify(wanted)),
+          );
         },
       ),
     );
@@ -167,7 +169,7 @@ describe('a valid value is found exactly, wherever it stands', () => {
     fc.assert(
       fc.property(fc.array(object, { minLength: 2, maxLength: 5 }), (values) => {
         const lines = values.map((value) => JSON.stringify(value));
-        expect(successOf(parse(lines.join('\n'))).value).toStrictEqual(JSON.parse(lines.at(-1) ?? ''));
+        expect(expectSuccess(parse(lines.join('\n'))).value).toStrictEqual(JSON.parse(lines.at(-1) ?? ''));
       }),
     );
   });
@@ -179,7 +181,7 @@ describe('truncation', () => {
       fc.property(jsonContainer, fc.nat(), (value, cut) => {
         const text = JSON.stringify(value);
         const partial = text.slice(0, 1 + (cut % text.length));
-        const result = successOf(parse(partial, undefined, { allowPartial: true }));
+        const result = expectSuccess(parse(partial, undefined, { allowPartial: true }));
         expect(isPrefix(result.value, JSON.parse(text))).toBe(true);
       }),
       { numRuns: 1000 },
@@ -239,15 +241,15 @@ describe('repairJson', () => {
 });
 
 /** All objects and arrays of a value. */
-function containersOf(value: unknown): object[] {
+function listContainers(value: unknown): object[] {
   if (typeof value !== 'object' || value === null) return [];
-  return [value, ...Object.values(value).flatMap(containersOf)];
+  return [value, ...Object.values(value).flatMap(listContainers)];
 }
 
 /** Whether `part` is what may be left of `whole` when its text was cut: the last string or number shortened, the rest equal. */
 function isPrefix(part: unknown, whole: unknown): boolean {
   if (typeof part === 'string') return typeof whole === 'string' && whole.startsWith(part);
-  if (typeof part === 'number') return typeof whole === 'number' && beginningsOf(whole).includes(part);
+  if (typeof part === 'number') return typeof whole === 'number' && listBeginnings(whole).includes(part);
   if (typeof part !== 'object' || part === null) return part === whole;
   if (typeof whole !== 'object' || whole === null || Array.isArray(part) !== Array.isArray(whole)) return false;
   const original = new Map(Object.entries(whole));
@@ -255,7 +257,7 @@ function isPrefix(part: unknown, whole: unknown): boolean {
 }
 
 /** The numbers the text of a number may be read as while it arrives. */
-function beginningsOf(whole: number): number[] {
+function listBeginnings(whole: number): number[] {
   const text = JSON.stringify(whole);
   return Array.from(text, (_, length) => Number(text.slice(0, length + 1).replace(/e[+-]?$/, '')));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { errorOf, successOf, warningsOf } from './fixtures/outcome.js';
+import { expectError, expectSuccess, listWarnings } from './fixtures/outcome.js';
 import { parse, type ParseOptions } from './index.js';
 
 /** The `output.schema` of the document's examples. */
@@ -33,34 +33,34 @@ describe.each(PROFILES)('seed 000, profile $profile', (options) => {
       repairs: [],
       warnings: [],
     });
-    expect(successOf(result).candidate).toEqual({ finder: 'whole', start: 0, end: TEXT.length });
+    expect(expectSuccess(result).candidate).toEqual({ finder: 'whole', start: 0, end: TEXT.length });
   });
 
   test('示例 1: a code fence around the JSON is peeled off', () => {
     const result = parse(`任务已完成。\n\`\`\`json\n${TEXT}\n\`\`\``, Digest, options);
-    expect(successOf(result).value).toEqual(DIGEST);
-    expect(successOf(result).candidate.finder).toBe('fence');
+    expect(expectSuccess(result).value).toEqual(DIGEST);
+    expect(expectSuccess(result).candidate.finder).toBe('fence');
   });
 
   test('示例 2: the response field of an envelope holds the JSON as a string', () => {
     const envelope = JSON.stringify({ session_id: 'xxx', response: TEXT }, undefined, 2);
     const result = parse(envelope, Digest, options);
-    expect(successOf(result).value).toEqual(DIGEST);
-    expect(successOf(result).candidate).toEqual({ finder: 'envelope', start: 0, end: envelope.length });
+    expect(expectSuccess(result).value).toEqual(DIGEST);
+    expect(expectSuccess(result).candidate).toEqual({ finder: 'envelope', start: 0, end: envelope.length });
   });
 
   test('示例 2: an envelope whose content does not fit the schema stays failed', () => {
     const { error: _, ...incomplete } = DIGEST;
     const envelope = JSON.stringify({ session_id: 'xxx', response: JSON.stringify(incomplete) });
-    expect(errorOf(parse(envelope, Digest, options)).code).toBe('SCHEMA_MISMATCH');
+    expect(expectError(parse(envelope, Digest, options)).code).toBe('SCHEMA_MISMATCH');
   });
 
   test('示例 3: the first JSON object is taken out of the text around it', () => {
     const text = `The task is complete.\nResult:\n${TEXT}\n附加统计信息...`;
     const result = parse(text, Digest, options);
     const start = text.indexOf('{');
-    expect(successOf(result).value).toEqual(DIGEST);
-    expect(successOf(result).candidate).toEqual({ finder: 'prose', start, end: start + TEXT.length });
+    expect(expectSuccess(result).value).toEqual(DIGEST);
+    expect(expectSuccess(result).candidate).toEqual({ finder: 'prose', start, end: start + TEXT.length });
   });
 
   test.each([
@@ -69,15 +69,15 @@ describe.each(PROFILES)('seed 000, profile $profile', (options) => {
     ['示例 3', `Result:\n${TEXT}\nBye`],
   ])('%s: success has repair level deterministic_generic and the warning OUTPUT_REPAIRED_GENERIC', (_, text) => {
     const result = parse(text, Digest, options);
-    expect(successOf(result).repairLevel).toBe('deterministic_generic');
-    expect(warningsOf(result)).toEqual(['OUTPUT_REPAIRED_GENERIC']);
-    expect(successOf(result).repairs.map(({ kind }) => kind)).toEqual(['extracted']);
+    expect(expectSuccess(result).repairLevel).toBe('deterministic_generic');
+    expect(listWarnings(result)).toEqual(['OUTPUT_REPAIRED_GENERIC']);
+    expect(expectSuccess(result).repairs.map(({ kind }) => kind)).toEqual(['extracted']);
   });
 
   test('示例 4: JSON without required fields fails, and nothing is filled in', () => {
     const incomplete = { digest_path: DIGEST.digest_path, references_path: DIGEST.references_path };
     const result = parse(JSON.stringify(incomplete), Digest, options);
-    const error = errorOf(result);
+    const error = expectError(result);
     expect(result).toMatchObject({ ok: false, status: 'failed', repairLevel: 'none', warnings: [] });
     expect(error.code).toBe('SCHEMA_MISMATCH');
     expect(error.value).toEqual(incomplete);
@@ -86,28 +86,28 @@ describe.each(PROFILES)('seed 000, profile $profile', (options) => {
 
   test('示例 4 in a fence: extraction alone is no success, the repair level stays none', () => {
     const result = parse('```json\n{"digest_path":"a"}\n```', Digest, options);
-    expect(errorOf(result).code).toBe('SCHEMA_MISMATCH');
+    expect(expectError(result).code).toBe('SCHEMA_MISMATCH');
     expect(result.repairLevel).toBe('none');
-    expect(warningsOf(result)).toEqual([]);
+    expect(listWarnings(result)).toEqual([]);
   });
 
   test('the schema decides between the envelope and its content', () => {
     const envelope = JSON.stringify({ response: TEXT });
-    expect(successOf(parse(envelope, z.object({ response: z.string() }), options)).candidate.finder).toBe('whole');
-    expect(successOf(parse(envelope, Digest, options)).candidate.finder).toBe('envelope');
+    expect(expectSuccess(parse(envelope, z.object({ response: z.string() }), options)).candidate.finder).toBe('whole');
+    expect(expectSuccess(parse(envelope, Digest, options)).candidate.finder).toBe('envelope');
   });
 
   test('an envelope may hold a fence, and the fence the JSON', () => {
     const envelope = JSON.stringify({ response: `Here you are:\n\`\`\`json\n${TEXT}\n\`\`\`` });
-    expect(successOf(parse(envelope, Digest, options)).value).toEqual(DIGEST);
+    expect(expectSuccess(parse(envelope, Digest, options)).value).toEqual(DIGEST);
   });
 
   test('white space around the JSON needs no repair', () => {
-    expect(successOf(parse(`\n\n  ${TEXT}\n`, Digest, options)).repairLevel).toBe('none');
+    expect(expectSuccess(parse(`\n\n  ${TEXT}\n`, Digest, options)).repairLevel).toBe('none');
   });
 
   test('an answer without JSON fails with NO_JSON', () => {
-    expect(errorOf(parse('任务已完成，没有输出。', Digest, options)).code).toBe('NO_JSON');
+    expect(expectError(parse('任务已完成，没有输出。', Digest, options)).code).toBe('NO_JSON');
   });
 });
 
@@ -124,13 +124,13 @@ describe('seed 000: deterministic, and generic only', () => {
     '{"digest_path": "a"',
     '{"a": None}',
   ])('profile generic does not mend the JSON itself: %s', (text) => {
-    const error = errorOf(parse(text, undefined, { profile: 'generic' }));
+    const error = expectError(parse(text, undefined, { profile: 'generic' }));
     expect(['SYNTAX', 'TRUNCATED']).toContain(error.code);
   });
 
   test('the issues of the best candidate are reported, not those of the last', () => {
     const text = `Log {not json} and {"digest_path": 7} and more`;
-    const error = errorOf(parse(text, z.object({ digest_path: z.string() })));
+    const error = expectError(parse(text, z.object({ digest_path: z.string() })));
     expect(error.code).toBe('SCHEMA_MISMATCH');
     expect(error.issues?.[0]?.path).toEqual(['digest_path']);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { commentOf, errorOf, kindsOf, successOf, warningsOf } from './fixtures/outcome.js';
+import { expectComment, expectError, listRepairKinds, expectSuccess, listWarnings } from './fixtures/outcome.js';
 import { parse, parseOrThrow, type ParseResult } from './index.js';
 
 /** The document's `AnalysisResult`, field by field. */
@@ -26,33 +26,33 @@ describe('seed 001, acceptance', () => {
   });
 
   test('验收 1: the candidate is the content between the tags', () => {
-    const { candidate } = successOf(parseTagged('<thinking>...</thinking><json>{"a":1}</json>'));
+    const { candidate } = expectSuccess(parseTagged('<thinking>...</thinking><json>{"a":1}</json>'));
     expect(candidate).toEqual({ finder: 'tag', start: 30, end: 37 });
   });
 
   test('验收 2 Dirty Input: found in the chatter, the trailing comma repaired', () => {
     const result = parseTagged('Sure, here is the json: <json> { "a": 1, } </json> Hope this helps!');
-    expect(successOf(result)).toMatchObject({ value: { a: 1 }, repairLevel: 'deterministic_generic' });
-    expect(kindsOf(result)).toContain('extra_comma');
-    expect(warningsOf(result)).toEqual(['OUTPUT_REPAIRED_GENERIC']);
+    expect(expectSuccess(result)).toMatchObject({ value: { a: 1 }, repairLevel: 'deterministic_generic' });
+    expect(listRepairKinds(result)).toContain('extra_comma');
+    expect(listWarnings(result)).toEqual(['OUTPUT_REPAIRED_GENERIC']);
   });
 
   test('验收 3 Truncated with AllowPartial: the value is closed, recorded and warned about', () => {
     const result = parseTagged('<json>{"a":1', true);
-    expect(successOf(result).value).toEqual({ a: 1 });
-    expect(kindsOf(result)).toContain('truncated');
-    expect(warningsOf(result)).toEqual(['OUTPUT_REPAIRED_GENERIC', 'PARTIAL_VALUE']);
+    expect(expectSuccess(result).value).toEqual({ a: 1 });
+    expect(listRepairKinds(result)).toContain('truncated');
+    expect(listWarnings(result)).toEqual(['OUTPUT_REPAIRED_GENERIC', 'PARTIAL_VALUE']);
   });
 
   test('验收 3 Truncated without AllowPartial: an error', () => {
-    expect(errorOf(parseTagged('<json>{"a":1')).code).toBe('TRUNCATED');
+    expect(expectError(parseTagged('<json>{"a":1')).code).toBe('TRUNCATED');
   });
 
   test('验收 4 No Match: the whole raw output is a comment, with a warning', () => {
     const raw = 'I looked at everything.\nThere is nothing to report.';
     const result = parseTagged(raw);
-    expect(commentOf(result)).toMatchObject({ ok: false, status: 'comment', comment: raw, repairLevel: 'none' });
-    expect(warningsOf(result)).toEqual(['OUTPUT_DEGRADED_TO_COMMENT']);
+    expect(expectComment(result)).toMatchObject({ ok: false, status: 'comment', comment: raw, repairLevel: 'none' });
+    expect(listWarnings(result)).toEqual(['OUTPUT_DEGRADED_TO_COMMENT']);
   });
 
   test.each([
@@ -62,7 +62,7 @@ describe('seed 001, acceptance', () => {
     '<JSONP>{"a":1}</JSONP>',
     'json>{"a":1}</json>',
   ])('验收 4: JSON outside of a tag is part of the comment: %s', (raw) => {
-    expect(commentOf(parseTagged(raw)).comment).toBe(raw);
+    expect(expectComment(parseTagged(raw)).comment).toBe(raw);
   });
 
   test('验收 4: where a value is demanded, a comment is NO_JSON', () => {
@@ -75,40 +75,42 @@ describe('seed 001, acceptance', () => {
 describe('seed 001, 3.2: which block', () => {
   test('of several blocks the last one is taken', () => {
     const raw = '<json>{"draft":1}</json> wait, better: <json>{"draft":2}</json> done';
-    expect(successOf(parseTagged(raw)).value).toEqual({ draft: 2 });
+    expect(expectSuccess(parseTagged(raw)).value).toEqual({ draft: 2 });
   });
 
   test('the last block is the only candidate, also when an earlier one would fit the schema', () => {
     const raw = '<json>{"issues":[]}</json><json>{"other":true}</json>';
-    const error = errorOf(parse(raw, AnalysisResult, { profile: 'tagged' }));
+    const error = expectError(parse(raw, AnalysisResult, { profile: 'tagged' }));
     expect(error.code).toBe('SCHEMA_MISMATCH');
     expect(error.attempts).toHaveLength(1);
   });
 
   test('a dot matches all: the content may reach over many lines', () => {
-    expect(successOf(parseTagged('<json>\n{\n  "a": [\n    1,\n    2\n  ]\n}\n</json>')).value).toEqual({ a: [1, 2] });
+    expect(expectSuccess(parseTagged('<json>\n{\n  "a": [\n    1,\n    2\n  ]\n}\n</json>')).value).toEqual({
+      a: [1, 2],
+    });
   });
 
   test('without a closing tag the last block is read to the end of the text', () => {
-    expect(successOf(parseTagged('Thinking done. <json>{"a": [1, 2]}')).value).toEqual({ a: [1, 2] });
+    expect(expectSuccess(parseTagged('Thinking done. <json>{"a": [1, 2]}')).value).toEqual({ a: [1, 2] });
   });
 
   test('an unclosed block counts as cut out, so it is not clean', () => {
-    expect(successOf(parseTagged('<json>{"a":1}')).repairLevel).toBe('deterministic_generic');
+    expect(expectSuccess(parseTagged('<json>{"a":1}')).repairLevel).toBe('deterministic_generic');
   });
 
   test('an unclosed last block wins over a closed earlier one', () => {
     const raw = '<json>{"a":1}</json> again: <json>{"a":2}';
-    expect(successOf(parseTagged(raw)).value).toEqual({ a: 2 });
+    expect(expectSuccess(parseTagged(raw)).value).toEqual({ a: 2 });
   });
 
   test('an unclosed last block that was cut does not fall back to an earlier one', () => {
-    expect(errorOf(parseTagged('<json>{"a":1}</json> again: <json>{"a":')).code).toBe('TRUNCATED');
+    expect(expectError(parseTagged('<json>{"a":1}</json> again: <json>{"a":')).code).toBe('TRUNCATED');
   });
 
   test('a tag inside the thinking is not the answer', () => {
     const raw = '<thinking>I could say <json>{"a":0}</json> but no.</thinking><json>{"a":1}</json>';
-    expect(successOf(parseTagged(raw)).value).toEqual({ a: 1 });
+    expect(expectSuccess(parseTagged(raw)).value).toEqual({ a: 1 });
   });
 
   test('a tag only inside the thinking is no tag', () => {
@@ -117,24 +119,24 @@ describe('seed 001, 3.2: which block', () => {
 
   test('a closing tag inside a string does not end the block', () => {
     const raw = '<json>{"text": "ends with </json> here", "n": 1}</json>';
-    expect(successOf(parseTagged(raw)).value).toEqual({ text: 'ends with </json> here', n: 1 });
+    expect(expectSuccess(parseTagged(raw)).value).toEqual({ text: 'ends with </json> here', n: 1 });
   });
 
   test('an opening tag inside a string does not start a block', () => {
     const raw = '<json>{"text": "the <json> tag", "n": 1}</json>';
-    expect(successOf(parseTagged(raw)).value).toEqual({ text: 'the <json> tag', n: 1 });
+    expect(expectSuccess(parseTagged(raw)).value).toEqual({ text: 'the <json> tag', n: 1 });
   });
 
   test('an array is an answer too', () => {
-    expect(successOf(parseTagged('<json>[1, 2]</json>')).value).toEqual([1, 2]);
+    expect(expectSuccess(parseTagged('<json>[1, 2]</json>')).value).toEqual([1, 2]);
   });
 
   test('an empty text is EMPTY_INPUT, not an empty comment', () => {
-    expect(errorOf(parseTagged(' \n ')).code).toBe('EMPTY_INPUT');
+    expect(expectError(parseTagged(' \n ')).code).toBe('EMPTY_INPUT');
   });
 
   test('a tag that holds prose is an error, not a comment', () => {
-    expect(errorOf(parseTagged('<json>sorry, I have nothing</json>')).code).toMatch(/SYNTAX|NO_JSON/);
+    expect(expectError(parseTagged('<json>sorry, I have nothing</json>')).code).toMatch(/SYNTAX|NO_JSON/);
   });
 });
 
@@ -149,14 +151,17 @@ describe('seed 001, 3.3: fault tolerance', () => {
     ['Markdown Pollution inside', '{"a": 1,\n```\n"b": 2}', { a: 1, b: 2 }, 'markdown'],
   ])('%s', (_, content, value, kind) => {
     const result = parseTagged(`<json>${content}</json>`);
-    expect(successOf(result).value).toEqual(value);
-    expect(kindsOf(result)).toContain(kind);
-    expect(successOf(result).repairLevel).toBe('deterministic_generic');
+    expect(expectSuccess(result).value).toEqual(value);
+    expect(listRepairKinds(result)).toContain(kind);
+    expect(expectSuccess(result).repairLevel).toBe('deterministic_generic');
   });
 
   test('Markdown inside a string is content', () => {
     const raw = '<json>{"fix": "```ts\\nlet a;\\n```"}</json>';
-    expect(successOf(parseTagged(raw))).toMatchObject({ value: { fix: '```ts\nlet a;\n```' }, repairLevel: 'none' });
+    expect(expectSuccess(parseTagged(raw))).toMatchObject({
+      value: { fix: '```ts\nlet a;\n```' },
+      repairLevel: 'none',
+    });
   });
 });
 
@@ -172,7 +177,7 @@ describe('seed 001, 3.4: the AnalysisResult contract', () => {
     ['severity medium', { issues: [{ ...issue, severity: 'medium' }] }],
     ['severity low', { issues: [{ ...issue, severity: 'low' }] }],
   ])('takes %s', (_, value) => {
-    expect(successOf(parse(tagged(value), AnalysisResult, { profile: 'tagged' })).value).toEqual(value);
+    expect(expectSuccess(parse(tagged(value), AnalysisResult, { profile: 'tagged' })).value).toEqual(value);
   });
 
   test.each([
@@ -186,14 +191,14 @@ describe('seed 001, 3.4: the AnalysisResult contract', () => {
     ['message is missing', { file: 'f', line: 1, severity: 'low' }, ['issues', 0, 'message']],
     ['message is empty', { ...issue, message: '' }, ['issues', 0, 'message']],
   ])('refuses an issue whose %s, and says where', (_, broken, path) => {
-    const error = errorOf(parse(tagged({ issues: [broken] }), AnalysisResult, { profile: 'tagged' }));
+    const error = expectError(parse(tagged({ issues: [broken] }), AnalysisResult, { profile: 'tagged' }));
     expect(error.code).toBe('SCHEMA_MISMATCH');
     expect(error.issues?.map((found) => found.path)).toContainEqual(path);
     expect(error.message).toContain(path.join('.'));
   });
 
   test('refuses a value without issues', () => {
-    expect(errorOf(parse(tagged({}), AnalysisResult, { profile: 'tagged' })).issues?.[0]?.path).toEqual(['issues']);
+    expect(expectError(parse(tagged({}), AnalysisResult, { profile: 'tagged' })).issues?.[0]?.path).toEqual(['issues']);
   });
 });
 
@@ -208,7 +213,10 @@ describe('seed 001, 2: several megabytes of thinking', () => {
     ['with drafts in tags', `<thinking>${`${thought}<json>{"issues": 0}</json>`.repeat(20_000)}</thinking>${answer}`],
   ])('%s, the tag behind it is found', (_, raw) => {
     const result = parse(raw, AnalysisResult, { profile: 'tagged' });
-    expect(successOf(result)).toMatchObject({ repairLevel: 'none', value: { issues: [{ file: 'a.go', line: 3 }] } });
-    expect(successOf(result).candidate.end).toBe(raw.length - '</json>'.length);
+    expect(expectSuccess(result)).toMatchObject({
+      repairLevel: 'none',
+      value: { issues: [{ file: 'a.go', line: 3 }] },
+    });
+    expect(expectSuccess(result).candidate.end).toBe(raw.length - '</json>'.length);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { errorOf } from './fixtures/outcome.js';
+import { expectError } from './fixtures/outcome.js';
 import { type AttemptReport, generateAndParse, type ModelCall, parse, ParseError } from './index.js';
 
 const Verdict = z.object({ verdict: z.enum(['buy', 'hold', 'sell']), confidence: z.number() });
@@ -65,7 +65,7 @@ describe('seed 003, D5: ask, parse, ask again with the error', () => {
     const answers = ['no', '{"verdict": "maybe"}', '{"verdict": ', '[{"verdict": 1}]'];
     const { call, asked } = modelSaying(...answers);
     const failed = generateAndParse(call, Verdict, { prompt: PROMPT, maxRetries });
-    const last = errorOf(parse(answers[calls - 1] ?? '', Verdict));
+    const last = expectError(parse(answers[calls - 1] ?? '', Verdict));
     await expect(failed).rejects.toMatchObject({ name: 'ParseError', code: last.code, message: last.message });
     expect(asked.map(({ attempt }) => attempt)).toEqual(Array.from({ length: calls }, (_, index) => index + 1));
   });
@@ -79,7 +79,7 @@ describe('seed 003, D5: ask, parse, ask again with the error', () => {
   test('the English wording: what was wrong, the error summary, what to do, then the original prompt', async () => {
     const { call, asked } = modelSaying('{"verdict": "maybe", "confidence": 1}', GOOD);
     await generateAndParse(call, Verdict, { prompt: PROMPT, retryPrompt: 'en' });
-    const error = errorOf(parse('{"verdict": "maybe", "confidence": 1}', Verdict));
+    const error = expectError(parse('{"verdict": "maybe", "confidence": 1}', Verdict));
     const retry = asked[1]?.prompt ?? '';
     expect(retry).toMatch(/^Your previous output could not be parsed/);
     expect(retry).toContain(error.message);
@@ -91,7 +91,7 @@ describe('seed 003, D5: ask, parse, ask again with the error', () => {
   test('the Chinese wording is that of the document', async () => {
     const { call, asked } = modelSaying('对不起', GOOD);
     await generateAndParse(call, Verdict, { prompt: PROMPT, retryPrompt: 'zh' });
-    const { message } = errorOf(parse('对不起', Verdict));
+    const { message } = expectError(parse('对不起', Verdict));
     const retry = asked[1]?.prompt ?? '';
     expect(retry).toMatch(/^你上一次的输出无法解析为合法 JSON。\n错误信息：/);
     expect(retry).toContain(message);
@@ -113,7 +113,7 @@ describe('seed 003, D5: ask, parse, ask again with the error', () => {
       await generateAndParse(call, Verdict, { prompt: PROMPT, maxRetries: 2, retryPrompt });
       const [, second = '', third = ''] = asked.map(({ prompt }) => prompt);
       expect(second).not.toContain(secret);
-      expect(third).not.toContain(errorOf(parse('no', Verdict)).message);
+      expect(third).not.toContain(expectError(parse('no', Verdict)).message);
       expect(third).toContain('SCHEMA_MISMATCH');
       expect(third.split(PROMPT)).toHaveLength(2);
     },

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { isSluiceError } from '../base/index.js';
-import { errorOf, kindsOf, successOf } from './fixtures/outcome.js';
+import { expectError, listRepairKinds, expectSuccess } from './fixtures/outcome.js';
 import { type Normalizer, parse, ParseError, parseOrThrow, type ParseResult } from './index.js';
 
 const Verdict = z.object({ verdict: z.enum(['buy', 'hold', 'sell']), confidence: z.number() });
@@ -36,17 +36,17 @@ function throwText(): never {
 
 describe('seed 003, D3: the nine steps, in this order', () => {
   test.each(['', ' ', '\n\t \r\n'])('step 1: an empty or blank text is refused at once (%j)', (raw) => {
-    expect(errorOf(parse(raw, Verdict, { profile: 'unified' })).code).toBe('EMPTY_INPUT');
+    expect(expectError(parse(raw, Verdict, { profile: 'unified' })).code).toBe('EMPTY_INPUT');
   });
 
   test('step 2: think blocks are stripped, over line breaks and more than one', () => {
     const raw = `<think>first\n{"verdict": "buy"}</think>${GOOD}<think>was that right?</think>`;
-    expect(successOf(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
+    expect(expectSuccess(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
   });
 
   test('step 2 before step 3: a fence inside the thinking is not the fence of the answer', () => {
     const raw = `<think>\`\`\`json\n{"verdict": "buy"}\n\`\`\`</think>\n\`\`\`json\n${GOOD}\n\`\`\``;
-    expect(successOf(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
+    expect(expectSuccess(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
   });
 
   test.each([
@@ -56,12 +56,12 @@ describe('seed 003, D3: the nine steps, in this order', () => {
     ['on one line', `\`\`\`json ${GOOD}\`\`\``],
     ['with text around it', `Here:\n\`\`\`json\n${GOOD}\n\`\`\`\nAnything else?`],
   ])('step 3: the Markdown fence is stripped, %s', (_, raw) => {
-    expect(successOf(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
+    expect(expectSuccess(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
   });
 
   test('step 3: from the first fence to the last, so a fence inside a string does not cut the answer', () => {
     const raw = '```json\n{"code": "```js\\nf()\\n```", "n": 1}\n```';
-    expect(successOf(parseUnified(raw)).value).toEqual({ code: '```js\nf()\n```', n: 1 });
+    expect(expectSuccess(parseUnified(raw)).value).toEqual({ code: '```js\nf()\n```', n: 1 });
   });
 
   test.each([
@@ -71,16 +71,16 @@ describe('seed 003, D3: the nine steps, in this order', () => {
     ['all of them in one string', '{"a": "\tone\r\ntwo\n"}', '\tone\r\ntwo\n'],
   ])('step 4: %s inside a string is read as its escape', (_, raw, text) => {
     const result = parseUnified(raw);
-    expect(successOf(result).value).toEqual({ a: text });
-    expect(kindsOf(result)).toContain('control_character');
+    expect(expectSuccess(result).value).toEqual({ a: text });
+    expect(listRepairKinds(result)).toContain('control_character');
   });
 
   test('step 4: control characters between tokens are left alone', () => {
-    expect(successOf(parseUnified('{\r\n\t"a":\t1\r\n}'))).toMatchObject({ value: { a: 1 }, repairLevel: 'none' });
+    expect(expectSuccess(parseUnified('{\r\n\t"a":\t1\r\n}'))).toMatchObject({ value: { a: 1 }, repairLevel: 'none' });
   });
 
   test('step 5: what JSON.parse reads is the value', () => {
-    expect(successOf(parse(GOOD, Verdict, { profile: 'unified' }))).toMatchObject({
+    expect(expectSuccess(parse(GOOD, Verdict, { profile: 'unified' }))).toMatchObject({
       value: VALUE,
       repairLevel: 'none',
       repairs: [],
@@ -89,26 +89,26 @@ describe('seed 003, D3: the nine steps, in this order', () => {
 
   test('step 5 comes first: a think tag inside a string of valid JSON is content', () => {
     const raw = '{"note": "<think>x</think>", "fence": "```"}';
-    expect(successOf(parseUnified(raw)).value).toEqual({ note: '<think>x</think>', fence: '```' });
+    expect(expectSuccess(parseUnified(raw)).value).toEqual({ note: '<think>x</think>', fence: '```' });
   });
 
   test('step 6: failing that, from the first brace to its pair', () => {
     const raw = `The verdict is ${GOOD} as explained {above}.`;
-    expect(successOf(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
+    expect(expectSuccess(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
   });
 
   test('step 6: braces inside strings do not count', () => {
-    expect(successOf(parseUnified('So: {"a": "} {", "b": {"c": 1}} ok')).value).toEqual({ a: '} {', b: { c: 1 } });
+    expect(expectSuccess(parseUnified('So: {"a": "} {", "b": {"c": 1}} ok')).value).toEqual({ a: '} {', b: { c: 1 } });
   });
 
   test('steps 4 and 6 together: control characters are mended in the extracted object too', () => {
-    expect(successOf(parseUnified('So: {"a": "x\ny"} ok')).value).toEqual({ a: 'x\ny' });
+    expect(expectSuccess(parseUnified('So: {"a": "x\ny"} ok')).value).toEqual({ a: 'x\ny' });
   });
 
   test.each(['[1, 2]', '"text"', '42', 'true', 'null', '```json\n[{"a": 1}]\n```'])(
     'step 7: the root must be an object: %s',
     (raw) => {
-      expect(errorOf(parseUnified(raw)).code).toBe('ROOT_NOT_OBJECT');
+      expect(expectError(parseUnified(raw)).code).toBe('ROOT_NOT_OBJECT');
     },
   );
 
@@ -123,40 +123,40 @@ describe('seed 003, D3: the nine steps, in this order', () => {
       profile: 'unified',
       normalizers: [lowerCaseVerdict],
     });
-    expect(successOf(result).value).toEqual(VALUE);
+    expect(expectSuccess(result).value).toEqual(VALUE);
   });
 
   test('step 9: the schema decides, with the place of each objection', () => {
-    const error = errorOf(parse('{"verdict": "maybe", "confidence": "high"}', Verdict, { profile: 'unified' }));
+    const error = expectError(parse('{"verdict": "maybe", "confidence": "high"}', Verdict, { profile: 'unified' }));
     expect(error.code).toBe('SCHEMA_MISMATCH');
     expect(error.issues?.map((issue) => issue.path)).toEqual([['verdict'], ['confidence']]);
   });
 
   test('the first successful read is final: a later object is not tried when the schema refuses the first', () => {
     const raw = `First {"verdict": "maybe"} then ${GOOD}`;
-    expect(errorOf(parse(raw, Verdict, { profile: 'unified' })).code).toBe('SCHEMA_MISMATCH');
+    expect(expectError(parse(raw, Verdict, { profile: 'unified' })).code).toBe('SCHEMA_MISMATCH');
   });
 
   test.each(["{'verdict': 'hold'}", '{"verdict": "hold",}', '{verdict: "hold"}', '// note\n{"a": 1'])(
     'no other repair is made: %s',
     (raw) => {
-      expect(errorOf(parseUnified(raw)).code).toMatch(/SYNTAX|TRUNCATED|NO_JSON/);
+      expect(expectError(parseUnified(raw)).code).toMatch(/SYNTAX|TRUNCATED|NO_JSON/);
     },
   );
 
   test('an unclosed think block is left to step 6', () => {
-    expect(successOf(parse(`<think>hm ${GOOD}`, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
+    expect(expectSuccess(parse(`<think>hm ${GOOD}`, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
   });
 
   test('prose is NO_JSON', () => {
-    expect(errorOf(parseUnified('抱歉，我无法回答这个问题。')).code).toBe('NO_JSON');
+    expect(expectError(parseUnified('抱歉，我无法回答这个问题。')).code).toBe('NO_JSON');
   });
 });
 
 describe('seed 003, D4: normalizers', () => {
   test('run in the order given, each on what the one before returned', () => {
     const result = parse('{"a": 1}', undefined, { normalizers: [adding('first'), adding('second'), adding('third')] });
-    expect(successOf(result).value).toEqual(['first', 'second', 'third']);
+    expect(expectSuccess(result).value).toEqual(['first', 'second', 'third']);
   });
 
   test('are not run on a text without a value', () => {
@@ -176,7 +176,7 @@ describe('seed 003, D4: normalizers', () => {
     const broken: Normalizer = () => {
       throw bug;
     };
-    const error = errorOf(
+    const error = expectError(
       parse('{"a": 1}', undefined, { profile: 'unified', normalizers: [() => ({ renamed: true }), broken] }),
     );
     expect(error.code).toBe('NORMALIZER_FAILED');
@@ -186,13 +186,13 @@ describe('seed 003, D4: normalizers', () => {
   });
 
   test('one that throws something that is no error is told too', () => {
-    const error = errorOf(parse('{"a": 1}', undefined, { normalizers: [throwText] }));
+    const error = expectError(parse('{"a": 1}', undefined, { normalizers: [throwText] }));
     expect(error).toMatchObject({ code: 'NORMALIZER_FAILED', value: { a: 1 }, cause: 'just text' });
   });
 
   test('a normalizer that changes the value in place does not spoil the next candidate', () => {
     const raw = JSON.stringify({ response: GOOD });
-    expect(successOf(parse(raw, Verdict, { normalizers: [takeVerdictOut] })).value).toEqual(VALUE);
+    expect(expectSuccess(parse(raw, Verdict, { normalizers: [takeVerdictOut] })).value).toEqual(VALUE);
   });
 });
 
@@ -231,7 +231,7 @@ describe('seed 003, D2 and D6: plain functions, one error that modules wrap', ()
 
   test('the context label stands in every message', () => {
     for (const raw of ['', 'prose', '[1]', '{"verdict": 1}', '{"a": ']) {
-      expect(errorOf(parse(raw, Verdict, { profile: 'unified', label: 'research/macro' })).message).toMatch(
+      expect(expectError(parse(raw, Verdict, { profile: 'unified', label: 'research/macro' })).message).toMatch(
         /^research\/macro: /,
       );
     }

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { decide } from './decide/decide.js';
-import { READER_VERSION, executionOf, itemOf, parseStatusOf } from './execution.js';
-import { order, readingOf } from './fixtures/order.js';
+import { READER_VERSION, createExecution, createItem, getParseStatus } from './execution.js';
+import { order, createReading } from './fixtures/order.js';
 
 const end = { exitCode: 0, signal: null };
-const reading = readingOf();
+const reading = createReading();
 const decision = decide({ order, reading, activeRunId: order.run_id, ...end });
 const settled = { id: 'e1', order, run: '01KA3RUN', reading, decision, at: '2026-11-15T10:00:05.000Z', ...end };
 
-describe('executionOf', () => {
+describe('createExecution', () => {
   test('keeps what was run, how it ended, what was read and what was decided', () => {
     expect(
-      executionOf({
+      createExecution({
         ...settled,
         workerType: 'codex-cli',
         command: ['codex', 'exec'],
@@ -46,7 +46,7 @@ describe('executionOf', () => {
   });
 
   test('says that nothing is known of a worker that never ran, and who decided', () => {
-    const record = executionOf({ ...settled, workerType: 'script', exitCode: null, who: 'Ada' });
+    const record = createExecution({ ...settled, workerType: 'script', exitCode: null, who: 'Ada' });
     expect(record).toMatchObject({
       command: [],
       worker_version: null,
@@ -61,7 +61,7 @@ describe('executionOf', () => {
     const problem = { code: 'TESTS_MISSING', message: 'none' };
     const notice = { code: 'RESULT_SHADOWED', message: 'both' };
     const noted = { ...reading, problems: [problem], notices: [notice] };
-    expect(executionOf({ ...settled, workerType: 'script', reading: noted }).problems).toEqual([problem, notice]);
+    expect(createExecution({ ...settled, workerType: 'script', reading: noted }).problems).toEqual([problem, notice]);
   });
 });
 
@@ -73,13 +73,13 @@ test.each([
   ['anchors', { source: 'streams' as const, problems: [] }],
   ['missing', { source: 'none' as const, problems: [] }],
 ])('the parse status is %s', (status, given) => {
-  expect(parseStatusOf(given)).toBe(status);
+  expect(getParseStatus(given)).toBe(status);
 });
 
 test('an item has the reason, the next step and everything that was read', () => {
   const broken = { source: 'none' as const, problems: [{ code: 'RESULT_MISSING', message: 'none' }] };
   const asked = decide({ order, reading: broken, activeRunId: order.run_id, exitCode: 1, signal: null });
-  expect(itemOf({ ...settled, id: 'i1', reading: broken, decision: asked, exitCode: 1 })).toEqual({
+  expect(createItem({ ...settled, id: 'i1', reading: broken, decision: asked, exitCode: 1 })).toEqual({
     id: 'i1',
     issue_ref: order.issue_ref,
     run_id: order.run_id,

@@ -29,9 +29,9 @@ export interface Execution {
  * The row that an execution leaves for good.
  *
  * @example
- * const row = executionOf({ id, order, reading, decision, exitCode: 0, signal: null, … })
+ * const row = createExecution({ id, order, reading, decision, exitCode: 0, signal: null, … })
  */
-export function executionOf(execution: Execution): ExecutionRecord {
+export function createExecution(execution: Execution): ExecutionRecord {
   const { order, reading, decision } = execution;
   return {
     id: execution.id,
@@ -49,7 +49,7 @@ export function executionOf(execution: Execution): ExecutionRecord {
     signal: execution.signal,
     result_encoding: reading.source,
     parse_path: reading.path ?? null,
-    parse_status: parseStatusOf(reading),
+    parse_status: getParseStatus(reading),
     problems: [...reading.problems, ...(reading.notices ?? [])],
     decision: decision.action,
     result_code: decision.result_code,
@@ -63,9 +63,9 @@ export function executionOf(execution: Execution): ExecutionRecord {
  * How far reading a result came.
  *
  * @example
- * parseStatusOf(await readWorkResult({ dir, stdout, stderr, order })) // 'parsed', 'incomplete', 'unreadable', …
+ * getParseStatus(await readWorkResult({ dir, stdout, stderr, order })) // 'parsed', 'incomplete', 'unreadable', …
  */
-export function parseStatusOf({ source, result, problems }: Reading): ExecutionRecord['parse_status'] {
+export function getParseStatus({ source, result, problems }: Reading): ExecutionRecord['parse_status'] {
   switch (source) {
     case 'none':
       return 'missing';
@@ -82,9 +82,9 @@ export function parseStatusOf({ source, result, problems }: Reading): ExecutionR
  * What a person finds in the inbox about an execution the rules could not settle.
  *
  * @example
- * if (decision.action === 'needs-human') inbox.push(itemOf({ id, order, run, exitCode, signal, reading, decision, at }))
+ * if (decision.action === 'needs-human') inbox.push(createItem({ id, order, run, exitCode, signal, reading, decision, at }))
  */
-export function itemOf(
+export function createItem(
   execution: Pick<Execution, 'id' | 'order' | 'run' | 'exitCode' | 'signal' | 'reading' | 'decision' | 'at'>,
 ): InboxItem {
   const { order, decision } = execution;

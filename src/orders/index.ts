@@ -1,16 +1,16 @@
 export { decide, type DecisionCase } from './decide/decide.js';
 export { decideByPerson } from './decide/decide-by-person.js';
-export { executionOf, itemOf, parseStatusOf, READER_VERSION, type Execution } from './execution.js';
+export { createExecution, createItem, getParseStatus, READER_VERSION, type Execution } from './execution.js';
 export { ORDERS_ERROR_CODES, OrdersError, type OrdersErrorCode } from './orders-error.js';
 export { readWorkOrder, readWorkRequest } from './shapes/read-work-request.js';
-export { renderComment, triggerOf, type CommentContent } from './comment/render-comment.js';
-export { stateOf, stateOfResolution } from './comment/issue-state.js';
+export { renderComment, formatTrigger, type CommentContent } from './comment/render-comment.js';
+export { getIssueState, getResolvedState } from './comment/issue-state.js';
 export { checkCommit, type CommitCheck } from './evidence/check-commit.js';
 export { findMissingEvidence } from './evidence/missing-evidence.js';
 export { readResultValue } from './reading/read-result-value.js';
 export { readWorkResult, type ResultPlace } from './reading/read-work-result.js';
 export { readWrappers, findWrapper, type Wrappers } from './wrappers/wrappers.js';
-export { WORKER_TYPES, agentEngineOf } from './wrappers/wrappers.js';
+export { WORKER_TYPES, findAgentEngine } from './wrappers/wrappers.js';
 export { type Wrapper, WRAPPER_SCHEMA } from './wrappers/wrappers.js';
 export type {
   ExecutionFilter,

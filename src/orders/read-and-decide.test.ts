@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
-import { stateOf } from './comment/issue-state.js';
+import { getIssueState } from './comment/issue-state.js';
 import { renderComment } from './comment/render-comment.js';
 import { decide } from './decide/decide.js';
-import { executionOf } from './execution.js';
+import { createExecution } from './execution.js';
 import { order, result } from './fixtures/order.js';
 import { readWorkResult } from './reading/read-work-result.js';
 import { injectOrder } from '../dispatch/order/inject-order.js';
@@ -82,7 +82,7 @@ test('where JSON and text are both there JSON counts, and the source is recorded
 test('the result of a run that is not active is archived and moves nothing', async () => {
   const { decision } = await settle({ files: asJson(result), activeRunId: '2026-11-15-backend-0002' });
   expect(decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
-  expect(stateOf(decision)).toBeUndefined();
+  expect(getIssueState(decision)).toBeUndefined();
 });
 
 test('the result is mapped to the fields of the comment', async () => {
@@ -117,7 +117,7 @@ test.each<[string, Readonly<Record<string, string>>]>([
 
 test('an execution records worker type, time, exit code, encoding and how it was read', async () => {
   const { reading, decision } = await settle({ files: asText(text) });
-  const record = executionOf({
+  const record = createExecution({
     id: '1',
     order,
     run: '01KA3RUN',
@@ -149,13 +149,13 @@ test('a text worker that says everything goes to review', async () => {
 describe('a missing field never leads to review or done', () => {
   test.each(['issue_ref', 'run_id', 'status', 'changes', 'tests'])('%s', async (key) => {
     const { decision } = await settle({ files: asJson({ ...result, [key]: undefined }) });
-    expect(stateOf(decision)).toBe('needs-human');
+    expect(getIssueState(decision)).toBe('needs-human');
   });
 
   test('what was only printed', async () => {
     const { reading, decision } = await settle({ stdout: text.join('\n') });
     expect(reading.anchors).toEqual({ issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' });
-    expect(stateOf(decision)).toBe('needs-human');
+    expect(getIssueState(decision)).toBe('needs-human');
   });
 });
 
@@ -168,7 +168,7 @@ test('a late result of an old run does not become the active one’s', async () 
 test('a record says how a result was read and why it was decided', async () => {
   const { reading, decision } = await settle({ files: { 'work_result.json': 'not JSON', ...asText(text) } });
   const end = { exitCode: 0, signal: null, at: '2026-11-15T10:00:00.000Z' };
-  const record = executionOf({ id: '1', order, run: '1', workerType: 'script', reading, decision, ...end });
+  const record = createExecution({ id: '1', order, run: '1', workerType: 'script', reading, decision, ...end });
   expect(record).toMatchObject({
     result_encoding: 'json',
     parse_path: 'work_result.json',

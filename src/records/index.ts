@@ -25,7 +25,7 @@ export { runMode, runPermissions, runSpecSchema, storedRunSpec } from './run-spe
 export type { RunSpec, RunContract, RunLimits, StoredRunSpec } from './run-spec.js';
 export { runRecordSchema, runState, type RunRecord, type RunState, type WorkerIdentity } from './run-record.js';
 export type { RunWarning } from './run-warning.js';
-export { repositoryOf, fileNameOf, isIssueRef, describeIssueRef } from './issue-ref.js';
+export { getRepository, toFileName, isIssueRef, describeIssueRef } from './issue-ref.js';
 export { isIncompleteCode } from './problem-codes.js';
 export { type ResultCode, RESULT_CODES } from './result-code.js';
 export { formatRunId, parseRunId } from './run-id.js';

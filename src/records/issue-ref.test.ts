@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describeIssueRef, fileNameOf, isIssueRef, repositoryOf } from './issue-ref.js';
+import { describeIssueRef, toFileName, isIssueRef, getRepository } from './issue-ref.js';
 
 describe('isIssueRef', () => {
   test.each([
@@ -61,11 +61,11 @@ describe('describeIssueRef', () => {
 });
 
 test('a reference becomes a file name', () => {
-  expect(fileNameOf('group/sub/project#7')).toBe('group_sub_project_7');
-  expect(fileNameOf('a:b\\c')).toBe('a_b_c');
+  expect(toFileName('group/sub/project#7')).toBe('group_sub_project_7');
+  expect(toFileName('a:b\\c')).toBe('a_b_c');
 });
 
 test('an issue belongs to a repository, unless it is local', () => {
-  expect(repositoryOf('group/sub/project#7')).toBe('group/sub/project');
-  expect(repositoryOf('local#7')).toBeUndefined();
+  expect(getRepository('group/sub/project#7')).toBe('group/sub/project');
+  expect(getRepository('local#7')).toBeUndefined();
 });

@@ -40,14 +40,14 @@ export function describeIssueRef(text: string): string {
  * The issue reference as a file name. Two references may share one (`a/b_c#1`, `a/b/c#1`): what is in the file tells.
  *
  * @example
- * fileNameOf('acme/shop#12') // 'acme_shop_12'
+ * toFileName('acme/shop#12') // 'acme_shop_12'
  */
-export function fileNameOf(reference: string): string {
+export function toFileName(reference: string): string {
   return reference.replaceAll(/[/#:\\]/g, '_');
 }
 
 /** The repository an issue belongs to; undefined for local issues. */
-export function repositoryOf(reference: string): string | undefined {
+export function getRepository(reference: string): string | undefined {
   const place = reference.slice(0, reference.lastIndexOf('#'));
   return place === 'local' || place === '' ? undefined : place;
 }

@@ -1,4 +1,4 @@
-import { keysOf } from '../base/index.js';
+import { listKeys } from '../base/index.js';
 import { FCMP_VERSION, RASP_VERSION, isRecord } from '../events/index.js';
 import { openForReading } from '../files/index.js';
 import type { RunFolderWarning } from './run-folder-error.js';
@@ -185,7 +185,7 @@ async function openStoredLogs(
   warn: (warning: RunFolderWarning) => void,
 ): Promise<Map<RunLog, StoredLog>> {
   const stored = new Map<RunLog, StoredLog>();
-  for (const log of keysOf(RUN_LOGS)) {
+  for (const log of listKeys(RUN_LOGS)) {
     const handle = await openForReading(folder.logPath(log));
     if (handle === undefined) continue;
     await handle.close();

@@ -1,5 +1,5 @@
 import type { Emitted } from '../events/index.js';
-import { keysOf } from '../base/index.js';
+import { listKeys } from '../base/index.js';
 import { beginReplacement } from '../files/index.js';
 import type { Replacement } from '../files/index.js';
 import { RunFolderError } from './run-folder-error.js';
@@ -65,7 +65,7 @@ async function replaceRunLogs(folder: RunFolder): Promise<RunLogsReplacement> {
     for (const { replacement } of logs.values()) await replacement.discard();
   };
   try {
-    for (const log of keysOf(RUN_LOGS)) {
+    for (const log of listKeys(RUN_LOGS)) {
       logs.set(log, { replacement: await beginReplacement(folder.logPath(log)), lines: '' });
     }
   } catch (error) {

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { createRunFolder, openRunLogs, runFolderPath } from '../run-folder/index.js';
 import type { Emitted } from '../events/index.js';
-import { SluiceError, errorMessageOf, isSluiceError } from '../base/index.js';
+import { SluiceError, getErrorMessage, isSluiceError } from '../base/index.js';
 import { cacheResult, emitCachedResult, findCachedResult, restoreCachedFiles } from './cache/cached-result.js';
 import type { CachedResult } from './cache/result-cache.js';
 import { createRunJournal, EventFeed } from './capture/event-feed.js';
@@ -166,14 +166,14 @@ async function runOrUseCache(context: RunContext): Promise<RunResult> {
     return buildResult(outcome, context, { artifacts: NO_CHANGES, drift: undefined });
   } finally {
     await lock?.release().catch((error: unknown) => {
-      logger.warn('cannot release the working folder', { run_id: context.id, error: errorMessageOf(error) });
+      logger.warn('cannot release the working folder', { run_id: context.id, error: getErrorMessage(error) });
     });
   }
 }
 
 function asStorageFailure(error: unknown): SluiceError {
   if (isSluiceError(error)) return error;
-  const why = errorMessageOf(error).replace(/[.\s]+$/, '');
+  const why = getErrorMessage(error).replace(/[.\s]+$/, '');
   return new SluiceError(
     'RUN_STORAGE_FAILED',
     `The run was ended because its output cannot be stored: ${why}. Check the data folder, its permissions and free space, and the store; then run it again.`,

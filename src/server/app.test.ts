@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { SluiceError } from '../base/index.js';
 import { createJsonLogger } from '../base/json-logger.js';
-import { jsonOf, openServer } from './fixtures/open-server.js';
+import { readJson, openServer } from './fixtures/open-server.js';
 import { DEFAULT_LIMITS as LIMITS } from './server-settings.js';
 
-const problem = async (answer: Response) => ({ status: answer.status, code: (await jsonOf(answer))['code'] });
+const problem = async (answer: Response) => ({ status: answer.status, code: (await readJson(answer))['code'] });
 
 describe('a request', () => {
   it('is answered with an id of its own', async () => {
@@ -49,7 +49,7 @@ describe('a request', () => {
   it('says where its body does not fit', async () => {
     const { post } = await openServer();
     const answer = await post('/v1/parse', { text: 1, profile: 'mine' });
-    expect(await jsonOf(answer)).toMatchObject({
+    expect(await readJson(answer)).toMatchObject({
       issues: expect.arrayContaining([
         { path: 'text', message: expect.any(String) },
         { path: 'profile', message: expect.any(String) },
@@ -86,7 +86,7 @@ describe('a request', () => {
 
   it('with a parameter that is none is told which there are', async () => {
     const { get } = await openServer();
-    const { detail } = await jsonOf(get('/v1/outbox?page=2'));
+    const { detail } = await readJson(get('/v1/outbox?page=2'));
     expect(detail).toBe('Unknown parameter "page". Use limit, cursor, state, issue_ref.');
   });
 
@@ -125,7 +125,7 @@ describe('what goes wrong here', () => {
       throw new Error('password=hunter2');
     };
     const answer = await get('/v1/runs');
-    const told = await jsonOf(answer);
+    const told = await readJson(answer);
     expect(told).toMatchObject({ status: 500, code: 'INTERNAL_ERROR' });
     expect(JSON.stringify(told)).not.toContain('hunter2');
     const line = JSON.parse(lines.at(-1) ?? '') as Record<string, unknown>;
@@ -149,7 +149,7 @@ describe('what goes wrong here', () => {
     store.listRuns = async () => {
       throw new SluiceError('constructor', 'hunter2');
     };
-    expect(await jsonOf(get('/v1/runs'))).toMatchObject({ status: 500, code: 'INTERNAL_ERROR' });
+    expect(await readJson(get('/v1/runs'))).toMatchObject({ status: 500, code: 'INTERNAL_ERROR' });
   });
 });
 

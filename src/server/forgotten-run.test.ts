@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { startRetention } from '../dispatch/retention/start-retention.js';
-import { sampleFcmp, runResultOf, sampleSpec } from '../store/contract/fixtures/run-samples.js';
-import { jsonOf, openServer } from './fixtures/open-server.js';
+import { sampleFcmp, createRunResult, sampleSpec } from '../store/contract/fixtures/run-samples.js';
+import { readJson, openServer } from './fixtures/open-server.js';
 
 it('a run whose events were forgotten is still listed, and its readers are told of a gap', async () => {
   const { store, data, get } = await openServer();
@@ -10,7 +10,7 @@ it('a run whose events were forgotten is still listed, and its readers are told 
     'r',
     [1, 2, 3].map((seq) => sampleFcmp(seq)),
   );
-  await store.endRun({ id: 'r', workerId: 'w', result: runResultOf(), now: 1 });
+  await store.endRun({ id: 'r', workerId: 'w', result: createRunResult(), now: 1 });
   expect(await (await get('/v1/runs/r/events')).text()).not.toContain('event: gap');
 
   const retention = startRetention({ store, data, settings: { runsMs: 1000 } });
@@ -20,6 +20,6 @@ it('a run whose events were forgotten is still listed, and its readers are told 
   expect(text).toContain('event: gap\n');
   expect(text).toContain('event: end\n');
   expect(text.indexOf('event: gap')).toBeLessThan(text.indexOf('event: end'));
-  expect(await jsonOf(get('/v1/runs/r'))).toMatchObject({ state: 'ended', result: { status: 'success' } });
-  expect(await jsonOf(get('/v1/runs/r/history'))).toMatchObject({ events: [] });
+  expect(await readJson(get('/v1/runs/r'))).toMatchObject({ state: 'ended', result: { status: 'success' } });
+  expect(await readJson(get('/v1/runs/r/history'))).toMatchObject({ events: [] });
 });

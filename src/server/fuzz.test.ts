@@ -6,7 +6,7 @@ import type { Endpoint } from '../api/endpoint.js';
 import { ENDPOINTS } from '../api/endpoints.js';
 import { arbitraryFromSchema, oddText, oddValue } from './fixtures/arbitrary-from-schema.js';
 import { checkAnswer } from './fixtures/check-answer.js';
-import { jsonOf, openServer } from './fixtures/open-server.js';
+import { readJson, openServer } from './fixtures/open-server.js';
 
 /** `npm run torture` sends more. */
 const REQUESTS = Number(process.env['REQUESTS'] ?? 500);
@@ -112,8 +112,8 @@ async function openPlayground(database: string) {
   const { post, work, store } = server;
   const order = { issue_ref: 'acme/shop#12', role: 'qa', repo_dir: work, worker: 'told', instructions: 'x' };
   const spec = { engine: 'codex', prompt: 'x', workdir: work };
-  const { run } = await jsonOf(post('/v1/orders', order));
-  const { id } = await jsonOf(post('/v1/runs', spec));
+  const { run } = await readJson(post('/v1/orders', order));
+  const { id } = await readJson(post('/v1/runs', spec));
   const record = (await store.listOrders({})).items[0];
   await server.lead.settle({
     issueRef: order.issue_ref,

@@ -14,7 +14,7 @@ import { StoreError } from './store-error.js';
  *
  * @example
  * const store = await openStore('sqlite:.sluice/sluice.db')
- * const { record } = await store.submitOrder({ request, workerType: 'script', run, runIdOf, now: Date.now() })
+ * const { record } = await store.submitOrder({ request, workerType: 'script', run, makeRunId, now: Date.now() })
  * await store.close()
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {

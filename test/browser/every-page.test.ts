@@ -34,9 +34,9 @@ const PHONE = { width: 375, height: 740 };
 
 const house = useConsole(seedHouse);
 
-describe.each(PAGES)('%s', (_, pathOf) => {
+describe.each(PAGES)('%s', (_, getPath) => {
   it('has nothing for axe to complain about, light, dark and on a phone, where it does not scroll sideways', async () => {
-    const { page } = await house.open(pathOf(house.seeds), LOOK);
+    const { page } = await house.open(getPath(house.seeds), LOOK);
     await settle(page);
     expect(await findViolations(page), 'light').toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });
@@ -47,7 +47,7 @@ describe.each(PAGES)('%s', (_, pathOf) => {
   });
 
   it('does not jump while it loads, can be used with the keyboard alone, and shows where one is', async () => {
-    const { page, record } = await house.open(pathOf(house.seeds), LOOK);
+    const { page, record } = await house.open(getPath(house.seeds), LOOK);
     await settle(page);
     // Browsers tell the shift of a page in thousandths; what is less is none.
     const total = record.shifts.reduce((sum, { value }) => sum + value, 0);

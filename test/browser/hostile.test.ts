@@ -71,13 +71,13 @@ describe('what an agent prints', () => {
     ['the outbox', () => '/outbox'],
     ['the executions', () => '/executions'],
     ['the charts', () => '/charts'],
-  ])('is text and nothing else in %s, also when everything is unfolded', async (_, pathOf) => {
-    const { page } = await house.open(pathOf());
+  ])('is text and nothing else in %s, also when everything is unfolded', async (_, getPath) => {
+    const { page } = await house.open(getPath());
     await settle(page);
     await expectHarmless(page);
     await unfold(page);
     await expectHarmless(page);
-    expect(new URL(page.url()).pathname).toBe(pathOf());
+    expect(new URL(page.url()).pathname).toBe(getPath());
   });
 
   it('is text in the workbench', async () => {

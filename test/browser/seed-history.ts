@@ -30,23 +30,23 @@ export async function seedHistory(
       const id = createUlids(() => at)();
       const spec = { engine, prompt: random.pick(PROMPTS), workdir: '/srv/shop' };
       await store.createRun({ id, spec, state: 'running', workerId: WORKER, leaseMs: DAY_MS, now: at });
-      await store.append(id, eventsOf(id, at));
+      await store.append(id, createEvents(id, at));
       const took = 4000 + random.below(60_000) + (engine === 'gemini' ? 30_000 : 0);
-      await store.endRun({ id, workerId: WORKER, result: resultOf(random), now: at + took });
+      await store.endRun({ id, workerId: WORKER, result: createResult(random), now: at + took });
     }
   } finally {
     await store.close();
   }
 }
 
-function eventsOf(runId: string, at: number): readonly Emitted[] {
+function createEvents(runId: string, at: number): readonly Emitted[] {
   const translator = createTranslator({ engine: 'codex', runId, attempt: 1, mode: 'auto', clock: () => at });
   const said = [codex.thread(), codex.message('Done.'), codex.completed()];
   const events = translator.push('stdout', toBytes(said));
   return [...events, ...translator.end({ exitCode: 0, signal: null, verdict: 'validated' })];
 }
 
-function resultOf(random: Random): RunResult {
+function createResult(random: Random): RunResult {
   const rest = {
     warnings: [],
     artifacts: { created: [], modified: [], deleted: [] },

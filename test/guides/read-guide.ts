@@ -24,7 +24,7 @@ const SHOWN = new Set(['mermaid', 'console']);
  */
 export function readGuide(page: string): GuideStep[] {
   const steps: GuideStep[] = [];
-  for (const { line, language, name, text } of blocksOf(page)) {
+  for (const { line, language, name, text } of listBlocks(page)) {
     const last = steps.at(-1);
     if (name !== undefined) steps.push({ kind: 'file', line, name, text });
     else if (language === 'ts') steps.push({ kind: 'program', line, text, prints: undefined });
@@ -36,7 +36,7 @@ export function readGuide(page: string): GuideStep[] {
   return steps;
 }
 
-function blocksOf(page: string): Block[] {
+function listBlocks(page: string): Block[] {
   const fence = /^```(\w*)(?: (\S+))?\n([^]*?)^```$/gm;
   return [...page.matchAll(fence)].map((match) => ({
     line: page.slice(0, match.index).split('\n').length,

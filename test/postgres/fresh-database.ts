@@ -7,7 +7,7 @@ import { openStore } from '../../src/store/index.js';
 export async function createDatabase(): Promise<string> {
   const name = await createNamed();
   onTestFinished(async () => runOn(inject('postgresUrl'), `DROP DATABASE ${name} WITH (FORCE)`));
-  return urlOf(name);
+  return getUrl(name);
 }
 
 /** Databases of earlier tests of this file, with all tables and nothing in them. */
@@ -29,7 +29,7 @@ export async function makeSite(): Promise<string> {
   template ??= createTemplate();
   const name = emptied.pop() ?? (await createNamed(`TEMPLATE ${await template}`));
   inUse.push(name);
-  return urlOf(name);
+  return getUrl(name);
 }
 
 async function emptyAll(): Promise<void> {
@@ -39,7 +39,7 @@ async function emptyAll(): Promise<void> {
 async function emptyOldest(): Promise<void> {
   const name = inUse.shift();
   if (name === undefined) return;
-  await runOn(urlOf(name), EMPTY);
+  await runOn(getUrl(name), EMPTY);
   emptied.push(name);
 }
 
@@ -47,7 +47,7 @@ let template: Promise<string> | undefined;
 
 async function createTemplate(): Promise<string> {
   const name = await createNamed();
-  await (await openStore(urlOf(name))).close();
+  await (await openStore(getUrl(name))).close();
   return name;
 }
 
@@ -67,7 +67,7 @@ const EMPTY = `
     LOOP EXECUTE 'DELETE FROM ' || name; END LOOP;
   END $$`;
 
-function urlOf(database: string): string {
+function getUrl(database: string): string {
   const url = new URL(inject('postgresUrl'));
   url.pathname = `/${database}`;
   return url.href;

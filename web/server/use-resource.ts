@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { errorMessageOf, isSluiceError } from '../../src/base/index.js';
+import { getErrorMessage, isSluiceError } from '../../src/base/index.js';
 
 /** Something that is asked of the server: not there yet, there, or refused; what was there stays while it is asked again. */
 export interface Resource<Value> {
@@ -73,5 +73,5 @@ export function useResource<Value>(
 /** What went wrong, for a person: our own errors say it themselves. */
 export function asFailure(error: unknown): Failure {
   if (isSluiceError(error)) return { code: error.code, message: error.message };
-  return { code: 'UNEXPECTED', message: errorMessageOf(error) };
+  return { code: 'UNEXPECTED', message: getErrorMessage(error) };
 }

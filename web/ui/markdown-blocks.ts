@@ -106,7 +106,7 @@ function readList(
     const item = ITEM.exec(lines[at] ?? '');
     if (item === null || readListKind(item[2]) !== kind || RULE.test(lines[at] ?? '')) break;
     const indent = Math.min(item[0].length, (item[1]?.length ?? 0) + (item[2]?.length ?? 1) + 1);
-    const end = endOfItem(lines, at + 1, indent, depth);
+    const end = findItemEnd(lines, at + 1, indent, depth);
     const inner = lines
       .slice(at, end)
       .map((line, index) => (index === 0 ? line.slice(item[0].length) : cut(line, indent)));
@@ -121,7 +121,7 @@ function readList(
 }
 
 /** An item continues with lines indented under it, and with text that follows without an empty line. */
-function endOfItem(lines: readonly string[], from: number, indent: number, depth: number): number {
+function findItemEnd(lines: readonly string[], from: number, indent: number, depth: number): number {
   let end = from;
   for (let at = from; at < lines.length; at += 1) {
     const line = lines[at] ?? '';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { formatCount } from './amount.js';
-import { UNSEEN_CHARACTERS, pictureOf } from '../../src/base/index.js';
+import { UNSEEN_CHARACTERS, formatUnseen } from '../../src/base/index.js';
 
 /** More than this is shown when asked for: a page with megabytes of text in one element does not scroll. */
 const MOST_SHOWN = 20_000;
@@ -57,7 +57,7 @@ export function makeVisible(text: string): readonly Piece[] {
     // A carriage return before a line feed is the end of a line, nothing more.
     if (character === '\r' && text[match.index + 1] === '\n') continue;
     if (match.index > end) pieces.push(text.slice(end, match.index));
-    pieces.push({ shown: pictureOf(character), name: nameCharacter(character) });
+    pieces.push({ shown: formatUnseen(character), name: nameCharacter(character) });
     end = match.index + character.length;
   }
   if (end < text.length) pieces.push(text.slice(end));

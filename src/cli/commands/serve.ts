@@ -71,10 +71,10 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
     import('../../server/index.js'),
   ]);
   const { config, wrappers, store, lead, logger } = context;
-  const { data, server: settingsOfFile = {} } = config;
+  const { data, server: fileSettings = {} } = config;
   const settings = settingsFromConfig(config, { env: process.env, cwd: process.cwd() });
   const tracing = await openTracing(logger);
-  const metrics = createMetrics({ store, data, logger, tracing, driftThreshold: settingsOfFile.drift_threshold });
+  const metrics = createMetrics({ store, data, logger, tracing, driftThreshold: fileSettings.drift_threshold });
   metrics.watch(interruption.signal);
   const services = await startServices(context, { flags, metrics });
   try {
@@ -86,14 +86,14 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
       settings,
       logger,
       meter: metrics,
-      port: flags.port ?? settingsOfFile.port ?? DEFAULT_PORT,
-      ...omitUndefined({ worker: services.worker, host: flags.host ?? settingsOfFile.host }),
+      port: flags.port ?? fileSettings.port ?? DEFAULT_PORT,
+      ...omitUndefined({ worker: services.worker, host: flags.host ?? fileSettings.host }),
     });
     try {
       await io.stdout.write(`${running.url}\n`);
       await services.showDemo();
       await untilInterrupted(interruption);
-      const graceS = settingsOfFile.grace_s ?? DEFAULT_GRACE_S;
+      const graceS = fileSettings.grace_s ?? DEFAULT_GRACE_S;
       logger.info('server shutting down', { busy: services.worker?.busy ?? 0, grace_s: graceS });
       await services.stopDemo();
       await running.stop({ graceMs: graceS * 1000 });

@@ -9,9 +9,9 @@ export const DEMO_WORKERS = ['json-worker', 'text-worker', 'print-only-worker'] 
 /** How they are started. */
 export function demoWrappers(): Wrappers {
   return {
-    'json-worker': { type: 'script', command: [...commandOf('json-worker'), '{work_order}'], inject: 'args' },
-    'text-worker': { type: 'script', command: commandOf('text-worker'), inject: 'env' },
-    'print-only-worker': { type: 'script', command: commandOf('print-only-worker'), inject: 'env' },
+    'json-worker': { type: 'script', command: [...getCommand('json-worker'), '{work_order}'], inject: 'args' },
+    'text-worker': { type: 'script', command: getCommand('text-worker'), inject: 'env' },
+    'print-only-worker': { type: 'script', command: getCommand('print-only-worker'), inject: 'env' },
   };
 }
 
@@ -24,11 +24,11 @@ export async function demoWrappersIn(data: string): Promise<Wrappers> {
 }
 
 /** What each of them is asked to do. */
-export function demoRequestOf(worker: string, issueRef: string, repoDir: string): WorkRequest {
+export function createDemoRequest(worker: string, issueRef: string, repoDir: string): WorkRequest {
   return { issue_ref: issueRef, role: 'demo', repo_dir: repoDir, worker, instructions: 'Greet the reader.' };
 }
 
 /** The programs lie in `examples/` of the package, at the same place seen from the source and from the build. */
-function commandOf(worker: string): readonly [string, string] {
+function getCommand(worker: string): readonly [string, string] {
   return [process.execPath, fileURLToPath(new URL(`../../../examples/workers/${worker}.mjs`, import.meta.url))];
 }

@@ -8,7 +8,7 @@ import type { Store } from '../../store/index.js';
 import { startWorker } from '../start-worker.js';
 import { waitForOrder } from '../wait-for-order.js';
 import { makeDemoRepository } from './demo-repository.js';
-import { DEMO_WORKERS, demoRequestOf, demoWrappers } from './demo-workers.js';
+import { DEMO_WORKERS, createDemoRequest, demoWrappers } from './demo-workers.js';
 
 /** Where the demo takes place. */
 export interface DemoOptions {
@@ -63,7 +63,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
       // Every demo has issues of its own: those of the last one may still wait for a person.
       const round = createUlids()().slice(-8).toLowerCase();
       for (const name of DEMO_WORKERS) {
-        const { order } = await lead.submit(demoRequestOf(name, `local#demo-${round}-${name}`, repoDir));
+        const { order } = await lead.submit(createDemoRequest(name, `local#demo-${round}-${name}`, repoDir));
         submitted.push(order);
       }
       await waitForAll(store, submitted);

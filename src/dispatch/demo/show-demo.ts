@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { createUlids, errorCodeOf, silentLogger } from '../../base/index.js';
+import { createUlids, getErrorCode, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import type { Lead } from '../../orders/index.js';
 import { makeFolder } from '../../files/index.js';
@@ -8,7 +8,7 @@ import { whileInProgress } from '../claims-in-progress.js';
 import { executeRun } from '../execute-run.js';
 import { DEFAULT_LEASE_MS } from '../worker-options.js';
 import { makeDemoRepository } from './demo-repository.js';
-import { DEMO_WORKERS, demoRequestOf } from './demo-workers.js';
+import { DEMO_WORKERS, createDemoRequest } from './demo-workers.js';
 import { readRecordedAgents } from './recorded-agents.js';
 import type { RecordedAgent } from './recorded-agents.js';
 
@@ -83,11 +83,11 @@ export async function showDemo(options: ShowDemoOptions): Promise<ShownDemo | un
 
 /** Of two servers that begin at once on one empty store, one gives the order: the other's would be for its own folder. */
 async function giveOrder(lead: ShowDemoOptions['lead'], worker: string, repoDir: string): Promise<void> {
-  const request = demoRequestOf(worker, `local#demo-${worker}`, repoDir);
+  const request = createDemoRequest(worker, `local#demo-${worker}`, repoDir);
   try {
     await lead.submit({ ...request, request_id: `demo-${worker}` });
   } catch (error) {
-    if (errorCodeOf(error) !== 'REQUEST_ID_REUSED') throw error;
+    if (getErrorCode(error) !== 'REQUEST_ID_REUSED') throw error;
   }
 }
 

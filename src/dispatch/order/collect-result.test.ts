@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { runResultOf } from '../../runs/result/fixtures/run-result-of.js';
+import { createRunResult } from '../../runs/result/fixtures/create-run-result.js';
 import { result } from '../../orders/fixtures/order.js';
 import { collectResult } from './collect-result.js';
 
-const run = runResultOf({ value: result });
+const run = createRunResult({ value: result });
 
 test('an answer that needed no repair becomes the result file', () => {
   expect(collectResult(run)).toEqual({

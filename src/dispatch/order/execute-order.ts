@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { errorMessageOf } from '../../base/index.js';
+import { getErrorMessage } from '../../base/index.js';
 import { isPresent, makeFolder, replaceFile } from '../../files/index.js';
 import { findWrapper, RESULT_FILES, STREAM_BYTES } from '../../orders/index.js';
 import type { WorkerEnd } from '../../orders/index.js';
@@ -82,7 +82,7 @@ async function prepareOrder(
     for (const { path, text } of injection.files) await replaceFile(join(runDir, path), text);
     return injection;
   } catch (error) {
-    return { startError: errorMessageOf(error) };
+    return { startError: getErrorMessage(error) };
   }
 }
 

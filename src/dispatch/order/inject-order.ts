@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { OrdersError, agentEngineOf } from '../../orders/index.js';
+import { OrdersError, findAgentEngine } from '../../orders/index.js';
 import type { Wrapper } from '../../orders/index.js';
 import { WORK_RESULT_SCHEMA } from '../../records/index.js';
 import type { RunSpec, WorkOrder } from '../../records/index.js';
@@ -27,8 +27,8 @@ export function injectOrder(
   workDir: string = order.repo_dir,
 ): Injection {
   const given = { ...order, repo_dir: workDir };
-  const files = contextPackOf(given);
-  const env = environmentOf(wrapper, given, runDir);
+  const files = listContextPack(given);
+  const env = createEnvironment(wrapper, given, runDir);
   const common = {
     workdir: workDir,
     mode: 'auto',
@@ -36,10 +36,10 @@ export function injectOrder(
     ...(wrapper.limits === undefined ? {} : { limits: wrapper.limits }),
   } as const;
   if (wrapper.command !== undefined) {
-    const command = fillIn(wrapper.command, wrapper.inject ?? 'file', placeholdersOf(given, runDir));
+    const command = fillIn(wrapper.command, wrapper.inject ?? 'file', listPlaceholders(given, runDir));
     return { spec: { ...common, engine: 'command', command }, env, files };
   }
-  const engine = agentEngineOf(wrapper.type);
+  const engine = findAgentEngine(wrapper.type);
   if (engine === undefined) {
     throw new OrdersError('INVALID_WRAPPERS', `A worker of type ${wrapper.type} needs a command in the configuration.`);
   }
@@ -54,7 +54,7 @@ export function injectOrder(
   return { spec, env, files };
 }
 
-function environmentOf(wrapper: Wrapper, order: WorkOrder, runDir: string): Readonly<Record<string, string>> {
+function createEnvironment(wrapper: Wrapper, order: WorkOrder, runDir: string): Readonly<Record<string, string>> {
   const base = {
     SLUICE_ISSUE_REF: order.issue_ref,
     SLUICE_RUN_ID: order.run_id,
@@ -70,7 +70,7 @@ function environmentOf(wrapper: Wrapper, order: WorkOrder, runDir: string): Read
   };
 }
 
-function placeholdersOf(order: WorkOrder, runDir: string): ReadonlyMap<string, string> {
+function listPlaceholders(order: WorkOrder, runDir: string): ReadonlyMap<string, string> {
   return new Map([
     ['{work_order}', join(runDir, 'work_order.json')],
     ['{run_dir}', runDir],
@@ -102,7 +102,7 @@ export interface PackFile {
 }
 
 /** The files a worker finds in its run folder: the order, and what belongs to it where there is something to say. */
-function contextPackOf(order: WorkOrder): readonly PackFile[] {
+function listContextPack(order: WorkOrder): readonly PackFile[] {
   const links = [
     ...(order.spec_ref === undefined ? [] : [`Specification: ${order.spec_ref}`]),
     ...(order.contracts_ref === undefined ? [] : [`Contracts: ${order.contracts_ref}`]),

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openSite } from '../../store/contract/fixtures/open-site.js';
 import { sampleItem, NOW, sampleSettlement, sampleSubmission } from '../../store/contract/fixtures/order-samples.js';
-import { sampleFcmp, runResultOf, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
+import { sampleFcmp, createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
 import type { Store } from '../../store/store.js';
 import { startRetention } from './start-retention.js';
 import type { RetentionSettings } from './start-retention.js';
@@ -17,7 +17,7 @@ async function addRun(store: Store, data: string, id: string, endedAt: number | 
     id,
     Array.from({ length: events }, (_, index) => sampleFcmp(index + 1)),
   );
-  if (endedAt !== null) await store.endRun({ id, workerId: 'w', result: runResultOf(), now: endedAt });
+  if (endedAt !== null) await store.endRun({ id, workerId: 'w', result: createRunResult(), now: endedAt });
   await mkdir(join(data, 'runs', id, '.audit'), { recursive: true });
   await writeFile(join(data, 'runs', id, '.audit', 'stdout.1.log'), 'x');
 }
@@ -84,7 +84,7 @@ describe('retention', () => {
 
   it('lets old results go', async () => {
     const { store, retention } = await openRetention({ resultsMs: DAY });
-    await store.keep('k', { run_id: 'r', result: runResultOf(), kept_at: new Date(NOW).toISOString() });
+    await store.keep('k', { run_id: 'r', result: createRunResult(), kept_at: new Date(NOW).toISOString() });
     expect(await retention.sweep()).toMatchObject({ results: 1 });
   });
 });

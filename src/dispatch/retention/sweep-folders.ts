@@ -1,6 +1,6 @@
 import { opendir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCodeOf } from '../../base/index.js';
+import { getErrorCode } from '../../base/index.js';
 import type { Upkeep } from '../../store/index.js';
 
 /** Names that one question to the store has. */
@@ -40,7 +40,7 @@ async function* inGroups(folder: string): AsyncGenerator<readonly string[]> {
     }
   } catch (error) {
     // No run has begun here yet.
-    if (errorCodeOf(error) !== 'ENOENT') throw error;
+    if (getErrorCode(error) !== 'ENOENT') throw error;
   }
   if (names.length > 0) yield names;
 }

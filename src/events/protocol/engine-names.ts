@@ -1,4 +1,4 @@
-import { keysOf } from '../../base/index.js';
+import { listKeys } from '../../base/index.js';
 
 /**
  * Every engine with the parsers that may read it, the usual one first. A closed list: these are the only values of
@@ -21,7 +21,7 @@ export type EngineName = keyof typeof ENGINE_PARSERS;
 export type ParserName = (typeof ENGINE_PARSERS)[EngineName][number];
 
 /** The engines, in the order in which they are listed to people. */
-export const ENGINE_NAMES = keysOf(ENGINE_PARSERS);
+export const ENGINE_NAMES = listKeys(ENGINE_PARSERS);
 
 /** The parsers, each once. */
 export const PARSER_NAMES: readonly ParserName[] = [...new Set(Object.values(ENGINE_PARSERS).flat())];

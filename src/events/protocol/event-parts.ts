@@ -1,4 +1,4 @@
-import { anything, confidence, flag, keysOf, name, object, oneOf, text, count, ordinal } from '../../base/index.js';
+import { anything, confidence, flag, listKeys, name, object, oneOf, text, count, ordinal } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 import { ERROR_CATEGORIES, FAILURE_CODES } from './completion.js';
 import { DIAGNOSTIC_CODES } from './diagnostic-codes.js';
@@ -8,7 +8,7 @@ import { DIAGNOSTIC_CODES } from './diagnostic-codes.js';
  * started it, so that its words are never taken for the agent's own answer.
  */
 
-export const diagnosticCode = oneOf(keysOf(DIAGNOSTIC_CODES));
+export const diagnosticCode = oneOf(listKeys(DIAGNOSTIC_CODES));
 
 /** A piece of a message that is still being written. */
 export const messageDelta = object({ message_id: name, text }, { parent_tool_call_id: name });
@@ -34,7 +34,7 @@ export const inputReplied = object({ interaction_id: name, text });
 /** Why a run failed. */
 export const failure = object({
   category: oneOf(ERROR_CATEGORIES),
-  code: oneOf(keysOf(FAILURE_CODES)),
+  code: oneOf(listKeys(FAILURE_CODES)),
   message: text,
 });
 

@@ -3,7 +3,7 @@ import {
   confidence,
   count,
   flag,
-  keysOf,
+  listKeys,
   name,
   object,
   oneOf,
@@ -78,7 +78,7 @@ const FCMP_DATA = {
   'conversation.completed': withUsage(
     object({
       state: { const: 'completed' },
-      reason_code: oneOf(keysOf(COMPLETED_REASONS)),
+      reason_code: oneOf(listKeys(COMPLETED_REASONS)),
     }),
   ),
   'conversation.failed': withUsage(object({ error: failure })),
@@ -139,7 +139,7 @@ export type FcmpEvent<Type extends FcmpType = FcmpType> = Type extends FcmpType
   : never;
 
 /** All types, in the order in which they are documented. */
-export const FCMP_TYPES = keysOf(FCMP_DATA);
+export const FCMP_TYPES = listKeys(FCMP_DATA);
 
 /** The JSON Schema (draft 2020-12) of FCMP events, published as `sluice/schemas/fcmp.json`. */
 export const fcmpSchema = {

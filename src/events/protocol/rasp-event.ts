@@ -3,7 +3,7 @@ import {
   confidence,
   count,
   flag,
-  keysOf,
+  listKeys,
   name,
   object,
   oneOf,
@@ -37,7 +37,7 @@ import { ENGINE_NAMES, PARSER_NAMES } from './engine-names.js';
 
 const exitCode = { type: ['integer', 'null'] } as const;
 const signal = { type: ['string', 'null'] } as const;
-const reasonCode = oneOf(keysOf(REASON_CODES));
+const reasonCode = oneOf(listKeys(REASON_CODES));
 const toolCall = {
   input: anything,
   parent_tool_call_id: name,
@@ -156,7 +156,7 @@ export type RaspEvent<Type extends RaspType = RaspType> = Type extends RaspType
   : never;
 
 /** All types, in the order in which they are documented. */
-export const RASP_TYPES = keysOf(RASP_DATA);
+export const RASP_TYPES = listKeys(RASP_DATA);
 
 /**
  * Narrows an event by its type.

@@ -7,7 +7,7 @@ function strings(text: string): string {
   return Array.from(text, (_, offset) => (walker.isInString(offset) ? 's' : '.')).join('');
 }
 
-function endOf(text: string): number {
+function walkToEnd(text: string): number {
   return new BracketWalker(text).findEnd(text.length);
 }
 
@@ -45,11 +45,11 @@ describe('findEnd', () => {
     ['{"a": "\\\\"} }', 11],
     ['[{"]": 1}]', 10],
   ])('%s ends at %i', (text, end) => {
-    expect(endOf(text)).toBe(end);
+    expect(walkToEnd(text)).toBe(end);
   });
 
   test.each(['{', '{"a": 1', '{"a": "}', '[[]', 'x'])('%s never ends', (text) => {
-    expect(endOf(text)).toBe(-1);
+    expect(walkToEnd(text)).toBe(-1);
   });
 
   test('starts and stops where it is told', () => {

@@ -88,7 +88,7 @@ const PLAIN_KEY = /^[\p{L}\p{N}_$@][\p{L}\p{N}\p{M}_$@ ./-]{0,255}$/u;
 /** A literal or number that is complete as it stands; undefined if the token is other text. */
 function readLiteralOrNumber(token: string, policy: ReaderPolicy): BareReading | undefined {
   if (!LITERAL.test(token)) return readNumber(token, policy.numbers);
-  const value = literalOf(token);
+  const value = readLiteral(token);
   return token === String(value) ? { value } : { value, repair: 'literal' };
 }
 
@@ -103,7 +103,7 @@ export function readBareText(token: string, atEnd: boolean, policy: ReaderPolicy
   if (atEnd && !generous) {
     if (token === '-') return { cut: true };
     const word = ['true', 'false', 'null'].find((candidate) => candidate.startsWith(token));
-    if (word !== undefined) return { cut: true, value: literalOf(word) };
+    if (word !== undefined) return { cut: true, value: readLiteral(word) };
   }
   const isText = generous || (PLAIN_TEXT.test(token) && !CODE.test(token));
   return isText ? { value: token, repair: 'unquoted_string' } : undefined;
@@ -115,7 +115,7 @@ export function isBareKey(token: string, policy: ReaderPolicy): boolean {
 }
 
 /** What a word for a value means, told by its first letter. */
-export function literalOf(word: string): boolean | null {
+export function readLiteral(word: string): boolean | null {
   const letter = word.charAt(0).toLowerCase();
   return letter === 't' ? true : letter === 'f' ? false : null;
 }

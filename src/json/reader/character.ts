@@ -27,7 +27,7 @@ const QUOTE_STYLES = [
 const PUNCTUATION = '，,、,：:｛{｝}［[］]【[】]';
 
 /** How a string is quoted that this quote opens. */
-export function quoteStyleOf(quote: string): QuoteStyle {
+export function getQuoteStyle(quote: string): QuoteStyle {
   return QUOTE_STYLES.find(({ closers }) => closers.includes(quote)) ?? STRAIGHT;
 }
 

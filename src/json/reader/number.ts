@@ -42,10 +42,10 @@ export function convertNumber(token: string, mode: NumberMode): unknown {
 /** Whether a double has lost no digit of the token it was read from. */
 function holdsDigits(value: number, token: string): boolean {
   const written = String(value);
-  return written === token || digitsOf(written) === digitsOf(token);
+  return written === token || getSignificantDigits(written) === getSignificantDigits(token);
 }
 
 /** The significant digits of a number. */
-function digitsOf(token: string): string {
+function getSignificantDigits(token: string): string {
   return token.replace(/e.*$|\D/gi, '').replace(/^0+|0+$/g, '');
 }

@@ -1,4 +1,4 @@
-import { literalOf } from './bare-token.js';
+import { readLiteral } from './bare-token.js';
 import { CONTROL } from './character.js';
 import { convertNumber, type NumberMode } from './number.js';
 import { BARE_MEMBER, QUOTED_KEY, SPACE } from './quote-verdict.js';
@@ -30,5 +30,5 @@ export function readPlainValue(token: string, numbers: NumberMode): unknown {
   const char = token.charAt(0);
   if (char === '"' && token.includes('\\')) return JSON.parse(token);
   if (char === '"' || char === "'") return token.slice(1, -1);
-  return 'tfn'.includes(char) ? literalOf(char) : convertNumber(token, numbers);
+  return 'tfn'.includes(char) ? readLiteral(char) : convertNumber(token, numbers);
 }

@@ -92,7 +92,7 @@ describe('valid JSON', () => {
 
 const OFFSET = 1000;
 
-function valueOf(reading: Reading): ReadValue {
+function getValue(reading: Reading): ReadValue {
   if ('value' in reading) return reading;
   throw new Error(`${reading.failure.code}: ${reading.failure.message} (offset ${reading.failure.offset})`);
 }
@@ -107,7 +107,7 @@ function unmark(marked: string): { readonly text: string; readonly offsets: read
 
 function expectRepairs({ marked, value, kinds }: RepairCase, policy: (typeof policies)[keyof typeof policies]): void {
   const { text, offsets } = unmark(marked);
-  const reading = valueOf(readValue(text, 0, policy));
+  const reading = getValue(readValue(text, 0, policy));
   expect(reading.value).toStrictEqual(value);
   expect(reading.repairs.map(({ kind, offset }) => [kind, offset])).toEqual(
     kinds.map((kind, index) => [kind, offsets[index]]),
@@ -129,7 +129,7 @@ describe('each repair has a kind and a place (¦)', () => {
   });
 
   test('offsets count from where the text stands in the whole', () => {
-    const reading = valueOf(readValue('{"a": None}', OFFSET, policies.tolerant));
+    const reading = getValue(readValue('{"a": None}', OFFSET, policies.tolerant));
     expect(reading.repairs[0]?.offset).toBe(OFFSET + 6);
     expect(reading.end).toBe(OFFSET + 11);
   });
@@ -152,7 +152,7 @@ describe('a repair the policy does not allow ends the reading', () => {
 
 describe('what follows the value', () => {
   test('an open reading ends behind the value, whatever follows', () => {
-    const reading = valueOf(readValue('{"a": 1} and so on {"b"', 0, policies.open));
+    const reading = getValue(readValue('{"a": 1} and so on {"b"', 0, policies.open));
     expect(reading).toMatchObject({ value: { a: 1 }, end: 8, repairs: [] });
   });
 
@@ -161,7 +161,7 @@ describe('what follows the value', () => {
   });
 
   test('an open reading ends at a fence', () => {
-    expect(valueOf(readValue('{"a": "x"}\n```\n{"b": 1}', 0, policies.open)).value).toEqual({ a: 'x' });
+    expect(getValue(readValue('{"a": "x"}\n```\n{"b": 1}', 0, policies.open)).value).toEqual({ a: 'x' });
   });
 });
 

@@ -1,4 +1,4 @@
-import { isQuote, LONGEST_LOOK, type QuoteStyle, quoteStyleOf } from './character.js';
+import { isQuote, LONGEST_LOOK, type QuoteStyle, getQuoteStyle } from './character.js';
 import { judgeQuote, type StringSurroundings } from './quote-verdict.js';
 import { GrowingText, LOOK_BEHIND, type Source } from './source.js';
 
@@ -69,7 +69,7 @@ export class StringToken {
     this.#escapedQuotes = source.char() === '\\';
     const length = this.#escapedQuotes ? 2 : 1;
     const quote = source.char(length - 1);
-    this.#style = quoteStyleOf(quote);
+    this.#style = getQuoteStyle(quote);
     if (this.#escapedQuotes) source.repair('escaped_quotes', at, length);
     if (quote !== '"') source.repair('quote_style', at, length);
     this.offset = base + at;

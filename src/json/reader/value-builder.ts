@@ -29,7 +29,7 @@ interface Frame extends Place {
   shown: boolean;
 }
 
-function frameOf(content: Frame['content'], { container, step }: Place, depth: number, otherAbove: boolean): Frame {
+function createFrame(content: Frame['content'], { container, step }: Place, depth: number, otherAbove: boolean): Frame {
   return { container, step, content, isArray: Array.isArray(content), depth, otherAbove, key: '', shown: false };
 }
 
@@ -44,7 +44,7 @@ function emptyList(): unknown[] {
 export const ROOT: Place = { container: undefined, step: '' };
 
 /** Keys and indexes from the root to a place. */
-export function pathOf(place: Place): Path {
+export function buildPath(place: Place): Path {
   const path: (string | number)[] = [];
   for (let { container, step } = place; container !== undefined && container.depth > 0; { container, step } = container)
     path.unshift(step);
@@ -62,7 +62,7 @@ export class ValueBuilder {
   readonly duplicates: Warning[] = [];
   readonly #listener: ValueListener | undefined;
   /** The root stands in a container of its own, so that no exception need be made for it. */
-  readonly #outside = frameOf([], ROOT, 0, false);
+  readonly #outside = createFrame([], ROOT, 0, false);
   #top = this.#outside;
 
   constructor(listener: ValueListener | undefined) {
@@ -90,7 +90,7 @@ export class ValueBuilder {
     const { depth, isArray: inArray, otherAbove } = this.#top;
     const content = isArray ? emptyList() : {};
     this.#put(content);
-    this.#top = frameOf(content, this.#place(), depth + 1, depth > 0 && (otherAbove || inArray !== isArray));
+    this.#top = createFrame(content, this.#place(), depth + 1, depth > 0 && (otherAbove || inArray !== isArray));
     this.#listener?.changed(this.#top);
   }
 
@@ -115,7 +115,7 @@ export class ValueBuilder {
     top.shown = false;
     if (!Object.hasOwn(top.content, key) || this.duplicates.length >= MOST_DUPLICATES) return;
     const message = `duplicate key ${JSON.stringify(key.slice(0, 80))}`;
-    this.duplicates.push({ code: 'DUPLICATE_KEY', message, offset, path: pathOf(this.#place()) });
+    this.duplicates.push({ code: 'DUPLICATE_KEY', message, offset, path: buildPath(this.#place()) });
   }
 
   /** Places a finished scalar. */
@@ -148,7 +148,7 @@ export class ValueBuilder {
   reopenRoot(membersFollow: boolean): boolean {
     const { root } = this;
     if (!membersFollow || !isContainer(root) || Array.isArray(root)) return false;
-    this.#top = frameOf(root, this.#place(), 1, false);
+    this.#top = createFrame(root, this.#place(), 1, false);
     return true;
   }
 

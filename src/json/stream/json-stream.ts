@@ -3,7 +3,7 @@ import { resolveSettings } from '../read-span.js';
 import { parse } from '../parse.js';
 import { cautiousPolicy } from '../reader/reader-policy.js';
 import { GrowingText } from '../reader/source.js';
-import { pathOf, type Place } from '../reader/value-builder.js';
+import { buildPath, type Place } from '../reader/value-builder.js';
 import type { Path } from '../repair.js';
 import { describeMismatch, failWith, type ParseResult } from '../result.js';
 import { requireAlignment, type SchemaIssue, type StandardSchema } from '../schema.js';
@@ -77,8 +77,8 @@ export function createJsonStream<T>(
   const follower = new ValueFollower(cautiousPolicy(settings, settings.repairsInProse, false), {
     changed: (place) => void changes.push(place),
     finished(place, value) {
-      for (const { fits, listener } of subscriptions) if (fits(place)) listener(value, pathOf(place));
-      if (objections.length === 0) objections = checkPart?.(pathOf(place), value) ?? [];
+      for (const { fits, listener } of subscriptions) if (fits(place)) listener(value, buildPath(place));
+      if (objections.length === 0) objections = checkPart?.(buildPath(place), value) ?? [];
     },
   });
 
@@ -131,7 +131,7 @@ class PlacedSnapshot<T> implements JsonSnapshot<T> {
   }
 
   get changed(): readonly Path[] {
-    return this.#places.map(pathOf);
+    return this.#places.map(buildPath);
   }
 }
 
@@ -143,7 +143,7 @@ function compilePattern(pattern: string): PathPattern {
   const steps = pattern === '' ? [] : pattern.split('.');
   return (place) => {
     if (place.container?.depth !== steps.length) return false;
-    const path = pathOf(place);
+    const path = buildPath(place);
     return steps.every((step, index) => step === '*' || step === String(path[index]));
   };
 }

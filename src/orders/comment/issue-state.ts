@@ -4,9 +4,9 @@ import type { Decision, IssueState, Resolution } from '../../records/index.js';
  * Where a decision puts the issue; undefined where it stays as it is. Never `done`: that is for a person to say.
  *
  * @example
- * stateOf({ action: 'advance', reason: '…', result_code: 'none', next: '…' }) // 'review'
+ * getIssueState({ action: 'advance', reason: '…', result_code: 'none', next: '…' }) // 'review'
  */
-export function stateOf(decision: Pick<Decision, 'action'>): IssueState | undefined {
+export function getIssueState(decision: Pick<Decision, 'action'>): IssueState | undefined {
   switch (decision.action) {
     case 'advance':
       return 'review';
@@ -23,9 +23,9 @@ export function stateOf(decision: Pick<Decision, 'action'>): IssueState | undefi
  * Where a person's decision puts the issue.
  *
  * @example
- * stateOfResolution('accept') // 'review'
+ * getResolvedState('accept') // 'review'
  */
-export function stateOfResolution(action: Resolution['action']): IssueState {
+export function getResolvedState(action: Resolution['action']): IssueState {
   switch (action) {
     case 'accept':
     case 'edit':

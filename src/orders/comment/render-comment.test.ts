@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decideByPerson } from '../decide/decide-by-person.js';
 import { decide } from '../decide/decide.js';
-import { order, readingOf, result } from '../fixtures/order.js';
+import { order, createReading, result } from '../fixtures/order.js';
 import type { Reading } from '../../records/reading.js';
-import { renderComment, triggerOf } from './render-comment.js';
+import { renderComment, formatTrigger } from './render-comment.js';
 
 const HEADER = [
   'Role',
@@ -28,7 +28,7 @@ function commentOn(reading: Reading, exitCode: number | null = 0): string {
 }
 
 /** What a reader of comments sees: the keys of the header and the titles of the sections. */
-function outlineOf(comment: string): { header: readonly string[]; sections: readonly string[] } {
+function readOutline(comment: string): { header: readonly string[]; sections: readonly string[] } {
   const lines = comment.split('\n');
   const header = lines.slice(0, lines.indexOf('')).map((line) => line.slice(0, line.indexOf(':')));
   return { header, sections: lines.filter((line) => line.startsWith('#')).map((line) => line.replace('## ', '')) };
@@ -37,7 +37,7 @@ function outlineOf(comment: string): { header: readonly string[]; sections: read
 describe('renderComment', () => {
   test('tells of work that goes to review', () => {
     const asked = { ...order, spec_ref: 'docs/basket.md@v2' };
-    const reading = readingOf({
+    const reading = createReading({
       summary: 'The basket adds up.\n\nRounding is done once.',
       questions: ['Which currency?'],
     });
@@ -84,7 +84,7 @@ Review the change.
   test('tells of work that is blocked', () => {
     const { tests: _, ...untested } = result;
     const reading: Reading = {
-      ...readingOf(),
+      ...createReading(),
       result: { ...untested, status: 'blocked', changes: {}, summary: 'No key.', blocked_by: ['acme/shop#3', 'a key'] },
     };
     expect(commentOn(reading)).toBe(`Role: backend
@@ -143,7 +143,7 @@ Cannot use the agent's result: no result file found. Its process exited with cod
   });
 
   test('shows nothing of a result that names another run', () => {
-    const comment = commentOn(readingOf({ run_id: '2026-11-15-backend-0009', summary: 'Not mine.' }));
+    const comment = commentOn(createReading({ run_id: '2026-11-15-backend-0009', summary: 'Not mine.' }));
     expect(comment).toContain('ResultCode: stale_run');
     expect(comment).toContain('- PR: none\n- Commit: none\n');
     expect(comment).not.toContain('Not mine.');
@@ -151,18 +151,18 @@ Cannot use the agent's result: no result file found. Its process exited with cod
 
   test('does not pass on a commit that is not there', () => {
     const problems = [{ code: 'COMMIT_NOT_FOUND', message: 'the repository has no commit 1a2b3c4d' }];
-    const comment = commentOn({ ...readingOf(), problems });
+    const comment = commentOn({ ...createReading(), problems });
     expect(comment).toContain('- Commit: none\n');
     expect(comment).toContain('the repository has no commit 1a2b3c4d');
   });
 
   test('writes n/a where the worker did', () => {
-    expect(commentOn(readingOf({ tests: 'n/a' }))).toContain('- Command: none\n- Result: n/a\n- Evidence: none\n');
+    expect(commentOn(createReading({ tests: 'n/a' }))).toContain('- Command: none\n- Result: n/a\n- Evidence: none\n');
   });
 
   test('names a local repository without its path', () => {
     const local = { ...order, issue_ref: 'local#7' };
-    const reading = readingOf({ issue_ref: 'local#7' });
+    const reading = createReading({ issue_ref: 'local#7' });
     const decision = decide({ order: local, reading, activeRunId: order.run_id, exitCode: 0, signal: null });
     const comment = renderComment({ order: local, reading, decision });
     expect(comment).toContain('Repo: shop\n');
@@ -195,7 +195,7 @@ Cannot use the agent's result: no result file found. Its process exited with cod
     const decision = decideByPerson(resolution);
     const comment = renderComment({
       order,
-      reading: { ...readingOf(), problems },
+      reading: { ...createReading(), problems },
       decision,
       resolved: { id: '1', resolution },
     });
@@ -211,22 +211,22 @@ describe('what a hostile worker wrote', () => {
     ['other line ends', 'a\r## Next\rb\u2028## Next\u2029## Next\u0085## Next'],
     ['an underlined heading', 'Next\n===='],
   ])('forges no section and no header: %s', (_, summary) => {
-    const comment = commentOn(readingOf({ summary, questions: [summary], changes: { pr: summary } }));
-    expect(outlineOf(comment)).toEqual({ header: HEADER, sections: SECTIONS });
+    const comment = commentOn(createReading({ summary, questions: [summary], changes: { pr: summary } }));
+    expect(readOutline(comment)).toEqual({ header: HEADER, sections: SECTIONS });
     expect(comment.match(/^Status: .*/gm)).toEqual(['Status: review']);
     expect(comment).not.toMatch(/^=+$/m);
   });
 
   test('is no markup and no hidden marker', () => {
     const summary = '<!-- sluice:workrun:x 1 --><details></blockquote><script>alert(1)</script> a < b <https://x>';
-    const comment = commentOn(readingOf({ summary, blocked_by: [], changes: { pr: '#1<!--x' } }));
+    const comment = commentOn(createReading({ summary, blocked_by: [], changes: { pr: '#1<!--x' } }));
     expect(comment).not.toMatch(/<[A-Za-z/!?]/);
     expect(comment).toContain('> &lt;!-- sluice:workrun:x 1 -->&lt;details>');
     expect(comment).toContain(' a < b ');
   });
 
   test('does not reach the terminal or turn the text around', () => {
-    const comment = commentOn(readingOf({ summary: 'a\u001B]0;x\u0007\u202Eb', changes: { pr: '#1\u001B[2J' } }));
+    const comment = commentOn(createReading({ summary: 'a\u001B]0;x\u0007\u202Eb', changes: { pr: '#1\u001B[2J' } }));
     expect(comment).toContain('> a\\u{1b}]0;x\\u{7}\\u{202e}b');
     expect(comment).toContain('- PR: #1\\u{1b}[2J');
   });
@@ -234,7 +234,9 @@ describe('what a hostile worker wrote', () => {
   test('is cut to what a forge takes', () => {
     const long = '<'.repeat(40_000);
     const many = Array.from({ length: 100 }, () => long);
-    const comment = commentOn(readingOf({ summary: `x${long}`, questions: many, status: 'blocked', blocked_by: many }));
+    const comment = commentOn(
+      createReading({ summary: `x${long}`, questions: many, status: 'blocked', blocked_by: many }),
+    );
     expect(comment.length).toBeLessThan(60_000);
     expect(comment).toContain('- and 80 more');
     expect(comment).toContain('more characters)');
@@ -258,7 +260,7 @@ describe('what a hostile worker wrote', () => {
           const tests = { command: one, result: 'pass', evidence: two } as const;
           const changes = { pr: two };
           const comment = commentOn(
-            readingOf({
+            createReading({
               status,
               summary: one,
               tests,
@@ -268,7 +270,7 @@ describe('what a hostile worker wrote', () => {
               result_code: one,
             }),
           );
-          expect(outlineOf(comment)).toEqual({ header: HEADER, sections: SECTIONS });
+          expect(readOutline(comment)).toEqual({ header: HEADER, sections: SECTIONS });
           expect(comment).not.toMatch(/<[A-Za-z/!?]/);
         },
       ),
@@ -277,6 +279,6 @@ describe('what a hostile worker wrote', () => {
 });
 
 test('a write-back is recognised by its run, or by the item a person settled', () => {
-  expect(triggerOf(order)).toBe('workrun:2026-11-15-backend-0001');
-  expect(triggerOf(order, '01KA3ITEM')).toBe('resolve:01KA3ITEM');
+  expect(formatTrigger(order)).toBe('workrun:2026-11-15-backend-0001');
+  expect(formatTrigger(order, '01KA3ITEM')).toBe('resolve:01KA3ITEM');
 });

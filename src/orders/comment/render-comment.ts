@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
-import { repositoryOf } from '../../records/index.js';
+import { getRepository } from '../../records/index.js';
 import type { Decision, Reading, Resolution, WorkOrder, WorkResult } from '../../records/index.js';
 import { showLine, showText } from '../plain-text.js';
-import { stateOf, stateOfResolution } from './issue-state.js';
+import { getIssueState, getResolvedState } from './issue-state.js';
 
 /** What a comment tells. */
 export interface CommentContent {
@@ -25,16 +25,16 @@ export function renderComment(content: CommentContent): string {
   const { order, decision, resolved } = content;
   const header = {
     Role: order.role,
-    Repo: repositoryOf(order.issue_ref) ?? basename(order.repo_dir),
+    Repo: getRepository(order.issue_ref) ?? basename(order.repo_dir),
     IssueRef: order.issue_ref,
     RunId: order.run_id,
     SpecRef: order.spec_ref,
     ContractsRef: order.contracts_ref,
     Action: chooseAction(decision, resolved),
-    Status: resolved === undefined ? stateOf(decision) : stateOfResolution(resolved.resolution.action),
+    Status: resolved === undefined ? getIssueState(decision) : getResolvedState(resolved.resolution.action),
     ResultCode: decision.result_code,
     ReadUpTo: undefined,
-    Trigger: triggerOf(order, resolved?.id),
+    Trigger: formatTrigger(order, resolved?.id),
   };
   const result = readClaims(content);
   const sections = {
@@ -54,9 +54,9 @@ export function renderComment(content: CommentContent): string {
  * What a write-back is recognised by: the run, or the inbox item that a person settled.
  *
  * @example
- * triggerOf(order) // 'workrun:2026-11-15-backend-0001'
+ * formatTrigger(order) // 'workrun:2026-11-15-backend-0001'
  */
-export function triggerOf(order: Pick<WorkOrder, 'run_id'>, itemId?: string): string {
+export function formatTrigger(order: Pick<WorkOrder, 'run_id'>, itemId?: string): string {
   return itemId === undefined ? `workrun:${order.run_id}` : `resolve:${itemId}`;
 }
 

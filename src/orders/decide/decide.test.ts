@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { order, readingOf, result } from '../fixtures/order.js';
+import { order, createReading, result } from '../fixtures/order.js';
 import type { Reading } from '../../records/reading.js';
 import { PROBLEM_CODES } from '../../records/problem-codes.js';
 import { RESULT_CODES } from '../../records/result-code.js';
@@ -8,7 +8,7 @@ import type { WorkResult } from '../../records/work-result.js';
 import { decide } from './decide.js';
 import type { DecisionCase } from './decide.js';
 
-const clean = { order, reading: readingOf(), activeRunId: order.run_id, exitCode: 0, signal: null };
+const clean = { order, reading: createReading(), activeRunId: order.run_id, exitCode: 0, signal: null };
 
 /** What becomes of a case that differs from a clean success in these points. */
 function decideWith(changes: Partial<DecisionCase>) {
@@ -65,7 +65,7 @@ describe('row 3: the result names another run or issue', () => {
     ['run', { run_id: '2026-11-15-backend-0009' }, 'acme/shop#12 2026-11-15-backend-0009'],
     ['issue', { issue_ref: 'acme/shop#13' }, 'acme/shop#13 2026-11-15-backend-0001'],
   ])('another %s: it is archived and a person is asked', (_, changes, named) => {
-    expect(decideWith({ reading: readingOf(changes) })).toEqual({
+    expect(decideWith({ reading: createReading(changes) })).toEqual({
       action: 'needs-human',
       result_code: 'stale_run',
       reason: `The result names ${named} instead of acme/shop#12 2026-11-15-backend-0001; it is archived and counts for neither.`,
@@ -160,8 +160,8 @@ describe('row 5: there is no result to go by', () => {
   });
 
   test('a result that was not read from a file: a person is asked', () => {
-    expect(decideWith({ reading: { ...readingOf(), source: 'streams' } }).action).toBe('needs-human');
-    expect(decideWith({ reading: { ...readingOf(), source: 'none' } }).action).toBe('needs-human');
+    expect(decideWith({ reading: { ...createReading(), source: 'streams' } }).action).toBe('needs-human');
+    expect(decideWith({ reading: { ...createReading(), source: 'none' } }).action).toBe('needs-human');
   });
 
   test('the reason says how the process ended', () => {
@@ -169,10 +169,10 @@ describe('row 5: there is no result to go by', () => {
       source: 'json',
       problems: [{ code: 'RESULT_NOT_JSON', message: 'it is not JSON' }],
     });
-    const reasonOf = (end: Partial<DecisionCase>) => decideWith({ reading: broken, ...end }).reason;
-    expect(reasonOf({ exitCode: 137 })).toContain('exited with code 137');
-    expect(reasonOf({ exitCode: null, signal: 'SIGKILL' })).toContain('was ended by signal SIGKILL');
-    expect(reasonOf({ exitCode: null })).toContain('Its exit is unknown.');
+    const getReason = (end: Partial<DecisionCase>) => decideWith({ reading: broken, ...end }).reason;
+    expect(getReason({ exitCode: 137 })).toContain('exited with code 137');
+    expect(getReason({ exitCode: null, signal: 'SIGKILL' })).toContain('was ended by signal SIGKILL');
+    expect(getReason({ exitCode: null })).toContain('Its exit is unknown.');
   });
 });
 
@@ -186,14 +186,14 @@ describe('row 6: the result lacks what it has to show', () => {
       'tests: it says nothing about tests',
     ],
   ])('ok with %s: a person is asked', (_, changes, because) => {
-    const decision = decideWith({ reading: readingOf(changes) });
+    const decision = decideWith({ reading: createReading(changes) });
     expect(decision).toMatchObject({ action: 'needs-human', result_code: 'manual_intervention' });
     expect(decision.reason).toContain(`The agent reports ok, but ${because}`);
   });
 
   test.each(['ok', 'fail'] as const)('%s without a word about tests: a person is asked', (status) => {
     const { tests: _, ...untested } = result;
-    const decision = decideWith({ reading: { ...readingOf(), result: { ...untested, status } } });
+    const decision = decideWith({ reading: { ...createReading(), result: { ...untested, status } } });
     expect(decision).toMatchObject({ action: 'needs-human', result_code: 'manual_intervention' });
     expect(decision.reason).toContain('where there are none it has to say n/a');
   });
@@ -202,7 +202,7 @@ describe('row 6: the result lacks what it has to show', () => {
     const problems = [
       { code: 'COMMIT_NOT_FOUND', message: 'the repository has no commit 1a2b3c4d', path: 'changes.commit' },
     ];
-    expect(decideWith({ reading: { ...readingOf(), problems } })).toEqual({
+    expect(decideWith({ reading: { ...createReading(), problems } })).toEqual({
       action: 'needs-human',
       result_code: 'manual_intervention',
       reason:
@@ -213,13 +213,13 @@ describe('row 6: the result lacks what it has to show', () => {
 
   test('a notice is no problem', () => {
     const notices = [{ code: 'RESULT_SHADOWED', message: 'both are there' }];
-    expect(decideWith({ reading: { ...readingOf(), notices } }).action).toBe('advance');
+    expect(decideWith({ reading: { ...createReading(), notices } }).action).toBe('advance');
   });
 });
 
 describe('row 7: the exit of the process is unknown', () => {
   test.each(['ok', 'fail', 'blocked'] as const)('%s: a person is asked', (status) => {
-    expect(decideWith({ reading: readingOf({ status }), exitCode: null, signal: null })).toEqual({
+    expect(decideWith({ reading: createReading({ status }), exitCode: null, signal: null })).toEqual({
       action: 'needs-human',
       result_code: 'manual_intervention',
       reason: `The agent reports ${status}, but its exit is unknown.`,
@@ -235,11 +235,11 @@ describe('row 8: something contradicts ok', () => {
     ['signal in spite of exit code 0', { signal: 'SIGTERM' }, 'its process was ended by signal SIGTERM'],
     [
       'tests',
-      { reading: readingOf({ tests: { command: 'npm test', result: 'fail', evidence: '' } }) },
+      { reading: createReading({ tests: { command: 'npm test', result: 'fail', evidence: '' } }) },
       'its tests failed',
     ],
-    ['its own code', { reading: readingOf({ result_code: 'ci_failed' }) }, 'it reports the code ci_failed'],
-    ['what it waits for', { reading: readingOf({ blocked_by: ['acme/shop#3'] }) }, 'it is blocked by acme/shop#3'],
+    ['its own code', { reading: createReading({ result_code: 'ci_failed' }) }, 'it reports the code ci_failed'],
+    ['what it waits for', { reading: createReading({ blocked_by: ['acme/shop#3'] }) }, 'it is blocked by acme/shop#3'],
   ])('%s: a person is asked, and both are named', (_, changes, because) => {
     expect(decideWith(changes)).toEqual({
       action: 'needs-human',
@@ -259,11 +259,14 @@ describe('row 9: fail', () => {
     ['of_my_own', 'test_failed'],
   ])('with the code %s: blocked with %s', (code, result_code) => {
     const changes = { status: 'fail' as const, summary: 'It does not compile.', ...(code && { result_code: code }) };
-    expect(decideWith({ reading: readingOf(changes), exitCode: 1 })).toMatchObject({ action: 'blocked', result_code });
+    expect(decideWith({ reading: createReading(changes), exitCode: 1 })).toMatchObject({
+      action: 'blocked',
+      result_code,
+    });
   });
 
   test('the reason has the worker’s words, its code, how it ended, and tests that say otherwise', () => {
-    const reading = readingOf({ status: 'fail', summary: 'It does\nnot compile.', result_code: 'of_my_own' });
+    const reading = createReading({ status: 'fail', summary: 'It does\nnot compile.', result_code: 'of_my_own' });
     expect(decideWith({ reading, exitCode: 1 }).reason).toBe(
       'The agent reports fail (of_my_own): It does not compile. Its process exited with code 1. It also reports that its tests passed.',
     );
@@ -280,12 +283,12 @@ describe('row 10: blocked', () => {
     ['with a code', { result_code: 'permission_denied', blocked_by: ['acme/shop#3'] }, 'permission_denied'],
     ['with the code none', { result_code: 'none' }, 'manual_intervention'],
   ])('%s: blocked, without any evidence', (_name, changes, result_code) => {
-    const reading = { ...readingOf(), result: { ...bare, ...changes } };
+    const reading = { ...createReading(), result: { ...bare, ...changes } };
     expect(decideWith({ reading })).toMatchObject({ action: 'blocked', result_code });
   });
 
   test('the reason is the worker’s', () => {
-    const reading = { ...readingOf(), result: { ...bare, summary: 'No key.', blocked_by: ['acme/shop#3'] } };
+    const reading = { ...createReading(), result: { ...bare, summary: 'No key.', blocked_by: ['acme/shop#3'] } };
     expect(decideWith({ reading }).reason).toBe(
       'The agent reports blocked: No key. It waits for acme/shop#3. Its process exited with code 0.',
     );
@@ -301,7 +304,7 @@ describe('row 11: ok with evidence and explicit tests', () => {
     ['open questions', { questions: ['Which currency?'] }],
     ['the code none', { result_code: 'none' }],
   ])('%s: advance to review', (_, changes) => {
-    expect(decideWith({ reading: readingOf(changes) })).toEqual({
+    expect(decideWith({ reading: createReading(changes) })).toEqual({
       action: 'advance',
       result_code: 'none',
       reason: 'The agent reports ok with evidence, and nothing contradicts it.',
@@ -348,7 +351,7 @@ describe('for every case', () => {
   const someCase: fc.Arbitrary<DecisionCase> = fc.record(
     {
       order: fc.constant(order),
-      reading: fc.oneof(fc.constant(readingOf()), someReading),
+      reading: fc.oneof(fc.constant(createReading()), someReading),
       activeRunId: fc.oneof(
         { weight: 4, arbitrary: fc.constant(order.run_id) },
         fc.constantFrom(null, undefined, '', 'x'),

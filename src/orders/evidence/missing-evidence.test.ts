@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { result } from '../fixtures/order.js';
 import { findMissingEvidence, isNoneLike } from './missing-evidence.js';
 
-const codesOf = (changes: object) => findMissingEvidence({ ...result, ...changes }).map(({ code }) => code);
+const listCodes = (changes: object) => findMissingEvidence({ ...result, ...changes }).map(({ code }) => code);
 
 test('ok and fail owe a change and a word about tests, blocked owes nothing', () => {
   const { tests: _, ...untested } = result;
   for (const status of ['ok', 'fail'] as const) {
-    expect(codesOf({ status })).toEqual([]);
-    expect(codesOf({ status, tests: 'n/a' })).toEqual([]);
-    expect(codesOf({ status, changes: { pr: 'none' } })).toEqual(['CHANGES_MISSING']);
+    expect(listCodes({ status })).toEqual([]);
+    expect(listCodes({ status, tests: 'n/a' })).toEqual([]);
+    expect(listCodes({ status, changes: { pr: 'none' } })).toEqual(['CHANGES_MISSING']);
     expect(findMissingEvidence({ ...untested, status, changes: {} }).map(({ code }) => code)).toEqual([
       'CHANGES_MISSING',
       'TESTS_MISSING',

@@ -61,7 +61,7 @@ export function createLead(options: LeadOptions): Lead {
       signal,
       // A name of its own for every call: two calls side by side must not pass for one another.
       workerId: `${context.leadId}/${context.newId()}`,
-      itemOf: async (message, error) => createDeadLetter(context, message, error),
+      createItem: async (message, error) => createDeadLetter(context, message, error),
     });
     await reportStranded();
     return report;

@@ -29,9 +29,9 @@ async function withBrokenSink() {
 
 describe('a comment that cannot be delivered', () => {
   it('is put before a person, with the order and its result', async () => {
-    const { lead, submitted, inbox, stateOf } = await withBrokenSink();
+    const { lead, submitted, inbox, findState } = await withBrokenSink();
     expect(await lead.deliver()).toMatchObject({ dead: 1 });
-    expect(await stateOf()).toBe('needs-human');
+    expect(await findState()).toBe('needs-human');
     expect(await inbox()).toMatchObject([
       {
         run_id: submitted.order.run_id,
@@ -44,32 +44,32 @@ describe('a comment that cannot be delivered', () => {
   });
 
   it('is written anew when the person accepts', async () => {
-    const { lead, inbox, stateOf, arrived, repair } = await withBrokenSink();
+    const { lead, inbox, findState, arrived, repair } = await withBrokenSink();
     await lead.deliver();
     repair();
     const [item] = await inbox();
     await lead.resolve({ id: item?.id ?? '', action: 'accept', who: 'Ada', why: 'the token is renewed' });
     await lead.deliver();
     expect(arrived).toEqual([`resolve:${item?.id}`]);
-    expect(await stateOf()).toBe('review');
+    expect(await findState()).toBe('review');
   });
 
   it('is put before a person also when it was about a decision of a person', async () => {
-    const { lead, inbox, stateOf } = await withBrokenSink();
+    const { lead, inbox, findState } = await withBrokenSink();
     await lead.deliver();
     const [first] = await inbox();
     await lead.resolve({ id: first?.id ?? '', action: 'reject', who: 'Ada', why: 'no' });
     expect(await lead.deliver()).toMatchObject({ dead: 1 });
     const [second] = await inbox();
     expect(second?.reason).toContain(`resolve:${first?.id}`);
-    expect(await stateOf()).toBe('needs-human');
+    expect(await findState()).toBe('needs-human');
   });
 
   it('of an old run leaves the new one alone', async () => {
-    const { lead, inbox, stateOf } = await withBrokenSink();
+    const { lead, inbox, findState } = await withBrokenSink();
     await lead.submit(makeRequest());
     expect(await lead.deliver()).toMatchObject({ dead: 1 });
-    expect(await stateOf()).toBe('doing');
+    expect(await findState()).toBe('doing');
     expect(await inbox()).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import type { Decision, InboxItem, OutboxMessage, Reading } from '../../records/index.js';
-import { itemOf } from '../execution.js';
+import { createItem } from '../execution.js';
 import type { LeadContext } from './lead-context.js';
 
 /**
@@ -12,7 +12,7 @@ export async function createDeadLetter(
   error: string,
 ): Promise<InboxItem | null> {
   const { issue_ref: issueRef, sink, trigger } = message;
-  const runId = await runOf(store, trigger);
+  const runId = await findRun(store, trigger);
   const record = runId === undefined ? undefined : await store.findOrder(issueRef, runId);
   if (record === undefined) return null;
   const [execution] = (await store.listExecutions({ issueRef, runId: record.order.run_id, limit: 1 })).items;
@@ -28,7 +28,7 @@ export async function createDeadLetter(
     reason: `Cannot deliver the comment "${trigger}" to "${sink}": ${error}`,
     next: 'Fix the sink. Accepting or rejecting then writes a new comment; retry starts a new run.',
   };
-  return itemOf({
+  return createItem({
     id: newId(),
     order: record.order,
     run: record.run,
@@ -40,7 +40,7 @@ export async function createDeadLetter(
   });
 }
 
-async function runOf(store: LeadContext['store'], trigger: string): Promise<string | undefined> {
+async function findRun(store: LeadContext['store'], trigger: string): Promise<string | undefined> {
   if (trigger.startsWith('workrun:')) return trigger.slice('workrun:'.length);
   return (await store.findItem(trigger.slice('resolve:'.length)))?.run_id;
 }

@@ -45,7 +45,7 @@ function setUp(sinks: readonly Sink[]) {
     backoff: { ...DEFAULT_BACKOFF, maxTries: 3 },
     logger: silentLogger,
     concurrency: 4,
-    itemOf: async ({ issue_ref, trigger }) => {
+    createItem: async ({ issue_ref, trigger }) => {
       const order = await store.findOrder(issue_ref, trigger.slice('workrun:'.length));
       return order === undefined ? null : sampleItem(order);
     },

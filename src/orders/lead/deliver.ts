@@ -1,4 +1,4 @@
-import { errorMessageOf } from '../../base/index.js';
+import { getErrorMessage } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import type { InboxItem, OutboxMessage } from '../../records/index.js';
 import type { OutboxStore } from '../ports/outbox-store.js';
@@ -19,7 +19,7 @@ export interface DeliveryPorts {
   /** Takes nothing more once it is aborted; what is on its way goes on. */
   readonly signal?: AbortSignal | undefined;
   /** What a person sees of a message that was given up. */
-  readonly itemOf: (message: OutboxMessage, error: string) => Promise<InboxItem | null>;
+  readonly createItem: (message: OutboxMessage, error: string) => Promise<InboxItem | null>;
 }
 
 /** How many messages went which way. */
@@ -101,7 +101,7 @@ async function fail(
   const pause = Math.max(asked, pauseAfter({ tries, leastMs: sink.timeoutMs, random, backoff }));
   const failure = { id: message.id, workerId, error, now: clock() };
   const isMine = isDead
-    ? await store.markFailed({ ...failure, retryAt: null, item: await ports.itemOf(message, error) })
+    ? await store.markFailed({ ...failure, retryAt: null, item: await ports.createItem(message, error) })
     : await store.markFailed({ ...failure, retryAt: clock() + pause, item: null });
   if (!isMine) return 'lost';
   const fields = { sink: sink.name, issue_ref: message.issue_ref, trigger: message.trigger, tries, error };
@@ -113,7 +113,7 @@ async function fail(
 const LONGEST_ERROR = 500;
 
 function describe(thrown: unknown): string {
-  return errorMessageOf(thrown).slice(0, LONGEST_ERROR);
+  return getErrorMessage(thrown).slice(0, LONGEST_ERROR);
 }
 
 /** How failed deliveries are spaced out and when they are given up. */

@@ -44,7 +44,7 @@ export interface LeadContext extends Required<Omit<LeadOptions, 'backoff' | 'env
   readonly secrets: Secrets;
   /** Unique per lead. */
   readonly leadId: string;
-  readonly runFolderOf: (run: string) => string;
+  readonly getRunFolder: (run: string) => string;
 }
 
 const DELIVERIES_AT_ONCE = 8;
@@ -69,6 +69,6 @@ export function createLeadContext(options: LeadOptions): LeadContext {
     newId,
     random: options.random ?? Math.random,
     leadId: newId(),
-    runFolderOf: (run) => runFolderPath(data, run),
+    getRunFolder: (run) => runFolderPath(data, run),
   };
 }

@@ -14,11 +14,11 @@ async function withItem(changes: Readonly<Record<string, unknown>> | null = { Te
 
 describe('a person who decides', () => {
   it('accepts: the issue goes to review, with who and why in audit and comment', async () => {
-    const { lead, by, stateOf, inbox, executions, comments } = await withItem();
+    const { lead, by, findState, inbox, executions, comments } = await withItem();
     const { decision, item } = await lead.resolve({ ...by, action: 'accept' });
     expect(decision.action).toBe('advance');
     expect(item.resolution).toMatchObject({ action: 'accept', who: 'Ada', why: 'I looked at it', decision: 'advance' });
-    expect(await stateOf()).toBe('review');
+    expect(await findState()).toBe('review');
     expect(await inbox()).toEqual([]);
     expect((await executions())[0]).toMatchObject({ who: 'Ada', decision: 'advance' });
     await lead.deliver();
@@ -28,29 +28,29 @@ describe('a person who decides', () => {
   });
 
   it('rejects: the issue is blocked', async () => {
-    const { lead, by, stateOf } = await withItem();
+    const { lead, by, findState } = await withItem();
     expect((await lead.resolve({ ...by, action: 'reject' })).decision.action).toBe('blocked');
-    expect(await stateOf()).toBe('blocked');
+    expect(await findState()).toBe('blocked');
   });
 
   it('edits: the result as corrected is accepted and shown', async () => {
-    const { lead, by, stateOf, comments } = await withItem(null);
+    const { lead, by, findState, comments } = await withItem(null);
     const result = { Status: 'ok', Changes: { PR: '#99' }, Tests: 'n/a', Summary: 'By hand.' };
     const { item } = await lead.resolve({ ...by, action: 'edit', result });
     expect(item.resolution).toMatchObject({ result: { status: 'ok', changes: { pr: '#99' }, tests: 'n/a' } });
-    expect(await stateOf()).toBe('review');
+    expect(await findState()).toBe('review');
     await lead.deliver();
     expect(await comments()).toContain('- PR: #99');
   });
 
   it('retries: the order goes out again under a new run id', async () => {
-    const { lead, by, submitted, stateOf, store } = await withItem();
+    const { lead, by, submitted, findState, store } = await withItem();
     const { order, item } = await lead.resolve({ ...by, action: 'retry' });
     expect(order?.run_id).toMatch(/-backend-0002$/);
     expect(order).toMatchObject({ instructions: 'Fix it.', worker: 'script' });
     expect(order).not.toHaveProperty('request_id');
     expect(item.resolution?.new_run_id).toBe(order?.run_id);
-    expect(await stateOf()).toBe('doing');
+    expect(await findState()).toBe('doing');
     expect((await store.findIssue('acme/shop#12'))?.active_run_id).toBe(order?.run_id);
     expect(await lead.submit(makeRequest({ request_id: 'r-1' }))).toMatchObject({ order: submitted.order });
   });
@@ -59,19 +59,19 @@ describe('a person who decides', () => {
     ['no result was read', null],
     ['the result is of another run', { RunID: '2026-01-01-backend-0009' }],
   ])('cannot accept where %s', async (_, changes) => {
-    const { lead, by, stateOf, inbox } = await withItem(changes);
+    const { lead, by, findState, inbox } = await withItem(changes);
     await expect(lead.resolve({ ...by, action: 'accept' })).rejects.toMatchObject({ code: 'NOTHING_TO_ACCEPT' });
-    expect(await stateOf()).toBe('needs-human');
+    expect(await findState()).toBe('needs-human');
     expect(await inbox()).toHaveLength(1);
   });
 
   it('cannot enter a result that would not do', async () => {
-    const { lead, by, stateOf } = await withItem(null);
+    const { lead, by, findState } = await withItem(null);
     const result = { Status: 'ok', Changes: {}, Summary: 'trust me' };
     await expect(lead.resolve({ ...by, action: 'edit', result })).rejects.toMatchObject({
       code: 'INVALID_WORK_RESULT',
     });
-    expect(await stateOf()).toBe('needs-human');
+    expect(await findState()).toBe('needs-human');
   });
 
   it('decides once: the second learns what the first chose', async () => {
@@ -88,10 +88,10 @@ describe('a person who decides', () => {
   });
 
   it('cannot settle what another run has taken over meanwhile', async () => {
-    const { lead, by, stateOf, store } = await withItem();
+    const { lead, by, findState, store } = await withItem();
     const { order } = await lead.resolve({ ...by, action: 'retry' });
     await expect(lead.resolve({ ...by, action: 'accept' })).rejects.toMatchObject({ code: 'CONFLICT' });
-    expect(await stateOf()).toBe('doing');
+    expect(await findState()).toBe('doing');
     expect((await store.findIssue('acme/shop#12'))?.active_run_id).toBe(order?.run_id);
   });
 

@@ -1,9 +1,9 @@
-import { stateOfResolution } from '../comment/issue-state.js';
-import { renderComment, triggerOf } from '../comment/render-comment.js';
+import { getResolvedState } from '../comment/issue-state.js';
+import { renderComment, formatTrigger } from '../comment/render-comment.js';
 import { decideByPerson } from '../decide/decide-by-person.js';
 import { formatRunId } from '../../records/index.js';
 import type { Decision, InboxItem, OrderRecord, Resolution, WorkOrder, WorkResult } from '../../records/index.js';
-import { executionOf } from '../execution.js';
+import { createExecution } from '../execution.js';
 import type { ItemResolution, ResolveOutcome } from '../ports/order-store.js';
 import { readResultValue } from '../reading/read-result-value.js';
 import { findWrapper } from '../wrappers/wrappers.js';
@@ -43,8 +43,8 @@ export async function resolveItem(context: LeadContext, request: ResolveRequest)
     id,
     now,
     resolution,
-    state: stateOfResolution(action),
-    execution: executionOf({
+    state: getResolvedState(action),
+    execution: createExecution({
       id: newId(),
       order,
       run: record.run,
@@ -57,8 +57,8 @@ export async function resolveItem(context: LeadContext, request: ResolveRequest)
       who,
       at: resolution.at,
     }),
-    outbox: outboxMessages(context, { issueRef: item.issue_ref, trigger: triggerOf(order, id) }, comment),
-    ...(action === 'retry' ? { retry: retryOf(context, record, now) } : {}),
+    outbox: outboxMessages(context, { issueRef: item.issue_ref, trigger: formatTrigger(order, id) }, comment),
+    ...(action === 'retry' ? { retry: createRetry(context, record, now) } : {}),
   });
   return readOutcome(outcome, id, decision);
 }
@@ -94,7 +94,7 @@ async function planResolution(
   const record = item === undefined ? undefined : await store.findOrder(item.issue_ref, item.run_id);
   if (item === undefined || record === undefined) throw unknownItem(id);
   const decision = decideByPerson({ action, who, why });
-  const result = resultOf(request, item, record.order);
+  const result = getResult(request, item, record.order);
   const resolution: Resolution = {
     action,
     who,
@@ -133,7 +133,7 @@ function isText(value: unknown, maxLength: number): boolean {
 }
 
 /** What is accepted; undefined where nothing is. */
-function resultOf({ action, result, id }: ResolveRequest, item: InboxItem, order: WorkOrder): WorkResult | undefined {
+function getResult({ action, result, id }: ResolveRequest, item: InboxItem, order: WorkOrder): WorkResult | undefined {
   if (action === 'edit') return readResultValue(result, order);
   if (action !== 'accept') return undefined;
   const read = item.reading.result;
@@ -144,7 +144,7 @@ function resultOf({ action, result, id }: ResolveRequest, item: InboxItem, order
   );
 }
 
-function retryOf(
+function createRetry(
   { newId, wrappers }: LeadContext,
   record: OrderRecord,
   now: number,
@@ -156,7 +156,7 @@ function retryOf(
     workerType: wrapper.type,
     spec: sketchSpec(request, wrapper),
     run: newId(),
-    runIdOf: (number) => formatRunId(now, request.role, number),
+    makeRunId: (number) => formatRunId(now, request.role, number),
   };
 }
 

@@ -3,7 +3,7 @@ import { cleanEnd, goodResult, goodText, makeRequest, startLead } from './fixtur
 
 describe('a lead that settles', () => {
   it('a JSON worker and a text worker both close the loop, each in a delivered comment', async () => {
-    const { lead, report, comments, stateOf } = await startLead();
+    const { lead, report, comments, findState } = await startLead();
     const json = await lead.submit(makeRequest());
     await report(json, 'work_result.json', goodResult(json));
     const text = await lead.submit(makeRequest({ issue_ref: 'acme/shop#13' }));
@@ -14,8 +14,8 @@ describe('a lead that settles', () => {
     expect(await lead.deliver()).toMatchObject({ delivered: 2 });
     expect(await comments()).toContain('- PR: https://example.org/pull/7');
     expect(await comments('acme/shop#13')).toContain('- PR: https://example.org/pull/8');
-    expect(await stateOf()).toBe('review');
-    expect(await stateOf('acme/shop#13')).toBe('review');
+    expect(await findState()).toBe('review');
+    expect(await findState('acme/shop#13')).toBe('review');
   });
 
   it('a whole text result is normalised and written to the outbox', async () => {
@@ -40,25 +40,25 @@ describe('a lead that settles', () => {
     ['a status', { Status: undefined }],
     ['a run id', { RunID: undefined }],
   ])('a result without %s never reaches review; a person is asked', async (_, changes) => {
-    const { lead, report, stateOf, inbox, comments } = await startLead();
+    const { lead, report, findState, inbox, comments } = await startLead();
     const submitted = await lead.submit(makeRequest());
     await report(submitted, 'work_result.json', goodResult(submitted, changes));
     const { decision } = await lead.settle(cleanEnd(submitted));
     expect(decision.action).toBe('needs-human');
-    expect(await stateOf()).toBe('needs-human');
+    expect(await findState()).toBe('needs-human');
     expect(await inbox()).toMatchObject([{ run_id: submitted.order.run_id, reason: decision.reason }]);
     await lead.deliver();
     expect(await comments()).toContain('Action: blocked\nStatus: needs-human');
   });
 
   it('the late result of an old run changes nothing', async () => {
-    const { lead, report, stateOf, store, outbox, executions } = await startLead();
+    const { lead, report, findState, store, outbox, executions } = await startLead();
     const old = await lead.submit(makeRequest());
     const current = await lead.submit(makeRequest());
     await report(old, 'work_result.json', goodResult(old));
     const { decision } = await lead.settle(cleanEnd(old));
     expect(decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
-    expect(await stateOf()).toBe('doing');
+    expect(await findState()).toBe('doing');
     expect((await store.findIssue('acme/shop#12'))?.active_run_id).toBe(current.order.run_id);
     expect(await outbox()).toEqual([]);
     expect(await executions()).toMatchObject([
@@ -108,11 +108,11 @@ describe('a lead that settles', () => {
   });
 
   it('a result that names another run is archived, and its order waits for a person', async () => {
-    const { lead, report, stateOf, store } = await startLead();
+    const { lead, report, findState, store } = await startLead();
     const submitted = await lead.submit(makeRequest());
     await report(submitted, 'work_result.json', goodResult(submitted, { RunID: '2026-01-01-backend-0099' }));
     expect((await lead.settle(cleanEnd(submitted))).decision.action).toBe('needs-human');
-    expect(await stateOf()).toBe('needs-human');
+    expect(await findState()).toBe('needs-human');
     expect((await store.findOrder('acme/shop#12', submitted.order.run_id))?.result?.run_id).toBe(
       '2026-01-01-backend-0099',
     );

@@ -4,10 +4,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Decision, NewOutboxMessage, OrderRecord, Reading, RunResult } from '../../records/index.js';
 import { failedResult } from '../../runs/index.js';
-import { stateOf } from '../comment/issue-state.js';
-import { renderComment, triggerOf } from '../comment/render-comment.js';
+import { getIssueState } from '../comment/issue-state.js';
+import { renderComment, formatTrigger } from '../comment/render-comment.js';
 import { decide } from '../decide/decide.js';
-import { executionOf, itemOf } from '../execution.js';
+import { createExecution, createItem } from '../execution.js';
 import type { Execution } from '../execution.js';
 import { readWorkResult } from '../reading/read-work-result.js';
 import { RESULT_BYTES, RESULT_FILES } from '../reading/result-file.js';
@@ -72,7 +72,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
   const { order } = record;
   const startedAt = wasStarted(end) ? (end.startedAt ?? record.started_at) : null;
   const durationMs = startedAt === null ? null : Math.max(0, now - Date.parse(startedAt));
-  const printedIn = `${relative(context.data, context.runFolderOf(record.run))}/.audit`;
+  const printedIn = `${relative(context.data, context.getRunFolder(record.run))}/.audit`;
   const given = { order, reading, exitCode, signal, durationMs, printedIn, ...whatElseIsKnown(end) };
   const row = (decision: Decision): Execution => ({
     id: newId(),
@@ -100,17 +100,17 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     runResult: end.runResult ?? sketchResult(end),
     active: {
       decision: ifActive,
-      state: stateOf(ifActive) ?? 'needs-human',
+      state: getIssueState(ifActive) ?? 'needs-human',
       result: reading.result ?? null,
-      execution: executionOf(row(ifActive)),
-      item: ifActive.action === 'needs-human' ? itemOf(row(ifActive)) : null,
+      execution: createExecution(row(ifActive)),
+      item: ifActive.action === 'needs-human' ? createItem(row(ifActive)) : null,
       outbox: outboxMessages(
         context,
-        { issueRef, trigger: triggerOf(order) },
+        { issueRef, trigger: formatTrigger(order) },
         renderComment({ order, reading, decision: ifActive }),
       ),
     },
-    stale: { decision: ifStale, result: reading.result ?? null, execution: executionOf(row(ifStale)) },
+    stale: { decision: ifStale, result: reading.result ?? null, execution: createExecution(row(ifStale)) },
   });
   const fields = { issue_ref: issueRef, run_id: runId, source: reading.source, action: decision.action, repeated };
   context.logger.info('order settled', fields);
@@ -121,7 +121,7 @@ async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd
   // A worker that was not started has nothing to report; what stands in the folder is somebody else's.
   if (!wasStarted(end)) return { source: 'none', problems: [] };
   const startedAt = end.startedAt ?? record.started_at;
-  const dir = end.dir ?? context.runFolderOf(record.run);
+  const dir = end.dir ?? context.getRunFolder(record.run);
   await maskResultFiles(context, dir);
   const reading = await readWorkResult({
     dir,

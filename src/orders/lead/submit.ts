@@ -1,7 +1,7 @@
 import { formatRunId } from '../../records/index.js';
 import type { OrderRecord, StoredRunSpec, WorkOrder, WorkRequest } from '../../records/index.js';
 import { readWorkRequest } from '../shapes/read-work-request.js';
-import { findWrapper, agentEngineOf } from '../wrappers/wrappers.js';
+import { findWrapper, findAgentEngine } from '../wrappers/wrappers.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
 import type { LeadContext } from './lead-context.js';
 
@@ -25,7 +25,7 @@ export async function submit(context: LeadContext, request: unknown): Promise<Su
     workerType: wrapper.type,
     run: context.newId(),
     spec: sketchSpec(checked, wrapper),
-    runIdOf: (number) => formatRunId(now, checked.role, number),
+    makeRunId: (number) => formatRunId(now, checked.role, number),
     now,
   });
   return { order: record.order, run: record.run, repeated, record };
@@ -33,6 +33,6 @@ export async function submit(context: LeadContext, request: unknown): Promise<Su
 
 /** What is known of an order's run before a worker prepares it; the worker replaces it by what it really starts. */
 export function sketchSpec({ repo_dir, instructions }: WorkRequest, { type, command }: Wrapper): StoredRunSpec {
-  const engine = command === undefined ? agentEngineOf(type) : undefined;
+  const engine = command === undefined ? findAgentEngine(type) : undefined;
   return { engine: engine ?? 'command', workdir: repo_dir, prompt: instructions };
 }

@@ -88,7 +88,7 @@ export interface OrderSubmission {
   /** What is known of it before a worker prepares it: engine, folder, instructions. */
   readonly spec: StoredRunSpec;
   /** Makes a run id of the number the store hands out: `2026-11-15-backend-0001`. */
-  readonly runIdOf: (number: number) => string;
+  readonly makeRunId: (number: number) => string;
   readonly now: number;
 }
 

@@ -200,7 +200,7 @@ function readLine(line: string): TestsFound {
   // The last arrow counts: a command may hold one.
   const arrow = line.lastIndexOf('=>');
   const command = line.slice(0, Math.max(arrow, 0)).trim();
-  const result = resultOf(line.slice(arrow + 2));
+  const result = toTestResult(line.slice(arrow + 2));
   if (arrow < 0 || result === undefined || isNoneLike(command)) return { problem: invalidValue('tests', HOW_TO) };
   return { tests: { command, result, evidence: '' } };
 }
@@ -219,13 +219,13 @@ function readReport(report: Readonly<Record<string, unknown>>): TestsFound {
     if (said.toLowerCase() === 'n/a') return { tests: 'n/a' };
     return said === '' || isNoneLike(said) ? {} : { problem: invalidValue('tests.command', HOW_TO) };
   }
-  const result = resultOf(said);
+  const result = toTestResult(said);
   if (result === undefined) return { problem: invalidValue('tests.result', HOW_TO) };
   const evidence = words.get('evidence') ?? '';
   return { tests: { command, result, evidence: isNoneLike(evidence) ? '' : evidence } };
 }
 
-function resultOf(text: string): (typeof TEST_RESULTS)[number] | undefined {
+function toTestResult(text: string): (typeof TEST_RESULTS)[number] | undefined {
   const word = text.trim().toLowerCase();
   return TEST_RESULTS.find((result) => result === word);
 }

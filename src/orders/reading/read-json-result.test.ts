@@ -14,7 +14,7 @@ const pascal = {
 };
 
 const read = (value: unknown) => readJsonResult(JSON.stringify(value));
-const codesOf = (text: string) =>
+const listCodes = (text: string) =>
   readJsonResult(text).problems.map(({ code, path }) => (path ? `${code} ${path}` : code));
 
 describe('work_result.json', () => {
@@ -57,7 +57,7 @@ describe('work_result.json', () => {
     ['a key twice further in', `${JSON.stringify(result).slice(0, -1)},"x":{"y":1,"y":2}}`, 'DUPLICATE_KEY x.y'],
   ])('is no result if it is %s', (_, text, code) => {
     const reading = readJsonResult(text);
-    expect(codesOf(text)).toEqual([code]);
+    expect(listCodes(text)).toEqual([code]);
     expect(reading.result).toBeUndefined();
   });
 
@@ -91,7 +91,7 @@ describe('work_result.json', () => {
     ['tests in two spellings', { tests: { result: 'pass', Result: 'fail' } }, ['KEY_CONFLICT tests.result']],
   ])('is no result with %s, and what is there becomes a draft', (_, changes, codes) => {
     const text = JSON.stringify({ ...result, ...changes });
-    expect(codesOf(text)).toEqual(codes);
+    expect(listCodes(text)).toEqual(codes);
     expect(readJsonResult(text).result).toBeUndefined();
     expect(readJsonResult(text).draft).toBeTypeOf('object');
   });
@@ -99,7 +99,7 @@ describe('work_result.json', () => {
   test('is a result without its evidence, and says so', () => {
     const bare = { issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' };
     expect(read(bare).result).toEqual({ ...bare, changes: {}, summary: '' });
-    expect(codesOf(JSON.stringify(bare))).toEqual(['CHANGES_MISSING changes', 'TESTS_MISSING tests']);
+    expect(listCodes(JSON.stringify(bare))).toEqual(['CHANGES_MISSING changes', 'TESTS_MISSING tests']);
   });
 
   test.each([

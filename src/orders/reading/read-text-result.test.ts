@@ -14,24 +14,24 @@ const header = [
 const body = 'The basket adds up.';
 const fromText = { ...result, tests: { command: 'npm test', result: 'pass', evidence: '' } };
 
-const textOf = (lines: readonly string[], rest = body): string => `${lines.join('\n')}\n\n${rest}\n`;
+const joinText = (lines: readonly string[], rest = body): string => `${lines.join('\n')}\n\n${rest}\n`;
 const without = (key: string): string[] => header.filter((line) => !line.startsWith(key));
-const codesOf = (text: string) =>
+const listCodes = (text: string) =>
   readTextResult(text).problems.map(({ code, path }) => (path ? `${code} ${path}` : code));
 
 describe('work_result.txt', () => {
   test('is a header to the first blank line, then the summary', () => {
-    expect(readTextResult(textOf(header))).toEqual({ result: fromText, problems: [] });
+    expect(readTextResult(joinText(header))).toEqual({ result: fromText, problems: [] });
   });
 
   test.each([
-    ['keys in any case', textOf(header.map((line) => line.replace(/^\w+/, (key) => key.toUpperCase())))],
-    ['keys in snake_case', textOf(['issue_ref: acme/shop#12', 'run_id:2026-11-15-backend-0001', ...header.slice(2)])],
-    ['CRLF', textOf(header).replaceAll('\n', '\r\n')],
-    ['blanks around values', textOf(header.map((line) => `${line.replace(':', ' :\t ')}  `))],
-    ['blank lines in the body', textOf(header, `\n\n${body}\n\n`)],
+    ['keys in any case', joinText(header.map((line) => line.replace(/^\w+/, (key) => key.toUpperCase())))],
+    ['keys in snake_case', joinText(['issue_ref: acme/shop#12', 'run_id:2026-11-15-backend-0001', ...header.slice(2)])],
+    ['CRLF', joinText(header).replaceAll('\n', '\r\n')],
+    ['blanks around values', joinText(header.map((line) => `${line.replace(':', ' :\t ')}  `))],
+    ['blank lines in the body', joinText(header, `\n\n${body}\n\n`)],
     ['a blank line of blanks', `${header.join('\n')}\n \t\n${body}`],
-    ['other keys', textOf([...header, 'Mood: good', 'X-Took: 3s'])],
+    ['other keys', joinText([...header, 'Mood: good', 'X-Took: 3s'])],
   ])('may have %s', (_, text) => {
     expect(readTextResult(text)).toEqual({ result: fromText, problems: [] });
   });
@@ -41,7 +41,7 @@ describe('work_result.txt', () => {
   });
 
   test('keeps what stands behind the blank line out of the header', () => {
-    const text = textOf(header, 'Status: fail\nRunId: 2026-11-15-backend-0009');
+    const text = joinText(header, 'Status: fail\nRunId: 2026-11-15-backend-0009');
     expect(readTextResult(text).result).toMatchObject({ status: 'ok', run_id: order.run_id });
   });
 
@@ -52,7 +52,7 @@ describe('work_result.txt', () => {
       'BlockedBy: acme/shop#3, local#x',
       'Questions: A?; B, C?',
     ];
-    expect(readTextResult(textOf([...header, ...more])).result).toEqual({
+    expect(readTextResult(joinText([...header, ...more])).result).toEqual({
       ...result,
       summary: 'In short\n\nThe basket adds up.',
       blocked_by: ['acme/shop#3', 'local#x'],
@@ -61,7 +61,7 @@ describe('work_result.txt', () => {
   });
 
   test('says n/a where there are no tests', () => {
-    expect(readTextResult(textOf([...without('Tests'), 'Tests: n/a'])).result?.tests).toBe('n/a');
+    expect(readTextResult(joinText([...without('Tests'), 'Tests: n/a'])).result?.tests).toBe('n/a');
   });
 
   test.each([
@@ -87,11 +87,11 @@ describe('work_result.txt', () => {
     ['no header', [''], ['HEADER_MALFORMED']],
     ['a header without end', [...header, ...Array.from({ length: 100 }, (_, i) => `K${i}: v`)], ['HEADER_MALFORMED']],
   ])('cannot be used with %s', (_, lines, codes) => {
-    expect(codesOf(textOf(lines))).toEqual(codes);
+    expect(listCodes(joinText(lines))).toEqual(codes);
   });
 
   test('what was read of a broken header becomes a draft', () => {
-    expect(readTextResult(textOf(['Done!', ...header]))).toEqual({
+    expect(readTextResult(joinText(['Done!', ...header]))).toEqual({
       problems: [{ code: 'HEADER_MALFORMED', message: 'line 1 is not of the form Key: Value: Done!' }],
       draft: {
         issue_ref: order.issue_ref,

@@ -17,7 +17,7 @@ async function readFolder(files: Readonly<Record<string, string>>, more: object 
   return readWorkResult({ dir, stdout: '', stderr: '', order: elsewhere, ...more });
 }
 
-const codesOf = (problems: readonly { readonly code: string }[] = []) => problems.map(({ code }) => code);
+const listCodes = (problems: readonly { readonly code: string }[] = []) => problems.map(({ code }) => code);
 
 describe('readWorkResult', () => {
   test('takes work_result.json first and says so', async () => {
@@ -48,7 +48,7 @@ describe('readWorkResult', () => {
   test('takes JSON where both are there, and notes it', async () => {
     const reading = await readFolder({ 'work_result.json': json, 'work_result.txt': text });
     expect(reading).toMatchObject({ source: 'json', result: { status: 'ok' }, problems: [] });
-    expect(codesOf(reading.notices)).toContain('RESULT_SHADOWED');
+    expect(listCodes(reading.notices)).toContain('RESULT_SHADOWED');
   });
 
   test.each([
@@ -91,7 +91,7 @@ describe('readWorkResult', () => {
       async (start) => {
         const reading = await readDated({ 'work_result.json': '2020-03-01T09:59:59Z' }, start);
         expect(reading).toMatchObject({ source: 'text', result: { status: 'fail' } });
-        expect(codesOf(reading.notices)).toEqual(['RESULT_OUTDATED']);
+        expect(listCodes(reading.notices)).toEqual(['RESULT_OUTDATED']);
       },
     );
 
@@ -99,7 +99,7 @@ describe('readWorkResult', () => {
       const old = '2020-02-28T10:00:00Z';
       const reading = await readDated({ 'work_result.json': old, 'work_result.txt': old });
       expect(reading).toMatchObject({ source: 'none', problems: [{ code: 'RESULT_MISSING' }] });
-      expect(codesOf(reading.notices)).toEqual(['RESULT_OUTDATED', 'RESULT_OUTDATED']);
+      expect(listCodes(reading.notices)).toEqual(['RESULT_OUTDATED', 'RESULT_OUTDATED']);
     });
 
     test('is told from one of the run', async () => {
@@ -189,13 +189,13 @@ describe('readWorkResult', () => {
     test('matters little to who is blocked', async () => {
       const reading = await claim('0123456789abcdef0123456789abcdef01234567', 'blocked');
       expect(reading.problems).toEqual([]);
-      expect(codesOf(reading.notices)).toEqual(['COMMIT_NOT_FOUND']);
+      expect(listCodes(reading.notices)).toEqual(['COMMIT_NOT_FOUND']);
     });
 
     test('is taken at its word where there is no repository, and that is noted', async () => {
       const reading = await readFolder({ 'work_result.json': json });
       expect(reading.problems).toEqual([]);
-      expect(codesOf(reading.notices)).toEqual(['NOT_A_REPOSITORY']);
+      expect(listCodes(reading.notices)).toEqual(['NOT_A_REPOSITORY']);
     });
   });
 });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { errorMessageOf } from '../../base/index.js';
+import { getErrorMessage } from '../../base/index.js';
 import { isPresent } from '../../files/index.js';
 import { parse } from '../../json/index.js';
 import { RESULT_STATUSES, isIssueRef, parseRunId } from '../../records/index.js';
@@ -106,7 +106,7 @@ function readStrictly(text: string): { readonly value?: unknown; readonly proble
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return notJson(errorMessageOf(error));
+    return notJson(getErrorMessage(error));
   }
   const parsed = parse(text, undefined, { profile: 'generic', detectDuplicates: true, limits: { depth: DEPTH } });
   if (!parsed.ok) return notJson(parsed.status === 'failed' ? parsed.error.message : 'it is a comment');

@@ -10,7 +10,7 @@ const request = {
   instructions: 'Fix the basket.',
 };
 
-function problemsOf(read: () => unknown): readonly (readonly [string | undefined, string])[] {
+function listProblems(read: () => unknown): readonly (readonly [string | undefined, string])[] {
   try {
     read();
   } catch (error) {
@@ -53,7 +53,7 @@ describe('readWorkRequest', () => {
 
   test('lists everything that is wrong, with what to do', () => {
     const wrong = { issue_ref: 'I_kwDOAB', role: '../x', repo_dir: 'shop', instructions: 7, priority: 0.5 };
-    expect(problemsOf(() => readWorkRequest(wrong))).toEqual([
+    expect(listProblems(() => readWorkRequest(wrong))).toEqual([
       ['worker', 'required, but missing'],
       [
         'issue_ref',
@@ -110,11 +110,11 @@ describe('readWorkRequest', () => {
     ],
     ['two spellings that differ', { Role: 'qa' }, 'role', 'two spellings with different values; keep one of them'],
   ])('refuses %s', (_, change, path, message) => {
-    expect(problemsOf(() => readWorkRequest({ ...request, ...ownKeys(change) }))).toContainEqual([path, message]);
+    expect(listProblems(() => readWorkRequest({ ...request, ...ownKeys(change) }))).toContainEqual([path, message]);
   });
 
   test.each([null, undefined, 'text', 7, [request]])('refuses %j, which is no object', (value) => {
-    expect(problemsOf(() => readWorkRequest(value))).toEqual([
+    expect(listProblems(() => readWorkRequest(value))).toEqual([
       [undefined, 'it must be an object with issue_ref, role, repo_dir and worker'],
     ]);
   });
@@ -122,7 +122,7 @@ describe('readWorkRequest', () => {
   test('says how many more there are when there are many', () => {
     const keys = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`odd_${index}`, 1]));
     expect(() => readWorkRequest({ ...request, ...keys })).toThrow(/; and 20 more$/);
-    expect(problemsOf(() => readWorkRequest({ ...request, ...keys }))).toHaveLength(30);
+    expect(listProblems(() => readWorkRequest({ ...request, ...keys }))).toHaveLength(30);
   });
 });
 
@@ -137,8 +137,8 @@ describe('readWorkOrder', () => {
       ...request,
       run_id: '2026-11-15-backend-0001',
     });
-    expect(problemsOf(() => readWorkOrder(request))).toEqual([['run_id', 'required, but missing']]);
-    expect(problemsOf(() => readWorkOrder({ ...request, run_id: '2026-02-30-backend-0001' }))).toEqual([
+    expect(listProblems(() => readWorkOrder(request))).toEqual([['run_id', 'required, but missing']]);
+    expect(listProblems(() => readWorkOrder({ ...request, run_id: '2026-02-30-backend-0001' }))).toEqual([
       ['run_id', 'there is no such day, role or number'],
     ]);
     expect(() => readWorkOrder({})).toThrow(expect.objectContaining({ code: 'INVALID_WORK_ORDER' }));

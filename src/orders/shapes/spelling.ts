@@ -17,12 +17,12 @@ export interface SpelledFields {
  * readSpellings([['RunID', '1'], ['mood', 'good']], ['run_id']).known // Map { 'run_id' → '1' }
  */
 export function readSpellings(fields: Iterable<readonly [string, unknown]>, names: readonly string[]): SpelledFields {
-  const nameOf = new Map(names.map((name) => [foldKey(name), name]));
+  const nameByFolded = new Map(names.map((name) => [foldKey(name), name]));
   const known = new Map<string, unknown>();
   const unknown = new Map<string, unknown>();
   const conflicts: Problem[] = [];
   for (const [key, value] of fields) {
-    const name = /^[A-Za-z_]+$/.test(key) ? nameOf.get(foldKey(key)) : undefined;
+    const name = /^[A-Za-z_]+$/.test(key) ? nameByFolded.get(foldKey(key)) : undefined;
     if (name === undefined) {
       unknown.set(key, value);
     } else if (!known.has(name)) {

@@ -2,9 +2,9 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessageOf } from '../../base/index.js';
+import { getErrorMessage } from '../../base/index.js';
 import { makeFolder } from '../../files/index.js';
-import { fileNameOf } from '../../records/index.js';
+import { toFileName } from '../../records/index.js';
 import type { NewOutboxMessage } from '../../records/index.js';
 import { formatMarker, withMarker, SinkError } from './sink.js';
 import type { Sink } from './sink.js';
@@ -23,7 +23,7 @@ const CHUNK_BYTES = 256 * 1024;
 export function createMarkdownSink(options: { readonly folder: string; readonly name?: string }): Sink {
   const { folder, name = 'markdown' } = options;
   const lines = new Map<string, Promise<unknown>>();
-  const findPath = (message: NewOutboxMessage) => join(folder, `${fileNameOf(message.issue_ref)}.md`);
+  const findPath = (message: NewOutboxMessage) => join(folder, `${toFileName(message.issue_ref)}.md`);
 
   /** One at a time per file: two writers in one process would both take the other's half for a cut. */
   async function inLine<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -48,7 +48,7 @@ export function createMarkdownSink(options: { readonly folder: string; readonly 
         await inLine(path, async () => append(folder, path, message));
       } catch (error) {
         if (error instanceof SinkError) throw error;
-        const why = errorMessageOf(error);
+        const why = getErrorMessage(error);
         throw new SinkError(
           'SINK_FILE_UNUSABLE',
           `${path} cannot be written: ${why}. Check its folder, permissions and space.`,
@@ -72,7 +72,7 @@ async function append(folder: string, path: string, message: NewOutboxMessage): 
     const entry = Buffer.from(`${withMarker(message)}\n`);
     const marker = Buffer.from(`\n${formatMarker(message)}`);
     if (!(await contains(handle, size, marker))) {
-      const kept = size - (await lengthOfCut(handle, size, entry));
+      const kept = size - (await getCutLength(handle, size, entry));
       if (kept < size) await handle.truncate(kept);
       const separator = Buffer.from(kept === 0 ? '' : (await endsInLineBreak(handle, kept)) ? '\n' : '\n\n');
       await handle.appendFile(Buffer.concat([separator, entry]));
@@ -94,7 +94,7 @@ async function contains(handle: FileHandle, size: number, wanted: Buffer): Promi
 }
 
 /** How much of the entry, not all of it, already stands at the end of the file: what a crash left. */
-async function lengthOfCut(handle: FileHandle, size: number, entry: Buffer): Promise<number> {
+async function getCutLength(handle: FileHandle, size: number, entry: Buffer): Promise<number> {
   const tail = await readPart(handle, Math.max(0, size - entry.length), Math.min(entry.length, size));
   // Knuth, Morris and Pratt: the longest beginning of the entry that the tail ends with, in linear time.
   const shorter = new Uint32Array(entry.length);

@@ -57,7 +57,7 @@ export const WORKER_TYPES: Readonly<Record<string, RunEngine>> = {
 };
 
 /** The engine of an agent Sluice can start by itself; undefined for types that need a command. */
-export function agentEngineOf(type: string): RunEngine | undefined {
+export function findAgentEngine(type: string): RunEngine | undefined {
   const engine = Object.hasOwn(WORKER_TYPES, type) ? WORKER_TYPES[type] : undefined;
   return engine === 'command' ? undefined : engine;
 }
@@ -86,7 +86,7 @@ export function readWrappers(value: unknown): Wrappers {
       const advice = `use letters, digits, points, - and _ for a name, at most ${WORKER_NAME.maxLength} characters`;
       problems.push(invalidValue(name, advice));
     } else if (checked.problems !== undefined) problems.push(...checked.problems.map((one) => under(name, one)));
-    else if (checked.value.command === undefined && agentEngineOf(checked.value.type) === undefined) {
+    else if (checked.value.command === undefined && findAgentEngine(checked.value.type) === undefined) {
       problems.push(invalidValue(`${name}.command`, `a worker of type ${checked.value.type} needs a command`));
     } else if (checked.value.command?.[0]?.trim() === '') {
       problems.push(invalidValue(`${name}.command`, 'it must begin with a program'));
@@ -105,8 +105,8 @@ export function readWrappers(value: unknown): Wrappers {
 export function findWrapper(name: string, configured: Wrappers): Wrapper {
   const wrapper = Object.hasOwn(configured, name) ? configured[name] : undefined;
   if (wrapper !== undefined) return wrapper;
-  if (agentEngineOf(name) !== undefined) return { type: name };
-  const agents = Object.keys(WORKER_TYPES).filter((type) => agentEngineOf(type) !== undefined);
+  if (findAgentEngine(name) !== undefined) return { type: name };
+  const agents = Object.keys(WORKER_TYPES).filter((type) => findAgentEngine(type) !== undefined);
   const names = [...new Set([...Object.keys(configured), ...agents])].join(', ');
   throw new OrdersError(
     'UNKNOWN_WORKER',

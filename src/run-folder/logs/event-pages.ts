@@ -1,4 +1,4 @@
-import { LOG_END, comparePositions, countField, isRecord, positionOf } from '../../events/index.js';
+import { LOG_END, comparePositions, countField, isRecord, getPosition } from '../../events/index.js';
 import type { Emitted, LogPosition } from '../../events/index.js';
 import { openLineTail, parseJson } from '../../files/index.js';
 import type { FileLine } from '../../files/index.js';
@@ -44,7 +44,7 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
 
   function standsAt({ position }: Place, line: FileLine | undefined): boolean {
     const emitted = toEmitted(protocol, line?.text);
-    return emitted !== undefined && comparePositions(positionOf(emitted), position) === 0;
+    return emitted !== undefined && comparePositions(getPosition(emitted), position) === 0;
   }
 
   const read: EventPages['read'] = async (query) => {
@@ -63,7 +63,7 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
       for (; line !== undefined; line = await lines.next()) {
         const emitted = toEmitted(protocol, line.text);
         if (emitted === undefined) continue;
-        const position = positionOf(emitted);
+        const position = getPosition(emitted);
         if (line.number % STRIDE === 1) remember(position, line.offset);
         if (comparePositions(position, after) <= 0) continue;
         if (comparePositions(position, to) > 0) break;

@@ -1,5 +1,5 @@
 import type { DriftSummary, Emitted } from '../../events/index.js';
-import { keysOf } from '../../base/index.js';
+import { listKeys } from '../../base/index.js';
 import { RUN_LOGS } from '../file-names.js';
 import type { RunLog } from '../file-names.js';
 import type { RunFolder } from '../open-run-folder.js';
@@ -26,7 +26,7 @@ export interface RunLogs {
  */
 export async function openRunLogs(folder: RunFolder): Promise<RunLogs> {
   const logs = new Map<RunLog, LogFile>();
-  for (const log of keysOf(RUN_LOGS)) logs.set(log, await openLogFile(folder.logPath(log)));
+  for (const log of listKeys(RUN_LOGS)) logs.set(log, await openLogFile(folder.logPath(log)));
 
   /** One pass and one text a log: this is on the way of every event. */
   async function append(events: readonly Emitted[]): Promise<void> {

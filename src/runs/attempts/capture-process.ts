@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { CapturedChunk } from '../../run-folder/index.js';
 import { isRasp } from '../../events/index.js';
 import type { Emitted, Verdict } from '../../events/index.js';
-import { errorMessageOf } from '../../base/index.js';
+import { getErrorMessage } from '../../base/index.js';
 import type { AttemptRecord } from '../capture/attempt-record.js';
 import { captureOutput, OutputGauge } from '../capture/capture-output.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
@@ -37,7 +37,7 @@ export async function captureProcess(
     running = await launchProcess({ command, cwd: workdir, env, ...input, terminal: spec.terminal ?? false });
   } catch (error) {
     await note.forget();
-    return { verdict: 'not_started', reason: prepared.secrets.maskText(errorMessageOf(error)) };
+    return { verdict: 'not_started', reason: prepared.secrets.maskText(getErrorMessage(error)) };
   }
   try {
     await note.started(running.identity);
@@ -47,7 +47,7 @@ export async function captureProcess(
     await running.stop().catch((error: unknown) => {
       ports.logger.warn('cannot end a process of the run', {
         run_id: context.id,
-        error: errorMessageOf(error),
+        error: getErrorMessage(error),
       });
     });
     await endEscapedProcesses(runDir);

@@ -2,7 +2,7 @@ import type { Drained, DriftSummary, FcmpEvent, FsDiff, Emitted } from '../../ev
 import { judgeOutput } from '../judge/judge-output.js';
 import type { JudgedOutput } from '../judge/judge-output.js';
 import type { RunProcess, RunWarning } from '../../records/index.js';
-import { errorMessageOf } from '../../base/index.js';
+import { getErrorMessage } from '../../base/index.js';
 import { AttemptRecord } from '../capture/attempt-record.js';
 import { AnswerCollector } from '../judge/answer.js';
 import type { AnswerSource } from '../judge/answer.js';
@@ -57,7 +57,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
     prepared = await prepareLaunch(context, plan);
     changes = await watchFolder(plan.workdir, context.ports.data);
   } catch (error) {
-    return recordUnstarted(context, plan, { verdict: 'not_started', reason: errorMessageOf(error) });
+    return recordUnstarted(context, plan, { verdict: 'not_started', reason: getErrorMessage(error) });
   }
   const { secrets } = prepared;
   context.findings.startAttempt();

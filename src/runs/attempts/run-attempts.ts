@@ -15,7 +15,7 @@ import type { RunControl } from './run-control.js';
 /** Runs attempt after attempt until one ends the run: the first, those with a reply, those with a correction. */
 export async function runAttempts(context: RunContext, workdir: string): Promise<RunResult> {
   const { spec, control, usage } = context;
-  warnOfUnreportedCost(context);
+  warnAboutUnreportedCost(context);
   const watch = startStopwatch(context.limits.time_s, control);
   let retries = spec.max_retries ?? 0;
   let artifacts: FsDiff = NO_CHANGES;
@@ -43,7 +43,7 @@ export async function runAttempts(context: RunContext, workdir: string): Promise
   }
 }
 
-function warnOfUnreportedCost(context: RunContext): void {
+function warnAboutUnreportedCost(context: RunContext): void {
   const { launcher, limits } = context;
   if (launcher.reportsCost || limits.cost === Number.POSITIVE_INFINITY) return;
   const message = `limits.cost has no effect: engine ${launcher.engine} does not report its cost. Use limits.tokens or limits.time_s.`;

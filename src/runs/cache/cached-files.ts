@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
-import { errorCodeOf, errorMessageOf } from '../../base/index.js';
+import { getErrorCode, getErrorMessage } from '../../base/index.js';
 import type { FsDiff } from '../../events/index.js';
 import { beginReplacement, makeFolder, openForReading } from '../../files/index.js';
 import { isArtifactPath } from '../../run-folder/index.js';
@@ -52,7 +52,7 @@ export async function storeFiles(
     try {
       content = await readContent(join(workdir, path), left);
     } catch (error) {
-      return { reason: errorMessageOf(error).replace(/\.$/, '') };
+      return { reason: getErrorMessage(error).replace(/\.$/, '') };
     }
     if (content === 'too large') return { reason: `the run wrote more than ${MAX_RESULT_BYTES} bytes` };
     if (content === 'missing') return { reason: `${path} is gone` };
@@ -141,7 +141,7 @@ async function findContent(path: string, length: number): Promise<Content | 'mis
     const content = await readContent(path, length);
     return content === 'too large' ? 'other' : content;
   } catch (error) {
-    return errorCodeOf(error) === 'ENOENT' ? 'missing' : 'other';
+    return getErrorCode(error) === 'ENOENT' ? 'missing' : 'other';
   }
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { errorMessageOf } from '../../base/index.js';
+import { getErrorMessage } from '../../base/index.js';
 import { getRunMode } from '../attempts/run-context.js';
 import type { RunContext } from '../attempts/run-context.js';
 import { AttemptRecord } from '../capture/attempt-record.js';
@@ -29,7 +29,7 @@ export async function findCachedResult(context: RunContext, key: string): Promis
     const checked = await schema['~standard'].validate(cached.result.value);
     return checked.issues === undefined && isDeepStrictEqual(checked.value, cached.result.value) ? cached : undefined;
   } catch (error) {
-    ports.logger.warn('cannot read the cache of results', { run_id: context.id, error: errorMessageOf(error) });
+    ports.logger.warn('cannot read the cache of results', { run_id: context.id, error: getErrorMessage(error) });
     return undefined;
   }
 }
@@ -44,7 +44,7 @@ export async function restoreCachedFiles(
     return await restoreFiles(filesFolder(ports.data), workdir, files);
   } catch (error) {
     // Some files may be there by now: an agent must not take them for the user's.
-    throw new NotStarted(`Cannot restore the files of the cached result: ${errorMessageOf(error)}`, { cause: error });
+    throw new NotStarted(`Cannot restore the files of the cached result: ${getErrorMessage(error)}`, { cause: error });
   }
 }
 
@@ -60,7 +60,7 @@ export async function cacheResult(
   result: RunResult,
 ): Promise<RunResult> {
   if (result.status !== 'success') return result;
-  const reason = await tryToCache(context, key, workdir, result).catch(errorMessageOf);
+  const reason = await tryToCache(context, key, workdir, result).catch(getErrorMessage);
   if (reason === null) return result;
   context.ports.logger.info('result not cached', { run_id: context.id, reason });
   const message = `The result is not cached: ${reason.replace(/\.$/, '')}.`;

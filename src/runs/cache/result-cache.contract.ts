@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CachedResult, ResultCache, CacheLimits } from './result-cache.js';
-import { runResultOf } from '../result/fixtures/run-result-of.js';
+import { createRunResult } from '../result/fixtures/create-run-result.js';
 
 /** A key: a hash. */
 export const computeKey = (digit: string): string => digit.repeat(64);
@@ -10,7 +10,7 @@ export function cachedResult(value: unknown): CachedResult {
   return {
     run_id: 'run-1',
     kept_at: '2026-11-15T00:00:00.000Z',
-    result: runResultOf({ value }),
+    result: createRunResult({ value }),
   };
 }
 

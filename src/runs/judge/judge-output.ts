@@ -1,4 +1,4 @@
-import { errorMessageOf, isSluiceError } from '../../base/index.js';
+import { getErrorMessage, isSluiceError } from '../../base/index.js';
 import { createCommentError, parseAsync } from '../../json/index.js';
 import type { ParseError, Repair, RepairLevel, SchemaIssue, StandardSchema, Warning } from '../../json/index.js';
 import { stripDoneMarker } from '../spec/done-marker.js';
@@ -84,5 +84,5 @@ function describeIssue({ path, message }: SchemaIssue): string {
 
 function describeThrown(error: unknown): string {
   if (isSluiceError(error)) return `[${error.code}] ${error.message}`;
-  return errorMessageOf(error);
+  return getErrorMessage(error);
 }

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { errorMessageOf } from '../../base/index.js';
+import { getErrorMessage } from '../../base/index.js';
 import { computeCacheKey } from '../cache/cache-key.js';
 import type { RunContext } from '../attempts/run-context.js';
 import { endOrphans } from '../process/end-orphans.js';
@@ -34,7 +34,7 @@ export async function prepareCacheKey(context: RunContext, workdir: string): Pro
     );
     return await computeCacheKey({ ...spec, workdir }, version);
   } catch (error) {
-    throw new NotStarted(`Cannot read the input files: ${errorMessageOf(error)}`);
+    throw new NotStarted(`Cannot read the input files: ${getErrorMessage(error)}`);
   }
 }
 
@@ -54,7 +54,7 @@ export async function claimWorkdir(context: RunContext, workdir: string): Promis
   try {
     return await lockFolder(join(ports.data, 'locks'), workdir, { wait: true, signal: waiting.signal });
   } catch (error) {
-    throw new NotStarted(errorMessageOf(error), { cause: error });
+    throw new NotStarted(getErrorMessage(error), { cause: error });
   } finally {
     clearTimeout(timer);
     unsubscribe();
@@ -68,7 +68,7 @@ async function endOrphansOnce({ ports: { data, logger } }: RunContext): Promise<
         logger.warn('ended an orphaned process', { pid, run_dir: runDir });
       }
     } catch (error) {
-      logger.warn('cannot end orphaned processes', { error: errorMessageOf(error) });
+      logger.warn('cannot end orphaned processes', { error: getErrorMessage(error) });
     }
   };
   const done = orphansEnded.get(data) ?? end();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { positionOf } from '../../events/log-position.js';
+import { getPosition } from '../../events/log-position.js';
 import { codex, toBytes } from '../../events/contract/translate-lines.contract.js';
 import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
@@ -135,7 +135,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
 
 /** The word for an event's place, as a query has it. */
 function findWord(emitted: Emitted): string {
-  const { attempt, seq } = positionOf(emitted);
+  const { attempt, seq } = getPosition(emitted);
   return emitted.protocol === 'rasp' ? `${attempt}:${seq}` : String(seq);
 }
 

@@ -14,7 +14,7 @@ export interface EventLog {
    * The data folder whose run folders this log consists of. A run in that folder writes the files itself, so it does
    * not append to this log.
    */
-  readonly runFoldersOf?: string;
+  readonly dataFolder?: string;
 }
 
 /** Which events of a run to read, and from where. */

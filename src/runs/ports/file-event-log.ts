@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { createRunFolder, openEventPages, openRunFolder, openRunLogs, runFolderPath } from '../../run-folder/index.js';
 import type { EventPages } from '../../run-folder/index.js';
-import { LOG_START, comparePositions, positionOf } from '../../events/index.js';
+import { LOG_START, comparePositions, getPosition } from '../../events/index.js';
 import type { Emitted, LogPosition } from '../../events/index.js';
 import { isSluiceError } from '../../base/index.js';
 import type { EventLog, EventQuery } from './event-log.js';
@@ -44,7 +44,7 @@ export function createFileEventLog(data: string): EventLog {
       const page = (await pages?.read({ after: last, limit: PAGE })) ?? [];
       const [end] = page.slice(-1);
       if (end === undefined) return last;
-      last = positionOf(end);
+      last = getPosition(end);
     }
   }
 
@@ -54,7 +54,7 @@ export function createFileEventLog(data: string): EventLog {
     const folder = await createRunFolder(runFolderPath(data, runId));
     const last = { rasp: await findLastPosition(runId, 'rasp'), fcmp: await findLastPosition(runId, 'fcmp') };
     const fresh = events.filter((emitted) => {
-      const position = positionOf(emitted);
+      const position = getPosition(emitted);
       if (comparePositions(last[emitted.protocol], position) >= 0) return false;
       last[emitted.protocol] = position;
       return true;
@@ -68,7 +68,7 @@ export function createFileEventLog(data: string): EventLog {
   }
 
   return {
-    runFoldersOf: resolve(data),
+    dataFolder: resolve(data),
     async append(runId, events) {
       const done = turn.then(async () => append(runId, events));
       turn = done.catch(() => undefined);

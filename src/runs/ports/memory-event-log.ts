@@ -1,5 +1,5 @@
 import { firstIndexThat } from '../../base/index.js';
-import { comparePositions, positionOf } from '../../events/index.js';
+import { comparePositions, getPosition } from '../../events/index.js';
 import type { Emitted, LogPosition } from '../../events/index.js';
 import type { EventQuery, WatchableEventLog } from './event-log.js';
 import { readEventRange } from './event-log.js';
@@ -33,7 +33,7 @@ export function createMemoryEventLog(options: { readonly runs?: number } = {}): 
       for (const emitted of events) {
         const kept = log[emitted.protocol];
         const last = kept.at(-1);
-        if (last === undefined || comparePositions(positionOf(last), positionOf(emitted)) < 0) kept.push(emitted);
+        if (last === undefined || comparePositions(getPosition(last), getPosition(emitted)) < 0) kept.push(emitted);
       }
       for (const wake of watchers.get(runId) ?? []) wake();
     },
@@ -41,7 +41,7 @@ export function createMemoryEventLog(options: { readonly runs?: number } = {}): 
       const { after, to, limit } = readEventRange(query);
       const kept = logs.get(query.runId)?.[query.protocol] ?? [];
       const firstAfter = (place: LogPosition) =>
-        firstIndexThat(kept, (emitted) => comparePositions(positionOf(emitted), place) > 0);
+        firstIndexThat(kept, (emitted) => comparePositions(getPosition(emitted), place) > 0);
       const from = firstAfter(after);
       return kept.slice(from, Math.min(from + limit, firstAfter(to)));
     },

@@ -52,7 +52,7 @@ export function decidePorts(ports: RunPorts): DecidedPorts {
   return {
     data,
     eventLog,
-    otherLog: eventLog.runFoldersOf === data ? null : eventLog,
+    otherLog: eventLog.dataFolder === data ? null : eventLog,
     cache: ports.cache ?? createFileResultCache(data),
     clock: ports.clock ?? Date.now,
     newId: ports.newId ?? newUlid,

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { errorCodeOf } from '../../base/index.js';
+import { getErrorCode } from '../../base/index.js';
 
 /** A process that cannot be mistaken for a later one with the same number. */
 export interface ProcessIdentity {
@@ -104,7 +104,7 @@ export function answersToSignals(pid: number): boolean {
     return true;
   } catch (error) {
     // A process of another user exists, too.
-    return errorCodeOf(error) === 'EPERM';
+    return getErrorCode(error) === 'EPERM';
   }
 }
 

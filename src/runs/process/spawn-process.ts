@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { openTerminal } from './open-terminal.js';
 import type { Terminal } from './open-terminal.js';
 import { stat } from 'node:fs/promises';
-import { SluiceError, errorCodeOf } from '../../base/index.js';
+import { SluiceError, getErrorCode } from '../../base/index.js';
 
 /** How a process ended: one of the two is null. */
 export interface ProcessEnd {
@@ -156,7 +156,7 @@ async function explainNotStarted({ command, cwd }: ProcessCommand, cause: unknow
     const folder = await stat(cwd).catch(() => undefined);
     if (folder === undefined) return `the working folder ${cwd} does not exist. Create it, or use another`;
     if (!folder.isDirectory()) return `${cwd} is not a folder. Use another working folder`;
-    const code = errorCodeOf(cause);
+    const code = getErrorCode(cause);
     switch (code) {
       case 'ENOENT':
         return `program not found. Install it, put its folder on PATH, or give its full path`;

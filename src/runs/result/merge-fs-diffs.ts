@@ -20,9 +20,9 @@ export function mergeFsDiffs(first: FsDiff, second: FsDiff): FsDiff {
       else changes.set(path, merged);
     }
   }
-  const pathsOf = (change: keyof FsDiff): string[] =>
+  const listPaths = (change: keyof FsDiff): string[] =>
     [...changes].flatMap(([path, last]) => (last === change ? [path] : [])).toSorted();
-  return { created: pathsOf('created'), modified: pathsOf('modified'), deleted: pathsOf('deleted') };
+  return { created: listPaths('created'), modified: listPaths('modified'), deleted: listPaths('deleted') };
 }
 
 const CHANGES = ['created', 'modified', 'deleted'] as const;

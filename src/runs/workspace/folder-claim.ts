@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../files/index.js';
-import { errorCodeOf } from '../../base/index.js';
+import { getErrorCode } from '../../base/index.js';
 import type { ProcessIdentity } from '../process/process-identity.js';
 import { identifyOwnProcess, getProcessState } from '../process/process-identity.js';
 
@@ -61,7 +61,7 @@ async function putUp(place: string, name: string): Promise<void> {
       return;
     } catch (error) {
       // Whoever held it last may take the empty folder away, before or after it is seen to be there.
-      if (!/^(?:EEXIST|ENOENT)$/.test(errorCodeOf(error) ?? '') || attempt === 10) throw error;
+      if (!/^(?:EEXIST|ENOENT)$/.test(getErrorCode(error) ?? '') || attempt === 10) throw error;
     }
   }
 }

@@ -40,7 +40,7 @@ export async function lockFolder(
   { wait = false, signal }: FolderLockOptions = {},
 ): Promise<FolderLock> {
   signal?.throwIfAborted();
-  const place = placeOf(locks, folder);
+  const place = getPlace(locks, folder);
   const ahead = lines.get(place);
   if (ahead !== undefined && !wait) throw busy(folder, process.pid);
   const turn = new AbortController();
@@ -67,7 +67,7 @@ export async function lockFolder(
 }
 
 /** Claims are kept by the real path. Asked for synchronously, so that whoever comes first is first in line. */
-function placeOf(locks: string, folder: string): string {
+function getPlace(locks: string, folder: string): string {
   let real: string;
   try {
     real = realpathSync.native(folder);

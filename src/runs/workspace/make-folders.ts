@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { FileError, errorCodeOf } from '../../base/index.js';
+import { FileError, getErrorCode } from '../../base/index.js';
 import { requireOwnFolder } from '../../files/index.js';
 
 /**
@@ -14,7 +14,7 @@ export async function makeFoldersInside(root: string, folder: string): Promise<v
   for (const step of steps) {
     path = join(path, step);
     await mkdir(path).catch((error: unknown) => {
-      if (errorCodeOf(error) !== 'EEXIST') throw error;
+      if (getErrorCode(error) !== 'EEXIST') throw error;
     });
     await requireOwnFolder(path);
   }

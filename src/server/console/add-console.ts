@@ -36,7 +36,7 @@ export function addConsole(
   const encode = createEncoder();
 
   const serve = (path: string, name: string, file: ConsoleFile, status: 200 | 404 = 200): void => {
-    const fixed = headersOf(name, file);
+    const fixed = createHeaders(name, file);
     app.get(path, async (context: Context, next) => {
       if (status === 404 && !isNavigation(context)) return next();
       const requestId = newRequestId();
@@ -65,7 +65,7 @@ export function addConsole(
   if (page !== undefined) serve('*', CONSOLE_PAGE, page, 404);
 }
 
-function headersOf(name: string, { type, tag, isNamedByContent }: ConsoleFile): Record<string, string> {
+function createHeaders(name: string, { type, tag, isNamedByContent }: ConsoleFile): Record<string, string> {
   return {
     ...(name === CONSOLE_PAGE ? PAGE_HEADERS : {}),
     ...CONSOLE_HEADERS,

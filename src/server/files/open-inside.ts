@@ -1,7 +1,7 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCodeOf, isSluiceError } from '../../base/index.js';
+import { getErrorCode, isSluiceError } from '../../base/index.js';
 import { openForReading } from '../../files/index.js';
 import { isWithin } from '../security/allowed-folder.js';
 
@@ -43,5 +43,5 @@ export async function sizeInside(folder: string, path: string): Promise<number |
 const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG']);
 
 function isMissing(error: unknown): boolean {
-  return MISSING.has(errorCodeOf(error) ?? '');
+  return MISSING.has(getErrorCode(error) ?? '');
 }

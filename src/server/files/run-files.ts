@@ -37,7 +37,7 @@ export async function listEvidence(folder: string): Promise<readonly EvidenceFil
     ...WORK_FILES.map((name) => ({ name, path: join(folder, name) })),
     ...inAudit.map((name) => ({ name, path: join(opened.auditFolder, name) })),
   ];
-  const found = await Promise.all(named.map(async (file) => ({ ...file, size: await sizeOf(file.path) })));
+  const found = await Promise.all(named.map(async (file) => ({ ...file, size: await getSize(file.path) })));
   return found.flatMap(({ size, ...file }) => (size === undefined ? [] : [{ ...file, size }]));
 }
 
@@ -50,7 +50,7 @@ async function openIfThere(folder: string): Promise<RunFolder | undefined> {
   }
 }
 
-async function sizeOf(path: string): Promise<number | undefined> {
+async function getSize(path: string): Promise<number | undefined> {
   const found = await lstat(path).catch(() => undefined);
   return found?.isFile() === true ? found.size : undefined;
 }

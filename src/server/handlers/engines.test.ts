@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { jsonOf, openServer } from '../fixtures/open-server.js';
+import { readJson, openServer } from '../fixtures/open-server.js';
 
 it('GET /v1/engines tells what a form may ask for', async () => {
   const { get, work } = await openServer({ settings: { commands: ['node'], env: ['OPENAI_*'] } });
-  const offer = await jsonOf(get('/v1/engines'));
+  const offer = await readJson(get('/v1/engines'));
   expect(offer).toMatchObject({ commands: ['node'], env: ['OPENAI_*'], permissions: ['safe', 'workspace'] });
   expect(offer['roots']).toEqual([work]);
   expect(offer['engines']).toContainEqual({ name: 'codex', takes: 'prompt', can_ask: true });
@@ -15,7 +15,7 @@ it('GET /v1/engines tells what a form may ask for', async () => {
 it('every permission, and a worker by the name of an agent, stand there once they are configured', async () => {
   const wrappers = { 'codex-cli': { type: 'codex-cli', permissions: 'safe' } } as const;
   const { get } = await openServer({ wrappers, settings: { allowBypass: true } });
-  const offer = await jsonOf(get('/v1/engines'));
+  const offer = await readJson(get('/v1/engines'));
   expect(offer['permissions']).toEqual(['safe', 'workspace', 'bypass']);
   const names = (offer['workers'] as { name: string }[]).map(({ name }) => name);
   expect(names.filter((name) => name === 'codex-cli')).toHaveLength(1);

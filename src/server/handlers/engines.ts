@@ -1,4 +1,4 @@
-import { WORKER_TYPES, agentEngineOf } from '../../orders/index.js';
+import { WORKER_TYPES, findAgentEngine } from '../../orders/index.js';
 import type { Wrappers } from '../../orders/index.js';
 import { LAUNCHERS } from '../../runs/index.js';
 import type { Handlers } from '../http/request-checks.js';
@@ -23,7 +23,7 @@ export function createEngineHandlers({ settings, wrappers }: ServerContext): Pic
 function listWorkers(wrappers: Wrappers): { name: string; type: string }[] {
   const configured = Object.entries(wrappers).map(([name, { type }]) => ({ name, type }));
   const agents = Object.keys(WORKER_TYPES).filter(
-    (type) => agentEngineOf(type) !== undefined && !Object.hasOwn(wrappers, type),
+    (type) => findAgentEngine(type) !== undefined && !Object.hasOwn(wrappers, type),
   );
   return [...configured, ...agents.map((type) => ({ name: type, type }))];
 }

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startWorker } from '../../dispatch/start-worker.js';
-import { jsonOf, openServer } from '../fixtures/open-server.js';
+import { readJson, openServer } from '../fixtures/open-server.js';
 import type { ServerChanges } from '../fixtures/open-server.js';
 
 const WORKER = fileURLToPath(new URL('../../dispatch/fixtures/worker.mjs', import.meta.url));
@@ -20,7 +20,8 @@ async function openOrders(changes: ServerChanges = {}) {
     instructions: JSON.stringify(instructions),
     ...more,
   });
-  const submit = async (instructions: object, headers = {}) => jsonOf(post('/v1/orders', order(instructions), headers));
+  const submit = async (instructions: object, headers = {}) =>
+    readJson(post('/v1/orders', order(instructions), headers));
   const startWork = (): void => {
     const worker = startWorker({ store, lead, runs: { data }, pollMs: 50 });
     onTestFinished(async () => worker.stop({ graceMs: 0 }));
@@ -28,9 +29,9 @@ async function openOrders(changes: ServerChanges = {}) {
   /** The first thing that waits for a person. */
   const waiting = async (headers = {}): Promise<Record<string, unknown>> => {
     await expect
-      .poll(async () => ((await jsonOf(get('/v1/inbox', headers)))['items'] as unknown[]).length, { timeout: 20_000 })
+      .poll(async () => ((await readJson(get('/v1/inbox', headers)))['items'] as unknown[]).length, { timeout: 20_000 })
       .toBe(1);
-    return ((await jsonOf(get('/v1/inbox', headers)))['items'] as Record<string, unknown>[])[0] ?? {};
+    return ((await readJson(get('/v1/inbox', headers)))['items'] as Record<string, unknown>[])[0] ?? {};
   };
   return { ...server, order, submit, startWork, waiting };
 }
@@ -46,10 +47,10 @@ describe('an order over HTTP', () => {
       worker_type: 'script',
       decision: null,
     });
-    expect(await jsonOf(get(PATH))).toMatchObject({ issue: { state: 'doing', active_run_id: submitted['run_id'] } });
+    expect(await readJson(get(PATH))).toMatchObject({ issue: { state: 'doing', active_run_id: submitted['run_id'] } });
     startWork();
     await expect
-      .poll(async () => jsonOf(get(PATH)), { timeout: 20_000 })
+      .poll(async () => readJson(get(PATH)), { timeout: 20_000 })
       .toMatchObject({
         issue: { state: 'review' },
         orders: [{ state: 'settled', decision: { action: 'advance', result_code: 'none' }, result: { status: 'ok' } }],
@@ -57,36 +58,36 @@ describe('an order over HTTP', () => {
         needs_attention: false,
       });
     await expect
-      .poll(async () => jsonOf(get(`/v1/outbox?state=delivered&issue_ref=${encodeURIComponent(ISSUE)}`)), {
+      .poll(async () => readJson(get(`/v1/outbox?state=delivered&issue_ref=${encodeURIComponent(ISSUE)}`)), {
         timeout: 20_000,
       })
       .toMatchObject({ items: [{ sink: 'markdown', trigger: `workrun:${String(submitted['run_id'])}`, tries: 1 }] });
-    expect(await jsonOf(get('/v1/executions?decision=advance&worker=told&since=2020-01-01'))).toMatchObject({
+    expect(await readJson(get('/v1/executions?decision=advance&worker=told&since=2020-01-01'))).toMatchObject({
       items: [{ issue_ref: ISSUE, decision: 'advance', who: null, exit_code: 0 }],
     });
-    expect(await jsonOf(get('/v1/executions?until=2020-01-01'))).toMatchObject({ items: [] });
-    expect(await jsonOf(get('/v1/issues?state=review'))).toMatchObject({ items: [{ issue_ref: ISSUE }] });
-    expect(await jsonOf(get('/v1/issues?state=todo'))).toMatchObject({ items: [] });
-    expect(await jsonOf(get('/v1/issues?search=SHOP%20acme'))).toMatchObject({ items: [{ issue_ref: ISSUE }] });
-    expect(await jsonOf(get('/v1/issues?search=bakery'))).toMatchObject({ items: [], next_cursor: null });
+    expect(await readJson(get('/v1/executions?until=2020-01-01'))).toMatchObject({ items: [] });
+    expect(await readJson(get('/v1/issues?state=review'))).toMatchObject({ items: [{ issue_ref: ISSUE }] });
+    expect(await readJson(get('/v1/issues?state=todo'))).toMatchObject({ items: [] });
+    expect(await readJson(get('/v1/issues?search=SHOP%20acme'))).toMatchObject({ items: [{ issue_ref: ISSUE }] });
+    expect(await readJson(get('/v1/issues?search=bakery'))).toMatchObject({ items: [], next_cursor: null });
   });
 
   it('with the same request id is the same order', async () => {
     const { post, order } = await openOrders();
-    const first = await jsonOf(post('/v1/orders', order({}, { request_id: 'r1' })));
-    expect(await jsonOf(post('/v1/orders', order({}, { request_id: 'r1' })))).toEqual(first);
+    const first = await readJson(post('/v1/orders', order({}, { request_id: 'r1' })));
+    expect(await readJson(post('/v1/orders', order({}, { request_id: 'r1' })))).toEqual(first);
   });
 
   it('with a known request id and something else to do is refused', async () => {
     const { post, order, get } = await openOrders();
-    const first = await jsonOf(post('/v1/orders', order({}, { request_id: 'r1' })));
+    const first = await readJson(post('/v1/orders', order({}, { request_id: 'r1' })));
     const other = order({ result: 'ok' }, { request_id: 'r1' });
-    expect(await jsonOf(post('/v1/orders', other))).toMatchObject({
+    expect(await readJson(post('/v1/orders', other))).toMatchObject({
       status: 409,
       code: 'REQUEST_ID_REUSED',
       detail: expect.stringContaining('Repeat that request unchanged, or use a new request_id') as string,
     });
-    expect(await jsonOf(get(PATH))).toMatchObject({ issue: { active_run_id: first['run_id'] } });
+    expect(await readJson(get(PATH))).toMatchObject({ issue: { active_run_id: first['run_id'] } });
   });
 
   it.each([
@@ -98,13 +99,13 @@ describe('an order over HTTP', () => {
   ])('is refused for %s', async (_, more, status, code) => {
     const { post, order, store } = await openOrders();
     const answer = await post('/v1/orders', order({}, more));
-    expect({ status: answer.status, code: (await jsonOf(answer))['code'] }).toEqual({ status, code });
+    expect({ status: answer.status, code: (await readJson(answer))['code'] }).toEqual({ status, code });
     expect((await store.listOrders({})).items).toEqual([]);
   });
 
   it('of an issue nobody has heard of is not found', async () => {
     const { get } = await openOrders();
-    expect(await jsonOf(get('/v1/issues/acme%2Fshop%2399'))).toMatchObject({ status: 404, code: 'ISSUE_NOT_FOUND' });
+    expect(await readJson(get('/v1/issues/acme%2Fshop%2399'))).toMatchObject({ status: 404, code: 'ISSUE_NOT_FOUND' });
   });
 });
 
@@ -116,21 +117,21 @@ describe('what waits for a person', () => {
     const item = await waiting();
     const path = `/v1/inbox/${String(item['id'])}`;
     expect(item).toMatchObject({ issue_ref: ISSUE, resolution: null, reading: { source: 'none' } });
-    expect(await jsonOf(get(path))).toEqual(item);
+    expect(await readJson(get(path))).toEqual(item);
 
     const answer = { action: 'reject', why: 'nothing was done', who: 'Grace' };
-    const { comment } = await jsonOf(post(`${path}/preview`, answer));
-    expect(await jsonOf(get(path))).toMatchObject({ resolution: null });
-    expect(await jsonOf(get('/v1/inbox?settled=true'))).toMatchObject({ items: [] });
-    expect(await jsonOf(post(`${path}/resolve`, answer))).toMatchObject({
+    const { comment } = await readJson(post(`${path}/preview`, answer));
+    expect(await readJson(get(path))).toMatchObject({ resolution: null });
+    expect(await readJson(get('/v1/inbox?settled=true'))).toMatchObject({ items: [] });
+    expect(await readJson(post(`${path}/resolve`, answer))).toMatchObject({
       resolution: { who: 'Grace', action: 'reject' },
     });
-    const { items } = (await jsonOf(get('/v1/outbox'))) as { items: { trigger: string; body: string }[] };
+    const { items } = (await readJson(get('/v1/outbox'))) as { items: { trigger: string; body: string }[] };
     expect(items.find(({ trigger }) => trigger.startsWith('resolve:'))?.body).toBe(comment);
-    expect(await jsonOf(get('/v1/inbox'))).toMatchObject({ items: [] });
-    expect(await jsonOf(get('/v1/inbox?open=false'))).toMatchObject({ items: [{ id: item['id'] }] });
-    expect(await jsonOf(get('/v1/inbox?settled=true'))).toMatchObject({ items: [{ id: item['id'] }] });
-    expect(await jsonOf(get(PATH))).toMatchObject({ issue: { state: 'blocked' } });
+    expect(await readJson(get('/v1/inbox'))).toMatchObject({ items: [] });
+    expect(await readJson(get('/v1/inbox?open=false'))).toMatchObject({ items: [{ id: item['id'] }] });
+    expect(await readJson(get('/v1/inbox?settled=true'))).toMatchObject({ items: [{ id: item['id'] }] });
+    expect(await readJson(get(PATH))).toMatchObject({ issue: { state: 'blocked' } });
   });
 
   it('cannot be accepted where there is nothing to accept, in preview and for good', async () => {
@@ -140,15 +141,15 @@ describe('what waits for a person', () => {
     const { id } = await waiting();
     for (const what of ['preview', 'resolve']) {
       const answer = await post(`/v1/inbox/${String(id)}/${what}`, { action: 'accept', why: 'x' });
-      expect(await jsonOf(answer)).toMatchObject({ status: 422, code: 'NOTHING_TO_ACCEPT' });
+      expect(await readJson(answer)).toMatchObject({ status: 422, code: 'NOTHING_TO_ACCEPT' });
       const bad = await post(`/v1/inbox/${String(id)}/${what}`, {
         action: 'edit',
         why: 'x',
         result: { status: 'great' },
       });
-      expect(await jsonOf(bad)).toMatchObject({ status: 400, code: 'INVALID_WORK_RESULT' });
+      expect(await readJson(bad)).toMatchObject({ status: 400, code: 'INVALID_WORK_RESULT' });
       const odd = await post(`/v1/inbox/${String(id)}/${what}`, { action: 'reject', why: 'x', result: {} });
-      expect(await jsonOf(odd)).toMatchObject({ status: 400, code: 'INVALID_RESOLUTION' });
+      expect(await readJson(odd)).toMatchObject({ status: 400, code: 'INVALID_RESOLUTION' });
     }
   });
 
@@ -158,14 +159,16 @@ describe('what waits for a person', () => {
     startWork();
     const { id } = await waiting();
     const path = `/v1/inbox/${String(id)}`;
-    expect(await jsonOf(post(`${path}/preview`, { action: 'retry', why: 'again' }))).toMatchObject({ action: 'retry' });
-    expect(await jsonOf(post(`${path}/resolve`, { action: 'retry', why: 'again' }))).toMatchObject({
+    expect(await readJson(post(`${path}/preview`, { action: 'retry', why: 'again' }))).toMatchObject({
+      action: 'retry',
+    });
+    expect(await readJson(post(`${path}/resolve`, { action: 'retry', why: 'again' }))).toMatchObject({
       resolution: { action: 'retry', who: 'local', new_run_id: expect.any(String) },
     });
-    const { issue } = (await jsonOf(get(PATH))) as { issue: { active_run_id: string } };
+    const { issue } = (await readJson(get(PATH))) as { issue: { active_run_id: string } };
     for (const what of ['preview', 'resolve']) {
       const late = await post(`${path}/${what}`, { action: 'reject', why: 'x' });
-      expect(await jsonOf(late)).toMatchObject({ status: 409, code: 'CONFLICT', active_run_id: issue.active_run_id });
+      expect(await readJson(late)).toMatchObject({ status: 409, code: 'CONFLICT', active_run_id: issue.active_run_id });
     }
   });
 
@@ -178,8 +181,8 @@ describe('what waits for a person', () => {
     const { id } = await waiting(authorization);
     const path = `/v1/inbox/${String(id)}/resolve`;
     const forged = await post(path, { action: 'reject', why: 'x', who: 'grace' }, authorization);
-    expect(await jsonOf(forged)).toMatchObject({ status: 400, code: 'INVALID_BODY' });
-    expect(await jsonOf(post(path, { action: 'reject', why: 'x' }, authorization))).toMatchObject({
+    expect(await readJson(forged)).toMatchObject({ status: 400, code: 'INVALID_BODY' });
+    expect(await readJson(post(path, { action: 'reject', why: 'x' }, authorization))).toMatchObject({
       resolution: { who: 'ada' },
     });
   });
@@ -188,9 +191,9 @@ describe('what waits for a person', () => {
     const { get, post } = await openOrders();
     for (const id of ['gone', '%00', 'a'.repeat(3000)]) {
       const unknown = { status: 404, code: 'ITEM_UNKNOWN' };
-      expect(await jsonOf(get(`/v1/inbox/${id}`))).toMatchObject(unknown);
-      expect(await jsonOf(post(`/v1/inbox/${id}/resolve`, { action: 'reject', why: 'x' }))).toMatchObject(unknown);
-      expect(await jsonOf(post(`/v1/inbox/${id}/preview`, { action: 'reject', why: 'x' }))).toMatchObject(unknown);
+      expect(await readJson(get(`/v1/inbox/${id}`))).toMatchObject(unknown);
+      expect(await readJson(post(`/v1/inbox/${id}/resolve`, { action: 'reject', why: 'x' }))).toMatchObject(unknown);
+      expect(await readJson(post(`/v1/inbox/${id}/preview`, { action: 'reject', why: 'x' }))).toMatchObject(unknown);
     }
   });
 });

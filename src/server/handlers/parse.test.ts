@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../json/index.js';
 import { toParseOutput } from '../../api/parse-output.js';
-import { jsonOf, openServer } from '../fixtures/open-server.js';
+import { readJson, openServer } from '../fixtures/open-server.js';
 
 const schema = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] };
 
@@ -22,7 +22,7 @@ describe('POST /v1/parse', () => {
     const expected = toParseOutput(
       parse(text, undefined, { profile: profile ?? 'default', allowPartial: allowPartial ?? false }),
     );
-    expect(await jsonOf(answer)).toEqual(JSON.parse(JSON.stringify(expected)));
+    expect(await readJson(answer)).toEqual(JSON.parse(JSON.stringify(expected)));
   });
 
   it('takes the candidate that is preferred', async () => {
@@ -32,23 +32,23 @@ describe('POST /v1/parse', () => {
       ['first', 1],
       ['last', 2],
     ] as const) {
-      expect(await jsonOf(post('/v1/parse', { text, schema, prefer }))).toMatchObject({ value: { line } });
+      expect(await readJson(post('/v1/parse', { text, schema, prefer }))).toMatchObject({ value: { line } });
     }
-    expect(await jsonOf(post('/v1/parse', { text, prefer: 'best' }))).toMatchObject({ code: 'INVALID_BODY' });
+    expect(await readJson(post('/v1/parse', { text, prefer: 'best' }))).toMatchObject({ code: 'INVALID_BODY' });
   });
 
   it('checks against a schema, and says what does not fit', async () => {
     const { post } = await openServer();
-    expect(await jsonOf(post('/v1/parse', { text: '{"line": 3}', schema }))).toMatchObject({
+    expect(await readJson(post('/v1/parse', { text: '{"line": 3}', schema }))).toMatchObject({
       status: 'success',
       value: { line: 3 },
       repair_level: 'none',
     });
-    expect(await jsonOf(post('/v1/parse', { text: '{"line": "3"}', schema }))).toMatchObject({
+    expect(await readJson(post('/v1/parse', { text: '{"line": "3"}', schema }))).toMatchObject({
       status: 'failed',
       error: { code: 'SCHEMA_MISMATCH', issues: [{ path: ['line'] }] },
     });
-    expect(await jsonOf(post('/v1/parse', { text: '{"line": "3"}', schema, align: true }))).toMatchObject({
+    expect(await readJson(post('/v1/parse', { text: '{"line": "3"}', schema, align: true }))).toMatchObject({
       status: 'success',
       value: { line: 3 },
       alignment: [{ path: ['line'], from: '3', to: 3 }],
@@ -63,7 +63,7 @@ describe('POST /v1/parse', () => {
     const { post } = await openServer();
     const answer = await post('/v1/parse', { text: '{}', ...more });
     expect(answer.status).toBe(400);
-    expect(await jsonOf(answer)).toMatchObject({ code });
+    expect(await readJson(answer)).toMatchObject({ code });
   });
 
   it('refuses a schema that is nested too deeply', async () => {
@@ -71,7 +71,7 @@ describe('POST /v1/parse', () => {
     const deep = `${'{"not":'.repeat(50_000)}{}${'}'.repeat(50_000)}`;
     const answer = await post('/v1/parse', `{"text": "1", "schema": ${deep}}`);
     expect(answer.status).toBe(400);
-    expect(await jsonOf(answer)).toMatchObject({ code: 'INVALID_SCHEMA' });
+    expect(await readJson(answer)).toMatchObject({ code: 'INVALID_SCHEMA' });
   });
 
   it('leaves keys that programs trip over what they are: keys', async () => {
@@ -86,7 +86,7 @@ describe('POST /v1/parse', () => {
     const { post } = await openServer();
     const hostile = { type: 'string', pattern: '^(a+)+$' };
     const answer = await post('/v1/parse', { text: `"${'a'.repeat(50_000)}!"`, schema: hostile });
-    expect(await jsonOf(answer)).toMatchObject({ status: 'failed' });
+    expect(await readJson(answer)).toMatchObject({ status: 'failed' });
   });
 
   it('tells the meter', async () => {

@@ -1,8 +1,8 @@
 import { mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runResultOf, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
-import { jsonOf, openServer } from '../fixtures/open-server.js';
+import { createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
+import { readJson, openServer } from '../fixtures/open-server.js';
 
 const HOSTILE = '<script>alert(1)</script>';
 
@@ -30,7 +30,7 @@ async function openWithRun(artifacts = { created: ['out/page.html'], modified: [
   });
   await write(work, { 'out/page.html': HOSTILE, 'secret.txt': 'not an artifact', 'early.txt': 'early' });
   await store.createRun({ id: 'r1', spec: sampleSpec({ workdir: work }), state: 'running', workerId: 'w1', now: 0 });
-  const end = async () => store.endRun({ id: 'r1', workerId: 'w1', result: runResultOf({ artifacts }), now: 1 });
+  const end = async () => store.endRun({ id: 'r1', workerId: 'w1', result: createRunResult({ artifacts }), now: 1 });
   const artifact = async (path: string) => server.get(`/v1/runs/r1/artifact?path=${encodeURIComponent(path)}`);
   const evidence = async (name: string, headers = {}) =>
     server.get(`/v1/runs/r1/evidence?name=${encodeURIComponent(name)}`, headers);
@@ -43,7 +43,7 @@ describe('what a run left behind', () => {
   it('is listed: what tells what happened, and what it changed', async () => {
     const { get, end } = await openWithRun();
     await end();
-    expect(await jsonOf(get('/v1/runs/r1/files'))).toEqual({
+    expect(await readJson(get('/v1/runs/r1/files'))).toEqual({
       evidence: [
         { name: 'work_order.json', size: 2 },
         { name: 'work_result.json', size: 15 },
@@ -64,7 +64,7 @@ describe('what a run left behind', () => {
 
   it('is listed while it still runs, as far as it has come', async () => {
     const { get, artifact } = await openWithRun();
-    expect(await jsonOf(get('/v1/runs/r1/files'))).toMatchObject({
+    expect(await readJson(get('/v1/runs/r1/files'))).toMatchObject({
       artifacts: [{ path: 'early.txt', change: 'created', size: 5 }],
     });
     expect(await (await artifact('early.txt')).text()).toBe('early');
@@ -74,20 +74,20 @@ describe('what a run left behind', () => {
     const { get, store, artifact } = await openWithRun();
     const elsewhere = sampleSpec({ workdir: '/nowhere/at/all' });
     await store.createRun({ id: 'r2', spec: elsewhere, state: 'running', workerId: 'w1', now: 0 });
-    expect(await jsonOf(get('/v1/runs/r2/files'))).toEqual({ evidence: [], artifacts: [], artifacts_left_out: 0 });
+    expect(await readJson(get('/v1/runs/r2/files'))).toEqual({ evidence: [], artifacts: [], artifacts_left_out: 0 });
     const artifacts = { created: ['x.txt'], modified: [], deleted: [] };
-    await store.endRun({ id: 'r2', workerId: 'w1', result: runResultOf({ artifacts }), now: 1 });
-    expect(await jsonOf(get('/v1/runs/r2/files'))).toMatchObject({ artifacts: [{ path: 'x.txt', size: null }] });
-    expect(await jsonOf(get('/v1/runs/r2/artifact?path=x.txt'))).toMatchObject(NOT_FOUND);
-    expect(await jsonOf(artifact('x.txt'))).toMatchObject(NOT_FOUND);
-    expect(await jsonOf(get('/v1/runs/r3/files'))).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
+    await store.endRun({ id: 'r2', workerId: 'w1', result: createRunResult({ artifacts }), now: 1 });
+    expect(await readJson(get('/v1/runs/r2/files'))).toMatchObject({ artifacts: [{ path: 'x.txt', size: null }] });
+    expect(await readJson(get('/v1/runs/r2/artifact?path=x.txt'))).toMatchObject(NOT_FOUND);
+    expect(await readJson(artifact('x.txt'))).toMatchObject(NOT_FOUND);
+    expect(await readJson(get('/v1/runs/r3/files'))).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
   });
 
   it('is a list that ends', async () => {
     const created = Array.from({ length: 1200 }, (_, index) => `f${index}`);
     const { get, end } = await openWithRun({ created, modified: [], deleted: [] });
     await end();
-    const { artifacts, artifacts_left_out: leftOut } = await jsonOf(get('/v1/runs/r1/files'));
+    const { artifacts, artifacts_left_out: leftOut } = await readJson(get('/v1/runs/r1/files'));
     expect([(artifacts as unknown[]).length, leftOut]).toEqual([1000, 200]);
   });
 });
@@ -127,7 +127,7 @@ describe('a preview', () => {
     'shows evidence by its name only: %j is none',
     async (name) => {
       const { evidence } = await openWithRun();
-      expect(await jsonOf(evidence(name || ' '))).toMatchObject(NOT_FOUND);
+      expect(await readJson(evidence(name || ' '))).toMatchObject(NOT_FOUND);
     },
   );
 
@@ -142,7 +142,7 @@ describe('a preview', () => {
   ])('shows what the run has changed only: %s is none of it', async (path) => {
     const { artifact, end } = await openWithRun();
     await end();
-    expect(await jsonOf(artifact(path))).toMatchObject(NOT_FOUND);
+    expect(await readJson(artifact(path))).toMatchObject(NOT_FOUND);
   });
 
   it('shows nothing that a recorded path would lead to outside of the folder', async () => {
@@ -151,8 +151,8 @@ describe('a preview', () => {
     await symlink(`${folder}/elsewhere/secret.txt`, join(work, 'link.txt'));
     await symlink(`${folder}/elsewhere`, join(work, 'way'));
     await end();
-    for (const path of created) expect(await jsonOf(artifact(path))).toMatchObject(NOT_FOUND);
-    expect(await jsonOf(get('/v1/runs/r1/files'))).toMatchObject({
+    for (const path of created) expect(await readJson(artifact(path))).toMatchObject(NOT_FOUND);
+    expect(await readJson(get('/v1/runs/r1/files'))).toMatchObject({
       artifacts: [
         { path: 'link.txt', size: null },
         { path: 'way/secret.txt', size: null },
@@ -165,10 +165,10 @@ describe('a preview', () => {
     const { evidence, get, runFolder, folder } = await openWithRun();
     await rm(join(runFolder, 'work_result.json'));
     await symlink(`${folder}/elsewhere/secret.txt`, join(runFolder, 'work_result.json'));
-    expect(await jsonOf(evidence('work_result.json'))).toMatchObject(NOT_FOUND);
-    expect(JSON.stringify(await jsonOf(get('/v1/runs/r1/files')))).not.toContain('work_result.json');
+    expect(await readJson(evidence('work_result.json'))).toMatchObject(NOT_FOUND);
+    expect(JSON.stringify(await readJson(get('/v1/runs/r1/files')))).not.toContain('work_result.json');
     await rename(join(runFolder, '.audit'), join(runFolder, 'audit'));
     await symlink(join(runFolder, 'audit'), join(runFolder, '.audit'));
-    expect(await jsonOf(get('/v1/runs/r1/files'))).toMatchObject({ evidence: [] });
+    expect(await readJson(get('/v1/runs/r1/files'))).toMatchObject({ evidence: [] });
   });
 });

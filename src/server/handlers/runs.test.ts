@@ -2,8 +2,8 @@ import { sampleWorker } from '../../store/contract/fixtures/order-samples.js';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startWorker } from '../../dispatch/start-worker.js';
-import { sampleRasp, runResultOf } from '../../store/contract/fixtures/run-samples.js';
-import { jsonOf, openServer } from '../fixtures/open-server.js';
+import { sampleRasp, createRunResult } from '../../store/contract/fixtures/run-samples.js';
+import { readJson, openServer } from '../fixtures/open-server.js';
 import type { ServerChanges } from '../fixtures/open-server.js';
 
 const NODE = process.execPath;
@@ -20,15 +20,15 @@ describe('POST /v1/runs', () => {
     const contract = { schema: { type: 'object', required: ['ok'] } };
     const started = await post('/v1/runs', { ...print('{"ok": true}'), workdir: work, contract });
     expect(started.status).toBe(201);
-    const { id } = await jsonOf(started);
-    expect(await jsonOf(get(`/v1/runs/${String(id)}`))).toMatchObject({ id, state: 'queued', result: null });
+    const { id } = await readJson(started);
+    expect(await readJson(get(`/v1/runs/${String(id)}`))).toMatchObject({ id, state: 'queued', result: null });
 
     const worker = startWorker({ store, lead, runs: { data }, pollMs: 50 });
     onTestFinished(async () => worker.stop({ graceMs: 0 }));
     await expect
-      .poll(async () => jsonOf(get(`/v1/runs/${String(id)}`)), { timeout: 20_000 })
+      .poll(async () => readJson(get(`/v1/runs/${String(id)}`)), { timeout: 20_000 })
       .toMatchObject({ state: 'ended', result: { status: 'success', value: { ok: true }, repair_level: 'none' } });
-    const { items } = (await jsonOf(get('/v1/runs?state=ended&engine=command'))) as { items: unknown[] };
+    const { items } = (await readJson(get('/v1/runs?state=ended&engine=command'))) as { items: unknown[] };
     expect(items).toEqual([
       expect.objectContaining({ id, engine: 'command', spec: expect.objectContaining({ program: NODE }) }),
     ]);
@@ -39,13 +39,13 @@ describe('POST /v1/runs', () => {
     const { post, get, work, store, lead, data } = await openRuns();
     const contract = { schema: { type: 'object' } };
     const text = `{"many": [${'1,,'.repeat(300)} 2]}`;
-    const { id } = await jsonOf(post('/v1/runs', { ...print(text), workdir: work, contract }));
+    const { id } = await readJson(post('/v1/runs', { ...print(text), workdir: work, contract }));
     const worker = startWorker({ store, lead, runs: { data }, pollMs: 50 });
     onTestFinished(async () => worker.stop({ graceMs: 0 }));
     await expect
-      .poll(async () => jsonOf(get(`/v1/runs/${String(id)}`)), { timeout: 20_000 })
+      .poll(async () => readJson(get(`/v1/runs/${String(id)}`)), { timeout: 20_000 })
       .toMatchObject({ state: 'ended' });
-    const { result } = await jsonOf(get(`/v1/runs/${String(id)}`));
+    const { result } = await readJson(get(`/v1/runs/${String(id)}`));
     const { status, repairs } = result as { status: string; repairs: { kind: string; offset: number }[] };
     expect([status, repairs.length]).toEqual(['success', 100]);
     expect(repairs[0]).toMatchObject({ kind: 'extra_comma', offset: 12 });
@@ -79,35 +79,35 @@ describe('POST /v1/runs', () => {
   ])('refuses %s', async (_, spec, status, code) => {
     const { post, work, store } = await openRuns();
     const answer = await post('/v1/runs', { workdir: work, ...spec });
-    expect({ status: answer.status, code: (await jsonOf(answer))['code'] }).toEqual({ status, code });
+    expect({ status: answer.status, code: (await readJson(answer))['code'] }).toEqual({ status, code });
     expect((await store.listRuns({})).items).toEqual([]);
   });
 
   it('gives the same run for the same request id', async () => {
     const { post, get, work } = await openRuns();
     const request = { ...print('x'), workdir: work, request_id: 'q1' };
-    const first = await jsonOf(post('/v1/runs', request));
-    expect(await jsonOf(post('/v1/runs', request))).toEqual(first);
-    expect((await jsonOf(get('/v1/runs')))['items']).toHaveLength(1);
-    const { spec } = await jsonOf(get(`/v1/runs/${String(first['id'])}`));
+    const first = await readJson(post('/v1/runs', request));
+    expect(await readJson(post('/v1/runs', request))).toEqual(first);
+    expect((await readJson(get('/v1/runs')))['items']).toHaveLength(1);
+    const { spec } = await readJson(get(`/v1/runs/${String(first['id'])}`));
     expect(spec).not.toHaveProperty('request_id');
   });
 
   it('refuses something else under a known request id', async () => {
     const { post, get, work } = await openRuns();
     const request = { workdir: work, request_id: 'q1' };
-    const { id } = await jsonOf(post('/v1/runs', { ...print('x'), ...request }));
-    expect(await jsonOf(post('/v1/runs', { ...print('y'), ...request }))).toMatchObject({
+    const { id } = await readJson(post('/v1/runs', { ...print('x'), ...request }));
+    expect(await readJson(post('/v1/runs', { ...print('y'), ...request }))).toMatchObject({
       status: 409,
       code: 'REQUEST_ID_REUSED',
       detail: expect.stringContaining(`"q1" belongs to run "${String(id)}"`) as string,
     });
-    expect((await jsonOf(get('/v1/runs')))['items']).toHaveLength(1);
+    expect((await readJson(get('/v1/runs')))['items']).toHaveLength(1);
   });
 
   it('says what is wrong where', async () => {
     const { post, work } = await openRuns();
-    expect(await jsonOf(post('/v1/runs', { engine: 'codex', workdir: work, command: ['x'] }))).toMatchObject({
+    expect(await readJson(post('/v1/runs', { engine: 'codex', workdir: work, command: ['x'] }))).toMatchObject({
       issues: expect.arrayContaining([
         expect.objectContaining({ path: 'command' }),
         expect.objectContaining({ path: 'prompt' }),
@@ -119,7 +119,7 @@ describe('POST /v1/runs', () => {
     const { post, folder, work } = await openRuns();
     for (const workdir of ['/', '.', join(folder, 'elsewhere'), `${work}/../elsewhere`]) {
       const answer = await post('/v1/runs', { engine: 'codex', prompt: 'x', workdir });
-      expect(await jsonOf(answer)).toMatchObject({ status: 403, code: 'FOLDER_NOT_ALLOWED' });
+      expect(await readJson(answer)).toMatchObject({ status: 403, code: 'FOLDER_NOT_ALLOWED' });
     }
   });
 
@@ -135,28 +135,28 @@ describe('a run', () => {
     const { post, get, work } = await openRuns();
     const ids: unknown[] = [];
     for (let index = 0; index < 3; index += 1) {
-      ids.unshift((await jsonOf(post('/v1/runs', { ...print('1'), workdir: work })))['id']);
+      ids.unshift((await readJson(post('/v1/runs', { ...print('1'), workdir: work })))['id']);
     }
-    const first = await jsonOf(get('/v1/runs?limit=2'));
-    const second = await jsonOf(get(`/v1/runs?limit=2&cursor=${String(first['next_cursor'])}`));
+    const first = await readJson(get('/v1/runs?limit=2'));
+    const second = await readJson(get(`/v1/runs?limit=2&cursor=${String(first['next_cursor'])}`));
     const listed = [first, second].flatMap(({ items }) => (items as { id: string }[]).map(({ id }) => id));
     expect(listed).toEqual(ids);
     expect(second['next_cursor']).toBeNull();
-    expect(await jsonOf(get('/v1/runs?cursor=junk'))).toMatchObject({ status: 400, code: 'INVALID_CURSOR' });
+    expect(await readJson(get('/v1/runs?cursor=junk'))).toMatchObject({ status: 400, code: 'INVALID_CURSOR' });
   });
 
   it('in a list has its prompt cut', async () => {
     const { post, get, work } = await openRuns();
     await post('/v1/runs', { engine: 'codex', prompt: 'x'.repeat(100_000), workdir: work });
-    const { items } = (await jsonOf(get('/v1/runs'))) as { items: { spec: { prompt: string } }[] };
+    const { items } = (await readJson(get('/v1/runs'))) as { items: { spec: { prompt: string } }[] };
     expect(items[0]?.spec.prompt).toHaveLength(501);
   });
 
   it('that is queued can be canceled at once', async () => {
     const { post, get, work } = await openRuns();
-    const { id } = await jsonOf(post('/v1/runs', { ...print('1'), workdir: work }));
-    expect(await jsonOf(post(`/v1/runs/${String(id)}/cancel`))).toMatchObject({ cancel_requested: true });
-    expect(await jsonOf(get(`/v1/runs/${String(id)}`))).toMatchObject({
+    const { id } = await readJson(post('/v1/runs', { ...print('1'), workdir: work }));
+    expect(await readJson(post(`/v1/runs/${String(id)}/cancel`))).toMatchObject({ cancel_requested: true });
+    expect(await readJson(get(`/v1/runs/${String(id)}`))).toMatchObject({
       state: 'ended',
       result: { status: 'canceled' },
     });
@@ -164,14 +164,16 @@ describe('a run', () => {
 
   it('that has asked nothing takes no reply', async () => {
     const { post, work } = await openRuns();
-    const { id } = await jsonOf(post('/v1/runs', { ...print('1'), workdir: work }));
+    const { id } = await readJson(post('/v1/runs', { ...print('1'), workdir: work }));
     const answer = await post(`/v1/runs/${String(id)}/reply`, { text: 'yes' });
-    expect(await jsonOf(answer)).toMatchObject({ status: 409, code: 'RUN_NOT_WAITING' });
+    expect(await readJson(answer)).toMatchObject({ status: 409, code: 'RUN_NOT_WAITING' });
   });
 
   it('that waits takes one reply', async () => {
     const { post, store, work } = await openRuns();
-    const { id } = await jsonOf(post('/v1/runs', { engine: 'codex', prompt: 'x', mode: 'interactive', workdir: work }));
+    const { id } = await readJson(
+      post('/v1/runs', { engine: 'codex', prompt: 'x', mode: 'interactive', workdir: work }),
+    );
     const hold = { id: String(id), workerId: 'w', leaseMs: 60_000, now: Date.now() };
     await store.claimRun({ ...hold, worker: sampleWorker('w') });
     await store.markWaiting(hold);
@@ -183,20 +185,22 @@ describe('a run', () => {
     // The worker has it, but could still be gone before anyone is told.
     expect(isAcknowledged).toBe(false);
     await store.append(String(id), [sampleRasp(2, 1)]);
-    expect(await jsonOf(answer)).toEqual({ status: 'posted' });
-    expect(await jsonOf(post(`/v1/runs/${String(id)}/reply`, { text: '' }))).toMatchObject({ code: 'INVALID_BODY' });
+    expect(await readJson(answer)).toEqual({ status: 'posted' });
+    expect(await readJson(post(`/v1/runs/${String(id)}/reply`, { text: '' }))).toMatchObject({ code: 'INVALID_BODY' });
   });
 
   it('that ends before it is told a reply has not taken it', async () => {
     const { post, store, work } = await openRuns();
-    const { id } = await jsonOf(post('/v1/runs', { engine: 'codex', prompt: 'x', mode: 'interactive', workdir: work }));
+    const { id } = await readJson(
+      post('/v1/runs', { engine: 'codex', prompt: 'x', mode: 'interactive', workdir: work }),
+    );
     const hold = { id: String(id), workerId: 'w', leaseMs: 60_000, now: Date.now() };
     await store.claimRun({ ...hold, worker: sampleWorker('w') });
     await store.markWaiting(hold);
     const answer = post(`/v1/runs/${String(id)}/reply`, { text: 'yes' });
     await expect.poll(async () => store.renewRun(hold)).toMatchObject({ reply: 'yes' });
-    await store.endRun({ ...hold, result: runResultOf({ status: 'failed' }) });
-    expect(await jsonOf(answer)).toMatchObject({ status: 409, code: 'RUN_NOT_WAITING' });
+    await store.endRun({ ...hold, result: createRunResult({ status: 'failed' }) });
+    expect(await readJson(answer)).toMatchObject({ status: 409, code: 'RUN_NOT_WAITING' });
   });
 
   it.each(['gone', '..', '%2e%2e%2f', '%00', '%', '%ff', 'a'.repeat(5000)])('named %j is not found', async (id) => {

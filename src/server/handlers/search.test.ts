@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NOW } from '../../store/contract/fixtures/order-samples.js';
-import { runResultOf, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
-import { jsonOf, openServer } from '../fixtures/open-server.js';
+import { createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
+import { readJson, openServer } from '../fixtures/open-server.js';
 
 async function openLibrary() {
   const server = await openServer();
@@ -13,10 +13,10 @@ async function openLibrary() {
     const running = { state: 'running', workerId: 'w1', now: NOW } as const;
     await store.createRun({ id, spec: sampleSpec({ prompt }), ...running });
   }
-  const result = runResultOf({ drift: { unknown_types: 2, unknown_fields: 0 } });
+  const result = createRunResult({ drift: { unknown_types: 2, unknown_fields: 0 } });
   await store.endRun({ id: 'r1', workerId: 'w1', result, now: NOW });
   const find = async (query: string) =>
-    ((await jsonOf(get(`/v1/runs?${query}`)))['items'] as { id: string }[]).map(({ id }) => id);
+    ((await readJson(get(`/v1/runs?${query}`)))['items'] as { id: string }[]).map(({ id }) => id);
   return { ...server, find };
 }
 
@@ -36,12 +36,12 @@ describe('GET /v1/runs', () => {
     'refuses %s',
     async (query) => {
       const { get } = await openLibrary();
-      expect(await jsonOf(get(`/v1/runs?${query}`))).toMatchObject({ status: 400, code: 'INVALID_QUERY' });
+      expect(await readJson(get(`/v1/runs?${query}`))).toMatchObject({ status: 400, code: 'INVALID_QUERY' });
     },
   );
 });
 
 it('GET /v1/runs/{id} tells how much of the output nobody knows', async () => {
   const { get } = await openLibrary();
-  expect(await jsonOf(get('/v1/runs/r1'))).toMatchObject({ result: { drift: { unknown_types: 2 } } });
+  expect(await readJson(get('/v1/runs/r1'))).toMatchObject({ result: { drift: { unknown_types: 2 } } });
 });

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
-import { runResultOf, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
-import { jsonOf, openServer } from '../fixtures/open-server.js';
+import { createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
+import { readJson, openServer } from '../fixtures/open-server.js';
 
 const NOW = Date.parse('2026-11-15T06:30:00.000Z');
 
 it('GET /v1/statistics counts what the store has', async () => {
   const { get, store } = await openServer({ clock: () => NOW });
   await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'running', workerId: 'w1', now: NOW - 5000 });
-  await store.endRun({ id: 'r1', workerId: 'w1', result: runResultOf(), now: NOW - 1000 });
-  const told = await jsonOf(get('/v1/statistics?since=2026-11-15T06:00:00.000Z'));
+  await store.endRun({ id: 'r1', workerId: 'w1', result: createRunResult(), now: NOW - 1000 });
+  const told = await readJson(get('/v1/statistics?since=2026-11-15T06:00:00.000Z'));
   expect(told).toMatchObject({
     since: '2026-11-15T06:00:00.000Z',
     until: '2026-11-15T06:30:00.000Z',
@@ -27,6 +27,6 @@ it.each(['step=59', 'step=1.5', 'since=2026-11-16', 'since=2020-01-01&step=60', 
   'GET /v1/statistics refuses %s',
   async (query) => {
     const { get } = await openServer({ clock: () => NOW });
-    expect(await jsonOf(get(`/v1/statistics?${query}`))).toMatchObject({ status: 400, code: 'INVALID_QUERY' });
+    expect(await readJson(get(`/v1/statistics?${query}`))).toMatchObject({ status: 400, code: 'INVALID_QUERY' });
   },
 );

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
-import { errorMessageOf } from '../../base/index.js';
+import { getErrorMessage } from '../../base/index.js';
 import { RequestError } from './problem.js';
 
 const decoder = new TextDecoder();
@@ -20,7 +20,7 @@ export async function readBody(context: Context, maxBytes: number): Promise<unkn
   try {
     return JSON.parse(decoder.decode(bytes)) as unknown;
   } catch (error) {
-    throw new RequestError('INVALID_BODY', `The body is not valid JSON: ${errorMessageOf(error)}`);
+    throw new RequestError('INVALID_BODY', `The body is not valid JSON: ${getErrorMessage(error)}`);
   }
 }
 

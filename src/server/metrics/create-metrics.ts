@@ -61,7 +61,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     from,
     list: async (since, cursor) =>
       store.listEndedRuns({ since, limit: 500, ...(cursor === undefined ? {} : { cursor }) }),
-    happeningOf: ({ id, ended_at }) => ({ id, at: Date.parse(ended_at ?? '') }),
+    toHappening: ({ id, ended_at }) => ({ id, at: Date.parse(ended_at ?? '') }),
     async tell(run) {
       tracing?.run(run);
       await runs.count(run);
@@ -75,7 +75,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         limit: 500,
         ...(cursor === undefined ? {} : { cursor }),
       }),
-    happeningOf: ({ id, at }) => ({ id, at: Date.parse(at) }),
+    toHappening: ({ id, at }) => ({ id, at: Date.parse(at) }),
     tell(execution) {
       tracing?.execution(execution);
       orders.count(execution);
@@ -85,7 +85,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const look = async () => Promise.all([lookAtRuns(), lookAtOrders()]);
 
   return {
-    parsed: (result) => parses.add(labelsOf(result)),
+    parsed: (result) => parses.add(createLabels(result)),
     answered(answer) {
       const { endpoint } = answer;
       requests.add({ endpoint, status: String(answer.status) });
@@ -114,7 +114,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-function labelsOf(result: ParseResult<unknown>) {
+function createLabels(result: ParseResult<unknown>) {
   return {
     outcome: result.status,
     repair_level: result.repairLevel,

@@ -9,7 +9,7 @@ import {
   sampleSettlement,
   sampleSubmission,
 } from '../../store/contract/fixtures/order-samples.js';
-import { sampleFcmp, runResultOf, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
+import { sampleFcmp, createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
 import { openServer } from '../fixtures/open-server.js';
 import { createMetrics } from './create-metrics.js';
 
@@ -75,12 +75,12 @@ describe('GET /metrics', () => {
     for (const id of ['a', 'b', 'c']) await store.createRun({ id, spec: sampleSpec({ engine: 'codex' }), ...running });
     const usage = { scope: 'total', input_tokens: 10, output_tokens: 3, cost: 0.5 } as const;
     const error = { category: 'timeout', code: 'TIME_LIMIT', message: 'x' } as const;
-    await store.endRun({ id: 'a', workerId: 'w', now: soon(), result: runResultOf({ usage }) });
+    await store.endRun({ id: 'a', workerId: 'w', now: soon(), result: createRunResult({ usage }) });
     await store.endRun({
       id: 'b',
       workerId: 'w',
       now: soon(),
-      result: runResultOf({ status: 'failed', error, usage }),
+      result: createRunResult({ status: 'failed', error, usage }),
     });
     expect(await figure('sluice_runs')).toEqual({
       '{state="queued"}': 1,
@@ -120,7 +120,7 @@ describe('GET /metrics', () => {
       await writeFile(join(data, 'runs', id, '.audit', 'parser_diagnostics.jsonl'), text);
       const running = { state: 'running', workerId: 'w', leaseMs: 1000, now: NOW } as const;
       await store.createRun({ id, spec: sampleSpec({ engine: 'codex' }), ...running });
-      await store.endRun({ id, workerId: 'w', now: soon(), result: runResultOf() });
+      await store.endRun({ id, workerId: 'w', now: soon(), result: createRunResult() });
     }
     expect(await figure('sluice_drift_total')).toEqual({
       '{engine="codex",engine_version="9.9.9",kind="type"}': 42,

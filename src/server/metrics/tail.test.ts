@@ -17,7 +17,7 @@ function growing() {
       const next = Number(cursor) + 2;
       return { items: found.slice(Number(cursor), next), next_cursor: next < found.length ? String(next) : null };
     },
-    happeningOf: (row) => row,
+    toHappening: (row) => row,
     tell: ({ id }) => void told.push(id),
   });
   return { rows, told, look };
@@ -54,7 +54,7 @@ describe('a tail', () => {
         const items = (pages[Number(cursor)] ?? []).filter(({ at }) => at >= since);
         return { items, next_cursor: cursor === '0' ? '1' : null };
       },
-      happeningOf: (row) => row,
+      toHappening: (row) => row,
       tell: ({ id }) => void told.push(id),
     });
     await expect(look()).rejects.toThrow('out of reach');

@@ -13,7 +13,7 @@ interface TailOptions<T> {
     since: number,
     cursor: string | undefined,
   ) => Promise<{ readonly items: readonly T[]; readonly next_cursor: string | null }>;
-  readonly happeningOf: (item: T) => Happening;
+  readonly toHappening: (item: T) => Happening;
   readonly tell: (item: T) => void | Promise<void>;
 }
 
@@ -23,7 +23,7 @@ const LOOK_BACK_MS = 10_000;
 const MOST_PAGES = 50;
 
 /** Reports every new entry of a list once, whichever machine wrote it. */
-export function createTail<T>({ from, list, happeningOf, tell }: TailOptions<T>): () => Promise<void> {
+export function createTail<T>({ from, list, toHappening, tell }: TailOptions<T>): () => Promise<void> {
   let latest = from;
   /** Entries already reported that may be listed again. */
   let told = new Map<string, number>();
@@ -36,7 +36,7 @@ export function createTail<T>({ from, list, happeningOf, tell }: TailOptions<T>)
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const { items, next_cursor } = await list(since, cursor);
       for (const item of items) {
-        const { id, at } = happeningOf(item);
+        const { id, at } = toHappening(item);
         newest = Math.max(newest, at);
         if (told.has(id)) continue;
         told.set(id, at);

@@ -14,9 +14,9 @@ interface FolderRules {
  * that callers learn nothing about other folders.
  */
 export async function resolveAllowedFolder(folder: string, { roots, data }: FolderRules): Promise<string> {
-  const real = isAbsolute(folder) ? await realPathOf(folder) : undefined;
-  const allowed = await Promise.all(roots.map(realPathOf));
-  const evidence = (await realPathOf(join(data, 'runs'))) ?? join(data, 'runs');
+  const real = isAbsolute(folder) ? await findRealPath(folder) : undefined;
+  const allowed = await Promise.all(roots.map(findRealPath));
+  const evidence = (await findRealPath(join(data, 'runs'))) ?? join(data, 'runs');
   if (real !== undefined && !isWithin(evidence, real)) {
     if (allowed.some((root) => root !== undefined && isWithin(root, real))) return real;
   }
@@ -26,7 +26,7 @@ export async function resolveAllowedFolder(folder: string, { roots, data }: Fold
   );
 }
 
-async function realPathOf(path: string): Promise<string | undefined> {
+async function findRealPath(path: string): Promise<string | undefined> {
   // A folder that cannot be resolved cannot be allowed.
   return realpath(path).catch(() => undefined);
 }

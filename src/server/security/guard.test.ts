@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jsonOf, openServer } from '../fixtures/open-server.js';
+import { readJson, openServer } from '../fixtures/open-server.js';
 import { DEFAULT_LIMITS } from '../server-settings.js';
 
 const tokens = [
@@ -9,13 +9,13 @@ const tokens = [
 ] as const;
 const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
 const withTokens = async (settings = {}) => openServer({ settings: { tokens, ...settings } });
-const problem = async (answer: Response) => ({ status: answer.status, code: (await jsonOf(answer))['code'] });
+const problem = async (answer: Response) => ({ status: answer.status, code: (await readJson(answer))['code'] });
 
 describe('on loopback without tokens', () => {
   it('whoever is on this machine may do everything', async () => {
     const { get, post } = await openServer();
     expect((await get('/v1/runs')).status).toBe(200);
-    expect(await jsonOf(get('/v1/session'))).toEqual({
+    expect(await readJson(get('/v1/session'))).toEqual({
       name: 'local',
       scopes: ['read', 'run', 'decide'],
       needs_token: false,
@@ -68,7 +68,7 @@ describe('with tokens', () => {
     const { get, post } = await withTokens();
     expect((await get('/healthz')).status).toBe(200);
     expect((await get('/readyz')).status).toBe(200);
-    expect(await jsonOf(get('/v1/session'))).toEqual({ name: 'anonymous', scopes: [], needs_token: true });
+    expect(await readJson(get('/v1/session'))).toEqual({ name: 'anonymous', scopes: [], needs_token: true });
     const answer = await get('/v1/runs');
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
     expect(await problem(answer)).toEqual({ status: 401, code: 'TOKEN_REFUSED' });
@@ -100,7 +100,7 @@ describe('with tokens', () => {
   it('a token may be traded for a cookie that pages can use', async () => {
     const { get, post } = await withTokens();
     const opened = await post('/v1/session', { token: 'bob-value' });
-    expect(await jsonOf(opened.clone())).toEqual({ name: 'bob', scopes: ['read'], needs_token: true });
+    expect(await readJson(opened.clone())).toEqual({ name: 'bob', scopes: ['read'], needs_token: true });
     const cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
     expect((await get('/v1/runs', { cookie })).status).toBe(200);
     expect(await problem(await post('/v1/runs/1/cancel', undefined, { cookie }))).toMatchObject({

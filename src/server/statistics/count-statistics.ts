@@ -18,11 +18,11 @@ const MOST_NAMES = 50;
 /** Counts what happened in each step of time. */
 export function countStatistics({ span, runs, inbox, now }: Counted): readonly Bucket[] {
   const { since, until, stepMs } = span;
-  const placeOf = (time: number): number => Math.floor((time - since) / stepMs);
-  const runsByPlace = groupBy(runs, ({ ended_at }) => placeOf(ended_at));
-  const askedByPlace = groupBy(inbox, ({ created_at }) => placeOf(created_at));
-  const versionOf = createOther(MOST_NAMES);
-  const causeOf = createOther(MOST_NAMES);
+  const findBucket = (time: number): number => Math.floor((time - since) / stepMs);
+  const runsByPlace = groupBy(runs, ({ ended_at }) => findBucket(ended_at));
+  const askedByPlace = groupBy(inbox, ({ created_at }) => findBucket(created_at));
+  const toCountedVersion = createOther(MOST_NAMES);
+  const toCountedCause = createOther(MOST_NAMES);
 
   return Array.from({ length: Math.ceil((until - since) / stepMs) }, (_, place) => {
     const begin = since + place * stepMs;
@@ -31,9 +31,9 @@ export function countStatistics({ span, runs, inbox, now }: Counted): readonly B
     return {
       at: new Date(begin).toISOString(),
       runs: [...groupBy(ended, ({ engine }) => engine)].map(([engine, some]) => countRuns(engine, some)),
-      drift: countDrift(ended, versionOf),
+      drift: countDrift(ended, toCountedVersion),
       inbox: inboxAt(inbox, Math.min(begin + stepMs, until, now)),
-      needs_human: [...groupBy(asked, ({ cause }) => causeOf(cause))].map(([cause, { length }]) => ({
+      needs_human: [...groupBy(asked, ({ cause }) => toCountedCause(cause))].map(([cause, { length }]) => ({
         cause,
         count: length,
       })),
@@ -57,11 +57,11 @@ function countRuns(engine: string, runs: readonly RunFigure[]): Bucket['runs'][n
 }
 
 /** Runs of unknown version are included only if they had drift. */
-function countDrift(runs: readonly RunFigure[], versionOf: (version: string) => string): Bucket['drift'] {
+function countDrift(runs: readonly RunFigure[], toCountedVersion: (version: string) => string): Bucket['drift'] {
   const counts = new Map<string, { -readonly [Key in keyof Bucket['drift'][number]]: Bucket['drift'][number][Key] }>();
   for (const { engine, engine_version, unknown_types, unknown_fields } of runs) {
     if (engine_version === null && unknown_types + unknown_fields === 0) continue;
-    const version = engine_version === null ? null : versionOf(engine_version);
+    const version = engine_version === null ? null : toCountedVersion(engine_version);
     const key = JSON.stringify([engine, version]);
     const count = counts.get(key) ?? { engine, engine_version: version, runs: 0, unknown_types: 0, unknown_fields: 0 };
     count.runs += 1;

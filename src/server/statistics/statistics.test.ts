@@ -8,7 +8,7 @@ const NOW = Date.parse('2026-11-15T06:30:00.000Z');
 const HOUR = 3_600_000;
 const SPAN = { since: NOW - 2 * HOUR, until: NOW, stepMs: HOUR };
 
-function runOf(change: Partial<RunFigure> = {}): RunFigure {
+function createRun(change: Partial<RunFigure> = {}): RunFigure {
   return {
     engine: 'codex',
     outcome: 'success',
@@ -36,10 +36,10 @@ describe('figures over time', () => {
 
   it('count how runs ended, by engine', () => {
     const [first, second] = count([
-      runOf(),
-      runOf({ outcome: 'failed', repair_level: 'schema_aligned' }),
-      runOf({ engine: 'claude' }),
-      runOf({ ended_at: NOW - HOUR - 1 }),
+      createRun(),
+      createRun({ outcome: 'failed', repair_level: 'schema_aligned' }),
+      createRun({ engine: 'claude' }),
+      createRun({ ended_at: NOW - HOUR - 1 }),
     ]);
     expect(first?.runs).toMatchObject([{ engine: 'codex', outcomes: { success: 1 } }]);
     expect(second?.runs).toMatchObject([
@@ -53,19 +53,19 @@ describe('figures over time', () => {
   });
 
   it('tell how long runs took, of those that were started', () => {
-    const took = (ms: number) => runOf({ started_at: NOW - 1 - ms });
-    const [, bucket] = count([took(30), took(10), took(20), runOf({ started_at: null }), took(-5)]);
+    const took = (ms: number) => createRun({ started_at: NOW - 1 - ms });
+    const [, bucket] = count([took(30), took(10), took(20), createRun({ started_at: null }), took(-5)]);
     expect(bucket?.runs[0]?.latency_ms).toEqual({ p50: 10, p95: 30 });
-    expect(count([runOf({ started_at: null })])[1]?.runs[0]?.latency_ms).toBeNull();
+    expect(count([createRun({ started_at: null })])[1]?.runs[0]?.latency_ms).toBeNull();
   });
 
   it('count what nobody knew, by version, and runs of a version that met nothing', () => {
     const [, bucket] = count([
-      runOf({ engine_version: '1.0', unknown_types: 2 }),
-      runOf({ engine_version: '1.0', unknown_fields: 3 }),
-      runOf({ engine_version: '1.1' }),
-      runOf(),
-      runOf({ unknown_types: 1 }),
+      createRun({ engine_version: '1.0', unknown_types: 2 }),
+      createRun({ engine_version: '1.0', unknown_fields: 3 }),
+      createRun({ engine_version: '1.1' }),
+      createRun(),
+      createRun({ unknown_types: 1 }),
     ]);
     expect(bucket?.drift).toEqual([
       { engine: 'codex', engine_version: '1.0', runs: 2, unknown_types: 2, unknown_fields: 3 },
@@ -96,7 +96,7 @@ describe('figures over time', () => {
   });
 
   it('tell so many versions and causes apart', () => {
-    const runs = Array.from({ length: 80 }, (_, index) => runOf({ engine_version: `${index}` }));
+    const runs = Array.from({ length: 80 }, (_, index) => createRun({ engine_version: `${index}` }));
     const inbox = runs.map((_, index) => ({ created_at: NOW - 1, resolved_at: null, cause: `c${index}` }));
     const [, bucket] = count(runs, inbox);
     expect(bucket?.drift).toHaveLength(51);

@@ -1,4 +1,4 @@
-import { LOG_START, comparePositions, positionOf } from '../../events/index.js';
+import { LOG_START, comparePositions, getPosition } from '../../events/index.js';
 import type { LogPosition, Emitted } from '../../events/index.js';
 import type { EventLog } from '../../runs/index.js';
 import {
@@ -67,7 +67,7 @@ export function createLogReader({ log, runId, protocol, after }: LogReaderOption
       const last = page.at(-1);
       if (last === undefined) return;
       for (const emitted of page) encoder.encode(emitted);
-      fed = positionOf(last);
+      fed = getPosition(last);
     }
   }
 
@@ -132,7 +132,7 @@ function encodeChunk(
   let last = after;
   let end = 0;
   for (const emitted of events) {
-    const position = positionOf(emitted);
+    const position = getPosition(emitted);
     const gap = isNext(protocol, last, position)
       ? ''
       : gapText(protocol, nextPosition(protocol, last), previousPosition(position));

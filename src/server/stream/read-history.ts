@@ -1,4 +1,4 @@
-import { LOG_START, comparePositions, positionOf } from '../../events/index.js';
+import { LOG_START, comparePositions, getPosition } from '../../events/index.js';
 import type { LogPosition } from '../../events/index.js';
 import type { AnswerOf, ENDPOINTS } from '../../api/index.js';
 import type { EventLog } from '../../runs/index.js';
@@ -47,7 +47,7 @@ export function createHistory(log: Pick<EventLog, 'read'>): (run: RunRecord, que
       const page = await log.read({ runId: run.id, protocol: sourceLog(protocol), ...range, limit: PAGE });
       if (page.length === 0) break;
       for (const emitted of page) {
-        const position = positionOf(emitted);
+        const position = getPosition(emitted);
         if (count >= limit || bytes >= MAX_BYTES) return { events, next_from: formatPosition(protocol, position) };
         const encoded = encoder.encode(emitted);
         last = position;

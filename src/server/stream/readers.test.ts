@@ -6,12 +6,12 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import { openStore } from '../../store/open-store.js';
 import { readSse } from '../../client/read-sse.js';
 import { openListening } from '../fixtures/listening.js';
-import { idsOf, readStream } from '../fixtures/read-stream.js';
+import { listIds, readStream } from '../fixtures/read-stream.js';
 import { DEFAULT_LIMITS } from '../server-settings.js';
 import { startScriptedRun } from '../fixtures/scripted-run.js';
 import type { ScriptedRun } from '../fixtures/scripted-run.js';
 
-const numbersOf = ({ events }: ScriptedRun): string[] =>
+const listNumbers = ({ events }: ScriptedRun): string[] =>
   events.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [String(event.seq)] : []));
 
 describe("the browser's EventSource", () => {
@@ -31,7 +31,7 @@ describe("the browser's EventSource", () => {
     await run.publish();
     await run.end();
     expect(await end).toBe('{"status":"success"}');
-    expect(seen).toEqual(numbersOf(run));
+    expect(seen).toEqual(listNumbers(run));
   });
 
   it('reconnects where its connection broke, and stops when it has everything', async () => {
@@ -44,7 +44,7 @@ describe("the browser's EventSource", () => {
       fetch: async (input, init) => {
         connections += 1;
         const answer = await fetch(input, init);
-        return connections === 1 ? firstPieceOf(answer) : answer;
+        return connections === 1 ? readFirstPiece(answer) : answer;
       },
     });
     onTestFinished(() => source.close());
@@ -53,7 +53,7 @@ describe("the browser's EventSource", () => {
     await run.publish();
     await run.end();
     await vi.waitFor(() => expect(source.readyState).toBe(EventSource.CLOSED), 10_000);
-    expect(seen).toEqual(numbersOf(run));
+    expect(seen).toEqual(listNumbers(run));
     expect(connections).toBe(3);
   }, 30_000);
 
@@ -101,7 +101,7 @@ describe('a server', () => {
     const seen = readStream(fetch(`${url}/v1/runs/run-1/events`));
     for (const event of run.events) await elsewhere.append('run-1', [event]);
     await run.end();
-    expect(idsOf(await seen)).toEqual(numbersOf(run));
+    expect(listIds(await seen)).toEqual(listNumbers(run));
   });
 });
 
@@ -135,7 +135,7 @@ describe('a connection', () => {
     reader.on('data', (piece: string) => (text += piece));
     await vi.waitFor(() => expect(text).toContain('conversation.completed'));
     reader.pause();
-    const before = numbersOf(run);
+    const before = listNumbers(run);
     const [sample] = run.events.flatMap((emitted) => (emitted.protocol === 'fcmp' ? [emitted.event] : []));
     // More than the buffers of the system take.
     const count = 100;
@@ -184,7 +184,7 @@ describe('a connection', () => {
 });
 
 /** An answer whose connection breaks after the first bytes. */
-async function firstPieceOf({ body, headers }: Response): Promise<Response> {
+async function readFirstPiece({ body, headers }: Response): Promise<Response> {
   const reader = body?.getReader();
   const { value } = (await reader?.read()) ?? {};
   await reader?.cancel();

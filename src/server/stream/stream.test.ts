@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { toAcp, toAgUi } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
 import { openServer } from '../fixtures/open-server.js';
-import { idsOf, readStream } from '../fixtures/read-stream.js';
+import { listIds, readStream } from '../fixtures/read-stream.js';
 import { DEFAULT_LIMITS } from '../server-settings.js';
 import { startScriptedRun } from '../fixtures/scripted-run.js';
 
-const fcmpOf = (events: readonly Emitted[]) =>
+const listFcmp = (events: readonly Emitted[]) =>
   events.flatMap((emitted) => (emitted.protocol === 'fcmp' ? [emitted.event] : []));
-const raspOf = (events: readonly Emitted[]) =>
+const listRasp = (events: readonly Emitted[]) =>
   events.flatMap((emitted) => (emitted.protocol === 'rasp' ? [emitted.event] : []));
 
 async function openEnded() {
@@ -24,16 +24,16 @@ describe('the stream of a run that has ended', () => {
   it('has every event with its position as the id, then the end event', async () => {
     const { run, follow } = await openEnded();
     const events = await readStream(follow());
-    const fcmp = fcmpOf(run.events);
+    const fcmp = listFcmp(run.events);
     expect(events.slice(0, -1).map(({ data }) => JSON.parse(data) as unknown)).toEqual(fcmp);
-    expect(idsOf(events)).toEqual(fcmp.map(({ seq }) => String(seq)));
+    expect(listIds(events)).toEqual(fcmp.map(({ seq }) => String(seq)));
     expect(events.at(-1)).toEqual({ name: 'end', data: '{"status":"success"}', id: undefined });
   });
 
   it('numbers RASP by attempt', async () => {
     const { run, follow } = await openEnded();
     const events = await readStream(follow('?protocol=rasp'));
-    expect(idsOf(events)).toEqual(raspOf(run.events).map(({ attempt_number, seq }) => `${attempt_number}:${seq}`));
+    expect(listIds(events)).toEqual(listRasp(run.events).map(({ attempt_number, seq }) => `${attempt_number}:${seq}`));
   });
 
   it.each([
@@ -41,13 +41,13 @@ describe('the stream of a run that has ended', () => {
     ['acp', toAcp],
   ] as const)('is available as %s too, each id on the last event of its group', async (protocol, project) => {
     const { run, follow } = await openEnded();
-    const fcmp = fcmpOf(run.events);
+    const fcmp = listFcmp(run.events);
     const events = await readStream(follow(`?protocol=${protocol}`));
     const sent = events.filter(({ name }) => name === 'message');
     expect(sent.map(({ data }) => JSON.parse(data) as unknown)).toEqual(project(fcmp));
     const numbers = fcmp.map(({ seq }) => String(seq));
-    expect(numbers).toEqual(expect.arrayContaining(idsOf(events)));
-    expect(idsOf(events)).toEqual([...new Set(idsOf(events))]);
+    expect(numbers).toEqual(expect.arrayContaining(listIds(events)));
+    expect(listIds(events)).toEqual([...new Set(listIds(events))]);
     expect(sent.at(-1)?.id).toBe(String(fcmp.at(-1)?.seq));
   });
 
@@ -64,15 +64,15 @@ describe('the stream of a run that has ended', () => {
 
   it('is 204 for a reader that has everything', async () => {
     const { run, follow } = await openEnded();
-    const last = fcmpOf(run.events).length;
+    const last = listFcmp(run.events).length;
     expect((await follow(`?after=${last}`)).status).toBe(204);
     expect((await follow(`?after=${last - 1}`)).status).toBe(200);
   });
 
   it('starts after Last-Event-ID, whatever ?after says', async () => {
     const { follow } = await openEnded();
-    expect(idsOf(await readStream(follow('?after=1', { 'last-event-id': '3' })))[0]).toBe('4');
-    expect(idsOf(await readStream(follow('?after=1')))[0]).toBe('2');
+    expect(listIds(await readStream(follow('?after=1', { 'last-event-id': '3' })))[0]).toBe('4');
+    expect(listIds(await readStream(follow('?after=1')))[0]).toBe('2');
   });
 
   it('answers a POST as it answers a GET', async () => {
@@ -120,7 +120,7 @@ describe('a stream with missing events', () => {
   it('ends a projection with an id after the last event', async () => {
     const { store, get } = await openServer();
     const run = await startScriptedRun(store, 'run-1');
-    const cut = fcmpOf(run.events).slice(0, 3);
+    const cut = listFcmp(run.events).slice(0, 3);
     await store.append(
       'run-1',
       cut.map((event) => ({ protocol: 'fcmp', event })),
@@ -174,7 +174,7 @@ describe('the history of a run', () => {
   it('is a range of events, both ends included', async () => {
     const { run, get } = await openEnded();
     const answer = await get('/v1/runs/run-1/history?from=2&to=4');
-    expect(await answer.json()).toEqual({ events: fcmpOf(run.events).slice(1, 4), next_from: null });
+    expect(await answer.json()).toEqual({ events: listFcmp(run.events).slice(1, 4), next_from: null });
   });
 
   it.each(['fcmp', 'rasp', 'agui', 'acp'])('comes page by page (%s)', async (protocol) => {

@@ -9,7 +9,7 @@ import {
   sampleDecision,
   sampleSubmission,
 } from '../../store/contract/fixtures/order-samples.js';
-import { runResultOf } from '../../store/contract/fixtures/run-samples.js';
+import { createRunResult } from '../../store/contract/fixtures/run-samples.js';
 import { openServer } from '../fixtures/open-server.js';
 import { createMetrics } from '../metrics/create-metrics.js';
 import { openTracing } from './open-tracing.js';
@@ -53,7 +53,7 @@ describe('traces', () => {
       issueRef: issue_ref,
       runId: run_id,
       now: clock() + 70,
-      runResult: runResultOf(),
+      runResult: createRunResult(),
       active,
       stale: { decision, result: null, execution },
     });

@@ -10,7 +10,7 @@ import {
   sampleSubmission,
   sampleWorker,
 } from './fixtures/order-samples.js';
-import { HOSTILE_TEXT, runResultOf, sampleSpec } from './fixtures/run-samples.js';
+import { HOSTILE_TEXT, createRunResult, sampleSpec } from './fixtures/run-samples.js';
 
 const QUEUED = { state: 'queued', now: NOW } as const;
 const HOLD = { id: 'r1', workerId: 'w1', now: NOW } as const;
@@ -76,7 +76,7 @@ export function describeClaims(makeSite: MakeSite): void {
       expect((await store.listRuns({ search: 'shared', state: 'queued' })).items).toMatchObject([waiting]);
       const woken = vi.fn<() => void>();
       const stop = store.watchQueue(woken);
-      await store.endRun({ ...HOLD, result: runResultOf() });
+      await store.endRun({ ...HOLD, result: createRunResult() });
       await vi.waitFor(() => expect(woken).toHaveBeenCalled(), { timeout: 10_000 });
       stop();
       expect((await store.claimRun(sampleClaim('w3')))?.record).toMatchObject({ id: 'r2', waiting_for: null });
@@ -178,7 +178,7 @@ export function describeClaims(makeSite: MakeSite): void {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
       await store.claimRun(sampleClaim());
-      const result = runResultOf({ value: { text: HOSTILE_TEXT } });
+      const result = createRunResult({ value: { text: HOSTILE_TEXT } });
       expect(await store.endRun({ ...HOLD, workerId: 'w2', result })).toBe(false);
       expect(await store.endRun({ ...HOLD, result, now: NOW + 5 })).toBe(true);
       expect(await store.endRun({ ...HOLD, result, now: NOW + 9 })).toBe(false);
@@ -195,7 +195,7 @@ export function describeClaims(makeSite: MakeSite): void {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
       await store.claimRun(sampleClaim());
-      expect(await store.endRun({ ...sampleHold(record), result: runResultOf() })).toBe(false);
+      expect(await store.endRun({ ...sampleHold(record), result: createRunResult() })).toBe(false);
       const settlement = sampleSettlement(record);
       await store.settleOrder(settlement);
       expect(await store.findRun(record.run)).toMatchObject({ state: 'ended', result: settlement.runResult });
@@ -266,8 +266,11 @@ export function describeClaims(makeSite: MakeSite): void {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
       await store.claimRun(sampleClaim());
-      await store.endRun({ ...HOLD, result: runResultOf() });
-      expect(await store.requestCancel('r1', NOW)).toMatchObject({ cancel_requested: false, result: runResultOf() });
+      await store.endRun({ ...HOLD, result: createRunResult() });
+      expect(await store.requestCancel('r1', NOW)).toMatchObject({
+        cancel_requested: false,
+        result: createRunResult(),
+      });
     });
 
     it('accept one reply for each question', async () => {
@@ -328,7 +331,7 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(await store.listExpiredRuns(NOW + 1000)).toMatchObject(expired);
       expect(await store.listExpiredRuns(NOW + 1000)).toMatchObject(expired);
       await store.settleOrder(sampleSettlement(record, 'needs-human', { item: sampleItem(record) }));
-      await store.endRun({ ...HOLD, result: runResultOf() });
+      await store.endRun({ ...HOLD, result: createRunResult() });
       expect(await store.listExpiredRuns(NOW + 1000)).toEqual([]);
     });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunSpec } from '../../records/run-spec.js';
 import { catchCode, openSite, type MakeSite } from './fixtures/open-site.js';
 import { sampleClaim, NOW, sampleSubmission } from './fixtures/order-samples.js';
-import { HOSTILE_TEXT, runResultOf, sampleSpec } from './fixtures/run-samples.js';
+import { HOSTILE_TEXT, createRunResult, sampleSpec } from './fixtures/run-samples.js';
 
 const QUEUED = { state: 'queued', now: NOW } as const;
 
@@ -57,7 +57,7 @@ export function describeRuns(makeSite: MakeSite): void {
       expect(await store.createRun({ id: 'r1', ...asked })).toEqual({ id: 'r1', repeated: false });
       expect(await store.createRun({ id: 'r2', ...asked })).toEqual({ id: 'r1', repeated: true });
       await store.claimRun(sampleClaim());
-      await store.endRun({ id: 'r1', workerId: 'w1', result: runResultOf(), now: NOW });
+      await store.endRun({ id: 'r1', workerId: 'w1', result: createRunResult(), now: NOW });
       expect(await store.createRun({ id: 'r3', ...asked, now: NOW + 5 })).toEqual({ id: 'r1', repeated: true });
       expect((await store.listRuns({})).items.map(({ id }) => id)).toEqual(['r1']);
       expect((await store.listRuns({ search: 'project' })).items).toHaveLength(1);

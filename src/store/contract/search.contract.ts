@@ -4,7 +4,7 @@ import type { Store } from '../store.js';
 import { catchCode, openSite, type MakeSite } from './fixtures/open-site.js';
 import { NOW, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
 import { readAllPages } from './fixtures/read-all-pages.js';
-import { HOSTILE_TEXT, runResultOf, sampleSpec } from './fixtures/run-samples.js';
+import { HOSTILE_TEXT, createRunResult, sampleSpec } from './fixtures/run-samples.js';
 
 const HOUR = 60 * 60 * 1000;
 
@@ -27,8 +27,8 @@ async function openLibrary(makeSite: MakeSite): Promise<Store> {
   const { record } = await store.submitOrder({ ...submission, run: '01B', spec });
   await store.createRun({ id: '01C', spec: sampleSpec(), state: 'queued', now: NOW + 2 * HOUR });
   const end = { workerId: 'w1', now: NOW + 3 * HOUR };
-  await store.endRun({ id: '01A', result: runResultOf({ repair_level: 'schema_aligned' }), ...end });
-  const runResult = runResultOf({ status: 'failed' });
+  await store.endRun({ id: '01A', result: createRunResult({ repair_level: 'schema_aligned' }), ...end });
+  const runResult = createRunResult({ status: 'failed' });
   await store.settleOrder({ ...sampleSettlement(record, 'blocked', {}, end.now), runResult });
   return store;
 }

@@ -3,13 +3,13 @@ import type { RunResult } from '../../records/run-result.js';
 import type { Store } from '../store.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { sampleItem, NOW, sampleResolution, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
-import { HOSTILE_TEXT, runResultOf, sampleSpec } from './fixtures/run-samples.js';
+import { HOSTILE_TEXT, createRunResult, sampleSpec } from './fixtures/run-samples.js';
 
 const ALL = { since: 0, until: NOW * 2, limit: 100 };
 
 async function endRun(store: Store, id: string, ms: number, result: Partial<RunResult> = {}): Promise<void> {
   await store.createRun({ id, spec: sampleSpec(), state: 'running', workerId: 'w1', now: NOW });
-  await store.endRun({ id, workerId: 'w1', result: runResultOf(result), now: NOW + ms });
+  await store.endRun({ id, workerId: 'w1', result: createRunResult(result), now: NOW + ms });
 }
 
 /** Something a person is asked about an issue of its own. */

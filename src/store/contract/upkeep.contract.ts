@@ -11,7 +11,7 @@ import {
   sampleSettlement,
   sampleSubmission,
 } from './fixtures/order-samples.js';
-import { sampleFcmp, sampleRasp, runResultOf, sampleSpec } from './fixtures/run-samples.js';
+import { sampleFcmp, sampleRasp, createRunResult, sampleSpec } from './fixtures/run-samples.js';
 
 const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW };
 
@@ -23,7 +23,7 @@ async function endRun(store: Store, id: string, ms: number) {
     id,
     [1, 2, 3, 4, 5].flatMap((seq) => [sampleFcmp(seq), sampleRasp(1, seq)]),
   );
-  await store.endRun({ id, workerId: 'w1', result: runResultOf(), now: NOW + ms });
+  await store.endRun({ id, workerId: 'w1', result: createRunResult(), now: NOW + ms });
 }
 
 async function countEvents(store: Store, runId: string): Promise<number> {
@@ -118,7 +118,7 @@ export function describeUpkeep(makeSite: MakeSite): void {
       expect(await store.forgetEvents(step)).toBe(false);
       expect(await store.forgetEvents(step)).toBe(true);
       expect([await countEvents(store, 'a'), await countEvents(store, 'b')]).toEqual([0, 10]);
-      expect(await store.findRun('a')).toMatchObject({ state: 'ended', result: runResultOf() });
+      expect(await store.findRun('a')).toMatchObject({ state: 'ended', result: createRunResult() });
       expect(await store.findForgottenRuns(['a', 'b', 'gone', `'"\\u0000`])).toEqual(['a']);
       expect(await store.listForgettableRuns({ endedBefore: NOW + 99, limit: 10 })).toEqual(['b']);
     });
@@ -171,7 +171,7 @@ export function describeUpkeep(makeSite: MakeSite): void {
     it('is deleted from the result cache by age, oldest first', async () => {
       const store = await openSite(await makeSite());
       const keep = async (key: string, kept_at: string) =>
-        store.keep(key, { run_id: 'r', result: runResultOf(), kept_at });
+        store.keep(key, { run_id: 'r', result: createRunResult(), kept_at });
       await keep('oldest', '2026-11-01T00:00:00.000Z');
       await keep('old', '2026-11-02T00:00:00.000Z');
       await keep('young', '2026-11-14T00:00:00.000Z');

@@ -1,5 +1,5 @@
 import { firstIndexThat } from '../../base/index.js';
-import { comparePositions, positionOf } from '../../events/index.js';
+import { comparePositions, getPosition } from '../../events/index.js';
 import type { LogPosition } from '../../events/index.js';
 import { readEventRange } from '../../runs/index.js';
 import type { WatchableEventLog } from '../../runs/index.js';
@@ -15,7 +15,7 @@ export function createEventLog(tables: Tables): WatchableEventLog {
         const key = `${emitted.protocol} ${runId}`;
         const log = logs.get(key) ?? [];
         logs.set(key, log);
-        const position = positionOf(emitted);
+        const position = getPosition(emitted);
         const index = firstBehind(log, position);
         const before = log[index - 1];
         if (before === undefined || comparePositions(before, position) < 0) {

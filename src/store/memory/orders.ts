@@ -44,7 +44,7 @@ function replaceRun(tables: Tables, submission: OrderSubmission, state: IssueSta
   const issueRef = request.issue_ref;
   const issue = tables.issues.get(issueRef);
   const number = (issue?.record.last_run_number ?? 0) + 1;
-  const runId = submission.runIdOf(number);
+  const runId = submission.makeRunId(number);
   const at = new Date(now).toISOString();
 
   tables.issues.set(issueRef, {

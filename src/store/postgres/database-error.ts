@@ -1,4 +1,4 @@
-import { errorCodeOf, errorMessageOf, isSluiceError } from '../../base/index.js';
+import { getErrorCode, getErrorMessage, isSluiceError } from '../../base/index.js';
 import { StoreError } from '../store-error.js';
 
 /** Serialization failure and deadlock: the whole transaction can be retried. */
@@ -26,7 +26,7 @@ export function toStoreError(error: unknown, where: string): Error {
   if (isSluiceError(error)) return error;
   const state = readSqlState(error);
   if (isAddressRefused(error)) return addressRefused();
-  const said = errorMessageOf(error);
+  const said = getErrorMessage(error);
   if (state === undefined || UNAVAILABLE.test(state)) {
     return new StoreError(
       'STORE_UNAVAILABLE',
@@ -50,7 +50,7 @@ export function toStoreError(error: unknown, where: string): Error {
 
 /** The driver could not read the address. */
 function isAddressRefused(error: unknown): boolean {
-  return error instanceof URIError || errorCodeOf(error) === 'ERR_INVALID_URL';
+  return error instanceof URIError || getErrorCode(error) === 'ERR_INVALID_URL';
 }
 
 /** Without a cause, because it contains the whole address, and the address may contain a password. */

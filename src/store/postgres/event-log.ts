@@ -1,4 +1,4 @@
-import { positionOf } from '../../events/index.js';
+import { getPosition } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
 import { readEventRange } from '../../runs/index.js';
 import type { WatchableEventLog } from '../../runs/index.js';
@@ -81,7 +81,7 @@ export function createEventLog({ database, notifications }: Context): WatchableE
 }
 
 function toRow(runId: string, emitted: Emitted): EventRow {
-  return { runId, protocol: emitted.protocol, ...positionOf(emitted), text: JSON.stringify(emitted.event) };
+  return { runId, protocol: emitted.protocol, ...getPosition(emitted), text: JSON.stringify(emitted.event) };
 }
 
 /** The oldest entries; at least one. */

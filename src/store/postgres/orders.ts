@@ -74,7 +74,7 @@ async function replaceRun(
   submission: OrderSubmission,
   state: IssueState,
 ): Promise<OrderRecord> {
-  const { request, workerType, run, spec, runIdOf, now } = submission;
+  const { request, workerType, run, spec, makeRunId, now } = submission;
   const issueRef = request.issue_ref;
   const { rows: numbers } = await transaction.query(
     `INSERT INTO sluice.issues AS issue (issue_ref, state, last_run_number, updated_at)
@@ -92,7 +92,7 @@ async function replaceRun(
     );
   }
 
-  const runId = runIdOf(number);
+  const runId = makeRunId(number);
   await transaction.query(
     `WITH activated AS (
        UPDATE sluice.issues SET active_run_id = $2 WHERE issue_ref = $1

@@ -3,7 +3,7 @@ import { chmod, link, lstat, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../../files/index.js';
-import { errorCodeOf, errorMessageOf } from '../../base/index.js';
+import { getErrorCode, getErrorMessage } from '../../base/index.js';
 import { StoreError } from '../store-error.js';
 import { toStoreError } from './database-error.js';
 import type { Connection } from './driver.js';
@@ -36,7 +36,7 @@ export async function backUpFile(source: string, target: string): Promise<Backup
     return { file: to, bytes: (await lstat(to)).size };
   } catch (error) {
     if (error instanceof StoreError) throw error;
-    const said = errorMessageOf(error);
+    const said = getErrorMessage(error);
     throw new StoreError(
       'BACKUP_FAILED',
       `Cannot copy the database "${from}" to "${to}": ${said}. Check the target folder, its permissions and free space.`,
@@ -92,7 +92,7 @@ async function publish(part: string, to: string): Promise<void> {
   try {
     await link(part, to);
   } catch (error) {
-    throw errorCodeOf(error) === 'EEXIST' ? backupExists(to) : error;
+    throw getErrorCode(error) === 'EEXIST' ? backupExists(to) : error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { errorCodeOf, errorMessageOf, isSluiceError } from '../../base/index.js';
+import { getErrorCode, getErrorMessage, isSluiceError } from '../../base/index.js';
 import { StoreError } from '../store-error.js';
 
 const FAILED = 1;
@@ -24,7 +24,7 @@ export function isBusy(error: unknown): boolean {
 export function toStoreError(error: unknown, file: string): Error {
   if (isSluiceError(error)) return error;
   const code = readResultCode(error);
-  const said = errorMessageOf(error);
+  const said = getErrorMessage(error);
   if (code === undefined ? isSystemError(error) : UNAVAILABLE.includes(code)) {
     return new StoreError(
       'STORE_UNAVAILABLE',
@@ -33,7 +33,7 @@ export function toStoreError(error: unknown, file: string): Error {
     );
   }
   // The driver throws ERR_OUT_OF_RANGE for a number that a double cannot hold; the store writes none.
-  if ((code !== undefined && DAMAGED.includes(code)) || errorCodeOf(error) === 'ERR_OUT_OF_RANGE') {
+  if ((code !== undefined && DAMAGED.includes(code)) || getErrorCode(error) === 'ERR_OUT_OF_RANGE') {
     return damaged(file, error);
   }
   if (isBusy(error)) return storeBusy(file, error);
@@ -56,7 +56,7 @@ export function asDamaged(error: unknown, file: string): Error {
 
 /** The file exists, but its content is not what was written. */
 export function damaged(file: string, cause: unknown): StoreError {
-  const said = errorMessageOf(cause);
+  const said = getErrorMessage(cause);
   return new StoreError(
     'STORE_DAMAGED',
     `Cannot read the database "${file}": ${said}. Restore it from a backup, or name another file.`,
@@ -86,7 +86,7 @@ function readResultCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
   // If a statement fails while its rows are read, the driver reports SQLite's message without the code.
-  if (errorCodeOf(error) !== 'ERR_SQLITE_ERROR') return undefined;
+  if (getErrorCode(error) !== 'ERR_SQLITE_ERROR') return undefined;
   return CODE_OF_WORDS[error.message] ?? FAILED;
 }
 

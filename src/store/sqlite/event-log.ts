@@ -1,4 +1,4 @@
-import { positionOf } from '../../events/index.js';
+import { getPosition } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
 import { readEventRange } from '../../runs/index.js';
 import type { WatchableEventLog } from '../../runs/index.js';
@@ -28,7 +28,7 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
       await database.write(() => {
         for (const { runId, events } of batch) {
           for (const emitted of events) {
-            const { attempt, seq } = positionOf(emitted);
+            const { attempt, seq } = getPosition(emitted);
             insert.run(runId, emitted.protocol, attempt, seq, JSON.stringify(emitted.event));
           }
         }

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openSite } from '../contract/fixtures/open-site.js';
 import { NOW } from '../contract/fixtures/order-samples.js';
-import { runResultOf, sampleSpec } from '../contract/fixtures/run-samples.js';
+import { createRunResult, sampleSpec } from '../contract/fixtures/run-samples.js';
 import { openStore } from '../open-store.js';
 import { MIGRATIONS } from './migrations.js';
 import { FIND_ISSUE_FLOOR, SEARCH_ISSUES, FIND_FLOOR, SEARCH_RUNS } from './lists.js';
@@ -36,7 +36,7 @@ describe('a search', () => {
     const insert = database.prepare(
       `INSERT INTO runs (id, spec, engine, state, created_at, result) VALUES (?, ?, 'command', ?, ?, ?)`,
     );
-    const result = JSON.stringify(runResultOf({ status: 'comment' }));
+    const result = JSON.stringify(createRunResult({ status: 'comment' }));
     insert.run('r1', JSON.stringify(sampleSpec({ prompt: 'Mend the WHEEL' })), 'ended', NOW, result);
     insert.run('r2', JSON.stringify(sampleSpec()), 'queued', NOW, null);
     database.exec('PRAGMA application_id = 0x534c4345; PRAGMA user_version = 2');

@@ -91,10 +91,10 @@ function createReplaceRun(
     }
   }
 
-  return ({ request, workerType, run, spec, runIdOf, now }, state) => {
+  return ({ request, workerType, run, spec, makeRunId, now }, state) => {
     const issueRef = request.issue_ref;
     const counted = countRun.get(issueRef, state, now) ?? {};
-    const runId = runIdOf(readInteger(counted, 'last_run_number'));
+    const runId = makeRunId(readInteger(counted, 'last_run_number'));
     activate.run(runId, issueRef);
     stopOthers(issueRef, now);
     const order: WorkOrder = { ...request, run_id: runId };

@@ -32,14 +32,14 @@ const lists = {
   'messages of an issue': listStatement('outbox', 'newest', [['issue_ref = ?', 'x']], 7),
   'items of an issue': listStatement('inbox', 'oldest', [['issue_ref = ?', 'x']], 7),
   'settled items': listStatement('inbox', 'oldest', [['resolution IS NOT NULL']], 7),
-  'executions since a time': listOfExecutions({ since: 'x' }),
-  'executions until a time': listOfExecutions({}, { until: 'x' }),
-  'executions of a time': listOfExecutions({ since: 'x' }, { until: 'y' }),
-  'executions of a time, further on': listOfExecutions({ since: 'x' }, { after: { at: 'y', sequence: 7 } }),
-  'executions of an issue': listOfExecutions({ issueRef: 'x' }, { after: { at: 'y', sequence: 7 } }),
-  'executions of a run': listOfExecutions({ runId: 'x' }),
-  'executions of a worker and a time': listOfExecutions({ worker: 'x', since: 'y' }, { until: 'z' }),
-  'executions of a decision and a time': listOfExecutions({ decision: 'advance', since: 'y' }),
+  'executions since a time': listExecutions({ since: 'x' }),
+  'executions until a time': listExecutions({}, { until: 'x' }),
+  'executions of a time': listExecutions({ since: 'x' }, { until: 'y' }),
+  'executions of a time, further on': listExecutions({ since: 'x' }, { after: { at: 'y', sequence: 7 } }),
+  'executions of an issue': listExecutions({ issueRef: 'x' }, { after: { at: 'y', sequence: 7 } }),
+  'executions of a run': listExecutions({ runId: 'x' }),
+  'executions of a worker and a time': listExecutions({ worker: 'x', since: 'y' }, { until: 'z' }),
+  'executions of a decision and a time': listExecutions({ decision: 'advance', since: 'y' }),
 };
 
 /** Lists of runs and orders, with the index each walks; what belongs to a row is then found by key. */
@@ -68,7 +68,7 @@ const UPKEEP_INDEXES: Readonly<Record<keyof typeof UPKEEP_STATEMENTS, RegExp>> =
   DROP_RESULTS: /^SCAN results$/m,
 };
 
-function listOfExecutions(filter: ExecutionFilter, window: Partial<ExecutionWindow> = {}) {
+function listExecutions(filter: ExecutionFilter, window: Partial<ExecutionWindow> = {}) {
   return executionsStatement(filter, { size: 100, after: null, until: null, ...window });
 }
 

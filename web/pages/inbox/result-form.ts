@@ -1,4 +1,4 @@
-import { errorMessageOf } from '../../../src/base/index.js';
+import { getErrorMessage } from '../../../src/base/index.js';
 
 /** A work result while a person corrects it. Issue, run and status are not among the fields: they are given. */
 export const EMPTY_RESULT_FORM = {
@@ -96,7 +96,7 @@ export function parseResult(
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? { result: value } : { wrong: 'A work result is an object.' };
   } catch (error) {
-    return { wrong: `Invalid JSON: ${errorMessageOf(error)}` };
+    return { wrong: `Invalid JSON: ${getErrorMessage(error)}` };
   }
 }
 

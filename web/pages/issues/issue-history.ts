@@ -19,10 +19,10 @@ export function groupHistory(
   items: readonly InboxItemView[],
   messages: readonly OutboxMessageView[],
 ): readonly OrderHistory[] {
-  const runOfItem = new Map(items.map(({ id, run_id }) => [id, run_id]));
+  const runByItem = new Map(items.map(({ id, run_id }) => [id, run_id]));
   const findRun = (message: OutboxMessageView): string | undefined => {
     const trigger = readTrigger(message.trigger);
-    return trigger.kind === 'run' ? trigger.runId : trigger.kind === 'item' ? runOfItem.get(trigger.itemId) : undefined;
+    return trigger.kind === 'run' ? trigger.runId : trigger.kind === 'item' ? runByItem.get(trigger.itemId) : undefined;
   };
   const itemsByRun = groupBy(items, ({ run_id }) => run_id);
   const commentsByRun = groupBy(messages, (message) => findRun(message) ?? OF_NO_RUN);

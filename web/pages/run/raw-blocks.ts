@@ -1,4 +1,4 @@
-import { errorMessageOf } from '../../../src/base/index.js';
+import { getErrorMessage } from '../../../src/base/index.js';
 import type { ByteSpan } from './byte-ranges.js';
 import { streamKey } from './byte-ranges.js';
 
@@ -68,7 +68,7 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
         isCut: before?.state === 'there' && bytes.length <= before.bytes.length,
       });
     } catch (error) {
-      keep(key, { state: 'failed', message: errorMessageOf(error) });
+      keep(key, { state: 'failed', message: getErrorMessage(error) });
     }
     reading.delete(key);
     readNext();

@@ -1,6 +1,6 @@
 import type { RunView } from '../../../src/api/index.js';
 import type { Client } from '../../../src/client/index.js';
-import { errorMessageOf } from '../../../src/base/index.js';
+import { getErrorMessage } from '../../../src/base/index.js';
 import type { Places } from '../../server/refusal.js';
 import { splitLines } from '../../ui/fields.js';
 
@@ -211,7 +211,7 @@ function readSchema(text: string): Readonly<Record<string, unknown>> | undefined
     }
     return 'A JSON Schema is an object: { "type": "object", … }.';
   } catch (error) {
-    return `Invalid JSON: ${errorMessageOf(error)}`;
+    return `Invalid JSON: ${getErrorMessage(error)}`;
   }
 }
 

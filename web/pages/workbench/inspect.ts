@@ -66,7 +66,7 @@ export function toParseOptions(chosen: WorkbenchOptions, schema: AlignableSchema
 function inspectSuccess(text: string, result: ParseSuccess<unknown>): Inspected {
   const { value, repairLevel, repairs, alignment, candidate } = result;
   const locate = createLocator(text, candidate);
-  const notes = some(alignment, (change) => noteOfChange(change, locate));
+  const notes = some(alignment, (change) => createChangeNote(change, locate));
   const inspection: Inspection = {
     outcome: { status: 'success', repairLevel },
     candidates: some([takenCandidate(result)]),
@@ -83,7 +83,7 @@ function inspectFailure(text: string, result: ParseFailure): Inspected {
   // The error is that of the first candidate that came so far.
   const candidate = attempts.find(({ code }) => code === error.code)?.candidate;
   const locate = candidate === undefined ? () => null : createLocator(text, candidate);
-  const notes = some(error.issues ?? [], (issue) => noteOfIssue(issue, error.value, locate));
+  const notes = some(error.issues ?? [], (issue) => createIssueNote(issue, error.value, locate));
   const inspection: Inspection = {
     ...nothing(result),
     outcome: { status: 'failed', code: error.code, message: error.message },
@@ -131,7 +131,7 @@ function readsAs(written: string, expected: unknown): boolean {
 }
 
 /** An issue about a missing key is shown at its parent; every other issue at its own place. */
-function noteOfIssue({ path, message }: SchemaIssue, value: unknown, locate: Locate): PlaceNote {
+function createIssueNote({ path, message }: SchemaIssue, value: unknown, locate: Locate): PlaceNote {
   const own = valueAt(value, path);
   const place = formatPath(path);
   if (own.exists) return { kind: 'issue', place, message, row: rowKey(path), span: locate(path, own.value) };
@@ -142,7 +142,7 @@ function noteOfIssue({ path, message }: SchemaIssue, value: unknown, locate: Loc
   return { kind: 'issue', place, message, row: rowKey(around), span: bracket };
 }
 
-function noteOfChange({ path, rule, from, to }: AlignmentChange, locate: Locate): PlaceNote {
+function createChangeNote({ path, rule, from, to }: AlignmentChange, locate: Locate): PlaceNote {
   const around = path.slice(0, -1);
   const words = to === undefined ? `${shortly(from)} left out` : `${shortly(from)} → ${shortly(to)}`;
   const note = { kind: 'change', place: formatPath(path), message: `${rule}: ${words}` } as const;

@@ -1,4 +1,4 @@
-import { errorMessageOf } from '../../../src/base/index.js';
+import { getErrorMessage } from '../../../src/base/index.js';
 import { createTextReader } from './text-reader.js';
 import type { Numbered, WorkerAnswer, WorkerQuestion } from './text-reader.js';
 
@@ -14,6 +14,6 @@ function answerTo(number: number, question: WorkerQuestion): WorkerAnswer {
   try {
     return reader.answer(number, question);
   } catch (error) {
-    return { kind: 'broken', message: errorMessageOf(error) };
+    return { kind: 'broken', message: getErrorMessage(error) };
   }
 }

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:
 import { request as requestSecure } from 'node:https';
 import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
-import { errorMessageOf } from '../../../base/index.js';
+import { getErrorMessage } from '../../../base/index.js';
 import { SinkError } from '../sink.js';
 import { isPrivateAddress } from './private-address.js';
 
@@ -48,7 +48,7 @@ export async function sendRequest(request: HttpRequest): Promise<HttpAnswer> {
           },
         );
       }
-      const why = errorMessageOf(error);
+      const why = getErrorMessage(error);
       throw new SinkError('SINK_UNREACHABLE', `Cannot reach "${url.origin}": ${why}. The request will be retried.`, {
         cause: error,
       });

@@ -6,10 +6,10 @@ import type { TextStreamPart, ToolSet } from 'ai';
  * is thrown, which `textStream` would hide; give `onError` to `streamText` to keep it from the console.
  *
  * @example
- * const text = textOf((abortSignal) => streamText({ model, prompt, abortSignal }))
+ * const text = readText((abortSignal) => streamText({ model, prompt, abortSignal }))
  * for await (const { value } of streamJson(text, schema)) render(value)
  */
-export async function* textOf<Tools extends ToolSet>(
+export async function* readText<Tools extends ToolSet>(
   start: (abortSignal: AbortSignal) => { readonly fullStream: AsyncIterable<TextStreamPart<Tools>> },
 ): AsyncGenerator<string> {
   const abort = new AbortController();

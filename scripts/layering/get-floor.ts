@@ -1,5 +1,5 @@
 /** The floor that a file belongs to: `events` for `src/events/index.ts`, none for `src/index.ts`. */
-export function floorOf(file: string): string {
+export function getFloor(file: string): string {
   const parts = file.split('/');
   if (parts[0] === 'web') return 'web';
   return parts.length > 2 ? (parts[1] ?? '') : '';

@@ -6,9 +6,9 @@ import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
  *
  * @example
  * const chat = await client.chat.completions.create({ model, messages, stream: true })
- * for await (const { value } of streamJson(textOfChat(chat), schema)) render(value)
+ * for await (const { value } of streamJson(readChatText(chat), schema)) render(value)
  */
-export async function* textOfChat(stream: AsyncIterable<ChatCompletionChunk>): AsyncGenerator<string> {
+export async function* readChatText(stream: AsyncIterable<ChatCompletionChunk>): AsyncGenerator<string> {
   for await (const { choices } of stream) {
     // With `n` above 1 the answers come interleaved; one of them is one text.
     const choice = choices.find(({ index }) => index === 0);

@@ -7,9 +7,9 @@ import type { RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages
  *
  * @example
  * const message = await client.messages.create({ model, messages, max_tokens: 1024, stream: true })
- * for await (const { value } of streamJson(textOf(message), schema)) render(value)
+ * for await (const { value } of streamJson(readText(message), schema)) render(value)
  */
-export async function* textOf(stream: AsyncIterable<RawMessageStreamEvent>): AsyncGenerator<string> {
+export async function* readText(stream: AsyncIterable<RawMessageStreamEvent>): AsyncGenerator<string> {
   for await (const event of stream) {
     if (event.type === 'content_block_delta' && event.delta.type === 'text_delta') yield event.delta.text;
   }

@@ -6,9 +6,9 @@ import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
  *
  * @example
  * const response = await client.responses.create({ model, input, stream: true })
- * for await (const { value } of streamJson(textOfResponse(response), schema)) render(value)
+ * for await (const { value } of streamJson(readResponseText(response), schema)) render(value)
  */
-export async function* textOfResponse(stream: AsyncIterable<ResponseStreamEvent>): AsyncGenerator<string> {
+export async function* readResponseText(stream: AsyncIterable<ResponseStreamEvent>): AsyncGenerator<string> {
   for await (const event of stream) {
     if (event.type === 'response.output_text.delta') yield event.delta;
     if (event.type === 'error') throw new Error(event.message);
