@@ -41,8 +41,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     clause: 'Of several blocks the last one counts.',
     file: 'src/json/find/spans.ts',
-    search: 'const last = blocks.at(-1);',
-    replace: 'const last = blocks[0];',
+    search: 'const last = blocks.findLast(',
+    replace: 'const last = blocks.find(',
   },
   {
     clause: 'Step 2: `<think>` blocks are stripped.',
@@ -307,13 +307,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     clause: 'Tests must be named; `n/a` is a name.',
     file: EVIDENCE,
-    search: "result.tests !== 'n/a' && isMissing(result.tests.command)",
-    replace: "result.tests === 'n/a' || isMissing(result.tests.command)",
+    search: "return tests !== 'n/a' && tests.result",
+    replace: "return tests === 'n/a' || tests.result",
   },
   {
     clause: 'Tests that are not mentioned are missing.',
     file: EVIDENCE,
-    search: 'if (result.tests === undefined || (',
-    replace: 'if (result.tests !== undefined && (',
+    search: "if (tests === undefined) return 'it says nothing",
+    replace: "if (tests === null) return 'it says nothing",
   },
 ];

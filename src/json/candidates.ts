@@ -65,7 +65,7 @@ export function* findCandidates(
       return;
     }
     case 'tagged':
-      yield* readSpans(text, findLastTag(surveyText(text)), settings);
+      yield* readSpans(text, findLastTag(text, surveyText(text)), settings);
       return;
     case 'unified': {
       yield* readSpans(text, [strictSpan('whole', 0, text.length, true)], settings);

@@ -108,6 +108,27 @@ describe('seed 001, 3.2: which block', () => {
     expect(expectError(parseTagged('<json>{"a":1}</json> again: <json>{"a":')).code).toBe('TRUNCATED');
   });
 
+  test.each([
+    'I put it in <json> tags.',
+    'I put it in "<json>" tags.',
+    'I put it in `<json>` tags.',
+    'It stands between <json> and </json>.',
+    'It stands between "<json>" and "</json>".',
+    'That is why I used <json>',
+  ])('a tag that is only mentioned behind the answer falls back to the last closed block: %s', (words) => {
+    const raw = `<json>{"a":0}</json><json>{"a":1}</json>\n${words}`;
+    expect(expectSuccess(parseTagged(raw))).toMatchObject({ value: { a: 1 }, repairLevel: 'none' });
+  });
+
+  test('a block that was cut stays the last one, also with a mention behind it', () => {
+    const raw = '<json>{"a":1}</json> again: <json>{"a": I wrote it in <json> tags';
+    expect(parseTagged(raw).ok).toBe(false);
+  });
+
+  test.each(['{"a":', '[', '"te', '```json\n{"a"', '-1'])('an older block never stands in for a cut one: %s', (cut) => {
+    expect(parseTagged(`<json>{"a":1}</json> <json>${cut}`)).not.toMatchObject({ value: { a: 1 } });
+  });
+
   test('a tag inside the thinking is not the answer', () => {
     const raw = '<thinking>I could say <json>{"a":0}</json> but no.</thinking><json>{"a":1}</json>';
     expect(expectSuccess(parseTagged(raw)).value).toEqual({ a: 1 });

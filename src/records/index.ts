@@ -1,6 +1,6 @@
 export { WORK_REQUEST_SCHEMA, REQUEST_ID, WORK_ORDER_SCHEMA, WORKER_NAME } from './work-order.js';
 export type { WorkRequest, WorkOrder } from './work-order.js';
-export { WORK_RESULT_SCHEMA, RESULT_STATUSES, TEST_RESULTS } from './work-result.js';
+export { WORK_RESULT_SCHEMA, RESULT_STATUSES } from './work-result.js';
 export type { WorkResult } from './work-result.js';
 export { decisionAction, type Decision } from './decision.js';
 export { executionSchema, type ExecutionRecord } from './execution-record.js';

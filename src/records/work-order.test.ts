@@ -26,7 +26,11 @@ describe('the schemas', () => {
     expectTypeOf<WorkResult['status']>().toEqualTypeOf<'ok' | 'fail' | 'blocked'>();
     expectTypeOf<WorkResult['changes']>().toEqualTypeOf<{ readonly pr?: string; readonly commit?: string }>();
     expectTypeOf<WorkResult['tests']>().toEqualTypeOf<
-      | { readonly command: string; readonly result: 'pass' | 'fail' | 'n/a'; readonly evidence: string }
+      | {
+          readonly command: string;
+          readonly result: 'pass' | 'fail' | 'n/a' | 'not_run' | 'not_recognised';
+          readonly evidence: string;
+        }
       | 'n/a'
       | undefined
     >();
@@ -39,5 +43,18 @@ describe('the schemas', () => {
     expect(validate({ ...result, status: 'ok' })).toBe(false);
     expect(validate({ ...result, status: 'ok', tests: 'n/a' })).toBe(true);
     expect(validate({ ...result, status: 'ok', tests: 'none' })).toBe(false);
+  });
+
+  test.each([
+    ['pass', true],
+    ['fail', true],
+    ['n/a', true],
+    ['not_run', false],
+    ['not_recognised', false],
+  ])('agents are asked for pass, fail or n/a: %s', (outcome, isAsked) => {
+    const validate = ajv.compile(WORK_RESULT_SCHEMA);
+    const tests = { command: 'npm test', result: outcome, evidence: '' };
+    const result = { issue_ref: 'a/b#1', run_id: '2026-11-15-qa-0001', status: 'ok', changes: {}, tests, summary: '' };
+    expect(validate(result)).toBe(isAsked);
   });
 });

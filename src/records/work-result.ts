@@ -4,9 +4,12 @@ import { RESULT_CODES } from './result-code.js';
 const text = { type: 'string' } as const;
 const texts = { type: 'array', items: text } as const;
 
-/** What a worker can say of its work, and of its tests. */
+/** What a worker can say of its work. */
 export const RESULT_STATUSES = ['ok', 'fail', 'blocked'] as const;
-export const TEST_RESULTS = ['pass', 'fail', 'n/a'] as const;
+
+/** What a worker is asked to say of its tests, and what other words about them can mean. */
+const ASKED_TEST_RESULTS = ['pass', 'fail', 'n/a'] as const;
+const TEST_RESULTS = [...ASKED_TEST_RESULTS, 'not_run', 'not_recognised'] as const;
 
 const testReport = {
   type: 'object',
@@ -16,6 +19,11 @@ const testReport = {
     evidence: { ...text, description: 'What shows it: a count, a log, an address.' },
   },
   required: ['command', 'result', 'evidence'],
+} as const;
+
+const askedTestReport = {
+  ...testReport,
+  properties: { ...testReport.properties, result: { enum: ASKED_TEST_RESULTS } },
 } as const;
 
 /** The fields of a result. Readings use it: they keep a result that lacks evidence, and say so. */
@@ -58,12 +66,17 @@ export const WORK_RESULT_SCHEMA = {
   $id: 'urn:sluice:schema:work-result:1.0',
   title: 'WorkResult',
   ...workResult,
+  properties: {
+    ...workResult.properties,
+    tests: { ...workResult.properties.tests, anyOf: [askedTestReport, { const: 'n/a' }] },
+  },
   if: { properties: { status: { enum: ['ok', 'fail'] } } },
   then: { required: ['tests'] },
 } as const;
 
 /**
  * What a worker says it did, in one spelling whatever it wrote. What it did not say is not there: `tests` is missing
- * where nothing was said about tests, and `n/a` only where the worker wrote that.
+ * where nothing was said about tests, and `n/a` only where the worker wrote that. Its words about tests that mean none of
+ * the three results it was asked for are `not_run` or `not_recognised`, and stand in `evidence`.
  */
 export type WorkResult = FromSchema<typeof workResult>;

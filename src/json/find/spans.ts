@@ -43,10 +43,22 @@ function findWhole(text: string, region: Region): Span {
   return { finder: 'whole', untouched: false, start, end: start + content.trim().length };
 }
 
-/** Profile `tagged`: the last block and no other; untouched if it is closed and clean. */
-export function* findLastTag({ blocks }: Survey): Generator<Span> {
-  const last = blocks.at(-1);
+/** What a value begins with, or a fence around one; words about tags do not. */
+const BEGINS_AS_JSON = /^\s*(?:[[{"'“]|```|~~~|-?\d|(?:true|false|null)\b)/;
+
+/**
+ * Profile `tagged`: the last block and no other; untouched if it is closed and clean. A tag that is only mentioned, with
+ * no JSON behind it, is passed over for the block before it. One that begins as JSON and is cut is not.
+ */
+export function* findLastTag(text: string, { blocks }: Survey): Generator<Span> {
+  const last = blocks.findLast((block) => beginsAsJson(text, block)) ?? blocks.at(-1);
   if (last !== undefined) yield tagSpan(last, last.closed);
+}
+
+/** The quote behind `"<json>"` closes a quotation of the tag: it begins no string. */
+function beginsAsJson(text: string, { start, end }: TagBlock): boolean {
+  const isQuoted = /["'“]/.test(text[start] ?? '') && text[text.lastIndexOf('<', start) - 1] === text[start];
+  return !isQuoted && BEGINS_AS_JSON.test(text.slice(start, end));
 }
 
 function tagSpan({ start, end, lastClose }: TagBlock, untouched: boolean): Span {

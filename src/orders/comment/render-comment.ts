@@ -97,8 +97,17 @@ function summarize(decision: Decision, result: WorkResult | undefined): string {
 
 function testFacts(result: WorkResult | undefined): Readonly<Record<string, string | undefined>> {
   if (result?.tests === 'n/a') return { Command: undefined, Result: 'n/a', Evidence: undefined };
-  return { Command: result?.tests?.command, Result: result?.tests?.result, Evidence: result?.tests?.evidence };
+  const report = result?.tests;
+  return { Command: report?.command, Result: report && TEST_WORDS[report.result], Evidence: report?.evidence };
 }
+
+const TEST_WORDS = {
+  pass: 'pass',
+  fail: 'fail',
+  'n/a': 'n/a',
+  not_run: 'not run',
+  not_recognised: 'result not recognised',
+} as const;
 
 function facts(values: Readonly<Record<string, string | undefined>>): string {
   return Object.entries(values)

@@ -181,9 +181,9 @@ describe('row 6: the result lacks what it has to show', () => {
     ['no change', { changes: {} }, 'changes: it names neither a pull request nor a commit'],
     ['a change called none', { changes: { pr: 'none', commit: ' N/A ' } }, 'changes: it names neither'],
     [
-      'tests without a command',
-      { tests: { command: '', result: 'pass', evidence: '' } },
-      'tests: it says nothing about tests',
+      'tests that were not run',
+      { tests: { command: 'npm test', result: 'not_run', evidence: 'skipped' } },
+      'tests: the tests were not run',
     ],
   ])('ok with %s: a person is asked', (_, changes, because) => {
     const decision = decideWith({ reading: createReading(changes) });

@@ -13,11 +13,15 @@ export function findMissingEvidence(result: WorkResult): readonly Problem[] {
     const message = 'it names neither a pull request nor a commit';
     problems.push({ code: 'CHANGES_MISSING', message, path: 'changes' });
   }
-  if (result.tests === undefined || (result.tests !== 'n/a' && isMissing(result.tests.command))) {
-    const message = 'it says nothing about tests; where there are none it has to say n/a';
-    problems.push({ code: 'TESTS_MISSING', message, path: 'tests' });
-  }
+  const tests = describeMissingTests(result.tests);
+  if (tests !== undefined) problems.push({ code: 'TESTS_MISSING', message: tests, path: 'tests' });
   return problems;
+}
+
+/** Any words about tests are explicit; that they were not run leaves the question open. */
+function describeMissingTests(tests: WorkResult['tests']): string | undefined {
+  if (tests === undefined) return 'it says nothing about tests; where there are none it has to say n/a';
+  return tests !== 'n/a' && tests.result === 'not_run' ? 'the tests were not run' : undefined;
 }
 
 function isMissing(text: string | undefined): boolean {

@@ -1,9 +1,10 @@
-import { RESULT_STATUSES, TEST_RESULTS } from '../../records/index.js';
+import { RESULT_STATUSES } from '../../records/index.js';
 import type { Problem, WorkResult } from '../../records/index.js';
 import { findMissingEvidence, isNoneLike } from '../evidence/missing-evidence.js';
 import { invalidValue } from '../shapes/check-shape.js';
-import { foldKey, readSpellings } from '../shapes/spelling.js';
 import type { SpelledFields } from '../shapes/spelling.js';
+import { readTests } from './read-tests.js';
+import { gatherChanges, isFields, readResultFields } from './result-fields.js';
 
 /** A result in Sluice's own spelling, as far as there is one, and what speaks against it. */
 export interface NormalizedResult {
@@ -16,8 +17,9 @@ export interface NormalizedResult {
  * Makes one shape of whatever spelling and encoding a worker used. Nothing is filled in: a missing key is a problem, an
  * ill-formed value is a problem, and then there is no result.
  */
-export function normalizeResult({ known, conflicts }: Pick<SpelledFields, 'known' | 'conflicts'>): NormalizedResult {
-  const problems: Problem[] = [...conflicts];
+export function normalizeResult(fields: Pick<SpelledFields, 'known' | 'conflicts'>): NormalizedResult {
+  const { known, conflicts } = gatherChanges(fields.known);
+  const problems: Problem[] = [...fields.conflicts, ...conflicts];
   const collect = <T>({ value, problem }: Field<T>): T | undefined => {
     if (problem !== undefined) problems.push(problem);
     return value;
@@ -106,8 +108,9 @@ export interface ChangesFound {
   readonly problems: readonly Problem[];
 }
 
-// Four digits are the fewest that git takes.
+// Four digits are the fewest that git takes. A forge's page of a commit has the hash in its address.
 const COMMIT = /^(?:git:)?([0-9a-f]{4,64})$/i;
+const COMMIT_PAGE = /^https?:\/\/[^\s/?#][^\s?#]{0,1000}\/commits?\/([0-9a-f]{4,64})\/?(?:[?#]\S{0,1000})?$/i;
 // An address, or something with a number in it: #12, !12, acme/shop#12, PR-12.
 const PULL_REQUEST = /^(?:https?:\/\/[^\s/]\S*|[^\s\d]*\d\S*)$/;
 
@@ -120,7 +123,7 @@ function readChanges(value: unknown): ChangesFound {
   const problems: Problem[] = conflicts.map((conflict) => ({ ...conflict, path: `changes.${conflict.path}` }));
   const pr = readWord(known.get('pr'));
   const commit = readWord(known.get('commit'));
-  const hash = commit === undefined ? undefined : COMMIT.exec(commit)?.[1]?.toLowerCase();
+  const hash = commit === undefined ? undefined : readHash(commit);
   if (pr !== undefined && (pr.length > 2000 || !PULL_REQUEST.test(pr))) {
     problems.push(invalidValue('changes.pr', 'it must be the address or the number of a pull request'));
   }
@@ -133,99 +136,14 @@ function readChanges(value: unknown): ChangesFound {
   };
 }
 
+function readHash(commit: string): string | undefined {
+  return (COMMIT.exec(commit) ?? COMMIT_PAGE.exec(commit))?.[1]?.toLowerCase();
+}
+
 /** The value as one word; undefined where it says that there is none. Anything but text stays visibly wrong. */
 function readWord(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return String(value);
   if (typeof value !== 'string') return '?';
   return isNoneLike(value) ? undefined : value.trim();
-}
-
-/** The fields of a work result, by the one name each has inside Sluice. */
-const RESULT_FIELDS = [
-  'issue_ref',
-  'run_id',
-  'status',
-  'changes',
-  'tests',
-  'summary',
-  'result_code',
-  'blocked_by',
-  'questions',
-] as const;
-
-/** The comment calls questions `OpenQuestions`, and workers copy that. */
-const ALIASES: Readonly<Record<string, string>> = { openquestions: 'questions' };
-
-/** Sorts what a worker wrote by field, whatever the spelling. */
-export function readResultFields(
-  entries: Iterable<readonly [string, unknown]>,
-  names: readonly string[] = RESULT_FIELDS,
-): SpelledFields {
-  const named = [...entries].map(([key, value]) => [findAlias(key) ?? key, value] as const);
-  return readSpellings(named, names);
-}
-
-function findAlias(key: string): string | undefined {
-  const folded = foldKey(key);
-  return Object.hasOwn(ALIASES, folded) ? ALIASES[folded] : undefined;
-}
-
-/** Tells whether a value is an object that is no list. */
-export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** What was said about tests; neither key where nothing was. */
-export interface TestsFound {
-  readonly tests?: WorkResult['tests'];
-  readonly problem?: Problem;
-}
-
-const HOW_TO = 'write the command and pass, fail or n/a; n/a alone where there are no tests';
-
-/**
- * Reads `{ Command, Result, Evidence }`, `npm test => pass` or `n/a`. Empty, `none` and `{}` say nothing, and nothing
- * is not `n/a`.
- */
-function readTests(value: unknown): TestsFound {
-  if (value === undefined || value === null) return {};
-  if (typeof value === 'string') return readLine(value.trim());
-  return isFields(value) ? readReport(value) : { problem: invalidValue('tests', HOW_TO) };
-}
-
-function readLine(line: string): TestsFound {
-  if (line.toLowerCase() === 'n/a') return { tests: 'n/a' };
-  if (isNoneLike(line)) return {};
-  // The last arrow counts: a command may hold one.
-  const arrow = line.lastIndexOf('=>');
-  const command = line.slice(0, Math.max(arrow, 0)).trim();
-  const result = toTestResult(line.slice(arrow + 2));
-  if (arrow < 0 || result === undefined || isNoneLike(command)) return { problem: invalidValue('tests', HOW_TO) };
-  return { tests: { command, result, evidence: '' } };
-}
-
-function readReport(report: Readonly<Record<string, unknown>>): TestsFound {
-  const { known, conflicts } = readResultFields(Object.entries(report), ['command', 'result', 'evidence']);
-  if (conflicts[0] !== undefined) return { problem: { ...conflicts[0], path: `tests.${conflicts[0].path}` } };
-  const words = new Map<string, string>();
-  for (const [name, value] of known) {
-    if (typeof value === 'string') words.set(name, value.trim());
-    else if (value !== null) return { problem: invalidValue(`tests.${name}`, 'it must be a text') };
-  }
-  const command = words.get('command') ?? '';
-  const said = words.get('result') ?? '';
-  if (isNoneLike(command)) {
-    if (said.toLowerCase() === 'n/a') return { tests: 'n/a' };
-    return said === '' || isNoneLike(said) ? {} : { problem: invalidValue('tests.command', HOW_TO) };
-  }
-  const result = toTestResult(said);
-  if (result === undefined) return { problem: invalidValue('tests.result', HOW_TO) };
-  const evidence = words.get('evidence') ?? '';
-  return { tests: { command, result, evidence: isNoneLike(evidence) ? '' : evidence } };
-}
-
-function toTestResult(text: string): (typeof TEST_RESULTS)[number] | undefined {
-  const word = text.trim().toLowerCase();
-  return TEST_RESULTS.find((result) => result === word);
 }

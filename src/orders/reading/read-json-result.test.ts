@@ -79,10 +79,20 @@ describe('work_result.json', () => {
     ['a promise for a pull request', { changes: { pr: 'coming soon' } }, ['INVALID_VALUE changes.pr']],
     ['changes in two spellings', { changes: { PR: '#1', pr: '#2' } }, ['KEY_CONFLICT changes.pr']],
     ['tests that are a list', { tests: [] }, ['INVALID_VALUE tests']],
-    ['tests that are a sentence', { tests: 'all fine' }, ['INVALID_VALUE tests']],
+    ['a command whose result is missing', { tests: 'npm test => ' }, ['INVALID_VALUE tests']],
+    [
+      'a pull request that differs from the one in changes',
+      { PR: '#8', changes: { pr: '#7' } },
+      ['KEY_CONFLICT changes.pr'],
+    ],
+    ['a commit in two spellings at the top', { Commit: '1a2b3c4d', COMMIT: '5e6f7a8b' }, ['KEY_CONFLICT commit']],
+    [
+      'a page that is no commit',
+      { changes: { commit: 'https://forge.example/commit/main' } },
+      ['INVALID_VALUE changes.commit'],
+    ],
+    ['words behind a hash', { changes: { commit: '1a2b3c4d#note' } }, ['INVALID_VALUE changes.commit']],
     ['tests without a result', { tests: { command: 'npm test' } }, ['INVALID_VALUE tests.result']],
-    ['tests without a command', { tests: { result: 'pass' } }, ['INVALID_VALUE tests.command']],
-    ['another test result', { tests: { command: 'npm test', result: 'mostly' } }, ['INVALID_VALUE tests.result']],
     [
       'evidence that is no text',
       { tests: { ...(result.tests as object), evidence: 1 } },
@@ -124,6 +134,16 @@ describe('work_result.json', () => {
     [{ Result: 'n/a' }, 'n/a'],
     ['npm test => pass', { command: 'npm test', result: 'pass', evidence: '' }],
     ['echo "a => b" => FAIL', { command: 'echo "a => b"', result: 'fail', evidence: '' }],
+    ['pass', { command: '', result: 'pass', evidence: '' }],
+    [{ result: 'pass' }, { command: '', result: 'pass', evidence: '' }],
+    ['npm test passed', { command: '', result: 'pass', evidence: 'npm test passed' }],
+    ['42 passed, 0 failed', { command: '', result: 'pass', evidence: '42 passed, 0 failed' }],
+    ['npm test => 3 failed', { command: 'npm test', result: 'fail', evidence: '3 failed' }],
+    ['all fine', { command: '', result: 'not_recognised', evidence: 'all fine' }],
+    [
+      { command: 'npm test', result: 'mostly', evidence: 'log.txt' },
+      { command: 'npm test', result: 'not_recognised', evidence: 'mostly; log.txt' },
+    ],
     [
       { COMMAND: 'x', result: 'n/a', Evidence: 'none' },
       { command: 'x', result: 'n/a', evidence: '' },
@@ -142,8 +162,46 @@ describe('work_result.json', () => {
     },
   );
 
+  test.each(['not run', 'skipped', 'todo', { command: 'npm test', result: 'Not run' }])(
+    'asks a person where the tests were not run: %j',
+    (tests) => {
+      const reading = read({ ...result, tests });
+      expect(reading.result?.tests).toMatchObject({ result: 'not_run' });
+      expect(reading.problems).toEqual([{ code: 'TESTS_MISSING', message: 'the tests were not run', path: 'tests' }]);
+    },
+  );
+
+  test.each([
+    [{ PR: '#7' }, { pr: '#7' }],
+    [{ pr: 7 }, { pr: '7' }],
+    [{ Commit: 'git:1A2B3C4D' }, { commit: '1a2b3c4d' }],
+    [
+      { COMMIT: '1a2b3c4d', Pr: '!7' },
+      { pr: '!7', commit: '1a2b3c4d' },
+    ],
+    [
+      { PR: '#7', changes: { Commit: '1a2b3c4d' } },
+      { pr: '#7', commit: '1a2b3c4d' },
+    ],
+    [{ PR: '#7', changes: { PR: '#7' } }, { pr: '#7' }],
+    [{ PR: '#7', changes: { PR: 'none' } }, { pr: '#7' }],
+    [{ PR: 'none', changes: { PR: '#7' } }, { pr: '#7' }],
+    [{ Commit: '1a2b3c4d', changes: 'none' }, { commit: '1a2b3c4d' }],
+  ])('takes a pull request and a commit at the top level: %j', (fields, changes) => {
+    const { changes: _, ...rest } = result;
+    expect(read({ ...rest, ...fields })).toEqual({ result: { ...result, changes }, problems: [] });
+  });
+
+  test.each([
+    'https://forge.example/acme/shop/commit/1A2B3C4D',
+    'https://forge.example/acme/shop/-/commit/1a2b3c4d?view=parallel#L3',
+    'http://forge.example/acme/shop/pull/7/commits/1a2b3c4d/',
+  ])('takes the page of a commit for its hash: %s', (commit) => {
+    expect(read({ ...result, changes: { commit } }).result?.changes).toEqual({ commit: '1a2b3c4d' });
+  });
+
   test('who is blocked owes no evidence: ill-formed evidence is a notice', () => {
-    const reading = read({ ...result, status: 'blocked', tests: 'not run', changes: { commit: 'none yet' } });
+    const reading = read({ ...result, status: 'blocked', tests: [], changes: { commit: 'none yet' } });
     expect(reading.result).toMatchObject({ status: 'blocked', changes: {} });
     expect(reading.problems).toEqual([]);
     expect(reading.notices?.map(({ path }) => path)).toEqual(['changes.commit', 'tests']);

@@ -1,7 +1,8 @@
 import { refuse } from '../orders-error.js';
 import { invalidValue } from '../shapes/check-shape.js';
 import type { Problem, WorkOrder, WorkResult } from '../../records/index.js';
-import { normalizeResult, isFields, readResultFields } from './normalize-result.js';
+import { normalizeResult } from './normalize-result.js';
+import { isFields, readResultFields } from './result-fields.js';
 
 /**
  * Checks a result that a person entered for an order, in either spelling. Issue and run may be left out: they are the

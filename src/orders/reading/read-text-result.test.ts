@@ -29,6 +29,8 @@ describe('work_result.txt', () => {
     ['keys in snake_case', joinText(['issue_ref: acme/shop#12', 'run_id:2026-11-15-backend-0001', ...header.slice(2)])],
     ['CRLF', joinText(header).replaceAll('\n', '\r\n')],
     ['blanks around values', joinText(header.map((line) => `${line.replace(':', ' :\t ')}  `))],
+    ['a blank first line', `\n${joinText(header)}`],
+    ['several blank lines before it', ` \r\n\n\t\n${joinText(header)}`],
     ['blank lines in the body', joinText(header, `\n\n${body}\n\n`)],
     ['a blank line of blanks', `${header.join('\n')}\n \t\n${body}`],
     ['other keys', joinText([...header, 'Mood: good', 'X-Took: 3s'])],
@@ -60,6 +62,15 @@ describe('work_result.txt', () => {
     });
   });
 
+  test.each([
+    ['they pass', { command: '', result: 'pass', evidence: 'they pass; 42 passed' }],
+    ['=> pass', { command: '', result: 'pass', evidence: '42 passed' }],
+    ['n/a', 'n/a'],
+  ])('reads other words about tests, with their evidence: %s', (tests, expected) => {
+    const text = joinText([...without('Tests'), `Tests: ${tests}`, 'Evidence: 42 passed']);
+    expect(readTextResult(text).result?.tests).toEqual(expected);
+  });
+
   test('says n/a where there are no tests', () => {
     expect(readTextResult(joinText([...without('Tests'), 'Tests: n/a'])).result?.tests).toBe('n/a');
   });
@@ -70,8 +81,8 @@ describe('work_result.txt', () => {
     ['an empty status', [...without('Status'), 'Status:'], ['KEY_MISSING status']],
     ['no tests', without('Tests'), ['TESTS_MISSING tests']],
     ['tests called none', [...without('Tests'), 'Tests: none'], ['TESTS_MISSING tests']],
-    ['tests in words', [...without('Tests'), 'Tests: they pass'], ['INVALID_VALUE tests']],
-    ['tests without a command', [...without('Tests'), 'Tests: => pass'], ['INVALID_VALUE tests']],
+    ['tests that were not run', [...without('Tests'), 'Tests: npm test => skipped'], ['TESTS_MISSING tests']],
+    ['a command without its result', [...without('Tests'), 'Tests: npm test =>'], ['INVALID_VALUE tests']],
     [
       'no change',
       ['PR: none', 'Commit: n/a', ...header.filter((l) => !/^(PR|Commit)/.test(l))],
@@ -102,6 +113,10 @@ describe('work_result.txt', () => {
         summary: body,
       },
     });
+  });
+
+  test('counts the lines of the file, also behind blank ones', () => {
+    expect(readTextResult('\n\nDone!').problems[0]?.message).toContain('line 3 ');
   });
 
   test('reports a bounded number of problems', () => {

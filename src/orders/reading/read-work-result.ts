@@ -5,9 +5,11 @@ import { parse } from '../../json/index.js';
 import { RESULT_STATUSES, isIssueRef, parseRunId } from '../../records/index.js';
 import type { Problem, Reading, WorkOrder } from '../../records/index.js';
 import { checkCommit } from '../evidence/check-commit.js';
+import { isNoneLike } from '../evidence/missing-evidence.js';
 import { showLine } from '../plain-text.js';
 import { foldKey } from '../shapes/spelling.js';
-import { isFields, normalizeResult, readResultFields } from './normalize-result.js';
+import { normalizeResult } from './normalize-result.js';
+import { gatherChanges, isFields, readResultFields } from './result-fields.js';
 import { decodeText, readResultFile } from './result-file.js';
 
 /** Where a result may be. */
@@ -211,7 +213,7 @@ function draftFromText(text: string): Readonly<Record<string, unknown>> | undefi
 
 /** The known fields of an object, as far as they are texts, lists of texts or objects of texts. */
 function draftFromFields(entries: Iterable<readonly [string, unknown]>): Readonly<Record<string, unknown>> | undefined {
-  const { known } = readResultFields(entries);
+  const { known } = gatherChanges(readResultFields(entries).known);
   const drafted = [...known].flatMap(([name, value]) => {
     const shallow = readShallow(value, name);
     return shallow === undefined ? [] : [[name, shallow] as const];
@@ -248,14 +250,17 @@ const NAMES = [
 ];
 
 /**
- * Reads `work_result.txt`: `Key: Value` lines up to the first blank line, then free text, which is the summary. A line
+ * Reads `work_result.txt`: `Key: Value` lines up to the first blank line behind them, then free text, which is the
+ * summary. A line
  * of another form or a key that is there twice makes the header unreadable; unknown keys are left alone.
  *
  * @example
  * readTextResult('IssueRef: acme/shop#12\nRunId: 2026-11-15-qa-0001\nStatus: ok\nCommit: 1a2b3c4\nTests: npm test => pass\n\nDone.\n')
  */
 export function readTextResult(text: string): ResultReading {
-  const lines = text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+  const written = text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+  const first = written.findIndex((line) => line.trim() !== '');
+  const lines = written.slice(Math.max(first, 0));
   const blank = lines.findIndex((line) => line.trim() === '');
   const header = blank < 0 ? lines : lines.slice(0, blank);
   const body =
@@ -273,7 +278,9 @@ export function readTextResult(text: string): ResultReading {
   for (const [index, line] of header.slice(0, HEADER_LINES).entries()) {
     const [, key, value] = HEADER.exec(line) ?? [];
     if (key === undefined || value === undefined || CONTROLS.test(line)) {
-      problems.push(malformed(`line ${index + 1} is not of the form Key: Value: ${showLine(line, 80)}`));
+      problems.push(
+        malformed(`line ${Math.max(first, 0) + index + 1} is not of the form Key: Value: ${showLine(line, 80)}`),
+      );
       continue;
     }
     const [name] = readResultFields([[key, value]], NAMES).known.keys();
@@ -296,8 +303,6 @@ export function readTextResult(text: string): ResultReading {
 /** The flat header in the shape of a result. */
 function arrange(header: ReadonlyMap<string, string>, body: string): ReadonlyMap<string, unknown> {
   const fields = new Map<string, unknown>(header);
-  const changes = [...header].filter(([name]) => name === 'pr' || name === 'commit');
-  if (changes.length > 0) fields.set('changes', Object.fromEntries(changes));
   for (const name of ['blocked_by', 'questions']) {
     const list = header.get(name);
     if (list !== undefined) fields.set(name, list.split(name === 'questions' ? ';' : /[,;]/));
@@ -305,8 +310,9 @@ function arrange(header: ReadonlyMap<string, string>, body: string): ReadonlyMap
   const evidence = header.get('evidence');
   const tests = header.get('tests') ?? '';
   const arrow = tests.lastIndexOf('=>');
-  if (evidence !== undefined && arrow >= 0) {
-    fields.set('tests', { command: tests.slice(0, arrow).trim(), result: tests.slice(arrow + 2).trim(), evidence });
+  if (evidence !== undefined && !isNoneLike(tests)) {
+    const command = tests.slice(0, Math.max(arrow, 0)).trim();
+    fields.set('tests', { command, result: tests.slice(arrow < 0 ? 0 : arrow + 2).trim(), evidence });
   }
   const summary = [header.get('summary') ?? '', body].filter((part) => part !== '').join('\n\n');
   if (summary !== '') fields.set('summary', summary);

@@ -91,6 +91,7 @@ export function ResultFields({
                 value={fields.testResult}
                 onWrite={(testResult) => change({ testResult })}
               >
+                {fields.testResult === '' ? <option value="">Choose</option> : null}
                 <option>pass</option>
                 <option>fail</option>
                 <option>n/a</option>

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { EMPTY_RESULT_FORM, fillResultForm, parseResult, printResult, buildResult } from './result-form.js';
+import {
+  EMPTY_RESULT_FORM,
+  fillResultForm,
+  findMissing,
+  parseResult,
+  printResult,
+  buildResult,
+} from './result-form.js';
 
 const item = { issue_ref: 'acme/shop#9', run_id: '2026-11-15-dev-0001' };
 const whole = {
@@ -16,6 +23,12 @@ test('a result goes through the form and comes out the same', () => {
   expect(buildResult(fillResultForm(whole), item)).toEqual(whole);
   const untested = { ...whole, tests: 'n/a' };
   expect(buildResult(fillResultForm(untested), item)).toEqual(untested);
+});
+
+test.each(['not_run', 'not_recognised'])('tests that are %s leave the result to be chosen', (result) => {
+  const form = fillResultForm({ ...whole, tests: { command: 'npm test', result, evidence: 'mostly' } });
+  expect(form.testResult).toBe('');
+  expect(findMissing(form)).toEqual({ testResult: 'Choose the result.' });
 });
 
 test('what was not said is not said', () => {

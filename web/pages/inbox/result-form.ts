@@ -32,6 +32,8 @@ export const RESULT_PLACES: Readonly<Record<string, ResultField>> = {
   questions: 'questions',
 };
 
+const TEST_RESULTS = ['pass', 'fail', 'n/a'];
+
 /** What a worker left, strict or repaired, as a form; what it did not say stays empty. */
 export function fillResultForm(value: unknown): ResultForm {
   if (!isRecord(value)) return EMPTY_RESULT_FORM;
@@ -44,7 +46,8 @@ export function fillResultForm(value: unknown): ResultForm {
     commit: asText(changes['commit']),
     tests: tests === 'n/a' ? 'n/a' : 'report',
     testCommand: asText(report['command']),
-    testResult: outcome === 'fail' || outcome === 'n/a' ? outcome : 'pass',
+    // Words in which no result was recognised leave the choice to the person.
+    testResult: outcome === '' ? 'pass' : TEST_RESULTS.includes(outcome) ? outcome : '',
     testEvidence: asText(report['evidence']),
     summary: asText(value['summary']),
     questions: Array.isArray(value['questions']) ? value['questions'].map(asText).join('\n') : '',
@@ -79,6 +82,7 @@ export function findMissing(form: ResultForm): Readonly<Partial<Record<ResultFie
     ...(isEmpty('summary') ? { summary: 'Required.' } : {}),
     ...(isEmpty('pr') && isEmpty('commit') ? { pr: 'Enter a pull request or a commit.' } : {}),
     ...(isTested && isEmpty('testCommand') ? { testCommand: 'Enter the command, or choose No tests.' } : {}),
+    ...(isTested && isEmpty('testResult') ? { testResult: 'Choose the result.' } : {}),
     ...(isTested && isEmpty('testEvidence') ? { testEvidence: 'Required.' } : {}),
   };
 }

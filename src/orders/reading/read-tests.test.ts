@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { recognizeTestResult } from './read-tests.js';
+
+describe('words about tests', () => {
+  test.each([
+    'pass',
+    'PASS',
+    'passed',
+    'npm test passed',
+    'all tests pass',
+    '42 passed, 0 failed',
+    '42 passed, 3 skipped, 1 todo',
+    'Tests: 42 passed (42)',
+    '42/42 passed',
+    'no failures',
+    'failures: 0',
+    'ok',
+    'green',
+    'succeeded',
+    'exit code 0',
+    'cargo test --no-fail-fast passed',
+    'vitest run: 12 passed, no errors',
+    '全部通过',
+  ])('mean that they passed: %s', (said) => {
+    expect(recognizeTestResult(said)).toBe('pass');
+  });
+
+  test.each([
+    'fail',
+    'FAILED',
+    '1 failed, 41 passed',
+    '41 passed, 10 failed',
+    '40/42 passed',
+    '40 of 42 tests passed',
+    'passed, but lint failed',
+    'does not pass',
+    "tests don't pass",
+    'exit code 1',
+    'exited with 2',
+    '2 errors',
+    'broken',
+    '0 failed in unit, 3 failed in e2e',
+    'skipped because they fail',
+    '未通过',
+  ])('mean that they failed: %s', (said) => {
+    expect(recognizeTestResult(said)).toBe('fail');
+  });
+
+  test.each([
+    'not run',
+    'not_run',
+    'were not run',
+    "didn't run",
+    'no tests were run',
+    'could not be executed',
+    'skipped',
+    'todo',
+    'TBD',
+    'pending',
+    'not run, would pass',
+    '未运行',
+  ])('mean that they were not run: %s', (said) => {
+    expect(recognizeTestResult(said)).toBe('not_run');
+  });
+
+  test.each(['all fine', 'npm test', 'see the log', 'mostly', '?', 'not_recognised', 'bypassed', 'docs only'])(
+    'are not recognised: %s',
+    (said) => {
+      expect(recognizeTestResult(said)).toBe('not_recognised');
+    },
+  );
+
+  test('cost no more than their beginning', () => {
+    expect(recognizeTestResult(`${'not '.repeat(100_000)}pass`)).toBe('not_recognised');
+  });
+});

@@ -1,0 +1,68 @@
+import type { Problem } from '../../records/index.js';
+import { isNoneLike } from '../evidence/missing-evidence.js';
+import { foldKey, readSpellings } from '../shapes/spelling.js';
+import type { SpelledFields } from '../shapes/spelling.js';
+
+/** The fields of a work result, by the one name each has inside Sluice. `pr` and `commit` belong to `changes`. */
+const RESULT_FIELDS = [
+  'issue_ref',
+  'run_id',
+  'status',
+  'changes',
+  'pr',
+  'commit',
+  'tests',
+  'summary',
+  'result_code',
+  'blocked_by',
+  'questions',
+] as const;
+
+/** The comment calls questions `OpenQuestions`, and workers copy that. */
+const ALIASES: Readonly<Record<string, string>> = { openquestions: 'questions' };
+
+/** Sorts what a worker wrote by field, whatever the spelling. */
+export function readResultFields(
+  entries: Iterable<readonly [string, unknown]>,
+  names: readonly string[] = RESULT_FIELDS,
+): SpelledFields {
+  const named = [...entries].map(([key, value]) => [findAlias(key) ?? key, value] as const);
+  return readSpellings(named, names);
+}
+
+function findAlias(key: string): string | undefined {
+  const folded = foldKey(key);
+  return Object.hasOwn(ALIASES, folded) ? ALIASES[folded] : undefined;
+}
+
+/** Tells whether a value is an object that is no list. */
+export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Moves `PR` and `Commit` at the top level into `changes`. Where both have one, they must agree. */
+export function gatherChanges(fields: ReadonlyMap<string, unknown>): Pick<SpelledFields, 'known' | 'conflicts'> {
+  const known = new Map(fields);
+  const conflicts: Problem[] = [];
+  const named = ['pr', 'commit'].filter((name) => !isUnsaid(fields.get(name)));
+  for (const name of ['pr', 'commit']) known.delete(name);
+  const value = fields.get('changes');
+  if (named.length === 0 || !(isFields(value) || isUnsaid(value))) return { known, conflicts };
+  const changes = new Map(isFields(value) ? Object.entries(value) : []);
+  const inside = readResultFields(changes, ['pr', 'commit']).known;
+  for (const name of named) {
+    if (isUnsaid(inside.get(name))) {
+      changes.set(name, fields.get(name));
+      // Another spelling of the same key that says nothing must not count as a second value.
+      for (const key of changes.keys()) if (key !== name && foldKey(key) === name) changes.delete(key);
+    } else if (inside.get(name) !== fields.get(name)) {
+      const message = 'different values at the top level and in changes; keep one of them';
+      conflicts.push({ code: 'KEY_CONFLICT', message, path: `changes.${name}` });
+    }
+  }
+  return { known: known.set('changes', Object.fromEntries(changes)), conflicts };
+}
+
+function isUnsaid(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && isNoneLike(value));
+}
