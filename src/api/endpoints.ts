@@ -11,6 +11,7 @@ import {
   repairLevel,
   runOutcome,
   runState,
+  workerSchema,
 } from '../records/index.js';
 import { created, endpoint, json } from './endpoint.js';
 import type { Endpoint } from './endpoint.js';
@@ -303,6 +304,13 @@ export const ENDPOINTS = {
     summary: 'Exports executions as CSV or NDJSON, with the filters of the list.',
     query: { ...executionQuery, format: oneOf(['csv', 'ndjson']) },
     answer: { status: 200, media: 'text/csv', alternative: 'application/x-ndjson' },
+  }),
+  listWorkers: endpoint({
+    method: 'GET',
+    path: '/v1/workers',
+    scope: 'read',
+    summary: 'Workers that reported within the last day, the latest first.',
+    answer: json(listOf(workerSchema)),
   }),
   readStatistics: endpoint({
     method: 'GET',

@@ -68,6 +68,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
     { line: 'sluice worker --concurrency 8', does: 'process up to eight orders and runs at once' },
     { line: 'sluice worker --takes orders --type codex-cli', does: 'process only orders for Codex' },
   ],
+  workers: [{ line: 'sluice workers', does: 'list the workers that share the database' }],
   backup: [{ line: 'sluice backup copy.db', does: 'copy the database while the server runs' }],
   export: [
     {

@@ -23,6 +23,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   executions: async () => (await import('./commands/executions.js')).addExecutionsCommand,
   serve: async () => (await import('./commands/serve.js')).addServeCommand,
   worker: async () => (await import('./commands/worker.js')).addWorkerCommand,
+  workers: async () => (await import('./commands/workers.js')).addWorkersCommand,
   backup: async () => (await import('./commands/backup.js')).addBackupCommand,
   export: async () => (await import('./commands/export.js')).addExportCommand,
   demo: async () => (await import('./commands/demo.js')).addDemoCommand,

@@ -7,6 +7,7 @@ export type { RetentionSettings } from './retention/start-retention.js';
 export { createWaker } from './waker.js';
 export { DEMO_WORKERS, demoWrappers, demoWrappersIn, createDemoRequest } from './demo/demo-workers.js';
 export { startRetention } from './retention/start-retention.js';
+export { startReaper } from './start-reaper.js';
 export { reconcile, type Reconciliation, type ReconcileOptions } from './reconcile.js';
 export { injectOrder, type Injection } from './order/inject-order.js';
 export { collectResult, type Collected } from './order/collect-result.js';

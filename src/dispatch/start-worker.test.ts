@@ -2,6 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { hostname } from 'node:os';
+import { createJsonLogger } from '../base/json-logger.js';
+import { VERSION } from '../files/package-version.js';
+import { openStore } from '../store/open-store.js';
 import { lockFolder } from '../runs/workspace/folder-lock.js';
 import { openWorkshop } from './fixtures/workshop.js';
 
@@ -73,6 +77,33 @@ describe('a worker', { timeout: 30_000 }, () => {
       status: 'failed',
       error: { code: 'INVALID_RUN_SPEC' },
     });
+  });
+
+  it('reports to the fleet while it works, also while it shuts down, and leaves the list at the end', async () => {
+    const { start, submit, store } = await openWorkshop();
+    const worker = start({ concurrency: 3, leaseMs: 200 });
+    await expect
+      .poll(async () => store.listWorkers(store.now()))
+      .toMatchObject([{ id: worker.id, host: hostname(), version: VERSION, capacity: 3, busy: 0, state: 'alive' }]);
+    await submit('local#1', { sleep: 2000, result: 'ok' });
+    await expect.poll(async () => store.listWorkers(store.now())).toMatchObject([{ busy: 1, state: 'alive' }]);
+    const stopped = worker.stop();
+    await expect.poll(async () => store.listWorkers(store.now())).toMatchObject([{ busy: 1, state: 'stopping' }]);
+    await stopped;
+    expect(await store.listWorkers(store.now())).toEqual([]);
+  });
+
+  it("warns when the machine's clock differs from the store's, and follows the store's", async () => {
+    const memory = await openStore('memory:');
+    const store = { ...memory, now: () => Date.now() - 60_000 };
+    const { start, submit, settled } = await openWorkshop({ store });
+    const lines: string[] = [];
+    start({ logger: createJsonLogger((line) => lines.push(line)) });
+    const order = await settled(await submit('local#1', { result: 'ok' }));
+    expect(Date.parse(order?.created_at ?? '')).toBeLessThan(Date.now() - 50_000);
+    expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ skew_ms: expect.closeTo(-60_000, -3) }),
+    );
   });
 
   it('cancels a run when somebody asks for it', async () => {

@@ -1,21 +1,21 @@
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
-import { setTimeout as pause } from 'node:timers/promises';
 import { createUlids, silentLogger } from '../base/index.js';
 import type { WorkerIdentity } from '../records/index.js';
-import { identifyOwnProcess } from '../runs/index.js';
+import { VERSION } from '../files/index.js';
+import { identifyOwnProcess, LAUNCHERS } from '../runs/index.js';
 import { whileInProgress } from './claims-in-progress.js';
 import { executeRun } from './execute-run.js';
-import { reconcile } from './reconcile.js';
+import { repeatWork } from './repeat-work.js';
+import { startReaper } from './start-reaper.js';
 import { createWaker } from './waker.js';
 import type { WorkContext, Worker, WorkerOptions } from './worker-options.js';
 import { DEFAULT_LEASE_MS } from './worker-options.js';
 
 const DEFAULT_CONCURRENCY = 4;
 const DEFAULT_POLL_MS = 1000;
-/** However often it is woken, it looks no more often than this. */
-const LEAST_PAUSE_MS = 5;
-const FAILURE_PAUSE_MS = 200;
+/** A clock that differs by more is worth a warning. */
+const CLOCK_TOLERANCE_MS = 5000;
 /** When it stops, a worker starts deliveries within this time; the rest is for the others. */
 const LAST_DELIVERY_MS = 5000;
 
@@ -28,7 +28,8 @@ const LAST_DELIVERY_MS = 5000;
  * process.once('SIGTERM', () => void worker.stop())
  */
 export function startWorker(options: WorkerOptions): Worker {
-  const { store, lead, runs, takes = ['orders', 'runs'], logger = silentLogger, clock = Date.now } = options;
+  const { store, lead, runs, takes = ['orders', 'runs'], logger = silentLogger } = options;
+  const { clock = () => store.now() } = options;
   const { leaseMs = DEFAULT_LEASE_MS, pollMs = DEFAULT_POLL_MS, concurrency = DEFAULT_CONCURRENCY } = options;
   const newId = options.newId ?? createUlids(clock);
   const id = newId();
@@ -39,7 +40,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const tasks = new Set<Promise<void>>();
   const forWork = createWaker();
   const forDelivery = createWaker();
-  const forReconciling = createWaker();
+  const forReports = createWaker();
   const stopping = new AbortController();
 
   const wake = () => {
@@ -78,41 +79,70 @@ export function startWorker(options: WorkerOptions): Worker {
     }
   }
 
-  async function repeat(name: string, waker: typeof forWork, sleepMs: number, work: () => Promise<unknown>) {
-    for (;;) {
-      try {
-        await work();
-      } catch (error) {
-        logger.warn(`${name} failed, trying again`, { error: String(error) });
-        // Not at once: whoever was woken by the failure itself would turn in circles.
-        await pause(FAILURE_PAUSE_MS);
-      }
-      if (stopping.signal.aborted) return;
-      await waker.sleep(sleepMs);
-      await pause(LEAST_PAUSE_MS);
-    }
-  }
-
-  const reconcileOnce = async () => {
-    const report = await reconcile({ store, lead, data: runs.data, clock });
-    const { requeued, ended, processes } = report;
-    if (requeued + ended + processes > 0) logger.info('reconciled', { ...report });
-    if (requeued > 0) forWork.wake();
+  /** Reports itself to the fleet. Whoever misses two leases is gone. */
+  const report = async () => {
+    const now = clock();
+    await store.reportWorker({
+      id,
+      host: hostname(),
+      version: VERSION,
+      engines: Object.keys(LAUNCHERS),
+      capacity: concurrency,
+      busy: tasks.size,
+      isStopping: stopping.signal.aborted,
+      now,
+      aliveUntil: now + 2 * leaseMs,
+    });
   };
+  const skewMs = clock() - Date.now();
+  if (options.clock === undefined && Math.abs(skewMs) > CLOCK_TOLERANCE_MS) {
+    logger.warn("this machine's clock differs from the database's; leases follow the database", { skew_ms: skewMs });
+  }
   const stopWatching = store.watchQueue(wake);
+  const loop = { logger, signal: stopping.signal };
   const loops = [
-    repeat('claiming work', forWork, pollMs, claimWork),
-    repeat('delivering', forDelivery, pollMs, async () => lead.deliver({ signal: stopping.signal })),
-    repeat('reconciling', forReconciling, options.reconcileMs ?? leaseMs, reconcileOnce),
+    repeatWork({ ...loop, name: 'claiming work', waker: forWork, sleepMs: pollMs, work: claimWork }),
+    repeatWork({
+      ...loop,
+      name: 'delivering',
+      waker: forDelivery,
+      sleepMs: pollMs,
+      work: async () => lead.deliver({ signal: stopping.signal }),
+    }),
   ];
+  // It reports until its last run has ended, also while it shuts down.
+  const idle = new AbortController();
+  const reports = repeatWork({
+    name: 'reporting to the fleet',
+    waker: forReports,
+    sleepMs: leaseMs / 2,
+    work: report,
+    logger,
+    signal: idle.signal,
+  });
+  const reaper = startReaper({
+    store,
+    lead,
+    data: runs.data,
+    clock,
+    logger,
+    everyMs: options.reconcileMs ?? leaseMs,
+    onRequeued: forWork.wake,
+  });
 
   async function stop(): Promise<void> {
     stopping.abort();
     stopWatching();
-    for (const waker of [forWork, forDelivery, forReconciling]) waker.wake();
+    for (const waker of [forWork, forDelivery, forReports]) waker.wake();
     // The loops first: one of them may just be claiming something.
-    await Promise.all(loops);
+    await Promise.all([...loops, reaper.stop()]);
     await Promise.all(tasks);
+    idle.abort();
+    forReports.wake();
+    await reports;
+    await store.removeWorker(id).catch((error: unknown) => {
+      logger.warn('cannot leave the fleet', { error: String(error) });
+    });
     const signal = AbortSignal.timeout(LAST_DELIVERY_MS);
     await lead.deliver({ signal }).catch((error: unknown) => {
       logger.warn('last delivery failed', { error: String(error) });

@@ -26,6 +26,7 @@ export interface WorkerOptions {
   readonly pollMs?: number;
   /** How often it reconciles what others left; every lease by default. */
   readonly reconcileMs?: number;
+  /** Milliseconds since 1970; the clock of the store by default. */
   readonly clock?: () => number;
   readonly newId?: () => string;
   readonly logger?: Logger;

@@ -18,6 +18,7 @@ export type {
   Listed,
   OrderSettlement,
   OrderStore,
+  StoreClock,
   OrderSubmission,
   Page,
   ResolveOutcome,

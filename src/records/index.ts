@@ -26,6 +26,7 @@ export type { RunSpec, RunContract, RunLimits, StoredRunSpec } from './run-spec.
 export { runRecordSchema, runState, type RunRecord, type RunState, type WorkerIdentity } from './run-record.js';
 export type { RunWarning } from './run-warning.js';
 export { getRepository, toFileName, isIssueRef, describeIssueRef } from './issue-ref.js';
+export { workerSchema, workerState, type WorkerRecord } from './worker-record.js';
 export { isIncompleteCode } from './problem-codes.js';
 export { type ResultCode, RESULT_CODES } from './result-code.js';
 export { formatRunId, parseRunId } from './run-id.js';

@@ -58,7 +58,7 @@ export const DEFAULT_HOST = '127.0.0.1';
  * const answer = await app.request('/v1/parse', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"{}"}' })
  */
 export function createServer(options: ServerOptions): SluiceServer {
-  const { store, lead, host = DEFAULT_HOST, clock = Date.now } = options;
+  const { store, lead, host = DEFAULT_HOST, clock = () => store.now() } = options;
   const settings: ServerSettings = { ...DEFAULT_SETTINGS, ...options.settings };
   if (!isLoopback(host) && settings.tokens.length === 0) {
     throw new SluiceError(

@@ -1,11 +1,22 @@
-import type { OrderStore, OutboxStore } from '../orders/index.js';
+import type { OrderStore, OutboxStore, StoreClock } from '../orders/index.js';
 import type { CacheLimits, ResultCache, RunStore, WatchableEventLog } from '../runs/index.js';
+import type { Fleet } from './fleet.js';
 import type { Statistics } from './statistics.js';
 import type { Upkeep } from './upkeep.js';
 
 /** Everything that runs and orders need from a store, behind one connection. */
 export interface Store
-  extends OrderStore, OutboxStore, RunStore, WatchableEventLog, ResultCache, QueueWatch, Upkeep, Statistics {
+  extends
+    OrderStore,
+    OutboxStore,
+    RunStore,
+    WatchableEventLog,
+    ResultCache,
+    QueueWatch,
+    Upkeep,
+    Statistics,
+    Fleet,
+    StoreClock {
   /** Closes files and connections. Every later call fails with `STORE_CLOSED`; closing twice is harmless. */
   close(): Promise<void>;
 }

@@ -233,21 +233,27 @@ describe('sluice demo', () => {
 });
 
 describe('a missing database', () => {
-  it.each(['inbox', 'executions', 'outbox'])('that was named is refused by %s, and not created', async (command) => {
-    const { exitCode, stdout, stderr } = await sluice(command);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toContain('There is no database at');
-    expect(existsSync(join(folder, 'data'))).toBe(false);
-  });
+  it.each(['inbox', 'executions', 'outbox', 'workers'])(
+    'that was named is refused by %s, and not created',
+    async (command) => {
+      const { exitCode, stdout, stderr } = await sluice(command);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+      expect(stderr).toContain('There is no database at');
+      expect(existsSync(join(folder, 'data'))).toBe(false);
+    },
+  );
 
-  it.each(['inbox', 'executions', 'outbox'])('at the default place is an empty list for %s', async (command) => {
-    vi.spyOn(process, 'cwd').mockReturnValue(folder);
-    onTestFinished(() => void vi.restoreAllMocks());
-    const io = createMemoryIo({});
-    expect(await run([command], io)).toBe(0);
-    expect(io.printed.stdout).toBe('[]\n');
-    expect(existsSync(join(folder, '.sluice'))).toBe(false);
-  });
+  it.each(['inbox', 'executions', 'outbox', 'workers'])(
+    'at the default place is an empty list for %s',
+    async (command) => {
+      vi.spyOn(process, 'cwd').mockReturnValue(folder);
+      onTestFinished(() => void vi.restoreAllMocks());
+      const io = createMemoryIo({});
+      expect(await run([command], io)).toBe(0);
+      expect(io.printed.stdout).toBe('[]\n');
+      expect(existsSync(join(folder, '.sluice'))).toBe(false);
+    },
+  );
 });
 
 it('refuses a worker without a command when the command starts', async () => {

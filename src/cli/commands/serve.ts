@@ -114,9 +114,7 @@ interface ServiceOptions {
 
 /** What runs beside the server: the worker, retention, and the demo. */
 async function startServices(context: CommandContext, { flags, metrics }: ServiceOptions) {
-  const [{ startWorker }, { startRetention }, { showDemo }, { readRetention }] = await Promise.all([
-    import('../../dispatch/index.js'),
-    import('../../dispatch/index.js'),
+  const [{ startWorker, startReaper, startRetention, showDemo }, { readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),
     import('../../config/index.js'),
   ]);
@@ -124,6 +122,7 @@ async function startServices(context: CommandContext, { flags, metrics }: Servic
   const { data } = config;
   const metered = metrics.measureLag(store);
   const worker = flags.worker ? startWorker({ store: metered, lead, ...workerSettings(context) }) : undefined;
+  const reaper = flags.worker ? undefined : startReaper({ store, lead, data, logger });
   const retention = startRetention({ store, data, logger, settings: readRetention(config) });
   let demo: ShownDemo | undefined;
   return {
@@ -140,6 +139,7 @@ async function startServices(context: CommandContext, { flags, metrics }: Servic
     async stop() {
       await demo?.stop();
       await retention.stop();
+      await reaper?.stop();
       await worker?.stop({ graceMs: 0 });
     },
   };

@@ -39,7 +39,7 @@ export interface ShownDemo {
  * await demo?.stop()
  */
 export async function showDemo(options: ShowDemoOptions): Promise<ShownDemo | undefined> {
-  const { store, lead, clock = Date.now, logger = silentLogger } = options;
+  const { store, lead, clock = () => store.now(), logger = silentLogger } = options;
   if (!(await isEmpty(store))) return undefined;
   const data = resolve(options.data);
   const stopping = new AbortController();

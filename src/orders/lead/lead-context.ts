@@ -4,7 +4,7 @@ import type { Logger } from '../../base/index.js';
 import { compileSecrets, sensitiveEnvironment } from '../../runs/index.js';
 import type { Secrets } from '../../runs/index.js';
 import { runFolderPath } from '../../run-folder/index.js';
-import type { OrderStore } from '../ports/order-store.js';
+import type { OrderStore, StoreClock } from '../ports/order-store.js';
 import type { OutboxStore } from '../ports/outbox-store.js';
 import { createMarkdownSink } from '../sinks/markdown-sink.js';
 import type { Sink } from '../sinks/sink.js';
@@ -14,7 +14,7 @@ import type { Backoff } from './deliver.js';
 
 /** What a lead works with. */
 export interface LeadOptions {
-  readonly store: OrderStore & OutboxStore;
+  readonly store: OrderStore & OutboxStore & StoreClock;
   /** The workers of the configuration, by name; the built-in ones are always there. */
   readonly wrappers?: Wrappers;
   /** Where comments go; Markdown files in `<data>/comments` by default. */
@@ -30,7 +30,7 @@ export interface LeadOptions {
   /** Patterns of what else must never be written down. */
   readonly secrets?: { readonly patterns?: readonly string[] };
   readonly logger?: Logger;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970; the clock of the store by default. */
   readonly clock?: () => number;
   readonly newId?: () => string;
   /** Between 0 and 1, for the jitter of deliveries. */
@@ -50,7 +50,7 @@ export interface LeadContext extends Required<Omit<LeadOptions, 'backoff' | 'env
 const DELIVERIES_AT_ONCE = 8;
 
 export function createLeadContext(options: LeadOptions): LeadContext {
-  const clock = options.clock ?? Date.now;
+  const clock = options.clock ?? (() => options.store.now());
   const newId = options.newId ?? createUlids(clock);
   const data = resolve(options.data ?? '.sluice');
   return {

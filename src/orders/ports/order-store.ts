@@ -14,9 +14,18 @@ import type {
   WorkResult,
 } from '../../records/index.js';
 
+/** The clock that leases and records go by. */
+export interface StoreClock {
+  /**
+   * The time of the store in milliseconds since 1970: that of this machine, or of the database where machines share one, so
+   * that a machine with a wrong clock neither loses its leases nor ends those of others.
+   */
+  now(): number;
+}
+
 /**
  * What the lead's rules ask of a store: each method is one transaction, done or not done. Times are milliseconds since
- * 1970 and come from the caller's clock.
+ * 1970 and come from the caller, who asks {@link StoreClock}.
  */
 export interface OrderStore {
   /**

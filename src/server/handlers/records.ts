@@ -13,17 +13,18 @@ const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = {
   ndjson: 'application/x-ndjson',
 };
 
-/** The outbox and the executions. */
+/** The outbox, the executions and the workers. */
 export function createRecordHandlers({
   store,
   clock,
-}: ServerContext): Pick<Handlers, 'listOutbox' | 'listExecutions' | 'exportExecutions'> {
+}: ServerContext): Pick<Handlers, 'listOutbox' | 'listExecutions' | 'exportExecutions' | 'listWorkers'> {
   return {
     async listOutbox({ query }) {
       const { issue_ref: issueRef } = query;
       const state = query['state'] as OutboxMessage['state'] | undefined;
       return store.listOutbox({ ...readPage(query), ...omitUndefined({ issueRef, state }) });
     },
+    listWorkers: async () => ({ items: await store.listWorkers(clock()), next_cursor: null }),
     listExecutions: async ({ query }) => store.listExecutions({ ...readPage(query), ...executionFilter(query) }),
     async exportExecutions({ query, context }) {
       const format = (query['format'] ?? 'csv') as ExportFormat;

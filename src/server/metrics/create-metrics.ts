@@ -2,6 +2,8 @@ import type { Emitted } from '../../events/index.js';
 import type { ParseResult } from '../../json/index.js';
 import { silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
+import { workerState } from '../../records/index.js';
+import type { WorkerRecord } from '../../records/index.js';
 import type { Store, StoreFigures } from '../../store/index.js';
 import type { ServerMeter } from '../server-context.js';
 import type { Tracing } from '../tracing/open-tracing.js';
@@ -42,7 +44,7 @@ const LAG_SECONDS = [0.01, 0.05, 0.25, 1, 5];
  * await metrics.render() // '# HELP sluice_runs …'
  */
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { store, data, tracing, clock = Date.now, logger = silentLogger } = options;
+  const { store, data, tracing, clock = () => store.now(), logger = silentLogger } = options;
   const { driftThreshold = DRIFT_THRESHOLD } = options;
   const figures = createFigures();
   const parses = figures.counter('sluice_parse_total', 'Texts parsed over HTTP, by outcome and repair level.');
@@ -94,7 +96,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     async render() {
       await look();
-      return figures.render(readGauges(await store.measure(), clock()));
+      const now = clock();
+      const [counts, workers] = await Promise.all([store.measure(), store.listWorkers(now)]);
+      return figures.render([...readGauges(counts, now), countWorkers(workers)]);
     },
     measureLag: (log) => ({
       ...log,
@@ -136,6 +140,14 @@ function readGauges({ runs, orders, inbox, outbox }: StoreFigures, now: number):
     },
     { name: 'sluice_outbox_age_seconds', help: 'Age of the oldest undelivered comment.', values: [[{}, age]] },
   ];
+}
+
+/** Zero for a state that no worker is in, so that an alert can ask for it. */
+function countWorkers(workers: readonly WorkerRecord[]): Gauge {
+  const counts = Object.fromEntries(
+    workerState.enum.map((state) => [state, workers.filter((worker) => worker.state === state).length]),
+  );
+  return { name: 'sluice_workers', help: 'Workers seen within the last day, by state.', values: byState(counts) };
 }
 
 function byState(counts: Readonly<Record<string, number>>): Gauge['values'] {

@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { describeEventLog } from './event-log.contract.js';
+import { describeFleet } from './fleet.contract.js';
 import type { MakeSite } from './fixtures/open-site.js';
 import { describeClaims } from './claims.contract.js';
 import { describeLists } from './lists.contract.js';
@@ -27,6 +28,7 @@ export function describeStore(place: string, makeSite: MakeSite): void {
     describeResultCache(makeSite);
     describeUpkeep(makeSite);
     describeStatistics(makeSite);
+    describeFleet(makeSite);
     describeModel(makeSite);
   });
 }

@@ -3,6 +3,7 @@ import type { Store, StoreOptions } from '../store.js';
 import { SEARCH_WINDOW } from '../page.js';
 import { QUEUE } from '../wakers.js';
 import { createEventLog } from './event-log.js';
+import { createFleet } from './fleet.js';
 import { createOrders } from './orders.js';
 import { createOutbox } from './outbox.js';
 import { createResultCache } from './result-cache.js';
@@ -23,6 +24,8 @@ export function openMemoryStore(options: StoreOptions = {}): Store {
     ...createResultCache(tables, { ...CACHE_LIMITS, ...options.cache }),
     ...createUpkeep(tables),
     ...createStatistics(tables),
+    ...createFleet(tables),
+    now: Date.now,
     watchQueue(wake) {
       checkOpen(tables);
       return tables.wakers.watch(QUEUE, wake);

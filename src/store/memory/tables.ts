@@ -7,6 +7,7 @@ import type {
   OutboxMessage,
   RunRecord,
 } from '../../records/index.js';
+import type { WorkerReport } from '../fleet.js';
 import { storeClosed } from '../store-error.js';
 import { createWakers, type Wakers } from '../wakers.js';
 
@@ -68,6 +69,7 @@ export interface Tables {
   readonly events: Map<string, KeptEvent[]>;
   /** In the order of insertion. */
   readonly results: Map<string, KeptResult>;
+  readonly workers: Map<string, WorkerReport>;
   readonly wakers: Wakers;
   isClosed: boolean;
 }
@@ -88,6 +90,7 @@ export function createTables(): Tables {
     forgotten: new Set(),
     events: new Map(),
     results: new Map(),
+    workers: new Map(),
     wakers: createWakers(),
     isClosed: false,
   };

@@ -1,3 +1,4 @@
+import type { DatabaseClock } from './clock.js';
 import type { Database } from './database.js';
 import type { Notifications } from './notifications.js';
 import type { WorkQueue } from './queue.js';
@@ -7,4 +8,5 @@ export interface Context {
   readonly database: Database;
   readonly notifications: Notifications;
   readonly queue: WorkQueue;
+  readonly clock: DatabaseClock;
 }

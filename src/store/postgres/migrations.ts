@@ -265,4 +265,18 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE sluice.inbox SET item = replace(item, '"run_ulid":', '"run":');
   UPDATE sluice.orders SET decision = replace(decision, '"resultCode":', '"result_code":') WHERE decision IS NOT NULL;
   `,
+  // Workers report that they are alive.
+  `
+  CREATE TABLE sluice.workers (
+    id text PRIMARY KEY,
+    host text NOT NULL,
+    version text NOT NULL,
+    engines text NOT NULL,
+    capacity integer NOT NULL,
+    busy integer NOT NULL,
+    stopping boolean NOT NULL,
+    seen_at bigint NOT NULL,
+    alive_until bigint NOT NULL
+  );
+  `,
 ];

@@ -1,11 +1,13 @@
 import { CACHE_LIMITS } from '../../runs/index.js';
 import type { Store, StoreOptions } from '../store.js';
 import { SEARCH_WINDOW } from '../page.js';
+import { measureClock } from './clock.js';
 import type { Context } from './context.js';
 import { openDatabase } from './database.js';
 import { createEventLog } from './event-log.js';
 import { migrate } from './migrate.js';
 import { createNotifications } from './notifications.js';
+import { createFleet } from './fleet.js';
 import { createOrders } from './orders.js';
 import { createOutbox } from './outbox.js';
 import { openQueue } from './queue.js';
@@ -21,7 +23,8 @@ export async function openPostgresStore(url: string, options: StoreOptions = {})
   try {
     await migrate(database);
     const queue = await openQueue(database, notifications);
-    return createStore({ database, notifications, queue }, options);
+    const clock = await measureClock(database);
+    return createStore({ database, notifications, queue, clock }, options);
   } catch (error) {
     await database.close();
     throw error;
@@ -29,7 +32,7 @@ export async function openPostgresStore(url: string, options: StoreOptions = {})
 }
 
 function createStore(context: Context, options: StoreOptions): Store {
-  const { database, notifications, queue } = context;
+  const { database, notifications, queue, clock } = context;
   const { searchWindow = SEARCH_WINDOW } = options;
   return {
     ...createOrders(context, searchWindow),
@@ -39,6 +42,8 @@ function createStore(context: Context, options: StoreOptions): Store {
     ...createResultCache(context, { ...CACHE_LIMITS, ...options.cache }),
     ...createUpkeep(context),
     ...createStatistics(context),
+    ...createFleet(context),
+    now: clock.now,
     watchQueue(wake) {
       database.checkOpen();
       return queue.watch(wake);

@@ -271,4 +271,18 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE orders SET decision = json_remove(json_set(decision, '$.result_code', decision ->> '$.resultCode'), '$.resultCode')
     WHERE json_valid(decision) AND decision ->> '$.resultCode' IS NOT NULL;
   `,
+  // Workers report that they are alive.
+  `
+  CREATE TABLE workers (
+    id TEXT PRIMARY KEY,
+    host TEXT NOT NULL,
+    version TEXT NOT NULL,
+    engines TEXT NOT NULL,
+    capacity INTEGER NOT NULL,
+    busy INTEGER NOT NULL,
+    stopping INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL,
+    alive_until INTEGER NOT NULL
+  ) STRICT;
+  `,
 ];

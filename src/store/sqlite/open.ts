@@ -5,6 +5,7 @@ import { createWakers, QUEUE } from '../wakers.js';
 import { openDatabase, type Database, type DatabaseOptions } from './database.js';
 import { asDamaged } from './database-error.js';
 import { createEventLog } from './event-log.js';
+import { createFleet } from './fleet.js';
 import { createOrders } from './orders.js';
 import { createOutbox } from './outbox.js';
 import { createPoller } from './poller.js';
@@ -37,6 +38,8 @@ function createStore(database: Database, options: StoreOptions): Store {
     ...createResultCache(database, { ...CACHE_LIMITS, ...options.cache }),
     ...createUpkeep(database),
     ...createStatistics(database),
+    ...createFleet(database),
+    now: Date.now,
     watchQueue: (wake) => poller.watch(QUEUE, wake),
     async close() {
       poller.close();

@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import { withContext, withContextOptions } from '../command-context.js';
+import type { ContextFlags } from '../command-context.js';
+import type { CommandIo } from '../command-io.js';
+import { EXIT, type ExitCode } from '../failure.js';
+import { printRows } from '../print.js';
+
+interface WorkersFlags extends ContextFlags {
+  readonly json?: boolean;
+}
+
+/** Adds `sluice workers` to the program. */
+export function addWorkersCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withContextOptions(program.command('workers'))
+    .description('list the workers that share the database, the latest to report first')
+    .option('--json', 'print all fields as a JSON array, also at a terminal')
+    .addHelpText('after', '\nA worker that has not reported for two leases is gone; it stays listed for a day.')
+    .action(async (flags: WorkersFlags) => {
+      end(await runWorkers(flags, io));
+    });
+}
+
+async function runWorkers(flags: WorkersFlags, io: CommandIo): Promise<ExitCode> {
+  const workers = await withContext(flags, async ({ store }) => store.listWorkers(store.now()), { readsOnly: true });
+  await printRows(
+    workers,
+    [
+      { heading: 'HOST', of: ({ host }) => host },
+      { heading: 'STATE', of: ({ state }) => state },
+      { heading: 'BUSY', of: ({ busy, capacity }) => `${busy} of ${capacity}` },
+      { heading: 'VERSION', of: ({ version }) => version },
+      { heading: 'LAST SEEN', of: ({ seen_at }) => seen_at },
+      { heading: 'ID', of: ({ id }) => id },
+    ],
+    flags,
+    io,
+  );
+  return EXIT.success;
+}

@@ -1,0 +1,46 @@
+import { silentLogger } from '../base/index.js';
+import type { Logger } from '../base/index.js';
+import { reconcile } from './reconcile.js';
+import type { ReconcileOptions } from './reconcile.js';
+import { repeatWork } from './repeat-work.js';
+import { createWaker } from './waker.js';
+import { DEFAULT_LEASE_MS } from './worker-options.js';
+
+/** What a reaper needs. */
+export interface ReaperOptions extends Omit<ReconcileOptions, 'clock'> {
+  readonly clock?: () => number;
+  /** How often it looks; every lease by default. */
+  readonly everyMs?: number;
+  readonly logger?: Logger;
+  /** Called when claims were queued again. */
+  readonly onRequeued?: () => void;
+}
+
+/**
+ * Reconciles what crashed workers left, every so often. Every worker has one; a server without a worker starts one too, so
+ * that no run stays `running` when the last worker is gone.
+ *
+ * @example
+ * const reaper = startReaper({ store, lead, data: '.sluice' })
+ * await reaper.stop()
+ */
+export function startReaper(options: ReaperOptions): { stop(): Promise<void> } {
+  const { store, lead, data, everyMs = DEFAULT_LEASE_MS, logger = silentLogger, onRequeued } = options;
+  const { clock = () => store.now() } = options;
+  const waker = createWaker();
+  const stopping = new AbortController();
+  const work = async () => {
+    const report = await reconcile({ store, lead, data, clock });
+    const { requeued, ended, processes } = report;
+    if (requeued + ended + processes > 0) logger.info('reconciled', { ...report });
+    if (requeued > 0) onRequeued?.();
+  };
+  const ended = repeatWork({ name: 'reconciling', work, waker, sleepMs: everyMs, logger, signal: stopping.signal });
+  return {
+    async stop() {
+      stopping.abort();
+      waker.wake();
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import type { WorkerReport } from '../fleet.js';
+import { openSite, type MakeSite } from './fixtures/open-site.js';
+import { NOW } from './fixtures/order-samples.js';
+import { HOSTILE_TEXT } from './fixtures/run-samples.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function sampleReport(id: string, changes: Partial<WorkerReport> = {}): WorkerReport {
+  const worker = { id, host: 'machine-1', version: '0.1.0', engines: ['codex', 'command'], capacity: 4, busy: 1 };
+  return { ...worker, isStopping: false, now: NOW, aliveUntil: NOW + 1000, ...changes };
+}
+
+/** How workers report to the store, and how they are listed. */
+export function describeFleet(makeSite: MakeSite): void {
+  describe('the fleet', () => {
+    it('lists a worker with what it last reported', async () => {
+      const store = await openSite(await makeSite());
+      expect(await store.listWorkers(NOW)).toEqual([]);
+      await store.reportWorker(sampleReport('w1'));
+      await store.reportWorker(sampleReport('w1', { busy: 3, now: NOW + 500, aliveUntil: NOW + 1500 }));
+      expect(await store.listWorkers(NOW + 600)).toEqual([
+        {
+          id: 'w1',
+          host: 'machine-1',
+          version: '0.1.0',
+          engines: ['codex', 'command'],
+          capacity: 4,
+          busy: 3,
+          seen_at: new Date(NOW + 500).toISOString(),
+          state: 'alive',
+        },
+      ]);
+    });
+
+    it('lists a worker that stopped reporting as gone, and one that shuts down as stopping', async () => {
+      const store = await openSite(await makeSite());
+      await store.reportWorker(sampleReport('w1', { isStopping: true }));
+      expect(await store.listWorkers(NOW + 999)).toMatchObject([{ state: 'stopping' }]);
+      expect(await store.listWorkers(NOW + 1000)).toMatchObject([{ state: 'gone' }]);
+    });
+
+    it('removes a worker that has stopped', async () => {
+      const store = await openSite(await makeSite());
+      await store.reportWorker(sampleReport('w1'));
+      await store.removeWorker('w1');
+      await store.removeWorker('w1');
+      expect(await store.listWorkers(NOW)).toEqual([]);
+    });
+
+    it('forgets a worker that was gone for a day', async () => {
+      const store = await openSite(await makeSite());
+      await store.reportWorker(sampleReport('w1'));
+      const later = NOW + 1000 + DAY_MS;
+      expect(await store.listWorkers(later - 1)).toHaveLength(1);
+      expect(await store.listWorkers(later)).toEqual([]);
+      await store.reportWorker(sampleReport('w2', { now: later, aliveUntil: later + 1000 }));
+      expect((await store.listWorkers(NOW)).map(({ id }) => id)).toEqual(['w2']);
+    });
+
+    it('lists the latest to report first, and any text unchanged', async () => {
+      const store = await openSite(await makeSite());
+      await store.reportWorker(sampleReport('w1', { engines: [HOSTILE_TEXT] }));
+      await store.reportWorker(sampleReport('w2', { now: NOW + 1 }));
+      await store.reportWorker(sampleReport('w3'));
+      const workers = await store.listWorkers(NOW);
+      expect(workers.map(({ id }) => id)).toEqual(['w2', 'w1', 'w3']);
+      expect(workers[1]?.engines).toEqual([HOSTILE_TEXT]);
+    });
+  });
+
+  it('has a clock', async () => {
+    const store = await openSite(await makeSite());
+    const before = store.now();
+    expect(Math.abs(before - Date.now())).toBeLessThan(60_000);
+    expect(store.now()).toBeGreaterThanOrEqual(before);
+  });
+}

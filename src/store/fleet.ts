@@ -1,0 +1,31 @@
+import type { WorkerRecord } from '../records/index.js';
+
+/** The workers that share a store. */
+export interface Fleet {
+  /** Records that a worker is alive until `aliveUntil`, and deletes workers that were gone for a day. */
+  reportWorker(report: WorkerReport): Promise<void>;
+  /** Removes a worker that has stopped. */
+  removeWorker(id: string): Promise<void>;
+  /** Workers that reported within the last day, at most 1,000: the latest to report first. */
+  listWorkers(now: number): Promise<readonly WorkerRecord[]>;
+}
+
+/** What a worker reports about itself. Times are milliseconds since 1970. */
+export interface WorkerReport extends Omit<WorkerRecord, 'seen_at' | 'state'> {
+  readonly isStopping: boolean;
+  readonly now: number;
+  readonly aliveUntil: number;
+}
+
+/** How long a worker that is gone stays listed. */
+export const KEPT_AFTER_MS = 24 * 60 * 60 * 1000;
+export const MOST_WORKERS = 1000;
+
+/** The state of a worker at a moment. */
+export function deriveWorkerState(
+  { aliveUntil, isStopping }: Pick<WorkerReport, 'aliveUntil' | 'isStopping'>,
+  now: number,
+): WorkerRecord['state'] {
+  if (aliveUntil <= now) return 'gone';
+  return isStopping ? 'stopping' : 'alive';
+}

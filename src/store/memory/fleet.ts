@@ -1,0 +1,32 @@
+import { deriveWorkerState, KEPT_AFTER_MS, MOST_WORKERS } from '../fleet.js';
+import type { Fleet } from '../fleet.js';
+import { checkOpen, type Tables } from './tables.js';
+
+/** The workers that share this store. */
+export function createFleet(tables: Tables): Fleet {
+  const { workers } = tables;
+  return {
+    async reportWorker(report) {
+      checkOpen(tables);
+      for (const { id, aliveUntil } of workers.values()) {
+        if (aliveUntil <= report.now - KEPT_AFTER_MS) workers.delete(id);
+      }
+      workers.set(report.id, structuredClone(report));
+    },
+    async removeWorker(id) {
+      checkOpen(tables);
+      workers.delete(id);
+    },
+    async listWorkers(now) {
+      checkOpen(tables);
+      return [...workers.values()]
+        .filter(({ aliveUntil }) => aliveUntil > now - KEPT_AFTER_MS)
+        .toSorted((a, b) => b.now - a.now || (a.id < b.id ? -1 : 1))
+        .slice(0, MOST_WORKERS)
+        .map((report) => {
+          const { now: seenAt, aliveUntil: _, isStopping: __, ...worker } = report;
+          return { ...worker, seen_at: new Date(seenAt).toISOString(), state: deriveWorkerState(report, now) };
+        });
+    },
+  };
+}
