@@ -51,7 +51,7 @@ type RecordedFile = 'stdout' | 'stderr' | 'timing' | 'fsDiff' | 'meta';
 function formatTiming(text: string, streams: Readonly<Record<'stdout' | 'stderr', Scrubbed>>): string {
   const rows = text.split('\n').flatMap((line) => {
     const row = parseTimingLine(line);
-    if (row === undefined || row.stream === 'pty') return [];
+    if (row === undefined || row.stream === 'pty' || row.stream === 'stdin') return [];
     const { place } = streams[row.stream];
     const offset = place(row.offset);
     const bytes = place(row.offset + row.bytes) - offset;

@@ -39,7 +39,7 @@ export {
   type RaspEvent,
   type RaspType,
 } from './protocol/rasp-event.js';
-export { RAW_STREAMS, STREAMS, type RawRef, type StreamName } from './protocol/event-parts.js';
+export { RAW_STREAMS, STREAMS, type CapturedStream, type RawRef, type StreamName } from './protocol/event-parts.js';
 export { usageSchema, type Usage } from './protocol/event-parts.js';
 export { isRecord, arrayField, countField } from './reading/record-fields.js';
 export { comparePositions, LOG_END, getPosition, type LogPosition, LOG_START, readPosition } from './log-position.js';

@@ -6,7 +6,7 @@ import { ENGINES } from './engines/index.js';
 import type { Coverage, DriftSummary, Emitted, Drained } from './protocol/translator-output.js';
 import { isEngineName } from './protocol/engine-names.js';
 import type { EngineName } from './protocol/engine-names.js';
-import type { StreamName } from './protocol/event-parts.js';
+import type { CapturedStream } from './protocol/event-parts.js';
 import { DetectingTranslator } from './translate/detecting-translator.js';
 import { StreamTranslator } from './translate/stream-translator.js';
 
@@ -37,8 +37,8 @@ export interface TranslatorOptions {
 
 /** Turns the bytes of one attempt into events. */
 export interface Translator {
-  /** Takes the next bytes of a stream; they may be cut anywhere. */
-  push(stream: StreamName, bytes: Uint8Array): Emitted[];
+  /** Takes the next bytes of a stream, or of what was sent to the agent (`stdin`); they may be cut anywhere. */
+  push(stream: CapturedStream, bytes: Uint8Array): Emitted[];
   /**
    * Marks the end of the bytes: emits what was left open, and returns what they say in all. `end` does it by itself; call
    * it before to see the last output for a verdict, by the same clock. Some engines print errors as plain text, which only

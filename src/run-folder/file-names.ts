@@ -1,4 +1,4 @@
-import type { StreamName } from '../events/index.js';
+import type { CapturedStream } from '../events/index.js';
 
 /** The folder of a run that holds what happened; the rest of a run folder belongs to the worker. */
 export const AUDIT_FOLDER = '.audit';
@@ -33,7 +33,7 @@ export type RunLog = keyof typeof RUN_LOGS;
  * @example
  * attemptFileName('pty', 2) // 'pty-output.2.log'
  */
-export function attemptFileName(file: AttemptFile | StreamName, attempt: number): string {
+export function attemptFileName(file: AttemptFile | CapturedStream, attempt: number): string {
   const [stem, extension] = ATTEMPT_FILES[file];
   return `${stem}.${attempt}.${extension}`;
 }

@@ -120,6 +120,7 @@ function follows(handover: Handover, events: readonly Emitted[]): Handover {
 
 function findEngine(options: TranslateOptions, meta: AttemptMeta, attempt: number): EngineName | 'auto' {
   if (options.engine !== undefined) return options.engine;
+  if (isEngineName(meta.reads)) return meta.reads;
   // A plain program is read as text; `command` is what a run calls it.
   if (meta.engine === 'command') return 'generic';
   if (isEngineName(meta.engine)) return meta.engine;

@@ -23,7 +23,7 @@ const PROBLEM_CODES = {
 export class FrameEvents {
   readonly #writer: EventWriter;
   readonly drift = new DriftCounter();
-  readonly #endsUnparsed = { stdout: false, stderr: false, pty: false };
+  readonly #endsUnparsed = { stdout: false, stderr: false, pty: false, stdin: false };
   #frame: Frame | null = null;
   #followsUnparsed = false;
   /** Whether something was said about the frame: what is left unsaid becomes raw. */

@@ -1,6 +1,8 @@
 import type {
   EngineErrorReport,
   MessageOptions,
+  PermissionAnswer,
+  PermissionQuestion,
   ReasoningOptions,
   Report,
   StatusReport,
@@ -46,6 +48,7 @@ export class ReportWriter implements Report {
   #lastError: string | null = null;
   #version: string | null = null;
   #isPlainText = false;
+  #questions = 0;
 
   constructor(writer: EventWriter, frames: FrameEvents) {
     this.#writer = writer;
@@ -151,6 +154,31 @@ export class ReportWriter implements Report {
     const { call, parent } = options ?? {};
     const data = { entries, ...omitMissing({ tool_call_id: call, parent_tool_call_id: parent }) };
     this.#writer.write('agent.plan', data, call === undefined ? {} : { tool_call_id: call });
+  }
+
+  permissionRequired({ call, title, options }: PermissionQuestion): string {
+    this.#frames.isHandled = true;
+    this.#questions += 1;
+    const id = `px_${this.#writer.attempt}_${this.#questions}`;
+    this.tools.start(call);
+    const { name, input, ...rest } = this.tools.describe(call);
+    const data = {
+      interaction_id: id,
+      tool_call_id: call.id,
+      tool: name,
+      input: input ?? (title === undefined ? {} : { title }),
+      options,
+      ...rest,
+    };
+    this.#writer.write('interaction.permission.required', data, { interaction_id: id, tool_call_id: call.id });
+    return id;
+  }
+
+  permissionReplied(interactionId: string, answer: PermissionAnswer): void {
+    this.#frames.isHandled = true;
+    const { decision, optionId, by, who, why } = answer;
+    const data = { interaction_id: interactionId, decision, option_id: optionId, by, ...omitMissing({ who, why }) };
+    this.#writer.write('interaction.permission.replied', data, { interaction_id: interactionId });
   }
 
   keepRest(record: object, used: ReadonlySet<string>, place?: string): void {

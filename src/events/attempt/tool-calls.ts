@@ -47,6 +47,16 @@ export class ToolCalls {
     this.#writer.write('tool.call.started', callData(call.id, opened), { tool_call_id: call.id });
   }
 
+  /** What is known of a call, with what is said now; for a question about it. */
+  describe(call: ToolReport): Pick<CallData, 'name' | 'input' | 'diff' | 'locations'> {
+    const {
+      tool_call_id: _,
+      parent_tool_call_id: _parent,
+      ...known
+    } = callData(call.id, merge(this.#open.get(call.id), call));
+    return known;
+  }
+
   complete(call: ToolEndReport): void {
     const data: EndData = callData(call.id, this.#end(call));
     addResult(data, call);

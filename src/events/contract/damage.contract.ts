@@ -71,7 +71,8 @@ export function applyDamage(fixture: Fixture, damages: readonly Damage[]): Fixtu
 /** Hits the push in which the position lies; the others keep their bytes. */
 function damagePushes(pushes: readonly RecordedPush[], damage: Damage): readonly RecordedPush[] {
   if (damage.kind === 'swap streams') {
-    return pushes.map((push) => ({ ...push, stream: push.stream === 'stdout' ? 'stderr' : 'stdout' }));
+    const swapped = { stdout: 'stderr', stderr: 'stdout', stdin: 'stdin' } as const;
+    return pushes.map((push) => ({ ...push, stream: swapped[push.stream] }));
   }
   const total = pushes.reduce((sum, push) => sum + push.bytes.length, 0);
   let position = Math.floor(damage.at * total);

@@ -8,7 +8,7 @@ import type { Translator, TranslatorOptions } from '../translator.js';
 
 /** Bytes that came on a stream at a time. */
 export interface RecordedPush {
-  readonly stream: 'stdout' | 'stderr';
+  readonly stream: 'stdout' | 'stderr' | 'stdin';
   readonly bytes: Uint8Array;
   readonly atMs: number;
 }
@@ -101,17 +101,18 @@ function readSignal(meta: Record<string, string | number | null>): string | null
 /** The offsets of a timing are hints: what counts is the order and the number of bytes. */
 function readPushes(folder: string, number: number, startMs: number): readonly RecordedPush[] {
   const rest = {
+    stdin: readBytes(`${folder}/stdin.${number}.log`),
     stdout: readBytes(`${folder}/stdout.${number}.log`),
     stderr: readBytes(`${folder}/stderr.${number}.log`),
   };
   const pushes: RecordedPush[] = [];
-  const take = (stream: 'stdout' | 'stderr', length: number, atMs: number): void => {
+  const take = (stream: RecordedPush['stream'], length: number, atMs: number): void => {
     const bytes = rest[stream].subarray(0, length);
     rest[stream] = rest[stream].subarray(length);
     if (bytes.length > 0) pushes.push({ stream, bytes, atMs });
   };
   for (const row of readLines(`${folder}/timing.${number}.jsonl`)) {
-    const { stream, bytes, ms } = JSON.parse(row) as { stream: 'stdout' | 'stderr'; bytes: number; ms: number };
+    const { stream, bytes, ms } = JSON.parse(row) as { stream: RecordedPush['stream']; bytes: number; ms: number };
     take(stream, bytes, startMs + ms);
   }
   for (const stream of ['stdout', 'stderr'] as const) take(stream, rest[stream].length, pushes.at(-1)?.atMs ?? startMs);

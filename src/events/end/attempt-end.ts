@@ -35,7 +35,14 @@ interface Circumstances {
 const SILENCE_MS = 30_000;
 
 /** Sluice itself ended the attempt, or never began it: what is missing from the output says nothing. */
-const STOPPED: ReadonlySet<Verdict> = new Set(['canceled', 'timed_out', 'limit', 'not_started', 'session_lost']);
+const STOPPED: ReadonlySet<Verdict> = new Set([
+  'canceled',
+  'timed_out',
+  'limit',
+  'not_started',
+  'session_lost',
+  'protocol_broken',
+]);
 
 /** Reports how the attempt ended: loose ends, artifacts, the judgement, and exactly one last event. */
 export function endAttempt(report: ReportWriter, writer: EventWriter, circumstances: Circumstances): void {

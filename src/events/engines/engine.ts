@@ -25,6 +25,8 @@ export interface Engine {
    * `early`, while the program runs, is waited for before the first message is published.
    */
   readonly promises: { readonly session: 'early' | 'late' | 'never'; readonly endSignal: boolean };
+  /** Whether its reader also wants what was sent to the program: frames of the stream `stdin`. */
+  readonly readsInput?: true;
   /**
    * How surely a JSON value was printed by this program, from 0 (not at all) to 1 (no other program prints this). Decides
    * `engine: 'auto'`; above 0, the value is cut out of the text around it.

@@ -1,4 +1,5 @@
 import type { EngineName } from '../protocol/engine-names.js';
+import { acpEngine } from './acp/acp-engine.js';
 import { claudeEngine } from './claude/claude-engine.js';
 import { codexEngine } from './codex/codex-engine.js';
 import type { Engine } from './engine.js';
@@ -16,5 +17,6 @@ export const ENGINES: Readonly<Record<EngineName, Engine>> = {
   gemini: geminiEngine,
   iflow: iflowEngine,
   opencode: opencodeEngine,
+  acp: acpEngine,
   generic: genericEngine,
 };

@@ -58,6 +58,30 @@ export interface ToolFailureReport extends ToolEndReport {
   readonly error: string;
 }
 
+/** A choice of whoever answers a permission request. */
+export interface PermissionOption {
+  readonly id: string;
+  readonly label: string;
+  readonly kind: 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always';
+}
+
+/** A tool call that waits until it is allowed or denied. */
+export interface PermissionQuestion {
+  readonly call: ToolReport;
+  /** What the agent calls it; shown where it says no input. */
+  readonly title?: string;
+  readonly options: readonly PermissionOption[];
+}
+
+/** The answer to a permission request. */
+export interface PermissionAnswer {
+  readonly decision: 'allow' | 'deny';
+  readonly optionId: string;
+  readonly by: 'rule' | 'person';
+  readonly who?: string;
+  readonly why?: string;
+}
+
 /** Trouble the engine reports. It decides nothing: an error that ended the work is reported with `runtimeError` too. */
 export interface EngineErrorReport {
   readonly message: string;
@@ -94,6 +118,11 @@ export interface Report {
 
   /** The agent's plan, whole; an engine that writes it with a tool reports the call too. */
   plan(entries: readonly PlanEntry[], options?: { readonly call?: string; readonly parent?: string | null }): void;
+
+  /** The agent asks for a permission; returns the id of the question. A call that was not started is, by its question. */
+  permissionRequired(question: PermissionQuestion): string;
+  /** The answer that was sent to the agent. */
+  permissionReplied(interactionId: string, answer: PermissionAnswer): void;
 
   engineError(error: EngineErrorReport): void;
   /** An error that ended the engine's work: without a done marker and end signal the attempt counts as interrupted. */

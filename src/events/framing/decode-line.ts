@@ -1,4 +1,4 @@
-import type { StreamName } from '../protocol/event-parts.js';
+import type { CapturedStream } from '../protocol/event-parts.js';
 import { createOriginalCursor, stripEscapes } from './terminal-escapes.js';
 import type { PlainText } from './terminal-escapes.js';
 
@@ -81,7 +81,7 @@ export class LinePiece {
   }
 
   /** The place of a frame that reaches from one position of the plain text to another; positions never decrease. */
-  span(stream: StreamName, start: number, end: number) {
+  span(stream: CapturedStream, start: number, end: number) {
     const encoding = this.isUtf8 ? ('utf-8' as const) : ('binary' as const);
     const from = this.#byteAt(start);
     // An empty piece still owns its line end: position 0 is both its start and its end.

@@ -1,10 +1,10 @@
-import type { RAW_ENCODINGS, StreamName } from '../protocol/event-parts.js';
+import type { CapturedStream, RAW_ENCODINGS } from '../protocol/event-parts.js';
 
 /** What is wrong with a piece of text that began like a value and is none. */
 export type FrameProblem = 'truncated' | 'too_deep' | 'too_long';
 
 interface Span {
-  readonly stream: StreamName;
+  readonly stream: CapturedStream;
   /** First byte of the frame. Frames of a stream follow each other without a gap. */
   readonly from: number;
   /** First byte after it; terminators, escape sequences and blank bytes around belong to the frame. */

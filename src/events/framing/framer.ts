@@ -1,4 +1,4 @@
-import type { StreamName } from '../protocol/event-parts.js';
+import type { CapturedStream } from '../protocol/event-parts.js';
 import type { Frame } from './frame.js';
 import { isTooDeep, isBlank, segmentLine, readJson } from './segment-line.js';
 import { LinePiece } from './decode-line.js';
@@ -8,7 +8,7 @@ import type { JsonScanner } from './json-scanner.js';
 
 /** How a stream is cut into frames. */
 interface FramerOptions {
-  readonly stream: StreamName;
+  readonly stream: CapturedStream;
   /** `json`: values and what is between them. `text`: one frame a line, whatever it holds. */
   readonly framing: 'json' | 'text';
   /** Whether a value found inside of other text is one of the engine's records. */

@@ -262,7 +262,8 @@ export class EventWriter {
     if (session_id === null) return subject;
     // The two that come with every other event are spelled out: spreading costs more.
     if (subject.message_id !== undefined) return { session_id, message_id: subject.message_id };
-    if (subject.tool_call_id !== undefined) return { session_id, tool_call_id: subject.tool_call_id };
+    if (subject.tool_call_id !== undefined && subject.interaction_id === undefined)
+      return { session_id, tool_call_id: subject.tool_call_id };
     return { session_id, ...subject };
   }
 

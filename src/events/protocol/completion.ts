@@ -16,6 +16,7 @@ export const VERDICTS = [
   'retry',
   'not_started',
   'session_lost',
+  'protocol_broken',
 ] as const;
 
 /** One of `VERDICTS`. */
@@ -39,6 +40,7 @@ export const FAILURE_CODES = {
   RUN_TIMED_OUT: 'The run took longer than it was allowed to.',
   PROCESS_NOT_STARTED: 'The agent could not be started.',
   SESSION_LOST: 'There is no session to go on with, so the answer cannot be handed to the agent.',
+  PROTOCOL_BROKEN: 'The agent did not keep to the protocol of the conversation.',
   RUN_LIMIT_EXCEEDED: 'The run went over one of its limits (bytes, line length, tokens, cost).',
 } as const;
 
@@ -68,6 +70,7 @@ export const END_SIGNALS = [
   'OPENCODE_STEP_FINISH_STOP',
   'CLAUDE_RESULT_SUCCESS',
   'QWEN_RESULT_SUCCESS',
+  'ACP_PROMPT_END_TURN',
 ] as const;
 
 /** The sign by which an engine says that this call is over. */

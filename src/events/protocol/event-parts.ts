@@ -133,6 +133,9 @@ export const RAW_ENCODINGS = ['utf-8', 'binary'] as const;
 /** The streams that events may refer to: also what was sent to the agent. */
 export const RAW_STREAMS = [...STREAMS, 'stdin'] as const;
 
+/** One of `RAW_STREAMS`: a stream of the agent, or what was sent to it. */
+export type CapturedStream = (typeof RAW_STREAMS)[number];
+
 /** Where in which stream the bytes of an event's frame are: `byte_from` to `byte_to`, the end not included. */
 export const rawRefSchema = object({
   attempt_number: ordinal,

@@ -3,7 +3,7 @@ import type { FromSchema } from '../../base/index.js';
 import type { FcmpEvent } from './fcmp-event.js';
 import type { RaspEvent } from './rasp-event.js';
 import type { EndSignal } from './completion.js';
-import type { Usage, StreamName } from './event-parts.js';
+import type { CapturedStream, Usage } from './event-parts.js';
 import { ENGINE_NAMES } from './engine-names.js';
 
 /** One event of a translation, tagged with its protocol. A fact comes first as RASP, then, if people care, as FCMP. */
@@ -35,7 +35,7 @@ export interface StreamCoverage {
 }
 
 /** The account of every byte of every stream. */
-export type Coverage = Readonly<Record<StreamName, StreamCoverage>>;
+export type Coverage = Readonly<Record<CapturedStream, StreamCoverage>>;
 
 const counts = { type: 'object', additionalProperties: count } as const;
 

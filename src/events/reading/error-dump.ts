@@ -1,4 +1,4 @@
-import type { StreamName } from '../protocol/event-parts.js';
+import type { CapturedStream } from '../protocol/event-parts.js';
 
 /** Indented, or the closing brackets of something indented. */
 const CONTINUATION = /^(?:\s|[\])}]+[,;)]?\s*$)/u;
@@ -8,24 +8,24 @@ const CONTINUATION = /^(?:\s|[\])}]+[,;)]?\s*$)/u;
  * the server. Such lines belong to the error that was reported with its first line.
  */
 export class ErrorDump {
-  readonly #isOpen: Record<StreamName, boolean> = { stdout: false, stderr: false, pty: false };
+  readonly #isOpen: Record<CapturedStream, boolean> = { stdout: false, stderr: false, pty: false, stdin: false };
 
   /** The first line of an error was read. */
-  begin(stream: StreamName): void {
+  begin(stream: CapturedStream): void {
     this.#isOpen[stream] = true;
   }
 
-  isOpen(stream: StreamName): boolean {
+  isOpen(stream: CapturedStream): boolean {
     return this.#isOpen[stream];
   }
 
   /** Whether a line goes on with the dump; the first one that does not ends it. */
-  continues(stream: StreamName, text: string): boolean {
+  continues(stream: CapturedStream, text: string): boolean {
     this.#isOpen[stream] &&= CONTINUATION.test(text);
     return this.#isOpen[stream];
   }
 
-  end(stream: StreamName): void {
+  end(stream: CapturedStream): void {
     this.#isOpen[stream] = false;
   }
 }

@@ -1,7 +1,7 @@
 import type { AttemptEnd } from '../end/attempt-end.js';
 import type { Engine, ProcessExit } from '../engines/engine.js';
 import type { Coverage, StreamCoverage, DriftSummary, Emitted, Drained } from '../protocol/translator-output.js';
-import type { StreamName } from '../protocol/event-parts.js';
+import type { CapturedStream, StreamName } from '../protocol/event-parts.js';
 import type { Frame } from '../framing/frame.js';
 import { createFramer } from '../framing/framer.js';
 import type { Framer } from '../framing/framer.js';
@@ -9,7 +9,7 @@ import { StreamTranslator } from './stream-translator.js';
 import type { AttemptStart } from './stream-translator.js';
 
 interface HeldPush {
-  readonly stream: StreamName;
+  readonly stream: CapturedStream;
   readonly bytes: Uint8Array;
   readonly atMs: number;
 }
@@ -33,10 +33,11 @@ export class DetectingTranslator {
     this.#detector = new EngineDetector(engines);
   }
 
-  push(stream: StreamName, bytes: Uint8Array, atMs: number): Emitted[] {
+  push(stream: CapturedStream, bytes: Uint8Array, atMs: number): Emitted[] {
     if (this.#translator !== null) return this.#translator.push(stream, bytes, atMs);
     this.#held.push({ stream, bytes: bytes.slice(), atMs });
-    this.#detector.push(stream, bytes);
+    // What was sent to a program does not show which one it is.
+    if (stream !== 'stdin') this.#detector.push(stream, bytes);
     return this.#detector.isSettled ? this.#decide().emitted : [];
   }
 
@@ -57,7 +58,12 @@ export class DetectingTranslator {
 
   coverage(): Coverage {
     if (this.#translator !== null) return this.#translator.coverage();
-    return { stdout: this.#waiting('stdout'), stderr: this.#waiting('stderr'), pty: this.#waiting('pty') };
+    return {
+      stdout: this.#waiting('stdout'),
+      stderr: this.#waiting('stderr'),
+      pty: this.#waiting('pty'),
+      stdin: this.#waiting('stdin'),
+    };
   }
 
   drift(): DriftSummary | null {
@@ -77,7 +83,7 @@ export class DetectingTranslator {
     return { translator, emitted };
   }
 
-  #waiting(stream: StreamName): StreamCoverage {
+  #waiting(stream: CapturedStream): StreamCoverage {
     const bytes = this.#held.reduce((sum, push) => (push.stream === stream ? sum + push.bytes.length : sum), 0);
     return { bytes, claimed: 0, unclaimed: bytes === 0 ? [] : [[0, bytes]], doubled: [] };
   }

@@ -7,7 +7,7 @@ import { createFramer } from '../framing/framer.js';
 import type { Framer } from '../framing/framer.js';
 import { EventWriter, toTimestamp } from '../mapping/event-writer.js';
 import type { Coverage, DriftSummary, Emitted, Drained } from '../protocol/translator-output.js';
-import type { StreamName } from '../protocol/event-parts.js';
+import type { CapturedStream } from '../protocol/event-parts.js';
 import { RecentBytes } from '../terminal/recent-bytes.js';
 import { TerminalMerge } from '../terminal/terminal-merge.js';
 import { CoverageLedger } from './coverage-ledger.js';
@@ -38,8 +38,8 @@ export class StreamTranslator {
   readonly #writer: EventWriter;
   readonly #attempt: Attempt;
   readonly #mismatch: EngineMismatch;
-  readonly #framers: Readonly<Record<StreamName, Framer>>;
-  readonly #ledgers: Readonly<Record<StreamName, CoverageLedger>>;
+  readonly #framers: Readonly<Record<CapturedStream, Framer>>;
+  readonly #ledgers: Readonly<Record<CapturedStream, CoverageLedger>>;
   /** What the streams printed lately: a terminal that shows up is compared with it. */
   readonly #recent = { stdout: new RecentBytes(), stderr: new RecentBytes() };
   #terminal: TerminalMerge | null = null;
@@ -57,7 +57,12 @@ export class StreamTranslator {
     const waitsForSession = engine.promises.session === 'early';
     this.#writer = new EventWriter({ ...start, engine: name, parser, parserVersion, waitsForSession });
     this.#attempt = new Attempt(engine, this.#writer);
-    this.#ledgers = { stdout: new CoverageLedger(), stderr: new CoverageLedger(), pty: new CoverageLedger() };
+    this.#ledgers = {
+      stdout: new CoverageLedger(),
+      stderr: new CoverageLedger(),
+      pty: new CoverageLedger(),
+      stdin: new CoverageLedger(),
+    };
     this.#framers = {
       stdout: this.#createFramer('stdout', (frame) => this.#read(frame)),
       stderr: this.#createFramer('stderr', (frame) => this.#read(frame)),
@@ -65,19 +70,22 @@ export class StreamTranslator {
         if (start.terminalOnly) this.#read(frame);
         else this.#terminal?.addTerminal(frame);
       }),
+      stdin: this.#createFramer('stdin', (frame) => this.#readSent(frame)),
     };
   }
 
   /** Takes the next bytes of a stream, which came at a time. */
-  push(stream: StreamName, bytes: Uint8Array, atMs: number): Emitted[] {
+  push(stream: CapturedStream, bytes: Uint8Array, atMs: number): Emitted[] {
     if (bytes.length === 0) return [];
     this.#begin(atMs);
-    this.#lastByteMs = atMs;
-    this.#bytes += bytes.length;
     this.#ledgers[stream].receive(bytes.length);
+    if (stream !== 'stdin') {
+      this.#lastByteMs = atMs;
+      this.#bytes += bytes.length;
+    }
     if (stream === 'pty') {
       if (!this.#start.terminalOnly) this.#terminal ??= this.#meetTerminal();
-    } else if (this.#terminal === null) this.#recent[stream].add(bytes);
+    } else if (stream !== 'stdin' && this.#terminal === null) this.#recent[stream].add(bytes);
     this.#framers[stream].push(bytes);
     return this.#writer.take();
   }
@@ -106,8 +114,8 @@ export class StreamTranslator {
   }
 
   coverage(): Coverage {
-    const { stdout, stderr, pty } = this.#ledgers;
-    return { stdout: stdout.report(), stderr: stderr.report(), pty: pty.report() };
+    const { stdout, stderr, pty, stdin } = this.#ledgers;
+    return { stdout: stdout.report(), stderr: stderr.report(), pty: pty.report(), stdin: stdin.report() };
   }
 
   /** What of the engine's output this version does not know; null if it knows everything. */
@@ -146,7 +154,7 @@ export class StreamTranslator {
     this.#writer.write('interaction.user_input.replied', { interaction_id: id, text: reply }, { interaction_id: id });
   }
 
-  #createFramer(stream: StreamName, onFrame: (frame: Frame) => void): Framer {
+  #createFramer(stream: CapturedStream, onFrame: (frame: Frame) => void): Framer {
     const ledger = this.#ledgers[stream];
     return createFramer({
       ...this.#framing(stream),
@@ -157,7 +165,7 @@ export class StreamTranslator {
     });
   }
 
-  #framing(stream: StreamName) {
+  #framing(stream: CapturedStream) {
     const { framing } = this.#engine;
     return { stream, framing, recognises: (value: object) => this.#engine.detect(value) > 0 };
   }
@@ -179,6 +187,11 @@ export class StreamTranslator {
     if (other === undefined) return;
     const message = `Nothing here is what ${this.#engine.name} prints, but ${other} prints such records.`;
     this.#attempt.report.warning('ENGINE_MISMATCH', message, { subject: other });
+  }
+
+  /** What was sent to the agent; engines that do not take part in a conversation have no use for it. */
+  #readSent(frame: Frame): void {
+    if (this.#engine.readsInput === true && (frame.kind === 'json' || frame.kind === 'text')) this.#attempt.read(frame);
   }
 
   #read(frame: Frame): void {

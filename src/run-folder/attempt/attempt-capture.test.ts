@@ -29,6 +29,25 @@ test('what was captured is read again with its order and times', async () => {
   expect(await readFile(join(folder.auditFolder, 'stdin.1.log'), 'utf8')).toBe('prompt');
 });
 
+test('what was sent in a conversation is read with its order, what was given at the start is not', async () => {
+  const folder = await openRunFolder(await makeRunFolder({}));
+  for (const attempt of [1, 2]) {
+    const capture = await openAttemptCapture(folder, attempt);
+    if (attempt === 1) await capture.writeInput(Buffer.from('prompt'));
+    await capture.write([{ stream: 'stdout', bytes: Buffer.from('a'), ms: 1 }]);
+    if (attempt === 2) await capture.write([{ stream: 'stdin', bytes: Buffer.from('b'), ms: 2 }]);
+    await capture.write([{ stream: 'stdout', bytes: Buffer.from('c'), ms: 3 }]);
+    await capture.close();
+  }
+  const read = async (attempt: number) => {
+    let text = '';
+    for await (const { bytes } of attemptChunks(folder, attempt, () => undefined))
+      text += Buffer.from(bytes).toString();
+    return text;
+  };
+  expect([await read(1), await read(2)]).toEqual(['ac', 'abc']);
+});
+
 test('a capture that is opened again goes on where the first one stopped', async () => {
   const folder = await openRunFolder(await makeRunFolder({}));
   for (const text of ['ab', 'cd']) {

@@ -1,14 +1,14 @@
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { FsDiff, StreamName } from '../../events/index.js';
+import type { CapturedStream, FsDiff } from '../../events/index.js';
 import type { AttemptFile } from '../file-names.js';
 import { openForAppending, replaceFile, requireOwnFolder } from '../../files/index.js';
 import type { RunFolder } from '../open-run-folder.js';
 import type { AttemptMeta } from './attempt-meta.js';
 
-/** Bytes of a stream and when they came, in milliseconds since the attempt began. */
+/** Bytes of a stream and when they came, in milliseconds since the attempt began; of `stdin` what was sent, and when. */
 export interface CapturedChunk {
-  readonly stream: StreamName;
+  readonly stream: CapturedStream;
   readonly bytes: Uint8Array;
   readonly ms: number;
 }
@@ -17,7 +17,7 @@ export interface CapturedChunk {
 export interface AttemptCapture {
   /** Keeps bytes in the order in which they came, with one write a file; they are in the files when this resolves. */
   write(chunks: readonly CapturedChunk[]): Promise<void>;
-  /** Keeps what was given to the agent. */
+  /** Keeps what was given to the agent at its start, without a time: it is no part of a conversation. */
   writeInput(bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export async function openAttemptCapture(folder: RunFolder, attempt: number): Pr
 
   /** Each stream's bytes in one write, then all their timing in one. */
   async function appendAll(chunks: readonly CapturedChunk[]): Promise<void> {
-    const offsets = new Map<StreamName, number>();
+    const offsets = new Map<CapturedStream, number>();
     for (const stream of new Set(chunks.map((chunk) => chunk.stream))) {
       const parts = chunks.filter((chunk) => chunk.stream === stream).map((chunk) => chunk.bytes);
       offsets.set(stream, await append(stream, parts));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { STREAMS } from '../../events/index.js';
-import type { StreamName } from '../../events/index.js';
+import { RAW_STREAMS, STREAMS } from '../../events/index.js';
+import type { CapturedStream, StreamName } from '../../events/index.js';
 import type { RunFolderWarning } from '../run-folder-error.js';
 import { openFileTail, openLineTail, parseJson } from '../../files/index.js';
 import type { FileTail } from '../../files/index.js';
@@ -9,7 +9,7 @@ import type { RunFolder } from '../open-run-folder.js';
 /** Bytes of a stream, and when they came, in milliseconds since the attempt began; null if unknown. */
 export interface Chunk {
   readonly ms: number | null;
-  readonly stream: StreamName;
+  readonly stream: CapturedStream;
   readonly bytes: Uint8Array;
 }
 
@@ -31,7 +31,8 @@ export const POLL_MS = 100;
 /**
  * The recorded bytes of an attempt, each once, interleaved as `timing.N.jsonl` says. Its offsets are hints: whatever
  * they say, each stream comes whole and in order, and what they do not cover comes at the end. Without timing: stdout,
- * stderr, terminal. Memory does not grow with the logs.
+ * stderr, terminal. What was sent to the agent is a part of it only where the timing says so: a prompt that was given at
+ * the start is no part of a conversation. Memory does not grow with the logs.
  */
 export async function* attemptChunks(
   folder: RunFolder,
@@ -44,9 +45,10 @@ export async function* attemptChunks(
     stdout: openFileTail(folder.attemptPath('stdout', attempt)),
     stderr: openFileTail(folder.attemptPath('stderr', attempt)),
     pty: openFileTail(folder.attemptPath('pty', attempt)),
+    stdin: openFileTail(folder.attemptPath('stdin', attempt)),
   };
   try {
-    const known = new Set<StreamName>();
+    const known = new Set<CapturedStream>();
     let unusable = 0;
     let passes = 0;
     for (;;) {
@@ -70,12 +72,12 @@ export async function* attemptChunks(
     if (following?.signal.aborted === true) return;
     yield* remainder(tails, { known, isTimed: timing.isThere, unusable, attempt, warn });
   } finally {
-    await Promise.all([timing.close(), tails.stdout.close(), tails.stderr.close(), tails.pty.close()]);
+    await Promise.all([timing, ...Object.values(tails)].map(async (file) => file.close()));
   }
 }
 
 interface Account {
-  readonly known: ReadonlySet<StreamName>;
+  readonly known: ReadonlySet<CapturedStream>;
   readonly isTimed: boolean;
   readonly unusable: number;
   readonly attempt: number;
@@ -107,7 +109,7 @@ async function* everything(tails: Record<StreamName, FileTail>): AsyncGenerator<
   for (const stream of STREAMS) yield* upTo(tails[stream], Number.MAX_SAFE_INTEGER, stream, null);
 }
 
-async function* upTo(tail: FileTail, end: number, stream: StreamName, ms: number | null): AsyncGenerator<Chunk> {
+async function* upTo(tail: FileTail, end: number, stream: CapturedStream, ms: number | null): AsyncGenerator<Chunk> {
   while (tail.position < end) {
     const bytes = await tail.take(end - tail.position);
     if (bytes === undefined) return;
@@ -118,7 +120,7 @@ async function* upTo(tail: FileTail, end: number, stream: StreamName, ms: number
 /** A line of `timing.N.jsonl`: which bytes of which stream came when, in milliseconds since the attempt began. */
 interface TimingEntry {
   readonly ms: number;
-  readonly stream: StreamName;
+  readonly stream: CapturedStream;
   readonly offset: number;
   readonly bytes: number;
 }
@@ -132,7 +134,7 @@ export function parseTimingLine(line: string): TimingEntry | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!('ms' in value && 'stream' in value && 'offset' in value && 'bytes' in value)) return undefined;
   const { ms, offset, bytes } = value;
-  const stream = STREAMS.find((name) => name === value.stream);
+  const stream = RAW_STREAMS.find((name) => name === value.stream);
   if (stream === undefined || !isTime(ms) || !isCount(offset) || !isCount(bytes)) return undefined;
   return { ms, stream, offset, bytes };
 }

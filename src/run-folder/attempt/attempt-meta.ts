@@ -5,6 +5,8 @@ import type { Verdict } from '../../events/index.js';
 export interface AttemptMeta {
   readonly run_id?: string;
   readonly engine?: string;
+  /** The engine whose reader understands it, where that is not `engine` itself. */
+  readonly reads?: string;
   /** The version the engine reports. */
   readonly version?: string;
   readonly command?: readonly string[];
@@ -59,6 +61,7 @@ const isTime = (field: unknown): boolean => typeof field === 'string' && !Number
 const SHAPES: Readonly<Record<keyof AttemptMeta, (field: unknown) => boolean>> = {
   run_id: isText,
   engine: isText,
+  reads: isText,
   version: isText,
   command: (field) => Array.isArray(field) && field.every((word) => typeof word === 'string'),
   mode: (field) => field === 'auto' || field === 'interactive',

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Emitted, StreamName } from '../../events/index.js';
+import type { CapturedStream, Emitted } from '../../events/index.js';
 
 /** What `parse` would refuse anyway; the one byte more lets it say so. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024 + 1;
@@ -37,7 +37,7 @@ export class AnswerCollector {
   }
 
   /** Adds captured bytes. */
-  addBytes(stream: StreamName, bytes: Uint8Array): void {
+  addBytes(stream: CapturedStream, bytes: Uint8Array): void {
     if (this.#source !== 'messages' && stream === 'stdout') this.#printed.add(bytes);
   }
 

@@ -1,5 +1,5 @@
 import type { TextFrame } from '../../framing/frame.js';
-import type { StreamName } from '../../protocol/event-parts.js';
+import type { CapturedStream } from '../../protocol/event-parts.js';
 import { ErrorDump } from '../../reading/error-dump.js';
 import type { Report } from '../report.js';
 
@@ -38,11 +38,11 @@ export class GeminiLog {
   }
 
   /** Whether the lines of the stream are being taken for the dump of an error. */
-  isDumping(stream: StreamName): boolean {
+  isDumping(stream: CapturedStream): boolean {
     return this.#dump.isOpen(stream);
   }
 
-  endDump(stream: StreamName): void {
+  endDump(stream: CapturedStream): void {
     this.#dump.end(stream);
   }
 
@@ -63,7 +63,7 @@ export class GeminiLog {
     return true;
   }
 
-  #readError(stream: StreamName, text: string): boolean {
+  #readError(stream: CapturedStream, text: string): boolean {
     const retry = readRetryLine(text);
     if (retry !== null) {
       this.#report.engineError({ message: text, retrying: true, ...retry });

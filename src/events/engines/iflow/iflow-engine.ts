@@ -1,6 +1,6 @@
 import type { Engine, Reader } from '../engine.js';
 import type { TextFrame } from '../../framing/frame.js';
-import type { StreamName } from '../../protocol/event-parts.js';
+import type { CapturedStream } from '../../protocol/event-parts.js';
 import { ErrorDump } from '../../reading/error-dump.js';
 import type { Report } from '../report.js';
 import { readRetryLine } from '../gemini/gemini-log.js';
@@ -34,8 +34,8 @@ const CONTROLS = new RegExp(String.raw`[\u0000-\u0008\u000e-\u001a\u001c-\u001f]
  * agent. Each has its own confidence.
  */
 function createIflowReader(report: Report): Reader {
-  const blocks: Record<StreamName, ExecutionInfo | null> = { stdout: null, stderr: null, pty: null };
-  const hasEnded: Record<StreamName, boolean> = { stdout: false, stderr: false, pty: false };
+  const blocks: Record<CapturedStream, ExecutionInfo | null> = { stdout: null, stderr: null, pty: null, stdin: null };
+  const hasEnded: Record<CapturedStream, boolean> = { stdout: false, stderr: false, pty: false, stdin: false };
   const dump = new ErrorDump();
   let hasBlock = false;
   /** Known from the block, or from the first line that named it: what the agent says later does not count. */
@@ -220,7 +220,7 @@ const LOGGED_ERROR = /^\W{0,8}(?:Error\b|Uncaught\b|Unhandled\b|Failed to\b|Requ
  * @example
  * readIflowLine('Resuming session session-1', 'stdout') // { kind: 'resuming', sessionId: 'session-1' }
  */
-function readIflowLine(text: string, stream: StreamName): LineMeaning | null {
+function readIflowLine(text: string, stream: CapturedStream): LineMeaning | null {
   const resuming = RESUMING.exec(text)?.[1];
   if (resuming !== undefined) return { kind: 'resuming', sessionId: resuming };
   const session = SESSION.exec(text)?.[1];

@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest';
+import { describeEngineContract } from '../../contract/engine.contract.js';
+import { expectCovered, selectFcmp } from '../../contract/emitted-invariants.contract.js';
+import type { FcmpData, FcmpType } from '../../protocol/fcmp-event.js';
+import { createTranslator } from '../../translator.js';
+
+describeEngineContract('acp', new URL('./fixtures/', import.meta.url));
+
+type Line = readonly ['>' | '<', object | string];
+
+const encoder = new TextEncoder();
+
+/** Translates a conversation: `>` is what was sent to the agent, `<` what it printed. */
+function converse(lines: readonly Line[], options: { readonly sessionId?: string } = {}) {
+  const translator = createTranslator({
+    engine: 'acp',
+    runId: 'r',
+    attempt: 1,
+    mode: 'auto',
+    clock: () => 0,
+    ...options,
+  });
+  const emitted = lines.flatMap(([direction, line]) => {
+    const text = typeof line === 'string' ? line : JSON.stringify({ jsonrpc: '2.0', ...line });
+    return translator.push(direction === '>' ? 'stdin' : 'stdout', encoder.encode(`${text}\n`));
+  });
+  emitted.push(...translator.end({ exitCode: 0, signal: null, verdict: 'no_contract' }));
+  expectCovered(translator.coverage());
+  const fcmp = selectFcmp(emitted);
+  const of = <Type extends FcmpType>(type: Type) =>
+    fcmp.flatMap((event) => (event.type === type ? [event.data as FcmpData<Type>] : []));
+  return { fcmp, of, warnings: of('diagnostic.warning').map(({ code }) => code) };
+}
+
+const START: readonly Line[] = [
+  ['>', { id: 0, method: 'initialize', params: { protocolVersion: 1 } }],
+  ['<', { id: 0, result: { protocolVersion: 1, agentCapabilities: {} } }],
+  ['>', { id: 1, method: 'session/new', params: { cwd: '/w', mcpServers: [] } }],
+  ['<', { id: 1, result: { sessionId: 's1' } }],
+  ['>', { id: 2, method: 'session/prompt', params: { sessionId: 's1', prompt: [] } }],
+];
+
+const END: Line = ['<', { id: 2, result: { stopReason: 'end_turn' } }];
+
+const update = (update: object): Line => ['<', { method: 'session/update', params: { sessionId: 's1', update } }];
+const say = (text: string, fields: object = {}): Line =>
+  update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, ...fields });
+
+const OPTIONS = [
+  { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
+  { optionId: 'no', name: 'Deny', kind: 'reject_once' },
+];
+const ask = (
+  id: number | string,
+  toolCall: object = { toolCallId: 'c1', title: 'Write a.txt', kind: 'edit' },
+): Line => ['<', { id, method: 'session/request_permission', params: { sessionId: 's1', toolCall, options: OPTIONS } }];
+const answer = (id: number | string, optionId: string, meta: object = {}): Line => [
+  '>',
+  { id, result: { outcome: { outcome: 'selected', optionId }, _meta: { sluice: meta } } },
+];
+
+describe('a turn', () => {
+  it('joins the chunks of a message until another one or the end of the turn', () => {
+    const { of } = converse([
+      ...START,
+      say('Do', { messageId: 'a' }),
+      say('ne.', { messageId: 'a' }),
+      say('Next', { messageId: 'b' }),
+      END,
+    ]);
+    expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['Done.', 'Next']);
+    expect(of('conversation.completed')).toHaveLength(1);
+  });
+
+  it('has failed where the agent stops for another reason', () => {
+    const { of } = converse([...START, say('I will not.'), ['<', { id: 2, result: { stopReason: 'refusal' } }]]);
+    expect(of('conversation.failed')).toMatchObject([
+      { error: { code: 'ENGINE_RUNTIME_ERROR', message: 'The agent refused to go on (refusal).' } },
+    ]);
+  });
+
+  it('has failed where the agent answers with an error, whose reason is kept', () => {
+    const error = { code: -32_000, message: 'Authentication required', data: { details: 'no key' } };
+    const { of } = converse([...START, ['<', { id: 2, error }]]);
+    expect(of('diagnostic.warning')[0]).toMatchObject({ code: 'ENGINE_AUTH_HINT' });
+    expect(of('conversation.failed')).toMatchObject([
+      { error: { message: 'The agent refused session/prompt: Authentication required: no key' } },
+    ]);
+  });
+
+  it('counts the steps of an agent that counts them, and not the turn again', () => {
+    const usage = { inputTokens: 5, outputTokens: 1 };
+    const { of } = converse([
+      ...START,
+      say('', { _meta: { usage } }),
+      say('ok', { _meta: { usage } }),
+      ['<', { id: 2, result: { stopReason: 'end_turn', usage: { inputTokens: 10, outputTokens: 2 } } }],
+    ]);
+    expect(of('conversation.completed')).toMatchObject([{ usage: { input_tokens: 10, output_tokens: 2 } }]);
+  });
+
+  it('adds the cost that the session reports', () => {
+    const cost = (amount: number) =>
+      update({ sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount, currency: 'USD' } });
+    const { of } = converse([
+      ...START,
+      cost(0.25),
+      cost(0.5),
+      ['<', { id: 2, result: { stopReason: 'end_turn', usage: { inputTokens: 10, outputTokens: 2 } } }],
+    ]);
+    expect(of('conversation.completed')).toMatchObject([{ usage: { input_tokens: 10, cost: 0.5 } }]);
+  });
+
+  it('shows the plan', () => {
+    const { of } = converse([
+      ...START,
+      update({ sessionUpdate: 'plan', entries: [{ content: 'Look', status: 'in_progress', priority: 'high' }] }),
+      END,
+    ]);
+    expect(of('assistant.plan')).toEqual([{ entries: [{ content: 'Look', status: 'in_progress', priority: 'high' }] }]);
+  });
+
+  it('that is resumed does not report the history again', () => {
+    const { of, fcmp } = converse(
+      [
+        ['>', { id: 1, method: 'session/load', params: { sessionId: 's1', cwd: '/w', mcpServers: [] } }],
+        say('Old answer.'),
+        ['<', { id: 1, result: null }],
+        ['>', { id: 2, method: 'session/prompt', params: { sessionId: 's1', prompt: [] } }],
+        say('New answer.'),
+        END,
+      ],
+      { sessionId: 's1' },
+    );
+    expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['New answer.']);
+    expect(fcmp[0]).toMatchObject({ type: 'conversation.started', data: { session_id: 's1' } });
+  });
+});
+
+describe('a permission request', () => {
+  it('says what it is about, and the answer by whom and why', () => {
+    const call = {
+      toolCallId: 'c1',
+      name: 'Write',
+      rawInput: { file_path: 'a.txt' },
+      content: [{ type: 'diff', path: 'a.txt', oldText: null, newText: 'x' }],
+      locations: [{ path: 'a.txt' }],
+    };
+    const { of } = converse([...START, ask(7, call), answer(7, 'yes', { by: 'rule', why: 'docs are free' }), END]);
+    expect(of('permission.required')).toEqual([
+      {
+        interaction_id: 'px_1_1',
+        tool_call_id: 'c1',
+        tool: 'Write',
+        input: { file_path: 'a.txt' },
+        diff: [{ path: 'a.txt', old_text: null, new_text: 'x' }],
+        locations: [{ path: 'a.txt' }],
+        options: [
+          { id: 'yes', label: 'Allow', kind: 'allow_once' },
+          { id: 'no', label: 'Deny', kind: 'reject_once' },
+        ],
+      },
+    ]);
+    expect(of('permission.replied')).toEqual([
+      { interaction_id: 'px_1_1', decision: 'allow', option_id: 'yes', by: 'rule', why: 'docs are free' },
+    ]);
+  });
+
+  it('that was denied ends its call, if the agent does not', () => {
+    const { of } = converse([...START, ask(0), answer(0, 'no', { by: 'person', who: 'ann', why: 'not now' }), END]);
+    expect(of('assistant.tool_call').map(({ status, error }) => [status, error])).toEqual([
+      ['started', undefined],
+      ['failed', 'Permission denied: not now'],
+    ]);
+  });
+
+  it('is denied by an answer that chooses nothing', () => {
+    const { of } = converse([...START, ask(0), ['>', { id: 0, result: { outcome: { outcome: 'cancelled' } } }], END]);
+    expect(of('permission.replied')).toMatchObject([{ decision: 'deny', option_id: 'cancelled' }]);
+  });
+
+  it('whose id is in use is reported', () => {
+    const { of, warnings } = converse([
+      ...START,
+      ask('x'),
+      ask('x', { toolCallId: 'c2', title: 't' }),
+      answer('x', 'no'),
+      END,
+    ]);
+    expect(of('permission.required').map(({ interaction_id: id }) => id)).toEqual(['px_1_1', 'px_1_2']);
+    expect(warnings).toContain('MALFORMED_RECORD');
+  });
+
+  it('without a tool call is kept as raw', () => {
+    const { of, warnings } = converse([
+      ...START,
+      ['<', { id: 0, method: 'session/request_permission', params: {} }],
+      END,
+    ]);
+    expect(of('permission.required')).toEqual([]);
+    expect(warnings).toEqual(['MALFORMED_RECORD']);
+  });
+});
+
+describe('a tool call', () => {
+  it('that is announced twice starts once, with the input that came later at its end', () => {
+    const call = {
+      sessionUpdate: 'tool_call',
+      toolCallId: 'c1',
+      title: 'Write',
+      kind: 'edit',
+      status: 'pending',
+      rawInput: {},
+    };
+    const { of } = converse([
+      ...START,
+      update(call),
+      update({ ...call, rawInput: { path: 'a' } }),
+      update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed', rawOutput: 'ok' }),
+      update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' }),
+      END,
+    ]);
+    expect(of('assistant.tool_call')).toEqual([
+      { tool_call_id: 'c1', name: 'edit', status: 'started' },
+      { tool_call_id: 'c1', name: 'edit', status: 'completed', input: { path: 'a' }, output: 'ok' },
+    ]);
+  });
+
+  it('that failed says why', () => {
+    const content = [{ type: 'content', content: { type: 'text', text: 'no such file' } }];
+    const { of } = converse([
+      ...START,
+      update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', kind: 'read', status: 'failed', content }),
+      END,
+    ]);
+    expect(of('assistant.tool_call')).toMatchObject([
+      { status: 'started' },
+      { status: 'failed', error: 'no such file' },
+    ]);
+  });
+
+  it('keeps images as they are', () => {
+    const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
+    const { of } = converse([
+      ...START,
+      update({
+        sessionUpdate: 'tool_call_update',
+        toolCallId: 'c1',
+        kind: 'read',
+        status: 'completed',
+        content: [{ type: 'content', content: image }],
+      }),
+      END,
+    ]);
+    expect(of('assistant.tool_call')[1]).toMatchObject({ output: [image] });
+  });
+});
+
+describe('an agent that breaks the rules', () => {
+  it('has its second answer kept as raw', () => {
+    const { of, warnings } = converse([...START, say('ok'), END, END]);
+    expect(of('conversation.completed')).toHaveLength(1);
+    expect(warnings).toEqual(['MALFORMED_RECORD']);
+  });
+
+  it('has what is no message kept as raw', () => {
+    const { of, warnings } = converse([...START, ['<', 'Loading…'], ['<', '{"hello":1}'], say('ok'), END]);
+    expect(of('raw.stdout')).toHaveLength(2);
+    expect(warnings).toEqual(['UNPARSED_CONTENT_FELL_BACK_TO_RAW', 'UNKNOWN_EVENT_TYPE']);
+  });
+});
+
+it('is read from stdout alone by the shape of the answers', () => {
+  const { of } = converse([...START.filter(([direction]) => direction === '<'), say('ok'), END]);
+  expect(of('conversation.started')).toMatchObject([{ session_id: 's1' }]);
+  expect(of('assistant.message.final')).toMatchObject([{ text: 'ok' }]);
+});

@@ -1,0 +1,48 @@
+import { field, nameField, objectField, stringField } from '../../reading/record-fields.js';
+import type { Engine } from '../engine.js';
+import { createAcpReader } from './acp-reader.js';
+import { readRpcMessage, resultFields } from './json-rpc.js';
+
+/**
+ * Any agent that speaks the Agent Client Protocol over its streams: JSON-RPC, a message a line. What it prints is on
+ * stdout, what it was sent on stdin; only both together say what an answer answers.
+ */
+export const acpEngine: Engine = {
+  name: 'acp',
+  parser: 'acp_jsonrpc',
+  parserVersion: '1',
+  framing: 'json',
+  promises: { session: 'early', endSignal: true },
+  readsInput: true,
+  detect,
+  readSession(value) {
+    const message = readRpcMessage(value);
+    if (message?.kind === 'notification' || message?.kind === 'request') return nameField(message.params, 'sessionId');
+    return message?.kind === 'result' ? nameField(resultFields(message.result), 'sessionId') : null;
+  },
+  createReader: createAcpReader,
+};
+
+/** Methods that only this protocol has. */
+const METHODS: ReadonlySet<string> = new Set(['session/update', 'session/request_permission']);
+
+function detect(value: object): number {
+  const message = readRpcMessage(value);
+  if (message === null) return 0;
+  const isJsonRpc = field(value, 'jsonrpc') === '2.0';
+  switch (message.kind) {
+    case 'notification':
+    case 'request': {
+      if (METHODS.has(message.method) && nameField(message.params, 'sessionId') !== null) return 1;
+      return isJsonRpc ? 0.5 : 0;
+    }
+    case 'result': {
+      const result = resultFields(message.result);
+      const isAcp = objectField(result, 'agentCapabilities') !== null || stringField(result, 'stopReason') !== null;
+      if (isJsonRpc && isAcp) return 1;
+      return isJsonRpc ? 0.5 : 0;
+    }
+    case 'error':
+      return isJsonRpc ? 0.5 : 0;
+  }
+}

@@ -1,0 +1,272 @@
+import type { JsonFrame, TextFrame } from '../../framing/frame.js';
+import { field, nameField, objectField, stringField } from '../../reading/record-fields.js';
+import type { Reader } from '../engine.js';
+import type { PermissionOption, Report } from '../report.js';
+import { PERMISSION_METHOD, readPermissionAnswer, readPermissionRequest } from './acp-permission.js';
+import { AcpUpdates } from './acp-updates.js';
+import { readUsage } from './acp-usage.js';
+import { readRpcMessage, resultFields } from './json-rpc.js';
+import type { RpcId, RpcMessage } from './json-rpc.js';
+
+/** Requests of one side that may be open at once; a hostile agent could ask without end. */
+const MAX_OPEN = 1024;
+
+interface SentRequest {
+  readonly method: string;
+  readonly sessionId: string | null;
+}
+
+interface AskedRequest {
+  readonly method: string;
+  /** Null where it is not about a permission. */
+  readonly question: {
+    readonly id: string;
+    readonly callId: string;
+    readonly options: readonly PermissionOption[];
+  } | null;
+}
+
+/** Reads both directions of a conversation over the Agent Client Protocol. */
+export function createAcpReader(report: Report): Reader {
+  return new AcpReader(report);
+}
+
+class AcpReader implements Reader {
+  readonly #report: Report;
+  readonly #updates: AcpUpdates;
+  /** What was asked of the agent and is not answered. */
+  readonly #sent = new Map<RpcId, SentRequest>();
+  /** What the agent asks and is not answered. */
+  readonly #asked = new Map<RpcId, AskedRequest>();
+  #hasSent = false;
+  /** The session whose history the agent repeats before it answers `session/load`. */
+  #isLoading = false;
+
+  constructor(report: Report) {
+    this.#report = report;
+    this.#updates = new AcpUpdates(report);
+  }
+
+  json(frame: JsonFrame): void {
+    const report = this.#report;
+    if (frame.stream === 'stderr') return report.noise();
+    const message = readRpcMessage(frame.value);
+    if (message === null) return report.unknownType(stringField(frame.value, 'type') ?? 'a value that is no message');
+    if (frame.stream === 'stdin') this.#readSent(message);
+    else this.#readPrinted(message, frame);
+  }
+
+  text(frame: TextFrame): void {
+    // Agents log to stderr; on the other two streams there is nothing but messages.
+    if (frame.stream === 'stderr' && frame.problem === null) this.#report.noise();
+    else this.#report.unparsed();
+  }
+
+  end(): void {
+    this.#updates.endTurn();
+  }
+
+  #readSent(message: RpcMessage): void {
+    this.#hasSent = true;
+    switch (message.kind) {
+      case 'request': {
+        const { id, method, params } = message;
+        const sessionId = nameField(params, 'sessionId');
+        keepBounded(this.#sent, id, { method, sessionId });
+        if (method === 'session/load') this.#isLoading = true;
+        if (method !== 'session/prompt') return this.#report.noise();
+        this.#report.turnStarted();
+        this.#updates.startTurn();
+        return this.#report.status({ status: method });
+      }
+      case 'notification':
+        return this.#report.status({ status: message.method });
+      case 'result':
+      case 'error':
+        return this.#readReply(message);
+    }
+  }
+
+  /** What the agent asked was answered. */
+  #readReply(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): void {
+    const asked = message.id === null ? undefined : this.#asked.get(message.id);
+    if (asked === undefined || message.id === null) return this.#report.noise();
+    this.#asked.delete(message.id);
+    if (asked.question !== null) {
+      const answer = readPermissionAnswer(message, asked.question.options);
+      this.#report.permissionReplied(asked.question.id, answer);
+      if (answer.decision === 'deny') this.#updates.deny(asked.question.callId, answer.why);
+    } else if (message.kind === 'error') {
+      const reason = stringField(message.error, 'message');
+      this.#report.status({ status: `${asked.method} refused`, ...(reason === null ? undefined : { reason }) });
+    } else this.#report.noise();
+  }
+
+  #readPrinted(message: RpcMessage, frame: JsonFrame): void {
+    switch (message.kind) {
+      case 'notification':
+        return this.#readNotification(message.method, message.params, frame);
+      case 'request':
+        return this.#readRequest(message.id, message.method, message.params, frame);
+      case 'result':
+      case 'error':
+        return this.#readResponse(message, frame);
+    }
+  }
+
+  #readNotification(method: string, params: object, frame: JsonFrame): void {
+    if (method !== 'session/update') return this.#report.status({ status: method, detail: params });
+    const update = objectField(params, 'update');
+    const kind = update === null ? null : nameField(update, 'sessionUpdate');
+    if (update === null || kind === null)
+      return this.#report.unparsed('MALFORMED_RECORD', 'A session/update has no update.');
+    if (this.#isLoading) return this.#report.status({ status: 'session/load history' });
+    this.#updates.read(kind, update, frame);
+  }
+
+  #readRequest(id: RpcId, method: string, params: object, frame: JsonFrame): void {
+    const isRepeated = this.#asked.has(id);
+    const question = method === PERMISSION_METHOD ? readPermissionRequest(params) : null;
+    if (method === PERMISSION_METHOD && question === null)
+      return this.#report.unparsed('MALFORMED_RECORD', 'A permission request does not say for which tool call.');
+    this.#updates.close(frame);
+    if (question === null) {
+      keepBounded(this.#asked, id, { method, question: null });
+      this.#report.status({ status: method, detail: params });
+    } else {
+      const { options, call } = question;
+      this.#updates.open(call.id);
+      const interaction = this.#report.permissionRequired(question);
+      keepBounded(this.#asked, id, { method, question: { id: interaction, callId: call.id, options } });
+    }
+    if (isRepeated) {
+      const message = `The agent used the id ${JSON.stringify(id)} for another request while the first is open.`;
+      this.#report.warning('MALFORMED_RECORD', message, { subject: String(id) });
+    }
+  }
+
+  #readResponse(message: Extract<RpcMessage, { kind: 'result' | 'error' }>, frame: JsonFrame): void {
+    const request = this.#answeredRequest(message);
+    if (request === null) {
+      if (message.kind === 'error') return this.#readError('a request', message.error, frame);
+      const why = `The agent answered ${JSON.stringify(message.id)}, which is no open request.`;
+      return this.#report.unparsed('MALFORMED_RECORD', why);
+    }
+    if (request.method === 'session/load') this.#isLoading = false;
+    if (message.kind === 'error') return this.#readError(request.method, message.error, frame);
+    this.#readResult(request, resultFields(message.result), frame);
+  }
+
+  /** The request that a message answers. Without what was sent, as in a recording of stdout alone, its shape shows it. */
+  #answeredRequest(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): SentRequest | null {
+    if (message.id === null) return null;
+    const sent = this.#sent.get(message.id);
+    if (sent !== undefined) {
+      this.#sent.delete(message.id);
+      return sent;
+    }
+    if (this.#hasSent || message.kind === 'error') return null;
+    const result = resultFields(message.result);
+    const sessionId = nameField(result, 'sessionId');
+    if ('stopReason' in result) return { method: 'session/prompt', sessionId };
+    if ('protocolVersion' in result) return { method: 'initialize', sessionId };
+    return { method: sessionId === null ? 'unknown' : 'session/new', sessionId };
+  }
+
+  #readResult({ method, sessionId }: SentRequest, result: object, frame: JsonFrame): void {
+    const report = this.#report;
+    switch (method) {
+      case 'initialize': {
+        const agent = objectField(result, 'agentInfo');
+        report.engineVersion(agent === null ? null : nameField(agent, 'version'));
+        return report.status({ status: method, detail: result });
+      }
+      case 'session/new':
+      case 'session/load':
+      case 'session/resume':
+        return report.status({
+          status: method,
+          session_id: nameField(result, 'sessionId') ?? sessionId,
+          model: readModel(result),
+        });
+      case 'session/prompt':
+        return this.#readTurnEnd(result, frame);
+      default:
+        return report.status({ status: method });
+    }
+  }
+
+  #readTurnEnd(result: object, frame: JsonFrame): void {
+    const report = this.#report;
+    this.#updates.close(frame);
+    this.#updates.endTurn();
+    const reason = nameField(result, 'stopReason');
+    if (reason === null) return report.unparsed('MALFORMED_RECORD', 'The answer to session/prompt has no stopReason.');
+    const usage = this.#updates.completeUsage(readUsage(objectField(result, 'usage'), 'turn'));
+    report.status({ status: 'session/prompt', reason, usage });
+    if (reason === 'end_turn') report.endSignal('ACP_PROMPT_END_TURN');
+    else if (reason !== 'cancelled') report.runtimeError(STOP_REASONS[reason] ?? `The agent stopped: ${reason}.`);
+  }
+
+  #readError(method: string, error: object, frame: JsonFrame): void {
+    this.#updates.close(frame);
+    const said = nameField(error, 'message') ?? 'unknown error';
+    const detail = field(error, 'data');
+    const more = readErrorDetail(detail);
+    const message = more === null || said.includes(more) ? said : `${said}: ${more}`;
+    const isAuth = field(error, 'code') === AUTH_REQUIRED;
+    this.#report.engineError({
+      message: `The agent refused ${method}: ${message}`,
+      ...(isAuth ? { code: 'ENGINE_AUTH_HINT' as const } : undefined),
+      detail: { code: field(error, 'code'), data: detail },
+    });
+    if (!OPTIONAL_METHODS.has(method)) this.#report.runtimeError(`The agent refused ${method}: ${message}`);
+  }
+}
+
+/** The code with which agents say that they want to be authenticated first. */
+const AUTH_REQUIRED = -32_000;
+
+/** What an agent may refuse without an end to the conversation. */
+const OPTIONAL_METHODS: ReadonlySet<string> = new Set([
+  'session/set_mode',
+  'session/set_model',
+  'session/set_config_option',
+  'session/resume',
+  'session/load',
+]);
+
+const STOP_REASONS: Readonly<Record<string, string>> = {
+  max_tokens: 'The agent stopped at the token limit of its model (max_tokens).',
+  max_turn_requests: 'The agent stopped at its limit of requests in one turn (max_turn_requests).',
+  refusal: 'The agent refused to go on (refusal).',
+};
+
+/** Agents put the reason of an error into `data`, as a text or under one of these names. */
+function readErrorDetail(data: unknown): string | null {
+  if (typeof data === 'string') return data === '' ? null : data;
+  if (typeof data !== 'object' || data === null) return null;
+  return nameField(data, 'details') ?? nameField(data, 'message') ?? nameField(data, 'error');
+}
+
+/** The model of a session: in its models, or (newer agents) among its options. */
+function readModel(result: object): string | null {
+  const models = objectField(result, 'models');
+  const current = models === null ? null : nameField(models, 'currentModelId');
+  if (current !== null) return current;
+  const options = field(result, 'configOptions');
+  if (!Array.isArray(options)) return null;
+  for (const option of options as readonly unknown[]) {
+    if (typeof option !== 'object' || option === null || field(option, 'category') !== 'model') continue;
+    return nameField(option, 'currentValue');
+  }
+  return null;
+}
+
+/** Keeps an entry, and forgets the oldest where there are too many. */
+function keepBounded<Value>(map: Map<RpcId, Value>, id: RpcId, value: Value): void {
+  map.set(id, value);
+  if (map.size <= MAX_OPEN) return;
+  const [oldest] = map.keys();
+  if (oldest !== undefined) map.delete(oldest);
+}

@@ -1,0 +1,102 @@
+import type { FileDiff } from '../../protocol/event-parts.js';
+import {
+  arrayField,
+  field,
+  integerField,
+  isRecord,
+  nameField,
+  objectField,
+  stringField,
+} from '../../reading/record-fields.js';
+import type { ToolReport } from '../report.js';
+
+/** What a `tool_call`, a `tool_call_update` or a permission request says about a call. */
+export function readCall(id: string, call: object): ToolReport {
+  const diff = readDiff(call);
+  const input = readInput(call);
+  const name = readName(id, call);
+  return {
+    id,
+    ...(name === null ? undefined : { name }),
+    ...(input === undefined ? undefined : { input }),
+    ...(diff.length === 0 ? undefined : { diff }),
+    paths: arrayField(call, 'locations').flatMap((location) => {
+      const path = isRecord(location) ? nameField(location, 'path') : null;
+      return path === null ? [] : [path];
+    }),
+  };
+}
+
+/**
+ * The name of the tool. The protocol has none: some agents add a `name`, some put it into `_meta`; of the others only the
+ * kind of the tool is known, and where that says nothing the title.
+ */
+function readName(id: string, call: object): string | null {
+  const meta = objectField(call, '_meta');
+  const claude = meta === null ? null : objectField(meta, 'claudeCode');
+  const named =
+    nameField(call, 'name') ??
+    (meta === null ? null : nameField(meta, 'toolName')) ??
+    (claude === null ? null : nameField(claude, 'toolName'));
+  if (named !== null) return named;
+  const [, inId] = GEMINI_ID.exec(id) ?? [];
+  if (inId !== undefined) return inId;
+  const kind = nameField(call, 'kind');
+  return kind === null || kind === 'other' ? nameField(call, 'title') : kind;
+}
+
+/** Gemini CLI has the name in the id: `write_file__write_file_1794765461129_0`. */
+const GEMINI_ID = /^(\w{1,64}?)__\1_\d+_\d+$/u;
+
+/** Agents announce a call with an empty input and fill it in later. */
+function readInput(call: object): unknown {
+  const input = field(call, 'rawInput');
+  if (input === null || input === undefined) return undefined;
+  return isRecord(input) && Object.keys(input).length === 0 ? undefined : input;
+}
+
+/** What the call changes: its diff blocks, or (OpenCode, asking) a patch in its input. */
+function readDiff(call: object): readonly FileDiff[] {
+  const diffs = arrayField(call, 'content').flatMap((block): FileDiff[] => {
+    if (!isRecord(block) || field(block, 'type') !== 'diff') return [];
+    const path = nameField(block, 'path');
+    const newText = stringField(block, 'newText');
+    if (path === null || newText === null) return [];
+    return [{ path, old_text: stringField(block, 'oldText'), new_text: newText }];
+  });
+  if (diffs.length > 0) return diffs;
+  const input = objectField(call, 'rawInput');
+  const patch = input === null ? null : stringField(input, 'diff');
+  const path = input === null ? null : (nameField(input, 'filepath') ?? nameField(input, 'filePath'));
+  return patch === null || path === null ? [] : [{ path, patch }];
+}
+
+/** What came of a call: the agent's own output, or the text of its content. Images stay as the blocks they are. */
+export function readOutput(call: object): unknown {
+  const output = field(call, 'rawOutput');
+  if (output !== null && output !== undefined) return output;
+  const blocks = arrayField(call, 'content').filter((block) => isRecord(block) && field(block, 'type') === 'content');
+  const contents = blocks.map((block) => (isRecord(block) ? objectField(block, 'content') : null));
+  const texts = contents.map((content) => (content === null ? null : stringField(content, 'text')));
+  if (blocks.length === 0) return undefined;
+  return texts.every((text) => text !== null) ? texts.join('') : contents;
+}
+
+/** The exit code of a command, where the agent says it: Codex in `_meta`, OpenCode in its output. */
+export function readExitCode(call: object): number | null {
+  const meta = objectField(call, '_meta');
+  const exit = meta === null ? null : objectField(meta, 'terminal_exit');
+  if (exit !== null) return integerField(exit, 'exit_code');
+  const output = objectField(call, 'rawOutput');
+  if (output === null) return null;
+  const metadata = objectField(output, 'metadata');
+  return integerField(output, 'exit_code') ?? (metadata === null ? null : integerField(metadata, 'exit'));
+}
+
+/** The text of a failed call. */
+export function readFailure(call: object): string {
+  const output = readOutput(call);
+  if (typeof output === 'string' && output !== '') return output;
+  const error = isRecord(output) ? (nameField(output, 'error') ?? nameField(output, 'message')) : null;
+  return error ?? 'The tool call failed.';
+}

@@ -1,0 +1,183 @@
+import type { JsonFrame } from '../../framing/frame.js';
+import type { Usage } from '../../protocol/event-parts.js';
+import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
+import { readPlan } from '../../reading/read-plan.js';
+import { arrayField, nameField, numberField, objectField, stringField } from '../../reading/record-fields.js';
+import type { Report } from '../report.js';
+import { readCall, readExitCode, readFailure, readOutput } from './acp-tool-call.js';
+import { readUsage } from './acp-usage.js';
+
+/** Calls that have ended and are remembered: an agent may repeat them. */
+const MAX_ENDED = 4096;
+
+/** Words of the agent that are being written: message or thought. */
+interface OpenWords {
+  readonly kind: 'message' | 'thought';
+  /** As the agent names it; most do not. */
+  readonly key: string | null;
+  readonly id: string;
+  readonly first: JsonFrame;
+  last: JsonFrame;
+  text: string;
+}
+
+/** Reads the updates of a session: what the agent says, does and plans. */
+export class AcpUpdates {
+  readonly #report: Report;
+  #words: OpenWords | null = null;
+  #thoughts = 0;
+  readonly #open = new Set<string>();
+  readonly #ended = new Set<string>();
+  /** Calls that were denied, and why: some agents say nothing more about them. */
+  readonly #denied = new Map<string, string>();
+  #hasStepUsage = false;
+  #cost: number | null = null;
+  #chargedCost = 0;
+
+  constructor(report: Report) {
+    this.#report = report;
+  }
+
+  startTurn(): void {
+    this.#hasStepUsage = false;
+  }
+
+  read(kind: string, update: object, frame: JsonFrame): void {
+    switch (kind) {
+      case 'agent_message_chunk':
+        return this.#readWords('message', update, frame);
+      case 'agent_thought_chunk':
+        return this.#readWords('thought', update, frame);
+      case 'tool_call':
+      case 'tool_call_update':
+        this.close(frame);
+        return this.#readCall(kind, update);
+      case 'plan':
+        this.close(frame);
+        return this.#report.plan(readPlan(arrayField(update, 'entries')));
+      case 'usage_update': {
+        const cost = objectField(update, 'cost');
+        const amount = cost === null ? null : numberField(cost, 'amount');
+        if (amount !== null && amount >= 0) this.#cost = amount;
+        return this.#report.status({ status: kind, detail: update });
+      }
+      case 'available_commands_update':
+      case 'current_mode_update':
+      case 'config_option_update':
+      case 'session_info_update':
+      case 'user_message_chunk':
+        return this.#report.status({ status: kind, detail: update });
+      default:
+        return this.#report.unknownType(`session/update ${kind}`);
+    }
+  }
+
+  /** Something else comes: the words before it are whole. */
+  close(frame: JsonFrame): void {
+    const words = this.#words;
+    if (words === null) return;
+    this.#words = null;
+    this.#report.spanning(words.first, words.last);
+    if (words.kind === 'message') this.#report.closeMessage({ key: words.id });
+    else this.#report.reasoning(words.text, { id: words.id });
+    this.#report.spanning(frame, frame);
+  }
+
+  deny(callId: string, why: string | undefined): void {
+    if (this.#open.has(callId)) this.#denied.set(callId, why === undefined ? '.' : `: ${why}`);
+  }
+
+  /** The turn is over: a denied call of which the agent said nothing more (Gemini CLI) has failed. */
+  endTurn(): void {
+    for (const [id, why] of this.#denied) {
+      if (this.#open.has(id)) this.#report.toolFailed({ id, error: `Permission denied${why}` });
+      this.#forget(id);
+    }
+    this.#denied.clear();
+  }
+
+  /**
+   * The usage of a turn, with the cost the session reported besides. Where the agent has counted its steps already, only
+   * the cost is new.
+   */
+  completeUsage(turn: Usage | null): Usage | null {
+    const cost = this.#cost === null ? null : Math.max(0, this.#cost - this.#chargedCost);
+    if (this.#cost !== null) this.#chargedCost = this.#cost;
+    const counted = this.#hasStepUsage ? null : turn;
+    if (cost === null || cost === 0) return counted;
+    return { ...(counted ?? { scope: 'turn', input_tokens: 0, output_tokens: 0 }), cost };
+  }
+
+  #readWords(kind: OpenWords['kind'], update: object, frame: JsonFrame): void {
+    const report = this.#report;
+    const content = objectField(update, 'content');
+    const text = content === null ? null : stringField(content, 'text');
+    const meta = objectField(update, '_meta');
+    const usage = meta === null ? null : readUsage(objectField(meta, 'usage'), 'turn');
+    if (usage !== null) {
+      // Qwen Code counts each step on an empty chunk of the message.
+      this.#hasStepUsage = true;
+      report.status({ status: 'usage', usage });
+    }
+    if (text === null) return report.status({ status: `${kind} block`, detail: content });
+    if (text === '') return usage === null ? report.status({ status: `empty ${kind} chunk` }) : undefined;
+    const key = nameField(update, 'messageId');
+    if (this.#words !== null && !continues(this.#words, kind, key)) this.close(frame);
+    this.#words ??= { kind, key, id: this.#nextId(kind, key), first: frame, last: frame, text: '' };
+    const words = this.#words;
+    words.last = frame;
+    if (kind === 'message') {
+      // The core collects messages itself; here they are counted only, to end one that does not end.
+      words.text = '';
+      return report.messageDelta(text, { key: words.id });
+    }
+    words.text += text;
+    report.reasoning(text, { id: words.id, partial: true });
+    if (words.text.length > MAX_MESSAGE_LENGTH) this.close(frame);
+  }
+
+  #nextId(kind: OpenWords['kind'], key: string | null): string {
+    if (kind === 'message') return key ?? '';
+    this.#thoughts += 1;
+    return `thought_${this.#thoughts}`;
+  }
+
+  #readCall(kind: string, update: object): void {
+    const report = this.#report;
+    const id = nameField(update, 'toolCallId');
+    if (id === null) return report.unparsed('MALFORMED_RECORD', `A ${kind} has no toolCallId.`);
+    if (this.#ended.has(id)) return report.status({ status: `${kind} after its end`, detail: update });
+    const call = readCall(id, update);
+    const status = nameField(update, 'status');
+    if (status === 'completed' || status === 'failed') {
+      const isKnown = this.#open.has(id);
+      this.#forget(id);
+      const ended = { ...call, output: readOutput(update), exitCode: readExitCode(update), startDerived: !isKnown };
+      if (status === 'completed') report.toolCompleted(ended);
+      else report.toolFailed({ ...ended, error: readFailure(update) });
+      return;
+    }
+    this.#open.add(id);
+    report.toolStarted(call);
+  }
+
+  /** A permission was asked for: from here on the call is known. */
+  open(callId: string): void {
+    this.#ended.delete(callId);
+    this.#open.add(callId);
+  }
+
+  #forget(id: string): void {
+    this.#open.delete(id);
+    this.#denied.delete(id);
+    this.#ended.add(id);
+    if (this.#ended.size <= MAX_ENDED) return;
+    const [oldest] = this.#ended;
+    if (oldest !== undefined) this.#ended.delete(oldest);
+  }
+}
+
+/** Chunks belong together until the agent names another message. */
+function continues(words: OpenWords, kind: OpenWords['kind'], key: string | null): boolean {
+  return words.kind === kind && (key === null || words.key === null || key === words.key);
+}

@@ -1,0 +1,46 @@
+import { field, isRecord, nameField, objectField } from '../../reading/record-fields.js';
+
+/** The id of a request: agents number them or name them. */
+export type RpcId = string | number;
+
+/** A JSON-RPC message, by what it is. */
+export type RpcMessage =
+  | { readonly kind: 'request'; readonly id: RpcId; readonly method: string; readonly params: object }
+  | { readonly kind: 'notification'; readonly method: string; readonly params: object }
+  | { readonly kind: 'result'; readonly id: RpcId; readonly result: unknown }
+  | { readonly kind: 'error'; readonly id: RpcId | null; readonly error: object };
+
+const NO_PARAMS = {};
+
+/**
+ * What a JSON value is as a message of JSON-RPC; null if it is none. `jsonrpc` is not asked for: some agents leave it out.
+ *
+ * @example
+ * readRpcMessage({ jsonrpc: '2.0', id: 0, result: {} }) // { kind: 'result', id: 0, result: {} }
+ */
+export function readRpcMessage(value: object): RpcMessage | null {
+  const id = readId(value);
+  const method = nameField(value, 'method');
+  if (method !== null) {
+    const params = objectField(value, 'params') ?? NO_PARAMS;
+    if (id !== null) return { kind: 'request', id, method, params };
+    return 'id' in value ? null : { kind: 'notification', method, params };
+  }
+  const error = objectField(value, 'error');
+  if (error !== null) return { kind: 'error', id, error };
+  return id !== null && 'result' in value ? { kind: 'result', id, result: field(value, 'result') } : null;
+}
+
+/** The result as an object: agents answer with null where there is nothing to say. */
+export function resultFields(result: unknown): object {
+  return isRecord(result) ? result : NO_PARAMS;
+}
+
+/** Longer ones are no ids. */
+const MAX_ID = 200;
+
+function readId(value: object): RpcId | null {
+  const id = field(value, 'id');
+  if (typeof id === 'string') return id.length > MAX_ID ? null : id;
+  return typeof id === 'number' && Number.isFinite(id) ? id : null;
+}
