@@ -42,7 +42,10 @@ const START: readonly Line[] = [
 
 const END: Line = ['<', { id: 2, result: { stopReason: 'end_turn' } }];
 
-const update = (update: object): Line => ['<', { method: 'session/update', params: { sessionId: 's1', update } }];
+const update = (fields: object): Line => [
+  '<',
+  { method: 'session/update', params: { sessionId: 's1', update: fields } },
+];
 const say = (text: string, fields: object = {}): Line =>
   update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, ...fields });
 
