@@ -1,6 +1,6 @@
 import { envelopeContents } from './find/envelope.js';
-import { findFencedSpans, findLastTag, findMarkedSpans, findProseSpans, type Span } from './find/spans.js';
-import { blankThinking, findGenericSpans, findUnifiedSpans, strictSpan } from './find/strict-spans.js';
+import { createSpan, findFencedSpans, findLastTag, findMarkedSpans, findProseSpans, type Span } from './find/spans.js';
+import { blankThinking, findGenericSpans, findUnifiedSpans } from './find/strict-spans.js';
 import { surveyText, type Survey } from './find/survey.js';
 import type { ParseOptions } from './options.js';
 import { readProse, readSpan, readStrict, type SearchSettings } from './read-span.js';
@@ -68,7 +68,7 @@ export function* findCandidates(
       yield* readSpans(text, findLastTag(text, surveyText(text)), settings);
       return;
     case 'unified': {
-      yield* readSpans(text, [strictSpan('whole', 0, text.length, true)], settings);
+      yield* readSpans(text, [createSpan('whole', 0, text.length, true)], settings);
       const spoken = blankThinking(text);
       yield* readSpans(spoken, findUnifiedSpans(spoken), settings);
     }
@@ -97,7 +97,7 @@ function* findAnywhere(
   const valid = readStrict(text, 0, settings);
   if (valid !== undefined) {
     // What looks like thinking, tags or fences stands in its strings.
-    yield foundCandidate({ finder: 'whole', start: 0, end: text.length, untouched: true }, () => valid);
+    yield foundCandidate(createSpan('whole', 0, text.length, true), () => valid);
     return;
   }
   const survey = surveyText(text);

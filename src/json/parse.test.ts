@@ -141,10 +141,42 @@ describe('repairLevel, repairs and warnings', () => {
     expect(listWarnings(result)).toEqual(warnings);
   });
 
-  test('a tagged block that is closed and clean needs no repair in profile tagged only', () => {
-    const text = 'x <json>{"a": 1}</json>';
-    expect(expectSuccess(parse(text, A, { profile: 'tagged' })).repairLevel).toBe('none');
-    expect(expectSuccess(parse(text, A)).repairLevel).toBe('deterministic_generic');
+  test.each(['default', 'tagged'] as const)(
+    'profile %s: a single clean, closed <json> block needs no repair',
+    (profile) => {
+      for (const text of [
+        '<json>{"a": 1}</json>',
+        'x <json>{"a": 1}</json>',
+        'The answer in <json> tags, {as asked}:\n\n<json>\n{"a": 1}\n</json>\nAnything else?',
+        '<json>{"a": 1}</json>\nI put it between `<json>` and `</json>`.',
+        'First ```json\n{"a": "no"}\n``` then <json>{"a": 1}</json>',
+      ]) {
+        const { value, repairLevel, repairs, warnings, candidate } = expectSuccess(parse(text, A, { profile }));
+        expect({ text, value, repairLevel, repairs, warnings, finder: candidate.finder }).toEqual({
+          text,
+          value: { a: 1 },
+          repairLevel: 'none',
+          repairs: [],
+          warnings: [],
+          finder: 'tag',
+        });
+      }
+    },
+  );
+
+  test.each([
+    ['not closed', '<json>{"a": 1}', ['extracted']],
+    ['not clean', 'x <json>{"a": 1,}</json>', ['extra_comma']],
+    ['with words in it', '<json>Here: {"a": 1}</json>', ['extracted']],
+    ['with a fence in it', '<json>```json\n{"a": 1}\n```</json>', ['markdown', 'markdown']],
+    ['one of two', '<json>{"a": 2}</json> or <json>{"a": 1}</json>', ['extracted']],
+    ['one of two that are equal', '<json>{"a": 1}</json> that is <json>{"a": 1}</json>', ['extracted']],
+    ['in an envelope', '{"response": "<json>{\\"a\\": 1}</json>"}', ['extracted']],
+  ])('a <json> block %s is deterministic_generic', (_, text, kinds) => {
+    const result = parse(text, A);
+    expect(expectSuccess(result)).toMatchObject({ value: { a: 1 }, repairLevel: 'deterministic_generic' });
+    expect(listRepairKinds(result)).toEqual(kinds);
+    expect(listWarnings(result)).toContain('OUTPUT_REPAIRED_GENERIC');
   });
 
   test('every repair has a sentence and an offset', () => {

@@ -46,7 +46,7 @@ export interface Repair {
 
 /** The record of a repair; its message is its kind in plain words, the page on errors says more. */
 export function repairAt(kind: RepairKind, offset: number): Repair {
-  return { kind, message: `repaired: ${kind.replaceAll('_', ' ')}`, offset };
+  return { kind, message: kind.replaceAll('_', ' '), offset };
 }
 
 /** Kinds of repairs that are allowed. */

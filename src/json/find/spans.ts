@@ -17,6 +17,10 @@ export interface Span extends Candidate {
   readonly lastClose?: number;
 }
 
+export function createSpan(finder: FinderName, start: number, end: number, untouched = false): Span {
+  return { finder, untouched, start, end };
+}
+
 /** A line that may hold a value, and one that could only stand inside a value written over several lines, or in a fence. */
 const VALUE_LINE = /^\s*(?:\{[^]*}|\[[^]*])\s*$/;
 const INSIDE_LINE = /^\s*(?:[}\]"]|```|[[{]\s*$)/;
@@ -26,43 +30,43 @@ const FENCED_VALUE = /(?:```|~~~)[ \t]{0,8}(?:[\w+.-]{0,32}\s{0,256}|[^\n`]{0,20
 const MAY_BEGIN =
   /\{\s{0,99}(?:["'“‘「`,}/#\\>*]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
 
+/** What a value begins with, or a fence around one; words about tags do not, nor what follows the quotation `"<json>"`. */
+const BEGINS_AS_JSON = /^\s*(?:[[{\d-]|["'“]\w|```|~~~|(?:true|false|null)\b)/;
+
 /** Where the answer is known to stand: all of the text but the thinking, a tag, a line of NDJSON. */
 export function* findMarkedSpans(text: string, { regions, blocks }: Survey, most: number): Generator<Span> {
   const [only] = regions;
   if (only !== undefined && regions.length === 1) yield findWhole(text, only);
-  for (const block of blocks.toReversed()) yield tagSpan(block, false);
-  for (const line of findNdjsonLines(text, regions, most)) yield { finder: 'ndjson', untouched: false, ...line };
+  const isOnly = findAnswers(text, blocks).length === 1;
+  for (const block of blocks.toReversed()) yield tagSpan(block, isOnly);
+  for (const line of findNdjsonLines(text, regions, most)) yield createSpan('ndjson', line.start, line.end);
 }
 
 /** All of the text but the thinking and the blanks around it. As a whole it is known to be no valid JSON. */
-function findWhole(text: string, region: Region): Span {
-  if (region.end - region.start === text.length)
-    return { finder: 'whole', untouched: true, start: 0, end: text.length };
-  const content = text.slice(region.start, region.end);
-  const start = region.start + content.length - content.trimStart().length;
-  return { finder: 'whole', untouched: false, start, end: start + content.trim().length };
+function findWhole(text: string, { start, end }: Region): Span {
+  const content = text.slice(start, end);
+  if (content.length === text.length) return createSpan('whole', 0, end, true);
+  const from = end - content.trimStart().length;
+  return createSpan('whole', from, from + content.trim().length);
 }
-
-/** What a value begins with, or a fence around one; words about tags do not. */
-const BEGINS_AS_JSON = /^\s*(?:[[{"'“]|```|~~~|-?\d|(?:true|false|null)\b)/;
 
 /**
- * Profile `tagged`: the last block and no other; untouched if it is closed and clean. A tag that is only mentioned, with
- * no JSON behind it, is passed over for the block before it. One that begins as JSON and is cut is not.
+ * Profile `tagged`: the last block and no other. A tag that is only mentioned, with no JSON behind it, is passed over for the
+ * block before it. One that begins as JSON and is cut is not.
  */
 export function* findLastTag(text: string, { blocks }: Survey): Generator<Span> {
-  const last = blocks.findLast((block) => beginsAsJson(text, block)) ?? blocks.at(-1);
-  if (last !== undefined) yield tagSpan(last, last.closed);
+  const last = findAnswers(text, blocks).at(-1) ?? blocks.at(-1);
+  if (last !== undefined) yield tagSpan(last);
 }
 
-/** The quote behind `"<json>"` closes a quotation of the tag: it begins no string. */
-function beginsAsJson(text: string, { start, end }: TagBlock): boolean {
-  const isQuoted = /["'“]/.test(text[start] ?? '') && text[text.lastIndexOf('<', start) - 1] === text[start];
-  return !isQuoted && BEGINS_AS_JSON.test(text.slice(start, end));
+/** The blocks that begin as JSON. */
+function findAnswers(text: string, blocks: readonly TagBlock[]): readonly TagBlock[] {
+  return blocks.filter(({ start, end }) => BEGINS_AS_JSON.test(text.slice(start, end)));
 }
 
-function tagSpan({ start, end, lastClose }: TagBlock, untouched: boolean): Span {
-  return { finder: 'tag', untouched, start, end, lastClose };
+/** A closed block that needs no repair is what a contract asks for: nothing counts as cut out of the text around it. */
+function tagSpan(block: TagBlock, isOnly = true): Span {
+  return { ...block, finder: 'tag', untouched: isOnly && block.closed };
 }
 
 /**
@@ -93,9 +97,7 @@ export function findFencedSpans(text: string, regions: readonly Region[]): reado
     const walker = new BracketWalker(text, start);
     return [...text.slice(start, end).matchAll(FENCED_VALUE)]
       .filter((match) => !walker.isInString(start + match.index))
-      .map((match): Span => {
-        return { finder: 'fence', untouched: false, start: start + match.index + match[0].length, end };
-      });
+      .map((match) => createSpan('fence', start + match.index + match[0].length, end));
   });
 }
 
@@ -108,7 +110,7 @@ export function* findProseSpans(text: string, regions: readonly Region[]): Gener
     let start = nextBracket(text, from, end);
     while (start !== -1) {
       MAY_BEGIN.lastIndex = start;
-      const next = MAY_BEGIN.test(text) ? yield { finder: 'prose', untouched: false, start, end } : start + 1;
+      const next = MAY_BEGIN.test(text) ? yield createSpan('prose', start, end) : start + 1;
       start = next === -1 ? -1 : nextBracket(text, next, end);
     }
   }

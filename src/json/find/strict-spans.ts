@@ -1,5 +1,5 @@
 import { BracketWalker } from './bracket-walker.js';
-import type { Span } from './spans.js';
+import { createSpan, type Span } from './spans.js';
 
 const FENCED = /```[ \t]*[\w+.-]*[ \t]*\n?([^]*?)```/g;
 const CLOSED_THINK = /<think>[^]*?<\/think>/g;
@@ -7,10 +7,10 @@ const OUTER_FENCES = /^[^]*?```[ \t]*(?:json)?/i;
 
 /** Source document 000, what is done to each text: unchanged, without its fence, its first object. */
 export function* findGenericSpans(text: string): Generator<Span> {
-  yield strictSpan('whole', 0, text.length, true);
+  yield createSpan('whole', 0, text.length, true);
   for (const match of text.matchAll(FENCED)) {
     const end = match.index + match[0].length - 3;
-    yield strictSpan('fence', end - (match[1]?.length ?? 0), end);
+    yield createSpan('fence', end - (match[1]?.length ?? 0), end);
   }
   yield* findFirstObject(text, 0, text.length);
 }
@@ -28,17 +28,12 @@ export function* findUnifiedSpans(text: string): Generator<Span> {
   const close = text.lastIndexOf('```');
   const open = OUTER_FENCES.exec(text)?.[0].length ?? 0;
   const [start, end] = close >= open && open > 0 ? [open, close] : [0, text.length];
-  yield strictSpan(start === 0 ? 'whole' : 'fence', start, end);
+  yield createSpan(start === 0 ? 'whole' : 'fence', start, end);
   yield* findFirstObject(text, start, end);
 }
 
 function* findFirstObject(text: string, from: number, limit: number): Generator<Span> {
   const start = text.indexOf('{', from);
   const end = start === -1 ? -1 : new BracketWalker(text, start).findEnd(limit);
-  if (end !== -1) yield strictSpan('prose', start, end);
-}
-
-/** A span of a profile that repairs next to nothing. */
-export function strictSpan(finder: Span['finder'], start: number, end: number, untouched = false): Span {
-  return { finder, untouched, start, end };
+  if (end !== -1) yield createSpan('prose', start, end);
 }
