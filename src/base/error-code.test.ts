@@ -9,7 +9,7 @@ it('is that of the system, of a package, or our own', async () => {
 });
 
 it.each([new Error('without'), Object.assign(new Error('a number'), { code: 7 }), { code: 'ENOENT' }, 'ENOENT', null])(
-  'is none for %o',
+  'is undefined for %o',
   (thrown) => {
     expect(getErrorCode(thrown)).toBeUndefined();
   },

@@ -96,7 +96,7 @@ describe('createJsonLogger', () => {
 });
 
 describe('silentLogger', () => {
-  it('says nothing, whatever it is told', () => {
+  it('writes nothing, whatever is logged', () => {
     expect(silentLogger.error('x', { y: 1 })).toBeUndefined();
   });
 });

@@ -127,7 +127,7 @@ export function arrayOf<const Item extends Schema>(items: Item): { readonly type
   return { type: 'array', items };
 }
 
-/** The keys of a table, typed as such: for tables written out in the source, which hold no others. */
+/** The keys of a table, typed as such: for constant tables, which have no other keys. */
 export function listKeys<Table extends object>(table: Table): readonly (keyof Table & string)[] {
   return Object.keys(table) as (keyof Table & string)[];
 }

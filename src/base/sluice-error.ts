@@ -21,7 +21,7 @@ export class SluiceError<Code extends string = string> extends Error {
 }
 
 /**
- * Tells a Sluice error from any other thrown value.
+ * Whether a thrown value is a Sluice error.
  *
  * @example
  * isSluiceError(new SluiceError('NO_JSON', 'no JSON found')) // true

@@ -1,11 +1,12 @@
 import { count, flag, name, object, oneOf } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 import { RUN_ENGINES } from '../records/index.js';
+import type { RetentionSettings } from '../dispatch/index.js';
 import { WRAPPER_SCHEMA } from '../orders/index.js';
 
 const names = { type: 'array', items: name } as const;
 
-/** A program, or the words that start it: never a line that a shell would have to cut. */
+/** A program, or a program with its arguments: never a command line that a shell would have to split. */
 const programSchema = { type: ['string', 'array'], minLength: 1, items: name, minItems: 1 } as const;
 
 /** By engine; `command` is started with what its spec says. */
@@ -37,26 +38,26 @@ const tokenSchema = object(
 
 const limit = { type: 'integer', minimum: 1 } as const;
 
-/** How the server is reached, and what it takes on. */
+/** How the server is reached, and its limits. */
 const serverSchema = object(
   {},
   {
     host: name,
     port: { type: 'integer', minimum: 0, maximum: 65_535 },
-    /** Names under which it is reached, beside its address. */
+    /** Further host names under which it is reached. */
     hosts: names,
     /** Sites whose pages may call it with a token: `https://console.example.org`. */
     origins: names,
     /** Browsers reach it by https, through a proxy: cookies are for https alone. */
     https: flag,
-    /** Environment variables that requests may hand on to agents; `*` stands for any characters. */
+    /** Environment variables that requests may pass to agents; `*` stands for any characters. */
     env: names,
     /** Requests may ask for `permissions: bypass`. */
     allow_bypass: flag,
     /** How long running work may take to finish when the server ends. */
     grace_s: { type: 'number', minimum: 0 },
     log_level: oneOf(['debug', 'info', 'warn', 'error']),
-    /** From so many unknown types and fields in one run on, the log tells. */
+    /** A run with at least so many unknown types and fields is logged. */
     drift_threshold: limit,
     limits: object(
       {},
@@ -74,7 +75,7 @@ const serverSchema = object(
 
 const days = { type: 'number', exclusiveMinimum: 0 } as const;
 
-/** How long things are kept that nobody waits for, in days; what is not said is kept for good. */
+/** How long finished things are kept, in days; what is not set is kept forever. */
 const retentionSchema = object(
   {},
   {
@@ -82,7 +83,7 @@ const retentionSchema = object(
     runs: days,
     /** Delivered comments in the outbox. */
     delivered: days,
-    /** Kept results. */
+    /** Cached results. */
     results: days,
   },
 );
@@ -130,4 +131,21 @@ export interface Config extends Omit<ConfigFile, 'data' | 'database'> {
   readonly database: string;
   /** The file that was read; null if there is none. */
   readonly file: string | null;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * How long things are kept; the configuration says it in days.
+ *
+ * @example
+ * readRetention({ retention: { runs: 30 } }) // { runsMs: 2592000000 }
+ */
+export function readRetention({ retention = {} }: Pick<Config, 'retention'>): RetentionSettings {
+  const { runs, delivered, results } = retention;
+  return { runsMs: toMs(runs), deliveredMs: toMs(delivered), resultsMs: toMs(results) };
+}
+
+function toMs(age: number | undefined): number | undefined {
+  return age === undefined ? undefined : age * DAY_MS;
 }

@@ -6,11 +6,11 @@ const listNames = (sinks: readonly SinkConfig[], env = {}) =>
   createSinks({ data: '/data', sinks }, env).map(({ name }) => name);
 
 describe('the sinks of a configuration', () => {
-  it('are Markdown files where none is said', () => {
+  it('are Markdown files by default', () => {
     expect(createSinks({ data: '/data' }, {}).map(({ name }) => name)).toEqual(['markdown']);
   });
 
-  it('are none where an empty list says so', () => {
+  it('are none if the list is empty', () => {
     expect(listNames([])).toEqual([]);
   });
 
@@ -28,7 +28,7 @@ describe('the sinks of a configuration', () => {
     ['a secret that is not named', [{ type: 'github' }], 'token_env'],
     ['a secret that is not there', [{ type: 'github', token_env: 'GONE' }], 'GONE'],
     ['a webhook without an address', [{ type: 'webhook', secret_env: 'GONE' }], 'url'],
-    ['two of one name', [{ type: 'markdown' }, { type: 'markdown', dir: '/x' }], 'twice'],
+    ['two of one name', [{ type: 'markdown' }, { type: 'markdown', dir: '/x' }], 'Rename one'],
   ])('are refused for %s', (_, sinks, word) => {
     expect(() => listNames(sinks)).toThrow(
       expect.objectContaining({ code: 'INVALID_CONFIG', message: expect.stringContaining(word) }),

@@ -17,7 +17,7 @@ export function createSinks(config: Pick<Config, 'data' | 'sinks'>, env: Environ
   const created = sinks.map((sink) => createSink(sink, data, env));
   const names = created.map(({ name }) => name);
   const double = names.find((name, index) => names.indexOf(name) !== index);
-  if (double !== undefined) throw invalid(double, 'is there twice; give one of them another name');
+  if (double !== undefined) throw invalid(double, 'has the name of another sink. Rename one');
   return created;
 }
 
@@ -27,7 +27,7 @@ function createSink(sink: SinkConfig, data: string, env: Environment): Sink {
     case 'markdown':
       return createMarkdownSink({ folder: sink.dir ?? join(data, 'comments'), name });
     case 'webhook': {
-      if (sink.url === undefined) throw invalid(name, 'needs a url');
+      if (sink.url === undefined) throw invalid(name, 'has no url. Set it');
       const secret = readSecret(name, 'secret_env', sink.secret_env, env);
       const allowPrivateAddresses = sink.allow_private_addresses ?? false;
       return createWebhookSink({ url: sink.url, secret, name, allowPrivateAddresses });
@@ -42,12 +42,14 @@ function createSink(sink: SinkConfig, data: string, env: Environment): Sink {
 }
 
 function readSecret(sink: string, key: string, variable: string | undefined, env: Environment): string {
-  if (variable === undefined) throw invalid(sink, `needs ${key}: the name of the environment variable that holds it`);
+  if (variable === undefined)
+    throw invalid(sink, `has no ${key}. Set it to the name of the environment variable that holds the secret`);
   const value = env[variable];
-  if (value === undefined || value === '') throw invalid(sink, `needs the environment variable ${variable}`);
+  if (value === undefined || value === '')
+    throw invalid(sink, `has no secret: the environment variable ${variable} is not set. Set it`);
   return value;
 }
 
 function invalid(sink: string, what: string): SluiceError {
-  return new SluiceError('INVALID_CONFIG', `The sink ${sink} of the configuration ${what}.`);
+  return new SluiceError('INVALID_CONFIG', `The sink "${sink}" in the configuration ${what}.`);
 }

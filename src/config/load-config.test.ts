@@ -32,7 +32,7 @@ describe('settings', () => {
     expect((await loadConfig({ cwd, env, flags: { data: 'from-flag' } })).data).toBe(join(cwd, 'from-flag'));
   });
 
-  it('keep the database beside the data unless one is named', async () => {
+  it('keep the database in the data folder unless one is named', async () => {
     expect((await loadConfig({ cwd, env: {}, flags: { data: 'd' } })).database).toBe(
       `sqlite:${join(cwd, 'd', 'sluice.db')}`,
     );
@@ -60,7 +60,7 @@ describe('settings', () => {
     expect(config.programs).toEqual({ ...programs, codex: join(cwd, 'bin', 'codex') });
   });
 
-  it('may start an engine with words of its own, of which only the program is a path', async () => {
+  it('may start an engine with arguments, of which only the program is a path', async () => {
     const programs = { codex: ['npx', 'codex', '--flag'], gemini: ['./bin/gemini', './x'] };
     await write('sluice.config.json', JSON.stringify({ programs }));
     const config = await loadConfig({ cwd, env: {} });
@@ -74,7 +74,7 @@ describe('settings', () => {
     ['something else', { codex: 1 }],
   ])('may not start an engine with %s', async (_, programs) => {
     await write('sluice.config.json', JSON.stringify({ programs }));
-    await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(/does not fit: programs\b/);
+    await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(/^Invalid configuration in .*: programs\b/);
   });
 
   it('may begin with a byte order mark', async () => {
@@ -105,9 +105,9 @@ describe('settings', () => {
   });
 
   it.each([
-    ['is not there', 'gone.json', 'there is no such file'],
+    ['is not there', 'gone.json', 'no such file'],
     ['is a folder', '.', 'it is not a file'],
-    ['is a module that is not there', 'gone.mjs', 'there is no such file'],
+    ['is a module that is not there', 'gone.mjs', 'no such file'],
     ['lies below a file', 'x.json/y.json', 'ENOTDIR'],
   ])('are refused if the file that was named %s', async (_, config, why) => {
     await write('x.json', '{}');
@@ -117,12 +117,12 @@ describe('settings', () => {
     });
   });
 
-  it('are refused if the file is longer than anyone writes by hand', async () => {
+  it('are refused if the file is too large', async () => {
     await write('sluice.config.json', `{"data": "${'x'.repeat(1024 * 1024)}"}`);
-    await expect(loadConfig({ cwd, env: {} })).rejects.toThrow('longer than');
+    await expect(loadConfig({ cwd, env: {} })).rejects.toThrow('larger than');
   });
 
-  it('are refused if the module never comes to its end', async () => {
+  it('are refused if the module never finishes loading', async () => {
     await write('sluice.config.mjs', 'await new Promise(() => undefined); export default {}');
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
@@ -131,7 +131,7 @@ describe('settings', () => {
     vi.advanceTimersByTime(10_000);
     expect(await loading).toMatchObject({
       code: 'INVALID_CONFIG',
-      message: expect.stringContaining('not come to its end after 10 s'),
+      message: expect.stringContaining('took longer than 10 s'),
     });
   });
 
@@ -141,12 +141,12 @@ describe('settings', () => {
     ['{"retention": {"run": 1}}', '(known here: runs, delivered, results)'],
     ['{"programs": {"codx": "codex"}}', '(known here: codex, gemini, iflow, opencode, claude, qwen)'],
     ['{"wrappers": {"mine": {"type": "script", "comand": ["x"]}}}', 'wrappers.mine.comand'],
-  ])('tell for a misspelt key which are known: %s', async (text, words) => {
+  ])('are refused for a misspelt key with the keys that are known: %s', async (text, words) => {
     await write('sluice.config.json', text);
     await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(words);
   });
 
-  it('are not named by variables that are set to nothing', async () => {
+  it('ignore variables that are empty', async () => {
     const env = { SLUICE_CONFIG: '', SLUICE_DATA: '', SLUICE_DATABASE: '' };
     expect(await loadConfig({ cwd, env })).toEqual(await loadConfig({ cwd, env: {} }));
   });

@@ -1,12 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SluiceError, getErrorCode, getErrorMessage } from '../base/index.js';
 import { fromJsonSchema } from '../json-schema/index.js';
 import { configFileSchema } from './config.js';
 import type { Config, ConfigFile } from './config.js';
 import { knownKeys } from './known-keys.js';
-import { placePaths } from './place-paths.js';
 
 /** Where settings are looked for, the first found wins: flag, environment, file, default. */
 export interface ConfigSources {
@@ -21,11 +20,11 @@ export interface ConfigSources {
 
 /** Looked for in the current folder, in this order. */
 const FILE_NAMES = ['sluice.config.mjs', 'sluice.config.json'];
-/** The data folder where none is named, in the current folder. */
+/** The default data folder, in the current folder. */
 export const DEFAULT_DATA = '.sluice';
-/** A configuration is written by hand. */
+/** Far more than anyone writes by hand. */
 const MAX_FILE_BYTES = 1024 * 1024;
-/** It may ask a vault for a name or two. */
+/** Long enough for a module that fetches secrets. */
 const MAX_LOAD_MS = 10_000;
 
 /**
@@ -36,17 +35,17 @@ const MAX_LOAD_MS = 10_000;
  * const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags: { data: 'runs' } })
  */
 export async function loadConfig({ cwd, env, flags = {} }: ConfigSources): Promise<Config> {
-  const named = flags.config ?? said(env['SLUICE_CONFIG']);
+  const named = flags.config ?? ignoreEmpty(env['SLUICE_CONFIG']);
   const file = named === undefined ? await findFile(cwd) : resolve(cwd, named);
   const settings = file === null ? {} : await readConfigFile(file);
   const placed = placePaths(file === null ? cwd : dirname(file), settings);
-  const data = resolve(cwd, said(flags.data) ?? said(env['SLUICE_DATA']) ?? placed.data ?? DEFAULT_DATA);
-  const database = flags.database ?? said(env['SLUICE_DATABASE']) ?? placed.database;
+  const data = resolve(cwd, ignoreEmpty(flags.data) ?? ignoreEmpty(env['SLUICE_DATA']) ?? placed.data ?? DEFAULT_DATA);
+  const database = flags.database ?? ignoreEmpty(env['SLUICE_DATABASE']) ?? placed.database;
   return { ...placed, data, database: database ?? `sqlite:${join(data, 'sluice.db')}`, file };
 }
 
-/** A variable or flag that is set to nothing says nothing. */
-function said(variable: string | undefined): string | undefined {
+/** A variable or flag that is empty counts as not set. */
+function ignoreEmpty(variable: string | undefined): string | undefined {
   return variable === '' ? undefined : variable;
 }
 
@@ -64,15 +63,15 @@ async function readConfigFile(file: string): Promise<ConfigFile> {
   if (checked.issues === undefined) return checked.value;
   const places = checked.issues.map(({ path = [], message }) => {
     const keys = path.map(String);
-    return `${keys.join('.') || 'the whole'}: ${message}${hintFor(keys)}`;
+    return `${keys.join('.') || 'the whole file'}: ${message}${hintFor(keys)}`;
   });
   throw new SluiceError(
     'INVALID_CONFIG',
-    `${file} does not fit: ${places.join('; ')}. docs/configuration.md lists what it may say.`,
+    `Invalid configuration in "${file}": ${places.join('; ')}. docs/configuration.md lists all settings.`,
   );
 }
 
-/** A key that is not known is mostly one that is misspelt. */
+/** An unknown key is usually a misspelt one. */
 function hintFor(keys: readonly string[]): string {
   const known = knownKeys(keys.slice(0, -1));
   const key = keys.at(-1);
@@ -83,31 +82,35 @@ function hintFor(keys: readonly string[]): string {
 async function readValue(file: string): Promise<unknown> {
   try {
     await checkFile(file);
-    // The decoder takes off the byte order mark that some editors write.
+    // The decoder strips the byte order mark that some editors write.
     if (file.endsWith('.json')) return JSON.parse(new TextDecoder().decode(await readFile(file))) as unknown;
     const module: unknown = await inTime(import(pathToFileURL(file).href));
     return typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
   } catch (error) {
     const why = getErrorMessage(error);
-    throw new SluiceError('INVALID_CONFIG', `${file} cannot be read: ${why}. Correct it, or name another file.`, {
-      cause: error,
-    });
+    throw new SluiceError(
+      'INVALID_CONFIG',
+      `Cannot read the configuration "${file}": ${why}. Correct it, or name another file.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
 async function checkFile(file: string): Promise<void> {
   const found = await stat(file).catch((error: unknown) => {
-    throw getErrorCode(error) === 'ENOENT' ? new Error('there is no such file', { cause: error }) : error;
+    throw getErrorCode(error) === 'ENOENT' ? new Error('no such file', { cause: error }) : error;
   });
   if (!found.isFile()) throw new Error('it is not a file');
-  if (found.size > MAX_FILE_BYTES) throw new Error(`it is longer than ${MAX_FILE_BYTES} bytes`);
+  if (found.size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
 }
 
-/** A program that never comes to its end would take the command with it, without a word. */
+/** Without a limit, a module that never finishes loading would make the command hang without a message. */
 async function inTime<T>(loading: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const why = `it has not come to its end after ${MAX_LOAD_MS / 1000} s; look at what it waits for`;
+    const why = `loading it took longer than ${MAX_LOAD_MS / 1000} s; check what it waits for`;
     timer = setTimeout(() => reject(new Error(why)), MAX_LOAD_MS);
   });
   try {
@@ -115,4 +118,44 @@ async function inTime<T>(loading: Promise<T>): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+type Programs = NonNullable<ConfigFile['programs']>;
+
+/** The settings with every path in them resolved against the folder of their file. */
+function placePaths(base: string, settings: ConfigFile): ConfigFile {
+  const { data, database, roots, sinks, programs } = settings;
+  return {
+    ...settings,
+    ...(data === undefined ? {} : { data: resolve(base, data) }),
+    ...(database === undefined ? {} : { database: placeDatabase(base, database) }),
+    ...(roots === undefined ? {} : { roots: roots.map((root) => resolve(base, root)) }),
+    ...(sinks === undefined ? {} : { sinks: sinks.map((sink) => placeSink(base, sink)) }),
+    ...(programs === undefined ? {} : { programs: placePrograms(base, programs) }),
+  };
+}
+
+/** `sqlite:` names a file; other addresses stay unchanged. */
+function placeDatabase(base: string, database: string): string {
+  const file = /^sqlite:(?<file>.+)$/s.exec(database)?.groups?.['file'];
+  return file === undefined ? database : `sqlite:${resolve(base, file)}`;
+}
+
+function placeSink<Sink extends { readonly dir?: string }>(base: string, sink: Sink): Sink {
+  return sink.dir === undefined ? sink : { ...sink, dir: resolve(base, sink.dir) };
+}
+
+/**
+ * A bare name is looked up on the PATH. A path that stayed relative would lead into the folder an agent works in. The
+ * arguments are left alone.
+ */
+function placePrograms(base: string, programs: Programs): Programs {
+  const place = (program: string): string => (basename(program) === program ? program : resolve(base, program));
+  const placeFirst = ([program = '', ...words]: readonly string[]): string[] => [place(program), ...words];
+  return Object.fromEntries(
+    Object.entries(programs).map(([engine, start]) => [
+      engine,
+      typeof start === 'string' ? place(start) : placeFirst(start),
+    ]),
+  );
 }

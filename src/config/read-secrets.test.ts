@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readSecrets } from './read-secrets.js';
 
-it('finds the tokens of the server and what opens the sinks, longest first', () => {
+it('finds the tokens of the server and the secrets of the sinks, longest first', () => {
   const env = { ADA: 'a-token', GITHUB_TOKEN: 'a-token-and-more', HOOK: 'hook', EMPTY: '' };
   const secrets = readSecrets(
     {
@@ -21,11 +21,11 @@ it('finds the tokens of the server and what opens the sinks, longest first', () 
   expect(secrets).toEqual(['a-token-and-more', 'written-down', 'a-token', 'hook']);
 });
 
-it('finds nothing where there is nothing', () => {
+it('finds nothing in an empty configuration', () => {
   expect(readSecrets({}, {})).toEqual([]);
 });
 
-it('does not ask a worker for the tokens of the server', () => {
+it('does not require the tokens of the server from a worker', () => {
   const tokens = [
     { name: 'ada', scopes: [], value_env: 'NOT_HERE' },
     { name: 'bob', scopes: [], value: 'written-down' },

@@ -5,8 +5,8 @@ import { readTokens } from './read-tokens.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * What the configuration and the environment hold that must never be printed: the tokens of the server, and what opens
- * the sinks. Longest first, so that one that is part of another does not leave the rest of it.
+ * The secrets of the configuration and the environment, which must never be printed: the tokens of the server and of the
+ * sinks. Longest first, so that a secret which contains another one is masked as a whole.
  *
  * @example
  * readSecrets({ sinks: [{ type: 'github', token_env: 'GITHUB_TOKEN' }] }, process.env) // ['ghp_…']

@@ -4,7 +4,7 @@ import { readTokens } from './read-tokens.js';
 const ada = { name: 'ada', scopes: ['read', 'decide'], value: 'a-long-enough-secret' } as const;
 
 describe('the tokens of the server', () => {
-  it('are none where none is said', () => {
+  it('are an empty list by default', () => {
     expect(readTokens({}, {})).toEqual([]);
   });
 
@@ -21,13 +21,13 @@ describe('the tokens of the server', () => {
   });
 
   it.each([
-    ['no JSON', 'hush-hush', /not JSON/],
+    ['no JSON', 'hush-hush', /not valid JSON/],
     ['another shape', '[{"name":"ada","scopes":["fly"],"value":"hush-hush"}]', /0\.scopes\.0/],
-    ['no list', '{"hush-hush":1}', /does not fit/],
-    ['no value', '[{"name":"ada","scopes":[]}]', /needs value_env/],
-    ['one name twice', JSON.stringify([ada, ada]), /twice/],
-  ])('are refused for %s, without repeating a secret', (_, told, message) => {
-    const read = () => readTokens({}, { SLUICE_TOKENS: told });
+    ['no list', '{"hush-hush":1}', /is invalid/],
+    ['no value', '[{"name":"ada","scopes":[]}]', /Set value_env/],
+    ['one name twice', JSON.stringify([ada, ada]), /^Two tokens/],
+  ])('are refused for %s, without repeating a secret', (_, variable, message) => {
+    const read = () => readTokens({}, { SLUICE_TOKENS: variable });
     expect(read).toThrow(message);
     expect(read).toThrow(expect.objectContaining({ code: 'INVALID_CONFIG' }));
     expect(read).not.toThrow(/hush-hush|long-enough/);

@@ -22,34 +22,34 @@ export function readTokens(
   config: Pick<Config, 'tokens'>,
   env: Readonly<Record<string, string | undefined>>,
 ): readonly Token[] {
-  const told = env['SLUICE_TOKENS'];
-  const listed = told === undefined || told.trim() === '' ? (config.tokens ?? []) : readList(told);
+  const listedInEnv = env['SLUICE_TOKENS'];
+  const listed = listedInEnv === undefined || listedInEnv.trim() === '' ? (config.tokens ?? []) : readList(listedInEnv);
   const tokens = listed.map(({ name, scopes, value, value_env }) => {
     const found = value_env === undefined ? value : env[value_env];
     if (found !== undefined && found !== '') return { name, scopes, value: found };
     throw invalid(
       value_env === undefined
-        ? `The token ${name} needs value_env, the name of the variable that holds it, or a value.`
-        : `The token ${name} needs the environment variable ${value_env}.`,
+        ? `The token "${name}" has no value. Set value_env to the name of the variable that holds it, or set value.`
+        : `The environment variable ${value_env} is not set; it holds the token "${name}". Set it.`,
     );
   });
   const double = tokens.find(({ name }, index) => tokens.findIndex((token) => token.name === name) !== index);
   if (double === undefined) return tokens;
-  throw invalid(`The token ${double.name} is there twice; who decided must be told apart.`);
+  throw invalid(`Two tokens are named "${double.name}". Rename one: the name records who made a decision.`);
 }
 
-/** What it holds is not repeated in the message. */
+/** The message does not repeat what the variable holds. */
 function readList(text: string): readonly TokenConfig[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw invalid('SLUICE_TOKENS is not JSON; it is a list of { name, scopes, value }.');
+    throw invalid('SLUICE_TOKENS is not valid JSON. Write a list of { name, scopes, value }.');
   }
   const checked = tokensSchema['~standard'].validate(value);
   if (checked instanceof Promise || checked.issues === undefined) return value as readonly TokenConfig[];
-  const places = checked.issues.map(({ path = [] }) => path.map(String).join('.') || 'the whole');
-  throw invalid(`SLUICE_TOKENS does not fit at ${places.join(', ')}; it is a list of { name, scopes, value }.`);
+  const places = checked.issues.map(({ path = [] }) => path.map(String).join('.') || 'the whole value');
+  throw invalid(`SLUICE_TOKENS is invalid at ${places.join(', ')}. Write a list of { name, scopes, value }.`);
 }
 
 function invalid(message: string): SluiceError {

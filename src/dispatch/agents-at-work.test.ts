@@ -46,27 +46,27 @@ describe('an agent as a worker', { timeout: 30_000 }, () => {
     expect(call?.env).toMatchObject({ SLUICE_ISSUE_REF: 'local#1', SLUICE_RUN_ID: '2020-01-01-qa-0001' });
   });
 
-  it('is not taken at its word when the answer had to be repaired; a person starts from it', async () => {
+  it('does not have its result accepted when the answer had to be repaired; it becomes a draft for a person', async () => {
     const broken = JSON.stringify(RESULT).replace('"status"', "'status'");
     const { record, item } = await orderFrom(answer(`<json>${broken}</json>`));
     expect(record?.decision?.action).toBe('needs-human');
     expect(item?.reading.draft).toMatchObject({ status: 'ok', summary: 'Done.' });
   });
 
-  it('that answers for another run is not believed', async () => {
+  it('that reports a result of another run is refused', async () => {
     const other = { ...RESULT, run_id: '2020-01-01-qa-0099' };
     const { record } = await orderFrom(answer(`<json>${JSON.stringify(other)}</json>`));
     expect(record?.decision?.action).toBe('needs-human');
   });
 
-  it('that only talks is put before a person', async () => {
+  it('that leaves no result goes to a person', async () => {
     const { record } = await orderFrom(answer('All done, trust me.'));
     expect(record?.decision).toMatchObject({ action: 'needs-human', result_code: 'output_unparseable' });
   });
 });
 
 describe('an agent that asks, in a queued run', { timeout: 30_000 }, () => {
-  it('is waiting before its question is published, and goes on with the reply that is posted', async () => {
+  it('is waiting before its question is published, and continues with the reply that is posted', async () => {
     const site = await makeSite(
       [say(codex.thread('t-1'), codex.message('Which one?'), codex.completed(10, 1))],
       [

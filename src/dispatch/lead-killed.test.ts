@@ -22,12 +22,12 @@ import { startWorker } from './start-worker.js';
 const KILLS = Number(process.env['LEAD_KILLS'] ?? 4);
 
 const LEAD = fileURLToPath(new URL('./fixtures/lead-program.js', import.meta.url));
-const WORKER = fileURLToPath(new URL('./fixtures/told-worker.sh', import.meta.url));
+const WORKER = fileURLToPath(new URL('./fixtures/scripted-agent.sh', import.meta.url));
 
 /** A folder with the worker, some repositories, and the lead as one file, because it starts often and must start fast. */
 async function makeSite(): Promise<{ readonly data: string; readonly program: string }> {
   const data = await makeFolder({ effects: '' });
-  await copyFile(WORKER, join(data, 'told-worker.sh'));
+  await copyFile(WORKER, join(data, 'scripted-agent.sh'));
   for (let number = 0; number < 3; number++) await mkdir(join(data, `repository-${number}`));
   // As deep as in the package, which looks for its own manifest two folders up.
   const program = join(data, 'program/dispatch/lead.mjs');
@@ -86,7 +86,7 @@ const STATE_OF = { advance: 'review', blocked: 'blocked', 'needs-human': 'needs-
 
 describe('a lead that is killed again and again', () => {
   it(
-    'loses nothing acknowledged, tells every issue once, pollutes no state and leaves no ghost',
+    'loses nothing acknowledged, comments once on every issue, moves no wrong issue and leaves no orphaned run',
     { timeout: 120_000 + KILLS * 10_000 },
     async () => {
       const { data, program } = await makeSite();
@@ -119,7 +119,7 @@ describe('a lead that is killed again and again', () => {
         .filter((line) => line.endsWith(' start'));
       expect(new Set(starts).size).toBe(starts.length);
       report(
-        `${KILLS} kills: ${submitted.length} orders and ${settled.length} decisions acknowledged, none lost; ${starts.length} workers started, none twice; ${messages.length} comments, none twice; no state polluted, no ghost, no orphan`,
+        `${KILLS} kills: ${submitted.length} orders and ${settled.length} decisions acknowledged, none lost; ${starts.length} workers started, none twice; ${messages.length} comments, none twice; no issue in a wrong state, no orphaned run, no orphaned process`,
       );
       await store.close();
     },
@@ -170,7 +170,7 @@ async function checkComments(
   }
 }
 
-/** Workers that still run although nobody waits for them. */
+/** Agents that still run although no worker waits for them. */
 async function findSurvivors(data: string): Promise<string[]> {
   const survivors: string[] = [];
   for (const pid of await readdir('/proc').catch(() => [])) {

@@ -10,7 +10,7 @@ import { lockFolder } from '../runs/workspace/folder-lock.js';
 import { openWorkshop } from './fixtures/workshop.js';
 
 describe('a worker', { timeout: 30_000 }, () => {
-  it('does an order from the claim to the comment', async () => {
+  it('executes an order from the claim to the comment', async () => {
     const { start, submit, settled, store, effects, data } = await openWorkshop();
     const worker = start();
     const order = await submit('local#1', { result: 'ok' });
@@ -22,13 +22,13 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(existsSync(join(data, 'comments', 'local_1.md'))).toBe(true);
   });
 
-  it('leaves an execution with type, command, duration, exit code, encoding and status', async () => {
+  it('records an execution with type, command, duration, exit code, encoding and status', async () => {
     const { start, submit, settled, store } = await openWorkshop();
     start();
     await settled(await submit('local#1', { result: 'ok', exit: 3 }));
     const [execution] = (await store.listExecutions({})).items;
     expect(execution).toMatchObject({
-      worker: 'told',
+      worker: 'scripted',
       worker_type: 'script',
       command: [process.execPath, expect.stringContaining('worker.mjs')],
       exit_code: 3,
@@ -58,7 +58,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(events.length).toBeGreaterThan(1);
   });
 
-  it('does queued runs too, with the id they were given', async () => {
+  it('executes queued runs too, under their ids', async () => {
     const { start, store, data } = await openWorkshop();
     const spec = { engine: 'command', command: [process.execPath, '-e', 'console.log(42)'], workdir: data } as const;
     await store.createRun({ id: 'RUN1', spec, state: 'queued', now: Date.now() });
@@ -68,7 +68,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(existsSync(join(data, 'runs', 'RUN1', '.audit', 'stdout.1.log'))).toBe(true);
   });
 
-  it('ends a queued run that cannot be started with what is wrong', async () => {
+  it('ends a queued run that cannot be started with the reason', async () => {
     const { start, store, data } = await openWorkshop();
     await store.createRun({ id: 'RUN1', spec: { engine: 'command', workdir: data }, state: 'queued', now: Date.now() });
     start();
@@ -106,7 +106,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     );
   });
 
-  it('cancels a run when somebody asks for it', async () => {
+  it('cancels a run on request', async () => {
     const { start, store, data } = await openWorkshop();
     const command = [process.execPath, '-e', 'setTimeout(() => {}, 60_000)'];
     await store.createRun({
@@ -175,7 +175,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(await store.findIssue('local#1')).toMatchObject({ state: 'review', active_run_id: current.order.run_id });
   });
 
-  it('does one order at a time in a repository, and several side by side elsewhere', async () => {
+  it('executes one order at a time in a repository, and several at once in different ones', async () => {
     const { start, submit, settled, effects, data } = await openWorkshop();
     start({ concurrency: 3 });
     const orders = [
@@ -201,7 +201,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect((await effects()).map((line) => line.split(' ')[2])).toEqual(['start', 'end', 'start', 'end']);
   });
 
-  it('takes the more urgent order first', async () => {
+  it('claims the order with the higher priority first', async () => {
     const { start, submit, settled, effects } = await openWorkshop();
     const orders = [
       await submit('local#low', { result: 'ok' }, { priority: -1 }),
@@ -222,7 +222,7 @@ describe('a worker', { timeout: 30_000 }, () => {
 
   it('asks a person when the worker cannot be started', async () => {
     const { start, submit, settled } = await openWorkshop({
-      lead: { wrappers: { told: { type: 'script', command: ['/no/such/program'] } } },
+      lead: { wrappers: { scripted: { type: 'script', command: ['/no/such/program'] } } },
     });
     start();
     expect(await settled(await submit('local#1', {}))).toMatchObject({
@@ -230,7 +230,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     });
   });
 
-  it('stop() waits for what is under way and takes nothing more', async () => {
+  it('stop() waits for running work and claims nothing more', async () => {
     const { start, submit, store, effects } = await openWorkshop();
     const worker = start({ concurrency: 1 });
     const first = await submit('local#1', { sleep: 300, result: 'ok' });
@@ -243,7 +243,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect((await store.listOutbox({})).items).toMatchObject([{ state: 'delivered' }]);
   });
 
-  it('stop({ graceMs }) ends what takes too long, and a person is asked', async () => {
+  it('stop({ graceMs }) ends what takes longer, and a person is asked', async () => {
     const { start, submit, store, effects } = await openWorkshop();
     const worker = start();
     const { order } = await submit('local#1', { sleep: 60_000, result: 'ok' });
@@ -255,7 +255,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     });
   });
 
-  it('can be told to hurry after it was told to stop', async () => {
+  it('stop() can be called again with a shorter grace period', async () => {
     const { start, submit, effects } = await openWorkshop();
     const worker = start();
     await submit('local#1', { sleep: 60_000 });
@@ -264,7 +264,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(worker.busy).toBe(0);
   });
 
-  it('is not disturbed by wake-ups that come late, twice or for nothing', async () => {
+  it('tolerates wake-ups that are late, repeated or unnecessary', async () => {
     const { start, submit, settled, effects } = await openWorkshop();
     const worker = start();
     const order = await submit('local#1', { sleep: 100, result: 'ok' });
@@ -275,7 +275,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(await effects()).toHaveLength(2);
   });
 
-  it('ends runs in the books whose worker is gone', async () => {
+  it('ends recorded runs whose worker is gone', async () => {
     const { start, store, data } = await openWorkshop();
     const spec = { engine: 'command', command: ['true'], workdir: data } as const;
     await store.createRun({ id: 'RUN1', spec, state: 'running', workerId: 'gone', leaseMs: 1, now: Date.now() - 1000 });
@@ -310,7 +310,7 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
     return { ...workshop, git, getWorktree: (ulid: string) => join(workshop.data, 'worktrees', ulid) };
   }
 
-  it('works beside others of its repository, and its commit stays when the worktree is gone', async () => {
+  it('runs next to other orders of its repository, and its commit stays when the worktree is gone', async () => {
     const { start, submit, settled, effects, git, getWorktree } = await openGitWorkshop();
     start();
     const isolation = { isolation: 'worktree' };

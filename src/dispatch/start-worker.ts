@@ -62,7 +62,7 @@ export function startWorker(options: WorkerOptions): Worker {
     tasks.add(task);
   }
 
-  /** Claims runs until there is none left or the worker is busy. Each claim has its own name, so that each can be lost alone. */
+  /** Claims runs until the queue is empty or the worker is busy. Each claim has its own name, so that each can be lost alone. */
   async function claimWork(): Promise<void> {
     while (!stopping.signal.aborted && tasks.size < concurrency) {
       const workerId = `${id}/${newId()}`;
@@ -166,7 +166,7 @@ export function startWorker(options: WorkerOptions): Worker {
   };
 }
 
-/** The holder of a claim: this process, under a name of its own for every claim. */
+/** The holder of a claim: this process, under a different name for every claim. */
 async function identifyWorker(workerId: string): Promise<WorkerIdentity> {
   const { pid, started } = await identifyOwnProcess();
   return { worker_id: workerId, host: hostname(), pid, pid_started: started };

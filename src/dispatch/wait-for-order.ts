@@ -2,7 +2,7 @@ import type { OrderRecord } from '../records/index.js';
 import type { Store } from '../store/index.js';
 import { createWaker } from './waker.js';
 
-/** How late the end of an order is noticed if the store does not tell. */
+/** How late the end of an order is noticed if the store sends no notification. */
 const LOOK_MS = 500;
 
 /**

@@ -7,7 +7,7 @@ export interface FileTail {
   readonly position: number;
   /** Whether the file exists, as far as it was looked at. */
   readonly isThere: boolean;
-  /** The next bytes, at most `max`; undefined if there are none now. */
+  /** The next bytes, at most `max`; undefined if there are no more yet. */
   take(max: number): Promise<Uint8Array | undefined>;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export function openFileTail(path: string, from = 0): FileTail {
       if (ahead.length === 0) {
         handle ??= await openForReading(path);
         if (handle === undefined) return undefined;
-        // A new block each time: what was handed out may still be in use.
+        // A new block each time: the caller may still use the last one.
         const block = new Uint8Array(BLOCK);
         const { bytesRead } = await handle.read(block, 0, BLOCK, position);
         if (bytesRead === 0) return undefined;

@@ -2,7 +2,7 @@ import { openFileTail } from './file-tail.js';
 
 /** Reads a file line by line, also while it grows. A last line without its newline is not a line yet. */
 export interface LineTail {
-  /** The next complete line with where it starts; undefined if there is none now. */
+  /** The next complete line with where it starts; undefined if there is no more yet. */
   next(): Promise<FileLine | undefined>;
   /** Whether the file exists, as far as it was looked at. */
   readonly isThere: boolean;

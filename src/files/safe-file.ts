@@ -12,12 +12,12 @@ import { FileError, getErrorCode } from '../base/index.js';
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const NO_WAIT = constants.O_NONBLOCK ?? 0;
 
-/** Opens a regular file for reading; undefined if there is none. */
+/** Opens a regular file for reading; undefined if the file does not exist. */
 export async function openForReading(path: string): Promise<FileHandle | undefined> {
   return openRegular(path, constants.O_RDONLY | NO_FOLLOW | NO_WAIT);
 }
 
-/** Opens a regular file for reading and for appending, and makes it if there is none. */
+/** Opens a regular file for reading and for appending, and creates it if it does not exist. */
 export async function openForAppending(path: string): Promise<FileHandle> {
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW | NO_WAIT;
   const handle = await openRegular(path, flags);
@@ -43,9 +43,13 @@ async function openRegular(path: string, flags: number): Promise<FileHandle | un
     const code = getErrorCode(error);
     if (code === 'ENOENT') return undefined;
     if (code === 'ELOOP')
-      throw new FileError('UNSAFE_FILE', `${path} is a link, and links are not followed; put the file itself there.`, {
-        cause: error,
-      });
+      throw new FileError(
+        'UNSAFE_FILE',
+        `"${path}" is a symbolic link, and links are not followed. Replace it with a regular file.`,
+        {
+          cause: error,
+        },
+      );
     const message = `Cannot open "${path}" (${String(code)}). Check its permissions and the disk.`;
     throw new FileError('FILE_UNREADABLE', message, { cause: error });
   }
@@ -54,13 +58,13 @@ async function openRegular(path: string, flags: number): Promise<FileHandle | un
   throw new FileError('UNSAFE_FILE', `"${path}" is not a regular file. Remove it.`);
 }
 
-/** Throws unless a folder is one itself: a link in its place would choose where files are written. */
+/** Throws unless the path is a real folder: a link in its place would choose where files are written. */
 export async function requireOwnFolder(path: string): Promise<void> {
   if ((await lstat(path)).isDirectory()) return;
-  throw new FileError('UNSAFE_FILE', `${path} is not a folder of its own, and links are not followed; take it away.`);
+  throw new FileError('UNSAFE_FILE', `"${path}" is not a folder, and links are not followed. Remove it.`);
 }
 
-/** Reads a whole small file as text; undefined if there is none. */
+/** Reads a whole small file as text; undefined if the file does not exist. */
 export async function readSmallFile(path: string, maxBytes: number): Promise<string | undefined> {
   const handle = await openForReading(path);
   if (handle === undefined) return undefined;

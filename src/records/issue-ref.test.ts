@@ -35,7 +35,7 @@ describe('isIssueRef', () => {
     ['a look-alike', 'acme/shор#12'],
     ['a local id that climbs', 'local#../x'],
     ['something endless', `${'a/'.repeat(200)}b#1`],
-  ])('%s is no issue reference', (_, text) => {
+  ])('%s is not an issue reference', (_, text) => {
     expect(isIssueRef(text)).toBe(false);
   });
 });

@@ -13,7 +13,7 @@ export const ISSUE_REF_LENGTH = 200;
 const issueRef = new RegExp(ISSUE_REF_PATTERN);
 
 /**
- * Tells whether a text names an issue the way people do.
+ * Whether a text is an issue reference as people write it.
  *
  * @example
  * isIssueRef('acme/shop#12') // true
@@ -23,7 +23,7 @@ export function isIssueRef(text: string): boolean {
   return text.length <= ISSUE_REF_LENGTH && issueRef.test(text);
 }
 
-/** What to write instead of something that is no issue reference. */
+/** What to write instead of an invalid issue reference. */
 export function describeIssueRef(text: string): string {
   const address = /^https?:\/\/[^/\s]+\/([^\s#?]+?)\/(?:-\/)?(?:issues|work_items)\/([1-9]\d*)/.exec(
     text.slice(0, 500),
@@ -31,13 +31,13 @@ export function describeIssueRef(text: string): string {
   const fromAddress = `${address?.[1]}#${address?.[2]}`;
   if (address !== null && isIssueRef(fromAddress)) return `write ${fromAddress} instead of the address`;
   if (/^(?:gid:|I_|MDU6|\d+$)/.test(text)) {
-    return 'internal ids of a forge are not taken; write owner/repo#12, group/project#12 or local#id, as people do';
+    return 'internal ids of a forge are not accepted; write owner/repo#12, group/project#12 or local#id';
   }
   return 'write owner/repo#12, group/sub/project#12 or local#id';
 }
 
 /**
- * The issue reference as a file name. Two references may share one (`a/b_c#1`, `a/b/c#1`): what is in the file tells.
+ * The issue reference as a file name. Two references may share one (`a/b_c#1`, `a/b/c#1`); the file's content names the issue.
  *
  * @example
  * toFileName('acme/shop#12') // 'acme_shop_12'

@@ -24,7 +24,7 @@ describe('parseRunId', () => {
     ['a role that climbs', '2026-11-15-../x-0001'],
     ['a line break', '2026-11-15-qa-0001\n'],
     ['something endless', `2026-11-15-${'a'.repeat(200)}-0001`],
-  ])('%s is no run id', (_, text) => {
+  ])('%s is not a run id', (_, text) => {
     expect(parseRunId(text)).toBeUndefined();
   });
 

@@ -28,7 +28,7 @@ const shape = /^(\d{4}-\d{2}-\d{2})-(.+)-(\d{4,15})$/;
 const role = new RegExp(ROLE_PATTERN);
 
 /**
- * Takes a run id apart; undefined if it is none. The number is what stands last, so a role may hold hyphens.
+ * Splits a run id into its parts; undefined if it is not a run id. The number comes last, so a role may contain hyphens.
  *
  * @example
  * parseRunId('2026-11-15-backend-0003') // { date: '2026-11-15', role: 'backend', number: 3 }

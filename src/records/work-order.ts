@@ -24,9 +24,14 @@ const fields = {
     type: 'string',
     maxLength: ROLE_LENGTH,
     pattern: ROLE_PATTERN,
-    description: 'Who does it: backend, qa. Part of the run id.',
+    description: 'The role that does the work, such as backend or qa. Part of the run id.',
   },
-  repo_dir: { type: 'string', maxLength: 4096, pattern: NO_CONTROLS, description: 'Where the work is done; absolute.' },
+  repo_dir: {
+    type: 'string',
+    maxLength: 4096,
+    pattern: NO_CONTROLS,
+    description: 'The folder in which the agent works; an absolute path.',
+  },
   worker: {
     ...WORKER_NAME,
     description: 'The name of a wrapper in the configuration, or a built-in one such as codex-cli.',
@@ -35,23 +40,23 @@ const fields = {
     type: 'string',
     maxLength: INSTRUCTIONS_LENGTH,
     pattern: '^[^\\u0000]*$',
-    description: 'What is to be done. Longer texts belong into spec_snapshot.',
+    description: 'What to do. Put longer texts into spec_snapshot.',
   },
   constraints: {
     type: 'array',
     maxItems: 100,
     items: { type: 'string', minLength: 1, maxLength: 2000, pattern: '^[^\\u0000]*$' },
-    description: 'What must be kept to.',
+    description: 'Constraints that the work must respect.',
   },
   spec_ref: { ...line, description: 'Where the specification is.' },
   spec_snapshot: {
     type: 'string',
     maxLength: 500_000,
     pattern: '^[^\\u0000]*$',
-    description: 'The specification itself, as it was when the order was given.',
+    description: 'The text of the specification when the order was submitted.',
   },
-  contracts_ref: { ...line, description: 'Where the contracts the work must keep to are.' },
-  links: { type: 'array', maxItems: 100, items: line, description: 'Further places to look at.' },
+  contracts_ref: { ...line, description: 'Where the contracts are that the work must respect.' },
+  links: { type: 'array', maxItems: 100, items: line, description: 'Further links for the agent.' },
   depends_on: {
     type: 'array',
     maxItems: 100,
@@ -61,13 +66,18 @@ const fields = {
   request_id: {
     ...REQUEST_ID,
     description:
-      'The same request under the same id gives the same order, however often it is sent; another one is refused.',
+      'Idempotency key: the same request with the same id returns the same order; a different request with that id is refused.',
   },
-  priority: { type: 'integer', minimum: -1000, maximum: 1000, description: 'Higher goes first; 0 by default.' },
+  priority: {
+    type: 'integer',
+    minimum: -1000,
+    maximum: 1000,
+    description: 'A higher priority is claimed first; 0 by default.',
+  },
   isolation: {
     enum: ['repository', 'worktree'],
     description:
-      'worktree: a git worktree of its own, so that several orders of one repository can run at once; repository by default.',
+      'worktree: a separate git worktree, so that several orders of one repository can run at once; repository by default.',
   },
 } as const;
 
@@ -93,7 +103,7 @@ export const workOrder = {
       type: 'string',
       maxLength: RUN_ID_LENGTH,
       pattern: RUN_ID_PATTERN,
-      description: 'YYYY-MM-DD-role-NNNN: a new one for every spawn, retry and switch.',
+      description: 'YYYY-MM-DD-role-NNNN: a new one for every order, retry and change of worker.',
     },
   },
   required: [...required, 'run_id'],

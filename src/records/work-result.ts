@@ -16,7 +16,7 @@ const testReport = {
   properties: {
     command: { ...text, description: 'What was run.' },
     result: { enum: TEST_RESULTS },
-    evidence: { ...text, description: 'What shows it: a count, a log, an address.' },
+    evidence: { ...text, description: 'Evidence: a count, a log, a URL.' },
   },
   required: ['command', 'result', 'evidence'],
 } as const;
@@ -34,7 +34,7 @@ export const workResult = {
     run_id: { ...text, description: 'As in the work order.' },
     status: {
       enum: RESULT_STATUSES,
-      description: 'ok: done. fail: tried and not done. blocked: cannot go on without somebody else.',
+      description: 'ok: done. fail: tried and not done. blocked: cannot continue without someone else.',
     },
     changes: {
       type: 'object',
@@ -47,12 +47,12 @@ export const workResult = {
     },
     tests: {
       anyOf: [testReport, { const: 'n/a' }],
-      description: 'Needed unless the status is blocked. n/a is the only way to say that there are none.',
+      description: 'Needed unless the status is blocked. Write n/a if there are no tests.',
     },
     summary: { ...text, description: 'What was done and why, for people.' },
-    result_code: { ...text, description: `Why it did not go through: one of ${RESULT_CODES.join(', ')}.` },
-    blocked_by: { ...texts, description: 'Issues or things that must come first.' },
-    questions: { ...texts, description: 'What a person has to answer.' },
+    result_code: { ...text, description: `Why the work did not succeed: one of ${RESULT_CODES.join(', ')}.` },
+    blocked_by: { ...texts, description: 'Issues or other things that must be resolved first.' },
+    questions: { ...texts, description: 'Questions for a person.' },
   },
   required: ['issue_ref', 'run_id', 'status', 'changes', 'summary'],
 } as const;

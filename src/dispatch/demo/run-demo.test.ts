@@ -21,7 +21,7 @@ describe('the closed loop', { timeout: 60_000 }, () => {
     expect(inbox.map(({ issue_ref }) => issue_ref)).toEqual([orders[2]?.issue_ref]);
   });
 
-  it('says so if it does not come to its end', async () => {
+  it('reports a demo that does not finish', async () => {
     vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort(new DOMException('late', 'TimeoutError')));
     onTestFinished(() => void vi.restoreAllMocks());
     await expect(runDemo({ data: await makeFolder({}) })).rejects.toMatchObject({
@@ -30,7 +30,7 @@ describe('the closed loop', { timeout: 60_000 }, () => {
     });
   });
 
-  it('commits for real, into a repository of its own', async () => {
+  it('makes a real commit, in a separate repository', async () => {
     const data = await makeFolder({});
     execFileSync('git', ['-C', data, 'init', '--quiet']);
     const { orders } = await runDemo({ data: join(data, 'inside') });
@@ -40,7 +40,7 @@ describe('the closed loop', { timeout: 60_000 }, () => {
     expect(() => execFileSync('git', ['-C', data, 'rev-parse', 'HEAD'], { stdio: 'ignore' })).toThrow('rev-parse');
   });
 
-  it('works without git: then the worker names a pull request', async () => {
+  it('works without git: then the agent names a pull request', async () => {
     vi.stubEnv('PATH', '/nowhere');
     onTestFinished(() => void vi.unstubAllEnvs());
     const { orders } = await runDemo({ data: await makeFolder({}) });

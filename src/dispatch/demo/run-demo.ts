@@ -34,7 +34,7 @@ export interface DemoOrder {
   readonly source: ReadingSource;
   readonly action: Decision['action'];
   readonly reason: string;
-  /** What was told to the issue; null if nothing has been delivered. */
+  /** The comment on the issue; null if none has been delivered. */
   readonly comment: string | null;
   /** The file it was delivered to. */
   readonly delivered_to: string | null;
@@ -60,7 +60,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     const worker = startWorker({ store, lead, runs: { data, ...logger }, ...logger, takes: ['orders'] });
     const submitted: WorkOrder[] = [];
     try {
-      // Every demo has issues of its own: those of the last one may still wait for a person.
+      // Every demo has new issues: those of the last one may still wait for a person.
       const round = createUlids()().slice(-8).toLowerCase();
       for (const name of DEMO_WORKERS) {
         const { order } = await lead.submit(createDemoRequest(name, `local#demo-${round}-${name}`, repoDir));

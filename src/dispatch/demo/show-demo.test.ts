@@ -47,7 +47,7 @@ describe('the demo of an empty store', { timeout: 90_000 }, () => {
     expect(await showDemo({ store, lead, data })).toBeUndefined();
   });
 
-  it('is one set of orders for two servers that begin at once, each with a folder of its own', async () => {
+  it('creates one set of orders when two servers start at once, each with its own folder', async () => {
     // Made first, so that it is removed last: the worker of the stage works in it.
     const elsewhere = await makeFolder({});
     const { data, store, lead } = await openStage();
@@ -57,7 +57,7 @@ describe('the demo of an empty store', { timeout: 90_000 }, () => {
     expect((await store.listOrders({})).items).toHaveLength(3);
   });
 
-  it('ends when it is told to', async () => {
+  it('stops when it is aborted', async () => {
     const { data, store, lead } = await openStage();
     const demo = await showDemo({ store, lead, data });
     await demo?.stop();

@@ -49,7 +49,7 @@ describe('a worker with a command', () => {
     expect(files).toEqual([{ path: 'work_order.json', text: `${JSON.stringify(order, null, 2)}\n` }]);
   });
 
-  test('by arguments: is told where the order is, unless its command says so', () => {
+  test('by arguments: gets the path of the order, unless its command has a placeholder for it', () => {
     const command = ['worker', '-v'];
     expect(injectOrder({ type: 'script', command, inject: 'args' }, order, runDir).spec.command).toEqual([
       'worker',
@@ -70,7 +70,7 @@ describe('a worker with a command', () => {
     expect(spec.env).toEqual(Object.keys(env));
   });
 
-  test('works in a worktree where there is one, and is told so', () => {
+  test('works in a worktree if there is one, and gets its path', () => {
     const { spec, files } = injectOrder(script, order, runDir, '/data/worktrees/1');
     expect(spec.workdir).toBe('/data/worktrees/1');
     expect(spec.command?.[3]).toBe('/data/worktrees/1backend');
@@ -86,7 +86,7 @@ describe('a worker with a command', () => {
     expect(() => injectOrder({ type: 'go-cli' }, order, runDir)).toThrow(
       expect.objectContaining({
         code: 'INVALID_WRAPPERS',
-        message: 'A worker of type go-cli needs a command in the configuration.',
+        message: 'A wrapper of type "go-cli" needs a command. Add one in the configuration.',
       }),
     );
   });
@@ -108,7 +108,7 @@ describe('an agent', () => {
     },
   );
 
-  test('is told its order, its files and how to report', () => {
+  test('gets a prompt with its order, its files and how to report', () => {
     const full = { ...order, constraints: ['No new dependencies.'], spec_snapshot: '# Basket' };
     expect(injectOrder({ type: 'codex-cli' }, full, runDir).spec.prompt).toBe(
       `You do the work of one work order, in the role backend, in the repository /srv/shop.
@@ -139,7 +139,7 @@ Write it to ${runDir}/work_result.json as your last step. Your last message ends
     );
   });
 
-  test('is told nothing where there are no instructions', () => {
+  test('gets no instructions where the order has none', () => {
     const { spec } = injectOrder({ type: 'codex-cli' }, { ...order, instructions: '' }, runDir);
     expect(spec.prompt).toContain('Run: 2026-11-15-backend-0001\n\n## Files of the order');
   });
@@ -149,14 +149,14 @@ Write it to ${runDir}/work_result.json as your last step. Your last message ends
     expect(spec).toMatchObject({ engine: 'claude', model: 'm', permissions: 'safe' });
   });
 
-  test('with a command of its own is run as that command', () => {
+  test('whose wrapper has a command is run as that command', () => {
     const { spec } = injectOrder({ type: 'codex-cli', command: ['my-codex', '{work_order}'] }, order, runDir);
     expect(spec).toMatchObject({ engine: 'command', command: ['my-codex', `${runDir}/work_order.json`] });
     expect(spec.contract).toBeUndefined();
   });
 });
 
-test('the context pack has a file for whatever there is to say', () => {
+test('the context pack has one file for each part of the order that has content', () => {
   const full = {
     ...order,
     constraints: ['No new dependencies.', 'Two\nlines.'],

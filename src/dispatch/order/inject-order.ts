@@ -41,7 +41,10 @@ export function injectOrder(
   }
   const engine = findAgentEngine(wrapper.type);
   if (engine === undefined) {
-    throw new OrdersError('INVALID_WRAPPERS', `A worker of type ${wrapper.type} needs a command in the configuration.`);
+    throw new OrdersError(
+      'INVALID_WRAPPERS',
+      `A wrapper of type "${wrapper.type}" needs a command. Add one in the configuration.`,
+    );
   }
   const spec: RunSpec = {
     ...common,
@@ -122,7 +125,7 @@ function listFile(path: string, entries: readonly string[]): readonly PackFile[]
   return [{ path, text: `${entries.map((entry) => `- ${entry.replaceAll('\n', '\n  ')}`).join('\n')}\n` }];
 }
 
-/** What an agent is told: its order, where its files are, and how to report. */
+/** The prompt of an agent: its order, where its files are, and how to report. */
 function renderPrompt(order: WorkOrder, runDir: string, pack: readonly PackFile[]): string {
   const files = pack.map(({ path }) => `- ${join(runDir, path)}`).join('\n');
   return `You do the work of one work order, in the role ${order.role}, in the repository ${order.repo_dir}.

@@ -180,6 +180,6 @@ describe('a worktree', () => {
   it('cannot be made where there is no repository', async () => {
     const repoDir = await makeFolder({ 'a.txt': 'x' });
     const made = await createWorktree({ repoDir, folder: join(repoDir, 'w'), branch: 'sluice/x' });
-    expect(made.error).toContain(`${repoDir} is none`);
+    expect(made.error).toContain(`"${repoDir}" is not one`);
   });
 });

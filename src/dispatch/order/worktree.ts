@@ -47,14 +47,14 @@ export async function createWorktree(worktree: Worktree): Promise<{ readonly err
 function describeFailure(repoDir: string, { code, stderr }: GitEnd): string {
   if (code === 'no_git') return 'isolation "worktree" needs git, which is not installed';
   if (stderr.includes('not a git repository')) {
-    return `isolation "worktree" needs a git repository, and ${repoDir} is none`;
+    return `isolation "worktree" needs a git repository, and "${repoDir}" is not one`;
   }
-  return `git could not make a worktree of ${repoDir}: ${stderr.trim().slice(-300)}`;
+  return `git cannot create a worktree of "${repoDir}": ${stderr.trim().slice(-300)}`;
 }
 
 /**
  * Removes a worktree, unless it holds uncommitted changes. Commits stay in the repository, on the branch; a branch without
- * commits of its own is removed too.
+ * new commits is removed too.
  */
 async function removeWorktree({ repoDir, folder, branch }: Worktree): Promise<'removed' | 'kept'> {
   if (!(await isPresent(folder))) return 'removed';
@@ -73,7 +73,7 @@ async function removeWorktree({ repoDir, folder, branch }: Worktree): Promise<'r
 /** Removes the worktree of an order that is over; the note is what a person should know of one that was kept. */
 export async function putAwayWorktree(worktree: Worktree | undefined): Promise<{ readonly note?: string }> {
   if (worktree === undefined || (await removeWorktree(worktree)) === 'removed') return {};
-  return { note: `Its worktree ${worktree.folder} holds changes that are not committed.` };
+  return { note: `Its worktree "${worktree.folder}" has uncommitted changes.` };
 }
 
 type CallGit = (args: readonly string[]) => Promise<GitEnd>;

@@ -32,7 +32,7 @@ async function openRetention(settings: RetentionSettings) {
 }
 
 describe('retention', () => {
-  it('lets go of the folders and events of old runs and keeps their records', async () => {
+  it('deletes the folders and events of old runs and keeps their records', async () => {
     const { data, store, retention, countEvents } = await openRetention({ runsMs: 5 * DAY });
     await addRun(store, data, 'old', NOW + DAY, 2500);
     await addRun(store, data, 'young', NOW + 8 * DAY);
@@ -44,7 +44,7 @@ describe('retention', () => {
     expect(await store.findRun('old')).toMatchObject({ state: 'ended', result: { status: 'success' } });
   });
 
-  it('leaves what a person is asked about as it is, however old', async () => {
+  it('leaves open inbox items and their runs alone, however old', async () => {
     const { data, store, retention, countEvents } = await openRetention({ runsMs: DAY });
     const { record } = await store.submitOrder({ ...sampleSubmission(), run: 'asked' });
     await store.append('asked', [sampleFcmp(1)]);
@@ -55,7 +55,7 @@ describe('retention', () => {
     expect(await readdir(join(data, 'runs'))).toEqual(['asked']);
   });
 
-  it('touches no folder the store does not know, and follows no link', async () => {
+  it('leaves folders alone that the store does not know, and follows no link', async () => {
     const { data, store, retention } = await openRetention({ runsMs: DAY });
     await addRun(store, data, 'old', NOW);
     await mkdir(join(data, 'runs', 'mine'), { recursive: true });
@@ -68,7 +68,7 @@ describe('retention', () => {
     expect(await readdir(elsewhere)).toEqual(['keep.txt']);
   });
 
-  it('removes the folder that another machine has forgotten in the books', async () => {
+  it('removes the folder of a run whose record another machine has marked as forgotten', async () => {
     const { data, store, retention } = await openRetention({ runsMs: 5 * DAY });
     await addRun(store, data, 'old', NOW);
     await store.forgetEvents({ id: 'old', limit: 100, now: NOW });
@@ -82,7 +82,7 @@ describe('retention', () => {
     expect(await countEvents('old')).toBe(3);
   });
 
-  it('lets old results go', async () => {
+  it('deletes old cached results', async () => {
     const { store, retention } = await openRetention({ resultsMs: DAY });
     await store.keep('k', { run_id: 'r', result: createRunResult(), kept_at: new Date(NOW).toISOString() });
     expect(await retention.sweep()).toMatchObject({ results: 1 });

@@ -18,7 +18,7 @@ export interface RetentionOptions {
 
 /** Forgetting, under way. */
 export interface Retention {
-  /** Forgets now what is due, within bounds; tells what went. */
+  /** Removes now what is due, within bounds; returns how much was removed. */
   sweep(): Promise<Forgotten>;
   /** Resolves when nothing is being forgotten any more. */
   stop(): Promise<void>;
@@ -60,7 +60,7 @@ export function startRetention(options: RetentionOptions): Retention {
       deliveredMs === undefined ? 0 : await store.forgetDelivered({ before: now - deliveredMs, limit: ROWS });
     const results = resultsMs === undefined ? 0 : await store.forgetResults({ before: now - resultsMs, limit: ROWS });
     const forgotten = { runs, folders, delivered, results };
-    if (runs + folders + delivered + results > 0) logger.info('forgot what is old', forgotten);
+    if (runs + folders + delivered + results > 0) logger.info('old data removed', forgotten);
     return forgotten;
   }
 
@@ -87,21 +87,21 @@ export function startRetention(options: RetentionOptions): Retention {
   };
 }
 
-/** How long things are kept that nobody waits for; what has no age is kept for good. Milliseconds. */
+/** How long finished things are kept, in milliseconds; what has no age here is kept forever. */
 export interface RetentionSettings {
   /** The folders and events of runs, from their end on. */
   readonly runsMs?: number | undefined;
   /** Delivered comments in the outbox, from the moment they were written. */
   readonly deliveredMs?: number | undefined;
-  /** Kept results. */
+  /** Cached results. */
   readonly resultsMs?: number | undefined;
 }
 
-/** Events that one transaction lets go: few enough that nobody waits for it. */
+/** Events that one transaction deletes: few enough that other transactions do not wait for it. */
 const EVENTS_AT_ONCE = 1000;
 
 /**
- * Lets go of the events of runs that ended before a moment, at most so many runs and transactions at a time. Tells how
+ * Deletes the events of runs that ended before a moment, at most so many runs and transactions at a time. Returns how
  * many runs are done with.
  */
 async function forgetRuns(

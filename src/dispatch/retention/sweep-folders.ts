@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { getErrorCode } from '../../base/index.js';
 import type { Upkeep } from '../../store/index.js';
 
-/** Names that one question to the store has. */
+/** Names in one query to the store. */
 const NAMES_AT_ONCE = 500;
 
 /**
- * Removes the folders of runs that were forgotten, at most so many; tells how many. A folder whose run the store does not
- * know belongs to somebody else, and stays. Each machine sweeps its own data folder.
+ * Removes the folders of runs that were forgotten, at most so many; returns how many. A folder whose run the store does not
+ * know belongs to someone else, and stays. Each machine sweeps its own data folder.
  */
 export async function sweepFolders(
   store: Pick<Upkeep, 'findForgottenRuns'>,

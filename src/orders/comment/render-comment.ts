@@ -4,7 +4,7 @@ import type { Decision, Reading, Resolution, WorkOrder, WorkResult } from '../..
 import { showLine, showText } from '../plain-text.js';
 import { getIssueState, getResolvedState } from './issue-state.js';
 
-/** What a comment tells. */
+/** The content of a comment. */
 export interface CommentContent {
   readonly order: WorkOrder;
   readonly reading: Reading;
@@ -16,7 +16,7 @@ export interface CommentContent {
 /**
  * The comment that a decision writes: header lines, a blank line, sections, always the same ones in the same order, with
  * `none` for what is absent. Whatever a worker wrote stays inside its quote or its line, so it can forge neither.
- * Mentions (`@name`) are left alone: the forge decides whom it tells.
+ * Mentions (`@name`) are left alone: the forge decides whom it notifies.
  *
  * @example
  * renderComment({ order, reading, decision }).split('\n')[0] // 'Role: backend'
@@ -132,7 +132,7 @@ function inline(text: string): string {
   return escapeMarkup(showLine(text, LINE_LENGTH));
 }
 
-/** A value as one line, `none` if there is no value. */
+/** A value as one line, `none` if it is missing. */
 function none(value: string | undefined): string {
   const line = inline(value ?? '');
   return line === '' ? 'none' : line;

@@ -124,7 +124,7 @@ describe('row 4: the agent ended without a result', () => {
   });
 });
 
-describe('row 5: there is no result to go by', () => {
+describe('row 5: no usable result', () => {
   test.each<[string, Reading, string, string]>([
     ['nothing', withoutResult(), 'output_unparseable', 'no result file found'],
     ['nothing, and nothing said about it', { source: 'none', problems: [] }, 'output_unparseable', 'no result found'],
@@ -146,9 +146,9 @@ describe('row 5: there is no result to go by', () => {
     ],
     [
       'a result without its status',
-      withoutResult({ source: 'json', problems: [{ code: 'KEY_MISSING', message: 'it is missing', path: 'status' }] }),
+      withoutResult({ source: 'json', problems: [{ code: 'KEY_MISSING', message: 'missing', path: 'status' }] }),
       'manual_intervention',
-      'status: it is missing',
+      'status: missing',
     ],
   ])('%s: a person is asked', (_, reading, result_code, because) => {
     expect(decideWith({ reading })).toEqual({
@@ -176,7 +176,7 @@ describe('row 5: there is no result to go by', () => {
   });
 });
 
-describe('row 6: the result lacks what it has to show', () => {
+describe('row 6: the result lacks evidence', () => {
   test.each<[string, Partial<WorkResult>, string]>([
     ['no change', { changes: {} }, 'changes: it names neither a pull request nor a commit'],
     ['a change called none', { changes: { pr: 'none', commit: ' N/A ' } }, 'changes: it names neither'],
@@ -191,11 +191,11 @@ describe('row 6: the result lacks what it has to show', () => {
     expect(decision.reason).toContain(`The agent reports ok, but ${because}`);
   });
 
-  test.each(['ok', 'fail'] as const)('%s without a word about tests: a person is asked', (status) => {
+  test.each(['ok', 'fail'] as const)('%s without tests: a person is asked', (status) => {
     const { tests: _, ...untested } = result;
     const decision = decideWith({ reading: { ...createReading(), result: { ...untested, status } } });
     expect(decision).toMatchObject({ action: 'needs-human', result_code: 'manual_intervention' });
-    expect(decision.reason).toContain('where there are none it has to say n/a');
+    expect(decision.reason).toContain('write n/a if there are none');
   });
 
   test('a commit that is not there: a person is asked', () => {
@@ -211,7 +211,7 @@ describe('row 6: the result lacks what it has to show', () => {
     });
   });
 
-  test('a notice is no problem', () => {
+  test('a notice changes nothing', () => {
     const notices = [{ code: 'RESULT_SHADOWED', message: 'both are there' }];
     expect(decideWith({ reading: { ...createReading(), notices } }).action).toBe('advance');
   });
@@ -265,7 +265,7 @@ describe('row 9: fail', () => {
     });
   });
 
-  test('the reason has the worker’s words, its code, how it ended, and tests that say otherwise', () => {
+  test('the reason quotes the agent, its code, how it ended, and tests that contradict it', () => {
     const reading = createReading({ status: 'fail', summary: 'It does\nnot compile.', result_code: 'of_my_own' });
     expect(decideWith({ reading, exitCode: 1 }).reason).toBe(
       'The agent reports fail (of_my_own): It does not compile. Its process exited with code 1. It also reports that its tests passed.',
@@ -287,7 +287,7 @@ describe('row 10: blocked', () => {
     expect(decideWith({ reading })).toMatchObject({ action: 'blocked', result_code });
   });
 
-  test('the reason is the worker’s', () => {
+  test('the reason is the agent’s', () => {
     const reading = { ...createReading(), result: { ...bare, summary: 'No key.', blocked_by: ['acme/shop#3'] } };
     expect(decideWith({ reading }).reason).toBe(
       'The agent reports blocked: No key. It waits for acme/shop#3. Its process exited with code 0.',

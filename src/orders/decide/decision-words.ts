@@ -17,7 +17,7 @@ export function knownCode(code: string | undefined): ResultCode | undefined {
   return RESULT_CODES.find((known) => known === code && known !== 'none');
 }
 
-/** The worker's own words, and a code of its own that Sluice does not know. */
+/** What the agent wrote, and a code that Sluice does not know. */
 export function describeReport({ summary, result_code: code }: WorkResult): string {
   const odd =
     code === undefined || (RESULT_CODES as readonly string[]).includes(code) ? '' : ` (${showLine(code, 50)})`;

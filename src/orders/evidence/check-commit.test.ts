@@ -38,7 +38,7 @@ describe('checkCommit', () => {
     expect(await checkCommit(dir, commit.slice(0, 8))).toEqual({});
   });
 
-  test('does not find what is not there, or is no commit', async () => {
+  test('does not find what does not exist or is not a commit', async () => {
     const { dir } = await makeRepository();
     const tree = git(dir, 'rev-parse', 'HEAD^{tree}');
     const absent = 'f'.repeat(40);
@@ -62,7 +62,7 @@ describe('checkCommit', () => {
     expect(await checkCommit(dir, git(tree, 'rev-parse', 'HEAD'))).toEqual({});
   });
 
-  test('has nothing to look in where there is no repository', async () => {
+  test('cannot check without a repository', async () => {
     const folder = await makeFolder({});
     const notice = {
       code: 'NOT_A_REPOSITORY',
@@ -103,7 +103,7 @@ describe('checkCommit', () => {
     await expect(stat(sprung)).rejects.toThrow('ENOENT');
   });
 
-  test('says so where git is missing', async () => {
+  test('reports that git is missing', async () => {
     const { dir, commit } = await makeRepository();
     const folder = await makeFolder({});
     setVariable('PATH', folder);

@@ -16,7 +16,7 @@ const HASH = /^[0-9a-f]{4,64}$/;
 const PATH = 'changes.commit';
 
 /**
- * Looks for a claimed commit in a repository. The repository is the worker's: git is told to run nothing it names and
+ * Looks for a claimed commit in a repository. The repository is the worker's: git is set to run nothing it names and
  * to ask no other machine.
  *
  * @example

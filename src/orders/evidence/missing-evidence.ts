@@ -20,7 +20,7 @@ export function findMissingEvidence(result: WorkResult): readonly Problem[] {
 
 /** Any words about tests are explicit; that they were not run leaves the question open. */
 function describeMissingTests(tests: WorkResult['tests']): string | undefined {
-  if (tests === undefined) return 'it says nothing about tests; where there are none it has to say n/a';
+  if (tests === undefined) return 'it does not mention tests; write n/a if there are none';
   return tests !== 'n/a' && tests.result === 'not_run' ? 'the tests were not run' : undefined;
 }
 
@@ -28,7 +28,7 @@ function isMissing(text: string | undefined): boolean {
   return text === undefined || isNoneLike(text);
 }
 
-/** Tells whether a value says that there is nothing: empty, `none` or `n/a`. */
+/** Whether a value means "nothing": empty, `none` or `n/a`. */
 export function isNoneLike(text: string): boolean {
   return ['', 'none', 'n/a'].includes(text.trim().toLowerCase());
 }

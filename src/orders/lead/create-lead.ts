@@ -59,7 +59,7 @@ export function createLead(options: LeadOptions): Lead {
     const report = await deliverDue({
       ...context,
       signal,
-      // A name of its own for every call: two calls side by side must not pass for one another.
+      // A different name for every call: two concurrent calls must not be mistaken for each other.
       workerId: `${context.leadId}/${context.newId()}`,
       createItem: async (message, error) => createDeadLetter(context, message, error),
     });

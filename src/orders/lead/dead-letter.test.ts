@@ -43,7 +43,7 @@ describe('a comment that cannot be delivered', () => {
     ]);
   });
 
-  it('is written anew when the person accepts', async () => {
+  it('is sent again when the person accepts', async () => {
     const { lead, inbox, findState, arrived, repair } = await withBrokenSink();
     await lead.deliver();
     repair();

@@ -17,7 +17,7 @@ function setUp() {
   return {
     store,
     lead,
-    told: () => lines.map((line): unknown => JSON.parse(line)),
+    logged: () => lines.map((line): unknown => JSON.parse(line)),
     queue: async (id: string, sink: string) => queueMessage(store, { id, issueRef: `local#${id}`, sinks: [sink], now }),
     pass: (ms: number) => (now += ms),
   };
@@ -25,17 +25,17 @@ function setUp() {
 
 describe('a comment for a sink that is not configured', () => {
   it('is logged once, and the outbox says why it waits', async () => {
-    const { store, lead, told, queue, pass } = setUp();
+    const { store, lead, logged, queue, pass } = setUp();
     await queue('a', 'renamed');
     await queue('b', 'renamed');
     await lead.deliver();
-    expect(told()).toEqual([]);
+    expect(logged()).toEqual([]);
     pass(61_000);
     await lead.deliver();
     await queue('c', 'renamed');
     pass(61_000);
     await lead.deliver();
-    expect(told()).toMatchObject([{ level: 'warn', sink: 'renamed' }]);
+    expect(logged()).toMatchObject([{ level: 'warn', sink: 'renamed' }]);
     const { items } = await store.listOutbox({ state: 'waiting' });
     expect(items).toHaveLength(3);
     for (const { last_error } of items) expect(last_error).toContain('no running worker has a sink of this name');
@@ -63,12 +63,12 @@ describe('a comment for a sink that is not configured', () => {
   });
 
   it('keeps those of other sinks from nothing', async () => {
-    const { store, lead, told, queue, pass } = setUp();
+    const { store, lead, logged, queue, pass } = setUp();
     await queue('a', 'renamed');
     await queue('b', 'mine');
     pass(61_000);
     expect(await lead.deliver()).toMatchObject({ delivered: 1 });
     expect((await store.listOutbox({ state: 'delivered' })).items).toMatchObject([{ sink: 'mine', last_error: null }]);
-    expect(told()).toHaveLength(1);
+    expect(logged()).toHaveLength(1);
   });
 });

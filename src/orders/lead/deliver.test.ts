@@ -213,7 +213,7 @@ describe('deliverDue', () => {
     expect(arrived).toEqual(['a-scripted']);
   });
 
-  it('takes nothing more when it is told to stop', async () => {
+  it('claims nothing more when it is aborted', async () => {
     const { sink, arrived } = createScriptedSink();
     const { ports, queue } = setUp([sink]);
     await queue('a');

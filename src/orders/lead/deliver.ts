@@ -16,7 +16,7 @@ export interface DeliveryPorts {
   readonly logger: Logger;
   /** How many messages are on their way at once. */
   readonly concurrency: number;
-  /** Takes nothing more once it is aborted; what is on its way goes on. */
+  /** No further message is claimed once this is aborted; those being sent are finished. */
   readonly signal?: AbortSignal | undefined;
   /** What a person sees of a message that was given up. */
   readonly createItem: (message: OutboxMessage, error: string) => Promise<InboxItem | null>;
@@ -29,13 +29,13 @@ export interface DeliveryReport {
   readonly postponed: number;
   /** Given up: a person is asked. */
   readonly dead: number;
-  /** Somebody else took the message over meanwhile. */
+  /** Another worker claimed the message meanwhile. */
   readonly lost: number;
 }
 
 /*
  * A message is leased for six times the longest request of its sink: three for looking through comments, one for sending,
- * two to spare. So a request is over before anybody else can take the message and look for it.
+ * two to spare. So a request is over before another worker can claim the message and search for it.
  */
 const LEASE_FACTOR = 6;
 const SEARCH_FACTOR = 3;
@@ -146,9 +146,9 @@ export function pauseAfter(failure: {
   return Math.max(1, Math.round(leastMs + random() * range));
 }
 
-/** Whoever has the sink takes a message within seconds; after this nobody seems to have it. */
+/** A worker that has the sink claims a message within seconds; after this time none seems to have it. */
 const PATIENCE_MS = 60_000;
-/** How often it is looked for them. */
+/** How often such messages are searched for. */
 const LOOK_MS = 30_000;
 const AT_ONCE = 1000;
 
@@ -156,7 +156,7 @@ const REASON =
   'The comment waits: no running worker has a sink of this name. Configure the sink, or start a worker that has it.';
 
 /**
- * Makes a function that looks for comments which wait for a sink that this lead does not have, now and then: they get
+ * Makes a function that from time to time searches for comments which wait for a sink that this lead does not have: they get
  * the reason, and each sink is logged once. Without that a sink that was renamed would keep them silently.
  */
 export function createStrandedReport(
@@ -172,7 +172,7 @@ export function createStrandedReport(
     lookAt = now + LOOK_MS;
     const wanted = { sinks, dueBefore: now - PATIENCE_MS, error: REASON, limit: AT_ONCE };
     for (const sink of await store.noteStranded(wanted)) {
-      if (!reported.has(sink)) logger.warn('comments wait for a sink that is not configured here', { sink });
+      if (!reported.has(sink)) logger.warn('comments are waiting for a sink that is not configured here', { sink });
       reported.add(sink);
     }
   };

@@ -5,7 +5,7 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import { openStore } from '../../store/open-store.js';
 import { cleanEnd, goodResult, makeRequest, startLead } from './fixtures/lead-at-work.js';
 
-/** Two leads over one SQLite file, each with a connection of its own. */
+/** Two leads over one SQLite file, each with its own connection. */
 async function startTwoLeads() {
   const data = await makeFolder({});
   const open = async () => openStore(`sqlite:${join(data, 'sluice.db')}`);

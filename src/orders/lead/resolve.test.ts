@@ -96,8 +96,8 @@ describe('a person who decides', () => {
   });
 
   it.each([
-    ['an action that is none', { action: 'approve' }],
-    ['nobody', { action: 'accept', who: ' ' }],
+    ['an unknown action', { action: 'approve' }],
+    ['an empty name', { action: 'accept', who: ' ' }],
     ['no reason', { action: 'accept', why: '' }],
     ['an edit without a result', { action: 'edit' }],
     ['a result without an edit', { action: 'accept', result: {} }],
@@ -106,7 +106,7 @@ describe('a person who decides', () => {
     await expect(lead.resolve({ ...by, ...changes } as never)).rejects.toMatchObject({ code: 'INVALID_RESOLUTION' });
   });
 
-  it('is told when there is no such item', async () => {
+  it('reports an unknown item', async () => {
     const { lead, by } = await withItem();
     await expect(lead.resolve({ ...by, id: 'nope', action: 'accept' })).rejects.toMatchObject({ code: 'ITEM_UNKNOWN' });
   });

@@ -75,7 +75,7 @@ describe('a secret that a worker writes into its result', () => {
     expect(reading.result?.summary).toContain(`Used ${'*'.repeat(SECRET.length)}.`);
   });
 
-  it('cannot be looked for by a pattern that is none, which is told before anything begins', async () => {
+  it('refuses an invalid pattern before anything starts', async () => {
     await expect(startLead({ secrets: { patterns: ['('] } })).rejects.toMatchObject({ code: 'INVALID_SECRET_PATTERN' });
   });
 });

@@ -165,7 +165,7 @@ describe('a lead that settles', () => {
   it.each([
     ['exit code 1', { exitCode: 1, signal: null }],
     ['a signal', { exitCode: null, signal: 'SIGKILL' }],
-    ['an end nobody saw', { exitCode: null, signal: null }],
+    ['an unknown exit', { exitCode: null, signal: null }],
   ])('does not believe ok after %s', async (_, end) => {
     const { lead, report } = await startLead();
     const submitted = await lead.submit(makeRequest());
@@ -189,15 +189,15 @@ describe('a lead that settles', () => {
     expect((await outbox()).map((message) => message.sink).toSorted()).toEqual(['a', 'b']);
   });
 
-  it('says so when there is no such order', async () => {
+  it('reports an unknown order', async () => {
     const { lead } = await startLead();
     const end = { issueRef: 'acme/shop#12', runId: '2026-11-15-backend-0001', exitCode: 0 };
     await expect(lead.settle(end)).rejects.toMatchObject({ code: 'ORDER_NOT_FOUND' });
   });
 });
 
-describe('a lead that hands out orders', () => {
-  it('gives every order a run id of its own and makes it the active one', async () => {
+describe('a lead that submits orders', () => {
+  it('gives every order a new run id and makes it the active one', async () => {
     const { lead, store } = await startLead({ clock: () => Date.parse('2026-11-15T23:59:00Z') });
     const first = await lead.submit(makeRequest());
     const second = await lead.submit(makeRequest());

@@ -170,7 +170,7 @@ const READ_AND_WRITE = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0) | (constan
 
 /**
  * Takes secrets out of what a worker reports, at equal length, as was done with all it printed: from here the result goes
- * into comments that others read. The files keep their times, by which an old one is told from a new one.
+ * into comments that others read. The files keep their times, by which an old one is distinguished from a new one.
  */
 async function maskResultFiles({ secrets }: Pick<LeadContext, 'secrets'>, dir: string): Promise<void> {
   for (const name of RESULT_FILES) {
@@ -188,7 +188,7 @@ async function maskResultFiles({ secrets }: Pick<LeadContext, 'secrets'>, dir: s
   }
 }
 
-/** A file with a second name may be anybody's, and is left alone; one that is too long is not read as a result either. */
+/** A file with a second hard link may belong to anyone, and is left alone; one that is too large is not read as a result either. */
 async function maskFile(file: FileHandle, mask: (bytes: Buffer) => Buffer): Promise<void> {
   const found = await file.stat();
   if (!found.isFile() || found.nlink > 1 || found.size > RESULT_BYTES) return;

@@ -64,7 +64,7 @@ export interface OrderStore {
   listExecutions(page: Page & ExecutionFilter): Promise<Listed<ExecutionRecord>>;
 }
 
-/** `cursor` is what the last page returned. Newest first, except open orders and, unless told otherwise, the inbox: oldest first. */
+/** `cursor` is what the last page returned. Newest first, except open orders and, by default, the inbox: oldest first. */
 export interface Page {
   readonly limit?: number;
   readonly cursor?: string;
@@ -96,7 +96,7 @@ export interface OrderSubmission {
   readonly run: string;
   /** What is known of it before a worker prepares it: engine, folder, instructions. */
   readonly spec: StoredRunSpec;
-  /** Makes a run id of the number the store hands out: `2026-11-15-backend-0001`. */
+  /** Makes a run id from the number that the store assigns: `2026-11-15-backend-0001`. */
   readonly makeRunId: (number: number) => string;
   readonly now: number;
 }

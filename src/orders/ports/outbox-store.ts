@@ -32,7 +32,7 @@ export interface OutboxStore {
   }): Promise<boolean>;
   /**
    * Writes an error on messages that have been due since before a moment and go to none of these sinks, oldest first;
-   * tells to which they go. They wait on: whoever has their sink delivers them. What has the error already is left out.
+   * returns to which they go. They keep waiting: a worker that has their sink delivers them. Messages that have the error already are left out.
    */
   noteStranded(stranded: {
     readonly sinks: readonly string[];

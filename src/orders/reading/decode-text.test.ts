@@ -12,7 +12,7 @@ describe('decodeText', () => {
   });
 
   test.each<[string, Uint8Array]>([
-    ['bytes that are no UTF-8', Buffer.from([0x61, 0xff, 0x62])],
+    ['bytes that are not UTF-8', Buffer.from([0x61, 0xff, 0x62])],
     ['half a character at the end', Buffer.from('ö').subarray(0, 1)],
     ['NUL', Buffer.from('a\0b')],
     ['UTF-16 that does not say so', Buffer.from('abc', 'utf16le')],

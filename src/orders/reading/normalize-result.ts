@@ -34,7 +34,7 @@ export function normalizeResult(fields: Pick<SpelledFields, 'known' | 'conflicts
   const { changes, problems: changeProblems } = readChanges(known.get('changes'));
   const { tests, problem: testProblem } = readTests(known.get('tests'));
   const evidenceProblems = [...changeProblems, ...(testProblem === undefined ? [] : [testProblem])];
-  // Who is blocked owes no evidence, so evidence that makes no sense is no reason to ask a person.
+  // A blocked agent needs no evidence, so invalid evidence is not a reason to ask a person.
   const owesEvidence = status !== 'blocked';
   if (owesEvidence) problems.push(...evidenceProblems);
   const notices = owesEvidence ? [] : evidenceProblems;
@@ -68,7 +68,7 @@ function requiredText(name: string, known: Known): Field<string> {
   const value = known.get(name);
   if (value === undefined || value === null || value === '') return { problem: missing(name) };
   if (typeof value !== 'string' || value.length > TEXT_LENGTH) {
-    return { problem: invalidValue(name, `it must be a text of at most ${TEXT_LENGTH} characters`) };
+    return { problem: invalidValue(name, `must be a string of at most ${TEXT_LENGTH} characters`) };
   }
   return { value };
 }
@@ -77,15 +77,13 @@ function readStatus(known: Known): Field<WorkResult['status']> {
   const { value, problem } = requiredText('status', known);
   if (value === undefined) return problem === undefined ? {} : { problem };
   const status = RESULT_STATUSES.find((word) => word === value.trim().toLowerCase());
-  return status === undefined
-    ? { problem: invalidValue('status', 'it must be ok, fail or blocked') }
-    : { value: status };
+  return status === undefined ? { problem: invalidValue('status', 'must be ok, fail or blocked') } : { value: status };
 }
 
 function optionalText(name: string, known: Known): Field<string> {
   const value = known.get(name);
   if (value === undefined || value === null) return {};
-  return typeof value === 'string' ? { value } : { problem: invalidValue(name, 'it must be a text') };
+  return typeof value === 'string' ? { value } : { problem: invalidValue(name, 'must be a string') };
 }
 
 const LIST_LENGTH = 100;
@@ -94,12 +92,12 @@ function readList(name: string, known: Known): Field<readonly string[]> {
   const value = known.get(name) ?? [];
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   const isList = list.length <= LIST_LENGTH && list.every((entry) => typeof entry === 'string');
-  if (!isList) return { problem: invalidValue(name, `it must be a list of at most ${LIST_LENGTH} texts`) };
+  if (!isList) return { problem: invalidValue(name, `must be a list of at most ${LIST_LENGTH} strings`) };
   return { value: list.map((entry) => entry.trim()).filter((entry) => !isNoneLike(entry)) };
 }
 
 function missing(name: string): Problem {
-  return { code: 'KEY_MISSING', message: 'it is missing', path: name };
+  return { code: 'KEY_MISSING', message: 'missing', path: name };
 }
 
 /** What a worker says it changed, and what is wrong with how it says it. */
@@ -114,21 +112,21 @@ const COMMIT_PAGE = /^https?:\/\/[^\s/?#][^\s?#]{0,1000}\/commits?\/([0-9a-f]{4,
 // An address, or something with a number in it: #12, !12, acme/shop#12, PR-12.
 const PULL_REQUEST = /^(?:https?:\/\/[^\s/]\S*|[^\s\d]*\d\S*)$/;
 
-/** Reads `{ PR, Commit }`; values like `none` say that there is none. */
+/** Reads `{ PR, Commit }`; values like `none` mean that it is missing. */
 function readChanges(value: unknown): ChangesFound {
   if (value === undefined || value === null) return { changes: {}, problems: [] };
   if (typeof value === 'string' && isNoneLike(value)) return { changes: {}, problems: [] };
-  if (!isFields(value)) return { changes: {}, problems: [invalidValue('changes', 'it must hold PR or Commit')] };
+  if (!isFields(value)) return { changes: {}, problems: [invalidValue('changes', 'must have PR or Commit')] };
   const { known, conflicts } = readResultFields(Object.entries(value), ['pr', 'commit']);
   const problems: Problem[] = conflicts.map((conflict) => ({ ...conflict, path: `changes.${conflict.path}` }));
   const pr = readWord(known.get('pr'));
   const commit = readWord(known.get('commit'));
   const hash = commit === undefined ? undefined : readHash(commit);
   if (pr !== undefined && (pr.length > 2000 || !PULL_REQUEST.test(pr))) {
-    problems.push(invalidValue('changes.pr', 'it must be the address or the number of a pull request'));
+    problems.push(invalidValue('changes.pr', 'must be the address or the number of a pull request'));
   }
   if (commit !== undefined && hash === undefined) {
-    problems.push(invalidValue('changes.commit', 'it must be the hash of a commit, at least 4 digits of it'));
+    problems.push(invalidValue('changes.commit', 'must be the hash of a commit, at least 4 digits of it'));
   }
   return {
     changes: { ...(pr === undefined ? {} : { pr }), ...(hash === undefined ? {} : { commit: hash }) },
@@ -140,7 +138,7 @@ function readHash(commit: string): string | undefined {
   return (COMMIT.exec(commit) ?? COMMIT_PAGE.exec(commit))?.[1]?.toLowerCase();
 }
 
-/** The value as one word; undefined where it says that there is none. Anything but text stays visibly wrong. */
+/** The value as one word; undefined where it means "nothing". Anything but a string stays visibly wrong. */
 function readWord(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return String(value);

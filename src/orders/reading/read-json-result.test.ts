@@ -55,7 +55,7 @@ describe('work_result.json', () => {
     ['a key twice', `{"Status": "fail", ${JSON.stringify(result).slice(1)}`, 'KEY_CONFLICT status'],
     ['the same key twice', `{"status": "fail", ${JSON.stringify(result).slice(1)}`, 'DUPLICATE_KEY status'],
     ['a key twice further in', `${JSON.stringify(result).slice(0, -1)},"x":{"y":1,"y":2}}`, 'DUPLICATE_KEY x.y'],
-  ])('is no result if it is %s', (_, text, code) => {
+  ])('is not a result if it is %s', (_, text, code) => {
     const reading = readJsonResult(text);
     expect(listCodes(text)).toEqual([code]);
     expect(reading.result).toBeUndefined();
@@ -66,16 +66,16 @@ describe('work_result.json', () => {
     ['an empty run', { run_id: '' }, ['KEY_MISSING run_id']],
     ['a status of null', { status: null }, ['KEY_MISSING status']],
     ['another status', { status: 'done' }, ['INVALID_VALUE status']],
-    ['a status that is no text', { status: true }, ['INVALID_VALUE status']],
+    ['a status that is not a string', { status: true }, ['INVALID_VALUE status']],
     ['a run that is a number', { run_id: 1 }, ['INVALID_VALUE run_id']],
     ['an endless issue', { issue_ref: 'x'.repeat(501) }, ['INVALID_VALUE issue_ref']],
-    ['a summary that is no text', { summary: ['a'] }, ['INVALID_VALUE summary']],
+    ['a summary that is not a string', { summary: ['a'] }, ['INVALID_VALUE summary']],
     ['a list of other things', { blocked_by: [1] }, ['INVALID_VALUE blocked_by']],
     ['a list without end', { questions: Array.from({ length: 101 }, () => 'x') }, ['INVALID_VALUE questions']],
     ['changes that are a text', { changes: 'lots' }, ['INVALID_VALUE changes']],
     ['a branch for a commit', { changes: { commit: 'main' } }, ['INVALID_VALUE changes.commit']],
     ['an option for a commit', { changes: { commit: '--all' } }, ['INVALID_VALUE changes.commit']],
-    ['a pull request that is no text', { changes: { pr: true } }, ['INVALID_VALUE changes.pr']],
+    ['a pull request that is not a string', { changes: { pr: true } }, ['INVALID_VALUE changes.pr']],
     ['a promise for a pull request', { changes: { pr: 'coming soon' } }, ['INVALID_VALUE changes.pr']],
     ['changes in two spellings', { changes: { PR: '#1', pr: '#2' } }, ['KEY_CONFLICT changes.pr']],
     ['tests that are a list', { tests: [] }, ['INVALID_VALUE tests']],
@@ -94,19 +94,19 @@ describe('work_result.json', () => {
     ['words behind a hash', { changes: { commit: '1a2b3c4d#note' } }, ['INVALID_VALUE changes.commit']],
     ['tests without a result', { tests: { command: 'npm test' } }, ['INVALID_VALUE tests.result']],
     [
-      'evidence that is no text',
+      'evidence that is not a string',
       { tests: { ...(result.tests as object), evidence: 1 } },
       ['INVALID_VALUE tests.evidence'],
     ],
     ['tests in two spellings', { tests: { result: 'pass', Result: 'fail' } }, ['KEY_CONFLICT tests.result']],
-  ])('is no result with %s, and what is there becomes a draft', (_, changes, codes) => {
+  ])('is not a result with %s; what could be read becomes a draft', (_, changes, codes) => {
     const text = JSON.stringify({ ...result, ...changes });
     expect(listCodes(text)).toEqual(codes);
     expect(readJsonResult(text).result).toBeUndefined();
     expect(readJsonResult(text).draft).toBeTypeOf('object');
   });
 
-  test('is a result without its evidence, and says so', () => {
+  test('is a result without its evidence, and reports that', () => {
     const bare = { issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' };
     expect(read(bare).result).toEqual({ ...bare, changes: {}, summary: '' });
     expect(listCodes(JSON.stringify(bare))).toEqual(['CHANGES_MISSING changes', 'TESTS_MISSING tests']);
@@ -121,7 +121,7 @@ describe('work_result.json', () => {
     ['changes', { changes: { pr: ' None ', commit: 'N/A' } }],
     ['changes', { changes: null }],
     ['changes', { changes: 'none' }],
-  ])('takes for missing %s: %j', (path, changes) => {
+  ])('treats %s as missing: %j', (path, changes) => {
     const { result: found, problems } = read({ ...result, ...changes });
     expect(found?.status).toBe('ok');
     expect(problems.map((problem) => problem.path)).toEqual([path]);
@@ -200,14 +200,14 @@ describe('work_result.json', () => {
     expect(read({ ...result, changes: { commit } }).result?.changes).toEqual({ commit: '1a2b3c4d' });
   });
 
-  test('who is blocked owes no evidence: ill-formed evidence is a notice', () => {
+  test('blocked needs no evidence: invalid evidence is a notice', () => {
     const reading = read({ ...result, status: 'blocked', tests: [], changes: { commit: 'none yet' } });
     expect(reading.result).toMatchObject({ status: 'blocked', changes: {} });
     expect(reading.problems).toEqual([]);
     expect(reading.notices?.map(({ path }) => path)).toEqual(['changes.commit', 'tests']);
   });
 
-  test('what takes a repair is a draft and never a result', () => {
+  test('JSON that needs a repair is a draft and never a result', () => {
     const broken = `Here it is:\n{"IssueRef": "acme/shop#12", 'RunId': "2026-11-15-backend-0001", "Status": "ok", "Changes": {"PR": "#7"`;
     expect(readJsonResult(broken)).toEqual({
       problems: [{ code: 'RESULT_NOT_JSON', message: expect.stringContaining('invalid JSON: ') }],

@@ -16,12 +16,12 @@ describe('a result that a person enters', () => {
   });
 
   test.each([
-    ['no object', 'ok', 'it must be an object'],
+    ['no object', 'ok', 'must be an object'],
     ['no evidence', { status: 'ok', tests: 'n/a' }, 'changes: it names neither'],
-    ['no tests', { ...result, tests: undefined }, 'tests: it says nothing'],
+    ['no tests', { ...result, tests: undefined }, 'tests: it does not mention tests'],
     ['another status', { ...result, status: 'fail' }, 'status: only ok can be accepted'],
-    ['another run', { ...result, run_id: '2026-11-15-backend-0002' }, 'it must be the result of acme/shop#12'],
-    ['an ill-formed commit', { ...result, changes: { commit: 'HEAD' } }, 'changes.commit: it must be the hash'],
+    ['another run', { ...result, run_id: '2026-11-15-backend-0002' }, 'must be the result of acme/shop#12'],
+    ['an ill-formed commit', { ...result, changes: { commit: 'HEAD' } }, 'changes.commit: must be the hash'],
   ])('is refused with %s', (_, value, message) => {
     expect(() => readResultValue(value, order)).toThrow(
       expect.objectContaining({ code: 'INVALID_WORK_RESULT', message: expect.stringContaining(message) }),

@@ -12,7 +12,7 @@ import { isFields, readResultFields } from './result-fields.js';
  * readResultValue({ status: 'ok', changes: { pr: '#7' }, tests: 'n/a', summary: 'Done by hand.' }, order)
  */
 export function readResultValue(value: unknown, order: Pick<WorkOrder, 'issue_ref' | 'run_id'>): WorkResult {
-  if (!isFields(value)) throw refuseResult([invalidValue('', 'it must be an object')]);
+  if (!isFields(value)) throw refuseResult([invalidValue('', 'must be an object')]);
   const { known, conflicts } = readResultFields(Object.entries(value));
   const named = new Map([['issue_ref', order.issue_ref], ['run_id', order.run_id], ...known]);
   const { result, problems } = normalizeResult({ known: named, conflicts });
@@ -20,7 +20,7 @@ export function readResultValue(value: unknown, order: Pick<WorkOrder, 'issue_re
   if (result.status !== 'ok')
     throw refuseResult([invalidValue('status', 'only ok can be accepted; reject it instead')]);
   if (result.issue_ref !== order.issue_ref || result.run_id !== order.run_id) {
-    throw refuseResult([invalidValue('run_id', `it must be the result of ${order.issue_ref} ${order.run_id}`)]);
+    throw refuseResult([invalidValue('run_id', `must be the result of ${order.issue_ref} ${order.run_id}`)]);
   }
   return result;
 }

@@ -11,7 +11,7 @@ export interface TestsFound {
 
 type TestReport = Exclude<NonNullable<WorkResult['tests']>, 'n/a'>;
 
-const HOW_TO = 'write the command and pass, fail or n/a; n/a alone where there are no tests';
+const HOW_TO = 'write the command and pass, fail or n/a; only n/a if there are no tests';
 
 /**
  * Reads `{ Command, Result, Evidence }`, `npm test => pass`, any other words about tests, or `n/a`. Empty, `none` and
@@ -40,7 +40,7 @@ function readReport(report: Readonly<Record<string, unknown>>): TestsFound {
   const words = new Map<string, string>();
   for (const [name, value] of known) {
     if (typeof value === 'string') words.set(name, value.trim());
-    else if (value !== null) return { problem: invalidValue(`tests.${name}`, 'it must be a text') };
+    else if (value !== null) return { problem: invalidValue(`tests.${name}`, 'must be a string') };
   }
   const command = words.get('command') ?? '';
   const said = words.get('result') ?? '';

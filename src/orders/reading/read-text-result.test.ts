@@ -42,7 +42,7 @@ describe('work_result.txt', () => {
     expect(readTextResult(header.join('\n'))).toEqual({ result: { ...fromText, summary: '' }, problems: [] });
   });
 
-  test('keeps what stands behind the blank line out of the header', () => {
+  test('does not read header keys behind the blank line', () => {
     const text = joinText(header, 'Status: fail\nRunId: 2026-11-15-backend-0009');
     expect(readTextResult(text).result).toMatchObject({ status: 'ok', run_id: order.run_id });
   });
@@ -71,7 +71,7 @@ describe('work_result.txt', () => {
     expect(readTextResult(text).result?.tests).toEqual(expected);
   });
 
-  test('says n/a where there are no tests', () => {
+  test('may say n/a for the tests', () => {
     expect(readTextResult(joinText([...without('Tests'), 'Tests: n/a'])).result?.tests).toBe('n/a');
   });
 
@@ -101,7 +101,7 @@ describe('work_result.txt', () => {
     expect(listCodes(joinText(lines))).toEqual(codes);
   });
 
-  test('what was read of a broken header becomes a draft', () => {
+  test('the readable part of a broken header becomes a draft', () => {
     expect(readTextResult(joinText(['Done!', ...header]))).toEqual({
       problems: [{ code: 'HEADER_MALFORMED', message: 'line 1 is not of the form Key: Value: Done!' }],
       draft: {

@@ -20,7 +20,7 @@ async function readFolder(files: Readonly<Record<string, string>>, more: object 
 const listCodes = (problems: readonly { readonly code: string }[] = []) => problems.map(({ code }) => code);
 
 describe('readWorkResult', () => {
-  test('takes work_result.json first and says so', async () => {
+  test('reads work_result.json first and reports that', async () => {
     expect(await readFolder({ 'work_result.json': json })).toMatchObject({
       source: 'json',
       path: 'work_result.json',
@@ -29,7 +29,7 @@ describe('readWorkResult', () => {
     });
   });
 
-  test('takes work_result.txt where there is no JSON', async () => {
+  test('reads work_result.txt if there is no work_result.json', async () => {
     expect(await readFolder({ 'work_result.txt': text })).toEqual({
       source: 'text',
       path: 'work_result.txt',
@@ -45,7 +45,7 @@ describe('readWorkResult', () => {
     });
   });
 
-  test('takes JSON where both are there, and notes it', async () => {
+  test('reads JSON if both files exist, with a notice', async () => {
     const reading = await readFolder({ 'work_result.json': json, 'work_result.txt': text });
     expect(reading).toMatchObject({ source: 'json', result: { status: 'ok' }, problems: [] });
     expect(listCodes(reading.notices)).toContain('RESULT_SHADOWED');
@@ -71,7 +71,7 @@ describe('readWorkResult', () => {
     expect((await readFolder({}, { stdout: json })).result).toBeUndefined();
   });
 
-  test('nothing at all is nothing, also where the folder is gone', async () => {
+  test('finds nothing in an empty or missing folder', async () => {
     expect(await readFolder({})).toMatchObject({ source: 'none', problems: [{ code: 'RESULT_MISSING' }] });
     const gone = await readWorkResult({ dir: '/nowhere/at/all', order: elsewhere });
     expect(gone).toMatchObject({ source: 'none', problems: [{ code: 'RESULT_MISSING' }] });
@@ -102,13 +102,13 @@ describe('readWorkResult', () => {
       expect(listCodes(reading.notices)).toEqual(['RESULT_OUTDATED', 'RESULT_OUTDATED']);
     });
 
-    test('is told from one of the run', async () => {
+    test('is distinguished from one of the run', async () => {
       const reading = await readDated({ 'work_result.json': '2020-03-01T10:00:00Z' });
       expect(reading).toMatchObject({ source: 'json', result: { status: 'ok' } });
     });
   });
 
-  describe('a file that is not simply there', () => {
+  describe('a file that is not a finished regular file', () => {
     test('one still being written is unreadable', async () => {
       const dir = await makeFolder({ 'work_result.json': json });
       const writing = setInterval(() => void appendFile(join(dir, 'work_result.json'), ' '), 5);
@@ -127,7 +127,7 @@ describe('readWorkResult', () => {
       expect(reading.result).toBeUndefined();
     });
 
-    test('a pipe does not keep anyone waiting', async () => {
+    test('a pipe does not block', async () => {
       const dir = await makeFolder({});
       execFileSync('mkfifo', [join(dir, 'work_result.json')]);
       expect(await readWorkResult({ dir, order: elsewhere })).toMatchObject({
@@ -136,7 +136,7 @@ describe('readWorkResult', () => {
       });
     });
 
-    test('a folder is no file', async () => {
+    test('a folder is refused', async () => {
       const dir = await makeFolder({});
       await mkdir(join(dir, 'work_result.txt'));
       expect(await readWorkResult({ dir, order: elsewhere })).toMatchObject({
@@ -153,7 +153,7 @@ describe('readWorkResult', () => {
       });
     });
 
-    test('one that is no text is unreadable', async () => {
+    test('binary data is unreadable', async () => {
       const dir = await makeFolder({});
       await writeFile(join(dir, 'work_result.json'), Buffer.from([0x7b, 0xff, 0x7d]));
       expect(await readWorkResult({ dir, order: elsewhere })).toMatchObject({
@@ -186,13 +186,13 @@ describe('readWorkResult', () => {
       });
     });
 
-    test('matters little to who is blocked', async () => {
+    test('is not checked if the agent is blocked', async () => {
       const reading = await claim('0123456789abcdef0123456789abcdef01234567', 'blocked');
       expect(reading.problems).toEqual([]);
       expect(listCodes(reading.notices)).toEqual(['COMMIT_NOT_FOUND']);
     });
 
-    test('is taken at its word where there is no repository, and that is noted', async () => {
+    test('is accepted unchecked without a repository, with a notice', async () => {
       const reading = await readFolder({ 'work_result.json': json });
       expect(reading.problems).toEqual([]);
       expect(listCodes(reading.notices)).toEqual(['NOT_A_REPOSITORY']);

@@ -21,7 +21,7 @@ export interface ResultPlace {
   readonly order: Pick<WorkOrder, 'repo_dir'>;
   /** When the worker was started: a file older than that is not its result. */
   readonly startedAt?: Date | number | string;
-  /** Takes out of a file's text what must not go on from here. */
+  /** Masks secrets in a file's text. */
   readonly maskText?: (text: string) => string;
 }
 
@@ -200,7 +200,7 @@ const DRAFT_DEPTH = 64;
 const LIST_LENGTH = 100;
 
 /**
- * What can be made of a text that is no proper result, for a person to complete; undefined if nothing can. It is
+ * What can be read of an invalid result, for a person to complete; undefined if nothing can. It is
  * repaired, so it decides nothing.
  */
 function draftFromText(text: string): Readonly<Record<string, unknown>> | undefined {
@@ -273,7 +273,7 @@ export function readTextResult(text: string): ResultReading {
   const problems: Problem[] = [];
   const fields = new Map<string, string>();
   if (header.length === 0 || header.length > HEADER_LINES) {
-    problems.push(malformed(`it must begin with 1 to ${HEADER_LINES} lines of the form Key: Value`));
+    problems.push(malformed(`must begin with 1 to ${HEADER_LINES} lines of the form Key: Value`));
   }
   for (const [index, line] of header.slice(0, HEADER_LINES).entries()) {
     const [, key, value] = HEADER.exec(line) ?? [];

@@ -35,7 +35,7 @@ function findAlias(key: string): string | undefined {
   return Object.hasOwn(ALIASES, folded) ? ALIASES[folded] : undefined;
 }
 
-/** Tells whether a value is an object that is no list. */
+/** Whether a value is an object and not a list. */
 export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

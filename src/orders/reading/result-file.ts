@@ -34,8 +34,8 @@ export async function readResultFile(path: string, startedAt: number | undefined
   } catch (error) {
     const isUnsafe = isSluiceError(error) && error.code === 'UNSAFE_FILE';
     return isUnsafe
-      ? unreadable('RESULT_UNSAFE_FILE', 'it is a link, a folder or a pipe; write a plain file')
-      : unreadable('RESULT_UNREADABLE', 'it cannot be read; look at its permissions');
+      ? unreadable('RESULT_UNSAFE_FILE', 'it is a link, a folder or a pipe; write a regular file')
+      : unreadable('RESULT_UNREADABLE', 'it cannot be read; check its permissions');
   } finally {
     await handle?.close();
   }
@@ -45,7 +45,10 @@ async function readHandle(handle: FileHandle, path: string, startedAt: number | 
   const first = await handle.stat({ bigint: true });
   if (startedAt !== undefined && Number(first.mtimeMs) < startedAt - CLOCK_TICK_MS) return { status: 'outdated' };
   if (first.size > BigInt(RESULT_BYTES)) {
-    return unreadable('RESULT_TOO_LARGE', `it is longer than ${RESULT_BYTES} bytes; put logs elsewhere and name them`);
+    return unreadable(
+      'RESULT_TOO_LARGE',
+      `it is larger than ${RESULT_BYTES} bytes; write logs to another file and link to it`,
+    );
   }
   const bytes = await readBytes(handle, Number(first.size));
   if (Date.now() - Number(first.mtimeMs) < RECENT_MS) await wait(SECOND_LOOK_MS);
@@ -53,7 +56,10 @@ async function readHandle(handle: FileHandle, path: string, startedAt: number | 
   const isWhole = second !== undefined && isSame(first, second) && BigInt(bytes.length) === first.size;
   return isWhole
     ? { status: 'read', bytes }
-    : unreadable('RESULT_CHANGING', 'it was still being written; write it elsewhere and rename it, before the end');
+    : unreadable(
+        'RESULT_CHANGING',
+        'it was still being written; write a temporary file and rename it before the process exits',
+      );
 }
 
 /** One byte more than there should be is asked for, so that a file that grows is noticed. */
@@ -76,7 +82,7 @@ function unreadable(code: string, message: string): ResultFile {
   return { status: 'unreadable', problem: { code, message } };
 }
 
-/** The text of a result file, or why it is none. */
+/** The text of a result file, or why it cannot be decoded. */
 export type DecodedText =
   | { readonly text: string; readonly problem?: undefined }
   | { readonly text?: undefined; readonly problem: Problem };
@@ -90,7 +96,7 @@ export function decodeText(bytes: Uint8Array): DecodedText {
     const text = new TextDecoder(detectEncoding(bytes), { fatal: true }).decode(bytes);
     if (!text.includes('\0')) return { text };
   } catch {
-    // Said below: bytes that are no text and text with NUL in it are the same to a worker's author.
+    // Reported below: to the author of an agent, invalid bytes and text with NUL in it are the same problem.
   }
   return { problem: { code: 'RESULT_NOT_UTF8', message: 'it is not UTF-8 text; write it as UTF-8' } };
 }

@@ -21,7 +21,7 @@ function listProblems(read: () => unknown): readonly (readonly [string | undefin
 }
 
 describe('readWorkRequest', () => {
-  test('takes a request as it is', () => {
+  test('returns a valid request unchanged', () => {
     const full = {
       ...request,
       constraints: ['No new dependencies.'],
@@ -47,18 +47,15 @@ describe('readWorkRequest', () => {
     });
   });
 
-  test('means one folder by one name', () => {
+  test('normalizes the path of the repository', () => {
     expect(readWorkRequest({ ...request, repo_dir: '/srv/./old/../shop/' }).repo_dir).toBe('/srv/shop');
   });
 
-  test('lists everything that is wrong, with what to do', () => {
+  test('lists all problems, with what to do', () => {
     const wrong = { issue_ref: 'I_kwDOAB', role: '../x', repo_dir: 'shop', instructions: 7, priority: 0.5 };
     expect(listProblems(() => readWorkRequest(wrong))).toEqual([
       ['worker', 'required, but missing'],
-      [
-        'issue_ref',
-        'internal ids of a forge are not taken; write owner/repo#12, group/project#12 or local#id, as people do',
-      ],
+      ['issue_ref', 'internal ids of a forge are not accepted; write owner/repo#12, group/project#12 or local#id'],
       ['role', 'use letters and digits, with single - or _ between them, at most 40 characters'],
       ['instructions', 'expected string, got number'],
       ['priority', 'expected integer, got number'],
@@ -95,10 +92,10 @@ describe('readWorkRequest', () => {
       'an issue cannot wait for itself; leave it out',
     ],
     [
-      'a dependency that is no issue',
+      'a dependency that is not an issue',
       { depends_on: ['acme/shop#11', '77'] },
       'depends_on.1',
-      'internal ids of a forge are not taken; write owner/repo#12, group/project#12 or local#id, as people do',
+      'internal ids of a forge are not accepted; write owner/repo#12, group/project#12 or local#id',
     ],
     ['NUL in a path', { repo_dir: '/srv/\0shop' }, 'repo_dir', expect.stringContaining('must match the pattern')],
     ['a line break in a reference', { spec_ref: 'a\nStatus: ok' }, 'spec_ref', expect.stringContaining('must match')],
@@ -113,9 +110,9 @@ describe('readWorkRequest', () => {
     expect(listProblems(() => readWorkRequest({ ...request, ...ownKeys(change) }))).toContainEqual([path, message]);
   });
 
-  test.each([null, undefined, 'text', 7, [request]])('refuses %j, which is no object', (value) => {
+  test.each([null, undefined, 'text', 7, [request]])('refuses %j, which is not an object', (value) => {
     expect(listProblems(() => readWorkRequest(value))).toEqual([
-      [undefined, 'it must be an object with issue_ref, role, repo_dir and worker'],
+      [undefined, 'must be an object with issue_ref, role, repo_dir and worker'],
     ]);
   });
 
@@ -139,7 +136,7 @@ describe('readWorkOrder', () => {
     });
     expect(listProblems(() => readWorkOrder(request))).toEqual([['run_id', 'required, but missing']]);
     expect(listProblems(() => readWorkOrder({ ...request, run_id: '2026-02-30-backend-0001' }))).toEqual([
-      ['run_id', 'there is no such day, role or number'],
+      ['run_id', 'invalid day, role or number'],
     ]);
     expect(() => readWorkOrder({})).toThrow(expect.objectContaining({ code: 'INVALID_WORK_ORDER' }));
   });

@@ -40,7 +40,7 @@ function read<T extends WorkRequest>(
   schema: StandardSchema<unknown, T>,
 ): T {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw refuse(code, what, [invalidValue('', 'it must be an object with issue_ref, role, repo_dir and worker')]);
+    throw refuse(code, what, [invalidValue('', 'must be an object with issue_ref, role, repo_dir and worker')]);
   }
   const { known, unknown, conflicts } = readSpellings(Object.entries(value), NAMES);
   const fields = Object.fromEntries([...unknown, ...known, ...fillForms(known)]);
@@ -50,7 +50,7 @@ function read<T extends WorkRequest>(
   return { ...checked.value, repo_dir: resolve(checked.value.repo_dir) };
 }
 
-/** A list of one may be written as a text, and where the specification says it all there are no instructions. */
+/** A list of one may be written as a string, and a specification may replace the instructions. */
 function* fillForms(known: ReadonlyMap<string, unknown>): Iterable<[string, unknown]> {
   for (const name of ['constraints', 'depends_on', 'links']) {
     const value = known.get(name);
@@ -88,6 +88,6 @@ function* findContradictions(fields: Readonly<Record<string, unknown>>): Iterabl
     yield invalidValue('depends_on', 'an issue cannot wait for itself; leave it out');
   }
   if (typeof run_id === 'string' && new RegExp(WORK_ORDER_SCHEMA.properties.run_id.pattern).test(run_id)) {
-    if (parseRunId(run_id) === undefined) yield invalidValue('run_id', 'there is no such day, role or number');
+    if (parseRunId(run_id) === undefined) yield invalidValue('run_id', 'invalid day, role or number');
   }
 }

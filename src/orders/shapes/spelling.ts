@@ -6,7 +6,7 @@ export interface SpelledFields {
   readonly known: ReadonlyMap<string, unknown>;
   /** Under the spelling they came with. */
   readonly unknown: ReadonlyMap<string, unknown>;
-  /** One key in two spellings that do not agree: which of them counts cannot be told. */
+  /** One key in two spellings with different values: it is unknown which one counts. */
   readonly conflicts: readonly Problem[];
 }
 

@@ -16,7 +16,7 @@ const MAX_PAGES = 1000;
 
 /**
  * Looks through all comments of an issue for a message's marker, page by page to the first empty one: a page that is not
- * full is no sign of the end, since a server may give fewer than asked for.
+ * full is not the end, since a server may return fewer than requested.
  */
 export async function findComment(
   message: NewOutboxMessage,

@@ -15,7 +15,7 @@ const CHUNK_BYTES = 256 * 1024;
 
 /**
  * One Markdown file per issue, comments appended. Sending is idempotent: a comment whose marker the file holds is not
- * written again, and one that a crash cut off is written anew in its place. What people add to the file stays.
+ * written again, and one that a crash cut off is replaced. What people add to the file stays.
  *
  * @example
  * createMarkdownSink({ folder: 'data/comments' }) // owner/repo#7 → data/comments/owner_repo_7.md
@@ -51,7 +51,7 @@ export function createMarkdownSink(options: { readonly folder: string; readonly 
         const why = getErrorMessage(error);
         throw new SinkError(
           'SINK_FILE_UNUSABLE',
-          `${path} cannot be written: ${why}. Check its folder, permissions and space.`,
+          `Cannot write to "${path}": ${why}. Check its folder, permissions and disk space.`,
           { cause: error },
         );
       }
@@ -67,7 +67,7 @@ async function append(folder: string, path: string, message: NewOutboxMessage): 
   try {
     const { size, isRegular } = await handle.stat().then((stat) => ({ size: stat.size, isRegular: stat.isFile() }));
     if (!isRegular) {
-      throw new SinkError('SINK_FILE_UNUSABLE', `${path} is not a regular file: take it away.`, { isPermanent: true });
+      throw new SinkError('SINK_FILE_UNUSABLE', `"${path}" is not a regular file. Remove it.`, { isPermanent: true });
     }
     const entry = Buffer.from(`${withMarker(message)}\n`);
     const marker = Buffer.from(`\n${formatMarker(message)}`);

@@ -18,7 +18,7 @@ export function describeSink(name: string, start: () => Promise<SinkUnderTest>):
   const signal = AbortSignal.timeout(60_000);
 
   describe(`a sink: ${name}`, () => {
-    it('delivers a message once and says where', async () => {
+    it('delivers a message once and returns its URL', async () => {
       const { sink, arrived } = await start();
       const { deliveredTo } = await sink.send(makeMessage(), signal);
       expect(deliveredTo).not.toBe('');
@@ -65,7 +65,7 @@ export function describeSearchableSink(name: string, start: () => Promise<Requir
       expect(await sink.find?.(makeMessage(), signal)).toBeDefined();
     });
 
-    it('is not fooled by a text that brings a marker along', async () => {
+    it('is not fooled by a text that contains a marker', async () => {
       const { sink } = await start();
       const victim = makeMessage({ id: 'victim', trigger: 'workrun:2026-11-15-backend-0002' });
       await sink.send(makeMessage({ body: `see ${formatMarker(victim)}` }), signal);
@@ -116,7 +116,7 @@ export function describeNetworkSink(name: string, start: () => Promise<Required<
       ['a reset connection', { kind: 'reset-before' }, { code: 'SINK_UNREACHABLE', isPermanent: false }],
       ['no answer', { kind: 'silence-after' }, { code: 'SINK_TIMED_OUT', isPermanent: false }],
     ];
-    it.each(faults)('tells %s as a failure, without trying again by itself', async (_, fault, expected) => {
+    it.each(faults)('reports %s as a failure, without a retry', async (_, fault, expected) => {
       const { sink, failNext, arrived } = await start();
       const before = (await arrived()).length;
       failNext(fault);
@@ -124,7 +124,7 @@ export function describeNetworkSink(name: string, start: () => Promise<Required<
       expect((await arrived()).length - before).toBe(fault.kind.endsWith('after') ? 1 : 0);
     });
 
-    it('stops when it is told to', async () => {
+    it('stops when it is aborted', async () => {
       const { sink, failNext } = await start();
       failNext({ kind: 'silence-after' });
       await expect(sink.send(makeMessage(), AbortSignal.timeout(20))).rejects.toMatchObject({ code: 'SINK_TIMED_OUT' });

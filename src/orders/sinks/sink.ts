@@ -74,7 +74,7 @@ interface SinkErrorDetails {
 const OPENING = '<!-- sluice:';
 
 /**
- * The hidden line by which a message is found again. The id in it cannot be guessed before it was published, so nobody
+ * The hidden line by which a message is found again. The id in it cannot be guessed before it was published, so no one
  * can keep a comment back by writing its marker first.
  *
  * @example
@@ -84,7 +84,7 @@ export function formatMarker({ trigger, id }: Pick<NewOutboxMessage, 'trigger' |
   return `${OPENING}${trigger} ${id} -->`;
 }
 
-/** The body with its marker as the last line; markers that the text itself brought along are taken apart. */
+/** The body with its marker as the last line; markers that the text itself contains are broken up. */
 export function withMarker(message: NewOutboxMessage): string {
   const body = message.body.replaceAll(OPENING, '<!- sluice:').trimEnd();
   return `${body}\n\n${formatMarker(message)}`;

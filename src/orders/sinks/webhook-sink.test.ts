@@ -76,7 +76,7 @@ describe('createWebhookSink', () => {
   });
 
   it.each([
-    ['an address that is none', { url: 'example.org', secret: SECRET }],
+    ['an invalid URL', { url: 'example.org', secret: SECRET }],
     ['another protocol', { url: 'file:///etc/passwd', secret: SECRET }],
     ['a short secret', { url: 'https://example.org', secret: 'short' }],
   ])('refuses %s when it is made', (_, options) => {

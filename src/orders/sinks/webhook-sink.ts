@@ -35,10 +35,16 @@ export function createWebhookSink(options: WebhookOptions): Sink {
     clock = Date.now,
   } = options;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new SluiceError('INVALID_SINK', `The webhook ${name} needs an http or https address, not ${url}.`);
+    throw new SluiceError(
+      'INVALID_SINK',
+      `The webhook "${name}" needs an http or https URL, not "${url}". Correct it.`,
+    );
   }
   if (secret.length < 16) {
-    throw new SluiceError('INVALID_SINK', `The secret of the webhook ${name} must have at least 16 characters.`);
+    throw new SluiceError(
+      'INVALID_SINK',
+      `The secret of the webhook "${name}" is too short. Use at least 16 characters.`,
+    );
   }
   return {
     name,

@@ -3,7 +3,7 @@ import { OrdersError } from '../orders-error.js';
 import { readWrappers, findWrapper } from './wrappers.js';
 
 describe('readWrappers', () => {
-  test('takes wrappers as they are', () => {
+  test('returns valid wrappers unchanged', () => {
     const wrappers = {
       lint: { type: 'script', command: ['node', 'lint.mjs', '{work_order}'], inject: 'args', env: ['CI', 'NPM_*'] },
       'codex-large': { type: 'codex-cli', model: 'large', permissions: 'workspace', limits: { time_s: 600 } },
@@ -13,7 +13,7 @@ describe('readWrappers', () => {
     expect(readWrappers({})).toEqual({});
   });
 
-  test('lists everything that is wrong', () => {
+  test('lists all problems', () => {
     let thrown: unknown;
     try {
       readWrappers({
@@ -32,11 +32,11 @@ describe('readWrappers', () => {
     expect(thrown).toBeInstanceOf(OrdersError);
     expect(thrown).toMatchObject({ code: 'INVALID_WRAPPERS' });
     expect((thrown as OrdersError).problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([
-      'a.command: a worker of type script needs a command',
+      'a.command: a wrapper of type "script" needs a command',
       'b.command: expected array, got string',
       'c.shell: this property is not allowed',
       'c.inject: expected one of "file", "args", "env"',
-      'd.command: it must begin with a program',
+      'd.command: must begin with a program',
       'e: expected object, got number',
       '../f: use letters, digits, points, - and _ for a name, at most 64 characters',
       'g.type: required, but missing',
@@ -56,7 +56,7 @@ describe('findWrapper', () => {
     expect(findWrapper('claude-code', configured)).toEqual({ type: 'claude-code' });
   });
 
-  test.each(['script', 'go-cli', 'toString', '__proto__', ''])('there is no worker %j by itself', (name) => {
+  test.each(['script', 'go-cli', 'toString', '__proto__', ''])('there is no built-in wrapper %j', (name) => {
     expect(() => findWrapper(name, { lint: { type: 'script', command: ['x'] } })).toThrow(
       expect.objectContaining({
         code: 'UNKNOWN_WORKER',

@@ -22,7 +22,7 @@ export interface Wrapper {
   readonly permissions?: NonNullable<RunSpec['permissions']>;
   readonly model?: string;
   readonly limits?: NonNullable<RunSpec['limits']>;
-  /** Names of environment variables handed on. */
+  /** Names of environment variables passed to the agent. */
   readonly env?: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export const WRAPPER_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** The kinds of workers Sluice knows, and the engine that runs each when its wrapper names no command of its own. */
+/** The kinds of workers Sluice knows, and the engine that runs each when its wrapper has no command. */
 export const WORKER_TYPES: Readonly<Record<string, RunEngine>> = {
   'codex-cli': 'codex',
   'claude-code': 'claude',
@@ -87,9 +87,9 @@ export function readWrappers(value: unknown): Wrappers {
       problems.push(invalidValue(name, advice));
     } else if (checked.problems !== undefined) problems.push(...checked.problems.map((one) => under(name, one)));
     else if (checked.value.command === undefined && findAgentEngine(checked.value.type) === undefined) {
-      problems.push(invalidValue(`${name}.command`, `a worker of type ${checked.value.type} needs a command`));
+      problems.push(invalidValue(`${name}.command`, `a wrapper of type "${checked.value.type}" needs a command`));
     } else if (checked.value.command?.[0]?.trim() === '') {
-      problems.push(invalidValue(`${name}.command`, 'it must begin with a program'));
+      problems.push(invalidValue(`${name}.command`, 'must begin with a program'));
     } else wrappers.push([name, checked.value]);
   }
   if (problems.length > 0) throw refuseWrappers(problems);

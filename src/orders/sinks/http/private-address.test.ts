@@ -21,7 +21,7 @@ describe('isPrivateAddress', () => {
     ['fe80::1%eth0', 'link-local, with a zone'],
     ['fd12::1', 'unique local'],
     ['::ffff:127.0.0.1', 'this machine, mapped'],
-    ['::ffff:8.8.8.8', 'mapped: nobody publishes these'],
+    ['::ffff:8.8.8.8', 'mapped: never published in DNS'],
     ['64:ff9b::7f00:1', 'this machine behind NAT64'],
     ['2002:7f00:1::', 'this machine in 6to4'],
     ['localhost', 'no address'],

@@ -46,7 +46,7 @@ function createList(family: 'ipv4' | 'ipv6'): BlockList {
   return list;
 }
 
-/** Whether an IP address is anything but a public unicast address; what is no address at all is not public either. */
+/** Whether an IP address is anything but a public unicast address; an invalid address counts as private. */
 export function isPrivateAddress(address: string): boolean {
   const [bare = ''] = address.split('%');
   switch (isIP(bare)) {

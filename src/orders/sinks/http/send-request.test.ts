@@ -39,13 +39,13 @@ describe('sendRequest', () => {
     },
   );
 
-  it('does not go round in circles', async () => {
+  it('stops at a redirect loop', async () => {
     const { url, seen } = await startMoved(307, '/moved');
     expect((await sendRequest({ ...BOUNDS, method: 'GET', url: `${url}/moved` })).status).toBe(307);
     expect(seen).toHaveLength(4);
   });
 
-  it('says so when there is no such host', async () => {
+  it('reports an unknown host', async () => {
     const request = { ...BOUNDS, method: 'GET', url: 'http://no-such-host.invalid/' } as const;
     await expect(sendRequest(request)).rejects.toMatchObject({ code: 'SINK_UNREACHABLE', isPermanent: false });
     const careful = { ...request, allowPrivateAddresses: false };

@@ -29,7 +29,7 @@ export interface HttpAnswer {
 const MAX_REDIRECTS = 3;
 
 /**
- * Sends one request on a connection of its own and reads the answer. Never repeats a request; follows a redirect only on
+ * Sends one request on a new connection and reads the answer. Never repeats a request; follows a redirect only on
  * the same host, and a POST only where the answer says to repeat it as it is (a renamed repository).
  */
 export async function sendRequest(request: HttpRequest): Promise<HttpAnswer> {
