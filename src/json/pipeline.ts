@@ -259,7 +259,7 @@ function succeed(winner: Attempted, rival?: number): ParseResult<unknown> {
   };
   const kinds = [...new Set(repairs.map(({ kind }) => kind))].join(', ');
   const last = repairs.at(-1);
-  if (repairs.length > 0) warn('OUTPUT_REPAIRED_GENERIC', kinds === 'extracted' ? kinds : `repaired: ${kinds}`);
+  if (repairs.length > 0) warn('OUTPUT_REPAIRED_GENERIC', `repairs: ${kinds}`);
   if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `changes to fit the schema: ${changes.length}`);
   if (last?.kind === 'truncated') warn('PARTIAL_VALUE', CUT_OFF, { offset: last.offset });
   warnings.push(...reading.duplicates);

@@ -56,7 +56,7 @@ function findWhole(text: string, { start, end }: Region): Span {
  */
 export function* findLastTag(text: string, { blocks }: Survey): Generator<Span> {
   const last = findAnswers(text, blocks).at(-1) ?? blocks.at(-1);
-  if (last !== undefined) yield tagSpan(last);
+  if (last !== undefined) yield tagSpan(last, true);
 }
 
 /** The blocks that begin as JSON. */
@@ -65,7 +65,7 @@ function findAnswers(text: string, blocks: readonly TagBlock[]): readonly TagBlo
 }
 
 /** A closed block that needs no repair is what a contract asks for: nothing counts as cut out of the text around it. */
-function tagSpan(block: TagBlock, isOnly = true): Span {
+function tagSpan(block: TagBlock, isOnly: boolean): Span {
   return { ...block, finder: 'tag', untouched: isOnly && block.closed };
 }
 
