@@ -15,6 +15,7 @@ export const GROUND = 'base';
 const CORE = [
   GROUND,
   'files',
+  'threads',
   'json',
   'json-schema',
   'events',
@@ -30,6 +31,7 @@ const CORE = [
 export const FLOORS: Readonly<Record<string, Floor>> = {
   base: { imports: [], packages: [], browserSafe: true },
   files: { imports: [GROUND], packages: [] },
+  threads: { imports: [GROUND], packages: [] },
   json: { imports: [GROUND], packages: [], browserSafe: true },
   'json-schema': { imports: [GROUND, 'json'], packages: ['ajv', '@valibot/to-json-schema'], browserSafe: true },
   events: { imports: [GROUND, 'json'], packages: [], browserSafe: true },

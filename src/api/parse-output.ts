@@ -21,6 +21,8 @@ export interface ParseOutput {
   readonly repairs: readonly Repair[];
   /** With `success` of `--align`, when something was changed. */
   readonly alignment?: readonly AlignmentChange[];
+  /** How many changes there were, where not all are listed. */
+  readonly alignment_count?: number;
   readonly warnings: readonly Warning[];
   /** With `failed`. */
   readonly error?: ParseOutputError;
@@ -36,6 +38,9 @@ export interface ParseOutputError {
   readonly attempts: readonly Attempt[];
 }
 
+/** As many as there are repairs at most. More would make the output many times as large as the text. */
+const MAX_CHANGES = 1000;
+
 /** Brings a result into the shape that is printed. */
 export function toParseOutput(result: ParseResult<unknown>): ParseOutput {
   const { status, warnings } = result;
@@ -46,7 +51,8 @@ export function toParseOutput(result: ParseResult<unknown>): ParseOutput {
         value: result.value,
         repair_level: result.repairLevel,
         repairs: result.repairs,
-        ...(result.alignment.length > 0 && { alignment: result.alignment }),
+        ...(result.alignment.length > 0 && { alignment: result.alignment.slice(0, MAX_CHANGES) }),
+        ...(result.alignment.length > MAX_CHANGES && { alignment_count: result.alignment.length }),
         warnings,
         candidate: result.candidate,
       };

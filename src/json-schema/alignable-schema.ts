@@ -4,6 +4,7 @@ import { createAligner } from './align/create-aligner.js';
 import { createViews } from './views/schema-views.js';
 import type { ViewSource } from './views/schema-views.js';
 import type { CheckRun, CompiledSchema } from './interpreter/check.js';
+import type { Allowance } from './patterns/pattern.js';
 import type { SchemaChecks } from './interpreter/compile-schema.js';
 
 /** Checks a value: itself, or the issues. Never throws, never changes the value. */
@@ -18,13 +19,18 @@ export const TRUSTED_ALIGNMENT_STEPS = 50_000_000;
 /** For a verdict without a reason. */
 export const UNEXPLAINED: SchemaIssue = { path: [], message: 'does not match the schema' };
 
-/** Makes a validator of a compiled schema that gives up, with an issue, after so many steps. */
-export function validateWithChecks(schema: CompiledSchema, steps: number): SchemaValidator {
+/**
+ * Makes a validator of a compiled schema that gives up, with an issue, after so many steps. All validations that share an
+ * allowance take their steps from it.
+ */
+export function validateWithChecks(schema: CompiledSchema, most: number, allowance?: Allowance): SchemaValidator {
   return (value) => {
     const issues: SchemaIssue[] = [];
+    const steps = Math.min(most, allowance?.steps ?? most);
     const run: CheckRun = { steps, path: [], issues, explaining: 0 };
     try {
       const passed = schema.check(value, run, undefined);
+      if (allowance !== undefined) allowance.steps -= steps - run.steps;
       if (run.steps < 0) return { issues: [{ path: [], message: `checking this takes more than ${steps} steps` }] };
       if (passed) return { value };
       return { issues: issues.length > 0 ? issues : [UNEXPLAINED] };

@@ -7,6 +7,12 @@ import { UNTRUSTED_BOUNDS } from './read-schema.js';
 import { readDocument } from './schema-references.js';
 import { UNTRUSTED_STEPS, validateWithChecks, toAlignableSchema } from './alignable-schema.js';
 
+/** Options of {@link interpretJsonSchema}. */
+export interface InterpretOptions {
+  /** Steps that all validations may take together; below zero once one was given up. Alignment has its own bound. */
+  readonly allowance?: { steps: number };
+}
+
 /**
  * The part of `fromJsonSchema` that generates no code: for pages whose policy forbids `eval`, and for untrusted schemas. Bounded in
  * size, depth, steps and pattern cost; a bundle that uses only this one does not contain Ajv.
@@ -17,10 +23,11 @@ import { UNTRUSTED_STEPS, validateWithChecks, toAlignableSchema } from './aligna
  */
 export function interpretJsonSchema<T = Inferred, const Schema extends JsonSchema = JsonSchema>(
   schema: Schema,
+  { allowance }: InterpretOptions = {},
 ): AlignableSchema<GivenOrInferred<T, Schema>> {
   const document = readDocument(schema, UNTRUSTED_BOUNDS);
   const compilePattern = createSafePatternCompiler();
   const checks = compileSchema(document, compilePattern);
-  const validate = validateWithChecks(checks(document.root.node), UNTRUSTED_STEPS);
+  const validate = validateWithChecks(checks(document.root.node), UNTRUSTED_STEPS, allowance);
   return toAlignableSchema<GivenOrInferred<T, Schema>>({ document, compilePattern }, checks, validate, UNTRUSTED_STEPS);
 }

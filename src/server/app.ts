@@ -20,6 +20,8 @@ import { createRunHandlers } from './handlers/runs.js';
 import { createSessionHandlers } from './handlers/session.js';
 import { createStatisticsHandlers } from './handlers/statistics.js';
 import { RequestError } from './http/problem.js';
+import { createParsing, INLINE_BYTES } from './parse/create-parsing.js';
+import type { Parsing } from './parse/create-parsing.js';
 
 /** The server as a function from request to response; tests need no port. */
 export function createApp(server: ServerContext): Hono {
@@ -28,14 +30,16 @@ export function createApp(server: ServerContext): Hono {
   const requests = createGate(limits.requestsAtOnce);
   const streams = createGate(limits.streamsAtOnce);
   const deadlines = createDeadlines(limits.requestMs);
-  const handlers = createHandlers(server);
+  const parsing = createParsing(server);
+  const handlers = createHandlers(server, parsing);
 
   for (const [key, endpoint] of Object.entries<Endpoint>(ENDPOINTS)) {
     const name = key as EndpointName;
     const handler = handlers[name] as Handler<Endpoint>;
     const gate = endpoint.answer.media === 'text/event-stream' ? streams : requests;
+    const largeBody = name === 'parse' ? { above: INLINE_BYTES, answer: parsing.answerBytes } : undefined;
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    app.on(endpoint.method, path, createRoute(server, { name, endpoint, handler, gate, deadlines }));
+    app.on(endpoint.method, path, createRoute(server, { name, endpoint, handler, gate, deadlines, largeBody }));
   }
   addPages(app, server);
 
@@ -49,9 +53,9 @@ export function createApp(server: ServerContext): Hono {
 }
 
 /** The handlers of all endpoints, from one file per resource. */
-function createHandlers(context: ServerContext): Handlers {
+function createHandlers(context: ServerContext, parsing: Parsing): Handlers {
   return {
-    ...createParseHandlers(context),
+    ...createParseHandlers(parsing),
     ...createRunHandlers(context),
     ...createRunEventHandlers(context),
     ...createRunRawHandlers(context),

@@ -2,7 +2,7 @@ import type { Lead, Wrappers } from '../orders/index.js';
 import type { Logger } from '../base/index.js';
 import type { Store } from '../store/index.js';
 import type { EndpointName } from '../api/index.js';
-import type { ParseResult } from '../json/index.js';
+import type { ParseResult, RepairLevel } from '../json/index.js';
 import type { ConsoleFiles } from './console/read-console.js';
 import type { Guard } from './security/guard.js';
 import type { ServerSettings } from './server-settings.js';
@@ -36,10 +36,18 @@ export interface ServerContext {
 
 /** Receives everything the server does, for its metrics. */
 export interface ServerMeter {
-  parsed(result: ParseResult<unknown>): void;
+  parsed(text: ParsedText): void;
   answered(answer: AnsweredRequest): void;
   /** The metrics in Prometheus' text format. */
   render(): Promise<string>;
+}
+
+/** A text that was parsed, and how that went. */
+export interface ParsedText {
+  readonly status: ParseResult<unknown>['status'];
+  readonly repairLevel: RepairLevel;
+  /** `none` unless it failed. */
+  readonly code: string;
 }
 
 /** A request that was answered. */

@@ -32,6 +32,7 @@ export const parseAnswerSchema = object(
     value: anything,
     comment: text,
     alignment: { type: 'array', items: object({ path, rule: name }, { from: anything, to: anything }) },
+    alignment_count: count,
     error: object(
       {
         code: name,

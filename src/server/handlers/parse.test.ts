@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from '../../json/index.js';
 import { toParseOutput } from '../../api/parse-output.js';
 import { readJson, openServer } from '../fixtures/open-server.js';
@@ -89,6 +89,41 @@ describe('POST /v1/parse', () => {
     expect(await readJson(answer)).toMatchObject({ status: 'failed' });
   });
 
+  it.each([
+    [
+      'a pattern without characters',
+      { type: 'string', pattern: `(?:${'\\B|'.repeat(1600)}\\B)x` },
+      `"${'a'.repeat(40_000)}"`,
+    ],
+    ['a schema that branches without end', { $defs: branches(40), $ref: '#/$defs/n40' }, '"x"'],
+    ['a text that needs a repair in every character', undefined, `[${"'".repeat(600_000)}`],
+  ])('does not delay others by %s', async (_, hostile, text) => {
+    const { post } = await openServer();
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 1);
+    onTestFinished(() => clearInterval(timer));
+    const answer = await post('/v1/parse', { text, ...(hostile === undefined ? {} : { schema: hostile }) });
+    expect(answer.status).toBe(200);
+    expect(turns).toBeGreaterThan(20);
+  });
+
+  it('refuses to answer with far more than it was sent', async () => {
+    const { post } = await openServer();
+    const answer = await post('/v1/parse', { text: `[${'1e20,'.repeat(1_600_000)}1]` });
+    expect(answer.status).toBe(422);
+    expect(await readJson(answer)).toMatchObject({ code: 'ANSWER_TOO_LARGE' });
+  });
+
+  it('lists the first thousand changes of an alignment, and counts all', async () => {
+    const { post } = await openServer();
+    const numbers = { type: 'array', items: { type: 'number' } };
+    const answer = await readJson(
+      post('/v1/parse', { text: `[${'"1",'.repeat(1999)}"1"]`, schema: numbers, align: true }),
+    );
+    expect(answer).toMatchObject({ status: 'success', alignment_count: 2000 });
+    expect(answer['alignment']).toHaveLength(1000);
+  });
+
   it('tells the meter', async () => {
     const parsed: unknown[] = [];
     const { post } = await openServer({
@@ -103,3 +138,13 @@ describe('POST /v1/parse', () => {
     expect(parsed).toEqual(['success', 'failed']);
   });
 });
+
+/** Each refers to the next twice. */
+function branches(depth: number): Record<string, object> {
+  const definitions: [string, object][] = [['n0', { type: 'number' }]];
+  for (let level = 1; level <= depth; level += 1) {
+    const next = { $ref: `#/$defs/n${level - 1}` };
+    definitions.push([`n${level}`, { anyOf: [next, next] }]);
+  }
+  return Object.fromEntries(definitions);
+}

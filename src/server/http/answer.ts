@@ -7,7 +7,12 @@ const JSON_HEADERS = { ...SECURITY_HEADERS, 'content-type': 'application/json' }
 
 /** JSON with the headers of every response. */
 export function answerJson(value: unknown, status: number, requestId: string): Response {
-  return new Response(JSON.stringify(value), { status, headers: { ...JSON_HEADERS, 'x-request-id': requestId } });
+  return answerJsonText(JSON.stringify(value), status, requestId);
+}
+
+/** The same for a value that is already JSON. */
+export function answerJsonText(json: string | Uint8Array<ArrayBuffer>, status: number, requestId: string): Response {
+  return new Response(json, { status, headers: { ...JSON_HEADERS, 'x-request-id': requestId } });
 }
 
 /** A problem response for anything thrown. */

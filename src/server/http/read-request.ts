@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { getErrorMessage } from '../../base/index.js';
-import { RequestError } from './problem.js';
+import { RequestError } from './request-error.js';
 
 const decoder = new TextDecoder();
 
-/** The parsed JSON body, of at most `maxBytes`. */
-export async function readBody(context: Context, maxBytes: number): Promise<unknown> {
+/** The bytes of a JSON body, at most `maxBytes`. */
+export async function readBody(context: Context, maxBytes: number): Promise<Uint8Array> {
   const type = readHeader(context, 'content-type') ?? '';
   // Also a defence against other sites: a page cannot send JSON cross-origin without a preflight.
   if (!/^application\/json\s*(?:;|$)/i.test(type)) {
@@ -14,9 +14,11 @@ export async function readBody(context: Context, maxBytes: number): Promise<unkn
   }
   if (Number(readHeader(context, 'content-length')) > maxBytes) throw tooLarge(maxBytes);
   const incoming = readIncomingMessage(context);
-  const bytes = await (incoming === undefined
-    ? readAll(context.req.raw.body ?? [], maxBytes)
-    : readIncoming(incoming, maxBytes));
+  return incoming === undefined ? readAll(context.req.raw.body ?? [], maxBytes) : readIncoming(incoming, maxBytes);
+}
+
+/** Parses a JSON body; throws `INVALID_BODY`. */
+export function readJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(decoder.decode(bytes)) as unknown;
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { AnswerOf, BodyOf, ENDPOINTS, Endpoint, EndpointName, ParametersOf } from '../../api/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import { fromJsonSchema } from '../../json-schema/index.js';
-import { RequestError } from './problem.js';
+import { RequestError } from './request-error.js';
 import type { Caller } from '../security/tokens.js';
 
 /** A request that was admitted and validated. */

@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
 import type { Endpoint, EndpointName } from '../../api/index.js';
-import { answerJson, answerProblem, completeAnswer, allowOrigin } from './answer.js';
+import { answerJson, answerJsonText, answerProblem, completeAnswer, allowOrigin } from './answer.js';
 import type { Deadlines, Gate } from './admission.js';
-import { readHeader, readBody } from './read-request.js';
+import { readHeader, readBody, readJson } from './read-request.js';
 import { RequestError } from './problem.js';
 import { createRequestChecks } from './request-checks.js';
 import type { Handler, RequestChecks } from './request-checks.js';
@@ -17,10 +17,19 @@ interface Route {
   /** Limits how many requests are handled at once. */
   readonly gate: Gate;
   readonly deadlines: Deadlines;
+  /** Answers bodies of more than `above` bytes without parsing them here. */
+  readonly largeBody?: LargeBody | undefined;
+}
+
+/** How an endpoint answers large bodies. */
+export interface LargeBody {
+  readonly above: number;
+  /** The answer as JSON. */
+  answer(body: Uint8Array, caller: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** What every request goes through: admission, validation, the handler within its time limit, the response, metrics and log. */
-export function createRoute(server: ServerContext, { name, endpoint, handler, gate, deadlines }: Route) {
+export function createRoute(server: ServerContext, { name, endpoint, handler, gate, deadlines, largeBody }: Route) {
   const { guard, settings, newRequestId, clock } = server;
   const { limits, origins } = settings;
   // Compiled on first use: the server starts sooner, and most callers use few endpoints.
@@ -31,7 +40,10 @@ export function createRoute(server: ServerContext, { name, endpoint, handler, ga
     checks ??= createRequestChecks(endpoint);
     const query = context.req.query();
     checks.query(query);
-    const body = endpoint.body === undefined ? undefined : await readBody(context, limits.bodyBytes);
+    const bytes = endpoint.body === undefined ? undefined : await readBody(context, limits.bodyBytes);
+    if (largeBody !== undefined && bytes !== undefined && bytes.length > largeBody.above)
+      return answerJsonText(await largeBody.answer(bytes, caller.name), endpoint.answer.status, requestId);
+    const body = bytes === undefined ? undefined : readJson(bytes);
     checks.body(body);
     // Validated above against the endpoint's schemas.
     const params = context.req.param() as never;

@@ -1,5 +1,4 @@
 import type { Emitted } from '../../events/index.js';
-import type { ParseResult } from '../../json/index.js';
 import { silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import { workerState } from '../../records/index.js';
@@ -87,7 +86,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const look = async () => Promise.all([lookAtRuns(), lookAtOrders()]);
 
   return {
-    parsed: (result) => parses.add(createLabels(result)),
+    parsed: (result) => parses.add({ outcome: result.status, repair_level: result.repairLevel, code: result.code }),
     answered(answer) {
       const { endpoint } = answer;
       requests.add({ endpoint, status: String(answer.status) });
@@ -115,14 +114,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
       timer.unref();
       signal.addEventListener('abort', () => clearInterval(timer), { once: true });
     },
-  };
-}
-
-function createLabels(result: ParseResult<unknown>) {
-  return {
-    outcome: result.status,
-    repair_level: result.repairLevel,
-    code: result.status === 'failed' ? result.error.code : 'none',
   };
 }
 

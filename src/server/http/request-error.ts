@@ -1,0 +1,59 @@
+import type { Problem } from '../../api/index.js';
+import { SluiceError } from '../../base/index.js';
+
+/** The codes of the server itself, with their status. A closed list: `docs/errors.md` says what to do. */
+export const REQUEST_PROBLEMS = {
+  NO_SUCH_PATH: 404,
+  METHOD_NOT_ALLOWED: 405,
+  HOST_REFUSED: 421,
+  ORIGIN_REFUSED: 403,
+  TOKEN_REFUSED: 401,
+  SCOPE_MISSING: 403,
+  NOT_JSON: 415,
+  BODY_TOO_LARGE: 413,
+  ANSWER_TOO_LARGE: 422,
+  INVALID_BODY: 400,
+  INVALID_QUERY: 400,
+  INVALID_RANGE: 416,
+  TOO_MANY_REQUESTS: 429,
+  SERVER_BUSY: 503,
+  REQUEST_TIMED_OUT: 503,
+  SHUTTING_DOWN: 503,
+  NOT_READY: 503,
+  FOLDER_NOT_ALLOWED: 403,
+  COMMAND_NOT_ALLOWED: 403,
+  PERMISSIONS_NOT_ALLOWED: 403,
+  ENVIRONMENT_NOT_ALLOWED: 403,
+  RUN_NOT_FOUND: 404,
+  RUN_NOT_WAITING: 409,
+  RAW_NOT_FOUND: 404,
+  FILE_NOT_FOUND: 404,
+  ISSUE_NOT_FOUND: 404,
+} as const;
+
+/** One of {@link REQUEST_PROBLEMS}. */
+type RequestProblemCode = keyof typeof REQUEST_PROBLEMS;
+
+/** What a problem may carry besides its code and message. */
+export type ProblemExtra = Pick<Problem, 'issues' | 'active_run_id'>;
+
+/**
+ * A request that was refused, and why.
+ *
+ * @example
+ * throw new RequestError('RUN_NOT_FOUND', 'Run not found.')
+ */
+export class RequestError extends SluiceError<RequestProblemCode> {
+  override readonly name = 'RequestError';
+  readonly extra: ProblemExtra;
+
+  /** The cause is logged, never sent. */
+  constructor(
+    code: RequestProblemCode,
+    message: string,
+    { cause, ...extra }: ProblemExtra & { readonly cause?: unknown } = {},
+  ) {
+    super(code, message, cause === undefined ? undefined : { cause });
+    this.extra = extra;
+  }
+}

@@ -1,0 +1,37 @@
+import { toParseOutput } from '../../api/index.js';
+import type { BodyOf, ENDPOINTS } from '../../api/index.js';
+import { parse } from '../../json/index.js';
+import type { StandardSchema } from '../../json/index.js';
+import type { JsonSchema } from '../../json-schema/index.js';
+import type { ParsedText } from '../server-context.js';
+import { RequestError } from '../http/request-error.js';
+
+/** What `POST /v1/parse` takes. */
+export type ParseRequest = BodyOf<typeof ENDPOINTS.parse>;
+
+/** The answer as text, and what the metrics count. */
+export interface ParseAnswer {
+  readonly json: string;
+  readonly parsed: ParsedText;
+}
+
+/** A text of control characters takes six times its size as JSON. */
+const ANSWER_CHARACTERS = 32 * 1024 * 1024;
+
+/** Parses the text of a request. Throws `INVALID_BODY`, `INVALID_SCHEMA` or `ANSWER_TOO_LARGE`. */
+export function answerParse(request: ParseRequest, compile: (schema: JsonSchema) => StandardSchema): ParseAnswer {
+  const { text, schema, profile = 'default', allow_partial: allowPartial = false, align = false, prefer } = request;
+  if (align && schema === undefined)
+    throw new RequestError('INVALID_BODY', '"align" needs a schema. Add "schema", or omit "align".');
+  const compiled = schema === undefined ? undefined : compile(schema);
+  const result = parse(text, compiled, { profile, allowPartial, align, ...(prefer === undefined ? {} : { prefer }) });
+  const json = JSON.stringify(toParseOutput(result));
+  if (json.length > ANSWER_CHARACTERS) {
+    throw new RequestError(
+      'ANSWER_TOO_LARGE',
+      `The answer would be larger than ${ANSWER_CHARACTERS} characters. Send a smaller text.`,
+    );
+  }
+  const { status, repairLevel } = result;
+  return { json, parsed: { status, repairLevel, code: status === 'failed' ? result.error.code : 'none' } };
+}

@@ -1,0 +1,88 @@
+import { extname } from 'node:path';
+import { SluiceError } from '../../base/index.js';
+import { ParseError } from '../../json/index.js';
+import { toParseOutput } from '../../api/index.js';
+import { interpretJsonSchema } from '../../json-schema/index.js';
+import { createThreadPool, ThreadError } from '../../threads/index.js';
+import { RequestError } from '../http/request-error.js';
+import type { ServerContext } from '../server-context.js';
+import { answerParse } from './answer-parse.js';
+import type { ParseAnswer, ParseRequest } from './answer-parse.js';
+import type { ParseReply } from './parse-thread.js';
+import { createSchemaCache } from './schema-cache.js';
+
+/** Parses the texts of requests: small ones at once, all others in threads, so that no text or schema delays other requests. */
+export interface Parsing {
+  /** A request whose body was read; the answer is JSON. */
+  readonly answer: (request: ParseRequest, caller: string) => Promise<string | Uint8Array<ArrayBuffer>>;
+  /** A body that is too large to be read here. */
+  readonly answerBytes: (body: Uint8Array, caller: string) => Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** Larger bodies are read in a thread. */
+export const INLINE_BYTES = 16 * 1024;
+/** Compiling a larger schema takes milliseconds. */
+const INLINE_SCHEMA_CHARACTERS = 2048;
+/** Steps of validation for all candidates of a text together: under a millisecond. */
+const INLINE_STEPS = 20_000;
+
+const THREADS = { threads: 2, queue: 128, taskMs: 10_000, memoryMb: 1024 } as const;
+
+const entry = new URL(`./parse-thread${extname(import.meta.url)}`, import.meta.url);
+/** One for all servers of the process: they share its processors. */
+const pool = createThreadPool<Uint8Array, ParseReply>({ entry, ...THREADS });
+
+/** Creates the parsing of a server. */
+export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing {
+  const allowance = { steps: INLINE_STEPS };
+  const compile = createSchemaCache((schema) => interpretJsonSchema(schema, { allowance }));
+  const encoder = new TextEncoder();
+
+  /** Undefined if the text or its schema takes more than a moment. */
+  function answerNow(request: ParseRequest): ParseAnswer | undefined {
+    const { schema, align } = request;
+    if (align === true || isLargeSchema(schema)) return undefined;
+    allowance.steps = INLINE_STEPS;
+    const answer = answerParse(request, compile);
+    return allowance.steps < 0 ? undefined : answer;
+  }
+
+  async function answerBytes(body: Uint8Array, caller: string): Promise<Uint8Array<ArrayBuffer>> {
+    const reply = await pool.run(body, caller).catch(answerFailure);
+    if ('code' in reply) {
+      const { code, message, issues } = reply;
+      if (code === 'INVALID_BODY') throw new RequestError(code, message, issues === undefined ? {} : { issues });
+      throw new SluiceError(code, message);
+    }
+    meter.parsed(reply.parsed);
+    return reply.bytes;
+  }
+
+  /** A text that takes too much is answered as one that exceeds a limit. */
+  function answerFailure(error: unknown): ParseReply {
+    if (!(error instanceof ThreadError)) throw error;
+    if (error.reason === 'busy')
+      throw new RequestError('SERVER_BUSY', 'The server is parsing too many texts. Try again in a few seconds.');
+    const what =
+      error.reason === 'timed_out' ? `${THREADS.taskMs / 1000} seconds` : `${THREADS.memoryMb} MiB of memory`;
+    const message = `Parsing this text takes more than ${what}. Send a smaller text or a simpler schema.`;
+    const failure = { ok: false, status: 'failed', repairLevel: 'none', warnings: [], attempts: [] } as const;
+    const output = toParseOutput({ ...failure, error: new ParseError('LIMIT_EXCEEDED', message, { attempts: [] }) });
+    const parsed = { status: 'failed', repairLevel: 'none', code: 'LIMIT_EXCEEDED' } as const;
+    return { bytes: encoder.encode(JSON.stringify(output)), parsed };
+  }
+
+  return {
+    async answer(request, caller) {
+      const answer = answerNow(request);
+      if (answer === undefined) return answerBytes(encoder.encode(JSON.stringify(request)), caller);
+      meter.parsed(answer.parsed);
+      return answer.json;
+    },
+    answerBytes,
+  };
+}
+
+function isLargeSchema(schema: ParseRequest['schema']): boolean {
+  return schema !== undefined && JSON.stringify(schema).length > INLINE_SCHEMA_CHARACTERS;
+}

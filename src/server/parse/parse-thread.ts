@@ -1,0 +1,32 @@
+import { ENDPOINTS } from '../../api/index.js';
+import { isSluiceError } from '../../base/index.js';
+import { interpretJsonSchema } from '../../json-schema/index.js';
+import { serveTasks } from '../../threads/index.js';
+import { readJson } from '../http/read-request.js';
+import { createRequestChecks } from '../http/request-checks.js';
+import { RequestError } from '../http/request-error.js';
+import { answerParse } from './answer-parse.js';
+import type { ParseAnswer, ParseRequest } from './answer-parse.js';
+import { createSchemaCache } from './schema-cache.js';
+
+/** What the thread answers: errors are sent as data, because their class would be lost. */
+export type ParseReply =
+  | { readonly bytes: Uint8Array<ArrayBuffer>; readonly parsed: ParseAnswer['parsed'] }
+  | { readonly code: string; readonly message: string; readonly issues: RequestError['extra']['issues'] };
+
+const checks = createRequestChecks(ENDPOINTS.parse);
+const compile = createSchemaCache((schema) => interpretJsonSchema(schema));
+const encoder = new TextEncoder();
+
+serveTasks((body: Uint8Array): ParseReply => {
+  try {
+    const request = readJson(body);
+    checks.body(request);
+    const { json, parsed } = answerParse(request as ParseRequest, compile);
+    return { bytes: encoder.encode(json), parsed };
+  } catch (error) {
+    if (!isSluiceError(error)) throw error;
+    const { code, message } = error;
+    return { code, message, issues: error instanceof RequestError ? error.extra.issues : undefined };
+  }
+});

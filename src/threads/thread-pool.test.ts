@@ -1,0 +1,71 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createThreadPool } from './thread-pool.js';
+
+const entry = new URL('./fixtures/hostile-thread.ts', import.meta.url);
+
+/** Long enough to start a thread on a busy machine. */
+const PATIENT_MS = 30_000;
+
+function open(changes: { taskMs?: number; queue?: number; threads?: number } = {}) {
+  const pool = createThreadPool<string, string>({
+    entry,
+    threads: 1,
+    queue: 8,
+    taskMs: PATIENT_MS,
+    memoryMb: 64,
+    ...changes,
+  });
+  onTestFinished(() => pool.close());
+  return pool;
+}
+
+describe('a thread pool', () => {
+  it('performs tasks in order, without the environment of the process', async () => {
+    const pool = open();
+    expect(await Promise.all(['one', 'two', 'three'].map(async (task) => pool.run(task, 'a')))).toEqual([
+      'one 0',
+      'two 0',
+      'three 0',
+    ]);
+  });
+
+  it('passes on what a task throws, and keeps the thread', async () => {
+    const pool = open();
+    await expect(pool.run('throw', 'a')).rejects.toThrow(new RangeError('thrown in the thread'));
+    expect(await pool.run('next', 'a')).toBe('next 0');
+  });
+
+  it('ends a task that never returns, and goes on with the next', async () => {
+    const pool = open({ taskMs: 5000 });
+    const endless = pool.run('loop', 'a');
+    const next = pool.run('next', 'a');
+    await expect(endless).rejects.toMatchObject({ reason: 'timed_out' });
+    expect(await next).toBe('next 0');
+  });
+
+  it.each(['exit', 'memory'])('survives a task that ends its thread by %s', async (task) => {
+    const pool = open();
+    await expect(pool.run(task, 'a')).rejects.toMatchObject({ reason: 'crashed' });
+    expect(await pool.run('next', 'a')).toBe('next 0');
+  });
+
+  it('refuses more than its queue holds, and lets one caller take half of it', async () => {
+    const pool = open({ queue: 8 });
+    const running = pool.run('loop', 'greedy');
+    const waiting = [1, 2, 3, 4].map(async (task) => pool.run(String(task), 'greedy'));
+    await expect(pool.run('five', 'greedy')).rejects.toMatchObject({ reason: 'busy' });
+    const others = ['b', 'c'].flatMap((key) => [pool.run(key, key), pool.run(key, key)]);
+    await expect(pool.run('late', 'e')).rejects.toMatchObject({ reason: 'busy' });
+    pool.close();
+    const ends = await Promise.allSettled([running, ...waiting, ...others]);
+    expect(ends.map(({ status }) => status)).toEqual(ends.map(() => 'rejected'));
+  });
+
+  it('lets callers take turns', async () => {
+    const pool = open();
+    const order: string[] = [];
+    const run = async (task: string, key: string) => order.push(await pool.run(task, key));
+    await Promise.all([run('a1', 'a'), run('a2', 'a'), run('a3', 'a'), run('b1', 'b')]);
+    expect(order).toEqual(['a1 0', 'a2 0', 'b1 0', 'a3 0']);
+  });
+});

@@ -1,0 +1,193 @@
+import { Worker } from 'node:worker_threads';
+import type { ThreadReply } from './serve-tasks.js';
+
+/** Why a task was not finished: its thread took too long, needed too much memory or crashed, or too many tasks are waiting. */
+type ThreadFailure = 'timed_out' | 'crashed' | 'busy';
+
+/** A task that was not finished. Callers turn it into an error of their own. */
+export class ThreadError extends Error {
+  override readonly name = 'ThreadError';
+  readonly reason: ThreadFailure;
+
+  constructor(reason: ThreadFailure, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+/** Performs tasks outside of the event loop. */
+export interface ThreadPool<Task, Reply> {
+  /** Throws {@link ThreadError}, or what the task threw. Callers, named by `key`, take turns and share the queue. */
+  run(task: Task, key: string): Promise<Reply>;
+  /** Ends all threads; waiting tasks fail. */
+  close(): void;
+}
+
+interface ThreadPoolOptions {
+  /** The module that the threads run; it calls `serveTasks`. */
+  readonly entry: URL;
+  readonly threads: number;
+  /** How many tasks may wait; more are refused. One key may have half of them. */
+  readonly queue: number;
+  /** A task that takes longer ends with its thread. */
+  readonly taskMs: number;
+  /** The heap of a thread. */
+  readonly memoryMb: number;
+}
+
+interface Job {
+  readonly task: unknown;
+  readonly key: string;
+  readonly resolve: (reply: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** An idle thread ends after this long, which frees its memory. */
+const IDLE_MS = 30_000;
+
+/** Creates a pool; threads are started when there is work. They do not keep the process alive while they are idle. */
+export function createThreadPool<Task, Reply>(options: ThreadPoolOptions): ThreadPool<Task, Reply> {
+  const { threads: most, queue } = options;
+  const waiting = createTurns(queue);
+  const threads = new Set<Thread>();
+
+  function startNext(): void {
+    for (;;) {
+      const idle = [...threads].find(({ isIdle }) => isIdle);
+      if (idle === undefined && threads.size >= most) return;
+      const job = waiting.take();
+      if (job === undefined) return;
+      (idle ?? addThread()).perform(job);
+    }
+  }
+
+  function addThread(): Thread {
+    const thread = startThread(options, {
+      onIdle: startNext,
+      onEnd() {
+        threads.delete(thread);
+        startNext();
+      },
+    });
+    threads.add(thread);
+    return thread;
+  }
+
+  return {
+    run: async (task, key) =>
+      new Promise<Reply>((resolve, reject) => {
+        if (waiting.add({ task, key, resolve, reject })) startNext();
+        else reject(new ThreadError('busy', 'Too many tasks are waiting. Try again in a few seconds.'));
+      }),
+    close() {
+      const closed = new ThreadError('busy', 'The threads were closed.');
+      for (let job = waiting.take(); job !== undefined; job = waiting.take()) job.reject(closed);
+      for (const thread of threads) thread.end(closed);
+    },
+  };
+}
+
+/** Waiting tasks; their keys take turns. */
+interface Turns {
+  /** False if there is no room. */
+  add(job: Job): boolean;
+  take(): Job | undefined;
+}
+
+function createTurns(most: number): Turns {
+  const byKey = new Map<string, Job[]>();
+  let count = 0;
+  return {
+    add(job) {
+      const own = byKey.get(job.key) ?? [];
+      if (count >= most || own.length >= most / 2) return false;
+      own.push(job);
+      byKey.set(job.key, own);
+      count += 1;
+      return true;
+    },
+    take() {
+      const [first] = byKey;
+      if (first === undefined) return undefined;
+      const [key, jobs] = first;
+      byKey.delete(key);
+      const job = jobs.shift();
+      if (jobs.length > 0) byKey.set(key, jobs);
+      count -= 1;
+      return job;
+    },
+  };
+}
+
+interface Thread {
+  readonly isIdle: boolean;
+  perform(job: Job): void;
+  /** Ends it; its task fails. */
+  end(error: ThreadError): void;
+}
+
+function startThread(
+  { entry, taskMs, memoryMb }: ThreadPoolOptions,
+  { onIdle, onEnd }: { readonly onIdle: () => void; readonly onEnd: () => void },
+): Thread {
+  const worker = createWorker(entry, memoryMb);
+  let job: Job | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let hasEnded = false;
+
+  function end(error: ThreadError): void {
+    if (hasEnded) return;
+    hasEnded = true;
+    clearTimeout(timer);
+    void worker.terminate();
+    job?.reject(error);
+    onEnd();
+  }
+
+  function crash(cause: unknown): void {
+    end(new ThreadError('crashed', 'The task needed too much memory, or its thread crashed.', { cause }));
+  }
+
+  function rest(): void {
+    job = undefined;
+    worker.unref();
+    timer = setTimeout(() => end(new ThreadError('timed_out', 'The thread was idle.')), IDLE_MS).unref();
+  }
+
+  worker.on('error', crash);
+  worker.on('messageerror', crash);
+  worker.on('exit', (code) => crash(new Error(`The thread ended with code ${code}.`)));
+  worker.on('message', (answer: ThreadReply) => {
+    const finished = job;
+    clearTimeout(timer);
+    if (hasEnded) return;
+    rest();
+    if ('error' in answer) finished?.reject(answer.error);
+    else finished?.resolve(answer.reply as never);
+    onIdle();
+  });
+
+  return {
+    get isIdle() {
+      return job === undefined && !hasEnded;
+    },
+    perform(next) {
+      job = next;
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        end(new ThreadError('timed_out', `The task took longer than ${taskMs / 1000} seconds.`));
+      }, taskMs);
+      worker.ref();
+      worker.postMessage(next.task, []);
+    },
+    end,
+  };
+}
+
+/** Node.js 20 does not read TypeScript, so a thread that runs from the sources loads tsx first. */
+function createWorker(entry: URL, memoryMb: number): Worker {
+  const limits = { resourceLimits: { maxOldGenerationSizeMb: memoryMb }, env: {} };
+  if (!entry.pathname.endsWith('.ts')) return new Worker(entry, limits);
+  const load = `import('tsx/esm/api').then((tsx) => { tsx.register(); return import(${JSON.stringify(entry.href)}); })`;
+  return new Worker(load, { ...limits, eval: true });
+}
