@@ -7,12 +7,13 @@ export type ThreadReply = { readonly reply: unknown } | { readonly error: unknow
 export function serveTasks(perform: (task: never) => unknown): void {
   const port = parentPort;
   if (port === null) throw new Error('This module runs in a worker thread only.');
-  port.on('message', (task: never) => port.postMessage(answer(perform, task)));
+  port.on('message', (task: unknown) => port.postMessage(answer(perform, task)));
 }
 
-function answer(perform: (task: never) => unknown, task: never): ThreadReply {
+function answer(perform: (task: never) => unknown, task: unknown): ThreadReply {
   try {
-    return { reply: perform(task) };
+    // The pool of this thread sends no other tasks.
+    return { reply: perform(task as never) };
   } catch (error) {
     return { error };
   }
