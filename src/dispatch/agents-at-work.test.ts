@@ -33,7 +33,8 @@ async function orderFrom(...attempts: readonly (readonly Step[])[]) {
   await worker.stop();
   const [execution] = (await store.listExecutions({})).items;
   const [item] = (await store.listInbox({ open: true })).items;
-  return { site, record, execution, item };
+  const [message] = (await store.listOutbox({})).items;
+  return { site, record, execution, item, comment: message?.body };
 }
 
 describe('an agent as a worker', { timeout: 30_000 }, () => {
@@ -59,9 +60,27 @@ describe('an agent as a worker', { timeout: 30_000 }, () => {
     expect(record?.decision?.action).toBe('needs-human');
   });
 
-  it('that leaves no result goes to a person', async () => {
-    const { record } = await orderFrom(answer('All done, trust me.'));
+  it('that answers in prose goes to a person, and its words are sent as a comment', async () => {
+    const { record, comment } = await orderFrom(answer('All done.\nStatus: done\n<b>Trust me.</b>'));
     expect(record?.decision).toMatchObject({ action: 'needs-human', result_code: 'output_unparseable' });
+    expect(record?.decision?.reason).toContain('the agent answered without tags');
+    expect(comment).toContain('\n> All done.\n> Status: done\n> &lt;b>Trust me.&lt;/b>\n');
+  });
+
+  it.each([
+    ['bare JSON', JSON.stringify(RESULT)],
+    ['fenced JSON', `Here it is:\n\`\`\`json\n${JSON.stringify(RESULT)}\n\`\`\``],
+  ])('that answers with %s gives anchors and a draft, and the reason is that the tags are missing', async (_, text) => {
+    const { record, item, execution } = await orderFrom(answer(text));
+    expect(record?.decision?.action).toBe('needs-human');
+    expect(record?.decision?.reason).toContain('the agent answered without tags');
+    expect(record?.decision?.reason).not.toContain('work_result');
+    expect(item?.reading).toMatchObject({
+      path: 'answer',
+      anchors: { issue_ref: 'local#1', run_id: RESULT.run_id, status: 'ok' },
+      draft: { changes: { pr: '#7' }, tests: 'n/a', summary: 'Done.' },
+    });
+    expect(execution).toMatchObject({ result_encoding: 'streams', parse_status: 'anchors' });
   });
 });
 

@@ -8,7 +8,7 @@ export { getIssueState, getResolvedState } from './comment/issue-state.js';
 export { checkCommit, type CommitCheck } from './evidence/check-commit.js';
 export { findMissingEvidence } from './evidence/missing-evidence.js';
 export { readResultValue } from './reading/read-result-value.js';
-export { readWorkResult, type ResultPlace } from './reading/read-work-result.js';
+export { readWorkResult, type RejectedAnswer, type ResultPlace } from './reading/read-work-result.js';
 export { readWrappers, findWrapper, type Wrappers } from './wrappers/wrappers.js';
 export { WORKER_TYPES, findAgentEngine } from './wrappers/wrappers.js';
 export { type Wrapper, WRAPPER_SCHEMA } from './wrappers/wrappers.js';

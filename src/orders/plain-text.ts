@@ -7,7 +7,7 @@ import { UNSEEN_CHARACTERS } from '../base/index.js';
 
 /** Text over several lines with everything in it to be seen. A longer one is cut, and says so. */
 export function showText(text: string, maxLength: number): string {
-  const kept = cut(text, maxLength);
+  const kept = cutText(text, maxLength);
   const shown = kept.replaceAll(/\r\n?/g, '\n').replaceAll(UNSEEN_CHARACTERS, writeOut);
   return kept.length < text.length ? `${shown}… (${text.length - kept.length} more characters)` : shown;
 }
@@ -19,11 +19,12 @@ export function showLine(text: string, maxLength: number): string {
     .slice(0, maxLength * 4)
     .replaceAll(/\s+/g, ' ')
     .trim();
-  const kept = cut(line, maxLength);
+  const kept = cutText(line, maxLength);
   return `${kept.replaceAll(UNSEEN_CHARACTERS, writeOut)}${kept.length < line.length ? '…' : ''}`;
 }
 
-function cut(text: string, length: number): string {
+/** The beginning of a text; no character is cut in two. */
+export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
   const last = text.charCodeAt(length - 1);
   const splitsPair = last >= 0xd800 && last <= 0xdbff;

@@ -25,6 +25,8 @@ export const readingSchema = object(
     result: workResult,
     /** What the streams mention; never enough to advance. */
     anchors: object({}, { issue_ref: text, run_id: text, status: text }),
+    /** The agent's words, cut, where it answered and left no result that counts. Comments quote them. */
+    answer: text,
     /** Worth knowing, but no reason to distrust the result. */
     notices: arrayOf(problemSchema),
     /** A repaired reading: it pre-fills the inbox and decides nothing. */

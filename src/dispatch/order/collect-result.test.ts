@@ -11,11 +11,28 @@ test('an answer that needed no repair becomes the result file', () => {
   });
 });
 
-test('a repaired one is a draft', () => {
-  expect(collectResult({ ...run, repair_level: 'deterministic_generic' })).toEqual({ draft: result });
+test('a repaired one is a draft, with the words it was read from', () => {
+  expect(collectResult({ ...run, repair_level: 'deterministic_generic', text: '{…}' })).toEqual({
+    draft: result,
+    answer: { text: '{…}', problem: "the agent's answer had to be repaired, so it does not count" },
+  });
 });
 
-test.each(['failed', 'canceled', 'comment'] as const)('nothing is taken from a run that ended as %s', (status) => {
+test('an answer without tags is passed on, with the reason why it does not count', () => {
+  const { value: _, ...bare } = run;
+  expect(collectResult({ ...bare, status: 'comment', comment: 'All done.' })).toEqual({
+    answer: { text: 'All done.', problem: expect.stringContaining('the agent answered without tags') },
+  });
+});
+
+test('so is one that the contract rejects', () => {
+  const error = { category: 'output', code: 'SCHEMA_MISMATCH', message: 'The value does not fit.' } as const;
+  expect(collectResult({ ...run, status: 'failed', text: 'Done: 1', error })).toEqual({
+    answer: { text: 'Done: 1', problem: "the agent's answer was rejected: The value does not fit" },
+  });
+});
+
+test.each(['failed', 'canceled'] as const)('nothing is taken from a run that ended as %s', (status) => {
   expect(collectResult({ ...run, status })).toEqual({});
 });
 

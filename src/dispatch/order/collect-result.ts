@@ -1,3 +1,4 @@
+import type { RejectedAnswer } from '../../orders/index.js';
 import type { RunResult } from '../../records/index.js';
 import type { PackFile } from './inject-order.js';
 
@@ -7,6 +8,8 @@ export interface Collected {
   readonly file?: PackFile;
   /** For the inbox: it took a repair to read. */
   readonly draft?: unknown;
+  /** What the agent answered instead of a result, and why that does not count. */
+  readonly answer?: RejectedAnswer;
 }
 
 /**
@@ -17,7 +20,17 @@ export interface Collected {
  * const { file, draft } = collectResult(await run.result)
  */
 export function collectResult(result: RunResult): Collected {
-  if (result.status !== 'success' || result.value === undefined) return {};
-  if (result.repair_level !== 'none') return { draft: result.value };
-  return { file: { path: 'work_result.json', text: `${JSON.stringify(result.value, null, 2)}\n` } };
+  const { status, value, comment, text = comment ?? '', error } = result;
+  if (status === 'comment') {
+    const problem = 'the agent answered without tags; only a result file or an answer in <json> tags counts';
+    return { answer: { text, problem } };
+  }
+  if (status === 'failed' && error?.category === 'output') {
+    return { answer: { text, problem: `the agent's answer was rejected: ${error.message.replace(/\.$/, '')}` } };
+  }
+  if (status !== 'success' || value === undefined) return {};
+  if (result.repair_level !== 'none') {
+    return { draft: value, answer: { text, problem: "the agent's answer had to be repaired, so it does not count" } };
+  }
+  return { file: { path: 'work_result.json', text: `${JSON.stringify(value, null, 2)}\n` } };
 }

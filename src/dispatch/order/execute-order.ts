@@ -88,10 +88,10 @@ async function prepareOrder(
 
 /** What the agent left: its result as a file or as its answer, what it printed, and how its process ended. */
 async function readEnd(runDir: string, result: RunResult): Promise<WorkerEnd> {
-  const { file, draft } = collectResult(result);
+  const { file, ...rejected } = collectResult(result);
   if (file !== undefined) await writeUnlessPresent(runDir, file);
   const { stdout, stderr } = await readLastAttempt(runDir, STREAM_BYTES);
-  return { ...readExit(result), stdout, stderr, runResult: result, ...(draft === undefined ? {} : { draft }) };
+  return { ...readExit(result), stdout, stderr, runResult: result, ...rejected };
 }
 
 /** A result that the agent wrote itself counts. */

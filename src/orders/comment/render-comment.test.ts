@@ -35,6 +35,25 @@ function readOutline(comment: string): { header: readonly string[]; sections: re
 }
 
 describe('renderComment', () => {
+  test('quotes the answer of an agent that left no result, cut', () => {
+    const problems = [{ code: 'RESULT_MISSING', message: 'the agent answered without tags' }];
+    const answer = `## Next\nTrigger: workrun:forged\n${'x'.repeat(20_000)}`;
+    const comment = commentOn({ source: 'none', problems, answer });
+    expect(comment).toContain("Cannot use the agent's result: the agent answered without tags.");
+    expect(comment).toContain('\n> ## Next\n> Trigger: workrun:forged\n> xxx');
+    expect(comment.length).toBeLessThan(18_000);
+    expect(readOutline(comment)).toEqual({ header: HEADER, sections: SECTIONS });
+  });
+
+  test.each([
+    ['not_run', 'not run'],
+    ['not_recognised', 'result not recognised'],
+    ['fail', 'fail'],
+  ] as const)('shows tests that are %s as: %s', (outcome, words) => {
+    const reading = createReading({ tests: { command: 'npm test', result: outcome, evidence: 'mostly' } });
+    expect(commentOn(reading)).toContain(`- Command: npm test\n- Result: ${words}\n- Evidence: mostly\n`);
+  });
+
   test('describes work that goes to review', () => {
     const asked = { ...order, spec_ref: 'docs/basket.md@v2' };
     const reading = createReading({

@@ -38,7 +38,7 @@ export function renderComment(content: CommentContent): string {
   };
   const result = readClaims(content);
   const sections = {
-    Summary: summarize(decision, result),
+    Summary: summarize(content, result),
     Changes: facts({ PR: result?.changes.pr, Commit: findCommit(content, result) }),
     Tests: facts(testFacts(result)),
     BlockedBy: list(result?.blocked_by),
@@ -89,8 +89,9 @@ function findCommit({ reading, resolved }: CommentContent, result: WorkResult | 
   return `git:${commit}`;
 }
 
-function summarize(decision: Decision, result: WorkResult | undefined): string {
-  const words = quote(result?.summary ?? '');
+/** The reason, and the worker's own words: its summary, or its answer where it left no result. */
+function summarize({ decision, reading }: CommentContent, result: WorkResult | undefined): string {
+  const words = quote(result?.summary ?? reading.answer ?? '');
   const reason = inline(decision.reason);
   return words === '' ? reason : `${reason}\n\n${words}`;
 }

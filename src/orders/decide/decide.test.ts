@@ -23,7 +23,7 @@ describe('row 1: the order is not the active run', () => {
   test.each([
     ['another run is active', '2026-11-15-backend-0002', 'Run 2026-11-15-backend-0002 is the active one'],
     ['no run is active', null, 'No run of the issue is active'],
-    ['nothing is known of the issue', undefined, 'No run of the issue is active'],
+    ['another run is active, and its name is unknown', undefined, 'Another run of the issue is active'],
     ['the active run is an empty text', '', 'No run of the issue is active'],
   ])('%s: archive, whatever the result', (_, activeRunId, because) => {
     expect(decideWith({ activeRunId })).toEqual({

@@ -19,7 +19,7 @@ import type { End } from './decision-words.js';
 export interface DecisionCase {
   readonly order: Pick<WorkOrder, 'issue_ref' | 'run_id'>;
   readonly reading: Reading;
-  /** The run whose result counts; null if there is none. */
+  /** The run whose result counts; null if there is none, undefined if another one is and its name is unknown. */
   readonly activeRunId: string | null | undefined;
   /** How the agent's process ended. Both missing: exit unknown. */
   readonly exitCode?: number | null;
@@ -60,13 +60,10 @@ type Row = (given: EndedCase) => Decision | undefined;
 const ROWS: readonly Row[] = [
   function notTheActiveRun({ order, activeRunId }) {
     if (activeRunId === order.run_id && order.run_id !== '') return undefined;
-    const active = activeRunId
-      ? `Run ${showLine(activeRunId, 100)} is the active one`
-      : 'No run of the issue is active';
     return {
       action: 'archive',
       result_code: 'stale_run',
-      reason: `${active}, so the result of ${order.run_id} is archived and changes nothing.`,
+      reason: `${describeActive(activeRunId)}, so the result of ${order.run_id} is archived and changes nothing.`,
       next: 'Nothing to do.',
     };
   },
@@ -193,6 +190,13 @@ function decideByStatus({ reading: { result }, ...end }: EndedCase): Decision {
       // `isUnreadable` has said so already; without it nothing may go through either.
       return needsHuman('output_unparseable', 'No result found.', 'Check the output, then retry.');
   }
+}
+
+function describeActive(activeRunId: DecisionCase['activeRunId']): string {
+  if (activeRunId === undefined) return 'Another run of the issue is active';
+  return activeRunId === null || activeRunId === ''
+    ? 'No run of the issue is active'
+    : `Run ${showLine(activeRunId, 100)} is the active one`;
 }
 
 function isFile({ source }: Reading): boolean {

@@ -78,4 +78,12 @@ describe('a secret that a worker writes into its result', () => {
   it('refuses an invalid pattern before anything starts', async () => {
     await expect(startLead({ secrets: { patterns: ['('] } })).rejects.toMatchObject({ code: 'INVALID_SECRET_PATTERN' });
   });
+
+  it('in an answer that does not count reaches neither comment nor inbox', async () => {
+    const { lead, outbox, inbox, submitted } = await startSecretLead();
+    const answer = { text: `The key is ${SECRET}.`, problem: 'the agent answered without tags' };
+    await lead.settle({ ...cleanEnd(submitted), answer });
+    expect((await outbox())[0]?.body).toContain(`> The key is ${'*'.repeat(SECRET.length)}.`);
+    expect(JSON.stringify([await outbox(), await inbox()])).not.toContain(SECRET);
+  });
 });

@@ -58,6 +58,7 @@ describe('a lead that settles', () => {
     await report(old, 'work_result.json', goodResult(old));
     const { decision } = await lead.settle(cleanEnd(old));
     expect(decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
+    expect(decision.reason).toContain(`Run ${current.order.run_id} is the active one`);
     expect(await findState()).toBe('doing');
     expect((await store.findIssue('acme/shop#12'))?.active_run_id).toBe(current.order.run_id);
     expect(await outbox()).toEqual([]);

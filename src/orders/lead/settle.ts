@@ -10,6 +10,7 @@ import { decide } from '../decide/decide.js';
 import { createExecution, createItem } from '../execution.js';
 import type { Execution } from '../execution.js';
 import { readWorkResult } from '../reading/read-work-result.js';
+import type { RejectedAnswer } from '../reading/read-work-result.js';
 import { RESULT_BYTES, RESULT_FILES } from '../reading/result-file.js';
 import type { LeadContext } from './lead-context.js';
 import { LeadError } from './lead-error.js';
@@ -36,6 +37,8 @@ export interface WorkerEnd {
   readonly workerVersion?: string | null;
   /** When it was started, if it was not this store's claim that started it. */
   readonly startedAt?: string | null;
+  /** What the agent answered, where that does not count as its result. */
+  readonly answer?: RejectedAnswer;
   /** A repaired answer of the worker, for a person to start from; it decides nothing. */
   readonly draft?: unknown;
   /** What else a person should know, such as a worktree that was kept. */
@@ -92,7 +95,9 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
 
   // Which of the two is written, the guarded update in the store decides: it alone knows the active run at that moment.
   const ifActive = withNote(decide({ ...given, activeRunId: runId }), end.note);
-  const ifStale = withNote(decide({ ...given, activeRunId: null }), end.note);
+  const active = (await store.findIssue(issueRef))?.active_run_id ?? null;
+  // Where it is still the active one here, it is stale only if another becomes active before the update.
+  const ifStale = withNote(decide({ ...given, activeRunId: active === runId ? undefined : active }), end.note);
   const { decision, repeated } = await store.settleOrder({
     issueRef,
     runId,
@@ -127,6 +132,7 @@ async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd
     dir,
     stdout: end.stdout ?? '',
     stderr: end.stderr ?? '',
+    ...(end.answer === undefined ? {} : { answer: { ...end.answer, text: context.secrets.maskText(end.answer.text) } }),
     order: record.order,
     // Once more: a file that may not be written to, or is in another encoding, could not be masked in its place.
     maskText: (text) => context.secrets.maskText(text),

@@ -32,6 +32,18 @@ describe('what a worker only printed', () => {
     });
   });
 
+  test.each([['All done.'], ['x'.repeat(20_000)]])(
+    'may be an answer that does not count: its words are kept, cut, and the streams are not looked at',
+    (text) => {
+      const answer = { text: `  ${text}\n`, problem: 'the agent answered without tags' };
+      expect(readStreams({ stdout: 'Status: ok', answer })).toEqual({
+        source: 'none',
+        problems: [{ code: 'RESULT_MISSING', message: 'the agent answered without tags' }],
+        answer: text.slice(0, 16_000),
+      });
+    },
+  );
+
   test('may have come on stderr, and as bytes', () => {
     expect(readStreams({ stderr: new TextEncoder().encode('Status: blocked\n') })).toMatchObject({
       source: 'streams',

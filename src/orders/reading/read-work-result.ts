@@ -6,7 +6,7 @@ import { RESULT_STATUSES, isIssueRef, parseRunId } from '../../records/index.js'
 import type { Problem, Reading, WorkOrder } from '../../records/index.js';
 import { checkCommit } from '../evidence/check-commit.js';
 import { isNoneLike } from '../evidence/missing-evidence.js';
-import { showLine } from '../plain-text.js';
+import { cutText, showLine } from '../plain-text.js';
 import { foldKey } from '../shapes/spelling.js';
 import { normalizeResult } from './normalize-result.js';
 import { gatherChanges, isFields, readResultFields } from './result-fields.js';
@@ -18,11 +18,20 @@ export interface ResultPlace {
   readonly dir: string;
   readonly stdout?: string | Uint8Array;
   readonly stderr?: string | Uint8Array;
+  /** What the agent answered and why that is no result; what its program printed around it is then not looked at. */
+  readonly answer?: RejectedAnswer;
   readonly order: Pick<WorkOrder, 'repo_dir'>;
   /** When the worker was started: a file older than that is not its result. */
   readonly startedAt?: Date | number | string;
   /** Masks secrets in a file's text. */
   readonly maskText?: (text: string) => string;
+}
+
+/** An answer of an agent that does not count as its result. */
+export interface RejectedAnswer {
+  readonly text: string;
+  /** Why it does not count, as a part of a sentence. */
+  readonly problem: string;
 }
 
 const FILES = [
@@ -133,13 +142,13 @@ function withDraft(reading: ResultReading, draft: unknown): ResultReading {
 /** How much of a stream is looked at, from its end: a result is what comes last. */
 export const STREAM_BYTES = 256 * 1024;
 
-interface Streams {
-  readonly stdout?: string | Uint8Array;
-  readonly stderr?: string | Uint8Array;
-}
-
 /** What a worker only printed: anchors, and a draft for a person. Never a result. */
-export function readStreams({ stdout = '', stderr = '' }: Streams): Reading {
+export function readStreams({
+  stdout = '',
+  stderr = '',
+  answer,
+}: Pick<ResultPlace, 'stdout' | 'stderr' | 'answer'>): Reading {
+  if (answer !== undefined) return readAnswer(answer);
   const printed = { stdout: readEnd(stdout), stderr: readEnd(stderr) };
   const anchors = { ...findAnchors(printed.stderr), ...findAnchors(printed.stdout) };
   const draft = draftFromText(printed.stdout) ?? draftFromText(printed.stderr);
@@ -159,6 +168,23 @@ export function readStreams({ stdout = '', stderr = '' }: Streams): Reading {
     problems: [{ code: 'ONLY_ANCHORS', message }],
     draft: { ...anchors, ...draft },
   };
+}
+
+// A comment has room for as much, and the rest is in the run's result.
+const ANSWER_LENGTH = 16_000;
+
+/** The same of an agent's answer, with its words for the comment. */
+function readAnswer({ text, problem: message }: RejectedAnswer): Reading {
+  const end = readEnd(text);
+  const anchors = findAnchors(end);
+  const draft = draftFromText(end);
+  const words = text.trim() === '' ? {} : { answer: cutText(text.trim(), ANSWER_LENGTH) };
+  if (Object.keys(anchors).length === 0) {
+    const problems = [{ code: 'RESULT_MISSING', message }];
+    return { source: 'none', problems, ...words, ...(draft === undefined ? {} : { draft }) };
+  }
+  const problems = [{ code: 'ONLY_ANCHORS', message }];
+  return { source: 'streams', path: 'answer', anchors, problems, ...words, draft: { ...anchors, ...draft } };
 }
 
 function readEnd(stream: string | Uint8Array): string {
