@@ -103,6 +103,13 @@ export function makeCampaigns({ damages, rounds, seconds }: CampaignLength): rea
       settings: { LEAD_KILLS },
     },
     {
+      name: 'a store that fails at every single call of a worker, before and after the call took effect',
+      project: 'source',
+      files: ['src/dispatch/store-outage'],
+      rounds: 1,
+      settings: { OUTAGE_STEP: 1 },
+    },
+    {
       name: `a server killed ${SERVER_KILLS} times under runs, orders, replies, decisions and readers`,
       project: 'source',
       files: ['src/server/server-killed'],

@@ -28,7 +28,7 @@ async function executePlainRun(
   const lock = await acquireFolder(context, { id, workerId }, spec.workdir);
   if (lock === 'busy') return;
   try {
-    const started = await store.markStarted({ id, workerId, now: clock() });
+    const started = await retryStore(async () => store.markStarted({ id, workerId, now: clock() }), context);
     if (started === 'lost') return;
     const result =
       started === 'canceled' ? CANCELED_BEFORE_START : await runToEnd(context, { id, workerId, spec, lock }, claim);

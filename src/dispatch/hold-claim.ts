@@ -1,5 +1,8 @@
 import type { WorkContext } from './worker-options.js';
 
+/** Others may end the run sooner, when its lease has expired; the next answer of the store says so. */
+const LONGEST_OUTAGE_MS = 10 * 60_000;
+
 /** A claim that is kept alive while its run is executed. */
 export interface HeldClaim {
   /** Aborted when the run must stop: canceled, replaced, claimed by another worker, or the worker is out of time. */
@@ -12,13 +15,14 @@ export interface HeldClaim {
 
 /**
  * Renews the lease of a run three times per lease and whenever something was requested of it, and passes requests on. A
- * store that does not answer is asked again; after two leases without an answer the claim counts as lost.
+ * store that is away is a pause: it is asked again, for ten minutes or two leases, whichever is longer; then the claim counts
+ * as lost.
  */
 export function holdClaim(context: WorkContext, { id, workerId }: { id: string; workerId: string }): HeldClaim {
   const { store, clock, logger, leaseMs, signal } = context;
   const stopping = new AbortController();
   let deliver: ((text: string) => Promise<void>) | undefined;
-  let lastRenewed = clock();
+  let lastRenewed = performance.now();
   let renewal = Promise.resolve();
   let isDue = false;
 
@@ -34,12 +38,12 @@ export function holdClaim(context: WorkContext, { id, workerId }: { id: string; 
     isDue = false;
     try {
       const { held, cancel, reply } = await store.renewRun({ id, workerId, leaseMs, now: clock() });
-      lastRenewed = clock();
+      lastRenewed = performance.now();
       if (!held || cancel) stopping.abort();
       else if (reply !== null) await pass(reply);
     } catch (error) {
       logger.warn('claim could not be renewed', { run: id, error: String(error) });
-      if (clock() - lastRenewed > 2 * leaseMs) stopping.abort();
+      if (performance.now() - lastRenewed > Math.max(LONGEST_OUTAGE_MS, 2 * leaseMs)) stopping.abort();
     }
   };
   /** One at a time; requests that come meanwhile are found by one more. */

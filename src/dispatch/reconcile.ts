@@ -18,6 +18,8 @@ export interface ReconcileOptions {
   /** The data folder: run folders, worktrees, notes of running processes. */
   readonly data: string;
   readonly clock: () => number;
+  /** Whether a claim of another machine has been expired for long enough; at once by default. */
+  readonly isAbandoned?: (run: RunRecord) => boolean;
 }
 
 /** What was reconciled. */
@@ -66,6 +68,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
 async function endUnlessHeld(options: ReconcileOptions, run: RunRecord): Promise<'held' | 'ended'> {
   const { owner, order } = run;
   if (owner === null || (await isHeld(owner))) return 'held';
+  if (owner.host !== hostname() && options.isAbandoned?.(run) === false) return 'held';
   if (order !== null) await settleOrphan(options, order, run.id);
   else await options.store.endRun({ id: run.id, workerId: owner.worker_id, result: ORPHANED, now: options.clock() });
   return 'ended';

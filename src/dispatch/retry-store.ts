@@ -1,16 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isSluiceError } from '../base/index.js';
 import type { Logger } from '../base/index.js';
+import { isOutage } from '../runs/index.js';
 
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
-const MOST_TRIES = 20;
-
-/** Codes of a store that may answer the next time; what it refuses for a reason it refuses again. */
-const PASSING: readonly string[] = ['STORE_BUSY', 'STORE_FAILED', 'STORE_UNAVAILABLE'];
+const MOST_TRIES = 65;
 
 /**
- * Repeats a call to a store that is away: with growing pauses up to ten seconds, for about two and a half minutes. Once the
+ * Repeats a call to a store that is away: with growing pauses up to ten seconds, for about ten minutes. Once the
  * signal is aborted it tries one last time; the rest is left to reconciliation.
  */
 export async function retryStore<T>(
@@ -21,7 +19,7 @@ export async function retryStore<T>(
     try {
       return await work();
     } catch (error) {
-      const isFinal = isSluiceError(error) && !PASSING.includes(error.code);
+      const isFinal = isSluiceError(error) && !isOutage(error);
       if (signal?.aborted === true || tries === MOST_TRIES || isFinal) throw error;
       logger.warn('store not available, trying again', { tries, error: String(error) });
       const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries);

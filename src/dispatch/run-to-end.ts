@@ -57,6 +57,7 @@ export async function runToEnd(context: WorkContext, started: StartedRun, claim:
     eventLog: store,
     cache: store,
     newId: () => id,
+    ending: context.signal,
     environment: { ...(runs.environment ?? process.env), ...env },
     onQuestion: async () => {
       await retryStore(async () => store.markWaiting({ id, workerId, now: clock() }), context);

@@ -17,7 +17,8 @@ export interface ReaperOptions extends Omit<ReconcileOptions, 'clock'> {
 }
 
 /**
- * Reconciles what crashed workers left, every so often. Every worker has one; a server without a worker starts one too, so
+ * Reconciles what crashed workers left, every so often. A claim of another machine is ended when two looks in a row find it
+ * expired: just after an outage of the store its holder needs a moment to renew it. Every worker has one; a server without a worker starts one too, so
  * that no run stays `running` when the last worker is gone.
  *
  * @example
@@ -29,8 +30,21 @@ export function startReaper(options: ReaperOptions): { stop(): Promise<void> } {
   const { clock = () => store.now() } = options;
   const waker = createWaker();
   const stopping = new AbortController();
+  let expired = new Set<string>();
   const work = async () => {
-    const report = await reconcile({ store, lead, data, clock });
+    const seen = new Set<string>();
+    const report = await reconcile({
+      store,
+      lead,
+      data,
+      clock,
+      isAbandoned({ id, owner }) {
+        const claim = `${id} ${owner?.worker_id ?? ''}`;
+        seen.add(claim);
+        return expired.has(claim);
+      },
+    });
+    expired = seen;
     const { requeued, ended, processes } = report;
     if (requeued + ended + processes > 0) logger.info('reconciled', { ...report });
     if (requeued > 0) onRequeued?.();

@@ -18,5 +18,5 @@ export { sensitiveEnvironment } from './secrets/environment.js';
 export { endOrphans } from './process/end-orphans.js';
 export { mergeFsDiffs, NO_CHANGES } from './result/merge-fs-diffs.js';
 export { LAUNCHERS } from './launchers/launchers.js';
-export { readEventRange } from './ports/event-log.js';
+export { isOutage, readEventRange } from './ports/event-log.js';
 export { type FolderLock, lockFolder } from './workspace/folder-lock.js';

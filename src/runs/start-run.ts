@@ -4,7 +4,8 @@ import type { Emitted } from '../events/index.js';
 import { SluiceError, getErrorMessage, isSluiceError } from '../base/index.js';
 import { cacheResult, emitCachedResult, findCachedResult, restoreCachedFiles } from './cache/cached-result.js';
 import type { CachedResult } from './cache/result-cache.js';
-import { createRunJournal, EventFeed } from './capture/event-feed.js';
+import { EventFeed } from './capture/event-feed.js';
+import { createRunJournal } from './capture/run-journal.js';
 import { recordUnstarted } from './attempts/run-attempt.js';
 import { runAttempts } from './attempts/run-attempts.js';
 import type { RunContext } from './attempts/run-context.js';
@@ -108,7 +109,8 @@ async function runInFolder(
   if ((await folder.attempts()).length > 0) {
     throw new SluiceError('RUN_FOLDER_TAKEN', `${runDir} already has a run. Start this one under another id.`);
   }
-  const journal = createRunJournal(id, { files: await openRunLogs(folder), log: ports.otherLog, feed });
+  const { otherLog: log, logger, ending } = ports;
+  const journal = createRunJournal(id, { files: await openRunLogs(folder), log, feed, logger, ending });
   const context: RunContext = {
     id,
     spec,

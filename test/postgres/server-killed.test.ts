@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
@@ -7,6 +7,7 @@ import { isSluiceError } from '../../src/base/sluice-error.js';
 import { sampleFcmp } from '../../src/store/contract/fixtures/run-samples.js';
 import { sampleSettlement, sampleSubmission } from '../../src/store/contract/fixtures/order-samples.js';
 import { openStore, type Store } from '../../src/store/index.js';
+import { openWorkshop } from '../../src/dispatch/fixtures/workshop.js';
 import { eventually } from './eventually.js';
 import { report } from '../report.js';
 import { createPostgresServer, type PostgresServer } from './postgres-server.js';
@@ -109,4 +110,36 @@ describe('PostgreSQL killed while it is written to', () => {
       );
     },
   );
+});
+
+describe('PostgreSQL restarted while agents work', () => {
+  it('is a pause: every run ends well, with all its events', { timeout: 120_000 }, async () => {
+    const server = await startServer();
+    const store = await openStore(server.url);
+    const { start, submit, settled, data } = await openWorkshop({ store });
+    start();
+    // Each prints a line, waits until the server was away and is back, and prints another.
+    const back = join(data, 'back');
+    const script = `const { existsSync } = require('node:fs'); console.log('before');
+      setInterval(() => { console.log('away'); if (existsSync(${JSON.stringify(back)})) process.exit(0); }, 50)`;
+    const ids = ['RUN1', 'RUN2'];
+    for (const id of ids) {
+      const workdir = join(data, id);
+      await mkdir(workdir);
+      const spec = { engine: 'command', command: [process.execPath, '-e', script], workdir } as const;
+      await store.createRun({ id, spec, state: 'queued', now: store.now() });
+    }
+    const hasPrinted = async (id: string) => (await store.read({ runId: id, protocol: 'fcmp', limit: 5 })).length > 0;
+    await eventually(async () => (await Promise.all(ids.map(hasPrinted))).every(Boolean));
+    await server.kill();
+    await server.start();
+    await writeFile(back, '');
+    for (const id of ids) {
+      await expect.poll(async () => (await store.findRun(id))?.result?.status, { timeout: 30_000 }).toBe('success');
+      const log = await readFile(join(data, 'runs', id, '.audit', 'fcmp.jsonl'), 'utf8');
+      const stored = await store.read({ runId: id, protocol: 'fcmp', limit: 10_000 });
+      expect(stored.map(({ event }) => JSON.stringify(event))).toEqual(log.trim().split('\n'));
+    }
+    expect(await settled(await submit('local#1', { result: 'ok' }))).toMatchObject({ state: 'settled' });
+  });
 });

@@ -48,7 +48,7 @@ export async function executeOrder(
     const prepared = await prepareOrder(context, record, worktree);
     if (signal.aborted) return void (await store.releaseRun({ id, workerId, now: clock(), retryAt: clock() }));
     const spec = 'spec' in prepared ? { spec: prepared.spec } : {};
-    const started = await store.markStarted({ id, workerId, now: clock(), ...spec });
+    const started = await retryStore(async () => store.markStarted({ id, workerId, now: clock(), ...spec }), context);
     if (started === 'lost') return;
     if (started === 'canceled') {
       await putAwayWorktree(worktree);

@@ -1,6 +1,6 @@
 import type { RunFolder } from '../../run-folder/index.js';
 import type { StandardSchema } from '../../json/index.js';
-import type { RunJournal } from '../capture/event-feed.js';
+import type { RunJournal } from '../capture/run-journal.js';
 import type { Launcher } from '../launchers/launcher.js';
 import type { DecidedPorts } from '../ports/run-ports.js';
 import type { DecidedLimits } from '../spec/run-limits.js';

@@ -11,7 +11,7 @@ import type {
   Translator,
 } from '../../events/index.js';
 import type { AnswerCollector } from '../judge/answer.js';
-import type { RunJournal } from './event-feed.js';
+import type { RunJournal } from './run-journal.js';
 
 /** Which attempt is recorded. */
 export interface RecordedStart {

@@ -1,32 +1,6 @@
-import type { RunLogs } from '../../run-folder/index.js';
-import type { DriftSummary, Emitted } from '../../events/index.js';
+import type { Emitted } from '../../events/index.js';
 import type { EventLog } from '../ports/event-log.js';
 import { SluiceError } from '../../base/index.js';
-
-/** Where the events of a run go: first into its folder and the event log, then to its readers. */
-export interface RunJournal {
-  /** Stores events, then publishes them; both are done when this resolves. */
-  write(events: readonly Emitted[]): Promise<void>;
-  /** Stores how much of an attempt's output this version does not know. */
-  writeDrift(summary: DriftSummary): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** See {@link RunJournal}. `log` is null where the files of the run folder are the log. */
-export function createRunJournal(
-  runId: string,
-  { files, log, feed }: { readonly files: RunLogs; readonly log: EventLog | null; readonly feed: EventFeed },
-): RunJournal {
-  return {
-    async write(events) {
-      if (events.length === 0) return;
-      await Promise.all([files.append(events), log?.append(runId, events)]);
-      feed.publish(events);
-    },
-    writeDrift: async (summary) => files.appendDrift(summary),
-    close: async () => files.close(),
-  };
-}
 
 /** Events read from the log at once. */
 const PAGE = 1024;
@@ -179,7 +153,7 @@ class RecentEvents {
 }
 
 /** What an event says comes from its bytes, so they measure it without looking. FCMP says it with the same object. */
-function estimateSize({ protocol, event }: Emitted): number {
+export function estimateSize({ protocol, event }: Emitted): number {
   if (protocol === 'fcmp' || event.raw_ref === null) return ENVELOPE;
   return ENVELOPE + event.raw_ref.byte_to - event.raw_ref.byte_from;
 }

@@ -1,4 +1,5 @@
 import { LOG_END, LOG_START, readPosition } from '../../events/index.js';
+import { isSluiceError } from '../../base/index.js';
 import type { Emitted, LogPosition } from '../../events/index.js';
 
 /** Where the events of runs are stored before they are published. */
@@ -54,4 +55,12 @@ export function readEventRange({ protocol, after, to, limit }: EventQuery): Even
     to: to === undefined ? LOG_END : readPosition(protocol, to),
     limit: Math.max(1, Math.min(MAX_EVENTS, Math.floor(limit) || 1)),
   };
+}
+
+/** Codes of a store that may answer the next time; what it refuses for a reason it refuses again. */
+const OUTAGES: readonly string[] = ['STORE_BUSY', 'STORE_FAILED', 'STORE_UNAVAILABLE'];
+
+/** Whether a call failed because the store is away for now: it is worth repeating. */
+export function isOutage(error: unknown): boolean {
+  return isSluiceError(error) && OUTAGES.includes(error.code);
 }

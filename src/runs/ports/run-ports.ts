@@ -33,6 +33,8 @@ export interface RunPorts {
   readonly onWarning?: (warning: RunWarning) => void;
   /** Called before `user.input.required` is published, so that whoever sees the question can answer at once. */
   readonly onQuestion?: () => Promise<void>;
+  /** Aborted when this process must end: an event log that is away is not waited for any more. */
+  readonly ending?: AbortSignal;
 }
 
 /** The ports of a run, all of them decided. */
@@ -63,5 +65,6 @@ export function decidePorts(ports: RunPorts): DecidedPorts {
     folderLock: ports.folderLock,
     onWarning: ports.onWarning ?? (() => undefined),
     onQuestion: ports.onQuestion ?? (async () => undefined),
+    ending: ports.ending ?? new AbortController().signal,
   };
 }

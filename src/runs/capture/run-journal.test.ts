@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { SluiceError, silentLogger } from '../../base/index.js';
+import { toBytes } from '../../events/contract/translate-lines.contract.js';
+import { createTranslator } from '../../events/index.js';
+import type { Emitted } from '../../events/index.js';
+import { createMemoryEventLog } from '../ports/memory-event-log.js';
+import { EventFeed } from './event-feed.js';
+import { createRunJournal } from './run-journal.js';
+
+function makeEvents(lines: readonly string[]): Emitted[] {
+  const translator = createTranslator({ engine: 'generic', runId: 'r', attempt: 1, clock: () => 0 });
+  return [...translator.push('stdout', toBytes(lines)), ...translator.end({ exitCode: 0, signal: null })];
+}
+
+/** A journal whose log fails on demand; `stored` is what the log has, `inFolder` what the files have. */
+function openJournal() {
+  const memory = createMemoryEventLog();
+  const feed = new EventFeed('r', memory);
+  const ending = new AbortController();
+  const inFolder: Emitted[] = [];
+  const stored: Emitted[] = [];
+  const state = { error: null as Error | null, loseAnswer: false };
+  const journal = createRunJournal('r', {
+    files: {
+      append: async (events) => void inFolder.push(...events),
+      appendDrift: async () => undefined,
+      sync: async () => undefined,
+      close: async () => undefined,
+    },
+    log: {
+      read: async (query) => memory.read(query),
+      async append(runId, events) {
+        if (state.error !== null) throw state.error;
+        await memory.append(runId, events);
+        stored.push(...events);
+        if (!state.loseAnswer) return;
+        state.loseAnswer = false;
+        stored.splice(-events.length);
+        throw new SluiceError('STORE_UNAVAILABLE', 'The connection broke.');
+      },
+    },
+    feed,
+    logger: silentLogger,
+    ending: ending.signal,
+  });
+  const readAll = async () => {
+    feed.end();
+    const published: Emitted[] = [];
+    for await (const emitted of feed) published.push(emitted);
+    return published;
+  };
+  return { journal, state, inFolder, stored, ending, readAll };
+}
+
+const AWAY = new SluiceError('STORE_UNAVAILABLE', 'The database does not answer.');
+
+describe('while the event log is away', () => {
+  it('a run goes on: its events are in the folder, and reach the log and the readers later, in order', async () => {
+    const { journal, state, inFolder, stored, readAll } = openJournal();
+    const events = makeEvents(['a', 'b', 'c', 'd']);
+    await journal.write(events.slice(0, 2));
+    state.error = AWAY;
+    for (const emitted of events.slice(2)) await journal.write([emitted]);
+    expect(inFolder).toEqual(events);
+    expect(stored).toEqual(events.slice(0, 2));
+    state.error = null;
+    await journal.close();
+    expect(stored).toEqual(events);
+    expect(await readAll()).toEqual(events);
+  });
+
+  it('a call whose answer was lost is repeated without doubling an event', async () => {
+    const { journal, state, readAll, stored } = openJournal();
+    const events = makeEvents(['a', 'b']);
+    state.loseAnswer = true;
+    await journal.write(events);
+    await journal.close();
+    expect(stored).toEqual(events);
+    expect(await readAll()).toEqual(events);
+  });
+
+  it('an agent that prints more than the buffer holds is held up until the log is back', async () => {
+    const { journal, state, stored } = openJournal();
+    state.error = AWAY;
+    const big = makeEvents(['x'.repeat(20 * 1024 * 1024)]);
+    await journal.write(makeEvents(['a']).slice(0, 1));
+    let isHeldUp = true;
+    const written = journal.write(big).then(() => (isHeldUp = false));
+    await new Promise(setImmediate);
+    expect(isHeldUp).toBe(true);
+    state.error = null;
+    await written;
+    expect(stored.length).toBe(1 + big.length);
+  });
+
+  it('a process that must end does not wait for it', async () => {
+    const { journal, state, ending } = openJournal();
+    state.error = AWAY;
+    await journal.write(makeEvents(['a']));
+    ending.abort();
+    await expect(journal.close()).rejects.toBe(AWAY);
+  });
+});
+
+it('a log that refuses for a reason fails the run at once', async () => {
+  const { journal, state } = openJournal();
+  state.error = new SluiceError('STORE_CLOSED', 'The store is closed.');
+  await expect(journal.write(makeEvents(['a']))).rejects.toBe(state.error);
+  await expect(journal.close()).rejects.toBe(state.error);
+});

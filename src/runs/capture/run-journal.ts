@@ -1,0 +1,168 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { getErrorMessage, type Logger } from '../../base/index.js';
+import type { DriftSummary, Emitted } from '../../events/index.js';
+import type { RunLogs } from '../../run-folder/index.js';
+import { isOutage } from '../ports/event-log.js';
+import type { EventLog } from '../ports/event-log.js';
+import { estimateSize } from './event-feed.js';
+import type { EventFeed } from './event-feed.js';
+
+/** Where the events of a run go: first into its folder and the event log, then to its readers. */
+export interface RunJournal {
+  /**
+   * Stores events, then publishes them. While the event log is away they wait in memory and this resolves once they are in
+   * the folder; if too many wait, it resolves when there is room, which holds up the agent.
+   */
+  write(events: readonly Emitted[]): Promise<void>;
+  /** Stores how much of an attempt's output this version does not know. */
+  writeDrift(summary: DriftSummary): Promise<void>;
+  /** Resolves when everything is stored and published. */
+  close(): Promise<void>;
+}
+
+interface JournalOptions {
+  readonly files: RunLogs;
+  /** Null where the files of the run folder are the log. */
+  readonly log: EventLog | null;
+  readonly feed: EventFeed;
+  readonly logger: Logger;
+  /** Aborted when this process must end: what the log does not take then stays in the folder. */
+  readonly ending: AbortSignal;
+}
+
+/** See {@link RunJournal}. */
+export function createRunJournal(runId: string, { files, log, feed, logger, ending }: JournalOptions): RunJournal {
+  const queue = log === null ? null : new LogQueue(runId, { log, feed, logger, ending });
+  return {
+    async write(events) {
+      if (events.length === 0) return;
+      const inFolder = files.append(events);
+      if (queue !== null) return queue.write(events, inFolder);
+      await inFolder;
+      feed.publish(events);
+    },
+    writeDrift: async (summary) => files.appendDrift(summary),
+    async close() {
+      try {
+        await queue?.flush();
+      } finally {
+        await files.close();
+      }
+    },
+  };
+}
+
+/** Events of one write. `inFolder` resolves when the run folder has them. */
+interface Batch {
+  readonly events: readonly Emitted[];
+  readonly inFolder: Promise<void>;
+}
+
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5000;
+/** An event log that is away for longer fails the run. */
+const LONGEST_OUTAGE_MS = 10 * 60_000;
+
+/** Appends events to the log in order, one call at a time, and repeats a call while the log is away. */
+class LogQueue {
+  readonly #runId: string;
+  readonly #ports: Pick<JournalOptions, 'feed' | 'logger' | 'ending'> & { readonly log: EventLog };
+  #waiting: Batch[] = [];
+  #waitingBytes = 0;
+  #written = 0;
+  #stored = 0;
+  #isDraining = false;
+  #isAway = false;
+  #failure: Error | undefined;
+  #waiters: (() => void)[] = [];
+
+  constructor(runId: string, ports: Pick<JournalOptions, 'feed' | 'logger' | 'ending'> & { readonly log: EventLog }) {
+    this.#runId = runId;
+    this.#ports = ports;
+  }
+
+  async write(events: readonly Emitted[], inFolder: Promise<void>): Promise<void> {
+    // Also awaited below; a log that fails first must not leave it unhandled.
+    inFolder.catch(() => undefined);
+    this.#waiting.push({ events, inFolder });
+    this.#waitingBytes += sumSizes(events);
+    this.#written += 1;
+    const own = this.#written;
+    if (!this.#isDraining) void this.#drain();
+    await this.#until(() => this.#stored >= own || (this.#isAway && this.#waitingBytes <= MAX_WAITING_BYTES));
+    await inFolder;
+  }
+
+  async flush(): Promise<void> {
+    await this.#until(() => this.#stored === this.#written);
+  }
+
+  async #until(isReached: () => boolean): Promise<void> {
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure;
+      if (isReached()) return;
+      await new Promise<void>((wake) => {
+        this.#waiters.push(wake);
+      });
+    }
+  }
+
+  #change(): void {
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiters) wake();
+  }
+
+  async #drain(): Promise<void> {
+    this.#isDraining = true;
+    const { feed } = this.#ports;
+    try {
+      while (this.#waiting.length > 0) {
+        const batches = this.#waiting;
+        this.#waiting = [];
+        const events = batches.length === 1 ? (batches[0]?.events ?? []) : batches.flatMap((batch) => batch.events);
+        await Promise.all([this.#append(events), ...batches.map(({ inFolder }) => inFolder)]);
+        feed.publish(events);
+        this.#waitingBytes -= sumSizes(events);
+        this.#stored += batches.length;
+        this.#change();
+      }
+    } catch (error) {
+      this.#failure = error instanceof Error ? error : new Error(getErrorMessage(error));
+      this.#change();
+    }
+    this.#isDraining = false;
+  }
+
+  /** Events that the log has already are left unchanged by it, so a call whose answer was lost may be repeated. */
+  async #append(events: readonly Emitted[]): Promise<void> {
+    const { log, logger, ending } = this.#ports;
+    let since: number | undefined;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await log.append(this.#runId, events);
+        if (this.#isAway) logger.info('event log available again', { run_id: this.#runId, events: events.length });
+        this.#isAway = false;
+        return;
+      } catch (error) {
+        since ??= performance.now();
+        if (!isOutage(error) || ending.aborted || performance.now() - since > LONGEST_OUTAGE_MS) throw error;
+        if (!this.#isAway) {
+          logger.warn('event log not available, the run goes on', {
+            run_id: this.#runId,
+            error: getErrorMessage(error),
+          });
+        }
+        this.#isAway = true;
+        this.#change();
+        const ms = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries);
+        await pause(ms, undefined, { signal: ending }).catch(() => undefined);
+      }
+    }
+  }
+}
+
+function sumSizes(events: readonly Emitted[]): number {
+  return events.reduce((bytes, emitted) => bytes + estimateSize(emitted), 0);
+}
