@@ -41,7 +41,7 @@ describe('the table of endpoints', () => {
     expect(() => schemas.map((schema) => fromJsonSchema(schema))).not.toThrow();
   });
 
-  it('lets nobody change anything without a scope', () => {
+  it('requires a scope for every change', () => {
     const open = all.filter(([, { method, scope }]) => method === 'POST' && scope === 'none').map(([name]) => name);
     expect(open).toEqual(['openSession', 'closeSession']);
   });

@@ -41,7 +41,7 @@ export interface ParseOutputError {
 /** As many as there are repairs at most. More would make the output many times as large as the text. */
 const MAX_CHANGES = 1000;
 
-/** Brings a result into the shape that is printed. */
+/** Converts a result to the shape that is printed. */
 export function toParseOutput(result: ParseResult<unknown>): ParseOutput {
   const { status, warnings } = result;
   switch (status) {

@@ -18,7 +18,7 @@ export type ClientErrorCode = (typeof CLIENT_ERROR_CODES)[number];
  */
 export class ClientError extends SluiceError {
   override readonly name = 'ClientError';
-  /** The status of the response; null if there was none. */
+  /** The status of the response; null without a response. */
   readonly status: number | null;
   readonly problem: Problem | null;
 

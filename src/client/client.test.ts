@@ -34,7 +34,7 @@ describe('a client', () => {
     expect(Object.keys(client).toSorted()).toEqual(names.toSorted());
   });
 
-  it('answers with what the endpoint answers with', async () => {
+  it('returns the response of the endpoint', async () => {
     const { client, work } = await openClient();
     const parsed = await client.parse({ body: { text: '{"a":1,}' } });
     expect(parsed).toMatchObject({ status: 'success', value: { a: 1 } });
@@ -46,7 +46,7 @@ describe('a client', () => {
     expect(await client.health()).toEqual({ status: 'ok' });
   });
 
-  it('may ask again for a run whose answer was lost', async () => {
+  it('may repeat the request for a run whose response was lost', async () => {
     const { client, reach, work } = await openClient();
     const loseAnswer: typeof fetch = async (input, init) => {
       await reach(input, init);
@@ -61,7 +61,7 @@ describe('a client', () => {
     await expect(other).rejects.toMatchObject({ code: 'REQUEST_ID_REUSED', status: 409 });
   });
 
-  it('reads what a run left behind, whole or in part', async () => {
+  it('reads the files of a run, whole or in part', async () => {
     const { client, store, data } = await openClient();
     await startScriptedRun(store, 'run-1');
     await mkdir(`${data}/runs/run-1/.audit`, { recursive: true });
@@ -75,7 +75,7 @@ describe('a client', () => {
     await expect(gone).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
   });
 
-  it('reads the audit as it comes', async () => {
+  it('streams the audit export', async () => {
     const { client } = await openClient();
     const text = await new Response(await client.exportExecutions({ query: { format: 'csv' } })).text();
     expect(text).toMatch(/^at,issue_ref,.*\r\n$/);
@@ -87,16 +87,16 @@ describe('a client', () => {
     await expect(client.getIssue({ ref: 'owner/repo#1?x' })).rejects.toMatchObject({ code: 'ISSUE_NOT_FOUND' });
   });
 
-  it('throws what the server refuses, with its problem details', async () => {
+  it('throws an error with the problem details when the server refuses', async () => {
     const { client } = await openClient();
-    await expect(client.getRun({ id: 'nobody' })).rejects.toMatchObject({
+    await expect(client.getRun({ id: 'unknown' })).rejects.toMatchObject({
       code: 'RUN_NOT_FOUND',
       status: 404,
       problem: { request_id: expect.stringMatching(/./) as string },
     });
   });
 
-  it('shows its token', async () => {
+  it('sends its token', async () => {
     const tokens = [{ name: 'ada', scopes: ['read'], value: 'secret-of-ada-0001' }] as const;
     const known = await openClient({ settings: { tokens }, token: 'secret-of-ada-0001' });
     expect(await known.client.getSession()).toMatchObject({ name: 'ada' });
@@ -104,7 +104,7 @@ describe('a client', () => {
     await expect(unknown.client.listRuns()).rejects.toMatchObject({ code: 'TOKEN_REFUSED', status: 401 });
   });
 
-  it('says when nobody answers, or somebody else', async () => {
+  it('reports a server that does not answer, or answers with something else', async () => {
     const gone = createClient({ url: 'http://127.0.0.1:9' });
     await expect(gone.health()).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE', status: null });
     const other = createClient({ fetch: async () => new Response('<html>', { status: 200 }) });
@@ -113,7 +113,7 @@ describe('a client', () => {
     await expect(broken.health()).rejects.toMatchObject({ code: 'ANSWER_UNREADABLE', status: 502 });
   });
 
-  it('ends a call that is not wanted any more', async () => {
+  it('ends an aborted call', async () => {
     const { client } = await openClient();
     const stopped = AbortSignal.abort(new Error('enough'));
     const slow = createClient({
@@ -128,7 +128,7 @@ describe('a client', () => {
 });
 
 describe('following a run', () => {
-  it('gives its events as they come, to the end', async () => {
+  it('yields its events as they happen, until the end', async () => {
     const { store, url } = await openListening();
     const run = await startScriptedRun(store, 'run-1');
     const client = createClient({ url });
@@ -144,7 +144,7 @@ describe('following a run', () => {
     expect(seen).toEqual(run.events.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [event] : [])));
   });
 
-  it('goes on where it was left', async () => {
+  it('resumes after a position', async () => {
     const { store, client } = await openClient();
     const run = await startScriptedRun(store, 'run-1');
     await run.publish();
@@ -161,7 +161,7 @@ describe('following a run', () => {
     expect(rasp[0]).toMatchObject({ protocol_version: 'rasp/1.1', seq: 3 });
   });
 
-  it('gives every event once, wherever its connections break', async () => {
+  it('yields every event once, wherever its connections break', async () => {
     const { store, reach } = await openClient();
     const run = await startScriptedRun(store, 'run-1', 5);
     await run.publish();
@@ -179,7 +179,7 @@ describe('following a run', () => {
     );
   }, 60_000);
 
-  it('waits for a server that starts anew, and gives up on one that does not', async () => {
+  it('waits for a server that restarts, and gives up on one that does not', async () => {
     const { store, reach } = await openClient();
     const run = await startScriptedRun(store, 'run-1');
     await run.publish();
@@ -198,10 +198,10 @@ describe('following a run', () => {
     expect(await collect(client.followRun({ id: 'run-1', onConnection }))).not.toHaveLength(0);
     expect(tries).toBe(3);
     expect(states).toEqual(['broken', 'broken', 'open']);
-    await expect(collect(client.followRun({ id: 'nobody' }))).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+    await expect(collect(client.followRun({ id: 'unknown' }))).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
   });
 
-  it('does not pass over a gap in silence', async () => {
+  it('reports a gap', async () => {
     const { store, client } = await openClient();
     const run = await startScriptedRun(store, 'run-1');
     await store.append(

@@ -7,27 +7,27 @@ import { DEFAULT_LIMITS as LIMITS } from './server-settings.js';
 const problem = async (answer: Response) => ({ status: answer.status, code: (await readJson(answer))['code'] });
 
 describe('a request', () => {
-  it('is answered with an id of its own', async () => {
+  it('is answered with a new request id', async () => {
     const { get } = await openServer();
     const ids = await Promise.all(['/healthz', '/healthz', '/gone'].map(async (path) => get(path)));
     expect(new Set(ids.map((answer) => answer.headers.get('x-request-id'))).size).toBe(3);
   });
 
-  it('to a path that is none gets a problem', async () => {
+  it('to an unknown path gets a problem', async () => {
     const { get } = await openServer();
     for (const path of ['/v1', '/v1/run', '/v1/runs/a/b', '/v1/runs/', '/%00', '/v1/issues/acme/shop']) {
       expect(await problem(await get(path))).toEqual({ status: 404, code: 'NO_SUCH_PATH' });
     }
   });
 
-  it('with the wrong method is told the right ones', async () => {
+  it('with a wrong method gets the allowed ones', async () => {
     const { request } = await openServer();
     const answer = await request('/v1/runs', { method: 'DELETE' });
     expect(answer.headers.get('allow')).toBe('POST, GET');
     expect(await problem(answer)).toEqual({ status: 405, code: 'METHOD_NOT_ALLOWED' });
   });
 
-  it('may ask for the headers alone', async () => {
+  it('may be a HEAD request', async () => {
     const { app } = await openServer();
     const answer = await app.request('/v1/runs', { method: 'HEAD' });
     expect(answer.status).toBe(200);
@@ -46,7 +46,7 @@ describe('a request', () => {
     expect(await problem(await post('/v1/parse', body, headers))).toEqual({ status, code });
   });
 
-  it('says where its body does not fit', async () => {
+  it('gets the place where its body is invalid', async () => {
     const { post } = await openServer();
     const answer = await post('/v1/parse', { text: 1, profile: 'mine' });
     expect(await readJson(answer)).toMatchObject({
@@ -57,11 +57,11 @@ describe('a request', () => {
     });
   });
 
-  it('whose body is too large is refused, told or counted', async () => {
+  it('whose body is too large is refused, by its header or by its bytes', async () => {
     const { post, request } = await openServer({ settings: { limits: { ...LIMITS, bodyBytes: 100 } } });
     const large = { text: 'x'.repeat(101) };
-    const told = { 'content-length': '5000' };
-    expect(await problem(await post('/v1/parse', large, told))).toEqual({ status: 413, code: 'BODY_TOO_LARGE' });
+    const announced = { 'content-length': '5000' };
+    expect(await problem(await post('/v1/parse', large, announced))).toEqual({ status: 413, code: 'BODY_TOO_LARGE' });
     const chunks = new Blob([JSON.stringify(large)]).stream();
     const counted = await request('/v1/parse', {
       method: 'POST',
@@ -74,30 +74,30 @@ describe('a request', () => {
 
   it.each([
     ['a parameter there is not', '/v1/runs?lmit=1'],
-    ['a number that is none', '/v1/runs?limit=ten'],
+    ['an invalid number', '/v1/runs?limit=ten'],
     ['a number written for machines', '/v1/runs?limit=0x10'],
     ['a number out of range', '/v1/runs?limit=501'],
     ['a word that is not on the list', '/v1/runs?state=asleep'],
-    ['a day that is none', '/v1/executions?since=yesterday'],
+    ['an invalid date', '/v1/executions?since=yesterday'],
   ])('with %s in its query is refused', async (_, path) => {
     const { get } = await openServer();
     expect(await problem(await get(path))).toEqual({ status: 400, code: 'INVALID_QUERY' });
   });
 
-  it('with a parameter that is none is told which there are', async () => {
+  it('with an unknown parameter gets the list of known ones', async () => {
     const { get } = await openServer();
     const { detail } = await readJson(get('/v1/outbox?page=2'));
     expect(detail).toBe('Unknown parameter "page". Use limit, cursor, state, issue_ref.');
   });
 
-  it('that takes too long is given up', async () => {
+  it('that takes too long is ended', async () => {
     const { get, store } = await openServer({ settings: { limits: { ...LIMITS, requestMs: 20 } } });
     const never = Promise.race<never>([]);
     store.listRuns = async () => never;
     expect(await problem(await get('/v1/runs'))).toEqual({ status: 503, code: 'REQUEST_TIMED_OUT' });
   });
 
-  it('beyond what is answered at once is refused, until there is room', async () => {
+  it('above the limit of concurrent requests is refused, until one has ended', async () => {
     const { get, store } = await openServer({ settings: { limits: { ...LIMITS, requestsAtOnce: 1 } } });
     let finish = (): void => undefined;
     store.findRun = async () =>
@@ -117,23 +117,23 @@ describe('a request', () => {
   });
 });
 
-describe('what goes wrong here', () => {
-  it('is told to the log with the request id, and to the caller not at all', async () => {
+describe('an internal error', () => {
+  it('is logged with the request id, and its details are not sent to the caller', async () => {
     const lines: string[] = [];
     const { get, store } = await openServer({ logger: createJsonLogger((line) => lines.push(line)) });
     store.listRuns = async () => {
       throw new Error('password=hunter2');
     };
     const answer = await get('/v1/runs');
-    const told = await readJson(answer);
-    expect(told).toMatchObject({ status: 500, code: 'INTERNAL_ERROR' });
-    expect(JSON.stringify(told)).not.toContain('hunter2');
+    const body = await readJson(answer);
+    expect(body).toMatchObject({ status: 500, code: 'INTERNAL_ERROR' });
+    expect(JSON.stringify(body)).not.toContain('hunter2');
     const line = JSON.parse(lines.at(-1) ?? '') as Record<string, unknown>;
-    expect(line).toMatchObject({ level: 'error', request_id: told['request_id'], endpoint: 'listRuns', status: 500 });
+    expect(line).toMatchObject({ level: 'error', request_id: body['request_id'], endpoint: 'listRuns', status: 500 });
     expect(line['error']).toMatchObject({ message: 'password=hunter2' });
   });
 
-  it('is a problem of its own if the store is out of reach; the log says why', async () => {
+  it('has its own code if the store cannot be reached; the log says why', async () => {
     const lines: string[] = [];
     const { get, store } = await openServer({ logger: createJsonLogger((line) => lines.push(line)) });
     await store.close();
@@ -144,7 +144,7 @@ describe('what goes wrong here', () => {
     expect((await get('/healthz')).status).toBe(200);
   });
 
-  it('is not told even if it has a code that nobody expected', async () => {
+  it('keeps its details even if it has an unexpected code', async () => {
     const { get, store } = await openServer();
     store.listRuns = async () => {
       throw new SluiceError('constructor', 'hunter2');
@@ -154,7 +154,7 @@ describe('what goes wrong here', () => {
 });
 
 describe('the log', () => {
-  it('has a line for what was refused, without query, body or headers', async () => {
+  it('has a line for each refused request, without query, body or headers', async () => {
     const lines: string[] = [];
     const { get } = await openServer({ logger: createJsonLogger((line) => lines.push(line)) });
     await get('/v1/runs?state=hunter2', { authorization: 'Bearer hunter2', cookie: 'a=hunter2' });
@@ -167,7 +167,7 @@ describe('the log', () => {
     expect(lines.join('')).not.toContain('hunter2');
   });
 
-  it('has a line for what was answered only where it is asked for', async () => {
+  it('has a line for each answered request only at level debug', async () => {
     const lines: string[] = [];
     const { get } = await openServer({ logger: createJsonLogger((line) => lines.push(line), { level: 'debug' }) });
     await get('/v1/runs');
@@ -176,7 +176,7 @@ describe('the log', () => {
 });
 
 describe('the meter', () => {
-  it('is told of every answer', async () => {
+  it('records every response', async () => {
     const answered: unknown[] = [];
     const meter = {
       parsed: () => undefined,
@@ -193,8 +193,8 @@ describe('the meter', () => {
   });
 });
 
-describe('a server that ends', () => {
-  it('takes no new work, says so, and still shows what there is', async () => {
+describe('a server that shuts down', () => {
+  it('refuses new work with a reason, and still answers reads', async () => {
     const { get, post, work, drain } = await openServer();
     expect((await get('/readyz')).status).toBe(200);
     drain();
@@ -205,7 +205,7 @@ describe('a server that ends', () => {
     expect((await get('/healthz')).status).toBe(200);
   });
 
-  it('tells its streams', async () => {
+  it('closes its streams', async () => {
     const { context, end } = await openServer();
     expect(context.ending.aborted).toBe(false);
     end();

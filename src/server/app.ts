@@ -81,7 +81,7 @@ function answerUnknownPath(context: Context, { settings, newRequestId }: ServerC
   const methods = PATTERNS.filter(({ pattern }) => pattern.test(path)).map((known) => known.method);
   if (methods.length === 0) {
     return answerProblem(
-      new RequestError('NO_SUCH_PATH', 'There is no such path. See /docs for the list of endpoints.'),
+      new RequestError('NO_SUCH_PATH', 'No such path. See /docs for the list of endpoints.'),
       newRequestId(),
     );
   }

@@ -27,7 +27,7 @@ describe('SECURITY.md', () => {
     expect(guards).toHaveLength(rows?.length ?? 0);
   });
 
-  it.each(guards)('%s: the test is there', (title, file) => {
+  it.each(guards)('%s: the test exists', (title, file) => {
     expect(read(file)).toContain(`'${title}'`);
   });
 });

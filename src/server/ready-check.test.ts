@@ -14,14 +14,14 @@ async function openCheck(writesTo: string | undefined) {
 }
 
 describe('ready is a server', () => {
-  it('whose store answers and whose folder takes something; nothing of it is left', async () => {
+  it('whose store answers and whose folder is writable; the test file is removed', async () => {
     const folder = join(await makeFolder({}), 'data');
     const { check } = await openCheck(folder);
     await check();
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('that does no work itself, whatever becomes of the folder', async () => {
+  it('without a worker, even if the folder is not writable', async () => {
     const { check } = await openCheck(undefined);
     await expect(check()).resolves.toBeUndefined();
   });
@@ -34,7 +34,7 @@ describe('not ready is a server', () => {
     await expect(check()).rejects.toMatchObject(notReady('store'));
   });
 
-  it('whose folder takes nothing, until it does again', async () => {
+  it('whose folder is not writable, until it is again', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const folder = join(await makeFolder({}), 'data');

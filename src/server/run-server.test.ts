@@ -47,17 +47,17 @@ describe('a server on a port', () => {
     expect(await answer.json()).toMatchObject({ status: 'success', value: { a: 1 } });
   });
 
-  it('says so if the address is taken', async () => {
+  it('reports an address that is in use', async () => {
     const { url } = await startServer();
     const port = Number(new URL(url).port);
     await expect(startServer({ port })).rejects.toMatchObject({ code: 'ADDRESS_UNAVAILABLE' });
   });
 
-  it('does not open to others without tokens', async () => {
+  it('refuses to listen on other addresses without tokens', async () => {
     await expect(startServer({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'TOKENS_NEEDED' });
   });
 
-  it('refuses a name that is not its own', async () => {
+  it('refuses a foreign host name', async () => {
     const { sendRaw } = await startServer();
     const answer = await sendRaw('GET /v1/runs HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 421 /);
@@ -91,7 +91,7 @@ describe('a server on a port', () => {
     expect(await sendRaw(bytes)).toMatch(expected);
   });
 
-  it('refuses a body that is said to be too large before it is sent', async () => {
+  it('refuses a body whose announced size is too large before it is sent', async () => {
     const { sendRaw } = await startServer();
     const answer = await sendRaw(
       'POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 999999999\r\nConnection: close\r\n\r\n',
@@ -110,7 +110,7 @@ describe('a server on a port', () => {
 });
 
 describe('a server that is stopped', () => {
-  it('lets running work finish, shows it meanwhile, and then is gone', async () => {
+  it('lets running work finish, answers meanwhile, and then exits', async () => {
     const { url, store, work, stop } = await startServer({}, true);
     const program = `setInterval(() => { if (fs.existsSync('go')) { console.log('{}'); process.exit(); } }, 5)`;
     const command = [process.execPath, '-e', program];
@@ -131,7 +131,7 @@ describe('a server that is stopped', () => {
     await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
   });
 
-  it('stops what takes longer than its grace', async () => {
+  it('stops work that takes longer than the grace period', async () => {
     const { url, store, work, stop } = await startServer({}, true);
     const command = [process.execPath, '-e', 'setTimeout(() => undefined, 60_000)'];
     const spec = { engine: 'command', command, workdir: work };
@@ -142,7 +142,7 @@ describe('a server that is stopped', () => {
     expect(await store.findRun(id)).toMatchObject({ state: 'ended', result: { status: 'canceled' } });
   });
 
-  it('does not wait for a client that says nothing', async () => {
+  it('does not wait for an idle client', async () => {
     const { url, stop } = await startServer();
     const { port, hostname } = new URL(url);
     const socket = connect(Number(port), hostname);

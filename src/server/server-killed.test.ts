@@ -12,8 +12,8 @@ import { makeServerSite } from './fixtures/server-site.js';
 /** More in `npm run torture`. */
 const KILLS = Number(process.env['SERVER_KILLS'] ?? 2);
 
-/** What callers were told has happened, and what readers were sent. */
-interface Told {
+/** What the server acknowledged to callers, and what readers were sent. */
+interface Acknowledged {
   readonly runs: string[];
   readonly orders: (readonly [issueRef: string, runId: string])[];
   readonly replies: string[];
@@ -23,9 +23,9 @@ interface Told {
 
 type Protocol = 'fcmp' | 'rasp';
 
-/** Callers that keep a server busy, whatever becomes of it, until they are told to stop. */
+/** Callers that keep a server busy, whatever becomes of it, until they are stopped. */
 function startLoad(client: () => Client, folder: string) {
-  const told: Told = { runs: [], orders: [], replies: [], decisions: [], events: new Map() };
+  const acknowledged: Acknowledged = { runs: [], orders: [], replies: [], decisions: [], events: new Map() };
   const stopping = new AbortController();
   const failures: unknown[] = [];
 
@@ -39,7 +39,7 @@ function startLoad(client: () => Client, folder: string) {
 
   async function read(id: string, protocol: Protocol, onEvent: (event: object) => Promise<void>): Promise<void> {
     const events: object[] = [];
-    told.events.set(`${protocol} ${id}`, events);
+    acknowledged.events.set(`${protocol} ${id}`, events);
     try {
       for await (const event of client().followRun({ id, protocol })) {
         events.push(event);
@@ -51,7 +51,7 @@ function startLoad(client: () => Client, folder: string) {
   }
 
   async function follow(id: string, onEvent: (event: object) => Promise<void> = async () => undefined): Promise<void> {
-    told.runs.push(id);
+    acknowledged.runs.push(id);
     await Promise.all([read(id, 'fcmp', onEvent), read(id, 'rasp', async () => undefined)]);
   }
 
@@ -76,7 +76,7 @@ function startLoad(client: () => Client, folder: string) {
             () => true,
             () => false,
           );
-        if (isPosted) return void told.replies.push(id);
+        if (isPosted) return void acknowledged.replies.push(id);
         await pause(100);
       }
     });
@@ -86,9 +86,9 @@ function startLoad(client: () => Client, folder: string) {
     const status = ['ok', 'silent', 'fail'][turn % 3] ?? 'ok';
     const repo_dir = join(folder, 'work', String(place));
     // Each issue gets three, and the last of them goes to a person.
-    const request = { issue_ref: `acme/shop#${Math.floor((turn + 1) / 3)}`, role: 'qa', repo_dir, worker: 'told' };
+    const request = { issue_ref: `acme/shop#${Math.floor((turn + 1) / 3)}`, role: 'qa', repo_dir, worker: 'scripted' };
     const submitted = await client().submitOrder({ body: { ...request, instructions: `0.05 ${status}` } });
-    told.orders.push([submitted.issue_ref, submitted.run_id]);
+    acknowledged.orders.push([submitted.issue_ref, submitted.run_id]);
     await pause(100);
   }
 
@@ -98,7 +98,7 @@ function startLoad(client: () => Client, folder: string) {
     if (item === undefined) return;
     const action = turn % 2 === 0 ? 'reject' : 'retry';
     await client().resolveItem({ id: item.id, body: { action, why: 'I looked.', who: 'ada' } });
-    told.decisions.push([item.id, action]);
+    acknowledged.decisions.push([item.id, action]);
   }
 
   const loops = [
@@ -110,7 +110,7 @@ function startLoad(client: () => Client, folder: string) {
     repeat(decide),
   ];
   return {
-    told,
+    acknowledged,
     async stop() {
       stopping.abort();
       await Promise.all(loops);
@@ -153,37 +153,37 @@ describe('a server that is killed again and again', () => {
         return runs.queued + runs.running + runs.waiting + orders.queued + orders.running;
       };
       await expect.poll(isOver, { timeout: 60_000, interval: 200 }).toBe(0);
-      const { told } = load;
+      const { acknowledged } = load;
 
-      const lost = await checkRuns(store, told);
-      for (const [issueRef, runId] of told.orders) {
+      const lost = await checkRuns(store, acknowledged);
+      for (const [issueRef, runId] of acknowledged.orders) {
         expect((await store.findOrder(issueRef, runId))?.state).toMatch(/^(?:settled|canceled)$/);
       }
-      for (const [id, action] of told.decisions) {
+      for (const [id, action] of acknowledged.decisions) {
         expect((await store.findItem(id))?.resolution).toMatchObject({ action, who: 'ada' });
       }
-      expect(told.runs.length).toBeGreaterThan(KILLS);
-      expect(told.orders.length).toBeGreaterThan(KILLS);
-      const events = [...told.events.values()].reduce((total, { length }) => total + length, 0);
+      expect(acknowledged.runs.length).toBeGreaterThan(KILLS);
+      expect(acknowledged.orders.length).toBeGreaterThan(KILLS);
+      const events = [...acknowledged.events.values()].reduce((total, { length }) => total + length, 0);
       report(
-        `${KILLS} kills: ${told.runs.length} runs, ${told.orders.length} orders, ${told.replies.length} replies and ${told.decisions.length} decisions acknowledged, none lost; ${told.events.size} readers got ${events} events, each once and in order; ${lost} runs ended with their worker and say so`,
+        `${KILLS} kills: ${acknowledged.runs.length} runs, ${acknowledged.orders.length} orders, ${acknowledged.replies.length} replies and ${acknowledged.decisions.length} decisions acknowledged, none lost; ${acknowledged.events.size} readers got ${events} events, each once and in order; ${lost} runs ended with their worker and say so`,
       );
     },
   );
 });
 
-/** Every run there is has ended and was told alike to its readers and the store. Tells how many lost their worker. */
-async function checkRuns(store: Store, told: Told): Promise<number> {
+/** Every run has ended, and its readers got the events that the store has. Returns how many lost their worker. */
+async function checkRuns(store: Store, acknowledged: Acknowledged): Promise<number> {
   let lost = 0;
-  for (const id of told.runs) {
+  for (const id of acknowledged.runs) {
     const run = await store.findRun(id);
     expect(run?.state).toBe('ended');
     if (run?.result?.error?.code === 'WORKER_GONE') lost += 1;
     const log = { fcmp: await readAll(store, id, 'fcmp'), rasp: await readAll(store, id, 'rasp') };
     for (const protocol of ['fcmp', 'rasp'] as const)
-      expect(told.events.get(`${protocol} ${id}`)).toEqual(log[protocol]);
+      expect(acknowledged.events.get(`${protocol} ${id}`)).toEqual(log[protocol]);
     const replied = log.fcmp.filter((event) => 'type' in event && event.type === 'user.input.replied');
-    expect(replied.length).toBeGreaterThanOrEqual(told.replies.filter((answered) => answered === id).length);
+    expect(replied.length).toBeGreaterThanOrEqual(acknowledged.replies.filter((answered) => answered === id).length);
   }
   return lost;
 }

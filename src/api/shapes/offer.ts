@@ -10,7 +10,7 @@ export const offerSchema = object({
       name,
       /** What has to be given beside the folder. */
       takes: oneOf(['prompt', 'command']),
-      /** Whether it can go on after a question: `mode: interactive`. */
+      /** Whether it can continue after a question: `mode: interactive`. */
       can_ask: flag,
     }),
   },
@@ -19,7 +19,7 @@ export const offerSchema = object({
   /** Folders in which and below which runs and orders may work. */
   roots: names,
   permissions: { type: 'array', items: oneOf(['safe', 'workspace', 'bypass']) },
-  /** Environment variables that may be handed on. */
+  /** Environment variables that may be passed to agents. */
   env: names,
   /** Who does orders, by the name that orders use. */
   workers: { type: 'array', items: object({ name, type: name }) },

@@ -48,7 +48,7 @@ export const runSummarySchema = object({
       {
         error: object({ category, code, message }),
         usage,
-        /** The kinds of the first repairs, each once; absent if there were none. */
+        /** The kinds of the first repairs, each once; absent without repairs. */
         repair_kinds: arrayOf(name),
       },
     ),

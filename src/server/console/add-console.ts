@@ -25,7 +25,7 @@ const PAGES = [
 ];
 
 /**
- * Adds the console. Its files need no token: they hold no data, and a browser has none to send yet. The pages load their
+ * Adds the console. Its files need no token: they contain no data, and a browser has no token to send yet. The pages load their
  * data through the API.
  */
 export function addConsole(

@@ -43,7 +43,7 @@ describe('the pages of the console', () => {
     expect(await answer.text()).toBe(HTML);
   });
 
-  it('may run the files of the console, and make nothing of a text but text', async () => {
+  it('may run only the files of the console', async () => {
     const { get } = await openConsole();
     const { headers } = await get('/runs');
     expect(headers.get('content-security-policy')).toBe(
@@ -55,7 +55,7 @@ describe('the pages of the console', () => {
     expect(headers.get('referrer-policy')).toBe('no-referrer');
   });
 
-  it('are asked for again each time, and sent again only if they have changed', async () => {
+  it('are revalidated each time, and sent again only if they have changed', async () => {
     const { get } = await openConsole();
     const { headers } = await get('/');
     expect(headers.get('cache-control')).toBe('no-cache');
@@ -99,7 +99,7 @@ describe('the pages of the console', () => {
 });
 
 describe('the files of the console', () => {
-  it('are kept for good where their name changes with their content', async () => {
+  it('are cached forever if their name contains a hash of their content', async () => {
     const { get } = await openConsole();
     const { headers } = await get('/assets/index-a1.js');
     expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
@@ -110,7 +110,7 @@ describe('the files of the console', () => {
     expect((await get('/odd.bin')).headers.get('content-type')).toBe('application/octet-stream');
   });
 
-  it('are sent compressed to whoever takes that', async () => {
+  it('are sent compressed to clients that accept it', async () => {
     const { get } = await openConsole();
     const ask = async (accepted: string) => get('/assets/index-a1.js', { 'accept-encoding': accepted });
     const brotli = await ask('gzip, deflate, br');
@@ -131,13 +131,13 @@ describe('the files of the console', () => {
     '/assets/',
     '/assets/gone.js',
     '/index.html',
-  ])('are those of the folder: %s is none', async (path) => {
+  ])('are only those of the folder: %s is not found', async (path) => {
     const { app } = await openConsole();
     const answer = await app.request(path);
     expect(answer.status).toBe(404);
   });
 
-  it('are no links', async () => {
+  it('are never links', async () => {
     const web = await makeFolder(FILES);
     await symlink('/etc/hostname', `${web}/assets/link.js`);
     expect([...(readConsole(web)?.keys() ?? [])].toSorted()).toEqual(
@@ -152,13 +152,13 @@ describe('without a built console', () => {
   it.each([
     ['no folder', {}],
     ['a folder without a page', { 'assets/a.js': '' }],
-  ])('%s: the bare address leads to the description', async (_, files) => {
+  ])('%s: the root path redirects to the API description', async (_, files) => {
     const { get } = await openConsole(files);
     const answer = await get('/');
     expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs']);
   });
 
-  it('there may be no folder at all', () => {
+  it('the folder may be missing', () => {
     expect(readConsole('/nowhere/at/all')).toBeUndefined();
   });
 

@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
 import { readJson, openServer } from '../fixtures/open-server.js';
 
-it('GET /v1/engines tells what a form may ask for', async () => {
+it('GET /v1/engines lists what a request may contain', async () => {
   const { get, work } = await openServer({ settings: { commands: ['node'], env: ['OPENAI_*'] } });
   const offer = await readJson(get('/v1/engines'));
   expect(offer).toMatchObject({ commands: ['node'], env: ['OPENAI_*'], permissions: ['safe', 'workspace'] });
   expect(offer['roots']).toEqual([work]);
   expect(offer['engines']).toContainEqual({ name: 'codex', takes: 'prompt', can_ask: true });
   expect(offer['engines']).toContainEqual({ name: 'command', takes: 'command', can_ask: false });
-  expect(offer['workers']).toContainEqual({ name: 'told', type: 'script' });
+  expect(offer['workers']).toContainEqual({ name: 'scripted', type: 'script' });
   expect(offer['workers']).toContainEqual({ name: 'codex-cli', type: 'codex-cli' });
 });
 
-it('every permission, and a worker by the name of an agent, stand there once they are configured', async () => {
+it('all permissions, and a wrapper with the name of an agent, are listed once they are configured', async () => {
   const wrappers = { 'codex-cli': { type: 'codex-cli', permissions: 'safe' } } as const;
   const { get } = await openServer({ wrappers, settings: { allowBypass: true } });
   const offer = await readJson(get('/v1/engines'));

@@ -9,14 +9,14 @@ const ISSUE = 'acme/shop#12';
 const PATH = `/v1/issues/${encodeURIComponent(ISSUE)}`;
 
 async function openOrders(changes: ServerChanges = {}) {
-  const wrappers = { told: { type: 'script', command: [process.execPath, WORKER] } };
+  const wrappers = { scripted: { type: 'script', command: [process.execPath, WORKER] } };
   const server = await openServer({ ...changes, wrappers });
   const { store, lead, data, post, get, work } = server;
   const order = (instructions: object, more: object = {}) => ({
     issue_ref: ISSUE,
     role: 'qa',
     repo_dir: work,
-    worker: 'told',
+    worker: 'scripted',
     instructions: JSON.stringify(instructions),
     ...more,
   });
@@ -37,13 +37,13 @@ async function openOrders(changes: ServerChanges = {}) {
 }
 
 describe('an order over HTTP', () => {
-  it('becomes a decision, a comment and a row of the audit', async () => {
+  it('becomes a decision, a comment and an audit record', async () => {
     const { submit, startWork, get } = await openOrders();
     const submitted = await submit({ result: 'ok' });
     expect(submitted).toMatchObject({
       issue_ref: ISSUE,
       state: 'queued',
-      worker: 'told',
+      worker: 'scripted',
       worker_type: 'script',
       decision: null,
     });
@@ -62,7 +62,7 @@ describe('an order over HTTP', () => {
         timeout: 20_000,
       })
       .toMatchObject({ items: [{ sink: 'markdown', trigger: `workrun:${String(submitted['run_id'])}`, tries: 1 }] });
-    expect(await readJson(get('/v1/executions?decision=advance&worker=told&since=2020-01-01'))).toMatchObject({
+    expect(await readJson(get('/v1/executions?decision=advance&worker=scripted&since=2020-01-01'))).toMatchObject({
       items: [{ issue_ref: ISSUE, decision: 'advance', who: null, exit_code: 0 }],
     });
     expect(await readJson(get('/v1/executions?until=2020-01-01'))).toMatchObject({ items: [] });
@@ -78,7 +78,7 @@ describe('an order over HTTP', () => {
     expect(await readJson(post('/v1/orders', order({}, { request_id: 'r1' })))).toEqual(first);
   });
 
-  it('with a known request id and something else to do is refused', async () => {
+  it('with a known request id and a different request is refused', async () => {
     const { post, order, get } = await openOrders();
     const first = await readJson(post('/v1/orders', order({}, { request_id: 'r1' })));
     const other = order({ result: 'ok' }, { request_id: 'r1' });
@@ -91,9 +91,9 @@ describe('an order over HTTP', () => {
   });
 
   it.each([
-    ['an issue that is none', { issue_ref: '../../etc' }, 400, 'INVALID_BODY'],
+    ['an invalid issue', { issue_ref: '../../etc' }, 400, 'INVALID_BODY'],
     ['a worker there is not', { worker: 'nobody' }, 400, 'UNKNOWN_WORKER'],
-    ['a command of its own', { command: ['sh'] }, 400, 'INVALID_BODY'],
+    ['a command', { command: ['sh'] }, 400, 'INVALID_BODY'],
     ['an issue that waits for itself', { depends_on: [ISSUE] }, 400, 'INVALID_WORK_REQUEST'],
     ['a folder outside of the roots', { repo_dir: '/etc' }, 403, 'FOLDER_NOT_ALLOWED'],
   ])('is refused for %s', async (_, more, status, code) => {
@@ -103,14 +103,14 @@ describe('an order over HTTP', () => {
     expect((await store.listOrders({})).items).toEqual([]);
   });
 
-  it('of an issue nobody has heard of is not found', async () => {
+  it('of an unknown issue is not found', async () => {
     const { get } = await openOrders();
     expect(await readJson(get('/v1/issues/acme%2Fshop%2399'))).toMatchObject({ status: 404, code: 'ISSUE_NOT_FOUND' });
   });
 });
 
 describe('what waits for a person', () => {
-  it('comes with its evidence, and is previewed word by word before it is settled', async () => {
+  it('has its evidence, and a preview of the decision word by word', async () => {
     const { submit, startWork, waiting, get, post } = await openOrders();
     await submit({ print: 'done, trust me' });
     startWork();
@@ -134,7 +134,7 @@ describe('what waits for a person', () => {
     expect(await readJson(get(PATH))).toMatchObject({ issue: { state: 'blocked' } });
   });
 
-  it('cannot be accepted where there is nothing to accept, in preview and for good', async () => {
+  it('cannot be accepted without a result, neither in a preview nor for real', async () => {
     const { submit, startWork, waiting, post } = await openOrders();
     await submit({ print: 'done' });
     startWork();
@@ -153,7 +153,7 @@ describe('what waits for a person', () => {
     }
   });
 
-  it('is settled once; who comes late is told which run counts', async () => {
+  it('is settled once; a late decision is refused with the active run', async () => {
     const { submit, startWork, waiting, post, get } = await openOrders();
     await submit({ print: 'done' });
     startWork();
@@ -172,7 +172,7 @@ describe('what waits for a person', () => {
     }
   });
 
-  it('is decided by the holder of the token, whatever the request says', async () => {
+  it('is decided in the name of the token, whatever the request says', async () => {
     const tokens = [{ name: 'ada', scopes: ['read', 'run', 'decide'], value: 'ada-value' }] as const;
     const authorization = { authorization: 'Bearer ada-value' };
     const { submit, startWork, waiting, post } = await openOrders({ settings: { tokens } });

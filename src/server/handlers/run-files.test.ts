@@ -21,7 +21,7 @@ async function openWithFolder(files: Readonly<Record<string, string | Uint8Array
 }
 
 describe('the raw bytes of a run', () => {
-  it('come as they were captured', async () => {
+  it('are unchanged', async () => {
     const { get } = await openWithFolder();
     const answer = await get('/v1/runs/run-1/raw/1/stdout');
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(BYTES);
@@ -29,7 +29,7 @@ describe('the raw bytes of a run', () => {
     expect(answer.headers.get('accept-ranges')).toBe('bytes');
   });
 
-  it('come in part where a part is asked for', async () => {
+  it('are sent in part for a range request', async () => {
     const { get } = await openWithFolder();
     const answer = await get('/v1/runs/run-1/raw/1/stdout', { range: 'bytes=2-5' });
     expect(answer.status).toBe(206);
@@ -44,7 +44,7 @@ describe('the raw bytes of a run', () => {
     expect(await answer.text()).toBe('');
   });
 
-  it('say how many there are where the part is beyond them', async () => {
+  it('answer a range behind the end with their size', async () => {
     const { get } = await openWithFolder();
     const answer = await get('/v1/runs/run-1/raw/1/stdout', { range: 'bytes=4000-' });
     expect(answer.status).toBe(416);
@@ -52,7 +52,7 @@ describe('the raw bytes of a run', () => {
     expect(await answer.json()).toMatchObject({ code: 'INVALID_RANGE' });
   });
 
-  it('come in pieces if they are many', async () => {
+  it('are sent in chunks if they are many', async () => {
     const many = Buffer.alloc(300_000, 'abc');
     const { get } = await openWithFolder({ '.audit/stderr.12.log': many });
     const answer = await get('/v1/runs/run-1/raw/12/stderr');
@@ -72,7 +72,7 @@ describe('the raw bytes of a run', () => {
     expect(await (await get(path)).json()).toMatchObject({ status: 404, code: 'RAW_NOT_FOUND' });
   });
 
-  it('are not those that a link of the worker leads to', async () => {
+  it('are not read through a link that the agent made', async () => {
     const { get, runFolder, folder } = await openWithFolder({ '.audit/meta.1.json': '{}' });
     await symlink(`${folder}/elsewhere/secret.txt`, join(runFolder, '.audit/stdout.1.log'));
     expect((await get('/v1/runs/run-1/raw/1/stdout')).status).toBe(404);
@@ -86,7 +86,7 @@ describe('the raw bytes of a run', () => {
     expect((await get('/v1/runs/run-1/raw/1/stdout')).status).toBe(404);
   });
 
-  it('are those of runs in the books only', async () => {
+  it('are only those of runs in the store', async () => {
     const { get } = await openWithFolder();
     for (const id of ['nobody', '..', '%2e%2e%2fruns%2frun-1']) {
       const answer = await get(`/v1/runs/${id}/raw/1/stdout`);
@@ -96,7 +96,7 @@ describe('the raw bytes of a run', () => {
 });
 
 describe('the export of a run', () => {
-  it('is an archive from which the folder can be made again', async () => {
+  it('is an archive from which the folder can be restored', async () => {
     const long = `${'deep/'.repeat(20)}${'n'.repeat(90)}.txt`;
     const files = {
       '.audit/stdout.1.log': BYTES,

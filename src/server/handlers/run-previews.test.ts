@@ -40,7 +40,7 @@ async function openWithRun(artifacts = { created: ['out/page.html'], modified: [
 const NOT_FOUND = { status: 404, code: 'FILE_NOT_FOUND' };
 
 describe('what a run left behind', () => {
-  it('is listed: what tells what happened, and what it changed', async () => {
+  it('is listed: its logs, and the files it changed', async () => {
     const { get, end } = await openWithRun();
     await end();
     expect(await readJson(get('/v1/runs/r1/files'))).toEqual({
@@ -62,7 +62,7 @@ describe('what a run left behind', () => {
     });
   });
 
-  it('is listed while it still runs, as far as it has come', async () => {
+  it('is listed while the run is still active', async () => {
     const { get, artifact } = await openWithRun();
     expect(await readJson(get('/v1/runs/r1/files'))).toMatchObject({
       artifacts: [{ path: 'early.txt', change: 'created', size: 5 }],
@@ -70,7 +70,7 @@ describe('what a run left behind', () => {
     expect(await (await artifact('early.txt')).text()).toBe('early');
   });
 
-  it('may be on another machine', async () => {
+  it('is empty if the folder is on another machine', async () => {
     const { get, store, artifact } = await openWithRun();
     const elsewhere = sampleSpec({ workdir: '/nowhere/at/all' });
     await store.createRun({ id: 'r2', spec: elsewhere, state: 'running', workerId: 'w1', now: 0 });
@@ -83,7 +83,7 @@ describe('what a run left behind', () => {
     expect(await readJson(get('/v1/runs/r3/files'))).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
   });
 
-  it('is a list that ends', async () => {
+  it('is a bounded list', async () => {
     const created = Array.from({ length: 1200 }, (_, index) => `f${index}`);
     const { get, end } = await openWithRun({ created, modified: [], deleted: [] });
     await end();
@@ -93,7 +93,7 @@ describe('what a run left behind', () => {
 });
 
 describe('a preview', () => {
-  it('is text for whoever asked, and nothing a browser would show or run', async () => {
+  it('is plain text that a browser neither renders nor runs', async () => {
     const { artifact, evidence, end } = await openWithRun();
     await end();
     for (const answer of [await artifact('out/page.html'), await evidence('stdout.1.log')]) {
@@ -106,7 +106,7 @@ describe('a preview', () => {
     }
   });
 
-  it('is the first MiB of what is larger; other parts by range', async () => {
+  it('is the first MiB of a larger file; other parts by range', async () => {
     const { runFolder, evidence } = await openWithRun();
     const path = join(runFolder, '.audit/stderr.1.log');
     await writeFile(path, 'begin');
@@ -124,7 +124,7 @@ describe('a preview', () => {
   });
 
   it.each(['notes.txt', 'gone.log', '../r1/work_order.json', '.audit/stdout.1.log', 'pty-output.1.log', '', '\u0000'])(
-    'shows evidence by its name only: %j is none',
+    'shows evidence by its name only: %j is not found',
     async (name) => {
       const { evidence } = await openWithRun();
       expect(await readJson(evidence(name || ' '))).toMatchObject(NOT_FOUND);
@@ -139,7 +139,7 @@ describe('a preview', () => {
     'out',
     'out/../secret.txt',
     './README.md',
-  ])('shows what the run has changed only: %s is none of it', async (path) => {
+  ])('shows only files that the run changed: not %s', async (path) => {
     const { artifact, end } = await openWithRun();
     await end();
     expect(await readJson(artifact(path))).toMatchObject(NOT_FOUND);
@@ -161,7 +161,7 @@ describe('a preview', () => {
     });
   });
 
-  it('shows no evidence that a link of the worker leads to', async () => {
+  it('follows no link that the agent made', async () => {
     const { evidence, get, runFolder, folder } = await openWithRun();
     await rm(join(runFolder, 'work_result.json'));
     await symlink(`${folder}/elsewhere/secret.txt`, join(runFolder, 'work_result.json'));

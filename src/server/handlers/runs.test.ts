@@ -15,7 +15,7 @@ const print = (text: string) => ({
 });
 
 describe('POST /v1/runs', () => {
-  it('queues a run, which a worker then does', async () => {
+  it('queues a run, which a worker then executes', async () => {
     const { post, get, work, store, lead, data } = await openRuns();
     const contract = { schema: { type: 'object', required: ['ok'] } };
     const started = await post('/v1/runs', { ...print('{"ok": true}'), workdir: work, contract });
@@ -35,7 +35,7 @@ describe('POST /v1/runs', () => {
     expect(JSON.stringify(items)).not.toContain('"ok"');
   });
 
-  it('tells what had to be repaired, the first hundred places of it', async () => {
+  it('lists the repairs, at most the first hundred', async () => {
     const { post, get, work, store, lead, data } = await openRuns();
     const contract = { schema: { type: 'object' } };
     const text = `{"many": [${'1,,'.repeat(300)} 2]}`;
@@ -54,12 +54,7 @@ describe('POST /v1/runs', () => {
   it.each([
     ['an engine there is not', { engine: 'hal' }, 400, 'INVALID_BODY'],
     ['nothing to do', { engine: 'codex' }, 400, 'INVALID_RUN_SPEC'],
-    [
-      'a schema that is none',
-      { engine: 'codex', prompt: 'x', contract: { schema: { type: 1 } } },
-      400,
-      'INVALID_RUN_SPEC',
-    ],
+    ['an invalid schema', { engine: 'codex', prompt: 'x', contract: { schema: { type: 1 } } }, 400, 'INVALID_RUN_SPEC'],
     ['a file outside of the folder', { engine: 'codex', prompt: 'x', input_files: ['../x'] }, 400, 'INVALID_RUN_SPEC'],
     [
       'a program that is not listed',
@@ -93,7 +88,7 @@ describe('POST /v1/runs', () => {
     expect(spec).not.toHaveProperty('request_id');
   });
 
-  it('refuses something else under a known request id', async () => {
+  it('refuses a different request with a known request id', async () => {
     const { post, get, work } = await openRuns();
     const request = { workdir: work, request_id: 'q1' };
     const { id } = await readJson(post('/v1/runs', { ...print('x'), ...request }));
@@ -105,7 +100,7 @@ describe('POST /v1/runs', () => {
     expect((await readJson(get('/v1/runs')))['items']).toHaveLength(1);
   });
 
-  it('says what is wrong where', async () => {
+  it('lists each problem with its place', async () => {
     const { post, work } = await openRuns();
     expect(await readJson(post('/v1/runs', { engine: 'codex', workdir: work, command: ['x'] }))).toMatchObject({
       issues: expect.arrayContaining([
@@ -115,7 +110,7 @@ describe('POST /v1/runs', () => {
     });
   });
 
-  it('refuses folders that no root holds', async () => {
+  it('refuses folders outside of the roots', async () => {
     const { post, folder, work } = await openRuns();
     for (const workdir of ['/', '.', join(folder, 'elsewhere'), `${work}/../elsewhere`]) {
       const answer = await post('/v1/runs', { engine: 'codex', prompt: 'x', workdir });
@@ -123,7 +118,7 @@ describe('POST /v1/runs', () => {
     }
   });
 
-  it('grants what the configuration grants', async () => {
+  it('allows what the configuration allows', async () => {
     const { post, work } = await openRuns({ allowBypass: true, env: ['MY_FLAG', 'OPENAI_*'] });
     const spec = { engine: 'codex', prompt: 'x', workdir: work, permissions: 'bypass', env: ['MY_FLAG', 'OPENAI_*'] };
     expect((await post('/v1/runs', spec)).status).toBe(201);
@@ -162,14 +157,14 @@ describe('a run', () => {
     });
   });
 
-  it('that has asked nothing takes no reply', async () => {
+  it('that has not asked accepts no reply', async () => {
     const { post, work } = await openRuns();
     const { id } = await readJson(post('/v1/runs', { ...print('1'), workdir: work }));
     const answer = await post(`/v1/runs/${String(id)}/reply`, { text: 'yes' });
     expect(await readJson(answer)).toMatchObject({ status: 409, code: 'RUN_NOT_WAITING' });
   });
 
-  it('that waits takes one reply', async () => {
+  it('that waits accepts one reply', async () => {
     const { post, store, work } = await openRuns();
     const { id } = await readJson(
       post('/v1/runs', { engine: 'codex', prompt: 'x', mode: 'interactive', workdir: work }),
@@ -182,14 +177,14 @@ describe('a run', () => {
     const answer = post(`/v1/runs/${String(id)}/reply`, { text: 'the blue one' });
     void answer.then(() => (isAcknowledged = true));
     await expect.poll(renew).toMatchObject({ reply: 'the blue one' });
-    // The worker has it, but could still be gone before anyone is told.
+    // The worker has it, but could still be gone before the caller gets the answer.
     expect(isAcknowledged).toBe(false);
     await store.append(String(id), [sampleRasp(2, 1)]);
     expect(await readJson(answer)).toEqual({ status: 'posted' });
     expect(await readJson(post(`/v1/runs/${String(id)}/reply`, { text: '' }))).toMatchObject({ code: 'INVALID_BODY' });
   });
 
-  it('that ends before it is told a reply has not taken it', async () => {
+  it('that ends before the reply reaches it refuses the reply', async () => {
     const { post, store, work } = await openRuns();
     const { id } = await readJson(
       post('/v1/runs', { engine: 'codex', prompt: 'x', mode: 'interactive', workdir: work }),

@@ -41,7 +41,7 @@ describe('GET /v1/runs', () => {
   );
 });
 
-it('GET /v1/runs/{id} tells how much of the output nobody knows', async () => {
+it('GET /v1/runs/{id} counts unknown types and fields of the output', async () => {
   const { get } = await openLibrary();
   expect(await readJson(get('/v1/runs/r1'))).toMatchObject({ result: { drift: { unknown_types: 2 } } });
 });

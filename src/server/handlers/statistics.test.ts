@@ -8,14 +8,14 @@ it('GET /v1/statistics counts what the store has', async () => {
   const { get, store } = await openServer({ clock: () => NOW });
   await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'running', workerId: 'w1', now: NOW - 5000 });
   await store.endRun({ id: 'r1', workerId: 'w1', result: createRunResult(), now: NOW - 1000 });
-  const told = await readJson(get('/v1/statistics?since=2026-11-15T06:00:00.000Z'));
-  expect(told).toMatchObject({
+  const statistics = await readJson(get('/v1/statistics?since=2026-11-15T06:00:00.000Z'));
+  expect(statistics).toMatchObject({
     since: '2026-11-15T06:00:00.000Z',
     until: '2026-11-15T06:30:00.000Z',
     step_s: 60,
     complete: true,
   });
-  const buckets = told['buckets'] as unknown[];
+  const buckets = statistics['buckets'] as unknown[];
   expect(buckets).toHaveLength(30);
   expect(buckets.at(-1)).toMatchObject({
     at: '2026-11-15T06:29:00.000Z',

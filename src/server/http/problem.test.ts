@@ -10,12 +10,12 @@ import { StaleDecisionError, describeProblem, STATUS_BY_CODE, RequestError } fro
 
 describe('a problem', () => {
   it('has type, title, status, code, request id and a message', () => {
-    expect(describeProblem(new RequestError('RUN_NOT_FOUND', 'There is no such run.'), 'r-1')).toEqual({
+    expect(describeProblem(new RequestError('RUN_NOT_FOUND', 'No such run.'), 'r-1')).toEqual({
       type: 'urn:sluice:problem:RUN_NOT_FOUND',
       title: 'Not found',
       status: 404,
       code: 'RUN_NOT_FOUND',
-      detail: 'There is no such run.',
+      detail: 'No such run.',
       request_id: 'r-1',
     });
   });

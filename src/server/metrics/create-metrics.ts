@@ -26,7 +26,7 @@ interface MetricsOptions {
 export interface Metrics extends ServerMeter {
   /** The same log, which also measures the delay of events. */
   measureLag<Log extends Pick<Store, 'append'>>(log: Log): Log;
-  /** Reads the store periodically, even if nobody scrapes, until the signal is aborted. */
+  /** Reads the store periodically, even without scrapes, until the signal is aborted. */
   watch(signal: AbortSignal): void;
 }
 
@@ -63,7 +63,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     list: async (since, cursor) =>
       store.listEndedRuns({ since, limit: 500, ...(cursor === undefined ? {} : { cursor }) }),
     toHappening: ({ id, ended_at }) => ({ id, at: Date.parse(ended_at ?? '') }),
-    async tell(run) {
+    async report(run) {
       tracing?.run(run);
       await runs.count(run);
     },
@@ -77,7 +77,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         ...(cursor === undefined ? {} : { cursor }),
       }),
     toHappening: ({ id, at }) => ({ id, at: Date.parse(at) }),
-    tell(execution) {
+    report(execution) {
       tracing?.execution(execution);
       orders.count(execution);
     },

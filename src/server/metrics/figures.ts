@@ -106,9 +106,9 @@ function createSeries<T>(make: () => T) {
   return {
     // Nearly always a known series: every request comes through here.
     of: (labels: Labels): T => series.get(deriveKey(labels))?.value ?? find(cut(labels)),
-    map: (tell: (labels: RenderLabels, value: T) => string[]): string[] =>
+    map: (format: (labels: RenderLabels, value: T) => string[]): string[] =>
       [...series.values()].flatMap(({ labels, value }) =>
-        tell((more) => renderLabels({ ...labels, ...Object.fromEntries(more) }), value),
+        format((more) => renderLabels({ ...labels, ...Object.fromEntries(more) }), value),
       ),
   };
 }

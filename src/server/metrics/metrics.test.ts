@@ -45,13 +45,13 @@ describe('GET /metrics', () => {
     }
   });
 
-  it('has the figures that docs/operations.md lists, with their types, and no others', async () => {
+  it('has exactly the metrics that docs/operations.md lists, with their types', async () => {
     const { get } = await openMetered();
     const text = await (await get('/metrics')).text();
     const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
-    const told = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`);
+    const rendered = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`);
     const listed = [...page.matchAll(/^\| `(sluice_\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`);
-    expect(listed.toSorted()).toEqual(told.toSorted());
+    expect(listed.toSorted()).toEqual(rendered.toSorted());
   });
 
   it('counts parses by outcome and repair level, and requests', async () => {
@@ -100,7 +100,7 @@ describe('GET /metrics', () => {
     expect(await figure('sluice_usage_cost_dollars_total')).toEqual({ '{engine="codex"}': 1 });
   });
 
-  it('counts drift by engine version, and tells much of it in the log', async () => {
+  it('counts drift by engine version, and logs runs with much of it', async () => {
     const { store, data, figure, lines } = await openMetered();
     for (const [id, count] of [
       ['few', 2],
@@ -127,13 +127,13 @@ describe('GET /metrics', () => {
       '{engine="codex",engine_version="9.9.9",kind="field"}': 2,
     });
     expect(await figure('sluice_drift_alerts_total')).toEqual({ '{engine="codex",engine_version="9.9.9"}': 1 });
-    const told = lines
+    const rendered = lines
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ level }) => level === 'warn');
-    expect(told).toMatchObject([{ run_id: 'many', engine_version: '9.9.9', unknown_types: ['thread.exploded'] }]);
+    expect(rendered).toMatchObject([{ run_id: 'many', engine_version: '9.9.9', unknown_types: ['thread.exploded'] }]);
   });
 
-  it('counts decisions, why people were asked, stale results, whole comments, and what waits', async () => {
+  it('counts decisions, reasons for asking a person, stale results, complete comments, and queues', async () => {
     const { store, figure } = await openMetered();
     const at = new Date(soon()).toISOString();
     const asked = (await store.submitOrder(sampleSubmission())).record;
@@ -173,7 +173,7 @@ describe('GET /metrics', () => {
 });
 
 describe('the lag of events', () => {
-  it('is from when they happened until they can be read', async () => {
+  it('is the time from an event until it can be read', async () => {
     const { store, data } = await openMetered();
     const happened = Date.parse('2026-11-15T06:00:00.000Z');
     const metrics = createMetrics({ store, data, clock: () => happened + 200 });

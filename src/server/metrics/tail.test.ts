@@ -9,7 +9,7 @@ interface Row {
 /** A list that grows, read in pages of two. */
 function growing() {
   const rows: Row[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const look = createTail<Row>({
     from: 1000,
     async list(since, cursor = '0') {
@@ -18,34 +18,34 @@ function growing() {
       return { items: found.slice(Number(cursor), next), next_cursor: next < found.length ? String(next) : null };
     },
     toHappening: (row) => row,
-    tell: ({ id }) => void told.push(id),
+    report: ({ id }) => void reported.push(id),
   });
-  return { rows, told, look };
+  return { rows, reported, look };
 }
 
 describe('a tail', () => {
-  it('tells each thing once, from its beginning on', async () => {
-    const { rows, told, look } = growing();
+  it('reports each entry once, from its start time on', async () => {
+    const { rows, reported, look } = growing();
     rows.push({ id: 'old', at: 999 }, { id: 'a', at: 1000 }, { id: 'b', at: 2000 }, { id: 'c', at: 2000 });
     await look();
     rows.push({ id: 'd', at: 2000 }, { id: 'e', at: 3000 });
     await look();
     await look();
-    expect(told).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(reported).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  it('also tells what another machine wrote a little late', async () => {
-    const { rows, told, look } = growing();
+  it('also reports entries that another machine wrote a little late', async () => {
+    const { rows, reported, look } = growing();
     rows.push({ id: 'a', at: 50_000 });
     await look();
     rows.push({ id: 'late', at: 45_000 });
     await look();
-    expect(told).toEqual(['a', 'late']);
+    expect(reported).toEqual(['a', 'late']);
   });
 
-  it('loses nothing when a list that begins with the newest breaks off', async () => {
+  it('loses nothing when reading a newest-first list fails halfway', async () => {
     const pages = [[{ id: 'new', at: 100_000 }], [{ id: 'old', at: 50_000 }]];
-    const told: string[] = [];
+    const reported: string[] = [];
     let isBroken = true;
     const look = createTail<Row>({
       from: 1000,
@@ -55,18 +55,18 @@ describe('a tail', () => {
         return { items, next_cursor: cursor === '0' ? '1' : null };
       },
       toHappening: (row) => row,
-      tell: ({ id }) => void told.push(id),
+      report: ({ id }) => void reported.push(id),
     });
     await expect(look()).rejects.toThrow('out of reach');
     isBroken = false;
     await look();
-    expect(told).toEqual(['new', 'old']);
+    expect(reported).toEqual(['new', 'old']);
   });
 
-  it('tells nothing twice when two look at once', async () => {
-    const { rows, told, look } = growing();
+  it('reports nothing twice when two reads overlap', async () => {
+    const { rows, reported, look } = growing();
     rows.push({ id: 'a', at: 2000 });
     await Promise.all([look(), look()]);
-    expect(told).toEqual(['a']);
+    expect(reported).toEqual(['a']);
   });
 });

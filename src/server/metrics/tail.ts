@@ -14,7 +14,7 @@ interface TailOptions<T> {
     cursor: string | undefined,
   ) => Promise<{ readonly items: readonly T[]; readonly next_cursor: string | null }>;
   readonly toHappening: (item: T) => Happening;
-  readonly tell: (item: T) => void | Promise<void>;
+  readonly report: (item: T) => void | Promise<void>;
 }
 
 /** Clocks of other machines may be behind, and entries are written a moment after they happened. */
@@ -23,10 +23,10 @@ const LOOK_BACK_MS = 10_000;
 const MOST_PAGES = 50;
 
 /** Reports every new entry of a list once, whichever machine wrote it. */
-export function createTail<T>({ from, list, toHappening, tell }: TailOptions<T>): () => Promise<void> {
+export function createTail<T>({ from, list, toHappening, report }: TailOptions<T>): () => Promise<void> {
   let latest = from;
   /** Entries already reported that may be listed again. */
-  let told = new Map<string, number>();
+  let reported = new Map<string, number>();
 
   async function look(): Promise<void> {
     const since = Math.max(from, latest - LOOK_BACK_MS);
@@ -38,15 +38,15 @@ export function createTail<T>({ from, list, toHappening, tell }: TailOptions<T>)
       for (const item of items) {
         const { id, at } = toHappening(item);
         newest = Math.max(newest, at);
-        if (told.has(id)) continue;
-        told.set(id, at);
-        await tell(item);
+        if (reported.has(id)) continue;
+        reported.set(id, at);
+        await report(item);
       }
       if (next_cursor === null) break;
       cursor = next_cursor;
     }
     latest = newest;
-    told = new Map([...told].filter(([, at]) => at >= latest - LOOK_BACK_MS));
+    reported = new Map([...reported].filter(([, at]) => at >= latest - LOOK_BACK_MS));
   }
 
   // One at a time: concurrent reads would report entries twice.

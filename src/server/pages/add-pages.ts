@@ -8,7 +8,7 @@ import type { ServerContext } from '../server-context.js';
 import { renderDocsPage } from './docs-page.js';
 
 /**
- * Adds `/docs` and `/openapi.json`. They hold no data, so they need no token. `/` redirects to the console, or to `/docs`
+ * Adds `/docs` and `/openapi.json`. They contain no data, so they need no token. `/` redirects to the console, or to `/docs`
  * where there is none.
  */
 export function addPages(app: Hono, server: ServerContext): void {

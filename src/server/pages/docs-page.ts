@@ -59,7 +59,7 @@ function renderEndpoint(
     answer.schema === undefined
       ? `<p>Answers with <code>${[answer.media, answer.alternative].filter(Boolean).join('</code> or <code>')}</code>.</p>`
       : renderSchema(`Response ${answer.status}`, answer.schema),
-    ...(problems === undefined ? [] : [`<p>Problems of its own: <code>${problems.join(', ')}</code>.</p>`]),
+    ...(problems === undefined ? [] : [`<p>Specific problem codes: <code>${problems.join(', ')}</code>.</p>`]),
   ].join('\n');
 }
 

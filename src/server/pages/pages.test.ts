@@ -16,7 +16,7 @@ describe('the page of endpoints', () => {
     }
   });
 
-  it('runs nothing and loads nothing from anywhere', () => {
+  it('runs no script and loads nothing', () => {
     const { html, policy } = renderDocsPage(createOpenApi('1'));
     expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/]+=*'; /);
     expect(html).not.toMatch(/<script|<img|<link|<iframe|@import|url\(| on\w+=/i);
@@ -29,15 +29,15 @@ describe('the page of endpoints', () => {
   });
 });
 
-describe('what describes the server', () => {
-  it('is there for programs too, without a token', async () => {
+describe('the description of the server', () => {
+  it('is available to programs too, without a token', async () => {
     const tokens = [{ name: 'ada', scopes: [], value: 'x' }] as const;
     const { get } = await openServer({ settings: { tokens } });
     expect(await (await get('/openapi.json')).json()).toMatchObject({ openapi: '3.1.0', paths: { '/v1/parse': {} } });
     expect((await get('/docs')).status).toBe(200);
   });
 
-  it('is where the bare address leads', async () => {
+  it('is where the root path redirects to', async () => {
     const { get } = await openServer();
     const answer = await get('/');
     expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs']);

@@ -25,7 +25,7 @@ describe('a folder of a request', () => {
     await expect(resolveAllowedFolder(path, rules)).rejects.toMatchObject(refused);
   });
 
-  it('may not lead out of the roots, in whatever way', async () => {
+  it('may not leave the roots in any way', async () => {
     const { folder, rules } = await makeGround();
     await symlink(join(folder, 'secret'), join(folder, 'root/link'));
     for (const path of ['secret', 'rooted', 'root/../secret', 'root/a/../../secret', 'root/link', 'root/a\0b']) {
@@ -33,19 +33,19 @@ describe('a folder of a request', () => {
     }
   });
 
-  it('is given as its real path, so that a link changed later leads nowhere else', async () => {
+  it('is returned as its real path, so that a link changed later has no effect', async () => {
     const { folder, rules } = await makeGround();
     await symlink(join(folder, 'root/a'), join(folder, 'root/inner'));
     expect(await resolveAllowedFolder(join(folder, 'root/inner'), rules)).toBe(join(folder, 'root/a'));
   });
 
-  it('is refused in the same words whether it is forbidden or not there', async () => {
+  it('is refused with the same message whether it is forbidden or missing', async () => {
     const { folder, rules } = await makeGround();
     const say = async (path: string) => resolveAllowedFolder(path, rules).catch((error: unknown) => String(error));
     expect(await say(join(folder, 'secret'))).toBe(await say(join(folder, 'gone')));
   });
 
-  it('may not be where runs keep their evidence', async () => {
+  it('may not be the data folder', async () => {
     const { folder, rules } = await makeGround();
     await expect(resolveAllowedFolder(join(folder, 'root/data/runs/1'), rules)).rejects.toMatchObject(refused);
     await mkdir(join(folder, 'root/data/work'));

@@ -12,7 +12,7 @@ const withTokens = async (settings = {}) => openServer({ settings: { tokens, ...
 const problem = async (answer: Response) => ({ status: answer.status, code: (await readJson(answer))['code'] });
 
 describe('on loopback without tokens', () => {
-  it('whoever is on this machine may do everything', async () => {
+  it('every caller on this machine has all scopes', async () => {
     const { get, post } = await openServer();
     expect((await get('/v1/runs')).status).toBe(200);
     expect(await readJson(get('/v1/session'))).toEqual({
@@ -64,7 +64,7 @@ describe('on loopback without tokens', () => {
 });
 
 describe('with tokens', () => {
-  it('whoever shows none may only ask whether the server lives', async () => {
+  it('a caller without one may only check that the server is alive', async () => {
     const { get, post } = await withTokens();
     expect((await get('/healthz')).status).toBe(200);
     expect((await get('/readyz')).status).toBe(200);
@@ -85,7 +85,7 @@ describe('with tokens', () => {
     },
   );
 
-  it('each may do what its scopes say', async () => {
+  it('each grants its scopes', async () => {
     const { get, post, work } = await withTokens();
     const spec = { engine: 'codex', prompt: 'x', workdir: work };
     const resolve = { action: 'reject', why: 'x' };
@@ -97,7 +97,7 @@ describe('with tokens', () => {
     expect(await problem(await get('/v1/runs', bearer('eve-value')))).toEqual(missing);
   });
 
-  it('a token may be traded for a cookie that pages can use', async () => {
+  it('a token can be exchanged for a session cookie', async () => {
     const { get, post } = await withTokens();
     const opened = await post('/v1/session', { token: 'bob-value' });
     expect(await readJson(opened.clone())).toEqual({ name: 'bob', scopes: ['read'], needs_token: true });
@@ -117,7 +117,7 @@ describe('with tokens', () => {
     expect(await problem(answer)).toEqual({ status: 401, code: 'TOKEN_REFUSED' });
   });
 
-  it('a cookie that another site makes the browser send is of no use', async () => {
+  it('a cookie on a cross-site request is refused', async () => {
     const { get, post } = await withTokens();
     const opened = await post('/v1/session', { token: 'ada-value' });
     const cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
@@ -129,13 +129,13 @@ describe('with tokens', () => {
     });
   });
 
-  it('a forged cookie is none', async () => {
+  it('a forged cookie is refused', async () => {
     const { get } = await withTokens();
     const cookie = `sluice_session=${Buffer.from('ada').toString('base64url')}.99999999999999.${'A'.repeat(43)}`;
     expect(await problem(await get('/v1/runs', { cookie }))).toEqual({ status: 401, code: 'TOKEN_REFUSED' });
   });
 
-  it('whoever guesses is not heard any more, even with the right one', async () => {
+  it('a caller that guesses is blocked, even with the right token', async () => {
     const { get } = await withTokens({ limits: { ...DEFAULT_LIMITS, refusalsPerMinute: 3 } });
     for (let guess = 0; guess < 3; guess += 1) {
       expect((await get('/v1/runs', bearer(`guess ${guess}`))).status).toBe(401);
@@ -145,7 +145,7 @@ describe('with tokens', () => {
     expect(await problem(answer)).toEqual({ status: 429, code: 'TOO_MANY_REQUESTS' });
   });
 
-  it('each may ask so often, without taking from others', async () => {
+  it('each has its own rate limit', async () => {
     const { get } = await withTokens({ limits: { ...DEFAULT_LIMITS, requestsPerMinute: 2 } });
     const ask = async (value: string) => (await get('/v1/runs', bearer(value))).status;
     expect([await ask('ada-value'), await ask('ada-value'), await ask('ada-value')]).toEqual([200, 200, 429]);
@@ -160,7 +160,7 @@ describe('another address than loopback', () => {
     }
   });
 
-  it('goes by any name, or by those configured', async () => {
+  it('accepts any host name, or only the configured ones', async () => {
     const any = await openServer({ host: '0.0.0.0', settings: { tokens } });
     expect((await any.get('/v1/runs', { host: 'build.example.org', ...bearer('ada-value') })).status).toBe(200);
     const named = await openServer({ host: '0.0.0.0', settings: { tokens, hosts: ['build.example.org'] } });
@@ -200,7 +200,7 @@ describe('pages of other sites', () => {
 });
 
 describe('every page', () => {
-  it('says it also to browsers that know less', async () => {
+  it('has the headers for older browsers too', async () => {
     const { get } = await openServer();
     const { headers } = await get('/docs');
     expect(headers.get('x-frame-options')).toBe('DENY');
@@ -210,7 +210,7 @@ describe('every page', () => {
 });
 
 describe('every answer', () => {
-  it('forbids browsers to run, frame, guess or keep it', async () => {
+  it('forbids browsers to run, frame, sniff or cache it', async () => {
     const { get } = await openServer();
     for (const path of ['/v1/runs', '/gone', '/openapi.json', '/docs']) {
       const { headers } = await get(path);

@@ -8,7 +8,7 @@ function makeLimit(perMinute: number) {
 }
 
 describe('a rate limit', () => {
-  it('lets a burst through, then as many as time brings', () => {
+  it('allows a burst, then a steady rate', () => {
     const { time, limit, takeAll } = makeLimit(3);
     expect(takeAll('ada', 4)).toEqual([true, true, true, false]);
     time.now += 20_000;
@@ -18,14 +18,14 @@ describe('a rate limit', () => {
     expect(takeAll('ada', 4)).toEqual([true, true, true, false]);
   });
 
-  it('counts each caller alone', () => {
+  it('counts each caller separately', () => {
     const { limit, takeAll } = makeLimit(1);
     expect(takeAll('ada', 2)).toEqual([true, false]);
     expect(limit.take('bob')).toBe(true);
     expect(limit.isOpen('eve')).toBe(true);
   });
 
-  it('gives nothing for a clock that was set back', () => {
+  it('allows nothing more when the clock is set back', () => {
     const { time, takeAll } = makeLimit(1);
     time.now = 1_000_000;
     takeAll('ada', 1);
@@ -33,7 +33,7 @@ describe('a rate limit', () => {
     expect(takeAll('ada', 1)).toEqual([false]);
   });
 
-  it('forgets whoever was not heard of for longest, so that names cost no memory', () => {
+  it('evicts the least recently seen caller, so that memory is bounded', () => {
     const { limit } = makeLimit(1);
     limit.take('first');
     for (let index = 0; index < 10_000; index += 1) limit.take(`caller ${index}`);

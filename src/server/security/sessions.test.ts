@@ -25,12 +25,12 @@ describe('a session', () => {
     expect(sessions.read(cookie)).toBeUndefined();
   });
 
-  it('is out of reach of scripts and other sites', () => {
+  it('is not readable by scripts and not sent by other sites', () => {
     const { sessions } = open();
     expect(sessions.open(ada)).toMatch(/; HttpOnly; SameSite=Strict; Path=\/$/);
   });
 
-  it('is for https alone where browsers come by https', () => {
+  it('is sent over https only if the server is reached by https', () => {
     const { sessions } = open({ https: true });
     expect(sessions.open(ada)).toMatch(/^__Host-sluice_session=.*; Secure$/);
     expect(sessions.read(sentBack(sessions.open(ada)))).toMatchObject({ name: ada.name });
@@ -40,7 +40,7 @@ describe('a session', () => {
     expect(open().sessions.read(sentBack(open().sessions.open(bob)))).toMatchObject({ name: 'bob' });
   });
 
-  it('is void once its token has changed', () => {
+  it('is invalid once its token has changed', () => {
     const cookie = sentBack(open().sessions.open(bob));
     const changed = createSessions([{ ...bob, value: 'another' }], { https: false, clock: () => 0 });
     expect(changed.read(cookie)).toBeUndefined();
@@ -65,7 +65,7 @@ describe('a session', () => {
     expect(sessions.read(`sluice_session=${name}.${until}.${signature}`)).toBeDefined();
   });
 
-  it('is taken back with an empty cookie that is over', () => {
+  it('is revoked by an empty, expired cookie', () => {
     expect(open().sessions.close()).toMatch(/^sluice_session=; Max-Age=0;/);
   });
 });

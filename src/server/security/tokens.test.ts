@@ -23,7 +23,7 @@ describe('tokens', () => {
     for (const near of ['', 'correct hors', 'correct horse ', 'Correct horse']) expect(find(near)).toBeUndefined();
   });
 
-  it('give their holder what they are for, and nothing more', () => {
+  it('grant their scopes and nothing more', () => {
     expect(readCaller(ada)).toEqual({ name: 'ada', scopes: new Set(['none', 'read', 'decide']) });
   });
 });

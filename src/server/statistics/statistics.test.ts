@@ -52,14 +52,14 @@ describe('figures over time', () => {
     ]);
   });
 
-  it('tell how long runs took, of those that were started', () => {
+  it('have the durations of runs that were started', () => {
     const took = (ms: number) => createRun({ started_at: NOW - 1 - ms });
     const [, bucket] = count([took(30), took(10), took(20), createRun({ started_at: null }), took(-5)]);
     expect(bucket?.runs[0]?.latency_ms).toEqual({ p50: 10, p95: 30 });
     expect(count([createRun({ started_at: null })])[1]?.runs[0]?.latency_ms).toBeNull();
   });
 
-  it('count what nobody knew, by version, and runs of a version that met nothing', () => {
+  it('count unknown types and fields by version, and runs of a version without any', () => {
     const [, bucket] = count([
       createRun({ engine_version: '1.0', unknown_types: 2 }),
       createRun({ engine_version: '1.0', unknown_fields: 3 }),
@@ -74,7 +74,7 @@ describe('figures over time', () => {
     ]);
   });
 
-  it('tell what waited when a step ended, and for how long', () => {
+  it('have the length and age of the queues at the end of each step', () => {
     const inbox: InboxFigure[] = [
       { created_at: NOW - 10 * HOUR, resolved_at: NOW - HOUR - 1, cause: 'MISSING' },
       { created_at: NOW - 1.5 * HOUR, resolved_at: NOW - 0.5 * HOUR, cause: 'MISSING' },
@@ -95,7 +95,7 @@ describe('figures over time', () => {
     expect(countStatistics({ span, runs: [], inbox, now: NOW })).toMatchObject([{ inbox: { oldest_age_ms: 5 } }]);
   });
 
-  it('tell so many versions and causes apart', () => {
+  it('distinguish a bounded number of versions and causes', () => {
     const runs = Array.from({ length: 80 }, (_, index) => createRun({ engine_version: `${index}` }));
     const inbox = runs.map((_, index) => ({ created_at: NOW - 1, resolved_at: null, cause: `c${index}` }));
     const [, bucket] = count(runs, inbox);

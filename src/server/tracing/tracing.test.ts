@@ -20,7 +20,7 @@ interface Finished {
   readonly end: unknown;
 }
 
-/** What an SDK would be told; the package itself is the real one. */
+/** The spans that an SDK would receive; the package itself is the real one. */
 function collectSpans(): Finished[] {
   const spans: Finished[] = [];
   const tracer = {
@@ -34,7 +34,7 @@ function collectSpans(): Finished[] {
 afterEach(() => trace.disable());
 
 describe('traces', () => {
-  it('tell requests, runs and orders with their real times', async () => {
+  it('have spans for requests, runs and orders with their real times', async () => {
     const spans = collectSpans();
     const { store, data } = await openServer();
     const clock = () => Date.parse('2026-11-15T06:00:00.000Z');
@@ -73,7 +73,7 @@ describe('traces', () => {
     ]);
   });
 
-  it('are not made where the package is not installed, and that is no error', async () => {
+  it('are not created if the package is not installed, without an error', async () => {
     const missing = async () => Promise.reject(new Error("Cannot find package '@opentelemetry/api'"));
     expect(await openTracing(silentLogger, missing)).toBeUndefined();
   });
