@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
-import { longSession, longSessionRecord } from './codex-lines.js';
+import { command, longSession, longSessionRecord, session } from './codex-lines.js';
 import { openTap } from './open-tap.js';
 import { seedHouse } from './seed-house.js';
 import { settle } from './settle.js';
@@ -193,6 +193,15 @@ describe('a run that has ended', () => {
       /The list forgets its order[\s\S]*OUTPUT_REPAIRED_GENERIC[\s\S]*quote_style/,
     );
     expect(await page.getByRole('main').innerText()).toContain('2,150 in');
+  });
+
+  it('shows which tools were denied', async () => {
+    const [, denied = {}] = command('item_1', 'rm -rf /', 'The permission was declined.', 1);
+    const { id } = await house.site.endedRun({ says: session(denied) });
+    const page = await openRun(id);
+    await page.locator('summary').filter({ hasText: 'Result' }).click();
+    const result = page.getByRole('region', { name: 'Result' });
+    expect(await result.innerText()).toMatch(/Denied tools[\s\S]*The permission was declined\./i);
   });
 
   it('says why it failed', async () => {

@@ -29,6 +29,8 @@ import { FrameEvents } from './frame-events.js';
 interface Outcome {
   readonly endSignal: EndSignal | null;
   readonly runtimeError: string | null;
+  /** Whether that error means that the engine's credentials were refused. */
+  readonly isAuthError: boolean;
   readonly lastError: string | null;
   readonly lastMessage: string;
   readonly usage: Usage | null;
@@ -45,7 +47,9 @@ export class ReportWriter implements Report {
   #hasActed = false;
   #endSignal: EndSignal | null = null;
   #runtimeError: string | null = null;
+  #isAuthError = false;
   #lastError: string | null = null;
+  #lastErrorCode: DiagnosticCode | null = null;
   #version: string | null = null;
   #isPlainText = false;
   #questions = 0;
@@ -62,6 +66,7 @@ export class ReportWriter implements Report {
     return {
       endSignal: this.#endSignal,
       runtimeError: this.#runtimeError,
+      isAuthError: this.#isAuthError,
       lastError: this.#lastError,
       lastMessage: this.messages.last,
       usage: this.#usage.total,
@@ -71,6 +76,7 @@ export class ReportWriter implements Report {
   set outcome(outcome: Outcome) {
     this.#endSignal = outcome.endSignal;
     this.#runtimeError = outcome.runtimeError;
+    this.#isAuthError = outcome.isAuthError;
     this.#lastError = outcome.lastError;
     this.messages.last = outcome.lastMessage;
     this.#usage = new UsageTotals(outcome.usage);
@@ -193,11 +199,13 @@ export class ReportWriter implements Report {
     this.#frames.isHandled = true;
     const data = engineErrorData(error);
     this.#lastError = data.message;
+    this.#lastErrorCode = data.code;
     this.#writer.write('diagnostic.engine.error', data);
   }
 
   runtimeError(message: string): void {
     this.#runtimeError = shorten(message);
+    this.#isAuthError = this.#lastErrorCode === 'ENGINE_AUTH_HINT';
   }
 
   turnStarted(): void {

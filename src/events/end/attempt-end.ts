@@ -47,11 +47,12 @@ const STOPPED: ReadonlySet<Verdict> = new Set([
 /** Reports how the attempt ended: loose ends, artifacts, the judgement, and exactly one last event. */
 export function endAttempt(report: ReportWriter, writer: EventWriter, circumstances: Circumstances): void {
   const { end, mode } = circumstances;
-  const { endSignal, runtimeError, lastError } = report.outcome;
+  const { endSignal, runtimeError, isAuthError, lastError } = report.outcome;
   const evidence = {
     doneMarker: report.messages.doneMarkers > 0,
     endSignal,
     runtimeError,
+    isAuthError,
     lastError,
     exitCode: end.exitCode,
     signal: end.signal,

@@ -8,6 +8,7 @@ const NOTHING: Evidence = {
   doneMarker: false,
   endSignal: null,
   runtimeError: null,
+  isAuthError: false,
   lastError: null,
   exitCode: null,
   signal: null,
@@ -24,6 +25,12 @@ describe('the order of precedence, interactive', () => {
     ['a non-zero exit code: interrupted', { exitCode: 1 }, 'interrupted', 'PROCESS_EXIT_NON_ZERO'],
     ['a signal: interrupted', { signal: 'SIGTERM' }, 'interrupted', 'PROCESS_SIGNALED'],
     ['a runtime error: interrupted', { runtimeError: 'no' }, 'interrupted', 'ENGINE_RUNTIME_ERROR'],
+    [
+      'refused credentials: interrupted',
+      { runtimeError: 'no', isAuthError: true },
+      'interrupted',
+      'ENGINE_AUTH_FAILED',
+    ],
     ['nothing: unknown', {}, 'unknown', 'INSUFFICIENT_EVIDENCE'],
     ['a clean exit alone: unknown', { exitCode: 0 }, 'unknown', 'INSUFFICIENT_EVIDENCE'],
     [

@@ -8,6 +8,8 @@ export interface Evidence {
   readonly endSignal: EndSignal | null;
   /** The engine's word on an error that ended its work. */
   readonly runtimeError: string | null;
+  /** Whether that error means that the engine's credentials were refused. */
+  readonly isAuthError: boolean;
   /** Its last word on any other error: it explains an exit code, and decides nothing. */
   readonly lastError: string | null;
   readonly exitCode: number | null;
@@ -124,9 +126,12 @@ function interrupted(evidence: Evidence): Judgement | null {
 }
 
 /** The sign that something went wrong, the one that explains most first. */
-function findTrouble({ runtimeError, lastError, exitCode, signal }: Evidence): Failure | null {
+function findTrouble({ runtimeError, isAuthError, lastError, exitCode, signal }: Evidence): Failure | null {
   const because = lastError === null ? '' : ` Its last error: ${lastError}`;
-  if (runtimeError !== null) return { category: 'engine', code: 'ENGINE_RUNTIME_ERROR', message: runtimeError };
+  if (runtimeError !== null) {
+    const code = isAuthError ? 'ENGINE_AUTH_FAILED' : 'ENGINE_RUNTIME_ERROR';
+    return { category: 'engine', code, message: runtimeError };
+  }
   if (signal !== null) {
     return { category: 'process', code: 'PROCESS_SIGNALED', message: `The process was ended by ${signal}.${because}` };
   }

@@ -35,6 +35,7 @@ export const FAILURE_CODES = {
   PROCESS_EXIT_NON_ZERO: 'The process ended with an exit code other than 0.',
   PROCESS_SIGNALED: 'The process was ended by a signal.',
   ENGINE_RUNTIME_ERROR: 'The engine reported an error that ended its work.',
+  ENGINE_AUTH_FAILED: 'The engine ended because its credentials were refused.',
   OUTPUT_NOT_VALIDATED: 'The output did not pass the schema of the contract.',
   RUN_CANCELED: 'The run was canceled by its owner.',
   RUN_TIMED_OUT: 'The run took longer than it was allowed to.',

@@ -45,6 +45,7 @@ describe('a run whose engine keeps failing', () => {
       await runEngine('codex', [{ play: CODEX_401 }, { exit: 1 }]),
     ].map(({ result }) => result);
     expect([refused?.error?.cause, unauthorized?.error?.cause]).toEqual(['model', 'auth']);
+    expect([refused?.error?.code, unauthorized?.error?.code]).toEqual(['ENGINE_RUNTIME_ERROR', 'ENGINE_AUTH_FAILED']);
     expect(refused?.diagnostics?.map(({ code }) => code)).toContain('ENGINE_ERROR');
     expect(unauthorized?.diagnostics?.map(({ code }) => code)).not.toContain('ENGINE_ERROR');
   });

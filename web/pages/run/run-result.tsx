@@ -16,7 +16,8 @@ export function RunResultView({
   readonly runId: string;
   readonly result: NonNullable<RunView['result']>;
 }) {
-  const { value, comment, text, error, warnings, repairs = [], artifacts, process, cached_from } = result;
+  const { value, comment, text, error, warnings, repairs = [], artifacts, process, cached_from, model } = result;
+  const { denials = [], diagnostics = [] } = result;
   return (
     <div class="stack">
       {cached_from === undefined ? null : (
@@ -42,6 +43,22 @@ export function RunResultView({
             lines={warnings.map(({ code, message }) => ({ word: code, message, place: '' }))}
           />
           <NoteList
+            title="Denied tools"
+            lines={denials.map(({ tool, reason, input }) => ({
+              word: tool,
+              message: reason,
+              place: input === undefined ? '' : ` ${JSON.stringify(input).slice(0, 200)}`,
+            }))}
+          />
+          <NoteList
+            title="Diagnostics"
+            lines={diagnostics.map(({ code, message, count }) => ({
+              word: code,
+              message,
+              place: count === 1 ? '' : `, ${count} times`,
+            }))}
+          />
+          <NoteList
             title="Repairs"
             lines={repairs.map(({ kind, message, offset }) => ({
               word: kind,
@@ -50,6 +67,7 @@ export function RunResultView({
             }))}
           />
           <ChangedFiles runId={runId} artifacts={artifacts} />
+          <Value title="Model" value={model} />
           <Value title="Process" value={process} />
         </div>
       </div>
