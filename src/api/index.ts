@@ -1,4 +1,4 @@
-export { toParseOutput } from './parse-output.js';
+export { type ParseOutput, toParseOutput } from './parse-output.js';
 export type { Problem } from './shapes/problem.js';
 export type { AnswerOf, BodyOf, Endpoint, ParametersOf, Scope } from './endpoint.js';
 export { ENDPOINTS, type EndpointName } from './endpoints.js';

@@ -3,6 +3,7 @@ import type {
   Attempt,
   Candidate,
   ParseError,
+  ParseErrorCode,
   ParseResult,
   Repair,
   RepairLevel,
@@ -34,6 +35,8 @@ export interface ParseOutput {
 export interface ParseOutputError {
   readonly code: string;
   readonly message: string;
+  /** The option that may help. */
+  readonly hint?: string;
   readonly issues?: readonly SchemaIssue[];
   readonly attempts: readonly Attempt[];
 }
@@ -64,5 +67,13 @@ export function toParseOutput(result: ParseResult<unknown>): ParseOutput {
 }
 
 function toOutputError({ code, message, issues, attempts }: ParseError): ParseOutputError {
-  return { code, message, ...(issues !== undefined && { issues }), attempts };
+  const hint = HINTS[code];
+  return { code, message, ...(hint !== undefined && { hint }), ...(issues !== undefined && { issues }), attempts };
 }
+
+/** Options that may help, by the names they have in a program and on the command line. */
+const HINTS: Readonly<Partial<Record<ParseErrorCode, string>>> = {
+  TRUNCATED: 'Set allowPartial (--allow-partial) to accept the value as far as it came.',
+  SCHEMA_MISMATCH: 'Set align (--align) to convert near misses to match the schema.',
+  AMBIGUOUS: 'Set prefer (--prefer) to "first" or "last" to choose one.',
+};

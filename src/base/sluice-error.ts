@@ -18,6 +18,11 @@ export class SluiceError<Code extends string = string> extends Error {
     super(message, options);
     this.code = code;
   }
+
+  /** What `JSON.stringify` writes: the message too, which errors keep to themselves. */
+  toJSON(): object {
+    return Object.assign({ message: this.message }, this);
+  }
 }
 
 /**

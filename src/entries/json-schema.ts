@@ -2,6 +2,8 @@ export {
   alignable,
   RULE_COSTS,
   type AlignmentRule,
+  formatInstructions,
+  type FormatInstructionsOptions,
   fromJsonSchema,
   type FromJsonSchemaOptions,
   type InferJsonSchema,

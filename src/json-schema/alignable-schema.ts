@@ -3,6 +3,7 @@ import { createPartChecks } from './views/check-part.js';
 import { createAligner } from './align/create-aligner.js';
 import { createViews } from './views/schema-views.js';
 import type { ViewSource } from './views/schema-views.js';
+import { isJsonObject } from './json-schema.js';
 import type { CheckRun, CompiledSchema } from './interpreter/check.js';
 import type { Allowance } from './patterns/pattern.js';
 import type { SchemaChecks } from './interpreter/compile-schema.js';
@@ -64,7 +65,9 @@ export function toAlignableSchema<T>(
 export function createAlignment(source: ViewSource, checks: SchemaChecks, steps: number): AlignableSchema['~sluice'] {
   let made: AlignableSchema['~sluice'] | undefined;
   const get = (): AlignableSchema['~sluice'] => (made ??= makeAlignment(source, checks, steps));
+  const { node } = source.document.root;
   return {
+    ...(isJsonObject(node) && { jsonSchema: node }),
     align: (value, from) => get().align(value, from),
     readText: (text) => get().readText?.(text) ?? { value: text, changes: [] },
     mayGoOn: (value, text) => get().mayGoOn?.(value, text) === true,

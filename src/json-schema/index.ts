@@ -1,5 +1,6 @@
 export { alignable } from './alignable.js';
 export { RULE_COSTS, type AlignmentRule } from './align/rules.js';
+export { formatInstructions, type FormatInstructionsOptions } from './format-instructions.js';
 export { fromJsonSchema, type FromJsonSchemaOptions } from './from-json-schema.js';
 export type { InferJsonSchema } from './infer-json-schema.js';
 export { interpretJsonSchema } from './interpret-json-schema.js';

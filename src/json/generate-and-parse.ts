@@ -1,18 +1,29 @@
 import { SluiceError } from '../base/index.js';
-import type { ParseOptions } from './options.js';
+import { isContainer } from './limits.js';
+import { checkOptions, type ParseOptions } from './options.js';
 import type { ParseError } from './parse-error.js';
 import { createCommentError, parseAsync } from './parse.js';
-import type { ParseResult } from './result.js';
-import type { StandardSchema } from './schema.js';
+import type { Repair } from './repair.js';
+import type { ParseResult, Warning } from './result.js';
+import { renderRetryPrompt, type RetryPrompt } from './retry-prompt.js';
+import { checkSchema, type StandardSchema } from './schema.js';
 
 /** What the caller's function is given for each attempt. */
 export interface ModelCall {
   readonly prompt: string;
   readonly systemMessage: string | undefined;
   readonly temperature: number;
+  readonly maxTokens: number | undefined;
+  /** Aborted by the caller's signal, and when `timeoutMs` is over. */
   readonly signal: AbortSignal | undefined;
   /** From 1. */
   readonly attempt: number;
+}
+
+/** What a model said, with what it cost in any units: numbers of all attempts are added up by name. */
+export interface ModelAnswer {
+  readonly text: string | null;
+  readonly usage?: object | undefined;
 }
 
 /** One attempt as `onAttempt` sees it, failed ones included. */
@@ -29,17 +40,41 @@ export interface GenerateOptions<T> extends ParseOptions {
   readonly systemMessage?: string;
   /** Default 0.7. */
   readonly temperature?: number;
+  /** Passed to `call`. */
+  readonly maxTokens?: number;
   /** Calls after the first one, at most. Default 1; 0 asks once. */
   readonly maxRetries?: number;
+  /** Longest wait for one answer; then `CALL_TIMED_OUT` is thrown. Default 0: no limit. */
+  readonly timeoutMs?: number;
+  /** Wait before the second attempt, twice as long before each further one, a minute at most. Default 0. */
+  readonly backoffMs?: number;
   readonly signal?: AbortSignal;
-  readonly onAttempt?: (report: AttemptReport<T>) => void;
+  /** Sees every attempt. What it throws is ignored: an answer that was paid for is not lost over it. */
+  readonly onAttempt?: (report: AttemptReport<T>) => unknown;
   /** Default `'en'`. */
   readonly retryPrompt?: RetryPrompt;
+  /** Return a {@link Generated} instead of the value alone. Default false. */
+  readonly detailed?: boolean;
 }
+
+/** A value and how it came about. */
+export interface Generated<T> {
+  readonly value: T;
+  /** Calls it took. */
+  readonly attempts: number;
+  /** Sums over all attempts, by the names the model's provider uses. */
+  readonly usage: Readonly<Record<string, number>>;
+  /** Of the answer that passed. */
+  readonly repairs: readonly Repair[];
+  readonly warnings: readonly Warning[];
+}
+
+const LONGEST_BACKOFF = 60_000;
 
 /**
  * Asks a model, parses what it says, and asks again with the error if that fails. Knows no provider: `call` is any
- * function that returns text. A rejected `call` is not retried; an abort throws the signal's reason.
+ * function that returns text, or `{ text, usage }`. A rejected `call` is not retried; an abort throws the signal's reason. The
+ * error of the last attempt carries the text as `raw`.
  *
  * @example
  * const verdict = await generateAndParse(
@@ -48,66 +83,105 @@ export interface GenerateOptions<T> extends ParseOptions {
  *   { prompt: 'Judge this company. Answer as JSON.' },
  * )
  */
+export function generateAndParse<T>(
+  call: (request: ModelCall) => Promise<string | ModelAnswer>,
+  schema: StandardSchema<unknown, T>,
+  options: GenerateOptions<T> & { readonly detailed: true },
+): Promise<Generated<T>>;
+export function generateAndParse<T>(
+  call: (request: ModelCall) => Promise<string | ModelAnswer>,
+  schema: StandardSchema<unknown, T>,
+  options: GenerateOptions<T> & { readonly detailed?: false },
+): Promise<T>;
 export async function generateAndParse<T>(
-  call: (request: ModelCall) => Promise<string>,
+  call: (request: ModelCall) => Promise<string | ModelAnswer>,
   schema: StandardSchema<unknown, T>,
   options: GenerateOptions<T>,
-): Promise<T> {
-  const { systemMessage, temperature = 0.7, maxRetries = 1, signal, onAttempt, retryPrompt = 'en' } = options;
-  if (!Number.isInteger(maxRetries) || maxRetries < 0)
-    throw new SluiceError('INVALID_OPTION', 'maxRetries must be a whole number from 0');
-  let { prompt } = options;
+): Promise<T | Generated<T>> {
+  const {
+    prompt: task,
+    systemMessage,
+    temperature = 0.7,
+    maxTokens,
+    maxRetries = 1,
+    timeoutMs = 0,
+    backoffMs = 0,
+    signal,
+    onAttempt,
+    retryPrompt = 'en',
+    detailed,
+    ...parsing
+  } = options;
+  if (![maxRetries, timeoutMs, backoffMs].every((count) => Number.isInteger(count) && count >= 0))
+    throw new SluiceError('INVALID_OPTION', 'maxRetries, timeoutMs and backoffMs must be whole numbers from 0');
+  checkOptions(parsing);
+  checkSchema(schema);
+  const usage: Record<string, number> = {};
+  let prompt = task;
   for (let attempt = 1; ; attempt++) {
-    const raw = await untilAborted(() => call({ prompt, systemMessage, temperature, signal, attempt }), signal);
-    const result = await parseAsync(raw, schema, options);
-    onAttempt?.({ attempt, prompt, raw, result });
-    if (result.ok) return result.value;
-    const error: ParseError = result.status === 'failed' ? result.error : createCommentError(options.label);
-    if (attempt > maxRetries) throw error;
-    prompt = renderRetryPrompt(retryPrompt, error, options.prompt);
+    const answer = await untilAborted(
+      (either) => call({ prompt, systemMessage, temperature, maxTokens, signal: either, attempt }),
+      signal,
+      timeoutMs,
+    );
+    const { text, usage: used } = toModelAnswer(answer);
+    addUp(usage, used);
+    const result = await parseAsync(text, schema, parsing);
+    report(onAttempt, { attempt, prompt, raw: text ?? '', result });
+    if (result.ok) {
+      const { value, repairs, warnings } = result;
+      return detailed === true ? { value, attempts: attempt, usage, repairs, warnings } : value;
+    }
+    const error: ParseError = result.status === 'failed' ? result.error : createCommentError(parsing.label);
+    if (attempt > maxRetries) throw Object.defineProperty(error, 'raw', { value: text });
+    prompt = renderRetryPrompt(retryPrompt, error, schema, parsing.profile, task);
+    const wait = Math.min(backoffMs * 2 ** (attempt - 1), LONGEST_BACKOFF);
+    if (wait > 0) await untilAborted(() => pause(wait), signal);
   }
 }
 
-/** The work's result, or the signal's reason as soon as it is aborted, whether or not the work takes notice. */
-async function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+function pause(duration: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, duration);
+  });
+}
+
+/** What a listener throws, at once or later, must not cost the answer. */
+function report<T>(listener: GenerateOptions<T>['onAttempt'], attempt: AttemptReport<T>): void {
+  const notify = async (): Promise<unknown> => listener?.(attempt);
+  notify().catch(() => undefined);
+}
+
+/** What is neither a text nor an answer with one is left to `parse` to refuse. */
+function toModelAnswer(answer: string | ModelAnswer): ModelAnswer {
+  return typeof answer !== 'string' && isContainer(answer) && 'text' in answer ? answer : { text: answer as string };
+}
+
+function addUp(total: Record<string, number>, usage: object = {}): void {
+  for (const [name, amount] of Object.entries(usage))
+    if (typeof amount === 'number') total[name] = (total[name] ?? 0) + amount;
+}
+
+/** The work's result, or the signal's reason as soon as it is aborted or the time is over, whether or not the work takes notice. */
+async function untilAborted<T>(
+  work: (signal: AbortSignal | undefined) => Promise<T>,
+  given: AbortSignal | undefined,
+  timeoutMs = 0,
+): Promise<T> {
+  const late = new AbortController();
+  const signal = timeoutMs > 0 ? AbortSignal.any([late.signal, ...(given === undefined ? [] : [given])]) : given;
   signal?.throwIfAborted();
   const finished = new AbortController();
+  const expire = (): void => late.abort(new SluiceError('CALL_TIMED_OUT', `no answer within ${timeoutMs} ms`));
+  const timer = timeoutMs > 0 ? setTimeout(expire, timeoutMs) : undefined;
   const aborted = new Promise<never>((_, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason), { signal: finished.signal });
   });
   try {
-    return await Promise.race([work(), aborted]);
+    return await Promise.race([work(signal), aborted]);
   } finally {
+    clearTimeout(timer);
     finished.abort();
     signal?.throwIfAborted();
   }
-}
-
-/** How the corrective prompt is worded: English, Chinese, or by a function of one's own. */
-export type RetryPrompt = 'en' | 'zh' | ((error: ParseError, prompt: string) => string);
-
-/** Enough of an error message to correct by; the rest would only crowd the prompt. */
-const LONGEST_SUMMARY = 2000;
-
-/** What was wrong, how the error is introduced, and what to do. */
-const WORDINGS = {
-  en: [
-    'Your previous output could not be parsed as valid JSON.',
-    'Error: ',
-    'Answer again with the JSON object only, without any other text, Markdown or code fence.',
-  ],
-  zh: [
-    '你上一次的输出无法解析为合法 JSON。',
-    '错误信息：',
-    '请严格按要求重新输出，仅输出 JSON 对象，不要包含任何额外文字、Markdown 标记或代码块。',
-  ],
-} as const;
-
-/** The prompt of a further attempt: what was wrong, then the original prompt. Earlier answers are not repeated. */
-function renderRetryPrompt(wording: RetryPrompt, error: ParseError, prompt: string): string {
-  if (typeof wording === 'function') return wording(error, prompt);
-  const [wrong, label, task] = WORDINGS[wording];
-  const message = `[${error.code}] ${error.message}`;
-  const summary = message.length > LONGEST_SUMMARY ? `${message.slice(0, LONGEST_SUMMARY)}…` : message;
-  return `${wrong}\n${label}${summary}\n${task}\n\n${prompt}`;
 }

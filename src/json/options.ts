@@ -1,3 +1,8 @@
+import { SluiceError } from '../base/index.js';
+
+/** A text or its bytes in UTF-8; what is missing counts as empty. */
+export type TextInput = string | Uint8Array | null | undefined;
+
 /** Which seed document's rules to follow; `default` takes whatever any of them would. */
 export type Profile = 'default' | 'generic' | 'tagged' | 'unified';
 
@@ -38,11 +43,45 @@ export interface ParseOptions {
   readonly detectDuplicates?: boolean;
 }
 
+const NUMBER = 'a number from 0';
+/** What each option may be: words, or a kind of value; `any` is not checked. */
+const OPTIONS: Readonly<Record<keyof ParseOptions, string>> = {
+  profile: 'default|generic|tagged|unified',
+  allowPartial: 'boolean',
+  align: 'boolean',
+  prefer: 'first|last',
+  ambiguous: 'warn|fail',
+  normalizers: 'list',
+  label: 'any',
+  limits: 'object',
+  numbers: 'double|bigint|raw',
+  detectDuplicates: 'boolean',
+};
+
+/** Refuses options that do not exist or have a value they cannot have. */
+export function checkOptions(options: object, known: Readonly<Record<string, string>> = OPTIONS): void {
+  for (const [name, value] of Object.entries(options)) {
+    const allowed = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (allowed === undefined)
+      throw new SluiceError('INVALID_OPTION', `unknown option ${name}; known: ${Object.keys(known).join(', ')}`);
+    if (value !== undefined && !isOfKind(value, allowed))
+      throw new SluiceError('INVALID_OPTION', `${name} must be ${allowed}`);
+  }
+}
+
+/** Nothing is more than `NaN`: as a limit it would be no limit at all. */
+function isOfKind(value: unknown, allowed: string): boolean {
+  if (allowed === NUMBER) return typeof value === 'number' && value >= 0;
+  const kind = Array.isArray(value) ? 'list' : typeof value === 'string' ? value : typeof value;
+  return allowed === 'any' || allowed.split('|').includes(kind);
+}
+
 /** The bounds in force: those given, and the defaults for the rest. */
-export function resolveLimits(limits: Limits | undefined): Required<Limits> {
+export function resolveLimits(limits: Limits = {}): Required<Limits> {
+  checkOptions(limits, { bytes: NUMBER, depth: NUMBER, candidates: NUMBER });
   return {
-    bytes: limits?.bytes ?? 67_108_864,
-    depth: limits?.depth ?? 1000,
-    candidates: limits?.candidates ?? 256,
+    bytes: limits.bytes ?? 67_108_864,
+    depth: limits.depth ?? 1000,
+    candidates: limits.candidates ?? 256,
   };
 }

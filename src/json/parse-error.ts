@@ -50,6 +50,8 @@ export class ParseError extends SluiceError<ParseErrorCode> {
   /** The value that failed the schema, or was given to the normalizer that threw. */
   declare readonly value?: unknown;
   declare readonly attempts: readonly Attempt[];
+  /** With `generateAndParse`: what the model said last. Not enumerable, to stay out of logs. */
+  declare readonly raw?: string;
 
   constructor(code: ParseErrorCode, message: string, details: ParseErrorDetails) {
     super(code, message, details);

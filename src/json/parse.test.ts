@@ -345,3 +345,10 @@ describe('schemas', () => {
     expect(message).toContain('and 2 more');
   });
 });
+
+test('lists a thousand repairs and counts the rest', () => {
+  const result = parse(`[${'1,,'.repeat(5000)}1]`);
+  expect(result.ok && result.repairs).toHaveLength(1000);
+  expect(result.ok && result.repairs.at(-1)).toMatchObject({ kind: 'extra_comma', omitted: 4000 });
+  expect(result.ok && result.repairs.filter(({ omitted }) => omitted !== undefined)).toHaveLength(1);
+});

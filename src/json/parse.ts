@@ -1,9 +1,15 @@
 import { SluiceError } from '../base/index.js';
-import type { ParseOptions, Profile } from './options.js';
+import { checkOptions, type ParseOptions, type Profile, type TextInput } from './options.js';
 import type { ParseError } from './parse-error.js';
 import { type Aligner, type CheckAnswer, runPipeline } from './pipeline.js';
 import { failWith, NO_TAG, type ParseFailure, type ParseResult, type ParseSuccess } from './result.js';
-import { requireAlignment, type StandardIssue, type StandardResult, type StandardSchema } from './schema.js';
+import {
+  checkSchema,
+  requireAlignment,
+  type StandardIssue,
+  type StandardResult,
+  type StandardSchema,
+} from './schema.js';
 
 /**
  * Finds, reads and validates the JSON value in a model's or agent's text. Never throws on bad input; a schema that
@@ -13,20 +19,25 @@ import { requireAlignment, type StandardIssue, type StandardResult, type Standar
  * const result = parse('Sure! ```json\n{"line": 3,}\n```', z.object({ line: z.number() }))
  * if (result.ok) console.log(result.value.line, result.repairs)
  */
-export function parse(raw: string, schema?: undefined, options?: WithoutComment): ParseSuccess<unknown> | ParseFailure;
+export function parse(
+  raw: TextInput,
+  schema?: undefined,
+  options?: WithoutComment,
+): ParseSuccess<unknown> | ParseFailure;
 export function parse<T>(
-  raw: string,
+  raw: TextInput,
   schema: StandardSchema<unknown, T>,
   options?: WithoutComment,
 ): ParseSuccess<T> | ParseFailure;
-export function parse(raw: string, schema?: undefined, options?: ParseOptions): ParseResult<unknown>;
-export function parse<T>(raw: string, schema: StandardSchema<unknown, T>, options?: ParseOptions): ParseResult<T>;
+export function parse(raw: TextInput, schema?: undefined, options?: ParseOptions): ParseResult<unknown>;
+export function parse<T>(raw: TextInput, schema: StandardSchema<unknown, T>, options?: ParseOptions): ParseResult<T>;
 export function parse<T>(
-  raw: string,
+  raw: TextInput,
   schema: StandardSchema<unknown, T> | undefined,
   options?: ParseOptions,
 ): ParseResult<T>;
-export function parse(raw: string, schema?: StandardSchema, options: ParseOptions = {}): ParseResult<unknown> {
+export function parse(raw: TextInput, schema?: StandardSchema, options: ParseOptions = {}): ParseResult<unknown> {
+  checkOptions(options);
   const pipeline = runPipeline(raw, schema !== undefined, findAligner(schema, options), options);
   let step = pipeline.next();
   while (step.done !== true) {
@@ -44,10 +55,11 @@ export function parse(raw: string, schema?: StandardSchema, options: ParseOption
  * const result = await parseAsync(text, z.object({ user: z.string().refine(existsInDatabase) }))
  */
 export async function parseAsync<T>(
-  raw: string,
+  raw: TextInput,
   schema?: StandardSchema<unknown, T>,
   options: ParseOptions = {},
 ): Promise<ParseResult<T>> {
+  checkOptions(options);
   const pipeline = runPipeline(raw, schema !== undefined, findAligner(schema, options), options);
   let step = pipeline.next();
   while (step.done !== true) {
@@ -63,9 +75,9 @@ export async function parseAsync<T>(
  * @example
  * const { line } = parseOrThrow('{"line": 3}', z.object({ line: z.number() }))
  */
-export function parseOrThrow(raw: string, schema?: undefined, options?: ParseOptions): unknown;
-export function parseOrThrow<T>(raw: string, schema: StandardSchema<unknown, T>, options?: ParseOptions): T;
-export function parseOrThrow<T>(raw: string, schema?: StandardSchema<unknown, T>, options: ParseOptions = {}): T {
+export function parseOrThrow(raw: TextInput, schema?: undefined, options?: ParseOptions): unknown;
+export function parseOrThrow<T>(raw: TextInput, schema: StandardSchema<unknown, T>, options?: ParseOptions): T;
+export function parseOrThrow<T>(raw: TextInput, schema?: StandardSchema<unknown, T>, options: ParseOptions = {}): T {
   const result = parse(raw, schema, options);
   if (result.ok) return result.value;
   throw result.status === 'failed' ? result.error : createCommentError(options.label);
@@ -80,8 +92,8 @@ export function createCommentError(label: string | undefined): ParseError {
 }
 
 function findAligner(schema: StandardSchema | undefined, { align }: ParseOptions): Aligner | undefined {
-  if (schema === undefined || align !== true) return undefined;
-  return requireAlignment(schema, 'align', 'ALIGN_UNSUPPORTED');
+  checkSchema(schema);
+  return align === true ? requireAlignment(schema, 'align', 'ALIGN_UNSUPPORTED') : undefined;
 }
 
 function validate(

@@ -1,7 +1,7 @@
 import { findCandidates, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
 import { isContainer } from './limits.js';
 import type { Candidate } from './find/spans.js';
-import type { ParseOptions } from './options.js';
+import type { ParseOptions, TextInput } from './options.js';
 import { resolveSettings, type SearchSettings } from './read-span.js';
 import type { ReadValue } from './reader/reader.js';
 import { CUT_OFF } from './reader/source.js';
@@ -11,7 +11,7 @@ import {
   describeUnreadable,
   failWith,
   NO_TAG,
-  refuseText,
+  takeText,
   type Details,
   type FailedAttempt,
   type ParseResult,
@@ -75,14 +75,14 @@ type Checking<T> = Generator<unknown, T, CheckAnswer>;
  * schemas that answer at once and those that answer later.
  */
 export function* runPipeline(
-  raw: string,
+  given: TextInput,
   hasSchema: boolean,
   align: Aligner | undefined,
   options: ParseOptions,
 ): Checking<ParseResult<unknown>> {
   const settings = resolveSettings(options, hasSchema);
-  const refusal = refuseText(raw, settings.limits);
-  if (refusal !== undefined) return failWith([refusal], options.label);
+  const raw = takeText(given, settings.limits);
+  if (typeof raw !== 'string') return failWith([raw], options.label);
   const search: Search = { raw, settings, options, align, seen: [], failed: [], rejected: [] };
   for (const round of ROUNDS) {
     if ((completes(round) && options.allowPartial !== true) || (aligns(round) && align === undefined)) continue;

@@ -1,9 +1,8 @@
 import { isContainer } from './limits.js';
-import type { Limits } from './options.js';
-
+import type { Limits, TextInput } from './options.js';
 import { parse } from './parse.js';
 import { readStrict, resolveSettings } from './read-span.js';
-import { describeUnreadable, failWith, refuseText } from './result.js';
+import { describeUnreadable, failWith, takeText } from './result.js';
 import { repairSets } from './reader/reader-policy.js';
 import { type Reading, readValue } from './reader/reader.js';
 
@@ -23,11 +22,12 @@ const BEGINS_LIKE_JSON = /^[\s\uFEFF]*(?:["'[{“”‘’´\\/#\d+.-]|`(?!``))/
  * @example
  * repairJson("{name: 'Ada', tags: ['x',") // '{"name":"Ada","tags":["x"]}'
  */
-export function repairJson(text: string, options: RepairJsonOptions = {}): string {
+export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): string {
   const settings = resolveSettings(options, false);
   const { limits } = settings;
-  const refusal = refuseText(text, limits);
-  if (refusal !== undefined) throw failWith([refusal]).error;
+  const taken = takeText(raw, limits);
+  if (typeof taken !== 'string') throw failWith([taken]).error;
+  const text: string = taken;
   if (readStrict(text, 0, settings)?.ok === true) return text;
   const readGenerously = (span: string): Reading =>
     readValue(span, 0, {

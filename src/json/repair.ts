@@ -42,6 +42,8 @@ export interface Repair {
   readonly kind: RepairKind;
   readonly message: string;
   readonly offset: number;
+  /** A thousand are listed; the last of them counts how many more were made. */
+  readonly omitted?: number;
 }
 
 /** The record of a repair; its message is its kind in plain words, the page on errors says more. */

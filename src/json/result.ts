@@ -1,3 +1,4 @@
+import { SluiceError } from '../base/index.js';
 import type { Candidate } from './find/spans.js';
 import { exceedsBytes } from './limits.js';
 import type { Limits } from './options.js';
@@ -94,10 +95,14 @@ export function failWith(failed: readonly FailedAttempt[], label?: string): Pars
   return { ok: false, status: 'failed', error, repairLevel: 'none', warnings: [], attempts };
 }
 
-/** Everything that is wrong with a text before it is read. */
-export function refuseText(text: string, { bytes }: Required<Limits>): FailedAttempt | undefined {
-  if (exceedsBytes(text, bytes)) return { code: 'LIMIT_EXCEEDED', message: `more than limits.bytes, ${bytes}` };
-  return text.trim() === '' ? { code: 'EMPTY_INPUT', message: 'the text is empty' } : undefined;
+/** The text to read, or what is wrong with it before it is read. What is neither text nor bytes is misuse. */
+export function takeText(raw: unknown, { bytes }: Required<Limits>): string | FailedAttempt {
+  const isBytes = ArrayBuffer.isView(raw);
+  const text: unknown = isBytes && raw.byteLength <= bytes ? new TextDecoder().decode(raw) : (raw ?? '');
+  if (typeof text === 'string' ? exceedsBytes(text, bytes) : isBytes)
+    return { code: 'LIMIT_EXCEEDED', message: `more than limits.bytes, ${bytes}` };
+  if (typeof text !== 'string') throw new SluiceError('INVALID_TEXT', 'the text must be a string or a Uint8Array');
+  return text.trim() === '' ? { code: 'EMPTY_INPUT', message: 'the text is empty' } : text;
 }
 
 function rankStage({ code }: FailedAttempt): number {
@@ -113,9 +118,14 @@ export function describeUnreadable({ code, message, offset }: ReadFailure): Deta
 
 /** The first few issues in words, as a model or a person would want to read them. */
 export function describeMismatch(what: string, issues: readonly SchemaIssue[]): Details {
-  const shown = issues
-    .slice(0, 5)
-    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`));
   const more = issues.length > 5 ? `; and ${issues.length - 5} more` : '';
-  return { code: 'SCHEMA_MISMATCH', message: `${what} does not fit the schema: ${shown.join('; ')}${more}`, issues };
+  return { code: 'SCHEMA_MISMATCH', message: `${what} does not fit the schema: ${joinIssues(issues)}${more}`, issues };
+}
+
+/** The first few issues. */
+export function joinIssues(issues: readonly SchemaIssue[]): string {
+  return issues
+    .slice(0, 5)
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
+    .join('; ');
 }

@@ -70,6 +70,8 @@ export interface AlignmentSource {
 /** A schema that can also align: made by `fromJsonSchema` or `alignable` of `sluice/json-schema`. */
 export interface AlignableSchema<Input = unknown, Output = Input> extends StandardSchema<Input, Output> {
   readonly '~sluice': {
+    /** The JSON Schema it aligns to, to be shown to a model. */
+    readonly jsonSchema?: object;
     readonly align: (value: unknown, source?: AlignmentSource) => Alignment;
     /** Reads a text that is not JSON; an alignment without changes if there is no reading, or more than one. */
     readonly readText?: (text: string) => Alignment;
@@ -80,6 +82,17 @@ export interface AlignableSchema<Input = unknown, Output = Input> extends Standa
   };
 }
 
+/** Refuses what cannot validate, such as a JSON Schema as it stands, or options in the place of the schema. */
+export function checkSchema(schema: StandardSchema | undefined): void {
+  if (schema === undefined) return;
+  const given = schema as Partial<StandardSchema> | null;
+  if (typeof given?.['~standard']?.validate === 'function') return;
+  throw new SluiceError(
+    'INVALID_SCHEMA',
+    'not a Standard Schema: wrap a JSON Schema in fromJsonSchema of sluice/json-schema; options come third',
+  );
+}
+
 /** What the schema can do beyond validating; where it cannot, the option that asked for it is misuse. */
 export function requireAlignment(
   schema: StandardSchema | undefined,
@@ -87,7 +100,7 @@ export function requireAlignment(
   code: 'ALIGN_UNSUPPORTED' | 'PARTIAL_UNSUPPORTED',
 ): AlignableSchema['~sluice'] {
   if (schema !== undefined && isAlignable(schema)) return schema['~sluice'];
-  throw new SluiceError(code, `${option} needs a schema made by sluice/json-schema`);
+  throw new SluiceError(code, `${option} needs a schema made by fromJsonSchema or alignable of sluice/json-schema`);
 }
 
 function isAlignable(schema: StandardSchema): schema is AlignableSchema {

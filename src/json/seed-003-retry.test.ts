@@ -91,10 +91,8 @@ describe('seed 003, D5: ask, parse, ask again with the error', () => {
   test('the Chinese wording is that of the document', async () => {
     const { call, asked } = modelSaying('对不起', GOOD);
     await generateAndParse(call, Verdict, { prompt: PROMPT, retryPrompt: 'zh' });
-    const { message } = expectError(parse('对不起', Verdict));
     const retry = asked[1]?.prompt ?? '';
-    expect(retry).toMatch(/^你上一次的输出无法解析为合法 JSON。\n错误信息：/);
-    expect(retry).toContain(message);
+    expect(retry).toMatch(/^你上一次的输出无法解析为合法 JSON。\n错误信息：\[NO_JSON\]/);
     expect(retry).toContain('请严格按要求重新输出，仅输出 JSON 对象，不要包含任何额外文字、Markdown 标记或代码块。');
     expect(retry.endsWith(PROMPT)).toBe(true);
   });

@@ -25,7 +25,7 @@ export const parseAnswerSchema = object(
   {
     status: oneOf(['success', 'failed', 'comment']),
     repair_level: repairLevel,
-    repairs: { type: 'array', items: object({ kind: name, message: text, offset: count }) },
+    repairs: { type: 'array', items: object({ kind: name, message: text, offset: count }, { omitted: count }) },
     warnings: { type: 'array', items: object({ code: name, message: text }, { offset: count, path }) },
   },
   {
@@ -39,7 +39,7 @@ export const parseAnswerSchema = object(
         message: text,
         attempts: { type: 'array', items: object({ candidate, code: name, message: text }) },
       },
-      { issues: { type: 'array', items: object({ path, message: text }) } },
+      { hint: text, issues: { type: 'array', items: object({ path, message: text }) } },
     ),
     candidate,
   },

@@ -39,6 +39,33 @@ describe('sluice parse', () => {
     });
   });
 
+  it('prints the value alone with --value', async () => {
+    const { exitCode, output, stderr } = await parseCommand('Sure: {"a": 1,}', ['--value']);
+    expect([exitCode, output, stderr]).toEqual([0, { a: 1 }, '']);
+  });
+
+  it.each([
+    ['{"a": [1, 2', [], 'TRUNCATED', '--allow-partial'],
+    ['{"file": "a.ts", "line": "3"}', ['--schema', 'issue.json'], 'SCHEMA_MISMATCH', '--align'],
+    ['{"a": 1} or {"a": 2}', ['--ambiguous', 'fail'], 'AMBIGUOUS', '--prefer'],
+  ])(
+    'with --value writes why there is none to standard error, with the option that may help: %s',
+    async (text, args, code, option) => {
+      const { exitCode, output, stderr } = await parseCommand(text, ['--value', ...args]);
+      expect([exitCode, output]).toEqual([1, undefined]);
+      expect(stderr).toContain(`${code}: `);
+      expect(stderr).toContain(option);
+      const { output: detailed } = await parseCommand(text, args);
+      expect(detailed).toMatchObject({ error: { code, hint: expect.stringContaining(option) } });
+    },
+  );
+
+  it('with --value a comment is no value', async () => {
+    const { exitCode, stderr } = await parseCommand('not yet', ['--value', '--profile', 'tagged']);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('NO_JSON: no <json> block found.');
+  });
+
   it('reads the file that is named', async () => {
     const { exitCode, output } = await parseCommand('', ['answer.txt'], { 'answer.txt': '{"a":1}' });
     expect(exitCode).toBe(0);

@@ -4,12 +4,17 @@ import type { ParseOptions, ParseResult, StandardSchema } from '../../json/index
 import type { CommandIo } from '../command-io.js';
 import { describeFileError, MAX_INPUT_BYTES, readInput, readSchemaFile } from '../read-input.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
-import { toParseOutput } from '../../api/index.js';
+import { type ParseOutput, toParseOutput } from '../../api/index.js';
 import { printJson } from '../print.js';
+import { formatLine } from '../terminal-text.js';
 
 /** The parsed options of `sluice parse`. */
-type ParseFlags = Pick<ParseOptions, 'profile' | 'allowPartial' | 'align' | 'prefer' | 'label' | 'numbers'> & {
+type ParseFlags = Pick<
+  ParseOptions,
+  'profile' | 'allowPartial' | 'align' | 'prefer' | 'ambiguous' | 'label' | 'numbers'
+> & {
   readonly schema?: string;
+  readonly value?: true;
 };
 
 /** Adds `sluice parse` to the program. */
@@ -23,6 +28,7 @@ export function addParseCommand(program: Command, io: CommandIo, end: (code: Exi
     .option('--allow-partial', 'accept a truncated value')
     .option('--align', 'convert near misses to match the schema')
     .addOption(new Option('--prefer <which>', 'candidate to use if several are valid').choices(['first', 'last']))
+    .addOption(new Option('--ambiguous <what>', 'what to do if several values differ').choices(['warn', 'fail']))
     .addOption(
       new Option('--numbers <how>', 'how to return numbers that a double cannot hold').choices([
         'double',
@@ -30,6 +36,7 @@ export function addParseCommand(program: Command, io: CommandIo, end: (code: Exi
         'raw',
       ]),
     )
+    .option('--value', 'print the value alone; an error goes to standard error')
     .option('--label <text>', 'name of the answer, for messages')
     .action(async (file: string | undefined, flags: ParseFlags) => {
       end(await runParse(file, flags, io));
@@ -37,14 +44,27 @@ export function addParseCommand(program: Command, io: CommandIo, end: (code: Exi
 }
 
 async function runParse(file: string | undefined, flags: ParseFlags, io: CommandIo): Promise<ExitCode> {
-  const { schema: schemaFile, ...options } = flags;
+  const { schema: schemaFile, value: isValueOnly, ...options } = flags;
   if (options.align === true && schemaFile === undefined)
     throw new MisuseError('--align needs --schema. Add a schema, or omit --align.');
   const schema = schemaFile === undefined ? undefined : await readSchema(schemaFile, io);
   const input = await readInput(file, MAX_INPUT_BYTES, io);
   const result = 'tooLong' in input ? refuseTooLong(options.label) : parse(input.text, schema, options);
-  await printJson(toParseOutput(result), io);
+  const output = toParseOutput(result);
+  if (isValueOnly === true) return printValue(output, io);
+  await printJson(output, io);
   return result.status === 'failed' ? EXIT.failed : EXIT.success;
+}
+
+/** Prints what a program wants to go on with. Without a value, the reason, and the option that may help, go to standard error. */
+async function printValue({ status, value, error, warnings }: ParseOutput, io: CommandIo): Promise<ExitCode> {
+  if (status === 'success') {
+    await printJson(value, io);
+    return EXIT.success;
+  }
+  const { code, message, hint } = error ?? { code: 'NO_JSON', message: warnings[0]?.message, hint: undefined };
+  await io.stderr.write(formatLine([`${code}: ${message}.`, hint].filter(Boolean).join(' ')));
+  return EXIT.failed;
 }
 
 async function readSchema(file: string, io: CommandIo): Promise<StandardSchema> {

@@ -27,7 +27,7 @@ export class Source {
   /** No more text will come. */
   final = false;
   failure: ReadFailure | undefined;
-  readonly repairs: Repair[] = [];
+  readonly repairs: { -readonly [Field in keyof Repair]: Repair[Field] }[] = [];
   readonly allowed: RepairSet;
   #lastRepairEnd = -1;
 
@@ -77,7 +77,9 @@ export class Source {
       else this.fail(index, 'SYNTAX', `this is no JSON: ${kind.replaceAll('_', ' ')}`);
     } else if (this.#lastRepairEnd !== offset || this.repairs.at(-1)?.kind !== kind) {
       // The last one says whether the text was cut off.
-      if (this.repairs.length < MOST_REPAIRS || kind === 'truncated') this.repairs.push(repairAt(kind, offset));
+      const lastListed = this.repairs[MOST_REPAIRS - 1];
+      if (lastListed === undefined || kind === 'truncated') this.repairs.push(repairAt(kind, offset));
+      else lastListed.omitted = (lastListed.omitted ?? 0) + 1;
     }
     this.#lastRepairEnd = offset + length;
   }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { fragments, splits } from '../fixtures/arbitraries.js';
 import { parse } from '../parse.js';
 import type { Path } from '../repair.js';
-import { createJsonStream, type JsonStreamOptions } from './json-stream.js';
+import { createJsonStream, type DeepPartial, type JsonStreamOptions } from './json-stream.js';
 
 /** Pushes the pieces and returns a copy of the value after each. */
 function states(pieces: readonly string[], options: JsonStreamOptions = {}): unknown[] {
@@ -144,6 +144,34 @@ describe('createJsonStream', () => {
     const { value } = stream.push('{"user": {"tags": ["a');
     const tags: string[] | undefined = value?.user?.tags;
     expect(tags).toEqual(['a']);
+  });
+
+  it('types the value so far by what the schema takes, with tuples and branded scalars', () => {
+    const schema = z.object({
+      count: z.string().transform(Number),
+      pair: z.tuple([z.string(), z.number()]),
+      id: z.string().brand<'Id'>(),
+      tags: z.array(z.string().brand<'Tag'>()).readonly(),
+    });
+    const stream = createJsonStream(schema);
+    const { value } = stream.push('{"count": "12", "pair": ["a", 1]');
+    expectTypeOf(value).toEqualTypeOf<
+      { count?: string; pair?: [string?, number?]; id?: string; tags?: string[] } | undefined
+    >();
+    expectTypeOf<DeepPartial<z.output<typeof schema>>['id']>().toEqualTypeOf<
+      z.output<typeof schema>['id'] | undefined
+    >();
+    expect(value).toEqual({ count: '12', pair: ['a', 1] });
+    const result = stream.end();
+    if (result.ok) expectTypeOf(result.value.count).toEqualTypeOf<number>();
+  });
+
+  it('takes nothing behind its end: that is misuse', () => {
+    const stream = createJsonStream();
+    stream.push('{"a": 1}');
+    const result = stream.end();
+    expect(() => stream.push('{"b": 2}')).toThrow(expect.objectContaining({ code: 'STREAM_ENDED' }));
+    expect(stream.end()).toBe(result);
   });
 
   describe('validatePartial', () => {

@@ -1,4 +1,5 @@
-import type { ParseOptions } from '../options.js';
+import { SluiceError } from '../../base/index.js';
+import { checkOptions, type ParseOptions } from '../options.js';
 import { resolveSettings } from '../read-span.js';
 import { parse } from '../parse.js';
 import { cautiousPolicy } from '../reader/reader-policy.js';
@@ -6,7 +7,7 @@ import { GrowingText } from '../reader/source.js';
 import { buildPath, type Place } from '../reader/value-builder.js';
 import type { Path } from '../repair.js';
 import { describeMismatch, failWith, type ParseResult } from '../result.js';
-import { requireAlignment, type SchemaIssue, type StandardSchema } from '../schema.js';
+import { checkSchema, requireAlignment, type SchemaIssue, type StandardSchema } from '../schema.js';
 import { showUnfinished, ValueFollower, type PartialOptions } from './value-follower.js';
 
 /** Options of {@link createJsonStream}; all options of `parse` too. */
@@ -19,8 +20,8 @@ export interface JsonStreamOptions extends ParseOptions {
 }
 
 /** The value so far. It grows in place: use `copy()` to keep a state of it. */
-export interface JsonSnapshot<T> {
-  readonly value: DeepPartial<T> | undefined;
+export interface JsonSnapshot<T, Input = T> {
+  readonly value: DeepPartial<Input> | undefined;
   /** Where something appeared or grew with the last push; `[]` alone when the root began anew. */
   readonly changed: readonly Path[];
   /** The value is finished; only a later tag, channel or line could replace it. */
@@ -29,16 +30,16 @@ export interface JsonSnapshot<T> {
   readonly result?: ParseResult<T>;
 }
 
-/** A stream of text turned into a growing value. */
-export interface JsonStream<T> {
+/** A stream of text turned into a growing value, which the schema has not seen yet: it has the type of its input. */
+export interface JsonStream<T, Input = T> {
   /** Takes the next piece of text, cut anywhere, and gives the value so far. */
-  push(chunk: string | Uint8Array): JsonSnapshot<T>;
+  push(chunk: string | Uint8Array): JsonSnapshot<T, Input>;
   /** The end of the text: the same result as `parse` of the whole. */
   end(): ParseResult<T>;
   /** Calls `listener` with every finished value whose path fits, `items.*` for the elements of `items`. */
   on(pattern: string, listener: (value: unknown, path: Path) => void): void;
   /** A copy of the value so far that later pushes leave alone. */
-  copy(): DeepPartial<T> | undefined;
+  copy(): DeepPartial<Input> | undefined;
 }
 
 /**
@@ -52,21 +53,26 @@ export interface JsonStream<T> {
  * const result = stream.end()
  */
 export function createJsonStream(schema?: undefined, options?: JsonStreamOptions): JsonStream<unknown>;
-export function createJsonStream<T>(schema: StandardSchema<unknown, T>, options?: JsonStreamOptions): JsonStream<T>;
-export function createJsonStream<T>(
-  schema: StandardSchema<unknown, T> | undefined,
+export function createJsonStream<T, Input = T>(
+  schema: StandardSchema<Input, T>,
   options?: JsonStreamOptions,
-): JsonStream<T>;
-export function createJsonStream<T>(
-  schema?: StandardSchema<unknown, T>,
+): JsonStream<T, Input>;
+export function createJsonStream<T, Input = T>(
+  schema: StandardSchema<Input, T> | undefined,
+  options?: JsonStreamOptions,
+): JsonStream<T, Input>;
+export function createJsonStream<T, Input>(
+  schema?: StandardSchema<Input, T>,
   options: JsonStreamOptions = {},
-): JsonStream<T> {
-  const { partial, stopWhenComplete = false, validatePartial = false, label } = options;
-  const settings = resolveSettings({ ...options, profile: 'default' }, schema !== undefined);
+): JsonStream<T, Input> {
+  checkSchema(schema);
+  const { partial, stopWhenComplete = false, validatePartial = false, ...parsing } = options;
+  checkOptions(parsing);
+  const settings = resolveSettings({ ...parsing, profile: 'default' }, schema !== undefined);
   const checkPart = validatePartial
     ? requireAlignment(schema, 'validatePartial', 'PARTIAL_UNSUPPORTED').checkPart
     : undefined;
-  const shown: Required<PartialOptions> = { strings: true, numbers: false, literals: false, keys: false, ...partial };
+  const shown: PartialOptions = { strings: true, ...partial };
   const transcript = new GrowingText();
   const decoder = new TextDecoder();
   const subscriptions: { readonly fits: PathPattern; readonly listener: (value: unknown, path: Path) => void }[] = [];
@@ -74,6 +80,7 @@ export function createJsonStream<T>(
   let objections: readonly SchemaIssue[] = [];
   let room = settings.limits.bytes;
   let result: ParseResult<T> | undefined;
+  let ended = false;
   const follower = new ValueFollower(cautiousPolicy(settings, settings.repairsInProse, false), {
     changed: (place) => void changes.push(place),
     finished(place, value) {
@@ -91,35 +98,42 @@ export function createJsonStream<T>(
     follower.push(text);
     if (follower.reader !== undefined) showUnfinished(follower.reader, shown);
     if (objections.length > 0)
-      result = failWith([{ ...describeMismatch('a finished part', objections), value: follower.value }], label);
+      result = failWith([{ ...describeMismatch('a finished part', objections), value: follower.value }], parsing.label);
   };
 
   return {
     push(chunk) {
+      if (ended) throw new SluiceError('STREAM_ENDED', 'push after end(); create a stream for each text');
       const places = (changes = []);
       take(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }));
-      return new PlacedSnapshot<T>(follower.value as DeepPartial<T> | undefined, places, follower.complete, result);
+      return new PlacedSnapshot<T, Input>(
+        follower.value as DeepPartial<Input> | undefined,
+        places,
+        follower.complete,
+        result,
+      );
     },
     end() {
+      ended = true;
       take(decoder.decode());
-      return (result ??= parse(transcript.text, schema, options));
+      return (result ??= parse(transcript.text, schema, parsing));
     },
     on(pattern, listener) {
       subscriptions.push({ fits: compilePattern(pattern), listener });
     },
-    copy: () => structuredClone(follower.value as DeepPartial<T> | undefined),
+    copy: () => structuredClone(follower.value as DeepPartial<Input> | undefined),
   };
 }
 
 /** A snapshot whose paths are written out when they are asked for: most readers only look at the value. A class, for speed. */
-class PlacedSnapshot<T> implements JsonSnapshot<T> {
-  readonly value: DeepPartial<T> | undefined;
+class PlacedSnapshot<T, Input> implements JsonSnapshot<T, Input> {
+  readonly value: DeepPartial<Input> | undefined;
   readonly complete: boolean;
   declare readonly result?: ParseResult<T>;
   readonly #places: readonly Place[];
 
   constructor(
-    value: DeepPartial<T> | undefined,
+    value: DeepPartial<Input> | undefined,
     places: readonly Place[],
     complete: boolean,
     result: ParseResult<T> | undefined,
@@ -148,9 +162,13 @@ function compilePattern(pattern: string): PathPattern {
   };
 }
 
-/** A value that may still be growing: every member may be missing, every list may be shorter. */
-export type DeepPartial<T> = T extends readonly (infer Item)[]
-  ? DeepPartial<Item>[]
-  : T extends object
-    ? { [Key in keyof T]?: DeepPartial<T[Key]> }
-    : T;
+/** A value that may still be growing: every member may be missing, every list may be shorter. Branded scalars stay what they are. */
+export type DeepPartial<T> = T extends string | number | boolean | bigint | null | undefined
+  ? T
+  : T extends readonly unknown[]
+    ? number extends T['length']
+      ? DeepPartial<T[number]>[]
+      : { [Index in keyof T]?: DeepPartial<T[Index]> }
+    : T extends object
+      ? { [Key in keyof T]?: DeepPartial<T[Key]> }
+      : T;

@@ -11,11 +11,11 @@ import { createJsonStream, type JsonSnapshot, type JsonStream, type JsonStreamOp
  *   if (result) finish(result)
  * }
  */
-export async function* streamJson<T>(
+export async function* streamJson<T, Input = T>(
   source: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
-  schema?: StandardSchema<unknown, T>,
+  schema?: StandardSchema<Input, T>,
   options: JsonStreamOptions = {},
-): AsyncGenerator<JsonSnapshot<T>, void, undefined> {
+): AsyncGenerator<JsonSnapshot<T, Input>, void, undefined> {
   const stream = createJsonStream(schema, options);
   let complete = false;
   for await (const chunk of source) {
@@ -34,10 +34,10 @@ export async function* streamJson<T>(
  * @example
  * response.body.pipeThrough(createJsonTransform(schema)).pipeTo(new WritableStream({ write: ({ value }) => render(value) }))
  */
-export function createJsonTransform<T>(
-  schema?: StandardSchema<unknown, T>,
+export function createJsonTransform<T, Input = T>(
+  schema?: StandardSchema<Input, T>,
   options: JsonStreamOptions = {},
-): TransformStream<string | Uint8Array, JsonSnapshot<T>> {
+): TransformStream<string | Uint8Array, JsonSnapshot<T, Input>> {
   const stream = createJsonStream(schema, options);
   let complete = false;
   return new TransformStream({
@@ -57,8 +57,8 @@ export function createJsonTransform<T>(
   });
 }
 
-function lastSnapshot<T>(stream: JsonStream<T>, complete: boolean): JsonSnapshot<T> {
-  const result = stream.end();
+function lastSnapshot<T, Input>(stream: JsonStream<T, Input>, complete: boolean): JsonSnapshot<T, Input> {
   const { value } = stream.push('');
+  const result = stream.end();
   return { value, changed: [], complete: complete || result.ok, result };
 }

@@ -134,14 +134,14 @@ export class ValueFollower {
 }
 
 /** Shows what a reader has not finished yet in its place, as far as `options` ask for it. */
-export function showUnfinished({ token, source, structure, policy }: Reader, options: Required<PartialOptions>): void {
+export function showUnfinished({ token, source, structure, policy }: Reader, options: PartialOptions): void {
   const { builder, role, awaitsValue } = structure;
   if (token === undefined) {
-    if (awaitsValue && options.keys) builder.show(null);
+    if (awaitsValue && options.keys === true) builder.show(null);
   } else if (role === 'key') {
     return;
   } else if (token !== 'bare') {
-    if (options.strings) builder.show(token.shown);
+    if (options.strings === true) builder.show(token.shown);
   } else {
     const reading = readBareText(source.text.slice(source.at), true, policy);
     if (reading === undefined || !('value' in reading) || typeof reading.value === 'string') return;

@@ -1,0 +1,192 @@
+import { describe, expect, expectTypeOf, test, vi } from 'vitest';
+import { z } from 'zod';
+import { withFields } from './fixtures/schemas.js';
+import { generateAndParse, type GenerateOptions, type ModelAnswer, type ModelCall, type ParseError } from './index.js';
+
+const Line = z.object({ line: z.number() });
+const GOOD = '{"line": 3}';
+const PROMPT = 'Which line?';
+
+/** What the second call is asked after this first answer. */
+async function askAgain(
+  answer: string,
+  options: Partial<GenerateOptions<unknown>> = {},
+  schema = Line,
+): Promise<string> {
+  const asked: string[] = [];
+  const call = async ({ prompt }: ModelCall): Promise<string> => {
+    asked.push(prompt);
+    return asked.length === 1 ? answer : `<json>${GOOD}</json>`;
+  };
+  await generateAndParse<unknown>(call, schema, { prompt: PROMPT, ...options, detailed: false }).catch(() => undefined);
+  return asked[1] ?? '';
+}
+
+describe('the prompt of a retry', () => {
+  test('asks for tags where the profile demands them', async () => {
+    expect(await askAgain('no tag', { profile: 'tagged' })).toContain(
+      'the JSON object only, between <json> and </json>,',
+    );
+    expect(await askAgain('no tag', { profile: 'tagged', retryPrompt: 'zh' })).toContain(
+      '仅输出 <json> 与 </json> 之间的 JSON 对象',
+    );
+    expect(await askAgain('no')).not.toContain('<json>');
+  });
+
+  test.each([
+    [z.array(z.number()), 'the JSON array only'],
+    [z.object({}), 'the JSON object only'],
+    [z.number(), 'the JSON value only'],
+    [withFields('line'), 'the JSON value only'],
+  ])('asks for the type of the root', async (schema, form) => {
+    expect(await askAgain('no', {}, schema as typeof Line)).toContain(form);
+  });
+
+  test('asks for an object where the profile demands one', async () => {
+    expect(await askAgain('[1]', { profile: 'unified' }, withFields('line') as never)).toContain(
+      'the JSON object only',
+    );
+  });
+
+  test('shows the schema and the rejected value', async () => {
+    const retry = await askAgain('{"line": "three"}');
+    expect(retry).toContain('Rejected value: {"line":"three"}');
+    expect(retry).toContain('JSON Schema: {');
+    expect(retry).toContain('"line":{"type":"number"}');
+  });
+
+  test('is bounded: a long value is cut, a long schema left out', async () => {
+    const Wide = z.object(Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`field${index}`, z.string()])));
+    const retry = await askAgain(JSON.stringify({ text: 'x'.repeat(10_000) }), {}, Wide as unknown as typeof Line);
+    expect(retry).not.toContain('JSON Schema');
+    expect(retry.length).toBeLessThan(3000);
+  });
+
+  test('shows no value that JSON cannot hold', async () => {
+    const retry = await askAgain('{"line": 12345678901234567890}', { numbers: 'bigint' });
+    expect(retry).toContain('SCHEMA_MISMATCH');
+    expect(retry).not.toContain('Rejected value');
+  });
+
+  test('asks for less where the answer was cut off', async () => {
+    expect(await askAgain('{"line": ')).toContain('Answer more briefly.');
+    expect(await askAgain('{"line": ', { retryPrompt: 'zh' })).toContain('请缩短内容。');
+    expect(await askAgain('no')).not.toContain('briefly');
+  });
+
+  test('in Chinese has the reasons of the schema, and no sentence of ours', async () => {
+    const retry = await askAgain('{"line": "three"}', { retryPrompt: 'zh' });
+    expect(retry).toContain('[SCHEMA_MISMATCH] line: ');
+    expect(retry).not.toContain('does not fit');
+  });
+});
+
+describe('what a call returns and costs', () => {
+  test('a text with its usage; the detailed form adds up the usage of all attempts', async () => {
+    const answers: ModelAnswer[] = [
+      { text: 'no', usage: { inputTokens: 10, outputTokens: 2, model: 'm' } },
+      { text: `Sure: {"line": 3,}`, usage: { inputTokens: 20, outputTokens: 5 } },
+    ];
+    const detailed = await generateAndParse(async () => answers.shift() ?? { text: '' }, Line, {
+      prompt: PROMPT,
+      detailed: true,
+    });
+    expectTypeOf(detailed.value).toEqualTypeOf<{ line: number }>();
+    expect(detailed).toMatchObject({
+      value: { line: 3 },
+      attempts: 2,
+      usage: { inputTokens: 30, outputTokens: 7 },
+      warnings: [{ code: 'OUTPUT_REPAIRED_GENERIC' }],
+    });
+    expect(detailed.repairs.map(({ kind }) => kind)).toEqual(['extracted', 'extra_comma']);
+  });
+
+  test('no text at all is an empty answer', async () => {
+    const asking = generateAndParse(async () => ({ text: null }), Line, { prompt: PROMPT, maxRetries: 0 });
+    await expect(asking).rejects.toMatchObject({ code: 'EMPTY_INPUT' });
+  });
+
+  test('the response of a client in the place of the text is misuse', async () => {
+    const call = (async () => ({ choices: [] })) as unknown as () => Promise<string>;
+    await expect(generateAndParse(call, Line, { prompt: PROMPT })).rejects.toMatchObject({ code: 'INVALID_TEXT' });
+  });
+
+  test('maxTokens is passed to the call', async () => {
+    const call = vi.fn<(request: ModelCall) => Promise<string>>().mockResolvedValue(GOOD);
+    await generateAndParse(call, Line, { prompt: PROMPT, maxTokens: 500 });
+    expect(call).toHaveBeenCalledWith(expect.objectContaining({ maxTokens: 500 }));
+  });
+});
+
+describe('time', () => {
+  test('a call that takes too long is aborted, and its error is typed', async () => {
+    let reason: unknown;
+    const call = ({ signal }: ModelCall): Promise<string> =>
+      new Promise(() => {
+        signal?.addEventListener('abort', () => (reason = signal.reason));
+      });
+    const asking = generateAndParse(call, Line, { prompt: PROMPT, timeoutMs: 5 });
+    await expect(asking).rejects.toMatchObject({ code: 'CALL_TIMED_OUT' });
+    expect(reason).toMatchObject({ code: 'CALL_TIMED_OUT' });
+  });
+
+  test('the caller’s signal still aborts a call with a limit', async () => {
+    const controller = new AbortController();
+    const asking = generateAndParse(() => new Promise<string>(() => {}), Line, {
+      prompt: PROMPT,
+      timeoutMs: 60_000,
+      signal: controller.signal,
+    });
+    const reason = new Error('enough');
+    controller.abort(reason);
+    await expect(asking).rejects.toBe(reason);
+  });
+
+  test('waits longer before each further attempt, and an abort ends the wait', async () => {
+    vi.useFakeTimers();
+    try {
+      const asked: number[] = [];
+      const controller = new AbortController();
+      const call = async (): Promise<string> => {
+        asked.push(Date.now());
+        return 'no';
+      };
+      const options = { prompt: PROMPT, maxRetries: 9, backoffMs: 40_000, signal: controller.signal };
+      const asking = generateAndParse(call, Line, options).catch((error: unknown) => error);
+      await vi.advanceTimersByTimeAsync(170_000);
+      controller.abort('enough');
+      expect(await asking).toBe('enough');
+      expect(asked.map((time) => time - (asked[0] ?? 0))).toEqual([0, 40_000, 100_000, 160_000]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test.each(['timeoutMs', 'backoffMs', 'maxRetries'])('refuses a %s that is no count', async (name) => {
+    const call = vi.fn<() => Promise<string>>();
+    const asking = generateAndParse(call, Line, { prompt: PROMPT, [name]: Number.NaN });
+    await expect(asking).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+    expect(call).not.toHaveBeenCalled();
+  });
+});
+
+test('the last error carries the text, which stays out of logs', async () => {
+  const asking = generateAndParse(async () => 'I cannot.', Line, { prompt: PROMPT });
+  const error = await asking.catch((thrown: unknown) => thrown as ParseError);
+  expect(error).toMatchObject({ code: 'NO_JSON', raw: 'I cannot.' });
+  expect(JSON.stringify(error)).not.toContain('I cannot.');
+});
+
+test.each([
+  [
+    'at once',
+    () => {
+      throw new Error('a broken logger');
+    },
+  ],
+  ['later', async () => Promise.reject(new Error('a broken logger'))],
+])('an onAttempt that throws %s loses nothing', async (_, onAttempt) => {
+  const answers = ['no', GOOD];
+  const call = async (): Promise<string> => answers.shift() ?? '';
+  expect(await generateAndParse(call, Line, { prompt: PROMPT, onAttempt })).toEqual({ line: 3 });
+});

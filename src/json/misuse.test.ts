@@ -1,0 +1,116 @@
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import { expectError, expectSuccess } from './fixtures/outcome.js';
+import { withFields } from './fixtures/schemas.js';
+import { createJsonStream, generateAndParse, parse, parseAsync, parseOrThrow, repairJson } from './index.js';
+
+/** Calls as a program without types would make them. */
+const untyped = parse as (...given: unknown[]) => ReturnType<typeof parse>;
+const TEXT = '{"a": 1}';
+
+describe('a schema that cannot validate is misuse', () => {
+  test.each([
+    ['a JSON Schema as it stands', { type: 'object' }],
+    ['options in the place of the schema', { allowPartial: true }],
+    ['a name', 'object'],
+    ['null', null],
+  ])('%s', async (_, schema) => {
+    const refusal = expect.objectContaining({
+      code: 'INVALID_SCHEMA',
+      message: expect.stringContaining('fromJsonSchema'),
+    });
+    expect(() => untyped(TEXT, schema)).toThrow(refusal);
+    expect(() => (createJsonStream as (schema: unknown) => unknown)(schema)).toThrow(refusal);
+    await expect((parseAsync as (...given: unknown[]) => Promise<unknown>)(TEXT, schema)).rejects.toEqual(refusal);
+    await expect(
+      (generateAndParse as (...given: unknown[]) => Promise<unknown>)(async () => TEXT, schema, { prompt: 'x' }),
+    ).rejects.toEqual(refusal);
+  });
+
+  test('a schema that is a function, as those of arktype, is fine', () => {
+    const schema = Object.assign(() => undefined, withFields('a'));
+    expect(parse(TEXT, schema).ok).toBe(true);
+  });
+});
+
+describe('options that do not exist or cannot have their value are misuse', () => {
+  test.each<[string, object, string]>([
+    ['a misspelt name', { allowpartial: true }, 'unknown option allowpartial; known: profile, allowPartial'],
+    ['a name every object has', { constructor: 1 }, 'unknown option constructor'],
+    ['an unknown profile', { profile: 'strict' }, 'profile must be default|generic|tagged|unified'],
+    ['an unknown preference', { prefer: 'best' }, 'prefer must be first|last'],
+    ['a word for a flag', { align: 'true' }, 'align must be boolean'],
+    ['a function for a list', { normalizers: (value: unknown) => value }, 'normalizers must be list'],
+    ['a limit that is no bound', { limits: { depth: Number.NaN } }, 'depth must be a number from 0'],
+    ['a negative limit', { limits: { bytes: -1 } }, 'bytes must be a number from 0'],
+    ['a misspelt limit', { limits: { byte: 9 } }, 'unknown option byte; known: bytes'],
+    ['the name of a profile in the place of the options', 'tagged' as unknown as object, 'unknown option 0'],
+  ])('%s', async (_, options, message) => {
+    const refusal = expect.objectContaining({ code: 'INVALID_OPTION', message: expect.stringContaining(message) });
+    expect(() => untyped(TEXT, undefined, options)).toThrow(refusal);
+    expect(() => createJsonStream(undefined, options)).toThrow(refusal);
+    await expect(parseAsync(TEXT, undefined, options)).rejects.toEqual(refusal);
+  });
+
+  test('options that are undefined count as not given', () => {
+    const options = { profile: undefined, limits: { depth: undefined } } as object;
+    expect(parse(TEXT, undefined, options).ok).toBe(true);
+  });
+
+  test('options of streams and of generateAndParse are known there, and no others', async () => {
+    const options = { partial: { numbers: true }, stopWhenComplete: true, validatePartial: false, label: 'x' } as const;
+    expect(createJsonStream(undefined, options).push(TEXT).complete).toBe(true);
+    expect(() => untyped(TEXT, undefined, options)).toThrow('unknown option partial');
+    const asking = generateAndParse(async () => TEXT, withFields('a'), { prompt: 'x', maxRetry: 3 } as {
+      prompt: string;
+    });
+    await expect(asking).rejects.toThrow('unknown option maxRetry');
+  });
+
+  test('align without a schema is misuse', () => {
+    expect(() => parse(TEXT, undefined, { align: true })).toThrow(
+      expect.objectContaining({ code: 'ALIGN_UNSUPPORTED', message: expect.stringContaining('alignable') }),
+    );
+  });
+});
+
+describe('what is given as the text', () => {
+  test.each([null, undefined])('%s is empty', (text) => {
+    expect(expectError(parse(text)).code).toBe('EMPTY_INPUT');
+    expect(() => parseOrThrow(text)).toThrow(expect.objectContaining({ code: 'EMPTY_INPUT' }));
+    expect(() => repairJson(text)).toThrow(expect.objectContaining({ code: 'EMPTY_INPUT' }));
+  });
+
+  test('bytes are read as UTF-8', async () => {
+    const bytes = new TextEncoder().encode('\uFEFFSo: {"name": "Zoë"}');
+    expect(expectSuccess(parse(bytes)).value).toEqual({ name: 'Zoë' });
+    expect(expectSuccess(parse(Buffer.from('{"a": 1,}'))).value).toEqual({ a: 1 });
+    expect(expectSuccess(await parseAsync(bytes)).value).toEqual({ name: 'Zoë' });
+    expect(repairJson(bytes)).toBe('{"name":"Zoë"}');
+  });
+
+  test('bytes beyond the limit are refused before they are decoded', () => {
+    expect(expectError(parse(new Uint8Array(11), undefined, { limits: { bytes: 10 } })).code).toBe('LIMIT_EXCEEDED');
+  });
+
+  test.each([5, { a: 1 }, [TEXT], true])('%o is misuse', (text) => {
+    expect(() => untyped(text)).toThrow(expect.objectContaining({ code: 'INVALID_TEXT' }));
+  });
+});
+
+describe('errors', () => {
+  test('written as JSON, an error has its message', () => {
+    const error = expectError(parse('{"a": '));
+    expect(JSON.parse(JSON.stringify(error))).toMatchObject({
+      name: 'ParseError',
+      code: 'TRUNCATED',
+      message: error.message,
+    });
+  });
+
+  test('a failure is thrown without asking for its status', () => {
+    const result = parse('{"a": 1}', z.object({ a: z.number() }));
+    if (!result.ok) throw result.error;
+    expectTypeOf(result.value).toEqualTypeOf<{ a: number }>();
+  });
+});

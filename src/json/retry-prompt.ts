@@ -1,0 +1,97 @@
+import type { Profile } from './options.js';
+import type { ParseError } from './parse-error.js';
+import { joinIssues } from './result.js';
+import type { StandardSchema } from './schema.js';
+
+/** How the corrective prompt is worded: English, Chinese, or by a function of one's own. */
+export type RetryPrompt = 'en' | 'zh' | ((error: ParseError, prompt: string) => string);
+
+/** Enough of an error message to correct by; the rest would only crowd the prompt. */
+const LONGEST_SUMMARY = 2000;
+/** Enough of a rejected value to recognize it. */
+const LONGEST_VALUE = 500;
+/** A longer schema is left out: half of one would mislead. */
+const LONGEST_SCHEMA = 4000;
+
+/**
+ * What was wrong, the rejected value, the schema, advice on an answer that was cut off, what to do (with gaps for the tags and the
+ * form), the tags, and the words for an object, an array and any other value.
+ */
+const WORDINGS = {
+  en: [
+    'Your previous output could not be parsed.\nError: ',
+    'Rejected value: ',
+    'JSON Schema: ',
+    'Answer more briefly.',
+    'Answer again with the JSON {} only, <>without any other text, Markdown or code fence.',
+    'between <json> and </json>, ',
+    'object',
+    'array',
+    'value',
+  ],
+  zh: [
+    '你上一次的输出无法解析为合法 JSON。\n错误信息：',
+    '被拒绝的值：',
+    'JSON Schema：',
+    '请缩短内容。',
+    '请严格按要求重新输出，仅输出<> JSON {}，不要包含任何额外文字、Markdown 标记或代码块。',
+    ' <json> 与 </json> 之间的',
+    '对象',
+    '数组',
+    '值',
+  ],
+} as const;
+
+/** The prompt of a further attempt: what was wrong, then the original prompt. Earlier answers are not repeated. */
+export function renderRetryPrompt(
+  wording: RetryPrompt,
+  error: ParseError,
+  schema: StandardSchema,
+  profile: Profile | undefined,
+  prompt: string,
+): string {
+  if (typeof wording === 'function') return wording(error, prompt);
+  const [wrong, rejected, expected, shorter, task, tags, object, array, other] = WORDINGS[wording];
+  const { code, issues = [], message, value } = error;
+  const jsonSchema = describeSchema(schema);
+  const type = profile === 'unified' ? 'object' : jsonSchema?.type;
+  const lines: string[] = [];
+  const add = (words: string, text: string, longest: number): void => {
+    if (text !== '') lines.push(words + text.slice(0, longest));
+  };
+  // In Chinese without our own sentences, which are English.
+  add(wrong, `[${code}] ${wording === 'en' ? message : joinIssues(issues)}`, LONGEST_SUMMARY);
+  add(rejected, write(value), LONGEST_VALUE);
+  const schemaText = write(jsonSchema);
+  if (schemaText.length <= LONGEST_SCHEMA) add(expected, schemaText, LONGEST_SCHEMA);
+  if (code === 'TRUNCATED') lines.push(shorter);
+  const form = type === 'object' ? object : type === 'array' ? array : other;
+  return [...lines, task.replace('<>', profile === 'tagged' ? tags : '').replace('{}', form), '', prompt].join('\n');
+}
+
+/** Empty for what JSON cannot hold, such as a bigint. */
+function write(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** The JSON Schema that a schema has or can write itself; undefined if it cannot. */
+function describeSchema(schema: StandardSchema): { readonly type?: unknown } | undefined {
+  const { '~standard': standard, '~sluice': own } = schema as DescribedSchema;
+  try {
+    return own?.jsonSchema ?? standard.jsonSchema?.input({ target: 'draft-2020-12' });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where a schema may have its JSON Schema: ours, and those with a Standard JSON Schema (zod, arktype). */
+interface DescribedSchema extends StandardSchema {
+  readonly '~standard': StandardSchema['~standard'] & {
+    readonly jsonSchema?: { readonly input: (options: object) => object };
+  };
+  readonly '~sluice'?: { readonly jsonSchema?: object };
+}
