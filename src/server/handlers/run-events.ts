@@ -7,6 +7,7 @@ import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
 import { createHistory } from '../stream/read-history.js';
 import { createSocketOutlet, createWebOutlet } from '../stream/outlet.js';
+import { readInTurns } from '../stream/turns.js';
 import { createStreamHub } from '../stream/stream-hub.js';
 import type { StartStream } from '../stream/stream-hub.js';
 import { parsePosition, readProtocol } from '../stream/stream-protocol.js';
@@ -17,8 +18,9 @@ export function createRunEventHandlers(
   server: ServerContext,
 ): Pick<Handlers, 'followRun' | 'followRunByPost' | 'readHistory'> {
   const { store, logger, ending, settings } = server;
-  const hub = createStreamHub({ store, logger, ending });
-  const readHistory = createHistory(store);
+  const log = readInTurns(store);
+  const hub = createStreamHub({ store, log, logger, ending });
+  const readHistory = createHistory(log);
 
   async function follow({
     params,

@@ -73,7 +73,7 @@ function createManualOutlet() {
 
 function openHub(store: Store) {
   const ending = new AbortController();
-  const hub = createStreamHub({ store, logger: silentLogger, ending: ending.signal });
+  const hub = createStreamHub({ store, log: store, logger: silentLogger, ending: ending.signal });
   return {
     end: () => ending.abort(),
     async follow(runId: string, protocol: StreamProtocol = 'fcmp', after?: string) {

@@ -33,7 +33,8 @@ interface StreamHub {
 }
 
 interface StreamHubOptions {
-  readonly store: Pick<Store, 'read' | 'watch' | 'findRun'>;
+  readonly store: Pick<Store, 'watch' | 'findRun'>;
+  readonly log: Pick<EventLog, 'read'>;
   readonly logger: Logger;
   /** Aborted when the server shuts down. */
   readonly ending: AbortSignal;
@@ -43,7 +44,7 @@ interface StreamHubOptions {
 const HEARTBEAT_MS = 15_000;
 
 /** Creates the hub of a server. */
-export function createStreamHub({ store, logger, ending }: StreamHubOptions): StreamHub {
+export function createStreamHub({ store, log, logger, ending }: StreamHubOptions): StreamHub {
   const broadcasts = createBroadcasts(store, logger);
   const shared: SharedChunks = new Map();
   const readers = new Set<Reader>();
@@ -80,12 +81,12 @@ export function createStreamHub({ store, logger, ending }: StreamHubOptions): St
     });
   }
 
-  const shares = { log: store, broadcasts, shared };
+  const shares = { log, broadcasts, shared };
 
   async function isReached({ run, protocol, after }: StreamRequest): Promise<boolean> {
     if (after.seq === 0 && after.attempt <= 1) return true;
     const range = { after: formatPosition(protocol, previousPosition(after)), to: formatPosition(protocol, after) };
-    return (await store.read({ runId: run.id, protocol: sourceLog(protocol), ...range, limit: 1 })).length > 0;
+    return (await log.read({ runId: run.id, protocol: sourceLog(protocol), ...range, limit: 1 })).length > 0;
   }
 
   return {
@@ -95,11 +96,11 @@ export function createStreamHub({ store, logger, ending }: StreamHubOptions): St
       if (broadcasts.find(runId, protocol)?.covers(after) === true) {
         return (outlet) => start(outlet, after, { runId, protocol });
       }
-      const logReader = createLogReader({ log: store, runId, protocol, after }, shared);
+      const logReader = createLogReader({ log, runId, protocol, after }, shared);
       const chunk = await logReader.next();
       if (chunk === undefined && run.state === 'ended') {
         const hadEvents = after.seq > 0 || (run.result?.attempts ?? 0) > 0;
-        const gap = hadEvents ? await lostText(store, { runId, protocol, after }) : '';
+        const gap = hadEvents ? await lostText(log, { runId, protocol, after }) : '';
         const rest = gap + (await logReader.finish());
         if (rest === '') return undefined;
         return (outlet) => {

@@ -39,6 +39,20 @@ describe('a command', () => {
     expect(await store.findIssue('local#1')).toBeDefined();
   });
 
+  it('blocks the event loop no longer when many wait for the same lock', async () => {
+    const { store, other } = await openBeside();
+    other.exec('BEGIN IMMEDIATE');
+    const waiting = Array.from({ length: 40 }, async (_, index) => store.requestCancel(`run-${index}`, 1));
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 1);
+    onTestFinished(() => clearInterval(timer));
+    await vi.waitFor(() => expect(turns).toBeGreaterThan(20), 4000);
+    // Reading does not wait in line behind those that write.
+    expect(await store.findIssue('local#1')).toBeUndefined();
+    other.exec('COMMIT');
+    await Promise.all(waiting);
+  });
+
   it('fails after the timeout and writes nothing', async () => {
     const { store, other } = await openBeside({ patienceMs: 100 });
     other.exec('BEGIN IMMEDIATE');

@@ -29,7 +29,7 @@ export interface Database {
 }
 
 /** How long SQLite itself waits for a lock, blocking the event loop; most locks end sooner. */
-const BLOCKING_WAIT_MS = 50;
+const BLOCKING_WAIT_MS = 5;
 /** After that, retries leave the event loop free; their delays are random, so that no process is always last. */
 const LONGEST_PAUSE_MS = 20;
 const PATIENCE_MS = 30_000;
@@ -41,7 +41,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
   await makeFolder(dirname(file)).catch((error: unknown) => {
     throw toStoreError(error, file);
   });
-  const connection = await patiently(file, patienceMs, () => connect(file, synchronous));
+  const connection = await createLine(file, patienceMs)(() => connect(file, synchronous));
   const identity = identifyFile(file);
   const statements = new Map<string, Statement>();
   let isClosed = false;
@@ -76,14 +76,18 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     }
   }
 
+  // Reads do not wait for writes of other processes, so they must not stand in line behind those that do.
+  const readInLine = createLine(file, patienceMs);
+  const writeInLine = createLine(file, patienceMs);
+
   return {
     prepare,
     read: async (work) =>
-      patiently(file, patienceMs, () => {
+      readInLine(() => {
         check();
         return work();
       }),
-    write: async (work) => patiently(file, patienceMs, () => transact(work)),
+    write: async (work) => writeInLine(() => transact(work)),
     close() {
       if (isClosed) return;
       isClosed = true;
@@ -119,18 +123,47 @@ function identifyFile(file: string): string {
   return found === undefined ? 'none' : `${found.dev}:${found.ino}`;
 }
 
-/** Retries while other processes lock the file; other errors are thrown. */
-async function patiently<T>(file: string, patienceMs: number, work: () => T): Promise<T> {
-  const deadline = performance.now() + patienceMs;
-  for (;;) {
-    try {
-      return work();
-    } catch (error) {
-      if (!isBusy(error)) throw toStoreError(error, file);
-      if (performance.now() > deadline) throw storeBusy(file, error);
+/** Repeats a call while other processes lock the file; other errors are thrown. */
+type Line = <T>(work: () => T) => Promise<T>;
+
+/**
+ * Calls that find the file locked wait in line, and only the first one tries again: each try may block the event loop, so a
+ * crowd of waiting calls must not block it longer than one.
+ */
+function createLine(file: string, patienceMs: number): Line {
+  /** Settles when the last call in line is done; undefined while none waits. */
+  let last: Promise<void> | undefined;
+
+  async function retry<T>(work: () => T, deadline: number): Promise<T> {
+    for (;;) {
       await sleep(Math.random() * LONGEST_PAUSE_MS);
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error)) throw toStoreError(error, file);
+        if (performance.now() > deadline) throw storeBusy(file, error);
+      }
     }
   }
+
+  return async (work) => {
+    const deadline = performance.now() + patienceMs;
+    if (last === undefined) {
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error)) throw toStoreError(error, file);
+        if (patienceMs <= 0) throw storeBusy(file, error);
+      }
+    }
+    const turn = (last ?? Promise.resolve()).then(async () => retry(work, deadline));
+    const leave = (): void => {
+      if (last === done) last = undefined;
+    };
+    const done: Promise<void> = turn.then(leave, leave);
+    last = done;
+    return turn;
+  };
 }
 
 /** A statement that refuses values with a NUL, where SQLite would truncate them and match another name. */
